@@ -13,8 +13,11 @@ MOST_BYTES = 20_000_000
 """Unpacked text and markup of a file at most; pictures are not read."""
 
 MOST_ELEMENTS = 100_000
-"""Paragraphs and runs of a Word document, or elements of a page, at most: a long policy has some thousand."""
-_ELEMENTS = re.compile(rb"<w:[pr][\s/>]")
+"""Elements of a page at most: a long policy has some thousand."""
+MOST_IN_WORD = 200_000
+"""Elements of a Word document at most, which takes several for a few words."""
+# Whatever they are called: the prefix of a name is the file's own.
+_ELEMENTS = re.compile(rb"<[^/?!]")
 
 TEXT = "word/document.xml"
 # Word's title of a whole document is a paragraph style, which is no heading to the library.
@@ -40,12 +43,12 @@ def as_page(raw: bytes, source: str, mammoth: Any) -> tuple[str, int]:
     if not is_word(raw):
         raise DataError(source, "is not a Word document that can be read.")
     with zipfile.ZipFile(io.BytesIO(raw)) as archive:
-        read = (member.file_size for member in archive.infolist() if member.filename.endswith((".xml", ".rels")))
-        if sum(read) > MOST_BYTES:
+        read = [member for member in archive.infolist() if member.filename.endswith((".xml", ".rels"))]
+        if sum(member.file_size for member in read) > MOST_BYTES:
             raise DataError(source, f"holds more than {MOST_BYTES // 1_000_000} MB of text; save it as a .txt file.")
         # The library needs minutes and gigabytes for a few kilobytes of packed paragraphs.
-        if len(_ELEMENTS.findall(archive.read(TEXT))) > MOST_ELEMENTS:
-            raise DataError(source, f"has more than {MOST_ELEMENTS:,} paragraphs and runs; save it as a .txt file.")
+        if sum(len(_ELEMENTS.findall(archive.read(member))) for member in read) > MOST_IN_WORD:
+            raise DataError(source, f"has more than {MOST_IN_WORD:,} elements; save it as a .txt file.")
     numbered: list[Any] = []
 
     def note(paragraph: Any) -> Any:
