@@ -20,7 +20,7 @@ import pytest
 from stores import kept, opened, score
 
 from genaipa.errors import DataError, GenaipaError, UsageError
-from genaipa.scoring import schema
+from genaipa.scoring import chain, schema
 from genaipa.scoring.store import Store, database_url
 from genaipa.workspace import find_workspace
 
@@ -141,6 +141,23 @@ def test_readers_do_not_wait_for_a_writer(store: Store) -> None:
         store._keep(connection, [score("ana", "a2")])
         assert kept(store) == [event]
         connection.rollback()
+
+
+def test_a_reader_waits_for_nobody_and_brings_nothing_forward(tmp_path: Path) -> None:
+    """An older genaipa's file is read as it is, also while another program has it for writing, and stays that one's."""
+    url = f"sqlite:///{tmp_path / 'scores.db'}"
+    with contextlib.closing(Store.open(url)) as store:
+        store.append([score("Ada", "a")])
+    with contextlib.closing(sqlite3.connect(tmp_path / "scores.db", isolation_level=None)) as other:
+        for name in ("score_events_not_replaced", "score_chain_grows", "score_chain_not_deleted", "score_chain_is_one"):
+            other.execute(f"DROP TRIGGER {name}")
+        other.execute("UPDATE score_schema SET version = 4")
+        other.execute("BEGIN IMMEDIATE")
+        with contextlib.closing(Store.open(url, reading=True)) as store:
+            assert len(list(store.events())) == 1
+            assert chain.verify(store).breaks == []
+        other.execute("ROLLBACK")
+        assert other.execute("SELECT version FROM score_schema").fetchone() == (4,)
 
 
 def test_a_file_keeps_the_mode_its_owner_gave_it(tmp_path: Path) -> None:

@@ -94,7 +94,8 @@ def unguarded(connection: Connection) -> list[str]:
     """Names of the triggers by which the database refused to change the log, and that it has no more as they were."""
     dialect = connection.dialect.name
     there = {name: _plain(text) for name, text in connection.exec_driver_sql(_GUARDING[dialect])}
-    statements = (*_GUARDS[dialect], *_MORE_GUARDS[dialect])
+    # One that only readers open is not brought forward.
+    statements = (*_GUARDS[dialect], *(_MORE_GUARDS[dialect] if version(connection) >= _GUARDED_MORE else ()))
     runs = dict(found[0] for statement in statements if (found := _FUNCTION.findall(statement)))
     lost = []
     for statement in statements:
@@ -157,6 +158,8 @@ A change that an older genaipa could not read takes a step, even one without a s
 """
 CHAINED = 2
 """The version from which events have digests."""
+_GUARDED_MORE = 5
+"""The version from which no event can be replaced."""
 _TYPES = {
     "sqlite": {"number": "INTEGER PRIMARY KEY", "seconds": "REAL"},
     "postgresql": {"number": "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY", "seconds": "DOUBLE PRECISION"},

@@ -102,21 +102,22 @@ class Store:
 
         Its scores are by `rubric`, the shipped one if none is given.
 
-        With `reading`, a file that can't be written is opened as it is: every method that writes fails then. A
+        With `reading`, it waits for no writer and is not brought forward, so that an older genaipa goes on with it; a
+        file that can't be written is opened all the same, and every method that writes fails then. A
         GenaipaError says why a database can't be used, without the password in the URL; that its last
         events were changed is one too, unless a `damaged` one is wanted.
         """
         engine, name = connect(url, reading=reading)
         store = cls(engine, name, rubric or shipped_rubric(), damaged=damaged)
         try:
-            store._prepare()
+            store._prepare(reading=reading)
         except BaseException:
             store.close()
             raise
         return store
 
-    def _prepare(self) -> None:
-        writable = is_writable(self._engine)
+    def _prepare(self, *, reading: bool) -> None:
+        writable = is_writable(self._engine) and not (reading and self._is_made())
         with self._writing() if writable else self._reading() as connection:
             taken, known = schema.version(connection), len(schema.STEPS)
             if not writable and not taken:
@@ -137,6 +138,10 @@ class Store:
                     f"the log of scores was changed by something else than genaipa: {wrong} All of it is told by: "
                     "genaipa scores verify",
                 )
+
+    def _is_made(self) -> bool:
+        with self._reading() as connection:
+            return schema.version(connection) > 0
 
     def append(self, events: Sequence[Event]) -> int:
         """Keep events, all or none; how many were new.
