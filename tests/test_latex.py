@@ -38,7 +38,7 @@ def test_a_high_table_breaks_over_pages() -> None:
 
 
 def test_tables_stand_in_classes_of_two_columns() -> None:
-    """A table floats over both columns, never wider than they are; a longtable, which stops there, has a page of one."""
+    """A table floats over both columns, never wider than they; a longtable, which stops there, has a page of one."""
     floating, long = made(["a"], ['a "b"'], set()), made(["a"], ["b"], set(), rows=50)
     assert r"\begin{table*}" in floating
     assert r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}" in floating

@@ -274,6 +274,9 @@ def test_a_server_without_a_list(vendor: Vendor) -> None:
             readiness, replies = ask(vendor.make(), QUESTION)
         assert "does not list its models" in readiness.notes[0], listing
         assert len(replies) == 1
+    # What one proxy says to a wrong key.
+    with vendor.serving(listing=failure(400, "No connected db.")):
+        assert "(400: No connected db.)" in ask(vendor.make())[0].notes[0]
 
 
 @every

@@ -1,7 +1,7 @@
 r"""A table set in LaTeX so that it fits a page, in classes of one column and of two.
 
-It is laid out for a width of 455 pt (`article` with margins of an inch); where the page is narrower it is scaled down. In
-two columns it takes the width of both, and one that breaks over pages begins a page of its own.
+It is laid out for a width of 455 pt (`article` with margins of an inch); where the page is narrower it is scaled down.
+In two columns it takes the width of both, and one that breaks over pages begins a page of its own.
 
 Where a table is too wide, its headings are broken into lines or turned upright, its texts broken, and its letters get
 smaller; one that is too high is a `longtable`. Widths are those of Computer Modern, roughly. M_all and p-values are

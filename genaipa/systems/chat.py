@@ -14,8 +14,8 @@ from urllib.parse import quote
 from genaipa.errors import NotReadyError
 from genaipa.systems.base import Readiness, Reply, Settings
 from genaipa.systems.endpoint import (
-    LISTS_NOTHING,
     LOOK_UP_SECONDS,
+    UNREADABLE,
     Endpoint,
     as_count,
     find_endpoint,
@@ -105,10 +105,8 @@ class HostedSystem(abc.ABC):
     async def _look_up_model(self) -> Readiness:
         """Look up the model; NotReadyError if the server is unreachable, refuses the key or denies the model."""
         models = await self._list_models()
-        if isinstance(models, int):
-            return Readiness(notes=() if models in LISTS_NOTHING else (self._endpoint.unlisted(models),))
-        if models is None:
-            return Readiness(notes=(self._endpoint.unlisted("the list can't be read"),))
+        if isinstance(models, str):
+            return Readiness(notes=(self._endpoint.unlisted(models),) if models else ())
         # A list without any model says nothing.
         entry = (models.get(self.model) or await self._retrieve_model(models)) if models else {}
         if entry is None:
@@ -130,8 +128,8 @@ class HostedSystem(abc.ABC):
         """Make the SDK's client."""
 
     @abc.abstractmethod
-    async def _list_models(self) -> dict[str, dict[str, Any]] | int | None:
-        """List the models, id → entry; the HTTP status of a refusal; None for an unreadable list."""
+    async def _list_models(self) -> dict[str, dict[str, Any]] | str:
+        """List the models, id → entry; why there is no list (see `Endpoint.why_unlisted`)."""
 
     @abc.abstractmethod
     async def _retrieve_model(self, models: Iterable[str]) -> dict[str, Any] | None:
@@ -272,7 +270,7 @@ class ChatSystem(HostedSystem):
             await self._client.close()
             self._client = None
 
-    async def _list_models(self) -> dict[str, dict[str, Any]] | int | None:
+    async def _list_models(self) -> dict[str, dict[str, Any]] | str:
         options = {"timeout": LOOK_UP_SECONDS, "params": self.listing.parameters}
         try:
             listing = await self._client.get(self.listing.path, cast_to=object, options=options)
@@ -283,13 +281,13 @@ class ChatSystem(HostedSystem):
                 raise self._endpoint.unauthorised(401, error.body) from None
             if elsewhere := self._endpoint.redirected(error.status_code, error.response.headers.get("location")):
                 raise elsewhere from None
-            return int(error.status_code)
+            return self._endpoint.why_unlisted(error.status_code, error.body)
         except (self._sdk.APIError, ValueError, RecursionError):
-            return None
+            return UNREADABLE
         # A wrong address often answers with a web page, over which the SDKs' own lists stumble.
         entries = listing.get("data") if isinstance(listing, dict) else None
         if not isinstance(entries, list):
-            return None
+            return UNREADABLE
         return {str(entry["id"]): entry for entry in entries if isinstance(entry, dict) and entry.get("id")}
 
     async def _retrieve_model(self, models: Iterable[str]) -> dict[str, Any] | None:

@@ -49,7 +49,9 @@ _DEEPEST = 10
 _NO_REASON = "no reason given"
 LOOK_UP_SECONDS = 10.0
 """Time limit of a lookup before a run."""
-LISTS_NOTHING = frozenset({403, 404, 405, 501})
+UNREADABLE = "the list can't be read"
+"""Why a server's list of models is not known."""
+_LISTS_NOTHING = frozenset({403, 404, 405, 501})
 """HTTP statuses of servers without a list of models, or without one for this key."""
 
 _OVERLOAD = {429: "rate-limit", 503: "overload", 529: "overload"}
@@ -195,6 +197,10 @@ class Endpoint:
     def unlisted_model(self, model: str, models: Iterable[str]) -> str:
         """Note on a model that the server neither lists nor denies."""
         return self.one_line(f"{self.address} does not list the model '{model}'{nearest(model, models)}")
+
+    def why_unlisted(self, status: int, body: object) -> str:
+        """Why a server lists no models, as it says; empty if it is one that never does."""
+        return "" if status in _LISTS_NOTHING else f"{status}: {error_text(body)}"
 
     def unlisted(self, why: object) -> str:
         """Note on a server whose models can't be listed."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from genaipa.errors import NoReplyError, NotReadyError, PermanentError, TransientError
 from genaipa.systems.base import UNDONE, BatchState, Finish, Readiness, Reply, Settings, Usage, unclear
 from genaipa.systems.chat import BATCH_BYTES, BATCH_SECONDS, HostedSystem, part
-from genaipa.systems.endpoint import LOOK_UP_SECONDS, as_count, error_text, retry_after
+from genaipa.systems.endpoint import LOOK_UP_SECONDS, UNREADABLE, as_count, error_text, retry_after
 from genaipa.systems.provider import Provider
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ class GoogleSystem(HostedSystem):
             http_options=genai.types.HttpOptions(base_url=self._endpoint.address, httpx_async_client=self._transport),
         )
 
-    async def _list_models(self) -> dict[str, dict[str, Any]] | int | None:
+    async def _list_models(self) -> dict[str, dict[str, Any]] | str:
         import httpx2
         from google.genai import errors
 
@@ -104,9 +104,9 @@ class GoogleSystem(HostedSystem):
                 raise self._endpoint.unauthorised(error.code, error.details) from None
             if elsewhere := self._endpoint.redirected(error.code, _location(error)):
                 raise elsewhere from None
-            return error.code
+            return self._endpoint.why_unlisted(error.code, error.details)
         except _STUMBLES:
-            return None
+            return UNREADABLE
         return {(entry.name or "").removeprefix("models/"): entry.model_dump() for entry in listed}
 
     async def _retrieve_model(self, models: Iterable[str]) -> dict[str, Any] | None:
