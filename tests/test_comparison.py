@@ -323,7 +323,7 @@ def test_the_verdict_follows_the_interval_and_ranks_are_beside_it():
     assert "By ranks it may be chance" in found.finding[2]
 
 
-@settings(max_examples=size(small=20, full=200), deadline=None)
+@settings(max_examples=size(small=5, full=200), deadline=None)
 @given(st.integers(0, 2**32 - 1))
 def test_no_verdict_contradicts_an_interval(seed):
     """Where a side is called the higher one, its interval is on its side, and the wider claim is the rarer."""

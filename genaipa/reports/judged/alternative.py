@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
-from scipy.stats import false_discovery_control, ttest_1samp
 
 from genaipa.reports.judged.verdicts import LEAST
 from genaipa.reports.table import Table, table
@@ -65,6 +64,8 @@ def _tested(given: Verdicts, judge: str, measure: int) -> dict[str, object]:
     about: dict[str, object] = {"people": len(enough), "answers": int(both.sum())}
     if len(enough) < _TWO:
         return {**about, "reason": f"It takes two people with {LEAST} answers that another person scored, too."}
+    from scipy.stats import false_discovery_control
+
     found = [_against(values, person, own) for person in enough]
     significant = false_discovery_control([p for _, p in found], method="by") <= _Q
     winning = float(np.mean(significant))
@@ -79,6 +80,9 @@ def _tested(given: Verdicts, judge: str, measure: int) -> dict[str, object]:
 
 def _against(values: Mapping[str, Floats], person: str, own: Floats) -> tuple[float, float]:
     """In how many answers a judge (`own`) is as near to the other people as a person is; and p of the test."""
+    # Only here, because it takes long to import.
+    from scipy.stats import ttest_1samp
+
     there = ~np.isnan(values[person])
     others = np.array([scores[there] for name, scores in values.items() if name != person])
     # Differences that are equal in theory may differ in their last digit.
