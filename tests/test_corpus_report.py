@@ -100,7 +100,7 @@ def test_metrics_without_annotated_answers(run: Run) -> None:
 
 
 def test_long_and_empty_tables(tmp_path: Path, genaipa: Callable[..., Finished]) -> None:
-    """A page folds a long list of texts, leaves out columns without a value, and explains intervals once a chapter."""
+    """A page counts its texts, leaves out columns without a value, and explains intervals in no chapter."""
     (tmp_path / "genaipa.toml").touch()
     (tmp_path / "c.jsonl").write_bytes(b"".join(map(line, made_up(30))))
     asked = ("run", "-s", "extractive", "-e", "quality", "--limit", "2", "--documents", "c.jsonl")
@@ -114,13 +114,14 @@ def test_long_and_empty_tables(tmp_path: Path, genaipa: Callable[..., Finished])
     gathered = gathered_of(run)
     gathered.groups = groups_of(gathered.sources, "sector")
     report = Report.of(gathered)
-    shown = page.html(report, {figure.name: b"<svg/>" for chapter in report.chapters for figure in chapter.figures})
-    assert '<details class="table" id="table-texts">' in shown
-    assert '<div id="table-runs">' in shown
+    pictures = {figure.name: b"<svg/>" for chapter in report.chapters for figure in chapter.figures}
+    shown = page.pages(report, pictures)["index.html"]
+    assert "1 run, 1 system, 29 texts" in shown
+    assert f"{len(report.tables['scores-by-question'].data)} rows in" not in shown
     groups = shown[shown.index('<section id="groups">') :]
     groups = groups[: groups.index("</section>")]
-    assert groups.count("Two intervals go with an average") == 1
-    assert "are explained below the table \u201cLeaderboard by sector\u201d" in groups
+    assert "Two intervals go with an average" not in groups
+    assert '<details class="table" id="table-groups-quality">' in groups
 
 
 def test_the_desk_scores_a_wave_of_a_corpus(run: Run) -> None:

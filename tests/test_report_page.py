@@ -95,7 +95,10 @@ def test_every_part_has_its_files(by_two, monkeypatch):
     assert written.figures
     wanted = {f"figures/{figure.name}.{form}" for figure in written.figures.values() for form in ("svg", "csv")}
     wanted |= {f"tables/{t.name}.{form}" for t in written.tables.values() for form in ("csv", "tex", "html", "txt")}
-    assert found == {*wanted, "index.html", "manifest.json", "frame.parquet", "frame.csv"}
+    inputs = ("runs", "systems", "texts")
+    wanted |= {f"inputs/{name}.{form}" for name in inputs for form in ("csv", "tex", "html", "txt")}
+    wanted |= {"index.html", "notes.html", f"inputs/{folder.name}.json"}
+    assert found == {*wanted, "manifest.json", "frame.parquet", "frame.csv"}
     manifest = json.loads(Path("out/manifest.json").read_text())
     assert manifest["files"] == {
         name: hashlib.sha256(Path("out", name).read_bytes()).hexdigest() for name in found - {"manifest.json"}
@@ -127,9 +130,9 @@ def test_a_leaderboard_that_rests_on_too_few_is_missed_in_words():
 
 
 def test_the_page_says_how_many_texts_its_scores_are_of():
-    """A score counts for each of the answers that are equal texts; the page says of how many."""
+    """A score counts for each of the answers that are equal texts; the notes say of how many."""
     report(*scored(make_answers("See section 1.", repetitions=2), "ada")[:1])
-    assert "Scores in the averages 2, of 1 different text" in " ".join(Page(Path("out/index.html")).text.split())
+    assert "Scores in the averages 2, of 1 different text" in " ".join(Page(Path("out/notes.html")).text.split())
 
 
 def test_the_page_needs_nothing_but_itself(by_two):
@@ -149,18 +152,22 @@ def test_the_page_needs_nothing_but_itself(by_two):
     assert len(page.ids()) == len(set(page.ids()))
 
 
-def test_the_page_holds_every_part(by_two):
-    """Each figure with title, alternative text and numbers, each table, the manifest, and the bounds of the bands."""
+def test_every_part_is_in_the_page_or_its_notes(by_two):
+    """Figures have alternative texts, tables are folded or named as files; notes and manifests are beside, whole."""
     home, written = by_two
     (folder,) = run_folders(find_workspace(home))
-    page = Page(home / "out/index.html")
+    page, notes = Page(home / "out/index.html"), Page(home / "out/notes.html")
     images = [attributes for tag, attributes in page.elements if tag == "img"]
-    assert [image["alt"].partition(". ")[0] for image in images] == [f.title for f in written.figures.values()]
+    assert {image["alt"].partition(". ")[0] for image in images} == {f.title for f in written.figures.values()}
+    assert len(images) == len(written.figures)
     for part in (*written.figures.values(), *written.tables.values()):
-        assert " ".join(part.title.split()) in page.text
-    assert page.text.count("The numbers of this figure") == len(images)
+        assert " ".join(part.title.split()) in notes.text
+        assert "".join(part.note.replace("`", "").split()) in "".join(notes.text.split())
+    for name in written.tables:
+        assert f"table-{name}" in page.ids()
     assert Bounds(0.6, -0.2).in_words in page.text
-    assert f'"created": "{folder.manifest().created}"' in page.text
+    manifest = (home / f"out/inputs/{folder.name}.json").read_text()
+    assert f'"created": "{folder.manifest().created}"' in manifest
     assert "arXiv:2309.05138" in page.text
     assert "Krippendorff" in page.text
 

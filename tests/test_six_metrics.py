@@ -128,7 +128,7 @@ def test_a_study_with_six_metrics_from_the_run_to_the_report(genaipa: Callable[.
     page_text = Path("report/index.html").read_text(encoding="utf-8")
     assert "sachliche Richtigkeit (x 2)" in page_text
     assert "M_all = (sum + 6.5) / 13 x 9 + 1" in page_text
-    assert "Green from 0.6 (M_all 8.2) up, Red below -0.2" in page_text
+    assert "Green from 0.6 (M_all 82) up, Red below -0.2" in page_text
     done(genaipa("pack", run.name, "-o", "study.zip"))
     assert "each the same as packed" in done(genaipa("unpack", "study.zip", "again"))
     assert load_rubric(find_workspace(Path("again"))) == load_rubric(find_workspace())

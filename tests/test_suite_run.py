@@ -180,7 +180,7 @@ def test_a_figure_of_errors_defines_their_types(genaipa: Cli) -> None:
     """Beneath the figure and the table: what makes an answer too long, too short, overlapping or elsewhere."""
     done(genaipa(*RUN, "--system", "baseline/best-overlap"))
     done(genaipa("report", "latest", "-o", "out"))
-    page = Path("out/index.html").read_text(encoding="utf-8")
+    page = Path("out/notes.html").read_text(encoding="utf-8")
     assert "too short: the answer is in it; overlapping: they share words" in page
 
 

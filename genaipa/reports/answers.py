@@ -1,14 +1,14 @@
-"""The answers behind the averages, for the page of a report: from a cell to the replies.
+"""The answers behind the averages, side by side: from a cell of a table to the replies of all systems.
 
 Texts that may not be passed on stay out (`runs.permission`), and so do those for which a page has no room: the answers
-of the questions that did worst come first.
+to the questions that did worst come first.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,47 +24,90 @@ if TYPE_CHECKING:
 
     from genaipa.reports.gather import Gathered
 
+PAGE = "answers.html"
+"""The file of the answers for which the report's page has no room."""
 MOST = 400
-"""Answers in a page."""
+"""Answers in that file."""
+ROOM = 3000
+"""Words of answers in the report's page."""
 LONGEST = 4000
 """Characters of a text in a page."""
 _CELL = ["experiment", "question", "system"]
+_ASKED = ["experiment", "question"]
 _LINE = ["document", "initialization", "wording", "prompts", "repetition"]
 
 
 @dataclass(frozen=True)
 class Answer:
-    """One answer: where it belongs, its scores in words, and its texts as (what it is, text)."""
+    """One system's answer, and its scores in words."""
 
-    about: str
+    system: str
     scores: str
-    texts: list[tuple[str, str]]
+    text: str
 
 
 @dataclass(frozen=True)
-class AnswerGroup:
-    """The answers of one system to one question in one experiment; `place` is their anchor in the page."""
+class Side:
+    """Answers of all systems to the very same words: where these were asked, and texts beside (what it is, text)."""
 
-    place: str
-    experiment: str
-    question: str
-    system: str
-    overall: float
+    about: str
+    texts: list[tuple[str, str]]
     answers: list[Answer] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
-class Answers:
-    """Answers shown on a page, of the questions that have an average, and sentences on those left out."""
+class AskedQuestion:
+    """A question of an experiment with its answers; `page` is the file that it is in, if not the report's page."""
 
-    groups: list[AnswerGroup]
+    number: int
+    experiment: str
+    question: str
+    text: str
+    overall: list[tuple[str, float]]
+    sides: list[Side]
+    page: str = ""
+
+    @property
+    def place(self) -> str:
+        """Its anchor."""
+        return f"answers-{self.number}"
+
+    @property
+    def words(self) -> int:
+        """About as many words as it takes in a page."""
+        return sum(
+            len(text.split())
+            for side in self.sides
+            for text in (side.about, *(said for _, said in side.texts), *(f"{a.scores} {a.text}" for a in side.answers))
+        )
+
+
+@dataclass(frozen=True)
+class Answers:
+    """Questions with their answers, of those that have an average, and sentences on the answers left out."""
+
+    questions: list[AskedQuestion]
     lacking: list[str]
+
+    @property
+    def here(self) -> list[AskedQuestion]:
+        """Those in the report's page."""
+        return [one for one in self.questions if not one.page]
+
+    @property
+    def apart(self) -> list[AskedQuestion]:
+        """All of them, where the report's page has not all; else none."""
+        return self.questions if any(one.page for one in self.questions) else []
 
     def hrefs(self, data: pd.DataFrame) -> list[str]:
         """For each row of a table, the link to its answers; empty where there are none, or it is no row of a cell."""
         if not {*_CELL} <= {*data.columns}:
             return [""] * len(data)
-        places = {(one.experiment, one.question, one.system): f"#{one.place}" for one in self.groups}
+        places = {
+            (one.experiment, one.question, system): f"{one.page}#{one.place}"
+            for one in self.questions
+            for system, _ in one.overall
+        }
         return [places.get((e, q, s), "") for e, q, s in data[_CELL].itertuples(index=False, name=None)]
 
 
@@ -78,7 +121,10 @@ def find_answers(gathered: Gathered, *, whole: bool = False) -> Answers:
     places = list(asked[["run", "system", "document"]].itertuples(index=False, name=None))
     known = {(run, *place): whole or allowed[run].reply(*place) for run, *place in set(places)}
     free = np.array([known[place] for place in places], dtype=bool)
-    shown = asked[free].sort_values(["overall", *_CELL, *_LINE], kind="stable").head(MOST)
+    shown = asked[free]
+    # The systems' answers to a question stay together.
+    shown = shown.assign(worst=shown.groupby(_ASKED, observed=True)["overall"].transform("mean"))
+    shown = shown.sort_values(["worst", *_ASKED, *_LINE, "system"], kind="stable").head(MOST)
     lacking = []
     if len(shown) < free.sum():
         lacking.append(
@@ -90,7 +136,7 @@ def find_answers(gathered: Gathered, *, whole: bool = False) -> Answers:
             f"{len(asked) - free.sum():,} answers are not in this page because their text may not be passed on: it is "
             "a published study's, or may quote a document whose licence forbids it (option with-texts shows them)."
         )
-    return Answers(_groups(gathered, shown, allowed, whole=whole), lacking)
+    return Answers(_with_room(_questions(gathered, shown, allowed, whole=whole)), lacking)
 
 
 def _allowed(gathered: Gathered, *, whole: bool) -> dict[str, Permission]:
@@ -99,29 +145,52 @@ def _allowed(gathered: Gathered, *, whole: bool) -> dict[str, Permission]:
     return {source.folder.name: Permission(source.folder, source.manifest) for source in gathered.sources}
 
 
-def _groups(
+def _with_room(found: list[AskedQuestion]) -> list[AskedQuestion]:
+    """The questions in the tidy table's order; those for which the report's page has no room are in a file apart."""
+    room, here = ROOM, set[int]()
+    for one in found:
+        if (room := room - one.words) < 0:
+            break
+        here.add(one.number)
+    ordered = sorted(found, key=lambda one: one.number)
+    return [one if one.number in here else replace(one, page=PAGE) for one in ordered]
+
+
+def _questions(
     gathered: Gathered, shown: pd.DataFrame, allowed: Mapping[str, Permission], *, whole: bool
-) -> list[AnswerGroup]:
-    """The answers by question, in the order of the tidy table's experiments, questions and systems."""
-    said = _said(gathered, shown)
-    scored = _scores(gathered.frame, shown)
-    found: dict[tuple[str, ...], AnswerGroup] = {}
-    for row in shown.sort_values([*_CELL, *_LINE], kind="stable").to_dict("records"):
-        record = said.get((row["run"], row["key"]))
-        if record is None or record.reply is None:
-            continue
-        experiment, question, system = cell = tuple(str(row[name]) for name in _CELL)
-        fresh = AnswerGroup(f"answers-{len(found) + 1}", experiment, question, system, float(row["overall"]) * SCALE)
-        group = found.setdefault(cell, fresh)
-        texts = [("Asked", record.asked)] if whole or row["document"] not in allowed[row["run"]].unasked else []
-        texts.append(("Answer", record.reply))
-        annotated = gathered.annotated.get((row["run"], row["document"], row["question"]), "")
-        if annotated and (whole or allowed[row["run"]].annotated(row["document"])):
-            texts.append(("Annotated answer", annotated))
-        about = ", ".join(str(row[name]) for name in _LINE[:3])
-        about += f", {row['prompts']} prompts, repetition {row['repetition']}"
-        group.answers.append(Answer(about, scored.get((row["run"], row["key"]), "No score of its own."), _plain(texts)))
-    return list(found.values())
+) -> list[AskedQuestion]:
+    """The questions with their answers, the worst first, numbered in the tidy table's order."""
+    said, scored = _said(gathered, shown), _scores(gathered.frame, shown)
+    ordered = shown.drop_duplicates(_ASKED).sort_values(_ASKED, kind="stable")
+    numbers = {key: number for number, key in enumerate(ordered[_ASKED].itertuples(index=False, name=None), 1)}
+    found = []
+    for key, rows in shown.groupby(_ASKED, observed=True, sort=False):
+        sides: dict[tuple[Any, ...], Side] = {}
+        for row in rows.to_dict("records"):
+            record = said.get((row["run"], row["key"]))
+            if record is None or record.reply is None:
+                continue
+            texts = [("Asked", record.asked)] if whole or row["document"] not in allowed[row["run"]].unasked else []
+            annotated = gathered.annotated.get((row["run"], row["document"], row["question"]), "")
+            if annotated and (whole or allowed[row["run"]].annotated(row["document"])):
+                texts.append(("Annotated answer", annotated))
+            same = (*(row[name] for name in _LINE), *texts)
+            side = sides.setdefault(same, Side(_about(row), [(what, _plain(text)) for what, text in texts]))
+            scores = scored.get((row["run"], row["key"]), "No score of its own.")
+            side.answers.append(Answer(str(row["system"]), scores, _plain(record.reply)))
+        means = rows.drop_duplicates("system").sort_values("system", kind="stable")
+        overall = [(str(one["system"]), float(one["overall"]) * SCALE) for one in means.to_dict("records")]
+        if sides:
+            experiment, question = map(str, key)
+            text = gathered.questions.get(question, "")
+            found.append(AskedQuestion(numbers[key], experiment, question, text, overall, [*sides.values()]))
+    return found
+
+
+def _about(row: Mapping[Any, Any]) -> str:
+    """Where an answer belongs."""
+    said = ", ".join(str(row[name]) for name in _LINE[:3])
+    return f"{said}, {row['prompts']} prompts, repetition {row['repetition']}"
 
 
 def _said(gathered: Gathered, shown: pd.DataFrame) -> dict[tuple[str, str], RecordHead]:
@@ -143,16 +212,13 @@ def _scores(frame: pd.DataFrame, shown: pd.DataFrame) -> dict[tuple[str, str], s
     names = names_of(frame)
     means = rows.groupby(["run", "key"], observed=True)[["m_all", *names]].mean()
     return {
-        place: f"M_all*10 {row['m_all'] * SCALE:.1f}: "
+        place: f"M_all {row['m_all'] * SCALE:.1f}: "
         + ", ".join(f"{name} {row[metric]:+g}" for metric, name in names.items())
         for place, row in zip(means.index.tolist(), means.to_dict("records"), strict=True)
     }
 
 
-def _plain(texts: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    """The texts without characters that steer, cut where they are very long."""
-    found: list[tuple[str, str]] = []
-    for what, text in texts:
-        cut = f"\n… ({len(text) - LONGEST:,} more characters)" if len(text) > LONGEST else ""
-        found.append((what, "".join(c if c.isprintable() or c in "\n\t" else "\ufffd" for c in text[:LONGEST]) + cut))
-    return found
+def _plain(text: str) -> str:
+    """The text without characters that steer, cut where it is very long."""
+    cut = f"\n… ({len(text) - LONGEST:,} more characters)" if len(text) > LONGEST else ""
+    return "".join(c if c.isprintable() or c in "\n\t" else "\ufffd" for c in text[:LONGEST]) + cut

@@ -65,6 +65,12 @@ def _made_up(gathered: Gathered) -> list[str]:
     return [f"Made up, replies from a script and not from a model: {', '.join(named)}."] if named else []
 
 
+def weighty(gathered: Gathered) -> list[str]:
+    """Those of the sentences that change how averages are read, without their details."""
+    audited = _audited(gathered.findings, gathered.frame)
+    return [*_made_up(gathered), *_mixed(gathered.frame), *_reworded(gathered), *audited, *_in_doubt(gathered.frame)]
+
+
 def _lacking(statuses: Table) -> list[str]:
     """Sentences on answers missing from averages: failed, not asked or not scored."""
     total = statuses.data.select_dtypes("number").sum()

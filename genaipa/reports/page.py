@@ -1,34 +1,39 @@
-"""A report as one HTML file that needs nothing but itself: no script, no font, no picture from anywhere else.
+"""A report as HTML that needs nothing but itself: no script, no font, no picture from anywhere else.
 
-Whatever a system, a document or a person has said is text here, never markup: the template escapes all it is given,
+The page shows first and says little: the finding, a picture, and chapters of figures with folded tables. What explains
+a number in full is in `notes.html`, answers for which there is no room are in `answers.html`, both beside it.
+Whatever a system, a document or a person has said is text here, never markup: the templates escape all they are given,
 figures are embedded in the page as images, and a policy in its head forbids whatever would load or run something.
 """
 
 from __future__ import annotations
 
-import base64
 import re
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from html import escape
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 import jinja2
-import msgspec
+import pandas as pd
 from markupsafe import Markup
 
 import genaipa
+from genaipa.reports import answers as beside
 from genaipa.reports import provenance
 from genaipa.reports.answers import Answers, find_answers
 from genaipa.reports.averages import INTERVALS
+from genaipa.reports.figures import overview
+from genaipa.reports.figures.alone import NAME as ALONE
 from genaipa.reports.figures.figure import as_bytes
+from genaipa.reports.front import front
 from genaipa.reports.render import as_html, prose
 from genaipa.reports.suites.results import boards
+from genaipa.reports.table import first_sentences
+from genaipa.reports.thin import warning
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from genaipa.reports.chapters.chapter import Chapter
     from genaipa.reports.figures.figure import Figure
     from genaipa.reports.gather import Gathered
@@ -36,19 +41,15 @@ if TYPE_CHECKING:
     from genaipa.reports.table import Table
     from genaipa.runs.selection import Source
 
-TEMPLATE = "report.html.jinja"
-LONG = 24
-"""Rows above which a table is folded away on a screen."""
-PRINTED = 100
-"""Rows above which a table is not printed."""
-MOST = 2000
-"""Rows of a table shown in the page; its CSV file has all."""
-_PIXELS = 1.75
-"""Pixels of a screen for a point of a figure, whose letters are sized for print."""
+PAGE, NOTES = "index.html", "notes.html"
+MOST = 100
+"""Rows of a table that is in the page; a longer one is a file."""
+_WIDTH = 882
+"""Pixels of a figure across both columns of a paper, whose letters are sized for print."""
+_POINTS = 504.0
+"""Its points."""
 _MOST_DOCUMENTS = 24
 """Documents that are named."""
-_FEW = 3
-"""Systems that fit into the title."""
 
 
 @dataclass(frozen=True)
@@ -57,50 +58,70 @@ class _Shown:
 
     name: str
     title: str
-    html: Markup
-    folded: bool = False
-    printed: bool = True
-    note: str = ""
+    caption: Markup
+    html: str = ""
     picture: str = ""
     width: int = 0
 
 
-def html(report: Report, pictures: Mapping[str, bytes] | None = None, *, whole: bool = False) -> str:
-    """The whole page. `pictures` are the figures that were drawn already, as SVG by their name.
+def pages(report: Report, pictures: Mapping[str, bytes] | None = None, *, whole: bool = False) -> dict[str, str]:
+    """The page and those beside it, by their file names. `pictures` are the figures drawn already, as SVG by name.
 
     `whole` shows answers whose text may not be passed on as well.
     """
-    gathered, pictures = report.gathered, pictures or {}
-    answers = find_answers(gathered, whole=whole)
-    sources = sorted(gathered.sources, key=lambda source: source.folder.name)
+    answers, words = find_answers(report.gathered, whole=whole), _words(report)
+    found = {PAGE: _page(report, pictures or {}, answers, words)}
+    found[NOTES] = _template("notes.html.jinja").render(**words, title="Notes on the report")
+    if answers.apart:
+        found[beside.PAGE] = _template("answers.html.jinja").render(**words, title="Answers", answers=answers)
+    return found
+
+
+def _page(report: Report, pictures: Mapping[str, bytes], answers: Answers, words: Mapping[str, Any]) -> str:
+    gathered, said = report.gathered, front(report)
     full = [chapter for chapter in report.chapters if chapter.tables or chapter.figures]
-    inputs = (provenance.runs(gathered), provenance.systems(gathered), provenance.texts(gathered))
-    return _template().render(
-        version=genaipa.__version__,
-        systems=_systems(sources),
-        title=_title(_systems(sources)),
-        procedure=not gathered.frame.empty or not gathered.is_of_suites,
-        facts=_facts(gathered, sources),
-        key=_table(report.key, fold=False) if report.key else None,
-        notable=report.notable,
-        chapters=[_chapter(chapter, report, pictures, answers) for chapter in full],
+    first = _first(report)
+    return _template("report.html.jinja").render(
+        **words,
+        title=said.title,
+        front=said,
+        first=_figure(first, pictures) if first else None,
+        key=_table(report.key, answers) if report.key and overview.NAME not in report.figures else None,
+        chapters=[_chapter(chapter, pictures, answers, first) for chapter in full],
         answers=answers,
-        questions=gathered.questions,
-        not_shown=[why for chapter in report.chapters if chapter not in full for why in chapter.absent],
-        bands=report.bounds.in_words,
-        scale=gathered.rubric.in_words,
-        intervals=INTERVALS,
-        inputs=[_table(table) for table in inputs if table],
-        manifests=[
-            (source.folder.name, msgspec.json.format(msgspec.json.encode(source.manifest), indent=1).decode())
-            for source in sources
-        ],
-        problems=report.problems,
+        absent=report.absent,
+        number_absent=len({sentence.partition(":")[0] for sentence in report.absent}),
+        inputs={table.name: len(table.data) for table in inputs(gathered)},
+        runs=[source.folder.name for source in gathered.sources],
     )
 
 
+def _first(report: Report) -> Figure | None:
+    """The picture of the first screen: systems and categories; before people scored, what a judge alone gave."""
+    alone = (figure for name, figure in report.figures.items() if name.startswith(ALONE))
+    return report.figures.get(overview.NAME) or next(alone, None)
+
+
+def _words(report: Report) -> dict[str, Any]:
+    """What all pages of a report say: versions, method, and the notes in full."""
+    gathered = report.gathered
+    sources = sorted(gathered.sources, key=lambda source: source.folder.name)
+    return {
+        "version": genaipa.__version__,
+        "procedure": not gathered.frame.empty or not gathered.is_of_suites,
+        "facts": _facts(gathered, sources),
+        "notable": report.notable,
+        "bands": report.bounds.in_words,
+        "scale": gathered.rubric.in_words,
+        "intervals": INTERVALS,
+        "problems": report.problems,
+        "parts": report.chapters,
+        "every_absent": report.absent,
+    }
+
+
 @cache
-def _template() -> jinja2.Template:
+def _environment() -> jinja2.Environment:
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("genaipa.reports", ""),
         autoescape=True,
@@ -109,18 +130,25 @@ def _template() -> jinja2.Template:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    return environment.get_template(TEMPLATE)
+    environment.filters["prose"] = lambda text: Markup(prose(text))  # noqa: S704 - escaped
+    return environment
+
+
+def _template(name: str) -> jinja2.Template:
+    return _environment().get_template(name)
+
+
+def inputs(gathered: Gathered) -> list[Table]:
+    """The tables of what went in: runs, systems and texts."""
+    return [
+        table
+        for table in (provenance.runs(gathered), provenance.systems(gathered), provenance.texts(gathered))
+        if table
+    ]
 
 
 def _systems(sources: Sequence[Source]) -> list[str]:
     return sorted({system for source in sources for system in source.systems})
-
-
-def _title(systems: Sequence[str]) -> str:
-    if len(systems) == 1:
-        return f"How well does {systems[0]} answer questions about privacy?"
-    named = f"{', '.join(systems[:-1])} and {systems[-1]}" if len(systems) <= _FEW else f"{len(systems)} systems"
-    return f"How well do {named} answer questions about privacy?"
 
 
 def _facts(gathered: Gathered, sources: Sequence[Source]) -> list[tuple[str, str]]:
@@ -140,7 +168,7 @@ def _facts(gathered: Gathered, sources: Sequence[Source]) -> list[tuple[str, str
         ("Runs", _runs(sources)),
         ("Questions asked", f"{asked.nunique():,}, of {len(gathered.questions):,} different questions"),
         ("Categories", "; ".join(f"{short} {name}" for short, name in gathered.categories.items() if short != name)),
-        ("Scores in the averages", f"{len(counted):,}{_once(counted)}"),
+        ("Scores in the averages", f"{len(counted):,}{_once_scored(counted)}"),
         ("Scored by", ", ".join([*published, *scorers])),
     ]
 
@@ -163,71 +191,80 @@ def _suites(gathered: Gathered) -> list[tuple[str, str]]:
     return [("Suites", said)] if asked else []
 
 
-def _once(counted: pd.DataFrame) -> str:
+def _once_scored(counted: pd.DataFrame) -> str:
     """The number of texts that the scores are of, where equal ones were scored once and count for each answer."""
     answers = counted[counted["unit"] == "answer"].drop_duplicates(["run", "key"])
     texts = answers["answer"].nunique()
     return f", of {texts:,} different text{'' if texts == 1 else 's'}" if texts < len(answers) else ""
 
 
-def _chapter(chapter: Chapter, report: Report, pictures: Mapping[str, bytes], answers: Answers) -> dict[str, Any]:
-    """A chapter; a table that is a figure's own, or is shown at the top, is not shown twice."""
-    elsewhere = {figure.table.name for figure in chapter.figures} | ({report.key.name} if report.key else set())
-    tables = [_table(table, answers=answers) for table in _once_explained(chapter.tables, elsewhere)]
+def _chapter(chapter: Chapter, pictures: Mapping[str, bytes], answers: Answers, above: Figure | None) -> dict[str, Any]:
+    """A chapter: the first figure of each kind, the others folded, tables folded, and the files of long tables.
+
+    The figure that is `above`, on the first screen, is not shown twice.
+    """
+    first: dict[str, Figure] = {}
+    further: list[Figure] = []
+    for figure in chapter.figures:
+        if figure is above:
+            continue
+        if first.setdefault(figure.kind or figure.name, figure) is not figure:
+            further.append(figure)
+    tables = [table for table in chapter.tables if table.name not in {figure.table.name for figure in first.values()}]
+    tables += [figure.table for figure in first.values() if not figure.kind]
+    shown = {table.name: _table(table, answers) for table in tables if len(table.data) <= MOST}
     return {
         "name": chapter.name,
         "title": chapter.title,
-        "lead": chapter.lead,
-        "absent": chapter.absent,
+        "lead": first_sentences(chapter.lead, 1),
         "method": chapter.method,
         "references": chapter.references,
-        "figures": _figures(chapter.figures, pictures, answers),
-        "first": [table for table in tables if table.name in chapter.first],
-        "tables": [table for table in tables if table.name not in chapter.first],
+        "figures": [_figure(figure, pictures) for figure in first.values()],
+        "further": [_figure(figure, pictures) for figure in further],
+        "first": [shown[name] for name in chapter.first if name in shown],
+        "tables": [one for name, one in shown.items() if name not in chapter.first],
+        "files": [(table.name, table.title, len(table.data)) for table in tables if table.name not in shown],
     }
 
 
-def _once_explained(tables: Sequence[Table], elsewhere: Container[str]) -> Iterator[Table]:
-    """The tables of a chapter that are not `elsewhere`; the intervals are explained below the first that has them."""
-    explained = ""
-    for table in tables:
-        if table.name in elsewhere:
-            continue
-        if INTERVALS in table.note and explained:
-            said = f"The two intervals of an average are explained below the table \u201c{explained}\u201d."
-            yield replace(table, note=table.note.replace(INTERVALS, said))
-            continue
-        if INTERVALS in table.note and len(table.data) <= LONG:
-            explained = table.title
-        yield table
+def _table(table: Table, answers: Answers) -> _Shown:
+    lean = _lean(table)
+    hrefs = answers.hrefs(lean.data)
+    markup = Markup(as_html(replace(lean, note="", title=""), hrefs=hrefs))  # noqa: S704 - escaped cell by cell
+    return _Shown(table.name, table.title, _caption(table.caption, table.note), markup)
 
 
-def _table(table: Table, *, fold: bool = True, answers: Answers | None = None) -> _Shown:
-    hrefs = answers.hrefs(table.data.head(MOST)) if answers else []
-    rows, markup = len(table.data), Markup(as_html(table, most=MOST, hrefs=hrefs))  # noqa: S704 - escaped cell by cell
-    return _Shown(table.name, table.title, markup, fold and rows > LONG, printed=rows <= PRINTED)
+def _lean(table: Table) -> Table:
+    """The table without rows that say what another one says, and without columns that say nothing."""
+    data = table.data
+    if "questions" in data and (data["questions"] == "all").any():
+        others = [name for name in data.columns if name != "questions"]
+        every = data.loc[data["questions"] == "all", others]
+        # The only source there is has the values of all questions.
+        same = pd.MultiIndex.from_frame(data[others].astype(str)).isin(pd.MultiIndex.from_frame(every.astype(str)))
+        data = data[(data["questions"] == "all") | ~same].reset_index(drop=True)
+    lean = replace(table, data=data)
+    empty = [name for name in lean.printed if all(not lean.written(name, value) for value in data[name])]
+    return replace(lean, aside=lean.aside | frozenset(empty)) if len(empty) < len(lean.printed) else lean
 
 
-def _figures(figures: Sequence[Figure], pictures: Mapping[str, bytes], answers: Answers) -> list[_Shown]:
-    """Figures with their captions; how a kind of figure is read is said under the first of it."""
-    shown = []
-    first: dict[str, Figure] = {}
-    for figure in figures:
-        model = first.setdefault(figure.reading, figure)
-        note = prose(figure.note)
-        if model is not figure and figure.reading:
-            link = f'<a href="#figure-{escape(model.name)}">{escape(model.title)}</a>'
-            note = f"{prose(figure.about)} It is read as the figure {link}.".strip()
-        shown.append(_figure(figure, pictures, answers, Markup(note)))  # noqa: S704 - escaped
-    return shown
+def _caption(caption: str, note: str) -> Markup:
+    return Markup(prose(" ".join(filter(None, (caption, warning(note))))))  # noqa: S704 - escaped
 
 
-def _figure(figure: Figure, pictures: Mapping[str, bytes], answers: Answers, note: Markup) -> _Shown:
+def _figure(figure: Figure, pictures: Mapping[str, bytes]) -> _Shown:
     drawn = pictures.get(figure.name) or as_bytes(figure, "svg")
     points = re.search(rb'<svg[^>]* width="([\d.]+)pt"', drawn)
-    width = round(float(points[1]) * _PIXELS) if points else 0
-    picture = "data:image/svg+xml;base64," + base64.b64encode(drawn).decode()
-    bare = replace(figure.table, note="")  # the caption is just above
-    hrefs = answers.hrefs(bare.data.head(MOST))
-    numbers = Markup(as_html(bare, most=MOST, hrefs=hrefs))  # noqa: S704 - escaped cell by cell
-    return _Shown(figure.name, figure.title, numbers, folded=True, note=note, picture=picture, width=width)
+    width = round(float(points[1]) * _WIDTH / _POINTS) if points else 0
+    caption = _caption(figure.caption or first_sentences(figure.note), figure.note)
+    return _Shown(figure.name, figure.title, caption, picture=_embedded(drawn.decode()), width=width)
+
+
+_PATH = re.compile(r'(?<= d=")[^"]*')
+_FRACTION = re.compile(r"(\.\d\d)\d+")
+
+
+def _embedded(svg: str) -> str:
+    """A picture as an address of itself: its outlines to a hundredth of a point, and no more escaped than must be."""
+    svg = _PATH.sub(lambda path: _FRACTION.sub(r"\1", path[0]).replace("\n", ""), svg[svg.index("<svg") :])
+    return "data:image/svg+xml," + quote(" ".join(svg.split()), safe=" /:=;,()-+*!?@[]{}|~&'<>")

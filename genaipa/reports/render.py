@@ -147,7 +147,7 @@ def as_html(table: Table, *, most: int | None = None, hrefs: Sequence[str] = ())
     return "\n".join(
         (
             f"<table{broad}>",
-            f"<caption><span>{escape(table.title)}</span></caption>",
+            *((f"<caption><span>{escape(table.title)}</span></caption>",) if table.title else ()),
             f"<thead><tr>{head}</tr></thead>",
             "<tbody>",
             *(f"<tr>{line}</tr>" for line in lines),

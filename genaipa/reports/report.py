@@ -161,7 +161,7 @@ def report(
 
     >>> report = genaipa.report("demo")
     >>> list(report.figures)[:2]
-    ['quality-by-document', 'quality-overall']
+    ['overview', 'quality-by-document']
     >>> figure = report.figures["quality-metrics"].drawn()
     >>> _ = figure.suptitle("Three systems, by metric")
     >>> figure.savefig("metrics.png")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -82,6 +83,11 @@ class Table:
     faint: frozenset[str] = frozenset()
     tenfold: frozenset[str] = frozenset()
 
+    @property
+    def caption(self) -> str:
+        """At most two sentences for the page: the note's first."""
+        return first_sentences(self.note)
+
     def __bool__(self) -> bool:
         """Whether there is anything to show."""
         return not self.data.empty
@@ -116,6 +122,14 @@ class Table:
         # What rounds to nothing has no sign: "0.0", never "-0.0" or "+0.0".
         written = format(value, self.formats[column])
         return written.lstrip("+-") if not written.strip("+-0.%") else written
+
+
+_SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z\u201c`])")
+
+
+def first_sentences(text: str, most: int = 2) -> str:
+    """The first sentences of a text."""
+    return " ".join(_SENTENCE.split(text.strip())[:most])
 
 
 def metric_formats(frame: pd.DataFrame) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -27,6 +28,7 @@ _POOLED = {
     "easiest-and-hardest": ("quality", "robustness"),
 }
 """Table → the experiments that its averages are over."""
+_WARNED = re.compile(rf"Less than {LEAST_SCORED:.0%} scored and no sample[^;]*(?:; [^;]*)*?\.(?= [A-Z]|$)")
 Thin = dict[tuple[str, str], tuple[int, int]]
 """System and experiment → how many of its questions about a document are scored, and all, where that is too few."""
 
@@ -73,6 +75,11 @@ def warned_table(made: Table, few: Thin) -> Table:
 def warned_figure(drawn: Figure, few: Thin) -> Figure:
     """The figure with a sentence on those of these experiments that it has averages of."""
     return replace(drawn, about=f"{drawn.about}{_no_sample(drawn.name, drawn.table, few)}")
+
+
+def warning(note: str) -> str:
+    """The sentence of these two in a note; or nothing."""
+    return "".join(_WARNED.findall(note)[:1])
 
 
 def _no_sample(name: str, made: Table, few: Thin) -> str:

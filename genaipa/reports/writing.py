@@ -24,11 +24,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from genaipa.reports.figures.figure import Format
+    from genaipa.reports.gather import Gathered
     from genaipa.reports.report import Report
     from genaipa.reports.table import Table
     from genaipa.workspace import Workspace
 
-PAGE = "index.html"
+PAGE = page.PAGE
 MANIFEST = "manifest.json"
 FRAME = "frame"
 READABLE = 2000
@@ -75,7 +76,9 @@ def _written(report: Report, folder: Path, *, whole: bool) -> list[str]:
     for table in report.tables.values():
         write_table(table, folder / "tables")
     drawn = {path.stem: path.read_bytes() for path in (folder / "figures").glob("*.svg")}
-    _write(folder / PAGE, page.html(report, drawn, whole=whole))
+    for name, text in page.pages(report, drawn, whole=whole).items():
+        _write(folder / name, text)
+    _write_inputs(report.gathered, folder / "inputs")
     frame = report.frame
     if len(frame) or not report.gathered.is_of_suites:
         tidy_table.write(frame, folder / f"{FRAME}.parquet")
@@ -91,6 +94,17 @@ def _written(report: Report, folder: Path, *, whole: bool) -> list[str]:
     }
     _write(folder / MANIFEST, msgspec.json.format(msgspec.json.encode(known), indent=2).decode() + "\n")
     return [*names, MANIFEST]
+
+
+def _write_inputs(gathered: Gathered, folder: Path) -> None:
+    """Write what went in: the runs, systems and texts as tables, and each run's whole manifest."""
+    folder.mkdir()
+    for table in page.inputs(gathered):
+        write_table(table, folder)
+    for source in gathered.sources:
+        manifest = msgspec.json.format(msgspec.json.encode(source.manifest), indent=1).decode()
+        name = re.sub(r"[^\w.+-]+", "-", source.folder.name)
+        _write(folder / f"{name}.json", f"{manifest}\n")
 
 
 def write_table(table: Table, folder: Path) -> None:

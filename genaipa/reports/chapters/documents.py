@@ -162,6 +162,8 @@ def box_plots(points: Table, five_numbers: Table, experiment: str, scope: Scope 
         lambda: _draw(boxes, dots, systems, documents, scope.bounds, experiment),
         reading,
         fits,
+        "Each point is a question, and a box the middle half of them. Whiskers end at the lowest and the highest.",
+        "by-document",
     )
 
 

@@ -265,7 +265,14 @@ def overall_map(table: Table, experiment: str, scope: Scope = ALONE) -> Figure |
     fits = int((style.WIDTH - 1.0) / heatmap.COLUMN)
     reading = f"{style.bands_in_words(scope.bounds)} In a cell {heatmap.SIGNS}{heatmap.in_doubt(grid)}"
     return Figure(
-        name, title, about, drawn, lambda: heatmap.draw_overall(grid, systems, scope.bounds, experiment), reading, fits
+        name,
+        title,
+        about,
+        drawn,
+        lambda: heatmap.draw_overall(grid, systems, scope.bounds, experiment),
+        reading,
+        fits,
+        kind="overall",
     )
 
 

@@ -9,8 +9,9 @@ import pandas as pd
 from genaipa.reports import averages, part
 from genaipa.reports.averages import BOTH, INTERVALS
 from genaipa.reports.chapters import documents, prompting
-from genaipa.reports.chapters.chapter import Chapter, present
+from genaipa.reports.chapters.chapter import Chapter, drawn, present
 from genaipa.reports.differences import matrix
+from genaipa.reports.figures import overview
 from genaipa.reports.figures.scope import Scope
 from genaipa.reports.judged.beside import beside, measures_of
 from genaipa.reports.judged.estimate import estimated, with_estimates
@@ -35,7 +36,7 @@ def board(frame: pd.DataFrame) -> Table:
     people see the column `scored`, which says on which part.
     """
     few = thin(frame)
-    frame = frame.loc[~pd.MultiIndex.from_frame(frame[_BY].astype(str)).isin(list(few))]
+    frame = enough(frame)
     policies, (shown, said) = averages.about_policies(frame), with_estimates(frame)
     found = averages.policy_questions(shown).dropna(subset="m_all10")
     cells = averages.weighted(shown, "m_all10")
@@ -75,6 +76,11 @@ def board(frame: pd.DataFrame) -> Table:
         ],
     )
     return prompting.marked(made, averages.about_policies(frame[frame["counted"]]))
+
+
+def enough(frame: pd.DataFrame) -> pd.DataFrame:
+    """The rows of the experiments of which enough is scored to count (`thin`)."""
+    return frame.loc[~pd.MultiIndex.from_frame(frame[_BY].astype(str)).isin(list(thin(frame)))]
 
 
 def _basis(frame: pd.DataFrame) -> pd.DataFrame:
@@ -191,10 +197,11 @@ def _named(found: pd.DataFrame) -> str:
     return "; ".join(f"{own} ({name})" for name, own in names.items())
 
 
-def chapter(gathered: Gathered, _scope: Scope) -> Chapter:
-    """The leaderboard, and M_all in five numbers and by source."""
+def chapter(gathered: Gathered, scope: Scope) -> Chapter:
+    """The first picture, the leaderboard, the differences, and M_all in five numbers and by source."""
     frame = gathered.frame
     ranked, few = board(frame), too_few(frame)
+    shown = overview.numbers(ranked, averages.weighted(with_estimates(enough(frame))[0], "m_all10"))
     return Chapter(
         "overall",
         "Overall quality",
@@ -204,6 +211,6 @@ def chapter(gathered: Gathered, _scope: Scope) -> Chapter:
             *(beside(frame, gathered.events), forecasts(frame)),
             *(by_measure(frame), documents.five_numbers(frame), by_source(frame)),
         ),
-        [],
+        drawn(overview.figure(shown, scope)),
         [] if ranked or not few else [f"There is no leaderboard. {few}"],
     )

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from genaipa.reports.judged.verdicts import Verdicts
 
+NAME = "judge-alone"
 SAID = "judge alone: no estimate"
 """The words that are written over such a figure."""
 _ROW, _LIGHTEST, _DARKEST = 0.185, 0.97, 0.55
@@ -42,7 +43,7 @@ def alone_figures(given: Verdicts, frame: pd.DataFrame, scope: Scope = ALONE) ->
         by = ["system", "question", "category", "source"]
         data = rows.groupby(by, as_index=False).agg(m_all10=("m_all10", "mean"), answers=("answer", "size"))
         if not data.empty:
-            name = "judge-alone" if len(judges) == 1 else f"judge-alone-{number}"
+            name = NAME if len(judges) == 1 else f"{NAME}-{number}"
             found += scope.pages([partial(_map, name, judge, data)])
     return found
 

@@ -38,8 +38,9 @@ class Figure:
     """Something drawn, and the table of the numbers that it shows.
 
     `name` is the stem of its files. `about` says in words what is to be seen and what is left out, `reading` how such
-    a figure is read, which is the same for all of its kind. `fits` is how many systems fit a page. `draw` draws it;
-    call `drawn` to have it in the house style.
+    a figure is read, which is the same for all of its kind. `caption` are at most two sentences for the page, by
+    default the note's first; `kind` is what figures of several experiments have in common. `fits` is how many systems
+    fit a page. `draw` draws it; call `drawn` to have it in the house style.
     """
 
     name: str
@@ -49,6 +50,8 @@ class Figure:
     draw: Callable[[], Canvas]
     reading: str = ""
     fits: int = sys.maxsize
+    caption: str = ""
+    kind: str = ""
 
     @property
     def note(self) -> str:

@@ -95,6 +95,7 @@ def figure(name: str, experiment: str, about: str, table: Table, grid: Grid, bou
         lambda: _draw(grid, systems, bounds, experiment),
         f"Bands: {bounds.in_words}; {SIGNS}{in_doubt(grid)} {table.note}",
         grid.fits,
+        kind=name.rpartition("-")[2],
     )
 
 
@@ -172,6 +173,14 @@ def draw_overall(grid: Grid, systems: Mapping[Any, str], bounds: Bounds, experim
     _mark_doubt(axes, [(rows.index(question), columns.index(system)) for question, system in places])
     _legend(drawn, absent=bool(values.isna().any(axis=None)), doubt=not doubtful.empty)
     return drawn
+
+
+def draw_overall_cells(axes: Axes, values: pd.DataFrame, bounds: Bounds) -> None:
+    """A cell for each M_all (10 to 100) of a frame, as a whole number in the colour of its band."""
+    at = style.tenfold(bounds)
+    written = values.map(lambda value: "" if np.isnan(value) else f"{value:.0f}").to_numpy()
+    shades = _shades(10.0, at.red, at.green, 100.0)
+    _draw_cells(axes, values.to_numpy(), written, shades, lambda value: band(value, at))
 
 
 def _range(numbers: pd.Series[Any]) -> str:

@@ -259,6 +259,14 @@ def labels(names: Iterable[Hashable], most: int = 24) -> dict[Any, str]:
     return found
 
 
+def brief(names: Iterable[Hashable], most: int = 24) -> dict[Any, str]:
+    """Name → its label in the drawing: its last part where this tells all names apart (`host/model` is `model`)."""
+    every = list(names)
+    last = {name: plain(name).rpartition("/")[2] for name in every}
+    apart = len(set(last.values())) == len(every) and all(last.values())
+    return labels(every, most) if not apart else {name: short(label, most) for name, label in last.items()}
+
+
 def in_full(drawn: Mapping[Any, str]) -> str:
     """A sentence for the note that gives the full names of shortened ones; empty if none is."""
     changed = [f"{label} is {one_line(name)}" for name, label in drawn.items() if label != one_line(name)]
