@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 from scipy.stats import binomtest
+from size import size
 
 from genaipa.reports.crossed import apart, crossed
 
@@ -106,6 +107,24 @@ def test_other_documents_never_make_it_surer() -> None:
         for found in (crossed(*cells(values)), crossed(*cells(-values))):
             assert found.policies_low <= found.low < found.high <= found.policies_high
             assert found.policies_p >= found.p
+
+
+def test_a_document_that_was_scored_more_makes_it_less_sure() -> None:
+    """One whole and a third of the others: it holds the truth for policies; where one is nearly all, there is none."""
+    random, held, given, studies = np.random.default_rng(2), 0, 0, size(small=150, full=1500)
+    for _ in range(studies):
+        values = random.normal(55, 22, (32, 5)) + random.normal(0, 9, (32, 1)) + random.normal(0, 13, 5)
+        values[:, 1:][random.random((32, 4)) > 1 / 3] = np.nan
+        found = crossed(*cells(values))
+        given += not np.isnan(found.policies_low)
+        held += found.policies_low <= 55 <= found.policies_high
+    assert given == studies
+    assert 0.92 <= held / studies <= 0.98
+    alone = study(32, 5)
+    alone[10:, 1:] = np.nan
+    found = crossed(*cells(alone))
+    assert np.isnan(found.policies_low)
+    assert found.why.startswith("5 documents, of which one makes up most of the average")
 
 
 def test_refusals() -> None:

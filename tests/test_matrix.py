@@ -7,9 +7,11 @@ import math
 import numpy as np
 import pytest
 from framing import QUESTIONS, answer_rows, score_rows, tidy_of
+from verdicts import JUDGE, judged
 
+from genaipa.reports.chapters.overall import board
 from genaipa.reports.comparison import compare_sides
-from genaipa.reports.differences.matrix import PAIRS, differences, ranks, tables
+from genaipa.reports.differences.matrix import PAIRS, _meaning, differences, ranks, tables
 from genaipa.reports.differences.sides import Side
 from genaipa.reports.differences.significance import holm
 from rubrics import METRICS
@@ -73,3 +75,29 @@ def test_one_system_has_no_matrix() -> None:
     apart = frame[(frame["system"] == "a/one") == frame["question"].isin(QUESTIONS[:16])]
     assert list(differences(apart[apart["system"].isin(("a/one", "b/two"))]).columns) == PAIRS
     assert math.isnan(differences(apart[apart["system"].isin(("a/one", "b/two"))])["difference"].mean())
+
+
+def test_pairs_are_what_the_leaderboard_counts():
+    """Where a judge scored, differences are those of estimates, in the leaderboard's order."""
+    frame = judged(size=64).frame
+    means = board(frame).data.set_index("system")["m_all10"]
+    (row,) = differences(frame).to_dict("records")
+    assert [row["first"], row["second"]] == list(means.index)
+    assert row["difference"] == pytest.approx(means[row["first"]] - means[row["second"]])
+    alone = frame.assign(analyst=frame["analyst"].cat.rename_categories({str(JUDGE): "no judge"}))
+    assert differences(alone)["difference"].tolist() != [row["difference"]]
+
+
+def test_a_handful_compares_nothing():
+    """An experiment of which a tenth is scored, out of order, is in no difference, as it is on no leaderboard."""
+    rows = answer_rows(systems=SYSTEMS[:2], documents=DOCUMENTS)
+    scored = [row for n, row in enumerate(rows) if row["system"] == "a/one" or n % 10 == 0]
+    assert differences(tidy_of(rows, score_rows(scored))).empty
+
+
+def test_what_only_the_number_of_pairs_makes_chance_says_so():
+    """An interval without 0 whose p is not below 0.05 among all pairs is called neither higher nor nothing."""
+    found = differences(study())
+    told = found.assign(p=0.02, policies_p=0.02, p_holm=0.06, policies_p_holm=0.06, meaning="").iloc[0].to_dict()
+    assert _meaning(told) == "may be chance, among so many pairs"
+    assert _meaning({**told, "p": 0.2}) == ""

@@ -19,7 +19,7 @@ from genaipa.reports import render
 from genaipa.reports.analysts import other_people
 from genaipa.reports.crossed import LEVEL
 from genaipa.reports.differences import words
-from genaipa.reports.differences.matches import groups, matches
+from genaipa.reports.differences.matches import groups, in_common, matches
 from genaipa.reports.differences.rows import HEADINGS, PRINTED, rows
 from genaipa.reports.differences.sides import Side, differing, merged, restricted, side, sources_of, studied
 from genaipa.reports.differences.significance import OVERALL
@@ -31,11 +31,10 @@ from genaipa.reports.tidy import names_of, plain_texts
 from genaipa.runs.run import chosen
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     import pandas as pd
 
-    from genaipa.reports.differences.matches import Match
     from genaipa.reports.figures.figure import Figure
     from genaipa.reports.judged.estimate import Estimate
     from genaipa.runs.run import Run
@@ -144,7 +143,7 @@ def compare_sides(first: Side, second: Side, *, anyway: bool = False) -> Compari
     matched = matches(frames[0], frames[1])
     z = any(one is not None and one.is_z for one in judged)
     data = rows(matched, asked, judged=z).replace({"measure": names_of(first.frame)})
-    if others := other_people(*(_in_common(side.frame, matched) for side in (first, second))):
+    if others := other_people(*(in_common(side.frame, matched[OVERALL]) for side in (first, second))):
         data.loc[data["test"] != "none", "meaning"] = words.OTHER_PEOPLE
     finding = [
         *words.scope(matched, apart),
@@ -160,16 +159,6 @@ def compare_sides(first: Side, second: Side, *, anyway: bool = False) -> Compari
 
 
 _JUDGED = " Averages are estimates from people and judge (docs/method/estimates.md), which have no ranks."
-
-
-def _in_common(frame: pd.DataFrame, matched: Mapping[str, Match]) -> pd.DataFrame:
-    """The rows about the questions and documents that the two have in common; all where they have none."""
-    pairs = matched[OVERALL].apart
-    if not len(pairs):
-        return frame
-    shared = frame["question"].astype(str).isin(pairs["question"].astype(str))
-    about = frame["document"].astype(str).isin(pairs["document"].astype(str)) | ("" in set(pairs["document"]))
-    return frame[shared & about]
 
 
 def _judged(first: Side, second: Side, judged: Sequence[Estimate | None]) -> Iterator[str]:

@@ -132,7 +132,7 @@ def crossed(
         why = f"All {len(around)} questions have the same value, which says nothing about how others differ."
         return Crossed(mean, len(around), cells.documents, why=why)
     these = _of_share(mean, [by_question], limits, cells.means) if share else _interval(mean, [by_question], limits)
-    why, also, warning, theirs = _refused(cells), (np.nan, np.nan, np.nan), "", (np.nan, np.nan, np.nan)
+    why, also, warning, theirs = _refused(cells, share=share), (np.nan, np.nan, np.nan), "", (np.nan, np.nan, np.nan)
     if not why:
         parts = [by_question, _of_documents(cells)]
         wider = _of_share(mean, parts, limits, cells) if share else _interval(mean, parts, limits)
@@ -256,19 +256,30 @@ def _places(given: Any, there: NDArray[np.bool_]) -> tuple[NDArray[np.int64], ND
     return np.argsort(order)[codes], names[order]
 
 
-def _refused(cells: _Cells) -> str:
+def _refused(cells: _Cells, *, share: bool) -> str:
     """Why nothing is said for policies like these; or nothing."""
     if not cells.documents:
         return "Only means over documents are known: nothing can be said for policies like these."
     if cells.documents < LEAST_DOCUMENTS:
         number = "1 document" if cells.documents == 1 else f"{cells.documents} documents"
         return f"{number}: below {LEAST_DOCUMENTS}, nothing can be said for policies like these."
+    if not share and _alike(cells) < _TWO:  # a share counts those that are sure to be independent
+        return (
+            f"{cells.documents} documents, of which one makes up most of the average: nothing can be said for policies "
+            "like these."
+        )
     if cells.known * _TWO < len(cells.means):
         return (
             f"Of {len(cells.means)} questions most is known by means over documents only: nothing can be said for "
             "policies like these."
         )
     return ""
+
+
+def _alike(cells: _Cells) -> float:
+    """How many documents, all alike in weight, would tell as much of others as these."""
+    shares = np.bincount(cells.document, cells.weight, minlength=cells.documents) / cells.known
+    return 1 / float((shares**2).sum())
 
 
 # -- intervals --
@@ -281,9 +292,12 @@ def _all_same(variance: float, values: Floats) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """The part of questions, or documents, in the mean's variance and third cumulant; `n` is their number."""
+    """The part of questions, or documents, in the mean's variance and third cumulant.
 
-    n: int
+    `n` is their number, or, where they weigh unequally, that of as many alike (Kish, 1965).
+    """
+
+    n: float
     variance: float
     third: float
 
@@ -309,9 +323,13 @@ def _of_documents(cells: _Cells) -> _Part:
     # What is left of cells once questions and documents are taken out is in both parts. It is taken out of one, but
     # for a document's share: with few documents their variance may be low by chance (docs/method/intervals.md).
     both = float((share**2).sum()) * _residual(cells) * (1 - 1 / cells.documents)
-    variance = max(part.variance - both, 0.0)
+    # Documents of which more was scored say less of others than so many alike would, and vary more than it seems.
+    each = np.bincount(cells.document, share, minlength=cells.documents)
+    n = _alike(cells)
+    seen = float((each**2 * (1 - 2 * each + 1 / n)).sum()) * cells.documents / (cells.documents - 1)
+    variance = max(part.variance - both, 0.0) / n / seen
     # So few have no skewness that could be told from chance.
-    return _Part(part.n, variance, 0.0)
+    return _Part(n, variance, 0.0)
 
 
 def _residual(cells: _Cells) -> float:
@@ -397,10 +415,10 @@ def _p(reach: float, half: Any, only: _Part | None) -> float:
     """Twice the probability of an end whose interval reaches so far."""
     if only is not None:
         return 2 * float(stdtr(only.n - 1, -reach / (1 + 1 / (only.n * (only.n - 1)))))
-    least = 1e-300
+    least = 1e-100  # Below it, the quantile is not to be had for all degrees of freedom.
     if half(least) <= reach:
         return 0.0
     if reach == 0:
         return 1.0
-    found = brentq(lambda power: half(10.0**power) - reach, -300, np.log10(0.5), xtol=1e-12)
+    found = brentq(lambda power: half(10.0**power) - reach, -100, np.log10(0.5), xtol=1e-12)
     return 2 * float(10.0**found)

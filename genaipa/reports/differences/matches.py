@@ -80,6 +80,16 @@ def groups(first: pd.DataFrame, second: pd.DataFrame) -> dict[str, set[str]]:
     return found
 
 
+def in_common(frame: pd.DataFrame, match: Match) -> pd.DataFrame:
+    """The rows of a tidy table about the questions and documents of the pairs; all where there is no pair."""
+    pairs = match.apart
+    if not len(pairs):
+        return frame
+    shared = frame["question"].astype(str).isin(pairs["question"].astype(str))
+    about = frame["document"].astype(str).isin(pairs["document"].astype(str)) | ("" in set(pairs["document"]))
+    return frame[shared & about]
+
+
 def _averages(frame: pd.DataFrame) -> _Averages:
     found = aggregate.cells(frame)
     return _Averages(

@@ -1,9 +1,10 @@
 """All systems of a report against each other: paired differences of M_all, and the ranks that they leave open.
 
-Every pair is compared over what both have (`matches`), and p is adjusted by Holm's method for the number of pairs. A
-system's rank is known as far as others are higher or lower than it for policies like these, as rankings of chat models
-give it: 2 to 4 of 5 if one is higher and one is lower (Chiang and others, 2024, arXiv:2403.04132; Miller, 2024,
-arXiv:2411.00640, on paired differences).
+Every pair is compared over what both have (`matches`), as the leaderboard counts it: estimates where there are any, and
+no experiment of which too little is scored. p is adjusted by Holm's method for the number of pairs. A system's rank is
+known as far as others are higher or lower than it for policies like these, as rankings of chat models give it: 2 to 4
+of 5 if one is higher and one is lower (Chiang and others, 2024, arXiv:2403.04132; Miller, 2024, arXiv:2411.00640, on
+paired differences).
 """
 
 from __future__ import annotations
@@ -14,12 +15,14 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from genaipa.reports.analysts import other_people
-from genaipa.reports.averages import about_policies
-from genaipa.reports.differences.matches import matches
+from genaipa.reports.averages import about_policies, policy_questions
+from genaipa.reports.differences.matches import in_common, matches
 from genaipa.reports.differences.rows import rows
 from genaipa.reports.differences.significance import OVERALL, SIGNIFICANT, holm
 from genaipa.reports.differences.words import OTHER_PEOPLE
+from genaipa.reports.judged.estimate import estimates
 from genaipa.reports.table import Table, table
+from genaipa.reports.thin import thin
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,37 +34,50 @@ PAIRS = [
     *("p_holm", "policies_p_holm", "meaning"),
 ]
 """The columns of the table of pairs: those of a comparison, the first system minus the second."""
+_MAY_BE_CHANCE = "may be chance, among so many pairs"
 
 
 def differences(frame: pd.DataFrame) -> pd.DataFrame:
-    """A row for each pair of systems with questions in common (columns: `PAIRS`), the higher mean first.
+    """A row for each pair of systems with questions in common (columns: `PAIRS`), the higher average first.
 
-    `meaning` names the higher system, with whom it holds for; it is empty where the difference may be chance.
+    `meaning` names the higher system, with whom it holds for. It is empty where the difference may be chance, and says
+    so where only the number of pairs makes it that: intervals are those of each pair by itself.
     """
-    people = about_policies(frame[frame["counted"]])
-    sides = {str(name): own for name, own in people.groupby("system", observed=True)}
-    means = {name: own["m_all"].mean() for name, own in sides.items()}
-    ordered = sorted(sides, key=lambda name: (-means[name], name))
-    found = list(_pairs(sides, ordered)) if len(ordered) <= _MOST else []
-    data = pd.DataFrame(found, columns=[*PAIRS, "p", "policies_p"])
+    few = pd.MultiIndex.from_tuples(list(thin(frame)), names=["system", "experiment"])
+    frame = frame[~pd.MultiIndex.from_frame(frame[["system", "experiment"]].astype(str)).isin(few)]
+    (found,) = estimates([frame], alike=True)
+    shown = about_policies(frame if found is None else found.frame)
+    means = policy_questions(shown).groupby(["system", "question"], observed=True)["m_all"].mean()
+    means = means.groupby("system", observed=True).mean().dropna()
+    ordered = sorted(map(str, means.index), key=lambda name: (-means[name], name))
+    people = about_policies(frame)
+    sides = {name: (shown[shown["system"] == name], people[people["system"] == name]) for name in ordered}
+    judged = found is not None and found.is_z
+    pairs = list(_pairs(sides, judged=judged)) if len(ordered) <= _MOST else []
+    data = pd.DataFrame(pairs, columns=[*PAIRS, "p", "policies_p"])
     for p in ("p", "policies_p"):
         data[f"{p}_holm"] = holm(data[p].tolist())
     data["meaning"] = [_meaning(row) for row in data.to_dict("records")]
     return data[PAIRS]
 
 
-def _pairs(sides: dict[str, pd.DataFrame], ordered: list[str]) -> Iterator[dict[str, Any]]:
-    for first, second in combinations(ordered, 2):
-        match = matches(sides[first], sides[second], (OVERALL,))[OVERALL]
+def _pairs(sides: dict[str, tuple[pd.DataFrame, pd.DataFrame]], *, judged: bool) -> Iterator[dict[str, Any]]:
+    """Compare each two of the systems, of which there is what averages take and what people scored."""
+    for first, second in combinations(sides, 2):
+        match = matches(sides[first][0], sides[second][0], (OVERALL,))[OVERALL]
         if len(match.pairs):
-            row: dict[Any, Any] = rows({OVERALL: match}, {"all": set(match.pairs.index)}).iloc[0].to_dict()
-            others = other_people(sides[first], sides[second])
+            row: dict[Any, Any] = (
+                rows({OVERALL: match}, {"all": set(match.pairs.index)}, judged=judged).iloc[0].to_dict()
+            )
+            others = other_people(*(in_common(sides[name][1], match) for name in (first, second)))
             yield {**row, "first": first, "second": second, "meaning": OTHER_PEOPLE if others else ""}
 
 
 def _meaning(row: dict[Any, Any]) -> str:
-    if row["meaning"] or not row["p_holm"] < SIGNIFICANT:
+    if row["meaning"]:
         return str(row["meaning"])
+    if not row["p_holm"] < SIGNIFICANT:
+        return _MAY_BE_CHANCE if row["p"] < SIGNIFICANT else ""
     higher = row["first"] if row["difference"] > 0 else row["second"]
     return f"{higher} higher" + ("" if row["policies_p_holm"] < SIGNIFICANT else " for these documents")
 
@@ -88,8 +104,9 @@ def tables(frame: pd.DataFrame) -> list[Table]:
         table(
             "system-differences",
             "Systems against each other",
-            "M_all (10 to 100), the first minus the second, over the questions about documents that people "
-            "scored of both. p is adjusted by Holm's method for the number of pairs.",
+            "M_all (10 to 100), the first minus the second, over the questions about documents that people scored of "
+            "both. Each interval is that of a pair by itself; p is adjusted by Holm's method for the number of pairs, "
+            "and what a row means goes by it.",
             pairs,
             PAIRS,
             headings={

@@ -92,6 +92,9 @@ def _row(here: Match, limits: tuple[float, float], *, judged: bool) -> dict[str,
     # An experiment that is known by means only says nothing of how documents differ, nor where their average is.
     named = pairs[pairs["document"] != ""]
     wider = sure if len(named) in (0, len(pairs)) else _sure(named, limits, judged=judged)
+    # Where these differ the other way, nothing holds for policies like these.
+    agree = sure.mean * wider.mean > 0
+    policies_p = float(np.maximum(sure.p, wider.policies_p if agree else np.minimum(wider.policies_p + 1, 1)))
     if judged and tested.test != "none":  # questions without a score have a part in common: no signs to rank
         tested = Tested("none" if math.isnan(sure.p) else "t", math.nan, tested.effect)
     return {
@@ -101,7 +104,7 @@ def _row(here: Match, limits: tuple[float, float], *, judged: bool) -> dict[str,
         "difference": float((ours - theirs).mean()) if scored is None else sure.mean,
         "low": sure.low,
         "high": sure.high,
-        **_tests(tested, replace(sure, policies_p=float(np.maximum(sure.p, wider.policies_p)))),
+        **_tests(tested, replace(sure, policies_p=policies_p)),
         "policies_low": wider.policies_low,
         "policies_high": wider.policies_high,
         "why": wider.why,
