@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from benchmarks.__main__ import print_table
-from benchmarks.coverage_others import other_analysts, suites_policies
+from benchmarks.coverage_others import other_analysts, suites_policies, uneven_documents
 from genaipa.reports.crossed import LEAST_DOCUMENTS, crossed
 from genaipa.reports.table import SCALE
 from genaipa.scoring.agreement import Alpha, measure
@@ -374,7 +374,9 @@ def main() -> None:
     )
     print_table(("shape", "questions x documents", *CANDIDATES), list(candidates(studies)))
     print_table(("analysts", "answers", "high alpha", "middling alpha"), list(agreements(studies)))
-    targets = ("policies like these", "analysts like these", "width")
+    heads = ("documents", "variance between them 46", "162")
+    print_table(heads, list(uneven_documents(studies)))
+    targets = ("these documents", "policies like these", "analysts like these", "width")
     print_table(("leniency", "analysts", *targets, "alike differ", "by own analysts"), list(other_analysts(studies)))
     print_table(("policies of a suite", "alike in size", "unlike"), list(suites_policies(studies)))
     print(f"\n{studies} studies a cell, {(time.process_time() - begun) / 60:.1f} minutes of processor")

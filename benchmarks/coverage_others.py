@@ -31,7 +31,8 @@ def _scores(random: np.random.Generator, analysts: int, leniency: float, systems
     system, asked, about = (place.ravel() for place in np.indices(shape))
     who = random.integers(analysts, size=shape[1:])[asked, about]
     value = _TRUTH + random.normal(0, 82**0.5, (systems, _QUESTIONS))[system, asked]
-    value += random.normal(0, 9, (systems, _DOCUMENTS))[system, about] + random.normal(0, 508**0.5, shape).ravel()
+    of_documents = random.normal(0, 9, (systems, _DOCUMENTS))
+    value += of_documents[system, about] + random.normal(0, 508**0.5, shape).ravel()
     given = random.normal(0, leniency, 2 * analysts)
     columns = {"system": system, "question": asked, "document": about, "analyst": who, "plain": value}
     rows = pd.DataFrame(columns).astype({"question": str, "document": str}).assign(experiment="quality")
@@ -39,18 +40,19 @@ def _scores(random: np.random.Generator, analysts: int, leniency: float, systems
     # The same, where each system has analysts of its own.
     rows["own"] = who + analysts * system
     rows["confounded"] = value + given[rows["own"]]
-    return rows
+    return rows.assign(here=_TRUTH + of_documents[0].mean())
 
 
 def other_analysts(studies: int) -> Iterator[tuple[str, ...]]:
     """Leniency, analysts, and per cent of studies: intervals that hold the truth, and alike systems told apart."""
     for leniency, number in itertools.product(LENIENCIES, ANALYSTS):
-        random, found = np.random.default_rng([int(leniency), number]), np.zeros(7)
+        random, found, these = np.random.default_rng([int(leniency), number]), np.zeros(7), 0
         for _ in range(studies):
             rows = _scores(random, number, leniency)
             sure = crossed(
                 rows["score"], rows["question"], rows["document"], limits=_LIMITS, panel=panel(rows, "score")
             )
+            these += sure.low <= rows["here"].iloc[0] <= sure.high
             found[:2] += (
                 sure.policies_low <= _TRUTH <= sure.policies_high,
                 sure.analysts_low <= _TRUTH <= sure.analysts_high,
@@ -61,7 +63,7 @@ def other_analysts(studies: int) -> Iterator[tuple[str, ...]]:
         width = f"{found[2] / studies:.0f}"
         refused = number <= 2
         yield (
-            *(f"{leniency:g}", str(number), share[0]),
+            *(f"{leniency:g}", str(number), f"{these / studies:.1%}", share[0]),
             *(("refused", "") if refused else (share[1], width)),
             *(share[3], f"{share[4]}; now {share[6]}"),
         )
@@ -80,6 +82,24 @@ def _told_apart(rows: pd.DataFrame) -> tuple[bool, bool, bool, bool]:
     ]
     told = bool(other_people(*sides))
     return differ[0], differ[1], told, differ[1] and not told
+
+
+def uneven_documents(studies: int) -> Iterator[tuple[str, ...]]:
+    """Documents, and how often the interval for policies holds the truth: all scored, or a third of all but one."""
+    for documents, third in itertools.product((5, 10), (False, True)):
+        shown = [f"{documents}, {'one whole and a third of the others' if third else 'all whole'}"]
+        for variance in (46, 162):
+            random, held = np.random.default_rng([documents, third, variance]), 0
+            for _ in range(studies):
+                value = _TRUTH + random.normal(0, 82**0.5, (_QUESTIONS, 1)) + random.normal(0, variance**0.5, documents)
+                value = value + random.normal(0, 508**0.5, value.shape)
+                if third:
+                    value[:, 1:][random.random((_QUESTIONS, documents - 1)) > 1 / 3] = np.nan
+                asked, about = (place.ravel().astype(str) for place in np.indices(value.shape))
+                found = crossed(value.ravel(), asked, about)
+                held += found.policies_low <= _TRUTH <= found.policies_high
+            shown.append(f"{held / studies:.1%}")
+        yield tuple(shown)
 
 
 def suites_policies(studies: int) -> Iterator[tuple[str, ...]]:

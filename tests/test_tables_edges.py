@@ -52,6 +52,7 @@ TABLES = {
     "effort": cost.by_system,
     "answers": outcomes.statuses,
     "silent-questions": silent.silent_questions,
+    "silent-differences": silent.silent_differences,
     "silent-quality": silent.silent_quality,
     "agreement": lambda _: agreement.alphas([], PAPER),
     "leaderboard": overall.board,
@@ -107,7 +108,7 @@ _COLUMNS = {
     "five-numbers": "system experiment document questions n minimum q1 median q3 maximum mean low high",
     "faq-against-user": "system questions n mean low high policies_low policies_high documents",
     "easiest-and-hardest": "end rank question mean policies_low policies_high n silent",
-    "documents-ranked": "rank document n mean low high",
+    "documents-ranked": "rank document n mean low high from to",
     "documents": "document words unique_words reading_minutes grade connective_words questions silent",
     "metrics-by-question": "system experiment question category source relevance accuracy clarity completeness "
     "reference m_all documents",
@@ -126,6 +127,8 @@ _COLUMNS = {
     "answers": "system experiment planned answered truncated refused failed missing excluded scored unscored",
     "silent-questions": "system experiment error answers wrong rate low high policies_low policies_high questions "
     "documents partly",
+    "silent-differences": "first second error questions documents difference low high policies_low policies_high "
+    "p_holm policies_p_holm",
     "silent-quality": "system experiment silent m_all10 low high policies_low policies_high questions documents",
     "agreement": "metric alpha low high",
     "leaderboard": "rank system m_all10 low high policies_low policies_high documents quality robustness recall "
@@ -176,7 +179,7 @@ def _values(data: pd.DataFrame, column: str) -> pd.Series:
 
 def test_without_a_score_that_counts_there_is_no_average() -> None:
     """Nothing is averaged from answers that nobody scored, that only a machine scored, or that an audit left out."""
-    averages = [name for name in TABLES if name not in ("answers", "effort", "silent-questions")]
+    averages = [name for name in TABLES if name not in ("answers", "effort", "silent-questions", "silent-differences")]
     assert [(name, frame) for name in averages for frame in NO_SCORE if made(name, frame)] == []
 
 

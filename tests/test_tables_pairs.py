@@ -6,6 +6,7 @@ import math
 from itertools import combinations, product
 from statistics import fmean
 
+import numpy as np
 import pytest
 from framing import answer_rows, score_rows, tidy_of
 from tabling import FEW, published, scored
@@ -283,6 +284,25 @@ def test_silent_questions_apart() -> None:
     assert rates["policies_low"].isna().all()
     quality = silent.silent_quality(frame).data
     assert quality[["silent", "m_all10"]].values.tolist() == [["silent", 55], ["answers", 77.5]]
+
+
+def test_silence_is_compared_in_pairs() -> None:
+    """One system asserts on all silent questions, another on none: the difference is said, with one correction."""
+    names = tuple(f"T_f{n}" for n in range(12))
+    answers = answer_rows(systems=("a/one", "b/two", "c/three"), questions=names, silent=names[:8])
+    random = np.random.default_rng(1)
+    for answer in answers:
+        asserts = {"a/one": 0.95, "b/two": 0.1, "c/three": 0.1}[answer["system"]]
+        answer["claims_silence"] = "yes" if answer["silent"] == "yes" and random.random() > asserts else "no"
+    data = silent.silent_differences(tidy_of(answers)).data
+    asserted = data[data["error"] == "asserts though silent"].set_index(["first", "second"])
+    assert len(asserted) == 3
+    one = asserted.loc[("a/one", "b/two")]
+    assert one["difference"] > 0.6
+    assert one["low"] > 0
+    assert one["p_holm"] < 0.05
+    assert asserted.loc[("b/two", "c/three"), "p_holm"] > 0.05
+    assert one["questions"] == 8
 
 
 def test_each_question_weighs_the_same_in_the_rates() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 from framing import answer_rows, tidy_of
 from tabling import FEW, published, scored
@@ -170,9 +171,25 @@ def test_documents_are_ranked_and_equals_share_a_place() -> None:
         [1, "bee", 3, 100],
         [3, "cat", 3, 10],
     ]
+    # Three questions that all differ alike tell nothing of others.
+    assert table.data[["from", "to"]].to_numpy().tolist() == [[1, 3]] * 3
     assert "may be due to" not in table.note
     fewer = tidy_of(answers, scored(answers[1:], lambda _: 1))
     assert "may be due to" in documents.documents_ranked(fewer).note
+
+
+def test_a_documents_rank_is_known_as_far_as_questions_tell() -> None:
+    """Of two documents alike and one far worse, the first two share their ranks."""
+    answers = answer_rows(systems=("a/one",), documents=("ant", "bee", "cat"))
+    random = np.random.default_rng(0)
+    given = {
+        answer["answer"]: random.choice([1.0, -1.0], p=[0.1, 0.9] if answer["document"] == "cat" else [0.7, 0.3])
+        for answer in answers
+    }
+    found = documents.documents_ranked(tidy_of(answers, scored(answers, lambda answer: given[answer["answer"]])))
+    ranks = found.data.set_index("document")[["from", "to"]]
+    assert ranks.loc["ant"].tolist() == ranks.loc["bee"].tolist() == [1, 2]
+    assert ranks.loc["cat"].tolist() == [3, 3]
 
 
 def test_metrics_of_a_question_are_means_over_documents() -> None:

@@ -128,6 +128,12 @@ def _beside(columns: Floats, asked: NDArray[Any], about: NDArray[Any]) -> Floats
     return found
 
 
+def number_of(frame: pd.DataFrame) -> str:
+    """The number of people behind the counted scores of a tidy table, in words."""
+    number = scores_of(frame)["analyst"].nunique()
+    return str(number) if number else "not known"
+
+
 def other_people(ours: pd.DataFrame, theirs: pd.DataFrame) -> str:
     """A sentence on who scored which side, where that can't be told from the systems; empty where it can.
 

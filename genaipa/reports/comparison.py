@@ -16,7 +16,7 @@ import msgspec
 
 from genaipa.errors import UsageError
 from genaipa.reports import render
-from genaipa.reports.analysts import other_people
+from genaipa.reports.analysts import number_of, other_people
 from genaipa.reports.crossed import LEVEL
 from genaipa.reports.differences import words
 from genaipa.reports.differences.matches import groups, in_common, matches
@@ -153,7 +153,9 @@ def compare_sides(first: Side, second: Side, *, anyway: bool = False) -> Compari
         *words.power(matched[OVERALL]),
         *words.small(data),
     ]
-    method = _method(first.name, second.name) + (_JUDGED if any(estimated) else "")
+    method = _method(first.name, second.name, [number_of(side.frame) for side in (first, second)]) + (
+        _JUDGED if any(estimated) else ""
+    )
     table = _table(data[list(HEADINGS)], first.name, second.name, " ".join([*finding, method]))
     return Comparison(first.name, second.name, table, apart, finding, method)
 
@@ -178,7 +180,7 @@ def _judged(first: Side, second: Side, judged: Sequence[Estimate | None]) -> Ite
         yield f"People alone: {OVERALL}, difference {row['difference']:+.1f}{sure}."
 
 
-def _method(first: str, second: str) -> str:
+def _method(first: str, second: str, scorers: Sequence[str]) -> str:
     """How the numbers of the table came about."""
     return (
         f"A is {first}, B {second}. {OVERALL} is from 10 to 100, a metric from -1 to 1. n is how many questions there "
@@ -189,7 +191,10 @@ def _method(first: str, second: str) -> str:
         "(other questions and other documents), and p belongs to the interval: what holds for the second holds for the "
         "first. p of ranks, a check on outliers, is Wilcoxon's, with the matched-pairs rank-biserial correlation as "
         "effect size; without pairs Mann-Whitney's, with Cliff's delta, and the interval is Student's t with each "
-        f"side's own variance. What a row means goes by the second target. {words.IN_FAMILIES}"
+        f"side's own variance. What a row means goes by the second target. {words.IN_FAMILIES} "
+        "Several comparisons are in no family of their own: of all pairs of systems, a report's `system-differences` "
+        "has p adjusted. Intervals are for the analysts who scored, whose leniency is in none of them "
+        f"(analysts of A: {scorers[0]}, of B: {scorers[1]})."
     )
 
 

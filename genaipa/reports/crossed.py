@@ -64,9 +64,9 @@ class Crossed:
 
     `questions` and `documents` are how many it rests on; `documents` is 0 where only means over documents are known.
     `low` and `high` hold for these documents, `policies_low` and `policies_high` for policies like these; `warning` is
-    empty, or says that the latter rest on few documents. `p` and `policies_p` are the two-sided p values of a mean of
-    0: below 1 - `LEVEL` exactly where the interval, before it is cut to the scale, excludes 0. `analysts_low` and
-    `analysts_high` hold for policies and analysts like these.
+    empty, or says that the latter rest on few documents, or on some that don't differ. `p` and `policies_p` are the
+    two-sided p values of a mean of 0: below 1 - `LEVEL` exactly where the interval, before it is cut to the scale,
+    excludes 0. `analysts_low` and `analysts_high` hold for policies and analysts like these.
     """
 
     mean: float
@@ -141,10 +141,12 @@ def crossed(
         if panel is not None and not share and not isnan(panel.variance):
             theirs = _interval(mean, [*parts, _Part(panel.number, panel.variance, 0.0)], limits)
             theirs = (min(also[0], theirs[0]), max(also[1], theirs[1]), np.nan)
+        if not parts[1].variance:
+            warning = " Documents differ no more than chance makes them: both intervals are alike."
         if cells.documents < FEW_DOCUMENTS:
-            warning = (
-                f"{cells.documents} documents: below {FEW_DOCUMENTS}, the interval for policies like these is rough."
-            )
+            few = f"{cells.documents} documents: below {FEW_DOCUMENTS}, the interval for policies like these is rough."
+            warning = few + warning
+        warning = warning.strip()
     if known is not None:  # an estimate may lie a little beyond the scale, as its interval may
         mean = min(max(mean, limits[0]), limits[1])
     ends = (*these[:2], *also[:2], these[2], also[2])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +12,9 @@ import pandas as pd
 from genaipa.reports import aggregate, averages
 from genaipa.reports.averages import THESE
 from genaipa.reports.chapters.chapter import Chapter, experiments_of, present
+from genaipa.reports.crossed import crossed
+from genaipa.reports.differences import matrix
+from genaipa.reports.differences.significance import holm
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import Figure
 from genaipa.reports.figures.scope import ALONE, Scope
@@ -42,6 +46,8 @@ _MANY = 8
 """More documents than these are drawn closer together."""
 _N_AT, _ROOM = 104.0, 17.0
 """Position of n on the axis of M_all, and its width."""
+_COMPARED = 30
+"""Documents of which pairs are compared; of more, no rank would be known."""
 _SCORED = ("silent", "m_all10", "answers", "scores")
 
 
@@ -97,20 +103,39 @@ def _five_numbers(values: pd.Series) -> dict[str, float]:
 def documents_ranked(frame: pd.DataFrame) -> Table:
     """Documents by their M_all over all systems, experiments and questions."""
     scored = aggregate.by_document(averages.policy_cells(frame))
-    columns = ["rank", "document", "n", "mean", "low", "high"]
+    columns = ["rank", "document", "n", "mean", "low", "high", "from", "to"]
     found = averages.summed_up(scored, ["document"], lambda rows: averages.mean_of(rows, "m_all10"))
     data = pd.DataFrame(columns=columns)
     if len(found):
         data = found.sort_values("mean", ascending=False, kind="stable")
         data["rank"] = averages.places(data["mean"])
+        data = data.merge(_places(scored), on="document", how="left")
     return table(
         "documents-ranked",
         "Documents, the best answered first",
         "M_all (10 to 100) over all systems, experiments and questions; n is the number of questions (paper, "
-        f"section 7). {_unequal(scored)}{THESE}{averages.how_few(data['n'])}",
+        f"section 7). A rank is known from one place to another only, by the differences that hold among all pairs of "
+        f"documents (Holm), for other questions. {_unequal(scored)}{THESE}{averages.how_few(data['n'])}",
         data,
         columns,
+        headings={"from": "rank from", "to": "to"},
     )
+
+
+def _places(scored: pd.DataFrame) -> pd.DataFrame:
+    """The least and the greatest rank of each document, by what the same systems gave to the same questions."""
+    cells = scored.astype({"document": "str"}).pivot_table(
+        index=["system", "experiment", "question"], columns="document", values="m_all10", observed=True
+    )
+    rows = []
+    for first, second in combinations(cells.columns, 2) if len(cells.columns) <= _COMPARED else ():
+        apart = (cells[first] - cells[second]).dropna()
+        found = crossed(apart, apart.index.get_level_values("question"), [""] * len(apart))
+        rows.append({"first": first, "second": second, "difference": found.mean, "p": found.p, "meaning": ""})
+    pairs = pd.DataFrame(rows, columns=["first", "second", "difference", "p", "meaning"])
+    pairs["p_holm"] = pairs["policies_p_holm"] = holm(pairs["p"].tolist())
+    found_ranks = matrix.ranks(pairs)
+    return found_ranks.rename(columns={"system": "document", "rank": "from"})[["document", "from", "to"]]
 
 
 def _unequal(scored: pd.DataFrame) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import partial
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -13,6 +14,7 @@ from genaipa.reports.averages import BOTH, INTERVALS
 from genaipa.reports.chapters import outcomes
 from genaipa.reports.chapters.chapter import Chapter, present
 from genaipa.reports.crossed import crossed
+from genaipa.reports.differences.significance import holm
 from genaipa.reports.figures.scope import Scope
 from genaipa.reports.table import SCALE, Table, table
 from genaipa.scoring.objections import filed
@@ -31,6 +33,9 @@ _WHERE = {"yes": "silent", "partly": "partly silent", "no": "answers"}
 _STATES: tuple[Status, ...] = ("open", "accepted", "rejected")
 """States of objections to annotated answers, beside those that were withdrawn."""
 _ABROAD = "Answers about documents in other languages ({:,}) are left out: the rules are for English. "
+_CELL = ["system", "experiment", "question", "document"]
+_COMPARED = 30
+"""Systems of which pairs are compared."""
 _SURE = [*BOTH[:-1], "questions", "documents"]
 
 
@@ -38,12 +43,7 @@ def silent_questions(frame: pd.DataFrame) -> Table:
     """How often a system asserts something where the document is silent, and claims silence where it answers."""
     by = ["system", "experiment"]
     columns = [*by, "error", "answers", "wrong", "rate", *_SURE, "partly"]
-    once = averages.about_policies(outcomes.asked_once(frame))
-    answered = once["status"].isin(["answered", "truncated", "refused"])
-    foreign = int((answered & ~once["claims_silence"].isin(["yes", "no", "abstains"])).sum())
-    once = once[
-        once["claims_silence"].isin(["yes", "no", "abstains"]) & once["silent"].isin(_WHERE) & ~once["left_out"]
-    ]
+    once, foreign = _judged_by_rules(frame)
     data = pd.concat([averages.summed_up(once, by, partial(_rate, error=error)) for error in _ERRORS])
     data = data.reindex(columns=columns).sort_values(by, kind="stable")
     return table(
@@ -62,6 +62,50 @@ def silent_questions(frame: pd.DataFrame) -> Table:
         columns,
         headings={"partly": "left out (partly silent)", "documents": "documents"},
         formats={"rate": ".0%", **dict.fromkeys(BOTH[:-1], ".0%")},
+    )
+
+
+def _judged_by_rules(frame: pd.DataFrame) -> tuple[pd.DataFrame, int]:
+    """The answers about policies that the rules speak of, and how many are in a language that they do not know."""
+    once = averages.about_policies(outcomes.asked_once(frame))
+    answered, told = (
+        once["status"].isin(["answered", "truncated", "refused"]),
+        once["claims_silence"].isin(["yes", "no", "abstains"]),
+    )
+    return once[told & once["silent"].isin(_WHERE) & ~once["left_out"]], int((answered & ~told).sum())
+
+
+def silent_differences(frame: pd.DataFrame) -> Table:
+    """The differences between systems in both rates, over the questions about documents that both answered."""
+    once, _ = _judged_by_rules(frame)
+    rows = []
+    for error, (where, said) in _ERRORS.items():
+        clear = once[once["silent"] == where].astype(dict.fromkeys(_CELL, "str"))
+        clear = clear.assign(wrong=(clear["claims_silence"] == said).astype(float))
+        rates = clear.pivot_table(index=_CELL[1:], columns="system", values="wrong")
+        for first, second in combinations(rates.columns, 2) if len(rates.columns) <= _COMPARED else ():
+            apart = (rates[first] - rates[second]).dropna()
+            places = (apart.index.get_level_values(name) for name in ("question", "document"))
+            found = crossed(apart, *places, limits=(-1, 1))
+            ends = {name: getattr(found, name) for name in (*BOTH[:-1], "questions", "documents", "p", "policies_p")}
+            rows.append({"first": first, "second": second, "error": error, "difference": found.mean, **ends})
+    columns = ["first", "second", "error", "questions", "documents", "difference", *BOTH[:-1], "p_holm"]
+    columns += ["policies_p_holm"]
+    data = pd.DataFrame(rows, columns=[*columns[:-2], "p", "policies_p"])
+    for p in ("p", "policies_p"):
+        data[f"{p}_holm"] = holm(data[p].tolist())
+    return table(
+        "silent-differences",
+        "False assertions and false silence, one system less another",
+        "Rates over the questions about documents that both answered, the first system's less the second's. p is "
+        "adjusted by Holm's method for all of these rows; each interval is that of its row alone.",
+        data[data["questions"] > 0],
+        columns,
+        headings={"p_holm": "p (Holm)", "policies_p_holm": "policies p (Holm)", "documents": "documents"},
+        formats={
+            **dict.fromkeys(("difference", *BOTH[:-1]), "+.0%"),
+            **dict.fromkeys(("p_holm", "policies_p_holm"), ".2g"),
+        },
     )
 
 
@@ -131,7 +175,7 @@ def chapter(gathered: Gathered, _scope: Scope) -> Chapter:
     """The questions on which a document is silent, apart."""
     frame = gathered.frame
     known = (frame["silent"] == "yes").any()
-    tables = present(silent_questions(frame), silent_quality(frame))
+    tables = present(silent_questions(frame), silent_differences(frame), silent_quality(frame))
     return Chapter(
         "silent",
         "Where the document is silent",
