@@ -18,7 +18,7 @@ from stores import GOOD, POOR, opened, score
 
 from genaipa.archive.pack import PACK
 from genaipa.archive.unpack import read_pack, unpack
-from genaipa.errors import DataError, UsageError
+from genaipa.errors import DataError, GenaipaError, UsageError
 from genaipa.files.strict_yaml import digest
 from genaipa.policies.document import load_document
 from genaipa.runs.folder import now
@@ -210,6 +210,18 @@ def test_a_changed_file_is_refused(packed: Path) -> None:
         with pytest.raises(DataError, match="no file that a pack holds"):
             unpack(repacked(packed / "study.zip", name, b"x"), Path("check"))
     assert not Path("../evil.txt").exists()
+
+
+def test_what_a_packs_own_rubric_refuses_leaves_nothing(packed: Path) -> None:
+    """A pack whose genaipa.toml names a rubric that is not in it ends in a sentence, and in an empty folder."""
+    with zipfile.ZipFile(packed / "study.zip") as archive:
+        pack = json.loads(archive.read(PACK))
+        marker = archive.read("genaipa.toml") + b'\nrubric = "lost"\n'
+    pack["files"]["genaipa.toml"] = hashlib.sha256(marker).hexdigest()
+    changed = repacked(packed / "study.zip", "genaipa.toml", marker).rename("changed.zip")
+    with pytest.raises(GenaipaError, match="lost"):
+        unpack(repacked(changed, PACK, json.dumps(pack).encode()), Path("check"))
+    assert list(Path("check").iterdir()) == []
 
 
 def test_what_is_no_pack_is_refused_in_a_sentence(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import filecmp
 import hashlib
+import shutil
 import zipfile
 import zlib
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from genaipa.archive.pack import FORMAT, PACK, REPORT, SCORES, Pack, put
-from genaipa.errors import DataError, UsageError
+from genaipa.errors import DataError, GenaipaError, UsageError
 from genaipa.files.json_text import DAMAGE, why
 from genaipa.reports.gather import gather
 from genaipa.reports.report import Report, add_suites
@@ -64,11 +65,17 @@ def unpack(file: Path, folder: Path) -> Unpacked:
             put(folder / name, content)
     except OSError as error:
         raise UsageError(f"{error.filename or folder} can't be written ({error.strerror}).") from None
-    here = find_workspace(folder)
-    with contextlib.closing(Store.open(f"sqlite:///{here.home / 'scores.db'}", load_rubric(here))) as store:
-        events = _bring_scores(folder, store)
-        found = add_suites(here, gather(here, select(here, pack.names), store, excluded=pack.excluded))
-    page = Report.of(found).write(here.home / "reports" / "again", formats=("svg",))
+    try:
+        here = find_workspace(folder)
+        with contextlib.closing(Store.open(f"sqlite:///{here.home / 'scores.db'}", load_rubric(here))) as store:
+            events = _bring_scores(folder, store)
+            found = add_suites(here, gather(here, select(here, pack.names), store, excluded=pack.excluded))
+        page = Report.of(found).write(here.home / "reports" / "again", formats=("svg",))
+    except GenaipaError:
+        # What its own rubric or scores refuse is damaged too.
+        for path in folder.iterdir():
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+        raise
     made, packed = page.parent / "tables", folder / REPORT / "tables"
     tables = sorted({path.name for tables in (made, packed) for path in tables.glob("*")})
     _, mismatched, missing = filecmp.cmpfiles(made, packed, tables, shallow=False)
