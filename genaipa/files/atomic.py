@@ -12,6 +12,17 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+def sync_folder(folder: Path) -> None:
+    """Wait until the names of a folder's files are on disk, where the system can say so."""
+    if os.name == "nt":
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
 @contextlib.contextmanager
 def replacing(path: Path, *, durable: bool = False) -> Iterator[BinaryIO]:
     """Open a new file for writing that replaces `path` when the block ends; after an error `path` is as it was.
@@ -29,6 +40,8 @@ def replacing(path: Path, *, durable: bool = False) -> Iterator[BinaryIO]:
             if durable:
                 os.fsync(file.fileno())
         temporary.replace(path)
+        if durable:
+            sync_folder(path.parent)
     finally:
         with contextlib.suppress(OSError):
             temporary.unlink(missing_ok=True)

@@ -52,7 +52,7 @@ def seal(
                 number += len(group)
                 known.update(b"".join(row[1] for row in group))
             writer.add_key_value_metadata({_SEAL: _sealing(number, known.hexdigest(), facts)})
-        with made.open("rb") as written:
+        with made.open("rb+") as written:
             os.fsync(written.fileno())
         return _put_if_absent(made, path)
     finally:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 import msgspec
 
 from genaipa.errors import NoRoomError, RunError
+from genaipa.files.atomic import sync_folder
 from genaipa.files.json_text import DAMAGE, why
 
 if TYPE_CHECKING:
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from genaipa.runs.folder import RunFolder
 
 T = TypeVar("T")
+_BYTES = getattr(os, "O_BINARY", 0)
+"""Windows would write a line's end as two characters."""
 _encoder = msgspec.json.Encoder()
 _SUM = b',"sum":"%s"}\n'
 _LENGTH = len(_SUM % (b"0" * 16))
@@ -156,7 +159,8 @@ class Journal:
     def __init__(self, path: Path) -> None:
         self.path = path
         try:
-            self._descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+            self._descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | _BYTES, 0o644)
+            sync_folder(path.parent)
         except OSError as error:
             raise NoRoomError.of(path, error) from None
         self._waiting: list[tuple[bytes, asyncio.Future[int]]] = []
