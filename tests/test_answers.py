@@ -184,7 +184,8 @@ def test_a_damaged_line_takes_only_itself():
     log.write_bytes(lines[0] + b'{"key": 1}\n' + lines[2])
     pool = pool_of(run)
     assert len(pool.answers) == 2
-    (said,) = pool.problems
+    lost, said = pool.problems
+    assert "gone since the run was left" in lost or "shorter than the run left it" in lost
     assert "answers.jsonl: line 2 is not a record" in said
 
 
@@ -298,7 +299,16 @@ def test_a_paraphrase_has_its_original():
         "original": ("Question 1 on Acme?", ""),
         "paraphrase-2": ("P1b?", "Question 1 on Acme?"),
     }
-    (run.path / "questions" / "policy.yaml").unlink()
+    kept = run.path / "questions" / "policy.yaml"
+    kept.write_text(kept.read_text(encoding="utf-8") + "\n# later\n", encoding="utf-8")
+    pool = pool_of(run)
+    assert [pool.case(found).original for found in pool.answers].count("Question 1 on Acme?") == 1
+    assert [said for said in pool.problems if "has changed since the run was made" in said] != []
+    kept.unlink()
+    lines = run.answers.read_bytes().splitlines(keepends=True)
+    run.answers.write_bytes(b"".join(lines[:-1]))
+    assert any("answers are gone since the run was left" in said for said in pool_of(run).problems)
+    run.answers.write_bytes(b"".join(lines))
     pool = pool_of(run)
     assert {pool.case(found).original for found in pool.answers} == {""}
     assert any("Paraphrases are shown without their original." in said for said in pool.problems)

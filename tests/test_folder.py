@@ -193,6 +193,18 @@ def test_damaged_and_newer_manifests(folder: RunFolder) -> None:
         folder.manifest()
 
 
+def test_a_lost_manifest_has_a_copy_and_leftovers_go(folder: RunFolder, genaipa: Callable[..., Finished]) -> None:
+    """A run without its manifest is read by the copy, as validate says; what a killed process was writing goes."""
+    (folder.path / "manifest.json").unlink()
+    (left := folder.path / ".manifest.json.0a.tmp").write_text("{", encoding="utf-8")
+    assert [run.path for run in run_folders(find_workspace())] == [folder.path]
+    assert find_run(find_workspace(), folder.name).outline().name
+    assert "its copy of" in genaipa("validate").out
+    with folder.writing() as said:
+        assert any("its copy of" in sentence for sentence in said)
+    assert not left.exists()
+
+
 def test_runs_are_found_by_part_of_their_name(server: OpenAIServer) -> None:
     """By name, path, unambiguous part or `latest`; anything else names what there is."""
     workspace = make_workspace(questions=1)

@@ -66,7 +66,7 @@ _Run = tuple["RunFolder", "Manifest", "Totals"]
 def _readable(here: Workspace, *, whole: bool) -> tuple[list[_Run], list[str]]:
     """The runs, one's own first, and sentences about what could not be read; `whole` with all names of documents."""
     from genaipa.runs.audit import is_imported
-    from genaipa.runs.finding import run_folders
+    from genaipa.runs.finding import is_run, run_folders
     from genaipa.runs.folder import MANIFEST
 
     found, problems = list[_Run](), []
@@ -84,7 +84,7 @@ def _readable(here: Workspace, *, whole: bool) -> tuple[list[_Run], list[str]]:
             problems.append(str(error))
             continue
         found.append((folder, manifest, totals))
-    others = (path for path in sorted(here.runs.glob("[!.]*/")) if not (path / MANIFEST).exists())
+    others = (path for path in sorted(here.runs.glob("[!.]*/")) if not is_run(path))
     problems += [f"{path} has no {MANIFEST}, so it is no run; move it away." for path in others]
     return found, problems
 

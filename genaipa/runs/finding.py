@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from genaipa.errors import UnknownNameError, UsageError
 from genaipa.files.names import folder_words
-from genaipa.runs.folder import MANIFEST, RunFolder
+from genaipa.runs.folder import MANIFEST, MANIFEST_COPY, RunFolder
 from genaipa.runs.shards import FOLDER
 from genaipa.runs.shards.folder import SHARDS, ShardedFolder
 
@@ -22,9 +22,16 @@ def open_run(path: Path) -> RunFolder:
     return ShardedFolder(path) if sharded else RunFolder(path)
 
 
+def is_run(path: Path) -> bool:
+    """Whether a folder is a run, by its manifest or the copy of it."""
+    return any((path / name).is_file() for name in (MANIFEST, MANIFEST_COPY))
+
+
 def run_folders(workspace: Workspace) -> list[RunFolder]:
     """The runs of a workspace, oldest first; those that were imported, whose names tell no time, before all others."""
-    folders = [path.parent for path in workspace.runs.glob(f"*/{MANIFEST}") if not path.parent.name.startswith(".")]
+    # A manifest that is lost has a copy beside it, which is read in its place.
+    known = {path.parent for name in (MANIFEST, MANIFEST_COPY) for path in workspace.runs.glob(f"*/{name}")}
+    folders = [path for path in known if not path.name.startswith(".")]
     return [open_run(path) for path in sorted(folders, key=lambda path: (path.name[:1].isdigit(), path.name))]
 
 
@@ -35,7 +42,7 @@ def find_run(workspace: Workspace, name: str) -> RunFolder:
     """
     direct = workspace.home / name
     for path in (direct, workspace.runs / name):
-        if (path / MANIFEST).is_file():
+        if is_run(path):
             return open_run(path)
     runs = run_folders(workspace)
     if name == "latest" and runs:

@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 ANSWERS = "answers.jsonl"
 CONVERSATIONS = "conversations.jsonl"
 MANIFEST = "manifest.json"
-_COPY = ".manifest.json"
+MANIFEST_COPY = ".manifest.json"
 _LASTING = (
     *("format", "name", "created", "spec", "digests", "documents", "orders", "versions", "commit", "dirty", "planned"),
     *("corpus", "shards"),
@@ -142,7 +142,7 @@ class RunFolder:
             manifest = self._manifest(MANIFEST)
         except DataError as damaged:
             try:
-                manifest = self._manifest(_COPY)
+                manifest = self._manifest(MANIFEST_COPY)
             except DataError:
                 raise damaged from None
         if manifest.format > FORMAT:
@@ -183,12 +183,12 @@ class RunFolder:
     def copy_differs(self) -> str:
         """A sentence about a manifest that plans something else than its copy; empty if they agree, or one is gone."""
         try:
-            both = [self._manifest(name) for name in (MANIFEST, _COPY)]
+            both = [self._manifest(name) for name in (MANIFEST, MANIFEST_COPY)]
         except DataError:  # told by `manifest_damage`, or of a run that was packed or imported
             return ""
         for name in _LASTING:
             if getattr(both[0], name) != getattr(both[1], name):
-                return f"'{name}' is another than in its copy, {_COPY}; restore the one of the two that was changed."
+                return f"'{name}' is another than in its copy, {MANIFEST_COPY}; restore whichever was changed."
         return ""
 
     def write_manifest(self, manifest: Manifest) -> None:
@@ -197,7 +197,7 @@ class RunFolder:
         size = self.answers.stat().st_size if self.answers.is_file() else 0
         manifest.totals = msgspec.structs.replace(manifest.totals, bytes=size)
         content = msgspec.json.format(msgspec.json.encode(manifest), indent=2) + b"\n"
-        for name in (MANIFEST, _COPY):
+        for name in (MANIFEST, MANIFEST_COPY):
             self.write_file(name, content)
 
     def lack(self, manifest: Manifest, kept: int | None = None) -> str:
@@ -251,6 +251,9 @@ class RunFolder:
         """Hold the run for writing; gives the sentences about repairs. A RunBusyError if it is held already."""
         take(self._lock, self.path, self.name)
         try:
+            for name in (MANIFEST, MANIFEST_COPY):
+                for left in self.path.glob(f".{name}.*.tmp"):
+                    left.unlink(missing_ok=True)  # of a process that was killed
             missed = self._missed()
             repairs = [journal.repair(self.path / name) for name in (ANSWERS, CONVERSATIONS, INTRODUCTIONS)]
             yield [*missed, *filter(None, repairs)]

@@ -6,6 +6,7 @@ since; else the run's own copies are used. Everything is read when it is first n
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import replace
 from functools import cache
 from itertools import takewhile
@@ -97,11 +98,17 @@ class Inputs:
     def _questions(self, document: str) -> QuestionSet | None:
         """The questions that were asked about a document, from the run's copy; None if that can't be read."""
         name = self.manifest.spec.questions.get(document, "")
+        path = self.folder.path / "questions" / f"{name}.yaml"
         try:
-            return read_yaml(self.folder.path / "questions" / f"{name}.yaml", QuestionSet)
+            found = read_yaml(path, QuestionSet)
+            kept = "" if self.folder.is_withheld else self.manifest.digests.questions.get(name, "")
+            if kept and hashlib.sha256(path.read_bytes()).hexdigest() != kept:
+                said = f"{path}: has changed since the run was made; restore the file. Tables by category rely on it."
+                self.problems += [said] if said not in self.problems else []
         except DataError as error:
             self.problems.append(f"{error} Paraphrases are shown without their original.")
             return None
+        return found
 
     def _question(self, document: str, question: str) -> Question | None:
         """A question that was asked about a document; None if the run's copy of its questions lacks it."""

@@ -160,7 +160,9 @@ class _RunAnswers:
         return bool(self._changed)
 
     def read_on(self) -> Iterator[tuple[int, RecordHead]]:
-        """(place, record) of each whole line since the last time; a damaged line becomes a problem."""
+        """(place, record) of each whole line since the last time; damaged and lost lines become problems."""
+        if self.starts_over and (lack := self.folder.lack(self.inputs.manifest)):
+            self.problems.append(lack)
         self.starts_over = False
         for file in self._changed:
             try:

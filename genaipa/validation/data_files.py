@@ -24,7 +24,7 @@ from genaipa.questions.corrections import Corrections, unproved
 from genaipa.questions.corrections import problems as correction_problems
 from genaipa.questions.sets import QuestionSet
 from genaipa.questions.sets import problems as question_problems
-from genaipa.runs.finding import open_run
+from genaipa.runs.finding import is_run, open_run
 from genaipa.runs.folder import ANSWERS, CONVERSATIONS, MANIFEST
 from genaipa.runs.integrity import damage
 from genaipa.runs.journal import is_as_written
@@ -285,7 +285,7 @@ def _why_unread(path: Path, kind: Kind, read: Iterable[Path]) -> str:
 
 
 def _check_run(path: Path, *, data: bool) -> Iterator[Finding]:
-    if not (path / MANIFEST).is_file():
+    if not is_run(path):
         yield Finding(str(path), "", f"is not a run: it has no {MANIFEST}.", "warning")
         return
     folder = open_run(path)
