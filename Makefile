@@ -12,7 +12,7 @@ help:
 	@echo "                FILE=tests/test_x.py or FILE=tests/test_x.py::test_name: only that, for both"
 	@echo "make demo       a whole study in a minute, without a key or a network"
 	@echo "make format     format the code and mend what ruff can mend"
-	@echo "make wheel      build the wheel into dist/"
+	@echo "make wheel      build the wheel into dist/, with a list of all packages (CycloneDX)"
 	@echo "make benchmark  measure genaipa's own speed"
 	@echo "make clean      remove .venv and dist/"
 
@@ -49,6 +49,7 @@ format: $(READY)
 wheel: $(READY)
 	rm -rf dist
 	$(BIN)/python -m build --wheel --no-isolation
+	$(BIN)/python docs/generate_sbom.py
 
 benchmark: $(READY)
 	$(BIN)/python -m benchmarks

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 import zipfile
@@ -47,3 +48,17 @@ def test_licences_ship(wheel: frozenset[str]) -> None:
 def test_nothing_else_ships(wheel: frozenset[str]) -> None:
     """A wheel that carries tests or docs would put them into everybody's site-packages."""
     assert {name.split("/")[0] for name in wheel if ".dist-info/" not in name} == {"genaipa"}
+
+
+def test_a_list_of_all_packages(tmp_path: Path) -> None:
+    """Beside the wheel is a CycloneDX file of what an install of everything brings, by the pinned versions."""
+    subprocess.run(
+        [sys.executable, ROOT / "docs" / "generate_sbom.py", tmp_path], check=True, stdout=subprocess.DEVNULL
+    )
+    (file,) = tmp_path.iterdir()
+    found = json.loads(file.read_text(encoding="utf-8"))
+    listed = {f"{one['name']}=={one['version']}" for one in found["components"]}
+    assert not listed - set((ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines())
+    assert {"openai", "langsmith", "psycopg-binary", "pyarrow"} <= {one.partition("==")[0] for one in listed}
+    refs = {one["bom-ref"] for one in found["components"]} | {found["metadata"]["component"]["bom-ref"]}
+    assert {ref for one in found["dependencies"] for ref in (one["ref"], *one["dependsOn"])} == refs

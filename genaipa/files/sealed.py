@@ -102,6 +102,7 @@ class Sealed:
         self._digest = digest.partition(" ")[0]
         if self._named(_SEAL) != _sealing(self.rows, self._digest, self.facts):
             lost = f"it has {self.rows:,} of {number} lines" if number != str(self.rows) else "its facts were changed"
+            lost = lost if number else "its digests are gone"
             raise DataError(path, f"is not as it was sealed ({lost[:60]}); restore the file.")
 
     def _named(self, name: bytes) -> bytes:

@@ -1,0 +1,81 @@
+"""Write dist/genaipa-VERSION.cdx.json: every package that an install of everything brings, in CycloneDX.
+
+Read from what is installed here, by the versions in constraints.txt: `make wheel` runs it. With a folder as its
+argument it writes there.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from importlib.metadata import Distribution, PackageNotFoundError, distribution
+from pathlib import Path
+from typing import Any
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+EXTRAS = ("all",)
+
+
+def needed(of: Distribution, extras: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+    """The installed packages that a package needs here with these extras, each with the extras that it is asked for."""
+    found = {}
+    for line in of.requires or ():
+        one = Requirement(line)
+        if one.marker is None or any(one.marker.evaluate({"extra": extra}) for extra in ("", *extras)):
+            found[canonicalize_name(one.name)] = tuple(one.extras)
+    return found
+
+
+def reached(name: str, extras: tuple[str, ...], known: dict[str, set[str]], asked: set[tuple[str, str]]) -> None:
+    """Add a package and all that it needs to `known`, name → the names of what it needs."""
+    try:
+        of = distribution(name)
+    except PackageNotFoundError:
+        return  # of another system or Python
+    those = needed(of, extras)
+    known.setdefault(name, set()).update(those)
+    for other, more in those.items():
+        new = {(other, extra) for extra in ("", *more)} - asked
+        asked |= new
+        if new:
+            reached(other, more, known, asked)
+
+
+def component(name: str) -> dict[str, Any]:
+    """One package: its name, its version, where it comes from, and its licence as its authors state it."""
+    of = distribution(name)
+    stated = of.metadata.get("License-Expression")
+    licenses = {"licenses": [{"expression": stated}]} if stated else {}
+    url = f"pkg:pypi/{name}@{of.version}"
+    return {"type": "library", "bom-ref": url, "name": name, "version": of.version, "purl": url, **licenses}
+
+
+def main() -> None:
+    """Write the file."""
+    known: dict[str, set[str]] = {}
+    reached("genaipa", EXTRAS, known, set())
+    root, *parts = (component(name) for name in sorted(known, key=lambda name: (name != "genaipa", name)))
+    refs = {one["name"]: one["bom-ref"] for one in (root, *parts)}
+    dependencies = [
+        {"ref": refs[name], "dependsOn": sorted(refs[other] for other in others if other in refs and other != name)}
+        for name, others in sorted(known.items())
+    ]
+    content = {
+        "bomFormat": "CycloneDX",
+        "specVersion": "1.6",
+        "version": 1,
+        "metadata": {"component": {**root, "type": "application"}},
+        "components": parts,
+        "dependencies": dependencies,
+    }
+    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parents[1] / "dist"
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"genaipa-{root['version']}.cdx.json"
+    path.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+    print(f"wrote {path}: {len(parts)} packages")
+
+
+if __name__ == "__main__":
+    main()
