@@ -1,6 +1,6 @@
 """Measure genaipa beside what it can be compared to, and print tables.
 
-    python -m benchmarks [W2] [W3] [judge] [memory] [start] [resume] [batches] [desk] [results] [report] [all] [--quick]
+    python -m benchmarks [W2] [W3] [judge] [memory] [start] [resume] [batches] [desk] [results] [report] [view] [all]
 
 W2 is 1,920 independent questions about five documents of 8,000 words over 64 connections, W3 the same questions in 60
 shared conversations of 32 turns. Every figure is measured in a process of its own; those that are compared alternate,
@@ -347,6 +347,25 @@ def report(bench: Bench) -> None:
     print_table(("report", "command, s", "processor, s", "MiB"), rows)
 
 
+def view(bench: Bench) -> None:
+    """`genaipa view` over 10,000 and 100,000 answers, 30 % scored: opening it, and a click on a filter."""
+    bench.prepare(Workload("independent", 1, 64, None, bench.scale.limit))
+    figures = []
+    for repetitions in (max(1, bench.scale.finished // 10), bench.scale.finished):
+        large = Workload("independent", repetitions, 64, None, bench.scale.limit)
+        scored = ("--scored", str(large.requests * 3 // 10))
+        run = bench.make("finished_run", large)
+        said = json.loads(bench.python("-m", "benchmarks.view", str(bench.workspace), run, *scored).out)
+        clicks = list(said["clicks"].values())
+        figures.append((large.requests, said["opened"], said["processor"], median(clicks), max(clicks), said["memory"]))
+    rows = [
+        (f"{n:,} answers", f"{s:.1f}", f"{cpu:.1f}", f"{half * 1000:.0f}", f"{most * 1000:.0f}", f"{mib:.0f}")
+        for n, s, cpu, half, most, mib in figures
+    ]
+    rows.append(("ratio", *(f"{large / small:.1f}" for small, large in list(zip(*figures, strict=True))[1:])))
+    print_table(("view", "opened, s", "processor, s", "a filter, ms: median", "slowest", "MiB"), rows)
+
+
 def print_table(headers: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
     """A table in Markdown, numbers to the right."""
     cells = [[str(cell) for cell in row] for row in (headers, *rows)]
@@ -369,6 +388,7 @@ MEASURES: dict[str, Callable[[Bench], None]] = {
     "desk": desk,
     "results": results,
     "report": report,
+    "view": view,
 }
 
 

@@ -45,7 +45,14 @@ REQUIRED = os.environ.get("GENAIPA_REQUIRE", "").split()
 # of the list), which needs one browser and one preloaded desk; the others compute meanwhile, and help it at the end.
 WAITING = (
     *("test_desk_browser.py", "test_desk_hostile.py", "test_desk_kill.py", "test_desk_late.py", "test_login.py"),
-    *("test_results_browser.py", "test_score_command.py", "test_failures.py", "test_kill.py", "test_vllm.py"),
+    *(
+        "test_results_browser.py",
+        "test_score_command.py",
+        "test_side_by_side.py",
+        "test_failures.py",
+        "test_kill.py",
+        "test_vllm.py",
+    ),
     *("test_judge_run.py", "test_task.py"),
     *("test_judge_kill.py", "test_shards_kill.py"),
 )

@@ -29,6 +29,7 @@ def test_every_measurement_gives_its_table() -> None:
     assert {"W2 whole", "W3 parts", "bare loop, 10 questions", "genaipa run, 100 questions"} <= set(names)
     assert {"genaipa --help", "20 answers (0 MiB), one answer missing"} <= set(names)
     assert [who for _, who in rows].count("ratio") == 6
+    assert {"view", "ratio"} <= set(names)
     if shutil.which("chromium"):
         assert {"desk: 20 answers, 2 analysts, 4 measured", "Enter to the next answer: median"} <= set(names)
 

@@ -32,6 +32,7 @@ from genaipa.cli import (
     systems,
     unpack,
     validate,
+    view,
 )
 from genaipa.cli.closing import NOTHING, closing
 from genaipa.cli.help import Command, Group, Listing
@@ -64,6 +65,7 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "validate": validate.validate,
     "demo": demo.demo,
     "doctor": doctor.doctor,
+    "view": view.view,
 }
 _GROUPS = {
     "runs": (runs.app, Listing),

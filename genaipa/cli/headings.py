@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 GROUPS: dict[str, tuple[str, ...]] = {
-    "Ask": ("run", "runs", "show", "collect"),
+    "Ask": ("run", "runs", "show", "view", "collect"),
     "Score": ("judge", "score", "scores", "sample"),
     "Findings": ("report", "compare", "leaderboard", "judges"),
     "Data": ("policies", "questions", "prompts", "systems", "get", "pack", "unpack"),

@@ -1,0 +1,229 @@
+"""Server of the view: pages by GET alone, for whoever has the token, on this machine."""
+
+from __future__ import annotations
+
+import re
+import secrets
+import socket
+from http import HTTPStatus
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode, urlsplit
+
+import jinja2
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from genaipa.errors import command
+from genaipa.ui.view.differences import marked
+from genaipa.ui.view.index import BY_SCORE, NO_SCORES, OUTCOMES, Choice
+from genaipa.workspace import elsewhere
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from starlette.datastructures import QueryParams
+    from starlette.requests import Request
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+    from genaipa.ui.view.index import Cell, Index, Key
+
+HOST = "127.0.0.1"
+_HERE = Path(__file__).parent
+_ROWS = 20
+"""Rows on a page."""
+_BESIDE = 4
+"""Systems beside each other, where nobody chose them."""
+_LONGEST = 20_000
+"""Characters of an answer on a page of many; it goes on behind them in `genaipa show`."""
+_HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; "
+    "frame-ancestors 'none'",
+    "X-Frame-Options": "DENY",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+
+
+class View:
+    """The view of one index, on a socket of its own; `url` has the token that opens it."""
+
+    def __init__(self, index: Index, port: int = 0) -> None:
+        self.index = index
+        self.socket = socket.create_server((HOST, port))
+        self.port: int = self.socket.getsockname()[1]
+        self.token = secrets.token_urlsafe(24)
+        self.url = f"http://{HOST}:{self.port}/?token={self.token}"
+        templates = jinja2.Environment(
+            loader=jinja2.FileSystemLoader(_HERE), autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True
+        )
+        templates.filters["zip_same"] = lambda values: [(value, value) for value in values]
+        templates.filters["questions"] = lambda known: [(q, f"{q}  {text}") for q, text in known.items()]
+        self._template = templates.get_template("view.html.jinja")
+        self._style = (_HERE / "view.css").read_text(encoding="utf-8")
+
+    def serve(self) -> None:
+        """Serve until Ctrl-C or SIGTERM."""
+        import uvicorn
+
+        config = uvicorn.Config(self.app(), log_level="critical", lifespan="off", server_header=False)
+        uvicorn.Server(config).run(sockets=[self.socket])
+
+    def app(self) -> Starlette:
+        """The application: a page, its style, and the gate before them."""
+        routes = [Route("/", self._page, methods=["GET"]), Route("/view.css", self._css, methods=["GET"])]
+        return Starlette(routes=routes, middleware=[Middleware(_Gate, token=self.token, port=self.port)])
+
+    def _css(self, _: Request) -> Response:
+        return Response(self._style, media_type="text/css")
+
+    def _page(self, request: Request) -> Response:
+        self.index.refresh()
+        return HTMLResponse(self._template.render(self.facts(request.query_params)))
+
+    def facts(self, asked: QueryParams) -> dict[str, Any]:
+        """Everything that the page shows."""
+        index, choice = self.index, choice_of(self.index, asked)
+        found = index.chosen(choice)
+        pages = max(1, -(-len(found) // _ROWS))
+        number = min(_number(asked.get("page", "")), pages)
+        systems = choice.systems or tuple(index.systems[:_BESIDE])
+        plain = bool(asked.get("plain"))
+        given = [(name, value) for name, value in asked.multi_items() if name not in {"page", "token"}]
+        return {
+            "index": index,
+            "choice": choice,
+            "plain": plain,
+            "systems": systems,
+            "rows": [
+                self._row(*index.rows[place], systems, plain=plain)
+                for place in found[(number - 1) * _ROWS : number * _ROWS]
+            ],
+            "found": len(found),
+            "page": number,
+            "pages": pages,
+            "before": f"?{urlencode([*given, ('page', number - 1)])}" if number > 1 else "",
+            "after": f"?{urlencode([*given, ('page', number + 1)])}" if number < pages else "",
+            "outcomes": OUTCOMES,
+            "by_score": BY_SCORE,
+            "score": command("genaipa", "score", *index.runs, *elsewhere(index.workspace.home)),
+        }
+
+    def _row(self, key: Key, answers: dict[str, Cell], systems: tuple[str, ...], *, plain: bool) -> dict[str, Any]:
+        cells = [answers.get(name) for name in systems]
+        records = [self.index.record(cell) if cell else None for cell in cells]
+        replies = [(record.reply or "")[:_LONGEST] if record else "" for record in records]
+        pieces = [[(text, "")] for text in replies] if plain else marked(replies)
+        first = next(((record, cell) for record, cell in zip(records, cells, strict=True) if record and cell), None)
+        asked, annotated, silent = "", None, ""
+        if first is not None:
+            inputs = self.index.inputs[first[1].run]
+            asked = inputs.wording(first[0])
+            annotated, _ = inputs.annotated(first[0].document, first[0].question)
+            silent = "The document does not say." if annotated and not annotated.answer.strip() else ""
+        return {
+            "question": key[1],
+            "about": " \u00b7 ".join(_about(key)),
+            "asked": asked or self.index.questions[key[1]],
+            "annotated": annotated,
+            "silent": silent,
+            "cells": [
+                {
+                    "system": name,
+                    "status": cell.status if cell else "",
+                    "pieces": own,
+                    "lost": cell is not None and record is None,
+                    "cut": record is not None and len(record.reply or "") > _LONGEST,
+                    "why": record.error.message if record and record.error else "",
+                    "scores": self.index.scores_of(cell) if cell else NO_SCORES,
+                    "same": _same(replies, systems, place),
+                }
+                for place, (name, cell, record, own) in enumerate(zip(systems, cells, records, pieces, strict=True))
+            ],
+        }
+
+
+def choice_of(index: Index, asked: QueryParams) -> Choice:
+    """The choice that an address makes; what it names and is not there chooses nothing."""
+
+    def one_of(name: str, known: Any) -> str:
+        return value if (value := asked.get(name, "")) in known else ""
+
+    return Choice(
+        systems=tuple(name for name in index.systems if name in asked.getlist("system")),
+        document=one_of("document", index.documents),
+        question=one_of("question", index.questions),
+        experiment=one_of("experiment", index.experiments),
+        outcome=one_of("outcome", OUTCOMES),
+        score=one_of("score", BY_SCORE),
+    )
+
+
+def _about(key: Key) -> Iterator[str]:
+    """What the answers of a row are about, without what is so nearly always."""
+    document, _, initialization, wording, repetition, prompts = key
+    yield document
+    yield initialization
+    if wording != "original":
+        yield wording
+    if repetition > 1:
+        yield f"repetition {repetition}"
+    if prompts:
+        yield prompts
+
+
+def _number(text: str) -> int:
+    """A page's number, the first for anything else."""
+    return max(1, int(text)) if re.fullmatch(r"[0-9]{1,9}", text) else 1
+
+
+def _same(replies: list[str], systems: tuple[str, ...], place: int) -> str:
+    """The first system that said the very same; empty if none did, or there is nothing."""
+    before = replies.index(replies[place])
+    return systems[before] if replies[place] and before < place else ""
+
+
+class _Gate:
+    """Lets in requests of this machine's own pages that have the token, in the address or in a cookie."""
+
+    def __init__(self, app: ASGIApp, token: str, port: int) -> None:
+        self.app, self.token, self.port = app, token, port
+        self.cookie = f"genaipa-view-{port}"
+        self.ours = {f"{name}:{port}" for name in (HOST, "localhost")}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, or refuse it."""
+        if scope["type"] != "http":
+            return
+        from starlette.requests import Request
+
+        async def with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] += [(name.lower().encode(), value.encode()) for name, value in _HEADERS.items()]
+            await send(message)
+
+        await self._answer(Request(scope))(scope, receive, with_headers)
+
+    def _answer(self, request: Request) -> ASGIApp:
+        origin = request.headers.get("origin")
+        # A page of another site must not reach this one under a name of its own (DNS rebinding).
+        if request.headers.get("host") not in self.ours or (origin and urlsplit(origin).netloc not in self.ours):
+            return PlainTextResponse("This address is not the view's.", HTTPStatus.FORBIDDEN)
+        if self._is(request.query_params.get("token")):
+            left = [(name, value) for name, value in request.query_params.multi_items() if name != "token"]
+            to = RedirectResponse(f"/?{urlencode(left)}" if left else "/", HTTPStatus.SEE_OTHER)
+            to.set_cookie(self.cookie, self.token, httponly=True, samesite="lax")
+            return to
+        if not self._is(request.cookies.get(self.cookie)):
+            return PlainTextResponse(
+                "Open the view by the address that genaipa view printed: it has a token.", HTTPStatus.FORBIDDEN
+            )
+        return self.app
+
+    def _is(self, given: str | None) -> bool:
+        return given is not None and secrets.compare_digest(given.encode(), self.token.encode())
