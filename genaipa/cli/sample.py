@@ -60,6 +60,8 @@ def sample(
         print_json([group._asdict() for group in found])
     else:
         _print(found, waves, size, scored)
+        if strata and any(group.wave > waves.wanted(group[:2]) for group in found):
+            show(f"Each group by {stratify} has its share rounded up, so that waves are larger than was asked for.")
         if strata and waves and not all(draw.stratum for draw in waves.draws):
             show(f"What was drawn before stays as it is: only answers drawn from now on have shares by {stratify}.")
         lost = 0 if several(run) or only else gone(waves, pool.answers)
