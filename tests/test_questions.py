@@ -93,3 +93,19 @@ def test_name_and_file_agree() -> None:
     own(GOOD, HEAD.replace("name: own", "name: other"))
     with pytest.raises(DataError, match="calls itself 'other'; name and file must agree"):
         load_question_set("own")
+
+
+def test_a_file_for_ones_own_is_asked_as_it_is(genaipa) -> None:
+    """`questions new` writes a set that validates and can be asked, and never takes another file's place."""
+    assert "make one with: genaipa init" in genaipa("questions", "new").err
+    write("genaipa.toml", "")
+    assert "--questions mine" in genaipa("questions", "new").out
+    assert "exists already" in genaipa("questions", "new").err
+    assert "is a set that ships" in genaipa("questions", "new", "policy").err
+    assert "can't be the name" in genaipa("questions", "new", "My set").err
+    assert genaipa("questions", "new", "more").code == 0
+    assert [load_question_set(name).questions[0].id for name in ("mine", "more")] == ["D_1", "D_1"]
+    assert genaipa("validate").code == 0
+    ran = genaipa("run", "-s", "extractive", "-p", "brindlecart", "-q", "mine", "-e", "quality", "--json")
+    assert (ran.code, '"planned": 1' in ran.out) == (0, True), ran.err
+    assert "What does [the company] know" in genaipa("questions", "mine").out

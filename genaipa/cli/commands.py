@@ -60,7 +60,6 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "unpack": unpack.unpack,
     "get": get.get,
     "init": init.init,
-    "questions": questions.questions,
     "prompts": prompts.prompts,
     "validate": validate.validate,
     "demo": demo.demo,
@@ -71,6 +70,7 @@ _GROUPS = {
     "runs": (runs.app, Listing),
     "scores": (scores.app, Group),
     "policies": (policies.app, Group),
+    "questions": (questions.app, Listing),
 }
 
 

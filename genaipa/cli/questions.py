@@ -1,4 +1,4 @@
-"""`genaipa questions`: the question sets and their questions."""
+"""`genaipa questions`: the question sets and their questions, and a file for one's own."""
 
 from __future__ import annotations
 
@@ -9,13 +9,41 @@ import typer
 from genaipa.cli import completion
 from genaipa.cli.console import print_json, show, table
 from genaipa.cli.options import JsonOption, current_workspace, option
-from genaipa.errors import UnknownNameError
+from genaipa.errors import UnknownNameError, UsageError, command
 
 if TYPE_CHECKING:
     from genaipa.questions.sets import QuestionSet, Wording
     from genaipa.workspace import Workspace
 
 
+app = typer.Typer(help="List question sets, show one, or write your own.")
+
+_NEW = """\
+# Questions of your own. To ask them: genaipa run --system SYSTEM --policy POLICY --questions {name}
+# To check this file at any time: genaipa validate
+name: {name}
+title: My questions          # heads the list of questions
+kind: policy                 # what they are about: policy or regulation
+placeholder: "[the company]" # the document's company takes its place
+source: written by me        # whose questions they are, for whoever reads your report
+license: CC0-1.0             # under which they may be passed on
+
+# Reports have a row for each category: a short name, and what it means.
+categories:
+  D: My data
+
+# Replace the example; add as many as you like. Each has an id of its own, which must not change once it was asked.
+questions:
+  - id: D_1
+    category: D
+    origin: user             # user: a person's own words; faq: a general concern
+    text: What does [the company] know about me?
+    # Other wordings, three at most, for --experiment robustness:
+    # paraphrases: [Which data about me does [the company] hold?]
+"""
+
+
+@app.command("list")
 def questions(
     name: Annotated[
         str | None,
@@ -48,6 +76,39 @@ def questions(
         _print_questions(chosen, wordings)
 
 
+@app.command()
+def new(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Its name, for --questions NAME.")] = "mine",
+) -> None:
+    """Write a question set of your own, to fill in.
+
+    It is questions/NAME.yaml in the workspace, with an example and what each line means.
+    """
+    from genaipa.policies.adding import NAME
+
+    here = current_workspace()
+    if "workspace" not in dict(here.layers):
+        raise UsageError("there is no workspace here to keep questions in; make one with: genaipa init DIR")
+    if not NAME.fullmatch(name):
+        raise UsageError(
+            f"'{name}' can't be the name of a question set: use small letters, digits, '.', '_' and '-', with a letter "
+            "or digit first."
+        )
+    if name in (known := here.names("questions")) and known[name][0] != "workspace":
+        raise UsageError(f"'{name}' is a set that ships, and yours would take its place; choose another name.")
+    path = here.home / "questions" / f"{name}.yaml"
+    try:
+        path.parent.mkdir(exist_ok=True)
+        with path.open("x", encoding="utf-8") as file:
+            file.write(_NEW.format(name=name))
+    except FileExistsError:
+        raise UsageError(f"{path} exists already; add to it, or choose another name.") from None
+    except OSError as error:
+        raise UsageError(f"{path} can't be written ({error.strerror}).") from None
+    ask = command("genaipa", "run", "--system", "SYSTEM", "--policy", "POLICY", "--questions", name)
+    show(f"{path}: fill it in, check it with genaipa validate, then: {ask}")
+
+
 def _print_sets(workspace: Workspace, *, json: bool) -> None:
     from genaipa.questions.sets import load_question_set
 
@@ -71,7 +132,7 @@ def _print_sets(workspace: Workspace, *, json: bool) -> None:
         return
     headers = ("name", "about a", "questions", "categories", "wordings", "from")
     table(headers, [tuple(row.values())[:-1] for row in rows], right=(2, 3, 4))
-    show("The questions of a set: genaipa questions policy")
+    show("The questions of a set: genaipa questions policy     Your own: genaipa questions new")
 
 
 def _print_json(chosen: QuestionSet, wordings: list[Wording]) -> None:
