@@ -68,7 +68,7 @@ def test_a_run(server: OpenAIServer, run: Run) -> None:
     name = run_folders(find_workspace())[-1].name
     assert done.err.splitlines() == [
         f"{SYSTEM}: its tokens can't be counted here (estimate: 4 characters a token).",
-        f"run {name}: {SYSTEM} on acme, shared conversations",
+        f"run {name}: m on acme, 1 conversation at a time (--conversation independent asks 10 questions at once)",
         "asking 4 questions",
     ]
     assert f"Complete. Read the answers: genaipa show {name}" in done.out

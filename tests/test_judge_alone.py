@@ -14,7 +14,7 @@ from judges import script, study, verdict
 from running import write
 
 from genaipa.cli.blocks import _block, _fitting
-from genaipa.systems.short import short_names
+from genaipa.systems.short import run_title, short_names
 
 LINE = "Judge alone, no estimate: scripted/a.yaml 10, scripted/b.yaml 100 (M_all)"
 
@@ -93,3 +93,11 @@ def test_names_of_models_are_shortened_to_what_is_unique() -> None:
         "vllm/Qwen/Qwen2.5-7B": "Qwen2.5-7B",
         **{name: name for name in others},
     }
+
+
+def test_a_runs_name_is_short_and_its_own() -> None:
+    """With the time before it forty letters at most; of two that begin alike, each has a tail of its own."""
+    assert run_title(["openai-api/lab/reader-1", "gpt-4.1"], "acme") == "reader-1-gpt-4.1-acme"
+    long = [run_title(["scripted/one.yaml", "scripted/two.yaml"], document) for document in ("larkfield", "mill")]
+    assert len(set(long)) == 2
+    assert all(len(name) <= 24 and name.startswith("scripted-one.yaml-s") for name in long)

@@ -16,6 +16,7 @@ from genaipa.errors import command
 from genaipa.execution.observer import Observer
 from genaipa.runs.tally import Tally
 from genaipa.systems.base import Usage
+from genaipa.systems.short import short_names
 from genaipa.workspace import elsewhere
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from genaipa.execution.prepare import Ready
     from genaipa.execution.request import PreparedRun
     from genaipa.runs.folder import RunFolder
-    from genaipa.runs.records import Record
+    from genaipa.runs.records import Record, RunSpec
 
 ASK_FROM = 1.0
 """Dollars from which a person at a terminal is asked first."""
@@ -239,6 +240,12 @@ class Table(Progress):
         yield from last
 
 
+def _at_once(spec: RunSpec, documents: int) -> int:
+    """The conversations of a system that can go on side by side; each asks a question at a time."""
+    ways = len(spec.initializations) * len(spec.wordings) * max(1, len(spec.prompts))
+    return documents * ways * spec.repetitions
+
+
 def _cap(dollars: float) -> str:
     """A spending cap: as somebody chose it, which is mostly in whole cents."""
     return f"${dollars:,.2f}" if round(dollars, 2) == dollars else money(dollars)
@@ -261,8 +268,9 @@ def joined(words: Sequence[str], width: int) -> list[str]:
 class TerminalObserver(Observer):
     """Reports on stderr, asks before money is spent, and shows progress as suits a terminal or a pipe."""
 
-    def __init__(self, *, yes: bool = False) -> None:
-        self._yes = yes
+    def __init__(self, *, yes: bool = False, connections: int = 0) -> None:
+        """`connections` is the number of calls that may be under way at once, per system; 0 where it doesn't matter."""
+        self._yes, self._connections = yes, connections
 
     def said(self, sentence: str) -> None:
         """Say it."""
@@ -280,6 +288,17 @@ class TerminalObserver(Observer):
         """Ask whoever sits at the terminal whether to spend the money."""
         _confirm_cost(run, systems, yes=self._yes or cap is not None)
 
+    def _lanes(self, run: PreparedRun, systems: Sequence[Ready]) -> str:
+        """The kind of conversations, or how few of them go on at once where a remote system could be asked faster."""
+        at_once = _at_once(run.spec, run.corpus.asked if run.corpus else len(run.spec.documents))
+        remote = any(one.resolved.record and one.resolved.record.is_remote for one in systems)
+        if run.spec.conversation == "independent" or not remote or at_once >= self._connections:
+            return f"{run.spec.conversation} conversations"
+        return (
+            f"{number(at_once, 'conversation')} at a time (--conversation independent asks {self._connections} "
+            "questions at once)"
+        )
+
     @contextlib.contextmanager
     def watching(self, run: PreparedRun, systems: Sequence[Ready], cap: float | None) -> Iterator[Observer]:
         """Show the progress: a live table on a terminal, lines elsewhere."""
@@ -289,10 +308,10 @@ class TerminalObserver(Observer):
             return
         capped = "" if cap is None else f", for {_cap(cap)} at most"
         documents = run.subject
-        what = f"{documents}, {run.spec.conversation} conversations" if documents else f"the task '{run.spec.task}'"
+        what = f"{documents}, {self._lanes(run, systems)}" if documents else f"the task '{run.spec.task}'"
         if run.spec.plan is not None:
             what = f"the suite {run.spec.task} ({run.spec.plan.label})"
-        say(f"run {run.open().name}: {', '.join(asked)} on {what}{capped}")
+        say(f"run {run.open().name}: {', '.join(short_names(asked).values())} on {what}{capped}")
         if not err().is_terminal:
             yield Lines(asked, cap)
             return

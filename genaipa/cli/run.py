@@ -90,7 +90,7 @@ def run(
     The system is introduced to each document in up to four ways, then asked every question. The same command again,
     or --resume, asks only the missing questions.
     """
-    observer, place = _observer(yes=yes), _place(context)
+    observer, place = _observer(yes=yes, connections=max_connections), _place(context)
     prepared = _prepared(context, observer)
     if dry_run or estimate:
         _preview(context, prepared)
@@ -138,10 +138,10 @@ def _place(context: typer.Context) -> On | None:
     return place
 
 
-def _observer(*, yes: bool) -> TerminalObserver:
+def _observer(*, yes: bool, connections: int) -> TerminalObserver:
     from genaipa.cli.progress import TerminalObserver
 
-    return TerminalObserver(yes=yes)
+    return TerminalObserver(yes=yes, connections=connections)
 
 
 def _prepared(context: typer.Context, observer: TerminalObserver) -> PreparedRun:

@@ -146,10 +146,12 @@ def _out_in_words(out: dict[str, Any]) -> str:
 
 
 def _row(folder: RunFolder, manifest: Manifest, totals: Totals) -> tuple[Any, ...]:
+    from genaipa.systems.short import short_names
+
     return (
         folder.name,
         manifest.status,
-        ", ".join(manifest.spec.systems),
+        ", ".join(short_names(manifest.spec.systems).values()),
         manifest.spec.plan.label if manifest.spec.plan else manifest.documents_in_words,
         _experiment(manifest),
         f"{totals.answered + totals.refused + totals.truncated}/{totals.planned}",

@@ -176,14 +176,17 @@ def _print_head(folder: RunFolder, manifest: Manifest, tally: Tally) -> None:
 
 
 def _print_answers(records: list[Record]) -> None:
+    from genaipa.systems.short import short_names
+
     if all("item" in record.coordinates for record in records):
         _print_items(records)
         return
+    names = short_names(record.system for record in records)
     console.table(
         ("system", "document", "initialization", "wording", "rep.", "question", "status", "reply"),
         [
             (
-                r.system,
+                names[r.system],
                 r.document,
                 r.initialization,
                 f"{r.wording}, {r.prompts}" if r.prompts else r.wording,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from genaipa.cli.console import printable
 from genaipa.runs.tally import Count
+from genaipa.systems.short import short_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -157,8 +158,9 @@ def _header(tally: Tally) -> str:
 def _lines(tally: Tally, height: int | None) -> tuple[list[str], list[Count], int]:
     """The names and counts of the lines, and how many systems there was no line for."""
     systems: dict[str, list[tuple[str, Count]]] = {}
+    names = short_names(system for system, _ in tally.rows)
     for (system, initialization), row in tally.rows.items():
-        systems.setdefault(printable(system), []).append((_INDENT + initialization, row))
+        systems.setdefault(printable(names[system]), []).append((_INDENT + initialization, row))
     each = {system: _sum(row for _, row in below) for system, below in systems.items()}
     if any(len(below) > 1 for below in systems.values()):
         lines = [pair for system, below in systems.items() for pair in ((system, each[system]), *below)]

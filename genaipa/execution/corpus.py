@@ -17,6 +17,7 @@ from genaipa.runs.corpus import DOCUMENTS, CorpusFacts
 from genaipa.runs.documents import KeptDocuments, kept_text, text_file
 from genaipa.runs.finding import run_folders
 from genaipa.runs.records import PROCEDURE
+from genaipa.systems.short import run_title
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -66,7 +67,7 @@ def taken(
 ) -> tuple[Workspace, RunRequest, CorpusFacts]:
     """A workspace that holds the corpus's documents, a request that names them, and the corpus's facts."""
     documents = {one.name: one for one in corpus.entries(corpus.chosen(request.limit_documents))}
-    name = request.name or "-".join((*request.systems, Path(facts.file).stem)).replace("/", "-")
+    name = request.name or run_title(request.systems, Path(facts.file).stem)
     return workspace.holding(documents), replace(request, documents=tuple(documents), corpus=None, name=name), facts
 
 

@@ -14,6 +14,7 @@ from genaipa.execution.request import PreparedRun, resume
 from genaipa.execution.run import carry_out
 from genaipa.files.locks import held, native_lock
 from genaipa.judging.plan import plan
+from genaipa.systems.short import run_title
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -55,7 +56,7 @@ def prepare_judges(
         observer.said(f"going on with {folder.name}, which lacks {missing:,} judgements")
         runs.append(resume(workspace, folder.name, observer, offline=offline))
     for task in found.new:
-        title = "-".join(("judge", *task.spec.systems)).replace("/", "-")
+        title = f"judge-{run_title(task.spec.systems)}"
         runs.append(PreparedRun(task, title, None, offline))
     return PreparedJudges(runs, found.wanted, found.had, found.answers)
 

@@ -34,6 +34,7 @@ from genaipa.runs.shards.folder import ShardedFolder
 from genaipa.suites.baseline import PREFIX
 from genaipa.systems.base import Sampling
 from genaipa.systems.catalog import resolve
+from genaipa.systems.short import run_title
 from genaipa.tasks.catalog import identity, make_task
 from genaipa.tasks.prompts import set_names
 
@@ -231,7 +232,7 @@ def prepare(workspace: Workspace, request: RunRequest, observer: Observer | None
     task = make_task(spec, workspace)
     for note in task.notes:
         observer.said(note)
-    title = request.name or "-".join((*spec.systems, *(spec.documents or (spec.task,)))).replace("/", "-")
+    title = request.name or run_title(spec.systems, *(spec.documents or (spec.task,)))
     folder = None if request.new else same_plan(workspace, spec, digests(task), request.name)
     if folder is not None and not folder.is_complete():
         observer.said(f"this plan was begun before: going on with {folder.name} (the option new begins afresh)")

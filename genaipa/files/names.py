@@ -28,10 +28,10 @@ def free_names(runs: Path, name: str) -> Iterator[Path]:
     return (runs / f"{stamp}-{slug}{suffix}" for suffix in ("", *(f"-{n}" for n in range(2, 1000))))
 
 
-def folder_words(name: str) -> str:
+def folder_words(name: str, most: int = 60) -> str:
     """A run's name as its folder has it: the letters and digits of any script; empty if there are none.
 
-    Cut to 60 characters, and to what a file system takes of the scripts that need several bytes for each.
+    Cut to `most` characters, and to what a file system takes of the scripts that need several bytes for each.
     """
-    kept = re.sub(r"[^\w.-]+", "-", unicodedata.normalize("NFC", name)).strip("-._")[:60]
+    kept = re.sub(r"[^\w.-]+", "-", unicodedata.normalize("NFC", name)).strip("-._")[:most]
     return kept.encode()[:_LONGEST_NAME].decode(errors="ignore").strip("-._")

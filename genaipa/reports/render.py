@@ -18,6 +18,7 @@ import pandas as pd
 from genaipa.files.formulas import escape_formula
 from genaipa.reports import latex
 from genaipa.reports.tidy import metrics_of
+from genaipa.systems.short import short_names
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,6 +54,9 @@ def rows(table: Table) -> list[tuple[str, ...]]:
 
     def written(name: str) -> list[str]:
         cells = [table.written(name, value) for value in data[name]]
+        if name == "system":
+            short = short_names(cells)
+            return [short[cell] for cell in cells]
         if not name.endswith("low") or _other_end(name) not in table.data:
             return cells
         ends = (table.written(name, value) for value in data[_other_end(name)])

@@ -80,6 +80,11 @@ class Provider:
     lacks: Callable[[str], list[str]] | None = None
     """Steps needed beyond SDK, key and server, by a system's full name."""
 
+    @property
+    def is_remote(self) -> bool:
+        """Whether its systems are models that are asked by a key or at an address."""
+        return bool(self.keys or self.address)
+
     def at(self, system: str) -> Provider:
         """Fill in the variables of this system's server."""
         server = system.partition("/")[2].partition("/")[0].upper().replace("-", "_")

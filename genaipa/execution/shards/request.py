@@ -23,6 +23,7 @@ from genaipa.runs.records import PROCEDURE, Digests, Manifest, RunSpec, Shards
 from genaipa.runs.shards.folder import ShardedFolder
 from genaipa.runs.shards.shard import ShardPlan
 from genaipa.systems.catalog import resolve
+from genaipa.systems.short import run_title
 from genaipa.tasks.catalog import make_task
 from genaipa.tasks.procedure import Procedure
 
@@ -162,7 +163,7 @@ def prepare_shards(
     each, parts = request.shard or 1, Parts(workspace, request, observer, opened)
     cut, first = _cut(parts, each, observer)
     what = Path(parts.corpus.file).stem if parts.corpus else f"{cut.shards.documents}-documents"
-    title = request.name or "-".join((*request.systems, what)).replace("/", "-")
+    title = request.name or run_title(request.systems, what)
     folder = None if request.new else _found(workspace, cut, request.name)
     if folder is not None and not folder.is_complete():
         observer.said(f"this plan was begun before: going on with {folder.name} (the option new begins afresh)")

@@ -30,6 +30,7 @@ from matplotlib.patches import Patch
 from genaipa.reports.table import SCALE
 from genaipa.runs.experiments import EXPERIMENTS
 from genaipa.scoring.m_all import Band, Bounds
+from genaipa.systems.short import short_names
 
 WIDTH = 7.0
 """Inches across both columns of a paper."""
@@ -250,8 +251,9 @@ def short(text: object, most: int = 24) -> str:
 def labels(names: Iterable[Hashable], most: int = 24) -> dict[Any, str]:
     """Name → its label in the drawing, no two alike."""
     found: dict[Any, str] = {}
+    ends = short_names(map(str, names := list(names)))
     for name in names:
-        label, number = short(name, most), 2
+        label, number = short(ends[str(name)], most), 2
         while label in found.values():
             ending = f" ({number})"
             label, number = short(name, most - len(ending)) + ending, number + 1
