@@ -3,6 +3,7 @@
     GenaipaError                 exit code 1
     ├── UsageError               2   the command line, the environment or a file asks for the impossible
     │   ├── UnknownNameError     2   a name that doesn't exist, with the nearest one that does
+    │   ├── OptionError          2   an option that can't be as it is
     │   └── DataError            2   a data file: names the file, the entry and the remedy
     ├── NoReplyError             1   a system gave no reply
     │   ├── TransientError       1   worth another try, perhaps after a while
@@ -57,6 +58,15 @@ class UnknownNameError(UsageError):
 
     def __init__(self, kind: str, name: str, known: Iterable[str], hint: str = "") -> None:
         super().__init__(f"no {kind} '{clipped(name)}'{nearest(name, known)}{' ' + hint if hint else ''}")
+
+
+class OptionError(UsageError):
+    """An option that can't be as it is; the message begins with its name, which the command line writes as a flag."""
+
+    def __init__(self, option: str, problem: str) -> None:
+        super().__init__(f"{option}{problem}")
+        self.flag = f"--{option.replace('_', '-')}"
+        self.problem = problem
 
 
 class DataError(UsageError):

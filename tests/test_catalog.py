@@ -56,7 +56,7 @@ def test_forms(name: str, full: str, provider: str, model: str) -> None:
         ("gpt4", "no system 'gpt4': did you mean 'gpt-6'?"),
         ("extractiv", "did you mean 'extractive'?"),
         ("opnai/gpt-4o", "no system 'opnai/gpt-4o'"),
-        ("foo/bar", "manual/…, openai-api/…, openai/…, "),
+        ("foo/bar", "manual/NAME, openai-api/NAME/MODEL, openai/MODEL, "),
         ("", "no system ''"),
     ],
 )

@@ -187,7 +187,7 @@ def test_money_of_a_shard_that_cannot_be_asked(
         (("--shard", "1", "--on", "slurm"), "'slurm' is no place for workers; give processes:4"),
         (("--shard", "1", "--on", "processes"), "'processes' is no place for workers"),
         (("--shard", "1", "--on", "processes:0"), "from 1 to 10,000"),
-        (("--on", "processes:2"), "workers are given shards, and this run has none"),
+        (("--on", "processes:2"), "--on is for a run in shards; begin one with: --documents FILE --shard 100"),
         (("--shard", "1", "--on", "processes:2", "--gpus-per-worker", "1"), "are for workers on ray"),
         (("--shard", "1", "--gpus-per-worker", "1"), "have the run carried out on ray, too"),
         (

@@ -195,6 +195,6 @@ def test_the_leaderboard_names_systems_asked_other_items(genaipa: Cli) -> None:
 def test_an_option_of_the_other_kind_is_refused_by_its_name(genaipa: Cli) -> None:
     """As it is written on the command line, with what is to be done."""
     refused = genaipa(*RUN, "--system", "scripted", "--policy", "uber")
-    assert "'policy' is an option of the procedure; leave it out with the suite 'policyqa'." in refused.err
+    assert "--policy is an option of the procedure; leave it out with the suite 'policyqa'." in refused.err
     refused = genaipa("run", "--split", "dev", "--system", "scripted")
-    assert "'split' is an option of suites; name a suite, or leave it out." in refused.err
+    assert "--split is an option of suites; name a suite, or leave it out." in refused.err

@@ -153,7 +153,7 @@ def test_the_procedures_options_are_refused(genaipa):
     """What only the procedure understands is refused by name, and so is a task that is not there."""
     refused = genaipa(*RUN, "--policy", "brindlecart")
     assert refused.code == 2
-    assert "'policy' is an option of the procedure" in refused.err
+    assert "--policy is an option of the procedure" in refused.err
     assert "no task 'retentoin'" in genaipa("run", "-s", "extractive", "--task", "retentoin").err
     write("empty.py", "class Empty: pass\n")
     assert "it can't be made" in genaipa("run", "-s", "extractive", "--task", "empty:Empty").err

@@ -16,7 +16,7 @@ from typer.exceptions import TyperException
 from genaipa import __version__
 from genaipa.cli.help import Root
 from genaipa.cli.options import WorkspaceOption
-from genaipa.errors import GenaipaError, UsageError, clipped
+from genaipa.errors import GenaipaError, OptionError, UsageError, clipped
 
 WIDEST_HELP = 120
 """Columns beyond which a help page grows no wider."""
@@ -88,7 +88,7 @@ def carry_out(arguments: list[str] | None = None) -> int:
         code = command()(arguments, prog_name="genaipa", standalone_mode=False)
         sys.stdout.flush()
     except GenaipaError as error:
-        complain(error)
+        complain(f"{error.flag}{error.problem}" if isinstance(error, OptionError) else error)
         return error.exit_code
     except TyperException as error:
         from genaipa.cli.usage import sentence

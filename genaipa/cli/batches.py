@@ -87,6 +87,9 @@ def cancel(run: _Run) -> None:
 
     folder = find_run(here := current_workspace(), run)
     called = sum(asyncio.run(call_off(part, here, say)) for _, part in folder.parts())
+    if not called:
+        show(f"{folder.name} has no batch out; nothing was called off.")
+        return
     show(
         f"{number(called, 'batch', 'batches')} called off. What was done is collected, and the rest asked, with: "
         f"{command('genaipa', 'run', '--resume', folder.name)}"

@@ -87,12 +87,16 @@ def compare(
     item by item, with intervals.
     """
     from genaipa.reports import check_packages
+    from genaipa.runs.selection import sources_of
 
+    here, only = current_workspace(), several(experiment)
+    # Names first: what reports need takes a second to import.
+    for side in (first, second):
+        sources_of(here, side)
     check_packages()
     from genaipa.reports import comparison
 
     form = _form(output, force=force) if output else ""
-    here, only = current_workspace(), several(experiment)
     suites = None if only else _suites(here, first, second)
     if suites is not None and not suites.procedure:
         if output:

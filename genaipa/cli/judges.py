@@ -56,16 +56,18 @@ def judges(
     both scored.
     """
     from genaipa.reports import check_packages
+    from genaipa.runs.selection import select
 
+    here = current_workspace()
+    # Names first: what reports need takes a second to import.
+    sources = select(here, several(run), only)
     check_packages()
     from genaipa.reports.chapters.judges import chapter
     from genaipa.reports.figures.scope import Scope
     from genaipa.reports.gather import gather_scored
     from genaipa.reports.render import as_rows
-    from genaipa.runs.selection import select
 
-    here = current_workspace()
-    gathered = gather_scored(here, select(here, several(run), only), excluded=include_excluded)
+    gathered = gather_scored(here, sources, excluded=include_excluded)
     found = chapter(gathered, Scope.of(gathered.frame, gathered.categories))
     tables = {one.name: one for one in found.tables}
     if output is not None and tables:

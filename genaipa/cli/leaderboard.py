@@ -105,13 +105,14 @@ def _card(found: Gathered) -> Table | None:
 def _gathered(workspace: Workspace, names: tuple[str, ...], only: Filters, *, excluded: bool) -> Gathered:
     """Gather the selected runs and systems, limited to the selected documents and experiments."""
     from genaipa.reports import check_packages
+    from genaipa.runs.selection import select
 
+    # Names first: what reports need takes a second to import.
+    sources = select(workspace, names, only)
     check_packages()
     from genaipa.reports.gather import gather_scored
     from genaipa.reports.suites.results import results
-    from genaipa.runs.selection import select
 
-    sources = select(workspace, names, only)
     found = gather_scored(workspace, sources, excluded=excluded)
     if not only.documents and not only.experiments:
         found.suites, unread = results(workspace, sources)

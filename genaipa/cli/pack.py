@@ -43,6 +43,8 @@ def pack(
         raise UsageError(f"'{file.name}' does not end in .zip, which a pack is.")
     check_new(file, force=force)
     sources = select(here, names)
+    if not names:
+        say(f"packing all {number(len(sources), 'run')} of the workspace; for one: genaipa pack RUN")
     packed = write_pack(here, sources, file, excluded=include_excluded, whole=with_texts)
     show(f"{file}: {number(len(packed.runs), 'run')}, {number(packed.events, 'event')} of scoring, the report.")
     for text in packed.absent:

@@ -132,6 +132,8 @@ def _place(context: typer.Context) -> On | None:
     if options["new"] and options["shards"] is not None:
         raise UsageError("--new with --shards would begin a run for each part; begin it with --name NAME instead.")
     shards = any(options[name] is not None for name in ("resume", "corpus", "shard"))
+    if options["on"] is not None and not shards:
+        raise UsageError("--on is for a run in shards; begin one with: --documents FILE --shard 100")
     place = place_of(options["on"], options["gpus_per_worker"], batch=options["batch"], shards=shards)
     if place is not None and not (options["dry_run"] or options["estimate"]):
         place.check_installed()

@@ -10,9 +10,11 @@ from genaipa.cli.fitting import whole
 from genaipa.cli.progress import on_run
 from genaipa.cli.tally import ENDED, clock, fit
 from genaipa.errors import NOT_RECORDED, GenaipaError
+from genaipa.systems.provider import find_provider
+from genaipa.systems.short import short_names
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from genaipa.execution.request import PreparedRun
     from genaipa.execution.run import Outcome
@@ -57,6 +59,8 @@ def print_closing(run: PreparedRun, outcome: Outcome, *, json: bool, again: Sequ
     show(f"Run folder: {whole(folder.path)}")
     for system, reason in outcome.stopped.items():
         show(f"{system} was asked no more: {reason}")
+    for sentence in _served_otherwise(folder):
+        show(sentence)
     if outcome.capped:
         show(f"Stopped by --max-cost: {outcome.capped}.")
     show(next_step(folder, outcome, again))
@@ -105,6 +109,15 @@ def _side_by_side(outcome: Outcome) -> str:
     """Why the time of all calls is more than it took, where that is so: earlier sittings' calls are in it, too."""
     more = outcome.elapsed is not None and outcome.tally.totals().seconds > outcome.elapsed
     return "; call time is the sum of all calls, earlier ones and those side by side included" if more else ""
+
+
+def _served_otherwise(folder: RunFolder) -> Iterator[str]:
+    """A sentence on each system that was served by another model than it was asked for."""
+    for name, facts in folder.outline().systems.items():
+        record, model = find_provider(facts.model), facts.model.rpartition("/")[2]
+        others = [one for one in facts.served if model not in one.rpartition("/")[2]]
+        if record is not None and record.is_remote and others:
+            yield f"{short_names([name])[name]} was served by {', '.join(others)}, which is not the model asked for."
 
 
 def next_step(folder: RunFolder, outcome: Outcome, again: Sequence[str] = ()) -> str:

@@ -166,12 +166,15 @@ def _print_head(folder: RunFolder, manifest: Manifest, tally: Tally) -> None:
         console.show(f"{manifest.corpus.sentence} sha256 {manifest.corpus.digest[:12]}")
     for name, document in manifest.documents.items() if manifest.corpus is None else ():
         console.show(f"document {name}: {document.title or document.company}, sha256 {document.digest[:12]}")
-    if spec.plan is None:
-        console.show(f"{spec.conversation} conversations, {', '.join(spec.wordings)}, seed {spec.seed}")
-    else:
+    recorded = [name for name, facts in manifest.systems.items() if facts.words == "recording"]
+    if recorded:
+        console.show(f"answers of {', '.join(recorded)}: those recorded in its study, to the study's prompts")
+    if spec.plan is not None:
         console.show(f"suite {spec.task}, {spec.plan.label}, seed {spec.seed}")
-    if spec.prompts:
-        console.show(f"prompts: {', '.join(labels(manifest).values())}")
+    elif not recorded or len(recorded) < len(manifest.systems):
+        console.show(f"{spec.conversation} conversations, {', '.join(spec.wordings)}, seed {spec.seed}")
+        if spec.prompts:
+            console.show(f"prompts: {', '.join(labels(manifest).values())}")
     print_tally(tally)
 
 

@@ -6,7 +6,7 @@ import os
 import re
 from typing import Any
 
-from genaipa.errors import nearest
+from genaipa.errors import closest
 
 _SAID = {
     r"^No such command '(.*?)'\.(?: Did you mean ('[^']*').*)?$": r"there is no command '\1'; did you mean \2?",
@@ -37,7 +37,9 @@ def _told(error: Any, parameter: Any, context: Any) -> str:
             return f"{named} has to be {what.removeprefix('Input should be ')}."
         return f"{named}: {what}."
     if hasattr(error, "possibilities"):
-        near = nearest(error.option_name, error.possibilities or ())
+        # Without the dashes, which all have: they would make anything look alike.
+        near = closest(error.option_name.lstrip("-"), [one.lstrip("-") for one in error.possibilities or ()])
+        near = f": did you mean '--{near}'?" if near else "."
         return f"there is no option '{error.option_name}'{near}"
     for pattern, said in _SAID.items():
         message = re.sub(pattern, said, message)

@@ -188,8 +188,6 @@ def resume(workspace: Workspace, name: str, observer: Observer | None = None, *,
     manifest = folder.manifest()
     task = make_task(manifest.spec, kept(workspace, folder, manifest, observer), folder)
     check_unchanged(folder, manifest, digests(task))
-    for note in task.notes:
-        observer.said(note)
     return PreparedRun(task, manifest.name, folder, offline, manifest.corpus)
 
 
@@ -230,10 +228,10 @@ def prepare(workspace: Workspace, request: RunRequest, observer: Observer | None
         return prepare_shards(workspace, request, observer)
     spec = make_spec(workspace, request, observer)
     task = make_task(spec, workspace)
-    for note in task.notes:
-        observer.said(note)
     title = request.name or run_title(spec.systems, *(spec.documents or (spec.task,)))
     folder = None if request.new else same_plan(workspace, spec, digests(task), request.name)
+    for note in () if folder else task.notes:
+        observer.said(note)
     if folder is not None and not folder.is_complete():
         observer.said(f"this plan was begun before: going on with {folder.name} (the option new begins afresh)")
     if folder is None and not request.prompts and not request.new:
@@ -397,7 +395,10 @@ def _question_sets(workspace: Workspace, request: RunRequest, only: DocumentKind
     for name in request.documents:
         kind = load_document(name, workspace).kind
         if only not in (None, kind):
-            raise UsageError(f"the experiment '{request.experiment}' is about a {only}, and {name} is a {kind}.")
+            raise UsageError(
+                f"the experiment '{request.experiment}' is about a {only}, and {name} is a {kind}; name a {only}, as "
+                "`genaipa policies` lists them, or another experiment."
+            )
         if request.questions and kind not in named:
             raise UsageError(f"{name} is a {kind}, and none of the question sets named is about one.")
         sets[name] = named.get(kind, kind)

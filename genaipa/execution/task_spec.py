@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from genaipa.errors import UsageError
+from genaipa.errors import OptionError
 from genaipa.runs.records import RunSpec, SuitePlan
 from genaipa.suites.catalog import splits_of
 from genaipa.suites.suite import WORDINGS
@@ -20,6 +20,15 @@ _SUITE = frozenset({"split", "shots", "probe", "wordings", "limit", "seed", "rep
 """Those that a suite takes beside them."""
 
 
+_CALLED = {
+    "documents": "policy",
+    "corpus": "documents",
+    "initializations": "initialization",
+    "wordings": "wording",
+}
+"""Field of a request → the option that it is of, where that is called otherwise."""
+
+
 def task_spec(request: RunRequest) -> RunSpec:
     """The spec of a task that decides by itself what is asked; a UsageError for an option that is not for it."""
     splits = splits_of(request.task)
@@ -29,10 +38,10 @@ def task_spec(request: RunRequest) -> RunSpec:
         if field in _ANY_TASK or (suite and field in _SUITE) or getattr(request, field) == getattr(plain, field):
             continue
         if field in ("split", "shots", "probe"):
-            raise UsageError(f"'{field}' is an option of suites; name a suite, or leave it out.")
-        option = {"documents": "policy", "corpus": "documents"}.get(field, field)
+            raise OptionError(field, " is an option of suites; name a suite, or leave it out.")
+        option = _CALLED.get(field, field)
         kind = "suite" if suite else "task"
-        raise UsageError(f"'{option}' is an option of the procedure; leave it out with the {kind} '{request.task}'.")
+        raise OptionError(option, f" is an option of the procedure; leave it out with the {kind} '{request.task}'.")
     sampling = {name: getattr(request, name) for name in Sampling.__struct_fields__}
     if splits is None:
         return RunSpec(request.systems, (), {}, (), other_task=request.task, **sampling)
@@ -53,10 +62,10 @@ def _suite_plan(request: RunRequest, splits: tuple[str, ...]) -> SuitePlan:
     """The plan of a suite's run; a UsageError for a wording or a limit that it can't have."""
     wordings = {str(number) for number in WORDINGS}
     if len(request.wordings) > 1 or not wordings.issuperset(request.wordings):
-        raise UsageError(f"wording {', '.join(request.wordings)}: a suite is asked in one of 1, 2 or 3.")
+        raise OptionError("wording", f" {', '.join(request.wordings)}: a suite is asked in one of 1, 2 or 3.")
     first, last = slice_of(request.limit) or (1, 0)
     if first != 1:
-        raise UsageError(f"limit '{request.limit}': a suite takes a number of items, drawn from all of them.")
+        raise OptionError("limit", f" '{request.limit}': a suite takes a number of items, drawn from all of them.")
     split = request.split or splits[0]
     wording = int(request.wordings[0]) if request.wordings else 1
     return SuitePlan(split, last or None, request.shots, wording, request.probe or "")
@@ -69,5 +78,5 @@ def slice_of(text: str | None) -> tuple[int, int] | None:
     found = re.fullmatch(r"(?:(\d{1,9})-)?(\d{1,9})", text.strip())
     first, last = (int(found[1] or 1), int(found[2])) if found else (0, 0)
     if not 1 <= first <= last:
-        raise UsageError(f"limit '{text}': must be N or A-B, such as 10 or 11-20.")
+        raise OptionError("limit", f" '{text}': must be N or A-B, such as 10 or 11-20.")
     return first, last

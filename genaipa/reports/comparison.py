@@ -21,7 +21,7 @@ from genaipa.reports.crossed import LEVEL
 from genaipa.reports.differences import words
 from genaipa.reports.differences.matches import groups, in_common, matches
 from genaipa.reports.differences.rows import HEADINGS, PRINTED, rows
-from genaipa.reports.differences.sides import Side, differing, merged, restricted, side, sources_of, studied
+from genaipa.reports.differences.sides import Side, differing, merged, restricted, side, studied
 from genaipa.reports.differences.significance import OVERALL
 from genaipa.reports.figures import forest
 from genaipa.reports.gather import gather_scored
@@ -29,6 +29,7 @@ from genaipa.reports.judged.estimate import estimates
 from genaipa.reports.table import Table
 from genaipa.reports.tidy import names_of, plain_texts
 from genaipa.runs.run import chosen
+from genaipa.runs.selection import sources_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -69,6 +69,21 @@ def narrowed(sources: list[Source], only: Filters | None) -> list[Source]:
     return kept
 
 
+def sources_of(workspace: Workspace, name: str) -> list[Source]:
+    """The runs, and the systems of them, that a system, a run or RUN:SYSTEM means; an UnknownNameError for none."""
+    run, colon, system = name.partition(":")
+    try:
+        return select(workspace, [name])
+    except UnknownNameError:
+        if not colon:
+            raise
+    sources = select(workspace, [run])
+    systems = {known for source in sources for known in source.systems}
+    if system not in systems:
+        raise UnknownNameError(f"system of the run {run}", system, systems)
+    return [replace(source, systems=(system,)) for source in sources if system in source.systems]
+
+
 def named(workspace: Workspace, names: Sequence[str]) -> list[Source]:
     """The runs that are meant, each once, by their names, a part of one, `latest`, or a system for all of its runs.
 

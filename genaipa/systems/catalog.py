@@ -200,7 +200,7 @@ def resolve(name: str, workspace: Workspace) -> Resolved:
         return Resolved(name, full, full, full, entry)
     record = find_provider(full)
     if record is None:
-        known = [f"{provider.name}/…" for provider in providers() if not provider.builtin]
+        known = [provider.form for provider in providers() if not provider.builtin]
         if "/" not in name:
             lasting = [short for short, entry in catalog.items() if not entry.retired]
             known += [*lasting, *builtin_systems(), *plugins(ENTRY_POINTS)]

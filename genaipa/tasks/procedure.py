@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from genaipa.errors import UsageError
+from genaipa.errors import OptionError, UsageError
 from genaipa.files.strict_yaml import as_yaml, digest, read_text
 from genaipa.policies.corpus_rows import LAYER
 from genaipa.policies.document import load_document
@@ -131,7 +131,7 @@ def check_limit(spec: RunSpec, questions: dict[str, QuestionSet]) -> None:
     for document, asked in questions.items():
         if spec.limit is not None and spec.limit[0] > (most := len(asked.questions)):
             limit = "-".join(map(str, spec.limit))
-            raise UsageError(f"limit {limit}: there are only {most} questions about {document}.")
+            raise OptionError("limit", f" {limit}: there are only {most} questions about {document}.")
 
 
 def check_wordings(spec: RunSpec, questions: dict[str, QuestionSet]) -> None:

@@ -11,7 +11,7 @@ from genaipa.questions.sets import WORDINGS
 from genaipa.reports.chapters.prompting import in_order
 from genaipa.reports.tidy import ORDERED
 from genaipa.runs.inputs import Inputs
-from genaipa.runs.selection import Source, select
+from genaipa.runs.selection import Source
 from genaipa.tasks.prompts import PUBLISHED
 
 if TYPE_CHECKING:
@@ -49,21 +49,6 @@ class Side:
     def questions(self) -> set[tuple[str, str]]:
         """Pairs of a document and a question about it."""
         return {(document, question) for document, question, _ in self.asked}
-
-
-def sources_of(workspace: Workspace, name: str) -> list[Source]:
-    """The runs, and the systems of them, that a system, a run or RUN:SYSTEM means; an UnknownNameError for none."""
-    run, colon, system = name.partition(":")
-    try:
-        return select(workspace, [name])
-    except UnknownNameError:
-        if not colon:
-            raise
-    sources = select(workspace, [run])
-    systems = {known for source in sources for known in source.systems}
-    if system not in systems:
-        raise UnknownNameError(f"system of the run {run}", system, systems)
-    return [replace(source, systems=(system,)) for source in sources if system in source.systems]
 
 
 def merged(sources: Iterable[Source]) -> list[Source]:

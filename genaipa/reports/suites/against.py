@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from genaipa.errors import UsageError
-from genaipa.reports.differences.sides import sources_of
 from genaipa.reports.suites.merit import LEVEL, Counts, Units
 from genaipa.reports.suites.results import results
 from genaipa.reports.suites.tables import meaning, percent, written
 from genaipa.reports.table import Table, table
 from genaipa.runs.records import PROCEDURE
+from genaipa.runs.selection import sources_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
