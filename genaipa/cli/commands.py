@@ -74,7 +74,10 @@ _GROUPS = {
 }
 
 
-_WITHIN = {"runs": {"batches": (batches.app, Listing)}, "scores": {"objections": (objections.app, Group)}}
+_WITHIN: dict[str, dict[str, Any]] = {
+    "runs": {"batches": (batches.app, Listing)},
+    "scores": {"objections": (objections.app, Group)},
+}
 """Command → its own commands that have commands."""
 _NOWHERE = (init.init, unpack.unpack)
 """Commands that work outside of any workspace."""
@@ -102,7 +105,7 @@ def _everywhere(command: Any) -> Any:
     """The command with --workspace, which `current_workspace` goes by, and with --explain and --quiet."""
     signature = inspect.signature(command, eval_str=True)
     own, general = list(signature.parameters.values()), _general(command)
-    added = {"explain": ExplainOption, "quiet": QuietOption}
+    added: dict[str, Any] = {"explain": ExplainOption, "quiet": QuietOption}
     if command not in _NOWHERE and "workspace" not in signature.parameters:
         added = {"workspace": WorkspaceOption, **added}
     kind = inspect.Parameter.KEYWORD_ONLY

@@ -12,6 +12,7 @@ import typer
 
 from genaipa.cli import completion
 from genaipa.cli import run_options as options
+from genaipa.cli.closing import explain, follow
 from genaipa.cli.console import number, print_json, say, show
 from genaipa.cli.options import JsonOption, OfflineOption, current_workspace, option, several
 from genaipa.cli.selection import RunsArgument, filtered
@@ -167,7 +168,7 @@ def _print_closing(
         higher = " and a higher --max-cost" if any(outcome.capped for _, outcome in done) else ""
         show(f"{lack}{also}. Go on with the same command{higher}.")
     else:
-        show("To rely on a judge, people score a random part: genaipa score     Pictures: genaipa report")
+        follow("To rely on it, score a random part: genaipa score", "Pictures: genaipa report")
 
 
 def _print_alone(here: Workspace, answers: Answers) -> None:
@@ -176,6 +177,13 @@ def _print_alone(here: Workspace, answers: Answers) -> None:
     from genaipa.judging.alone import alone
     from genaipa.systems.short import short_names
 
+    explain(
+        "A judge alone is no estimate: nobody knows how far it is off before people have scored some of the answers. "
+        "Its M_all (10 to 100) is averaged by question, over documents and passes, and then over questions.",
+        "Verdicts are in the store, apart from people's scores, and in no average. What a judge is worth, once people "
+        "have scored 30 of its answers: genaipa judges.",
+        hint="What the numbers mean: --explain",
+    )
     found = alone(here, answers)
     names = short_names(sorted({system for one in found for system in one.means}))
     for one in found:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from genaipa.workspace import Workspace
 
 
-app = typer.Typer(help="List question sets, show one, or write your own.")
+app = typer.Typer(help="List, show or begin question sets.")
 
 _NEW = """\
 # Questions of your own. To ask them: genaipa run --system SYSTEM --policy POLICY --questions {name}
@@ -80,7 +80,7 @@ def questions(
 def new(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Its name, for --questions NAME.")] = "mine",
 ) -> None:
-    """Write a question set of your own, to fill in.
+    """Begin a question set of your own.
 
     It is questions/NAME.yaml in the workspace, with an example and what each line means.
     """
