@@ -9,6 +9,7 @@
     │   ├── TransientError       1   worth another try, perhaps after a while
     │   ├── PermanentError       1   the same request would fail again
     │   └── NotReadyError        1   no key, no SDK, no server: nothing was asked
+    ├── StoreError               1   the database of scores can't be used
     ├── MissingPackageError      1   an optional package is not installed
     ├── RunError                 1   a run folder can't be used as it is
     │   ├── RunBusyError         1   another process writes to it
@@ -45,6 +46,14 @@ class GenaipaError(Exception):
     """
 
     exit_code = 1
+
+
+class StoreError(GenaipaError):
+    """The database of scores can't be used; `told` says so to whoever is not to read where it is."""
+
+    def __init__(self, message: str, told: str) -> None:
+        super().__init__(message)
+        self.told = told
 
 
 class UsageError(GenaipaError):

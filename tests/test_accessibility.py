@@ -117,6 +117,7 @@ def test_axe_finds_nothing_on_any_page() -> None:
             page.set_viewport_size({side: way[side] for side in ("width", "height")})
             page.emulate_media(color_scheme=way["color_scheme"], forced_colors=way["forced_colors"])
             page.get_by_label("Your name").wait_for()
+            page.get_by_text("This study asks people to score").wait_for()
             page.evaluate(script)
             assert found(page) == []
             name = f"Anna {way['width']}"

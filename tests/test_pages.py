@@ -382,10 +382,14 @@ def test_agreement_shows_what_is_measured(disputed):
     row = next(row for row in page.rows("agreement metrics") if row[0] == "reference")
     assert row[1].startswith(f"{alpha.value:.2f}")
     assert row[2] == f"{share:.0%}" == "67%"
-    assert page.rows("agreement pairs")[0][:2] == ["ada and grace", "3 (few)"]
+    assert page.rows("agreement pairs")[0][:2] == ["ada and grace", "3"]
     assert [row[0] for row in page.rows("agreement leanings")] == ["ada", "grace"]
     assert "fewer than 30" in page.text()
-    assert [row[0] for row in page.rows("agreement answers")] == ["Q1", "Q2"]
+    assert [row[0] for row in page.rows("agreement answers")] == [
+        f"{disputed.pool.case(answer).asked} (Q{n})" for n, answer in enumerate(digests(disputed)[:2], 1)
+    ]
+    tones = [cell.get("tone", "") for cell in page.components()["agreement answers"]["rows"][0]["cells"][3:-1]]
+    assert tones == ["quiet", "bad", "quiet", "quiet", "quiet"], "red is what is furthest apart, and nothing else"
 
 
 def test_an_answer_that_differs_is_opened_below_its_row(disputed):
@@ -401,6 +405,10 @@ def test_an_answer_that_differs_is_opened_below_its_row(disputed):
     assert [(row[0], row[-1]) for row in page.rows("agreement scores")] == [("ada", "ada on Q1"), ("grace", "")]
     assert first in disputed.current.saw_scores("edsger")
     assert first not in disputed.current.saw_system("edsger")
+    settle = next(button for button in page.test.button if button.label == "Settle it")
+    settle.click()
+    page.run()
+    assert page.test.session_state["adjudication session"].wanted == first
 
 
 def test_agreement_is_about_the_answers_that_the_desk_is_open_on(disputed):
@@ -500,6 +508,16 @@ def test_components_make_text_only():
     files = [*Path(components.__file__).parent.glob("*.js"), *Path(components.__file__).parent.glob("*.css")]
     assert len(files) > 4
     assert {file.name: live.findall(file.read_text()) for file in files if live.search(file.read_text())} == {}
+
+
+def test_letters_have_five_sizes():
+    """Every component takes its sizes from the one scale, but for what is relative to a document's text."""
+    files = [*Path(components.__file__).parent.glob("*.css")]
+    sizes = {
+        size for file in files for size in re.findall(r"font(?:-size)?:[^;]*?(\d[\d.]*(?:px|rem))", file.read_text())
+    }
+    assert sizes <= {"1rem"}, "a bullet's"
+    assert "system-ui" not in "".join(file.read_text() for file in files)
 
 
 @pytest.mark.parametrize(("seconds", "said"), [(None, "-"), (0, "0 s"), (59.6, "1 min 0 s"), (380, "6 min 20 s")])

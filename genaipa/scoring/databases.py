@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from genaipa.errors import DataError, GenaipaError, MissingPackageError, UsageError
+from genaipa.errors import DataError, GenaipaError, MissingPackageError, StoreError, UsageError
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine
@@ -31,6 +31,8 @@ _REMEDIES = {
     "full": "make room and try again.",
 }
 """Part of an SQLite error → remedy."""
+_WHY = {"locked": "another program is writing to them", "full": "the disk that they are on is full"}
+"""Part of an error → what analysts are told."""
 
 
 def connect(url: str, *, reading: bool = False) -> tuple[Engine, str]:
@@ -183,4 +185,6 @@ def failure(error: Exception, engine: Engine, name: str) -> GenaipaError:
     remedy = f"see {VARIABLE}."
     if engine.dialect.name == "sqlite":
         remedy = next((remedy for phrase, remedy in _REMEDIES.items() if phrase in reason), "")
-    return GenaipaError(f"{name} can't be used ({reason}){'; ' + remedy if remedy else '.'}")
+    why = next((f": {why}" for phrase, why in _WHY.items() if phrase in reason), "")
+    told = f"the scores can't be reached{why}. The desk's terminal shows more."
+    return StoreError(f"{name} can't be used ({reason}){'; ' + remedy if remedy else '.'}", told)

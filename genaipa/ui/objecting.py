@@ -8,6 +8,7 @@ from genaipa.errors import GenaipaError
 from genaipa.questions.annotations import SAID
 from genaipa.scoring.events import Objection
 from genaipa.scoring.objections import filed, own, proved
+from genaipa.ui.widgets import told
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -44,7 +45,7 @@ def take(desk: Desk, analyst: str, case: Case, said: Mapping[str, Any] | None) -
         elif mine is not None:
             desk.queue.withdraw(mine.event)
     except GenaipaError as error:
-        return f"Not kept: {error}"
+        return f"Not kept: {told(error)}"
     return ""
 
 

@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from genaipa.ui.desk import Desk
 
 
+_PACE = 10
+"""Answers from which an analyst's own pace is told."""
+
+
 def progress_line(desk: Desk, user: User, digest: str, *, correcting: bool) -> list[str]:
     """The pieces of the line while that answer is on screen."""
     progress = desk.queue.progress(user.name)
@@ -21,7 +25,7 @@ def progress_line(desk: Desk, user: User, digest: str, *, correcting: bool) -> l
         "calibration: compared with the reference once it is saved" if calibrating else "",
         _left(desk, progress),
         f"study: {progress.given:,} of {progress.wanted:,} scores",
-        f"{_minutes(progress.seconds)} an answer" if progress.seconds is not None else "",
+        f"{_minutes(progress.seconds)} an answer" if progress.seconds is not None and _knows_pace(progress) else "",
         "settled cases are filled in" if desk.queue.plan.settled else "",
         *([] if desk.queue.plan.blind else _systems(desk, digest)),
     ]
@@ -37,9 +41,14 @@ def _left(desk: Desk, progress: Progress) -> str:
     """A sentence on this analyst's remaining answers, and the time for them at the analyst's median."""
     share = left_for(desk, progress)
     about = "" if share == progress.remaining else "about "
-    ahead = share * (progress.seconds or 0)
+    ahead = share * (progress.seconds or 0) if _knows_pace(progress) else 0
     lasts = f", about {lasting(ahead)}" if ahead else ""
     return f"{about}{share:,} left for you{lasts}"
+
+
+def _knows_pace(progress: Progress) -> bool:
+    """Whether the median of this analyst's times says how long the rest takes: a beginner's first answers don't."""
+    return progress.scored >= _PACE
 
 
 def _minutes(seconds: float) -> str:

@@ -36,7 +36,7 @@ def recalled(desk: Desk, analyst: str) -> dict[str, Any]:
 
 def _row(desk: Desk, score: Event) -> dict[str, Any]:
     assert score.values is not None, "a score has values"
-    question, begins = _words(desk, score.answer)
+    question, begins = words_of(desk, score.answer)
     return {
         "answer": score.answer,
         "question": question,
@@ -49,7 +49,7 @@ def _row(desk: Desk, score: Event) -> dict[str, Any]:
 
 
 @st.cache_data(max_entries=2048, show_spinner=False)
-def _words(_desk: Desk, digest: str) -> tuple[str, str]:
+def words_of(_desk: Desk, digest: str) -> tuple[str, str]:
     """The question of an answer, and how the answer on screen begins; the question's id where it can't be read."""
     try:
         case = _desk.pool.case(digest)

@@ -45,7 +45,7 @@ FEW = 5
 """Answers below which a number tells how each of them was scored."""
 _ORDER = ["document", "question", "wording", "repetition", "run", "key"]
 _SHOWN = [*_ORDER, "unit", "status", "answer", "analyst", "role", "scorer", "m_all", "excluded", "doubt", "counted"]
-DPI = 130
+DPI = 220
 """Dots per inch of a figure on the page."""
 _CELL = ["system", "experiment", "document", "question"]
 
@@ -235,6 +235,11 @@ class View:
     def board(self) -> Table:
         """The systems, the best first."""
         return overall.board(self.frame)
+
+    @cached_property
+    def people(self) -> Table:
+        """The same by people's scores alone."""
+        return overall.board(self.frame[self.frame["scorer"] != "machine"])
 
     @property
     def no_board(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from statistics import median
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
@@ -11,6 +12,8 @@ from genaipa.errors import UsageError
 from genaipa.scoring.people import LONGEST_NAME
 from genaipa.ui.components import component
 from genaipa.ui.login import email_of
+from genaipa.ui.widgets import head
+from genaipa.ui.workload import lasting, left_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,10 +24,16 @@ if TYPE_CHECKING:
 
 COOKIE = "genaipa_name"
 _NAME = "genaipa_name"
+_RECORDED = (
+    "Recorded under your name: your values and notes, the seconds that an answer is on your screen, what you skip, "
+    "undo and object to, and when you look at an answer's system or at others' scores."
+)
 _WHO = "genaipa_who"
 _IN_THE_CORNER = f"""<style>
 .st-key-{_WHO} {{ position: fixed; top: 0.6rem; right: 1.2rem; width: fit-content; z-index: 1000000; }}
-.st-key-{_WHO} [data-testid="stText"] {{ max-width: 16rem; overflow: hidden; white-space: nowrap; }}
+.st-key-{_WHO} [data-testid="stText"] {{ max-width: min(16rem, 40vw); }}
+.st-key-{_WHO} [data-testid="stText"] * {{ overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }}
+.st-key-{_WHO} :is([data-testid="stText"], button, button *) {{ font-size: 0.875rem; line-height: 1.6; }}
 </style>"""
 
 
@@ -45,7 +54,7 @@ def _by_name(desk: Desk) -> User | None:
             refusal = str(error)
     component("remember")(key="remember", data={"cookie": COOKIE, "name": user.name if user else ""})
     if user is None:
-        _ask_name(refusal)
+        _ask_name(desk, refusal)
     else:
         _show(user.name, "not you?", _leave)
     return user
@@ -57,9 +66,10 @@ def _leave() -> None:
     st.session_state[_NAME] = ""
 
 
-def _ask_name(refusal: str) -> None:
-    st.subheader("Who are you?")
-    st.text("Your scores are kept under your name. It is asked for once, and remembered in this browser.")
+def _ask_name(desk: Desk, refusal: str) -> None:
+    head("Who are you?")
+    for sentence in (_asked(desk), _lasts(desk), _RECORDED):
+        st.text(sentence)
     with st.form("name", width=480):
         given = st.text_input("Your name", max_chars=LONGEST_NAME)
         if st.form_submit_button("Go to the desk", type="primary"):
@@ -71,11 +81,36 @@ def _ask_name(refusal: str) -> None:
         st.text(refusal)
 
 
+def _asked(desk: Desk) -> str:
+    """The task of the study's analysts, in a sentence that names no system and no run."""
+    answers = desk.pool.answers.values()
+    if not answers:
+        return "This study has no answers to score yet."
+    documents = sorted({answer.document for answer in answers})
+    about = documents[0] if len(documents) == 1 else f"{len(documents):,} policies"
+    questions = len({answer.question for answer in answers})
+    return (
+        f"This study asks people to score {len(answers):,} answers to {questions:,} questions about {about}, "
+        f"each by {len(desk.rubric.metrics)} metrics."
+    )
+
+
+def _lasts(desk: Desk) -> str:
+    """The time that it takes an analyst, by the times of those who have scored."""
+    each = [known.seconds for known in desk.queue.histories().values() if known.seconds is not None]
+    if not each:
+        return "How long an answer takes is not known yet: nobody has scored one."
+    left = left_for(desk, desk.queue.progress(""))
+    lasts = lasting(left * median(each))
+    return f"About {left:,} are left for each analyst: about {lasts}." if left else "All are scored."
+
+
 def _by_login(desk: Desk, login: Login) -> User | None:
     claims = st.user.to_dict()
     if not claims.get("is_logged_in"):
-        st.subheader("Please log in")
+        head("Please log in")
         st.text("This desk knows its analysts by their e-mail addresses.")
+        st.text(_RECORDED)
         for provider in login.providers:
             label = f"Log in with {provider}" if provider else "Log in"
             st.button(label, type="primary", on_click=st.login, args=(provider,) if provider else ())

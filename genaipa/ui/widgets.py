@@ -7,14 +7,16 @@ spreadsheet.
 from __future__ import annotations
 
 import contextlib
+import sys
 import traceback
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import msgspec
 import streamlit as st
 
-from genaipa.errors import GenaipaError
+from genaipa.errors import DataError, GenaipaError, StoreError
 from genaipa.ui.components import component
 
 if TYPE_CHECKING:
@@ -22,7 +24,9 @@ if TYPE_CHECKING:
 
     from genaipa.ui.desk import Desk
 
-Tone = Literal["", "system", "asked", "good", "strong", "note", "warning", "bad", "done"]
+PAGES_HERE = "pages of the desk"
+"""Key in the session's state of the pages that this user has, by their paths."""
+Tone = Literal["", "plain", "caption", "system", "asked", "good", "strong", "note", "warning", "bad", "done"]
 T = TypeVar("T")
 
 SHORT = {"completeness": "complete"}
@@ -133,6 +137,12 @@ def texts(key: str, entries: Sequence[Text]) -> None:
     component("texts")(key=key, data={"texts": msgspec.to_builtins(entries)})
 
 
+def noted(title: str, note: str) -> Text:
+    """A table's or figure's title, and its note of which the first sentence is in sight."""
+    end = note.find(". ") + 1
+    return Text(note, title, tone="caption", fold=end or None)
+
+
 def notice(key: str, text: str, tone: Tone = "note") -> None:
     """A sentence in a box."""
     texts(key, [Text(text, tone=tone)])
@@ -222,13 +232,25 @@ def as_sentence(page: Callable[[], None], desk: Desk | None = None) -> None:
         page()
     except GenaipaError as error:
         st.error("That can't be done:")
-        st.text(str(error))
+        st.text(told(error))
         if desk is not None and not _reaches_scores(desk):
             st.text("Saved scores are safe. This page comes back by itself once the store can be reached.")
             st.fragment(run_every=_AWAY)(lambda: st.rerun() if _reaches_scores(desk) else None)()
     except Exception:  # noqa: BLE001 - the edge: nobody at a desk can use a traceback
         traceback.print_exc()
         st.error("This page crashed. Saved scores are safe; the terminal running `genaipa score` shows the error.")
+
+
+def told(error: Exception) -> str:
+    """An error in words for whoever is at the desk, and no path or host of the server's; its terminal has the whole."""
+    if isinstance(error, StoreError):
+        words = error.told
+    elif isinstance(error, DataError):
+        words = f"{Path(error.path).name}{': ' + error.entry if error.entry else ''}: {error.problem}"
+    else:
+        return str(error)
+    sys.stderr.write(f"{error}\n")
+    return words
 
 
 def _reaches_scores(desk: Desk) -> bool:

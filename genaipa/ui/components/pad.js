@@ -110,6 +110,7 @@ class Pad extends Recall {
     const note = part("note", "textarea", {
       "aria-label": "Note",
       rows: "2",
+      maxlength: LONGEST_NOTE,
       oninput: () => {
         this.changed();
         this.offerNote();
@@ -183,7 +184,7 @@ class Pad extends Recall {
     const before = this.data;
     this.data = data;
     const said = data.progress.map((text, n) => make("span", { class: n ? "" : "first" }, text));
-    fill(this.progress, ...said, make("div", { class: "about" }, this.keySwitch(), this.helpButton()));
+    fill(this.progress, ...said, make("div", { class: "about" }, this.fillSwitch(), this.keySwitch(), this.helpButton()));
     this.search.placeholder = `Search the document (${data.bound.search})`;
     this.note.placeholder = `Note (${data.bound.note}); Esc leaves it, Ctrl+Enter saves`;
     if (before && before.id === data.id) {
@@ -388,7 +389,7 @@ class Pad extends Recall {
     this.metrics.classList.toggle("offered", this.offered());
     this.drawEvidence();
     const full = !this.typed.includes(".");
-    redraw(this.buttons, [data.mode, data.can, data.reason, data.preselect, bound, this.offered(), this.waiting, full], () => this.commands());
+    redraw(this.buttons, [data.mode, data.can, bound, this.offered(), this.waiting, full], () => this.commands());
   }
 
   commands() {
@@ -398,25 +399,16 @@ class Pad extends Recall {
     return [
       this.offered() ? this.acceptButton() : this.saveButton(data.mode === "correction" ? "Save the correction" : "Save"),
       button("Back", bound.back, () => this.act("back"), data.can.back),
-      button("Last", bound.last, () => this.lastAnswers()),
       button("Skip", bound.skip, () => this.act("skip"), data.can.skip),
       button("Undo", bound.undo, () => this.act("undo"), data.can.undo),
-      button("Note", bound.note, () => this.note.focus()),
-      button("Search", bound.search, () => this.search.focus()),
-      button("Next highlight", bound.highlight, () => this.nextHighlight()),
-      button("Nearest", bound.nearest, () => this.nextNearest(1)),
-      // It keeps its place where there is nothing to fill in: no button may move from answer to answer.
-      make(
-        "label",
-        { class: "preselect", style: data.reason ? null : "visibility: hidden" },
-        make("input", {
-          type: "checkbox",
-          checked: data.preselect,
-          onchange: (event) => this.fillIn(event.target.checked),
-        }),
-        "fill suggestions in",
-      ),
     ];
+  }
+
+  // It keeps its place where there is nothing to fill in: nothing may move from answer to answer.
+  fillSwitch() {
+    const { reason, preselect } = this.data;
+    const box = make("input", { type: "checkbox", checked: preselect, onchange: ({ target }) => this.fillIn(target.checked) });
+    return make("label", { class: "preselect", style: reason ? null : "visibility: hidden" }, box, "fill suggestions in");
   }
 
   // Suggestions are where nothing is typed yet: of this answer, and of those to come.
@@ -447,19 +439,17 @@ class Pad extends Recall {
   }
 
   drawMetric(node, { metric, name, lines }, n) {
-    const { suggestion, reason, proposal } = this.data;
+    const { suggestion, proposal } = this.data;
     node.classList.toggle("current", n === this.current);
     if (n === this.current) node.setAttribute("aria-current", "true");
     else node.removeAttribute("aria-current");
     const doubts = ["bad", "unsure"].map((tone) => [tone, this.evidenceOn(metric, tone).length]).filter(([, count]) => count);
     const filled = proposal && proposal.keys[n] !== "." ? proposal.keys[n] : undefined;
-    const [hint, why] = filled ? ["filled in", proposal.reason] : ["suggested", reason];
-    const hinted = ({ key }) => key === (filled ?? suggestion[metric]);
-    // It is heard at the choice, and seen beside the metric's name, where it covers no words.
-    const heard = (line) => (hinted(line) ? make("small", { class: "unseen" }, hint) : null);
-    const seen = ({ value }) => make("small", { title: why, "aria-hidden": "true" }, `${hint} ${value}`);
-    redraw(node, [this.typed[n], doubts, suggestion[metric], reason, proposal], () => [
-      make("h2", {}, name, ...doubts.map(([tone, count]) => this.doubt(tone, count)), ...lines.filter(hinted).map(seen)),
+    const hint = filled ? "filled in" : "suggested";
+    // It is heard at the choice, and seen as its dashed line alone; why is in the evidence.
+    const heard = ({ key }) => (key === (filled ?? suggestion[metric]) ? make("small", { class: "unseen" }, hint) : null);
+    redraw(node, [this.typed[n], doubts, suggestion[metric], proposal], () => [
+      make("h2", {}, name, ...doubts.map(([tone, count]) => this.doubt(tone, count))),
       ...lines.map((line) => this.choice(n, line, heard(line))),
     ]);
   }

@@ -2,36 +2,44 @@
 
 const SHORTEST = 2; // letters after which an earlier note is offered
 
-// What the keys do: those that desk.yaml can change, by their names there, and the others.
-const DOES = {
-  accept: "accepts what was filled in",
-  back: "back to the answer scored before",
-  last: "your last ten answers",
-  skip: "skips the answer: it comes back at the end",
-  undo: "withdraws your last score",
-  note: "to the note",
-  search: "to the search in the document",
-  highlight: "the next highlight in the document",
-  sentence: "the next sentence of the answer",
-  sentence_before: "the sentence before",
-  nearest: "the nearest words in the document",
-  nearest_before: "the nearest words before",
-  claims: "the document's nearest sentences in the answer: off, on",
-  grey: "grey for words that the answer before had, too: off, on",
-  guidelines: "the guidelines on the current metric; once more, all of them",
-  wrong: "says that the annotated answer is wrong",
-  help: "these keys",
+// What the keys do, in groups: those that desk.yaml can change by their names there, and the others by themselves.
+const GROUPS = {
+  "To score": [
+    ["Enter", "saves, and shows the next answer"],
+    ["Backspace", "takes the last value back"],
+    ["← →", "between metrics"],
+    { accept: "accepts what was filled in", guidelines: "the guidelines on the current metric; once more, all of them" },
+  ],
+  "To go to an answer": [
+    {
+      back: "back to the answer scored before",
+      last: "your last ten answers",
+      skip: "skips the answer: it comes back at the end",
+      undo: "withdraws your last score",
+    },
+  ],
+  "To read": [
+    ["Space", "a page on in the answer, then in the annotated one; with Shift back"],
+    ["PageDown", "a page on in the document; PageUp back"],
+    {
+      search: "to the search in the document",
+      highlight: "the next highlight in the document",
+      sentence: "the next sentence of the answer",
+      sentence_before: "the sentence before",
+      nearest: "the nearest words in the document",
+      nearest_before: "the nearest words before",
+      claims: "the document's nearest sentences in the answer: off, on",
+      grey: "grey for words that the answer before had, too: off, on",
+    },
+  ],
+  "To write": [
+    { note: "to the note" },
+    ["Tab", "in a note, completes an earlier one"],
+    ["Ctrl+Enter", "saves from within the note"],
+    ["Esc", "leaves a field"],
+    { wrong: "says that the annotated answer is wrong", help: "these keys" },
+  ],
 };
-const FIXED = [
-  ["Enter", "saves, and shows the next answer"],
-  ["Backspace", "takes the last value back"],
-  ["← →", "between metrics"],
-  ["Space", "a page on in the answer, then in the annotated one; with Shift back"],
-  ["PageDown", "a page on in the document; PageUp back"],
-  ["Esc", "leaves a field"],
-  ["Ctrl+Enter", "saves from within the note"],
-  ["Tab", "in a note, completes an earlier one"],
-];
 
 // A time as one remembers it: of today without its date.
 function moment(text) {
@@ -59,7 +67,9 @@ class Recall extends Values {
     this.countTime();
     this.listed = true;
     this.countTime();
-    const close = this.button("Close", "Esc", () => this.closeList());
+    // The focus begins at what was asked for, and never at a key of the list of keys, which Enter would press.
+    const first = content.some((node) => node.matches("[autofocus]") || node.querySelector("[autofocus]"));
+    const close = this.button("Close", "Esc", () => this.closeList(), true, { autofocus: !first });
     fill(this.list, make("h2", {}, title), ...content, close);
     this.list.setAttribute("aria-label", title);
     if (!this.list.open) this.list.showModal();
@@ -99,9 +109,24 @@ class Recall extends Values {
   help() {
     const { bound, metrics } = this.data;
     const digits = metrics[0].lines.map(({ key }) => key).join(" ");
-    const all = [[digits, "gives the current metric a value"], ...FIXED, ...Object.entries(DOES).map(([act, does]) => [bound[act], does])];
-    const line = ([key, does]) => make("tr", {}, make("th", { scope: "row" }, make("kbd", {}, key)), make("td", {}, does));
-    this.openList("Keys", make("table", {}, ...all.map(line)));
+    const line = (head, does) => make("tr", {}, make("th", { scope: "row" }, head), make("td", {}, does));
+    const fixed = ([key, does]) => [line(make("kbd", {}, key), does)];
+    const changeable = (acts) => Object.entries(acts).map(([act, does]) => line(this.pressing(bound[act], does), does));
+    const groups = Object.entries(GROUPS).map(([title, parts], n) => {
+      const lines = parts.flatMap((part) => (Array.isArray(part) ? fixed(part) : changeable(part)));
+      const all = n ? lines : [...fixed([digits, "gives the current metric a value"]), ...lines];
+      return make("section", {}, make("h3", {}, title), make("table", {}, make("tbody", {}, ...all)));
+    });
+    this.openList("Keys", make("div", { class: "groups" }, ...groups));
+  }
+
+  // Whoever has a mouse alone presses the key here.
+  pressing(key, does) {
+    const press = () => {
+      this.closeList();
+      this.keys()[key]?.({ target: document.body, shiftKey: false });
+    };
+    return make("button", { type: "button", "aria-label": `${key}: ${does}`, onclick: press }, make("kbd", {}, key));
   }
 
   // --- the last answers ---

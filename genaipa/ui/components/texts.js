@@ -41,8 +41,9 @@ function drawn({ title, text, aside, tone, copies, fold }) {
     let open = false;
     const more = make("button", { type: "button", class: "more" });
     const turn = () => {
-      body.replaceChildren(open ? text : `${beginning(text, fold)}…`);
-      more.textContent = open ? "Show less" : `Show all ${text.length.toLocaleString("en")} characters`;
+      body.replaceChildren(open ? text : `${beginning(text, fold)}${tone === "caption" ? "" : "…"}`);
+      const whole = tone === "caption" ? "more" : `Show all ${text.length.toLocaleString("en")} characters`;
+      more.textContent = open ? (tone === "caption" ? "less" : "Show less") : whole;
     };
     more.addEventListener("click", () => {
       open = !open;

@@ -5,6 +5,7 @@ const DRAFT_PAUSE = 250; // ms until a change is sent, with those that follow it
 const IDLE = 120; // seconds without a sign of life that count at most as time spent on an answer
 const LIFE = ["keydown", "pointerdown", "pointermove", "wheel"];
 const KEYLESS = "genaipa keyless"; // the browser's note that letters and digits do nothing
+const LONGEST_NOTE = 2000; // letters; what is pasted beyond is cut off in sight
 const SILENCE = 4000; // ms after which a decision that was not answered says so
 
 const mounted = new WeakMap();
@@ -294,7 +295,7 @@ class Values {
     this.silence = setTimeout(() => {
       this.settle();
       this.unanswered();
-      this.say("The desk has not answered yet. What you typed is kept: press the key again.", "bad");
+      this.say("The desk has not answered yet: it is busy, or another program holds its scores. What you typed is kept: press the key again.", "bad");
     }, SILENCE);
   }
 

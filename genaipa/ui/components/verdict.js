@@ -9,6 +9,7 @@ class Verdict extends Values {
     super(root);
     this.note = make("textarea", {
       rows: "2",
+      maxlength: LONGEST_NOTE,
       "aria-label": "Note",
       oninput: () => this.changed(),
     });

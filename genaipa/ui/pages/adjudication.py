@@ -15,7 +15,7 @@ from genaipa.scoring.events import Draft, Event, new_id
 from genaipa.ui.answer_view import Prepared, in_words, metric_in_words, prepare
 from genaipa.ui.components import component
 from genaipa.ui.pages import objections
-from genaipa.ui.widgets import ANY, duration, head, kept, moment, notice
+from genaipa.ui.widgets import ANY, duration, head, kept, moment, notice, told
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -57,6 +57,13 @@ class AdjudicationSession:
 
     opened: OpenDispute | None = None
     filters: tuple[str, ...] = ()
+    wanted: str = ""
+    """The answer that another page led here for."""
+
+
+def lead_to(answer: str) -> None:
+    """Have the page open on this answer when it is next shown."""
+    _session().wanted = answer
 
 
 def _session() -> AdjudicationSession:
@@ -75,17 +82,18 @@ def page(desk: Desk, user: User) -> None:
     if objections.here(desk) and _is_about_annotations():
         objections.section(desk, user)
         return
-    disputes = _disputes(desk, user)
-    if not disputes:
+    found = disputes(desk, user)
+    if not found:
         notice(
             "adjudication none",
             "There is nothing to settle: of the answers that have all their scores, none has scores that differ"
             + (" (those that you can still be asked to score are left out)." if user.scores else "."),
         )
         return
-    chosen = _chosen(desk, disputes)
-    opened = _opened(desk, user, disputes, chosen)
-    _say_where(disputes, chosen, opened)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        chosen = _chosen(desk, found)
+        opened = _opened(desk, user, found, chosen)
+        _say_where(found, chosen, opened)
     if opened is None:
         notice("adjudication done", "None of these is left. Choose others above.", "done")
         return
@@ -97,7 +105,7 @@ def page(desk: Desk, user: User) -> None:
     try:
         desk.queue.expose(user.name, [opened.answer], scores=True, system=not desk.queue.plan.blind)
     except GenaipaError as error:
-        notice("adjudication trouble", str(error), "bad")
+        notice("adjudication trouble", told(error), "bad")
         return
     left, right = st.columns([5, 6], gap="medium")
     with left:
@@ -107,8 +115,8 @@ def page(desk: Desk, user: User) -> None:
     with right:
         component("verdict")(
             key="verdict",
-            data=_on_screen(desk, user, disputes[opened.answer], opened) | {"can": _can(user, disputes, chosen)},
-            on_did_change=lambda: _take(desk, user, disputes, chosen),
+            data=_on_screen(desk, user, found[opened.answer], opened) | {"can": _can(user, found, chosen)},
+            on_did_change=lambda: _take(desk, user, found, chosen),
         )
 
 
@@ -121,15 +129,15 @@ def _is_about_annotations() -> bool:
 # -- which answer --
 
 
-def _disputes(desk: Desk, user: User) -> dict[str, Dispute]:
+def disputes(desk: Desk, user: User) -> dict[str, Dispute]:
     """The disputes that this user may settle: answers with all their scores, the largest difference first."""
     stamp = (user.name, desk.current.seen, len(desk.pool.arrived), desk.pool.generation)
 
-    def found() -> dict[str, Dispute]:
-        disputes = desk.queue.disputes(user.name, scores=user.scores)
-        return {d.answer: d for d in disputes if len(d.scores) >= desk.queue.wanted(d.answer)}
+    def differing() -> dict[str, Dispute]:
+        all_of_them = desk.queue.disputes(user.name, scores=user.scores)
+        return {d.answer: d for d in all_of_them if len(d.scores) >= desk.queue.wanted(d.answer)}
 
-    return kept("adjudication disputes", stamp, found)
+    return kept("adjudication disputes", stamp, differing)
 
 
 def _differences(rubric: Rubric) -> list[float]:
@@ -137,19 +145,19 @@ def _differences(rubric: Rubric) -> list[float]:
 
 
 def _chosen(desk: Desk, disputes: dict[str, Dispute]) -> list[str]:
-    boxes = st.columns(4)
+    box = st.popover("Which answers", width="content")
     documents = sorted({desk.pool.answers[answer].document for answer in disputes})
-    state = boxes[0].selectbox("Which", list(_STATES), key="adjudication state")
-    metric = boxes[1].selectbox(
+    state = box.selectbox("Which", list(_STATES), key="adjudication state")
+    metric = box.selectbox(
         "On which metric",
         [ANY, *desk.rubric.metrics],
         format_func=lambda m: desk.rubric.names.get(m, m),
         key="adjudication metric",
     )
-    least = boxes[2].selectbox(
+    least = box.selectbox(
         "Apart by at least", _differences(desk.rubric), format_func=lambda v: f"{v:g}", key="adjudication least"
     )
-    document = boxes[3].selectbox("Document", [ANY, *documents], key="adjudication document")
+    document = box.selectbox("Document", [ANY, *documents], key="adjudication document")
 
     def apart(dispute: Dispute) -> float:
         return max(far for on, far in dispute.differences.items() if metric in (ANY, on))
@@ -170,6 +178,10 @@ def _opened(desk: Desk, user: User, disputes: Mapping[str, Dispute], chosen: lis
     filters = tuple(st.session_state[f"adjudication {box}"] for box in ("state", "metric", "least", "document"))
     same_filters = session.filters == filters
     session.filters = filters
+    wanted, session.wanted = session.wanted, ""
+    if wanted in disputes:
+        session.opened = _open(desk, user, disputes[wanted])
+        return session.opened
     opened = session.opened
     stays = (
         opened is not None
@@ -210,9 +222,8 @@ def _say_where(disputes: Mapping[str, Dispute], chosen: list[str], opened: OpenD
     where = (
         f" · {chosen.index(opened.answer) + 1:,} of {len(chosen):,} shown" if opened and opened.answer in chosen else ""
     )
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption(f"{len(disputes):,} answers differ, {settled:,} of them adjudicated{where}", width="content")
-        st.checkbox("Hide who gave what", key=_NAMELESS)
+    st.caption(f"{len(disputes):,} answers differ, {settled:,} of them adjudicated{where}", width="content")
+    st.checkbox("Hide who gave what", key=_NAMELESS)
 
 
 # -- what is on screen --
@@ -301,7 +312,7 @@ def _take(desk: Desk, user: User, disputes: Mapping[str, Dispute], chosen: list[
             beside = _beside(opened.answer, chosen, 1 if sent["what"] == "skip" else -1)
             session.opened = _open(desk, user, disputes[beside])
     except (GenaipaError, ValueError) as error:
-        session.opened = replace(opened, message=f"Not saved: {error}", failures=opened.failures + 1)
+        session.opened = replace(opened, message=f"Not saved: {told(error)}", failures=opened.failures + 1)
 
 
 def _drafted(rubric: Rubric, draft: Draft, sent: Mapping[str, Any]) -> Draft:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -9,9 +10,12 @@ import streamlit as st
 
 from genaipa.scoring.agreement import CONFIDENCE, Agreement, Alpha, Leaning, Pair, measure
 from genaipa.scoring.preselected import LEAST, Preselected, compare
+from genaipa.ui.pages import adjudication
 from genaipa.ui.reading import annotated_of, asked_of, case_of, scores_of
+from genaipa.ui.recalling import words_of
 from genaipa.ui.widgets import (
     FOLD,
+    PAGES_HERE,
     SHORT,
     Cell,
     Column,
@@ -48,8 +52,7 @@ def page(desk: Desk, user: User) -> None:
     """Show the agreement of the people's current scores."""
     head("Agreement")
     desk.current.refresh()
-    stamp = (desk.pool.generation, len(desk.pool.arrived), desk.current.seen)
-    found, filled, left_out = _measured(desk.pool, desk.current, desk.store, stamp)
+    found, filled, left_out = measured(desk)
     if left_out:
         scores = "One score is" if left_out == 1 else f"{left_out:,} scores are"
         st.caption(
@@ -67,17 +70,22 @@ def page(desk: Desk, user: User) -> None:
     _pairs(found, desk.rubric)
     _leanings(found, desk.rubric)
     _filled_in(filled, desk.rubric)
+    if filled.scores and user.adjudicates and not (user.scores and desk.queue.plan.blind):
+        _filled_in_systems(desk)
     _answers(desk, user)
+
+
+def measured(desk: Desk) -> tuple[Agreement, Preselected, int]:
+    """The agreement on the desk's answers, the effect of filled-in values, and how many scores are not independent."""
+    stamp = (desk.pool.generation, len(desk.pool.arrived), desk.current.seen)
+    return _measured(desk.pool, desk.current, desk.store, stamp)
 
 
 @lru_cache(maxsize=1)
 def _measured(
     pool: Pool, current: CurrentScores, store: Store, _stamp: tuple[int, ...]
 ) -> tuple[Agreement, Preselected, int]:
-    """The agreement on a pool's answers, the effect of filled-in values, and how many scores are not independent.
-
-    Computed once for all sessions until something comes in.
-    """
+    """The same, computed once for all sessions until something comes in."""
     left_out = sum(1 for score in current.all_scores() if score.answer in pool.answers and not score.independent)
     scores = [score for score in current.independent_scores() if score.answer in pool.answers]
     return measure(scores, store.rubric), compare(scores, store.rubric), left_out
@@ -121,7 +129,7 @@ def _pairs(found: Agreement, rubric: Rubric) -> None:
 
 def _pair(pair: Pair) -> Row:
     equal = (_percent(metric.agreement) for metric in pair.metrics.values())
-    return Row((" and ".join(pair.analysts), _few(pair.answers), _number(pair.difference), *equal))
+    return Row((" and ".join(pair.analysts), _grey(pair.answers), _number(pair.difference), *equal))
 
 
 def _leanings(found: Agreement, rubric: Rubric) -> None:
@@ -131,13 +139,14 @@ def _leanings(found: Agreement, rubric: Rubric) -> None:
     st.caption(
         "An analyst's value less the mean of the others' on the same answers: above 0 is more lenient. "
         "Drift is how much that grew from the earlier half of these answers to the later."
+        + (f" Grey: fewer than {FEW} answers." if any(leaning.answers < FEW for leaning in found.leanings) else "")
     )
 
 
 def _leaning(leaning: Leaning) -> Row:
     lenient = map(_signed, leaning.lenient.values())
     drift = _signed(leaning.drift)
-    return Row((leaning.analyst, _few(leaning.answers), _signed(leaning.overall), *lenient, drift))
+    return Row((leaning.analyst, _grey(leaning.answers), _signed(leaning.overall), *lenient, drift))
 
 
 def _filled_in(found: Preselected, rubric: Rubric) -> None:
@@ -154,6 +163,19 @@ def _filled_in(found: Preselected, rubric: Rubric) -> None:
         "of the same answers that did not: above 0, what was filled in is more lenient. "
         f"Blank below {LEAST} such answers."
     )
+
+
+def _filled_in_systems(desk: Desk) -> None:
+    """Count the scores that began with filled-in values, by system, from the first on: for whoever may see the systems."""
+    given, filled = Counter[str](), Counter[str]()
+    for score in desk.current.all_scores():
+        if (answer := desk.pool.answers.get(score.answer)) is not None:
+            for system in {where.system for where in answer.occurrences}:
+                given[system] += 1
+                filled[system] += score.preselected
+    rows = [Row((system, f"{filled[system]:,}", f"{given[system]:,}")) for system in sorted(given)]
+    columns = ["system", *numbers("filled in", "scores")]
+    table("agreement filled in systems", "Values that were filled in, by system", columns, rows)
 
 
 def _answers(desk: Desk, user: User) -> None:
@@ -186,8 +208,8 @@ def _answers(desk: Desk, user: User) -> None:
         before=expose,
     )
     st.caption(
-        "How far the highest and the lowest value of each metric are apart; "
-        "answers that you can still be asked to score are left out. Choose one to read it."
+        "How far the highest and the lowest value of each metric are apart, red from one end to the other. "
+        "Answers that you can still be asked to score are left out. Choose one to read it."
     )
     chosen = st.session_state.get(ANSWER, "")
     if any(dispute.answer == chosen for dispute in disputes):
@@ -204,22 +226,29 @@ def _read(desk: Desk, user: User, digest: str) -> None:
     entries = [asked_of(case, digest), Text(reply, "Answer", fold=FOLD), *annotated_of(case)]
     texts("agreement reply", entries)
     scores_of(desk, user, answer, key="agreement scores")
+    if user.adjudicates and digest in adjudication.disputes(desk, user):
+        there = st.session_state.get(PAGES_HERE, {}).get("adjudicate")
+        if st.button("Settle it", on_click=adjudication.lead_to, args=(digest,)) and there:
+            st.switch_page(there)
 
 
 def _dispute(desk: Desk, dispute: Dispute) -> Row:
     answer = desk.pool.answers[dispute.answer]
-    spread = map(_apart, dispute.differences.values())
+    most = max(desk.rubric.values) - min(desk.rubric.values)
+    spread = (_apart(difference, most) for difference in dispute.differences.values())
     settled = dispute.adjudication.analyst if dispute.adjudication else ""
-    cells: tuple[str | Cell, ...] = (answer.question, answer.document, ", ".join(dispute.scores), *spread, settled)
+    asked = f"{words_of(desk, dispute.answer)[0]} ({answer.question})"
+    cells: tuple[str | Cell, ...] = (asked, answer.document, ", ".join(dispute.scores), *spread, settled)
     return Row(cells, id=dispute.answer)
 
 
-def _apart(difference: float) -> Cell:
-    return Cell(f"{difference:g}", tone="bad" if difference else "quiet")
+def _apart(difference: float, most: float) -> Cell:
+    """Show the distance of two values: red from one end of the scale to the other, grey for not at all."""
+    return Cell(f"{difference:g}", tone="bad" if difference == most else "" if difference else "quiet")
 
 
-def _few(answers: int) -> str:
-    return f"{answers:,}{' (few)' if answers < FEW else ''}"
+def _grey(answers: int) -> Cell:
+    return Cell(f"{answers:,}", tone="quiet" if answers < FEW else "")
 
 
 def _percent(share: float | None) -> str:

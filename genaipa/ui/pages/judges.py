@@ -13,7 +13,7 @@ import streamlit as st
 from genaipa.judging.name import Judge
 from genaipa.ui.chapter_view import show_chapter
 from genaipa.ui.results import Choice, cache_of, view
-from genaipa.ui.widgets import Text, head, notice, problems, texts
+from genaipa.ui.widgets import Text, head, noted, notice, problems, texts
 
 if TYPE_CHECKING:
     from genaipa.scoring.people import User
@@ -39,7 +39,7 @@ def page(desk: Desk, user: User) -> None:
         return
     said, *tables = found.judges.tables
     entries = [Text(row["finding"], row["judge"], _counts(row)) for row in said.data.to_dict("records")]
-    texts("judges findings", [*entries, Text(said.note, tone="system")])
+    texts("judges findings", [*entries, noted("", said.note)])
     show_chapter("judges", replace(found.judges, tables=tables), found)
 
 

@@ -10,7 +10,7 @@ import streamlit as st
 from genaipa.errors import GenaipaError
 from genaipa.questions.annotations import SAID
 from genaipa.scoring.objections import Status, annotated, exporting, filed, proved, ruling
-from genaipa.ui.widgets import ANY, FOLD, Row, Text, long_table, moment, notice, texts
+from genaipa.ui.widgets import ANY, FOLD, Row, Text, long_table, moment, notice, texts, told
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -70,7 +70,7 @@ def section(desk: Desk, user: User) -> None:
         beside = [other for other in same if other is one or other.status != "withdrawn"]
         _expose(desk, user, one, beside)
     except GenaipaError as error:
-        notice("objection trouble", str(error), "bad")
+        notice("objection trouble", told(error), "bad")
         return
     left, right = st.columns(2, gap="medium")
     with left:

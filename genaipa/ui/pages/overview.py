@@ -34,6 +34,7 @@ from genaipa.ui.widgets import (
     problems,
     table,
     texts,
+    told,
 )
 from genaipa.ui.workload import in_all, lasting, price, workloads
 
@@ -139,7 +140,7 @@ def _run(folder: RunFolder) -> Row:
         manifest = folder.manifest()
         tally, _ = _seen(folder)
     except GenaipaError as error:
-        return Row((folder.name, Cell(str(error), tone="bad"), "", "", "", "", ""))
+        return Row((folder.name, Cell(told(error), tone="bad"), "", "", "", "", ""))
     totals = tally.totals()
     state = folder.status(manifest, missing=totals.kept < totals.planned)
     share = totals.kept / totals.planned if totals.planned else 1.0
@@ -231,7 +232,7 @@ def _answers(desk: Desk, visible: Visibility, runs: dict[str, RunFolder]) -> Non
     try:
         _read_answer(desk, visible, answer, runs)
     except GenaipaError as error:
-        notice("overview trouble", str(error), "bad")
+        notice("overview trouble", told(error), "bad")
 
 
 @lru_cache(maxsize=1)

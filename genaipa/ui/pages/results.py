@@ -28,6 +28,7 @@ from genaipa.ui.widgets import (
     Text,
     head,
     long_table,
+    noted,
     notice,
     numbers,
     part,
@@ -160,7 +161,7 @@ def _board(found: View) -> None:
         for row in board.data.to_dict("records")
     ]
     table("results systems", "Systems by M_all", columns, rows)
-    texts("results board note", [Text(board.note, tone="system", fold=160)])
+    texts("results board note", [noted("", board.note)])
 
 
 def _estimates(found: View) -> None:
@@ -183,8 +184,8 @@ def _estimates(found: View) -> None:
     said = [*forecasts]
     if found.beyond:
         said.append(f"Verdicts on {found.beyond:,} answers that no wave asks for are in these averages alone.")
-    notes = [Text(" ".join(said), tone="system", fold=400)] if said else []
-    texts("results people and judge notes", [*notes, Text(made.note, tone="system", fold=160)])
+    notes = [noted("", " ".join(said))] if said else []
+    texts("results people and judge notes", [*notes, noted("", made.note)])
 
 
 def _interval(board: Table, row: heatmap.Line, low: str, high: str) -> Cell:

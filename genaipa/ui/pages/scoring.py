@@ -15,7 +15,7 @@ from genaipa.ui.components import component
 from genaipa.ui.progress_line import progress_line
 from genaipa.ui.recalling import recalled
 from genaipa.ui.scoring_session import OpenAnswer, ScoringSession, current_session, open_answer, prepared
-from genaipa.ui.widgets import as_sentence, unseen_head
+from genaipa.ui.widgets import as_sentence, told, unseen_head
 
 if TYPE_CHECKING:
     from genaipa.scoring.people import User
@@ -72,9 +72,9 @@ def _answer(desk: Desk, user: User) -> None:
 def _away(session: ScoringSession, error: GenaipaError) -> dict[str, Any]:
     """The message while the store can't be reached."""
     if session.opened is None:
-        trouble = f"Saved; the next answer can't be shown yet: {error}"
+        trouble = f"Saved; the next answer can't be shown yet: {told(error)}"
     else:
-        trouble = session.opened.trouble or f"Not kept yet: {error}"
+        trouble = session.opened.trouble or f"Not kept yet: {told(error)}"
     return {"away": True, "answered": session.answered, "trouble": trouble}
 
 
@@ -205,7 +205,7 @@ def _keep_draft(desk: Desk, user: User, opened: OpenAnswer, sent: dict[str, Any]
         desk.store.save_draft(opened.draft)
         opened.trouble = ""
     except GenaipaError as error:
-        opened.trouble = f"Not kept yet: {error}"
+        opened.trouble = f"Not kept yet: {told(error)}"
 
 
 def _filled_in(opened: OpenAnswer, sent: dict[str, Any]) -> bool:
@@ -231,7 +231,7 @@ def _take_act(desk: Desk, user: User) -> None:
     try:
         _ACTS[sent["act"]](desk, user, session, opened, sent)
     except (GenaipaError, ValueError) as error:
-        opened.trouble = f"Not saved: {error}"
+        opened.trouble = f"Not saved: {told(error)}"
 
 
 def _save(desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer, sent: dict[str, Any]) -> None:

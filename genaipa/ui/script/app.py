@@ -15,7 +15,7 @@ from genaipa.runs.records import SuitePlan
 from genaipa.ui.launch import open_once, why_no_results
 from genaipa.ui.settings import handed_settings
 from genaipa.ui.signin import identify
-from genaipa.ui.widgets import as_sentence, kept
+from genaipa.ui.widgets import PAGES_HERE, as_sentence, kept
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 PAGES = {
     "score": ("Score", "scoring"),
+    "study": ("Study", "study"),
     "adjudicate": ("Adjudicate", "adjudication"),
     "agreement": ("Agreement", "agreement"),
     "by-hand": ("By hand", "manual"),
@@ -54,6 +55,8 @@ def _judged(desk: Desk) -> bool:
 
 def _wanted(path: str, desk: Desk, user: User) -> bool:
     """Whether a page has something for this user: verdicts of judges are for those who lead, suites have to be run."""
+    if path == "study":
+        return user.adjudicates
     if path == "judges":
         return user.adjudicates and _judged(desk)
     return path != "suites" or _any_suite(desk)
@@ -81,12 +84,15 @@ def _desk() -> None:
         return lambda: as_sentence(lambda: _page(module, desk, user), desk) if user else None
 
     # Empty pages are there before anyone has signed in, so that the page in the address opens afterwards.
-    pages = [
-        st.Page(shown(module), title=title, url_path=path)
-        for path, (title, module) in PAGES.items()
+    # Whoever leads and scores nothing comes to the page on the study.
+    leads = user is not None and user.adjudicates and not user.scores
+    pages = {
+        path: st.Page(shown(module), title=title, url_path=path)
+        for path, (title, module) in sorted(PAGES.items(), key=lambda page: leads and page[0] != "study")
         if user is None or _wanted(path, desk, user)
-    ]
-    page = st.navigation(pages, position="top" if user else "hidden")
+    }
+    st.session_state[PAGES_HERE] = pages
+    page = st.navigation([*pages.values()], position="top" if user else "hidden")
     st.set_page_config(page_title=f"{page.title if user else 'Sign in'} · genaipa desk")
     page.run()
 

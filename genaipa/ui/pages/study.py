@@ -1,0 +1,206 @@
+"""Study page, for whoever leads: how far, who disagrees, what to discuss, whether the judge is good, when to stop.
+
+Each is a sentence with the way to act on it. None tells how an answer was scored that the user could still score.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from genaipa.judging.name import Judge
+from genaipa.ui.launch import why_no_results
+from genaipa.ui.pages import adjudication, objections
+from genaipa.ui.pages.agreement import FEW, measured
+from genaipa.ui.widgets import PAGES_HERE, Text, head, notice, problems, texts
+from genaipa.ui.workload import lasting, workloads
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from streamlit.navigation.page import StreamlitPage
+
+    from genaipa.scoring.people import User
+    from genaipa.ui.desk import Desk
+    from genaipa.ui.results import View
+
+_NAMED = 4
+"""Analysts who are named in a sentence."""
+_LATELY = timedelta(days=7)
+_LEAST = 10
+"""Answers below which an interval says too little to forecast from."""
+_TARGET = 5.0
+"""Half of the interval of M_all (10 to 100) at which one may stop."""
+
+
+@dataclass(frozen=True)
+class Said:
+    """The answer to one of the five questions, and the path of the page on which to act."""
+
+    question: str
+    sentence: str
+    path: str = ""
+
+
+def page(desk: Desk, user: User) -> None:
+    """Show the five sentences; the two that rest on the report's numbers come when these are worked out."""
+    head("Study")
+    if user.why_no_adjudication:
+        st.text(f"{user.why_no_adjudication} This page is for those who adjudicate.")
+        return
+    desk.pool.refresh()
+    desk.current.refresh()
+    problems("study problems", desk.problems(user))
+    if not desk.pool.answers:
+        notice("study none", "There is no answer yet. Begin with: genaipa run --system extractive --policy brindlecart")
+        return
+    for said in (_how_far(desk), _who_disagrees(desk), _what_to_discuss(desk, user)):
+        _show(said)
+    found = _view(desk, user)
+    for said in (_is_the_judge_good(desk, found), _when_to_stop(desk, found)):
+        _show(said)
+
+
+def _show(said: Said) -> None:
+    texts(f"study {said.question}", [Text(said.sentence, said.question, tone="plain")])
+    pages: Mapping[str, StreamlitPage] = st.session_state.get(PAGES_HERE, {})
+    if said.path in pages:
+        st.page_link(pages[said.path], label=f"Go to {pages[said.path].title}", icon=":material/arrow_forward:")
+
+
+def _how_far(desk: Desk) -> Said:
+    question, progress = "How far are we?", desk.queue.progress("")
+    if not progress.wanted:
+        return Said(question, "No score is wanted of anyone.", "overview")
+    share, left = progress.given / progress.wanted, progress.wanted - progress.given
+    said = f"{progress.given:,} of {progress.wanted:,} scores are given ({share:.0%}){_by_whom(desk)}."
+    if left > 0 and (ahead := sum(work.ahead or 0 for work in workloads(desk))):
+        said += f" About {lasting(ahead)} of analysts' time is left{_at_this_pace(desk, left)}."
+    return Said(question, said, "overview")
+
+
+def _by_whom(desk: Desk) -> str:
+    scored = {name: len(known.scores) for name, known in desk.queue.histories().items()}
+    counts = sorted(((n, name) for name, n in scored.items() if name not in desk.people.reference), reverse=True)
+    if not counts:
+        return ""
+    named = [f"{name} {number:,}" for number, name in counts[:_NAMED]]
+    if len(counts) > _NAMED:
+        named.append(f"{len(counts) - _NAMED} others {sum(number for number, _ in counts[_NAMED:]):,}")
+    return f": {', '.join(named)}"
+
+
+def _at_this_pace(desk: Desk, left: int) -> str:
+    """The day on which the rest is done if as many are scored a day as lately."""
+    now = datetime.now(UTC)
+    times = [
+        datetime.fromisoformat(score.time)
+        for name, known in desk.queue.histories().items()
+        if name not in desk.people.reference
+        for score in known.scores
+    ]
+    lately = [time for time in times if now - time < _LATELY]
+    if len(lately) < _LEAST:
+        return f"; with {len(lately)} scores in the last {_LATELY.days} days there is no pace to tell a day by"
+    days = max((now - min(lately)) / timedelta(days=1), 1.0)
+    done = now + timedelta(days=left / (len(lately) / days))
+    return f"; at the pace of the last {_LATELY.days} days all is scored by {done:%A}, {done.day} {done:%B %Y}"
+
+
+def _who_disagrees(desk: Desk) -> Said:
+    question = "Who disagrees?"
+    found = measured(desk)[0]
+    if not found.answers:
+        return Said(question, "No answer has been scored by two analysts yet.")
+    pair = found.pairs[0]
+    few = f" (fewer than {FEW}: this may change)" if pair.answers < FEW else ""
+    most = max(desk.rubric.values) - min(desk.rubric.values)
+    said = (
+        f"{' and '.join(pair.analysts)} most: on {pair.answers:,} answers{few} their values are "
+        f"{pair.difference:.2f} apart on average, where {most:g} is the most."
+    )
+    alphas = {metric: on.alpha.value for metric, on in found.metrics.items() if on.alpha.value is not None}
+    if alphas:
+        least = min(alphas, key=lambda metric: alphas[metric])
+        name = desk.rubric.names[least]
+        said += f" All agree least on {name}: alpha {alphas[least]:.2f}, where 1 is perfect and 0 chance."
+    return Said(question, said, "agreement")
+
+
+def _what_to_discuss(desk: Desk, user: User) -> Said:
+    disputes = adjudication.disputes(desk, user).values()
+    open_ = [dispute for dispute in disputes if dispute.adjudication is None]
+    furthest = max((dispute.largest for dispute in open_), default=0.0)
+    apart = sum(1 for dispute in open_ if dispute.largest == furthest)
+    objecting = " Annotated answers are objected to, too." if objections.here(desk) else ""
+    if not open_:
+        settled = f"; {len(disputes):,} are settled" if disputes else ""
+        return Said("What to discuss?", f"No scores differ that are not settled{settled}.{objecting}", "adjudicate")
+    said = (
+        f"{len(open_):,} answers have scores that differ and are not settled; "
+        f"{apart:,} of them by {furthest:g} on a metric. These come first.{objecting}"
+    )
+    return Said("What to discuss?", said, "adjudicate")
+
+
+def _view(desk: Desk, user: User) -> View | None:
+    """The report's numbers on the answers that this user can't be asked to score any more."""
+    if why_no_results() or not desk.current.all_scores():
+        return None
+    with st.spinner("Working out what the report says …"):
+        from genaipa.ui.results import Choice, cache_of, view
+
+        snapshot = cache_of(desk.pool).snapshot(desk, anew=True)
+    ahead = desk.queue.ahead_of(user.name) if user.scores else frozenset[str]()
+    return view(snapshot, Choice(), snapshot.hidden(ahead)) if snapshot else None
+
+
+def _is_the_judge_good(desk: Desk, found: View | None) -> Said:
+    question = "Is the judge good?"
+    if not any(map(Judge.parse, desk.current.analysts("machine"))):
+        return Said(question, "No judge has scored an answer here.")
+    if found is None or not found.judges.tables:
+        return Said(question, why_no_results() or "It has scored no answer that people have scored, too.", "judges")
+    # The first sentence of each: the others are on the page that this leads to.
+    said = found.judges.tables[0].data.to_dict("records")
+    lines = (f"{row['judge']}: {row['finding'].partition('. ')[0].rstrip('.')}." for row in said)
+    return Said(question, "\n".join(lines), "judges")
+
+
+def _when_to_stop(desk: Desk, found: View | None) -> Said:
+    """Say how sure the least sure average is, and how many more answers would make it as sure as wanted.
+
+    From people alone: an interval is narrower by the root of the number of answers. The system is not named, since
+    this page's reader may be an analyst.
+    """
+    question = "When may we stop?"
+    if found is None:
+        return Said(question, why_no_results() or "Nobody has scored yet, so there is no interval.")
+    halves = []
+    for row in found.people.data.to_dict("records") if found.people else ():
+        half = (row["high"] - row["low"]) / 2
+        if row["answers"] >= _LEAST and half == half:  # noqa: PLR0124 - not a number where there is no interval
+            halves.append((half, int(row["answers"])))
+    if not halves:
+        none = f"There is too little to say: {_LEAST} scored answers of a system give the first interval."
+        return Said(question, none, "results")
+    half, answers = max(halves)
+    which = "The average of M_all" if len(halves) == 1 else f"The least sure of {len(halves)} averages of M_all"
+    sure = f"{which} is sure to ±{half:.1f} points of 10 to 100, from {answers:,} answers"
+    if half <= _TARGET:
+        return Said(question, f"Now: {sure[0].lower()}{sure[1:]}, and ±{_TARGET:g} is enough to stop.", "results")
+    more = round(answers * ((half / _TARGET) ** 2 - 1))
+    return Said(
+        question, f"{sure}. ±{_TARGET:g} needs about {more:,} more of that system{_not_there(desk, more)}.", "results"
+    )
+
+
+def _not_there(desk: Desk, more: int) -> str:
+    scored = desk.current.scored()
+    left = sum(1 for answer in desk.pool.answers if answer not in scored)
+    if more <= left:
+        return ""
+    return f"; all systems together have {left:,} that nobody has scored, so that it takes more questions or documents"

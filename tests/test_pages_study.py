@@ -1,0 +1,71 @@
+"""The desk's page for whoever leads: five questions, and what is said where there is too little to say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pages import Shown, desk_here, digests, dispute, make_desk, score
+from running import carry_out, make_workspace, spec
+
+from genaipa.errors import DataError, StoreError
+from genaipa.scoring.people import User
+from genaipa.ui.desk import Desk
+from genaipa.ui.widgets import told
+
+LEAD = User("lead", scores=False, adjudicates=True)
+STOP = "When may we stop?"
+
+
+def said(desk: Desk, user: User = LEAD) -> dict[str, str]:
+    """Question → the sentence below it."""
+    data = Shown("study", desk, user).components()
+    return {one["title"]: one["text"] for part in data.values() for one in part.get("texts", ()) if "title" in one}
+
+
+def test_five_questions_have_an_answer() -> None:
+    """Each is said from what the runs and the store hold, and a blank where that is too little."""
+    found = said(dispute(make_desk()))
+    assert found["How far are we?"].startswith("7 of 8 scores are given (88%): ada 4, grace 3. About 1 min of")
+    assert "no pace to tell a day by" in found["How far are we?"]
+    assert found["Who disagrees?"].startswith("ada and grace most: on 3 answers (fewer than 30: this may change)")
+    assert found["What to discuss?"].startswith(
+        "2 answers have scores that differ and are not settled; 1 of them by 2 "
+    )
+    assert found["Is the judge good?"] == "No judge has scored an answer here."
+    assert found[STOP].startswith("There is too little to say")
+
+
+@pytest.mark.parametrize(
+    ("keys", "words"),
+    [
+        ("11111", "Now: the average of M_all is sure to ±"),
+        ("13333", " more of that system; all systems together have 0 that nobody has scored, so that it takes more q"),
+    ],
+    ids=["alike", "far apart"],
+)
+def test_when_to_stop_is_told_from_people_alone(keys: str, words: str) -> None:
+    """Where scores are alike one may stop; where they are not, so many more answers are needed."""
+    make_workspace(12)
+    carry_out(spec(systems=("extractive",), initializations=("company-name",)))
+    desk = desk_here()
+    for place, answer in enumerate(digests(desk)):
+        score(desk, "ada", answer, "11112" if place == 0 else "11111" if place % 2 else keys)
+    assert words in said(desk)[STOP]
+
+
+def test_the_study_is_for_those_who_lead() -> None:
+    """An analyst is told whose page it is, and nothing else."""
+    page = Shown("study", dispute(make_desk()), User("ada", scores=True, adjudicates=False))
+    assert page.components() == {}
+    assert "This page is for those who adjudicate." in page.test.text[0].value
+
+
+def test_what_is_told_at_the_desk_has_no_path(capsys: pytest.CaptureFixture[str]) -> None:
+    """Whoever scores reads what is wrong; where the files are is for the terminal of the desk."""
+    wrong = DataError(Path("/srv/study/answers.jsonl"), "is not readable.", "line 3")
+    assert told(wrong) == "answers.jsonl: line 3: is not readable."
+    assert told(StoreError("/srv/study/scores.db can't be used", "the scores can't be reached.")) == (
+        "the scores can't be reached."
+    )
+    assert capsys.readouterr().err == f"{wrong}\n/srv/study/scores.db can't be used\n"
