@@ -49,6 +49,8 @@ def test_everyone_does_what_they_are_listed_for(provider: Provider) -> None:
         bo.get_by_text("bo@example.org scores in this study, and is not one of its adjudicators.").wait_for()
 
         cy = log_in(browser, desk, provider, email="cy@example.org")
+        cy.get_by_text("How far are we?").wait_for()
+        cy.get_by_role("link", name="Score").click()
         cy.get_by_text("cy@example.org adjudicates in this study, and is not one of its analysts.").wait_for()
 
         dee = log_in(browser, desk, provider, email="dee@example.org", name="Anna")

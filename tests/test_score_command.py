@@ -306,6 +306,8 @@ def test_lists_hold_for_names() -> None:
         page.get_by_text("Dee is neither an analyst nor an adjudicator").wait_for()
         assert page.get_by_role("button", name="not you?").count() == 0
         sign_in(page, "cy")
+        page.get_by_role("link", name="Go to Adjudicate").wait_for()
+        page.get_by_role("link", name="Score").click()
         page.get_by_text("Cy adjudicates in this study, and is not one of its analysts.").wait_for()
         page.goto(f"{desk.url}/adjudicate")
         page.get_by_text("Cy ·", exact=True).wait_for()

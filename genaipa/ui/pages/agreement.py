@@ -166,7 +166,7 @@ def _filled_in(found: Preselected, rubric: Rubric) -> None:
 
 
 def _filled_in_systems(desk: Desk) -> None:
-    """Count the scores that began with filled-in values, by system, from the first on: for whoever may see the systems."""
+    """Count the scores that began with filled-in values, by system, for whoever may see the systems."""
     given, filled = Counter[str](), Counter[str]()
     for score in desk.current.all_scores():
         if (answer := desk.pool.answers.get(score.answer)) is not None:

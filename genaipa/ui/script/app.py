@@ -38,6 +38,10 @@ PAGES = {
 """Path in the address → title and module; the first one opens. Modules are imported when their page is first shown."""
 
 
+_LED = "led to the study"
+"""Key in the session's state: a lead has come to a page, theirs where it would have been the analysts'."""
+
+
 def _page(module: str, desk: Desk, user: User) -> None:
     closed = why_no_results() if module in ("results", "judges", "suites") else ""
     if closed:
@@ -93,6 +97,11 @@ def _desk() -> None:
     }
     st.session_state[PAGES_HERE] = pages
     page = st.navigation([*pages.values()], position="top" if user else "hidden")
+    # Before somebody signed in the first page was that of the analysts.
+    first = leads and not st.session_state.get(_LED)
+    st.session_state[_LED] = leads
+    if first and page == pages["score"]:
+        st.switch_page(pages["study"])
     st.set_page_config(page_title=f"{page.title if user else 'Sign in'} · genaipa desk")
     page.run()
 
