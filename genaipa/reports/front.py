@@ -26,6 +26,8 @@ _MOST = 8
 _NAMED = 3
 """Systems that a title names beside the best."""
 _BULLETS = 3
+_SMALL = 0.001
+"""The smallest p that is written out."""
 _SILENT = 5
 """Things named of which a study says nothing."""
 _DETAILS = re.compile(r" \(findings: [^)]*\)")
@@ -196,7 +198,8 @@ def _limits(
         low, high = (row["policies_low"], row["policies_high"]) if wide else (row["low"], row["high"])
         target = "policies like these" if wide else "other questions about the same documents"
         p = row["policies_p_holm"] if wide else row["p_holm"]
-        sure = f" (95 %: {signed(low)} to {signed(high)} for {target}, p {p:.2g})" if pd.notna(low) else ""
+        chance = f"p {p:.2g}" if p >= _SMALL else f"p < {_SMALL:g}"
+        sure = f" (95 %: {signed(low)} to {signed(high)} for {target}, {chance})" if pd.notna(low) else ""
         said.append(
             f"{names[best]} less {names[row['second']]}: {signed(row['difference'])} points of M_all{sure}, over the "
             f"{int(row['n'])} questions scored of both."

@@ -28,7 +28,7 @@ from genaipa.reports.figures import overview
 from genaipa.reports.figures.alone import NAME as ALONE
 from genaipa.reports.figures.figure import as_bytes
 from genaipa.reports.front import front
-from genaipa.reports.render import as_html, prose
+from genaipa.reports.render import as_html, prose, rows
 from genaipa.reports.suites.results import boards
 from genaipa.reports.table import first_sentences
 from genaipa.reports.thin import warning
@@ -44,6 +44,8 @@ if TYPE_CHECKING:
 PAGE, NOTES = "index.html", "notes.html"
 MOST = 100
 """Rows of a table that is in the page; a longer one is a file."""
+_BRIEF = 60
+"""Words up to which a table with a chapter's findings is not folded."""
 _WIDTH = 882
 """Pixels of a figure across both columns of a paper, whose letters are sized for print."""
 _POINTS = 504.0
@@ -62,6 +64,8 @@ class _Shown:
     html: str = ""
     picture: str = ""
     width: int = 0
+    brief: bool = True
+    """Whether a table has few words."""
 
 
 def pages(report: Report, pictures: Mapping[str, bytes] | None = None, *, whole: bool = False) -> dict[str, str]:
@@ -211,7 +215,8 @@ def _chapter(chapter: Chapter, pictures: Mapping[str, bytes], answers: Answers, 
         if first.setdefault(figure.kind or figure.name, figure) is not figure:
             further.append(figure)
     tables = [table for table in chapter.tables if table.name not in {figure.table.name for figure in first.values()}]
-    tables += [figure.table for figure in first.values() if not figure.kind]
+    titles = {table.title for table in tables}
+    tables += [figure.table for figure in first.values() if not figure.kind and figure.table.title not in titles]
     shown = {table.name: _table(table, answers) for table in tables if len(table.data) <= MOST}
     return {
         "name": chapter.name,
@@ -231,7 +236,8 @@ def _table(table: Table, answers: Answers) -> _Shown:
     lean = _lean(table)
     hrefs = answers.hrefs(lean.data)
     markup = Markup(as_html(replace(lean, note="", title=""), hrefs=hrefs))  # noqa: S704 - escaped cell by cell
-    return _Shown(table.name, table.title, _caption(table.caption, table.note), markup)
+    brief = sum(len(cell.split()) for row in rows(lean) for cell in row) <= _BRIEF
+    return _Shown(table.name, table.title, _caption(table.caption, table.note), markup, brief=brief)
 
 
 def _lean(table: Table) -> Table:

@@ -42,7 +42,7 @@ CHAPTERS: dict[str, Literal["answers", "scores"]] = {
 @plain_texts
 def chapters(gathered: Gathered, bounds: Bounds) -> list[Chapter]:
     """The chapters that a report has, in reading order; `bounds` are those of the bands."""
-    scope = Scope.of(gathered.frame, gathered.categories, bounds)
+    scope = Scope.of(gathered.frame, gathered.categories, bounds, gathered.questions)
     scored = bool(gathered.frame["counted"].any())
     wanted = (name for name, needed in CHAPTERS.items() if scored or needed == "answers")
     made = [import_module(f"{__name__}.{name}").chapter(gathered, scope) for name in wanted]

@@ -66,6 +66,10 @@ def summary(frame: pd.DataFrame) -> Table:
     )
 
 
+_WORDS = {1: 44, 2: 34, 3: 22}
+"""Panels side by side → letters of a question beside them."""
+
+
 def differences_figure(table: Table, scope: Scope = ALONE) -> Figure | None:
     """Questions down, a panel per system: M_all with the document minus by the name alone; None without a pair."""
     data = scope.only(table.data.dropna(subset=["difference"]))
@@ -84,7 +88,9 @@ def differences_figure(table: Table, scope: Scope = ALONE) -> Figure | None:
     )
     shown = Table("memory", title, note, data.reset_index(drop=True), table.headings, table.formats)
     fits = _ABREAST * max(int((style.HEIGHT - _FOOT) / _high(names)), 1)
-    return Figure("memory", title, note, shown, lambda: _draw(data, systems, names, groups, sources), fits=fits)
+    return Figure(
+        "memory", title, note, shown, lambda: _draw(data, systems, names, groups, sources, scope.texts), fits=fits
+    )
 
 
 def _high(names: Mapping[Any, str]) -> float:
@@ -98,9 +104,10 @@ def _draw(
     names: Mapping[Any, str],
     groups: Mapping[Any, Any],
     sources: Mapping[Any, str],
+    texts: Mapping[str, str],
 ) -> Canvas:
     down, across = style.panels(len(systems), _ABREAST)
-    width = style.WIDTH if across > 1 else style.COLUMN
+    width = style.WIDTH if across > 1 or texts else style.COLUMN
     drawn = style.canvas(width, down * _high(names) + _FOOT)
     panels = drawn.subplots(down, across, sharex=True, sharey=True, squeeze=False)
     reach = max(_LEAST, ceil(data["difference"].abs().max() / 10) * 10)
@@ -117,7 +124,7 @@ def _draw(
         [-reach, -reach / 2, 0, reach / 2, reach], style.ticks(-reach, -reach / 2, 0, reach / 2, reach)
     )
     panels[0, 0].set_ylim(len(names) - 0.4, -0.6)
-    style.name_rows(panels[0, 0], names, sources)
+    style.name_rows(panels[0, 0], names, sources, texts=texts, most=_WORDS[across])
     for axes in style.bottom(panels, len(systems)):
         axes.set_xlabel("Document minus name alone\n(M_all)", fontsize=style.SMALL)
         axes.tick_params(axis="x", labelbottom=True)

@@ -208,7 +208,15 @@ def question_map(table: Table, experiment: str, scope: Scope = ALONE) -> Figure 
         return None
     groups, sources = style.questions(data, scope.in_order(style.ordered(data["question"])))
     grid = Grid(
-        data, ["question"], "documents", style.labels(groups, 12), groups, sources, table.headings, "metric_doubtful"
+        data,
+        ["question"],
+        "documents",
+        style.labels(groups, 12),
+        groups,
+        sources,
+        table.headings,
+        "metric_doubtful",
+        scope.texts,
     )
     about = (
         f"Averages of the metrics by question, grouped by category. {style.SOURCES_IN_WORDS} n is the number of "
@@ -229,6 +237,7 @@ def category_map(table: Table, experiment: str, scope: Scope = ALONE) -> Figure 
         *(data, ["category"], "questions", labels, dict.fromkeys(order, "")),
         headings=table.headings,
         doubt="metric_doubtful",
+        texts={name: scope.categories[name] for name in order if scope.categories.get(name, name) != name},
     )
     about = (
         "Averages of the metrics by category of questions. n is the number of questions that have these metrics, "
@@ -250,7 +259,8 @@ def overall_map(table: Table, experiment: str, scope: Scope = ALONE) -> Figure |
     if data.empty:
         return None
     groups, sources = style.questions(data, scope.in_order(style.ordered(data["question"])))
-    labels, systems = style.labels(groups, 12), style.labels(style.ordered(data["system"]), 26)
+    named = style.brief if scope.texts else style.labels
+    labels, systems = style.labels(groups, 12), named(style.ordered(data["system"]), 26)
     title = f"{style.headline(experiment)}: overall score by question and system"
     about = (
         f"M_all (10 to 100) of each question, by system. {style.SOURCES_IN_WORDS} n, below, is over how many "
@@ -261,7 +271,7 @@ def overall_map(table: Table, experiment: str, scope: Scope = ALONE) -> Figure |
     columns += ["doubtful"] if "doubtful" in data else []
     shown = data.assign(m_all10=data["m_all"] * SCALE, documents=data.get("m_all_documents", data["documents"]))
     drawn = Table(name, title, about, shown[columns].reset_index(drop=True), {"m_all10": "M_all"}, {"m_all10": ".1f"})
-    grid = Grid(shown, ["question"], "documents", labels, groups, sources, doubt="doubtful")
+    grid = Grid(shown, ["question"], "documents", labels, groups, sources, doubt="doubtful", texts=scope.texts)
     fits = int((style.WIDTH - 1.0) / heatmap.COLUMN)
     reading = f"{style.bands_in_words(scope.bounds)} In a cell {heatmap.SIGNS}{heatmap.in_doubt(grid)}"
     return Figure(
@@ -272,7 +282,8 @@ def overall_map(table: Table, experiment: str, scope: Scope = ALONE) -> Figure |
         lambda: heatmap.draw_overall(grid, systems, scope.bounds, experiment),
         reading,
         fits,
-        kind="overall",
+        "M_all of each question, by system: \u25cf from FAQs, \u25c6 from users. n, below, is the number of documents.",
+        "overall",
     )
 
 

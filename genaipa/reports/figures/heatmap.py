@@ -39,6 +39,10 @@ _DOT: dict[str, Any] = {"marker": "o", "color": style.INK, "markersize": 2.0, "m
 """The mark of what rests on a doubtful source."""
 _CELL, _ROW, _N = 0.355, 0.185, 0.34
 """Inches of a cell across, of a row, and of the n behind it."""
+_CLOSE = 0.275
+"""Inches of a cell where many are to leave room for texts."""
+_WORDS = 60
+"""Letters of a text beside a row, at most."""
 _ABREAST = 3
 """Systems side by side."""
 _HEAD = 1.15
@@ -47,6 +51,10 @@ _FOOT = 0.55
 """Inches of the legend, and of the experiment's name."""
 COLUMN = 0.4
 """Inches of a system's column."""
+_KINDS = {"metrics": ": each metric by question", "categories": ": each metric by category"}
+"""End of a map's name → end of its title."""
+_FEW = 3
+"""Columns that leave room for texts in one column of a paper."""
 _ROOMY = 5
 """Columns for which the narrowest figure has room."""
 
@@ -57,7 +65,7 @@ class Grid:
 
     `keys` are the columns that identify a row within a system, `count` is the column that n comes from. `labels` (in
     the order of rows), `groups` and `sources` (where a row is a question) go by the key. `doubt` is the column that
-    says which rows rest on a doubtful source.
+    says which rows rest on a doubtful source. `texts` say in words what a row is about.
     """
 
     data: pd.DataFrame
@@ -68,6 +76,7 @@ class Grid:
     sources: Mapping[Any, str] = field(default_factory=dict)
     headings: Mapping[str, str] = field(default_factory=dict)
     doubt: str = ""
+    texts: Mapping[Any, str] = field(default_factory=dict)
 
     @property
     def metrics(self) -> dict[str, str]:
@@ -83,8 +92,8 @@ class Grid:
 
 def figure(name: str, experiment: str, about: str, table: Table, grid: Grid, bounds: Bounds) -> Figure:
     """The figure of a grid; `about` is the beginning of its caption."""
-    systems = style.labels(style.ordered(grid.data["system"]), 26)
-    title = style.headline(experiment)
+    systems = (style.brief if grid.texts else style.labels)(style.ordered(grid.data["system"]), 26)
+    title = f"{style.headline(experiment)}{_KINDS.get(name.rpartition('-')[2], '')}"
     data = grid.data.reset_index(drop=True)
     drawn = Table(name, title, about, data, table.headings, table.formats, table.aside, tenfold=table.tenfold)
     return Figure(
@@ -95,7 +104,8 @@ def figure(name: str, experiment: str, about: str, table: Table, grid: Grid, bou
         lambda: _draw(grid, systems, bounds, experiment),
         f"Bands: {bounds.in_words}; {SIGNS}{in_doubt(grid)} {table.note}",
         grid.fits,
-        kind=name.rpartition("-")[2],
+        "Each metric, from -1 to 1. n is the number of documents or questions behind a row.",
+        name.rpartition("-")[2],
     )
 
 
@@ -115,19 +125,26 @@ def in_doubt(grid: Grid) -> str:
 def _draw(grid: Grid, systems: Mapping[Any, str], bounds: Bounds, experiment: str) -> Canvas:
     down, across = style.panels(len(systems), _ABREAST)
     aside = 0.25 + 0.075 * max(map(len, grid.labels.values()))
-    wide = min(max(across * (_CELL * len(grid.metrics) + _N) + aside, style.COLUMN), style.WIDTH)
+    panel = _CELL * len(grid.metrics) + _N
+    wide = min(max(across * panel + aside, style.COLUMN), style.WIDTH)
+    if grid.texts:
+        # One system and its texts take more than a column.
+        wide = style.WIDTH
+        panel = min(panel, _CLOSE * len(grid.metrics) + _N) if across == _ABREAST else panel
+    words = int((wide - across * (panel + 0.1) - aside) / style.LETTER)
     drawn = style.canvas(wide, down * (len(grid.labels) * _ROW + _HEAD) + _FOOT)
     style.head(drawn, experiment)
     panels = drawn.subplots(down, across, sharey=True, squeeze=False)
     shades = _shades(-1.0, bounds.red, bounds.green, 1.0)
+    size = 6.5 if grid.texts and across == _ABREAST else 7.5
     for axes, (system, label) in zip(panels.flat, systems.items(), strict=False):
         rows = grid.data[grid.data["system"] == system].set_index(grid.keys if len(grid.keys) > 1 else grid.keys[0])
-        _draw_panel(axes, rows.reindex(list(grid.labels)), grid, shades, bounds)
+        _draw_panel(axes, rows.reindex(list(grid.labels)), grid, shades, bounds, size)
         axes.set_title(label)
         style.part_groups(axes, list(grid.groups.values()), (0, len(grid.metrics)))
     style.bottom(panels, len(systems))
     for axes in panels[:, 0]:
-        style.name_rows(axes, grid.labels, grid.sources, at=0.5)
+        style.name_rows(axes, grid.labels, grid.sources, at=0.5, texts=grid.texts, most=min(words, _WORDS))
     absent = grid.data[list(grid.metrics)].isna().any(axis=None) or len(grid.data) < len(grid.labels) * len(systems)
     _legend(drawn, absent=bool(absent), doubt=bool(style.doubted(grid.data, grid.doubt).any()))
     return drawn
@@ -138,6 +155,9 @@ def draw_overall(grid: Grid, systems: Mapping[Any, str], bounds: Bounds, experim
     aside = 0.35 + 0.075 * max(map(len, grid.labels.values()))
     tall = 0.06 * max(map(len, systems.values()))
     wide = max(COLUMN * len(systems) + aside + 0.6 * tall, style.COLUMN)
+    if grid.texts:
+        wide = style.COLUMN if len(systems) <= _FEW else style.WIDTH
+    words = int((wide - COLUMN * len(systems) - aside - 0.6 * tall) / style.LETTER)
     drawn = style.canvas(wide, len(grid.labels) * _ROW + tall + _FOOT + 0.45)
     style.head(drawn, experiment)
     axes = drawn.subplots()
@@ -163,10 +183,10 @@ def draw_overall(grid: Grid, systems: Mapping[Any, str], bounds: Bounds, experim
     axes.tick_params(length=0, pad=1)
     axes.set_ylim(len(values) + 1, 0)
     # Few systems leave room beside them rather than stretch.
-    axes.set_xlim(0, max(len(systems), _ROOMY))
+    axes.set_xlim(0, len(systems) if grid.texts else max(len(systems), _ROOMY))
     axes.spines[:].set_visible(False)
     style.part_groups(axes, list(grid.groups.values()), (0, len(systems)))
-    style.name_rows(axes, grid.labels, grid.sources, at=0.5)
+    style.name_rows(axes, grid.labels, grid.sources, at=0.5, texts=grid.texts, most=min(words, _WORDS))
     doubtful = grid.data[style.doubted(grid.data, grid.doubt)]
     rows, columns = list(grid.labels), list(systems)
     places = zip(doubtful["question"], doubtful["system"], strict=True)
@@ -206,13 +226,13 @@ def _mark_doubt(axes: Axes, cells: Sequence[tuple[int, int]]) -> None:
 
 
 def _draw_panel(
-    axes: Axes, rows: pd.DataFrame, grid: Grid, shades: tuple[ListedColormap, BoundaryNorm], bounds: Bounds
+    axes: Axes, rows: pd.DataFrame, grid: Grid, shades: tuple[ListedColormap, BoundaryNorm], bounds: Bounds, size: float
 ) -> None:
     """The cells of one system, the band's corner in each, and n behind each row."""
     # An average that is exactly on a bound can come out of floating point a hair beside it.
     values = rows[list(grid.metrics)].astype("float64").round(9)
     written = values.map(lambda value: "" if np.isnan(value) else _number(value))
-    _draw_cells(axes, values.to_numpy(), written.to_numpy(), shades, lambda value: band(value, bounds))
+    _draw_cells(axes, values.to_numpy(), written.to_numpy(), shades, lambda value: band(value, bounds), size)
     doubtful = style.doubted(rows, grid.doubt).to_numpy() & values.notna().any(axis=1).to_numpy()
     _mark_doubt(axes, [(int(row), column) for row in np.flatnonzero(doubtful) for column in range(len(grid.metrics))])
     for row, count in enumerate(rows[grid.count]):
@@ -236,6 +256,7 @@ def _draw_cells(
     written: Any,
     shades: tuple[ListedColormap, BoundaryNorm],
     band_of: Callable[[float], Band],
+    size: float = 7.5,
 ) -> None:
     """A coloured cell for each value, with its text and its band's corner; a hatched one for none."""
     cmap, norm = shades
@@ -243,7 +264,7 @@ def _draw_cells(
     mesh.update_scalarmappable()  # its colours are there before it is drawn
     for (row, column), text in np.ndenumerate(written):
         if text:
-            axes.text(column + 0.5, row + 0.5, text, fontsize=7.5, color=style.INK, ha="center", va="center")
+            axes.text(column + 0.5, row + 0.5, text, fontsize=size, color=style.INK, ha="center", va="center")
     for (row, column), value in np.ndenumerate(values):
         if np.isnan(value):
             axes.add_patch(Rectangle((column + 0.03, row + 0.04), 0.94, 0.92, **_HATCH))

@@ -78,10 +78,11 @@ def _draw_agreement(data: pd.DataFrame, names: Mapping[Any, str]) -> Canvas:
 
 
 def alpha_axes(axes: Axes, data: pd.DataFrame, rows: int, end: float) -> None:
-    """Set up the axes of alphas (columns `alpha` and `low`): so many rows down, and across as far as they reach."""
+    """Set up the axes of alphas (columns `alpha` and `low`): so many rows down, across to -1 at most."""
     axes.set_ylim(rows - 0.4, -0.6)
     lowest: Any = data[["alpha", "low"]].min(axis=None)
-    axes.set_xlim(min(-0.1, lowest - 0.05), end)
+    # Where nearly all scores are equal an interval goes far below: the numbers say how far.
+    axes.set_xlim(max(min(-0.1, lowest - 0.05), -1.0), end)
     axes.set_xticks([tick for tick in (-1, -0.5, 0, 0.5, 1) if tick >= axes.get_xlim()[0]])
     axes.xaxis.set_major_formatter(lambda tick, _: style.ticks(tick)[0])
     axes.set_xlabel("Krippendorff's alpha")

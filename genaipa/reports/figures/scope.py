@@ -30,8 +30,8 @@ _NAMED = 5
 class Scope:
     """A report's systems and questions in their order, the names of its categories, and the bounds of its bands.
 
-    `shown` are the systems that a figure is to show, None for all that it has. A figure without a report has an empty
-    scope.
+    `texts` are the words of the questions. `shown` are the systems that a figure is to show, None for all that it has.
+    A figure without a report has an empty scope.
     """
 
     systems: tuple[str, ...] = ()
@@ -39,12 +39,25 @@ class Scope:
     categories: Mapping[str, str] = field(default_factory=dict)
     shown: frozenset[str] | None = None
     bounds: Bounds = BOUNDS
+    texts: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, frame: pd.DataFrame, categories: Mapping[str, str] | None = None, bounds: Bounds = BOUNDS) -> Scope:
-        """The scope of a tidy table's figures; `categories` is id → name."""
+    def of(
+        cls,
+        frame: pd.DataFrame,
+        categories: Mapping[str, str] | None = None,
+        bounds: Bounds = BOUNDS,
+        texts: Mapping[str, str] | None = None,
+    ) -> Scope:
+        """The scope of a tidy table's figures; `categories` is id → name, `texts` id → question."""
         systems, questions = (style.ordered(frame[column]) for column in ("system", "question"))
-        return cls(tuple(map(str, systems)), tuple(map(str, questions)), dict(categories or {}), bounds=bounds)
+        return cls(
+            tuple(map(str, systems)),
+            tuple(map(str, questions)),
+            dict(categories or {}),
+            bounds=bounds,
+            texts=dict(texts or {}),
+        )
 
     def only(self, data: pd.DataFrame) -> pd.DataFrame:
         """The rows of the systems that are to be shown."""

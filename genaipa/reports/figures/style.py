@@ -183,9 +183,32 @@ def questions(data: pd.DataFrame, order: Sequence[Any]) -> tuple[dict[Any, Any],
     )
 
 
-def name_rows(axes: Axes, names: Mapping[Any, str], sources: Mapping[Any, str], *, at: float = 0.0) -> None:
-    """Write what each row is, and behind it the sign of its source; `at` is where in a row its middle lies."""
-    written = [f"{name} {SOURCE_SIGNS.get(sources.get(key, ''), '')}".strip() for key, name in names.items()]
+LETTER = 0.052
+"""Inches of a letter, on average, where texts stand beside rows."""
+_LEAST = 10
+"""Letters below which a text says nothing."""
+
+
+def name_rows(
+    axes: Axes,
+    names: Mapping[Any, str],
+    sources: Mapping[Any, str],
+    *,
+    at: float = 0.0,
+    texts: Mapping[Any, str] | None = None,
+    most: int = 0,
+) -> None:
+    """Write what each row is, and behind it the sign of its source; `at` is where in a row its middle lies.
+
+    Before it are the first `most` letters of its text, where there is room for any.
+    """
+    words = {key: begin(text, most) for key, text in (texts or {}).items()} if most >= _LEAST else {}
+    written = [
+        f"{words.get(key, '')}  {name} {SOURCE_SIGNS.get(sources.get(key, ''), '')}".strip()
+        for key, name in names.items()
+    ]
+    if words:
+        axes.tick_params(axis="y", labelsize=TINY)
     axes.set_yticks([row + at for row in range(len(written))], written, rotation=0)
     for key, text in zip(names, axes.get_yticklabels(), strict=True):
         text.set_color(SOURCE_POINTS["user"]["color"] if sources.get(key) == "user" else INK)
@@ -246,6 +269,12 @@ def short(text: object, most: int = 24) -> str:
         return last
     kept = most - 1
     return f"{name[: kept - kept // 2]}\u2026{name[-(kept // 2) :]}"
+
+
+def begin(text: object, most: int) -> str:
+    """The beginning of a text, in at most so many signs."""
+    whole = plain(text)
+    return whole if len(whole) <= most else f"{whole[: most - 1].rstrip()}\u2026"
 
 
 def labels(names: Iterable[Hashable], most: int = 24) -> dict[Any, str]:
