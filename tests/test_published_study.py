@@ -14,9 +14,12 @@ import filelock
 import pytest
 from commandline import call
 from size import FULL
+from words import Words, budgets
 
+from genaipa.reports import page
 from genaipa.reports.chapters import metrics
 from genaipa.reports.gather import rescored
+from genaipa.reports.report import Report
 from rubrics import METRICS
 
 if TYPE_CHECKING:
@@ -207,3 +210,15 @@ def test_the_list_is_complete_in_itself() -> None:
         assert printed.id.startswith(f"{section}-{printed.system}-"), printed.id
         assert (printed.questions == "one") == bool(printed.question), printed.id
         assert printed.why or printed.expect == "match" or printed.system == "bingai", printed.id
+
+
+def test_the_report_is_read_in_minutes(study: Gathered) -> None:
+    """The page of a report on the study says which system is best and how sure that is, within its budget of words."""
+    report, allowed = Report.of(study), budgets("report")
+    shown = page.pages(report, dict.fromkeys(report.figures, b"<svg/>"))["index.html"]
+    words = Words(shown)
+    assert words.in_sight <= allowed["published study"]
+    assert words.all <= allowed["folded"]
+    (title,) = re.findall("<h1>(.*?)</h1>", shown)
+    assert re.fullmatch(r"chatgpt-4 answers best: \d\d; bard \d\d", title)
+    assert "for policies like these" in shown[shown.index("</h1>") :][:400]

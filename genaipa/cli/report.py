@@ -50,7 +50,7 @@ def report(
     green: _GreenOption = None,
     red: _RedOption = None,
     formats: Annotated[
-        list[str] | None, option("--formats", help="Of the figures' files: png, svg, pdf (by default all).")
+        list[str] | None, option("--formats", help="Of the figures' files: png, svg, pdf (by default svg).")
     ] = None,
     with_texts: _TextsOption = False,
     frame: Annotated[
@@ -152,7 +152,7 @@ def _formats(names: tuple[str, ...]) -> tuple[Format, ...]:
     for name in names:
         if name not in known:
             raise UsageError(f"no format '{name}'{nearest(name, known)}")
-    return tuple(form for form in known if form in names) or known
+    return tuple(form for form in known if form in names) or ("svg",)
 
 
 def _write_frame(made: Report, path: Path) -> None:

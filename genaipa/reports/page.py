@@ -50,6 +50,8 @@ _WIDTH = 882
 """Pixels of a figure across both columns of a paper, whose letters are sized for print."""
 _POINTS = 504.0
 """Its points."""
+_MISSING = re.compile(r"Without [^:]*, and so not here: .*?\.(?=\s|$)")
+"""The sentence on the systems that a figure lacks."""
 _MOST_DOCUMENTS = 24
 """Documents that are named."""
 
@@ -255,7 +257,8 @@ def _lean(table: Table) -> Table:
 
 
 def _caption(caption: str, note: str) -> Markup:
-    return Markup(prose(" ".join(filter(None, (caption, warning(note))))))  # noqa: S704 - escaped
+    missing = next((found for found in _MISSING.findall(note) if found not in caption), "")
+    return Markup(prose(" ".join(filter(None, (caption, missing, warning(note))))))  # noqa: S704 - escaped
 
 
 def _figure(figure: Figure, pictures: Mapping[str, bytes]) -> _Shown:
