@@ -115,7 +115,7 @@ def in_words(document: Document) -> str:
     words, sections = len(document.text.split()), len(document.sections)
     return (
         f"{document.about.source} is '{document.name}': {words:,} words in {sections} section{'s' * (sections != 1)}. "
-        f'Questions say "{document.company}"; another name: --company NAME'
+        f'Questions say "{document.company}" (else: --company)'
     )
 
 
