@@ -188,7 +188,7 @@ def _questions(
 
 
 def _about(row: Mapping[Any, Any]) -> str:
-    """Where an answer belongs."""
+    """The place of an answer: its system, experiment and prompts."""
     said = ", ".join(str(row[name]) for name in _LINE[:3])
     return f"{said}, {row['prompts']} prompts, repetition {row['repetition']}"
 

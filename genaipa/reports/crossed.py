@@ -279,7 +279,7 @@ def _refused(cells: _Cells, *, share: bool) -> str:
 
 
 def _alike(cells: _Cells) -> float:
-    """How many documents, all alike in weight, would tell as much of others as these."""
+    """The number of documents, all alike in weight, that would tell as much of others as these."""
     shares = np.bincount(cells.document, cells.weight, minlength=cells.documents) / cells.known
     return 1 / float((shares**2).sum())
 

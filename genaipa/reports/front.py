@@ -163,7 +163,7 @@ def _between(pairs: pd.DataFrame, first: str, second: str) -> dict[str, Any] | N
 
 
 def _higher(row: Mapping[str, Any] | None, system: str) -> str:
-    """How far it holds that the system is the higher one: `sure`, `here`, or not at all."""
+    """The confidence that the system is the higher one: `sure`, `here`, or none (empty)."""
     if row is None or row["difference"] <= 0 or not str(row["meaning"]).startswith(f"{system} higher"):
         return ""
     return _holds(row)
@@ -225,7 +225,7 @@ def _scorers(board: pd.DataFrame) -> str:
 
 
 def _changes(report: Report) -> list[str]:
-    """What changes the reading most: what isn't a sample, isn't alike, or was chosen."""
+    """Sentences that change the reading most: on what isn't a sample, isn't alike, or was chosen."""
     frame = enough(report.frame)
     shown = with_estimates(frame)[0]
     unlike = averages.not_alike(shown, averages.policy_questions(shown).dropna(subset="m_all10"))

@@ -109,7 +109,7 @@ def _first(report: Report) -> Figure | None:
 
 
 def _words(report: Report) -> dict[str, Any]:
-    """What all pages of a report say: versions, method, and the notes in full."""
+    """The words that all pages of a report share: versions, method, and the notes in full."""
     gathered = report.gathered
     sources = sorted(gathered.sources, key=lambda source: source.folder.name)
     return {

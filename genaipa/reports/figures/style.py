@@ -184,7 +184,7 @@ def questions(data: pd.DataFrame, order: Sequence[Any]) -> tuple[dict[Any, Any],
 
 
 LETTER = 0.052
-"""Inches of a letter, on average, where texts stand beside rows."""
+"""Inches of a letter, on average, of a text beside a row."""
 _LEAST = 10
 """Letters below which a text says nothing."""
 

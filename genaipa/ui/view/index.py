@@ -62,7 +62,7 @@ class Cell(NamedTuple):
 
 
 Key = tuple[str, str, str, str, int, str]
-"""What the answers of a row have in common: document, question, initialization, wording, repetition, set of prompts."""
+"""A row's identity: document, question, initialization, wording, repetition, set of prompts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ class Scores:
 
 @dataclass(frozen=True)
 class Choice:
-    """What of an index is shown; an empty part chooses everything."""
+    """The part of an index that is shown; an empty field chooses everything."""
 
     systems: tuple[str, ...] = ()
     document: str = ""
