@@ -10,6 +10,7 @@ import contextlib
 import json
 import os
 import random
+import shutil
 import socket
 import subprocess
 import sys
@@ -38,7 +39,7 @@ NOTES = ("The limits are missing.", "Hard to tell what 'this section' is.", "")
 def genaipa(workspace: Path, *arguments: str) -> None:
     """Run a command; its complaints are seen. A web chat that waits for replies (3) is as it should be."""
     command = [sys.executable, "-m", "genaipa", *arguments, "--workspace", str(workspace)]
-    code = subprocess.run(command, stdout=subprocess.DEVNULL, check=False).returncode
+    code = subprocess.run(command, cwd=workspace, stdout=subprocess.DEVNULL, check=False).returncode
     if code not in (0, 3):
         sys.exit(f"genaipa {' '.join(arguments)} ended with {code}")
 
@@ -72,7 +73,7 @@ def desk(workspace: Path) -> Iterator[str]:
         port = probe.getsockname()[1]
     flags = ("--no-browser", "--port", str(port), "--per-answer", "2", "--workspace", str(workspace))
     command = [sys.executable, "-m", "genaipa", "score", *flags]
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
+    with subprocess.Popen(command, cwd=workspace, stdout=subprocess.DEVNULL) as process:
         try:
             url = f"http://127.0.0.1:{port}"
             while process.poll() is None:
@@ -149,7 +150,9 @@ def take_more(page: Page, url: str) -> None:
     page.goto(url)
     page.get_by_label("Your name").fill("Edsger")
     page.keyboard.press("Enter")
-    page.get_by_role("link", name="Judges").click()
+    page.get_by_text("When may we stop?").wait_for()
+    picture(page, "study")
+    page.get_by_role("link", name="Judges", exact=True).click()
     page.locator("table").first.wait_for()
     picture(page, "judges")
     page.get_by_role("link", name="Suites").click()
@@ -168,11 +171,13 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="genaipa-screenshots-") as folder:
         workspace = Path(folder)
         (workspace / "genaipa.toml").touch()
+        # By its whole path a page would show whose folder this was.
+        shutil.copy(DOCS / "example-judge.yaml", workspace / "judge.yaml")
         genaipa(workspace, "demo")
         genaipa(workspace, "run", "-s", "manual/web-chat", "-p", "brindlecart", "--experiment", "recall")
         made_up_scores(workspace / "scores.jsonl")
         genaipa(workspace, "scores", "import", str(workspace / "scores.jsonl"))
-        genaipa(workspace, "judge", "demo", "--judge", f"scripted/{DOCS / 'example-judge.yaml'}")
+        genaipa(workspace, "judge", "demo", "--judge", "scripted/judge.yaml")
         asked = ("-s", "baseline/best-overlap", "-s", "baseline/empty")
         genaipa(workspace, "run", "--suite", "policyqa", "--split", "sample", *asked)
         people = "analysts: [Ada, Grace, Katherine]\nadjudicators: [Ada, Edsger]\nreference: [reference]\n"

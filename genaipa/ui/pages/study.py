@@ -115,7 +115,7 @@ def _who_disagrees(desk: Desk) -> Said:
     found = measured(desk)[0]
     if not found.answers:
         return Said(question, "No answer has been scored by two analysts yet.")
-    pair = found.pairs[0]
+    pair = next((pair for pair in found.pairs if pair.answers >= FEW), found.pairs[0])
     few = f" (fewer than {FEW}: this may change)" if pair.answers < FEW else ""
     most = max(desk.rubric.values) - min(desk.rubric.values)
     said = (
