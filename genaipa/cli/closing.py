@@ -17,9 +17,11 @@ from genaipa.cli.console import show
 from genaipa.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 _GAP = "     "
+_WORDS = 30
+"""Words of caveats up to which a further one is shown."""
 HINT = "More: --explain"
 NOTHING = "There is nothing to explain here; what the command takes is on its page: --help"
 
@@ -54,6 +56,17 @@ def caveat(sentence: str) -> None:
     """Print a line that changes how the result is read; not where the result alone is wanted."""
     if sentence and not is_quiet():
         show(sentence)
+
+
+def caveats(sentences: Iterable[str]) -> None:
+    """Print the first sentences that change how the result is read; what would be too many words is explained."""
+    room = _WORDS
+    for place, sentence in enumerate(sentences):
+        room -= len(sentence.split())
+        if room >= 0 or not place:
+            caveat(sentence)
+        else:
+            explain(sentence)
 
 
 def explain(*sentences: str, hint: str = "") -> None:
@@ -102,6 +115,4 @@ def _finish(kept: _Closing, general: str, *, json: bool) -> None:
         if text:
             show(text, exact=True)
     if kept.explains:
-        show("")
-        for text in kept.said or [general]:
-            show(text)
+        show("\n" + "\n".join(kept.said or [general]))

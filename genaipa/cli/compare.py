@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from genaipa.cli import completion
+from genaipa.cli.closing import caveat, explain, follow
 from genaipa.cli.console import number, print_json, say, show, show_table
 from genaipa.cli.console import table as print_table
 from genaipa.cli.options import ExcludedOption, JsonOption, current_workspace, option, several
@@ -16,7 +18,7 @@ from genaipa.cli.output import ForceOption, check_new, written
 from genaipa.errors import DataError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from genaipa.reports.comparison import Comparison
     from genaipa.reports.suites.against import Against
@@ -37,6 +39,8 @@ _COLUMNS = {
     "meaning": "meaning",
 }
 """Heading on the terminal → column under it; files have all columns."""
+_ALWAYS = ("measure", "A", "B", "A \u2212 B", "for these documents", "p", "meaning")
+"""Headings of the columns that are shown without --all."""
 _UNDER = (4, 3, 2, 6, 7, 8, 9)
 """Those that first move under their row where the terminal is narrow: the means, n, then the intervals."""
 
@@ -192,18 +196,57 @@ def _show(found: Comparison, *, everything: bool) -> None:
     """Print the finding, then the rows it rests on by family: those that could be tested, or all."""
     table, tested = found.table, found.table.data["test"] != "none"
     if not everything and tested.any():
-        table = replace(table, data=table.data[tested])
-    for sentence in (f"{table.title}: differences are A \u2212 B.", *found.finding):
-        show(sentence)
-    last = len(_COLUMNS) - 1
-    print_table(list(_COLUMNS), _rows(table), right=range(2, last), flexible=last, under=_UNDER)
+        main = table.data["questions"] == "all"
+        table = replace(table, data=table.data[tested & main if (tested & main).any() else tested])
+    show(_verdict(found))
+    caveat(_limits(found))
+    short = [] if everything else [name for name in _COLUMNS if name not in _ALWAYS]
+    columns = {head: column for head, column in _COLUMNS.items() if head not in short}
+    last = len(columns) - 1
+    under = () if short else _UNDER
+    print_table(list(columns), _rows(table, columns), right=range(2, last), flexible=last, under=under)
     if len(table.data) < len(found.table.data):
-        left = number(len(found.table.data) - len(table.data), "row")
-        show(f"{left} on too few questions to test: --all shows them too.")
-    show(found.method)
+        follow(f"{number(len(found.table.data) - len(table.data), 'more row')}: --all")
+    explain(f"{table.title}: differences are A \u2212 B.", *found.finding, found.method, hint="Method: --explain")
 
 
-def _rows(table: Table) -> Iterator[list[str] | str]:
+def _verdict(found: Comparison) -> str:
+    """The main result in a sentence: who is higher, by how much, and how sure that is."""
+    table = found.table
+    from genaipa.reports.differences.significance import SIGNIFICANT
+
+    row = table.data.iloc[0].to_dict()
+    read = {str(name): table.written(str(name), value) for name, value in table.readable.iloc[0].to_dict().items()}
+    if row["test"] == "none" or not read["difference"]:
+        return f"{found.first} and {found.second} have too few questions in common for a verdict on M_all."
+    first, second = (found.first, read["mean_a"]), (found.second, read["mean_b"])
+    if row["difference"] < 0:
+        first, second = second, first
+    by = read["difference"].lstrip("+-\u2212")
+    sure = f"95%: {read['low']} to {read['high']}, p {read['p_holm']}; A \u2212 B"
+    means = f"{first[1]} against {second[1]}"
+    if row["p_holm"] < SIGNIFICANT:
+        return f"{first[0]} beats {second[0]} by {by} points of M_all on these documents: {means} ({sure})."
+    return f"{first[0]} and {second[0]} may be alike in M_all on these documents: {means} ({sure})."
+
+
+def _limits(found: Comparison) -> str:
+    """What the result says of other documents, and the size of a difference that would be found."""
+    row = found.table.data.iloc[0].to_dict()
+    read = {name: found.table.written(name, row[name]) for name in ("policies_low", "policies_high", "policies_p_holm")}
+    said = "About policies like these nothing can be said."
+    if read["policies_low"]:
+        ends = (
+            found.table.written(name, found.table.readable.iloc[0][name]) for name in ("policies_low", "policies_high")
+        )
+        said = f"For policies like these: {' to '.join(ends)}, p {read['policies_p_holm']}."
+    power = next(
+        (re.search(r"difference in \S+ of ([\d.]+)", one) for one in found.finding if one.startswith("Power")), None
+    )
+    return f"{said} Such a study finds {power[1]} points or more in 8 of 10 cases." if power else said
+
+
+def _rows(table: Table, columns: Mapping[str, str]) -> Iterator[list[str] | str]:
     """The rows of each family under its name; p is the adjusted one."""
     for family, data in table.data.groupby("family", sort=False):
         yield f"{str(family)[0].upper()}{str(family)[1:]}"
@@ -212,7 +255,9 @@ def _rows(table: Table) -> Iterator[list[str] | str]:
             for target in ("", "policies_"):
                 low, high = written[f"{target}low"], written[f"{target}high"]
                 written[f"{target}interval"] = f"{low} to {high}" if low else ""
-            yield [written[name] for name in _COLUMNS.values()]
+            if "higher" in written["meaning"] and row["low"] <= 0 <= row["high"]:
+                written["meaning"] = "by ranks alone"
+            yield [written[name] for name in columns.values()]
 
 
 def _write(found: Comparison, output: Path, form: str, *, force: bool) -> None:

@@ -160,21 +160,23 @@ def table(
 
 
 def show_table(made: ReportTable) -> None:
-    """The table with its title above and its note below, on stdout."""
+    """The table with its title above, on stdout; its note is for `--explain`."""
     show_tables([made])
 
 
 def show_tables(several: Iterable[ReportTable]) -> None:
-    """Each table with its title above and its note below; a sentence that is below one of them is said once."""
+    """Each table with its title above, without columns in which there is nothing; their notes are for `--explain`."""
+    from genaipa.cli.closing import explain
     from genaipa.reports import render
 
-    said: set[str] = set()
-    for made in several:
-        show(("\n" if said else "") + made.title)
-        table(render.headings(made), render.rows(made), right=render.numeric(made))
-        new = [sentence for sentence in re.split(r"(?<=\.) ", made.note) if sentence not in said]
-        show(" ".join(new) or "As above.")
-        said.update(new)
+    for place, made in enumerate(several):
+        show(("\n" if place else "") + made.title)
+        rows, right = render.rows(made), set(render.numeric(made))
+        heads = render.headings(made)
+        kept = [column for column in range(len(heads)) if not rows or any(row[column] for row in rows)]
+        cells = [[row[column] for column in kept] for row in rows]
+        table([heads[one] for one in kept], cells, right=[kept.index(one) for one in right if one in kept])
+        explain(*re.split(r"(?<=\.) (?=[A-Z`“])", made.note), hint="What the numbers mean: --explain")
 
 
 def _style(header: str, cell: str) -> str:

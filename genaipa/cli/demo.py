@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import importlib.util
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -49,6 +48,8 @@ def demo() -> None:
 
 def _run(workspace: Workspace) -> RunFolder:
     """Ask the three systems, or take the run that was made before."""
+    import asyncio
+
     from genaipa.execution.engine import RunLimits
     from genaipa.execution.request import RunRequest, prepare
     from genaipa.execution.shards.run import ask

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import sys
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from genaipa.cli.closing import follow, is_explained
 from genaipa.cli.console import print_json, show, table
-from genaipa.cli.options import JsonOption, current_workspace
+from genaipa.cli.options import JsonOption, current_workspace, option
 from genaipa.errors import GenaipaError, NotReadyError, UsageError
 
 if TYPE_CHECKING:
@@ -24,16 +26,22 @@ State = Literal["ok", "missing", "broken", "off"]
 Row = tuple[str, State, str, str]
 """Subject, state, finding, and the remedy, empty where nothing is wrong."""
 
+_ALWAYS = ("genaipa", "servers")
+"""Topics in which all that is missing is wanted: a variable names it."""
 _SECONDS = 2.0
 """Seconds that a server may take to answer."""
 _LITTLE_ROOM = 500 * 1024**2
 """Bytes; a large study takes a few hundred megabytes."""
 
 
-def doctor(json: JsonOption = False) -> None:
+_AllOption = Annotated[bool, option("--all", help="Show every check, also of what nothing here uses.")]
+
+
+def doctor(everything: _AllOption = False, json: JsonOption = False) -> None:
     """Check this installation and suggest fixes.
 
-    Nothing is changed, no key is shown, and only servers that a variable names are called.
+    What is missing is shown where something here uses it: runs, systems.yaml, a variable. Nothing is changed, no key is
+    shown, and only servers that a variable names are called.
     """
     here = current_workspace()
     topics = {
@@ -47,8 +55,10 @@ def doctor(json: JsonOption = False) -> None:
     if json:
         keys = ("what", "state", "found", "remedy")
         print_json({topic: [dict(zip(keys, row, strict=True)) for row in rows] for topic, rows in topics.items()})
-    else:
+    elif everything or is_explained():
         _print(topics)
+    else:
+        _print_missing(topics, _used(here))
     if any(state == "broken" for _, state, _, _ in topics["genaipa"]):
         raise typer.Exit(1)
 
@@ -65,6 +75,42 @@ def _print(topics: dict[str, list[Row]]) -> None:
         show("genaipa can't work like this: see the lines marked broken.")
     else:
         show("genaipa works here. To try it without a key: genaipa run --system extractive --policy brindlecart")
+
+
+def _print_missing(topics: dict[str, list[Row]], used: set[str]) -> None:
+    """Print a sentence on what works, then what is broken, or missing and used."""
+    ok = {topic: [row for row in rows if row[1] == "ok"] for topic, rows in topics.items()}
+    lacks = [
+        row
+        for topic, rows in topics.items()
+        for row in rows
+        if row[1] == "broken" or (row[1] == "missing" and (topic in _ALWAYS or row[0] in used))
+    ]
+    said = [f"Python {topics['genaipa'][0][2].partition(',')[0]}"]
+    said.append(f"{len(ok['extras'])} of {len(topics['extras'])} extras")
+    said += [f"key for {', '.join(what for what, *_ in ok['keys'])}"] if ok["keys"] else []
+    said += [f"server {found}" for _, _, found, _ in ok["servers"] if found.endswith(" answers")]
+    if any(state == "broken" for _, state, _, _ in lacks):
+        show("genaipa can't work like this:")
+    else:
+        show(f"genaipa works here: {', '.join(said)}.")
+    for what, _, found, remedy in lacks:
+        show(f"{what.strip()}: {found}" + (f"; {remedy}" if remedy else ""))
+    follow("Every check: genaipa doctor --all")
+
+
+def _used(workspace: Workspace) -> set[str]:
+    """Families of systems, which are named as their extras are, of the workspace's own systems and of its runs."""
+    from genaipa.runs.finding import run_folders
+    from genaipa.systems.catalog import own_entries
+    from genaipa.systems.provider import find_provider
+
+    systems = {entry.system for entry in (own_entries(workspace)[0] or {}).values()}
+    for folder in run_folders(workspace):
+        with contextlib.suppress(GenaipaError):
+            systems |= set(folder.outline().spec.systems)
+    found = {system: find_provider(system) for system in systems}
+    return {part for system, one in found.items() if one for part in (one.name, one.family(system).rstrip("/"))}
 
 
 def _either(what: str, ok: object, found: str, problem: str, remedy: str, state: State = "missing") -> Row:

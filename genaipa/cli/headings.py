@@ -71,7 +71,7 @@ OPTIONS: dict[str, dict[str, tuple[str, ...]]] = {
 """Command → heading → its options, where one list of all of them would be too long."""
 
 STARTS = (
-    ("genaipa demo", "a study, no key"),
+    ("genaipa demo", "a whole study"),
     ("genaipa run --system gpt-6-luna --policy policy.md", "answers"),
     ("genaipa report latest", "a page"),
 )

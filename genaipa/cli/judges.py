@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+from genaipa.cli.closing import caveat, explain, follow, is_explained
 from genaipa.cli.console import number, print_json, show, table
 from genaipa.cli.options import ExcludedOption, JsonOption, current_workspace, option, several
 from genaipa.cli.output import ForceOption, check_new
@@ -83,27 +84,46 @@ def judges(
     else:
         show(_NONE)
     for sentence in () if json else (*found.absent, *sorted(set(gathered.problems))):
-        show(f"- {sentence}")
+        caveat(sentence)
 
 
 def _show(tables: dict[str, Table]) -> None:
-    """Print what each judge is worth, then the numbers that this rests on."""
-    found = tables["judges"]
-    show(found.title)
+    """Print a sentence on each judge, then its agreement; its leniency and the findings are for --explain."""
+    found, agreed, lenient = (tables.get(name) for name in ("judges", "judges-agreement", "judges-leniency"))
+    assert found is not None
     for row in found.data.to_dict("records"):
+        short = agreed is not None and lenient is not None and _in_short(row["judge"], agreed, lenient)
+        show(f"{row['judge']}: {short or row['finding']}")
         judged = f"{number(row['passes'], 'pass', 'passes')}, {number(row['judged'], 'answer')} judged"
-        show(f"\n{row['judge']} ({judged}, {row['answers']:,} of them scored by people)")
-        show(row["finding"])
-    show(f"\n{found.note}")
-    if "judges-agreement" in tables:
-        agreed, lenient = tables["judges-agreement"], tables["judges-leniency"]
-        show(f"\n{agreed.title}: Krippendorff's alpha, with its interval")
+        explain(f"{row['judge']} ({judged}, {row['answers']:,} of them scored by people). {row['finding']}")
+    explain(found.note, hint="What the numbers mean: --explain")
+    if agreed is not None and lenient is not None:
+        show("Agreement with people, and of people with each other: Krippendorff's alpha")
         _print(_AGREEMENT, list(_agreements(agreed)), under=(7, 6, 5, 4))
-        show(agreed.note)
-        show(f"\n{lenient.title}: M_all less people's, on a scale from 10 to 100")
-        _print(_LENIENCY, list(_leniencies(lenient)), under=(5,))
-        show(" ".join(filter(None, (_too_few(lenient), lenient.note))))
-        show("The other tables, and figures: genaipa judges -o FOLDER, or --json.")
+        if is_explained():
+            show(f"{lenient.title}: M_all less people's, on a scale from 10 to 100")
+            _print(_LENIENCY, list(_leniencies(lenient)), under=(5,))
+        explain(agreed.note, _too_few(lenient), lenient.note)
+        explain("The other tables, and figures: genaipa judges -o FOLDER, or --json.")
+
+
+def _in_short(judge: str, agreed: Table, lenient: Table) -> str:
+    """A judge in a sentence: its agreement on M_all, on its weakest metric, and its leniency; empty without any."""
+    from genaipa.reports.judged.quality import PEOPLE
+
+    rows = agreed.data[(agreed.data["judge"] == judge) & (agreed.data["with"] == PEOPLE)].dropna(subset=["alpha"])
+    of = {row["measure"]: row for row in rows.to_dict("records")}
+    if not (whole := of.pop("M_all", None)):
+        return ""
+    said = f"agrees with people at alpha {agreed.written('alpha', whole['alpha'])} on M_all"
+    if of:
+        least = min(of.values(), key=lambda row: row["alpha"])
+        said += f", weakest on {least['measure']} ({agreed.written('alpha', least['alpha'])})"
+    data = lenient.readable
+    all_ = data[(data["judge"] == judge) & (data["measure"] == "M_all") & (data["group"] == "")]
+    for row in all_.dropna(subset=["mean"]).to_dict("records")[:1]:
+        said += f"; {abs(row['mean']):.1f} points {'more lenient' if row['mean'] > 0 else 'stricter'}"
+    return f"{said}; {number(whole['answers'], 'answer')}."
 
 
 def _are_few(frame: pd.DataFrame) -> bool:
@@ -118,14 +138,15 @@ def _say_next(found: Table, *, drawn: bool, few: bool) -> None:
     """The step that comes next: more scores by people, all of them of few answers, or averages that rest on both."""
     from genaipa.reports.judged.verdicts import LEAST
 
+    draw = "" if drawn or few else "genaipa sample, then "
     if (found.data["answers"] < LEAST).any():
-        draw = "" if drawn or few else "genaipa sample draws answers, "
-        show(f"A judge counts from {LEAST} answers that people scored, too: {draw}genaipa score asks for them.")
+        caveat(f"A judge counts from {LEAST} answers that people scored, too.")
+        follow(f"Next: {draw}genaipa score")
     elif few:
-        show("So few answers need no estimate: people score all of them, with: genaipa score")
+        caveat("So few answers need no estimate: people score all of them.")
+        follow("Next: genaipa score")
     else:
-        draw = "" if drawn else " It takes a random part that people score: genaipa sample."
-        show(f"Estimates of all answers' averages from people and judges: genaipa report.{draw}")
+        follow("Averages from people and judges: genaipa report", f"Next: {draw}genaipa score" if draw else "")
 
 
 def _print(headers: Sequence[str], lines: list[list[str] | str], *, under: Sequence[int]) -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from genaipa.cli.console import print_json, show, show_table
+from genaipa.cli.closing import caveats, follow
+from genaipa.cli.console import number, print_json, show, show_table
 from genaipa.cli.options import ExcludedOption, JsonOption, current_workspace, option, several
 from genaipa.cli.output import ForceOption, check_new, written
-from genaipa.cli.selection import ByOption, RunsArgument, filtered
-from genaipa.errors import UsageError
+from genaipa.cli.selection import ByOption, RunsArgument, check_names, filtered
+from genaipa.errors import UsageError, command
 from genaipa.runs.filters import EVERYTHING, Filters
 
 if TYPE_CHECKING:
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from genaipa.reports.table import Table
     from genaipa.workspace import Workspace
 
+_LEAST_DOCUMENTS = 3
+"""Documents below which averages hold for these alone."""
 _FORMS = (".csv", ".html", ".tex", ".txt")
 
 
@@ -46,7 +49,9 @@ def leaderboard(
     if output is not None:
         check_new(output, force=force)
 
-    found = _gathered(current_workspace(), several(run), only, excluded=include_excluded)
+    here = current_workspace()
+    check_names(here, *several(run))
+    found = _gathered(here, several(run), only, excluded=include_excluded)
     from genaipa.reports import render
     from genaipa.reports.chapters.overall import board
     from genaipa.reports.notable import notable
@@ -69,10 +74,21 @@ def leaderboard(
     else:
         imported = "No run here has answers to rank. Of imported predictions, their figures: genaipa report"
         _show(shown, "" if table else too_few(found.frame) or ("" if shown or not found.is_of_suites else imported))
-    for sentence in told:
-        show(f"- {sentence}")
+    caveats([*too_few_documents(table), *told])
     if output is not None:
         show(f"{output}: the leaderboard")
+    elif table and len(table.data) > 1:
+        follow(f"Next: {command('genaipa', 'compare', *table.data['system'][:2])}")
+
+
+def too_few_documents(table: Table | None) -> list[str]:
+    """A sentence where a leaderboard rests on so few documents that it says nothing of others."""
+    most = 0 if table is None or not table else table.data["documents"].fillna(0).max()
+    if not 0 < most < _LEAST_DOCUMENTS:
+        return []
+    return [
+        f"{number(int(most), 'document')}: nothing can be said about policies like {'it' if most == 1 else 'them'}."
+    ]
 
 
 def _show(tables: Sequence[Table], blank: str) -> None:

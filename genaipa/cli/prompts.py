@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from genaipa.cli import completion
+from genaipa.cli.closing import explain, follow, is_explained
 from genaipa.cli.console import print_json, show, table
 from genaipa.cli.options import JsonOption, current_workspace, option
 from genaipa.errors import UnknownNameError, UsageError
@@ -39,7 +40,7 @@ def prompts(
         raise UnknownNameError("prompt", name, loaded.files)
     chosen = [name] if name else sorted(loaded.files, key=_place)
     if policy is None:
-        if not json:
+        if not json and name is None:
             _print_sets(here, prompts)
         _print_templates(loaded, chosen, json=json)
     else:
@@ -74,7 +75,7 @@ def _print_sets(here: Workspace, shown: str) -> None:
         [(name, SETS.get(name, "your own: what it lacks is taken from neutral")) for name in set_names(here)],
         flexible=1,
     )
-    show(f"A run is asked with neutral, or with another: genaipa run … --prompts SET. Below is {shown}:")
+    show(f"\nMessages of {shown}, with the variables that are filled in:")
 
 
 def _print_templates(loaded: Prompts, names: list[str], *, json: bool) -> None:
@@ -94,21 +95,22 @@ def _print_templates(loaded: Prompts, names: list[str], *, json: bool) -> None:
         )
         return
     digests = loaded.digests
-    table(
-        ("name", "variables", "from", "digest"),
-        [
-            (name, ", ".join(_variables(name)) or _role(loaded, name), loaded.files[name][0], digests[name][:12])
-            for name in names
-        ],
-    )
-    for name in names:
+    one, more = len(names) == 1, len(names) == 1 or is_explained()
+    heads = ("name", "variables", "from", "digest")
+    cells = [
+        (name, ", ".join(_variables(name)) or _role(loaded, name), loaded.files[name][0], digests[name][:12])
+        for name in names
+    ]
+    table(heads if more else heads[:2], cells if more else [cell[:2] for cell in cells])
+    for name in names if more else ():
         _print_text(name, loaded.sources[name].rstrip(), exact=False)
-    show(
+    explain(
         f"To change one, put a file of its name into prompts/{loaded.name}/ of your workspace, or into prompts/ for "
         "all sets; a further folder there is a set of your own."
     )
     chosen = "" if loaded.name == "neutral" else f" --prompts {loaded.name}"
-    show(f"As it is sent: genaipa prompts {names[0]}{chosen} --policy brindlecart")
+    of = "" if one else "One: genaipa prompts NAME"
+    follow(of, f"As sent: genaipa prompts {names[0]}{chosen} --policy brindlecart")
 
 
 def _print_filled_in(workspace: Workspace, loaded: Prompts, names: list[str], policy: str, *, json: bool) -> None:

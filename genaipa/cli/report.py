@@ -6,12 +6,15 @@ import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from genaipa.cli.console import err, print_json, printable, say, show, show_tables
+from genaipa.cli.closing import caveat, caveats, explain, follow
+from genaipa.cli.console import err, number, print_json, printable, say, show, show_tables
+from genaipa.cli.leaderboard import too_few_documents
 from genaipa.cli.options import ExcludedOption, JsonOption, current_workspace, option, several
 from genaipa.cli.output import ForceOption, check_new
-from genaipa.cli.selection import ByOption, RunsArgument, filtered
+from genaipa.cli.selection import ByOption, RunsArgument, check_names, filtered
 from genaipa.errors import UsageError, nearest
 from genaipa.runs.filters import EVERYTHING, Filters
+from genaipa.workspace import elsewhere
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -69,6 +72,7 @@ def report(
     from genaipa.runs.selection import select
 
     here = current_workspace()
+    check_names(here, *several(run))
     bounds, wanted = _bounds(here, green, red), _formats(several(formats))
     _check_frame(frame, force=force)
     # Names first: what reports need takes a second to import.
@@ -128,11 +132,37 @@ def _open(page: Path) -> None:
 
 
 def print_summary(made: Report, page: Path) -> None:
-    """Print the most important tables, the notes that a reader must not miss, and the page's path."""
-    show_tables(made.keys)
-    for sentence in (*made.notable, *made.absent, *made.problems):
-        show(f"- {sentence}")
-    show(f"The report: {page}")
+    """Print the main tables or counts, what changes their reading, the page's path and what is next."""
+    name = next((source.folder.name for source in made.gathered.sources), "")
+    one = (f" {name}" if len(made.gathered.sources) == 1 else "") + "".join(
+        f" {word}" for word in elsewhere(current_workspace().home)
+    )
+    if counted := _unscored(made):
+        show(counted)
+        explain(*made.notable)
+    else:
+        show_tables(made.keys)
+        caveats([*too_few_documents(made.tables.get("leaderboard")), *made.notable])
+    for problem in made.problems:
+        show(f"- {problem}")
+    if made.absent and not counted:
+        caveat(f"{number(len(made.absent), 'chapter')} {'has' if len(made.absent) == 1 else 'have'} no data yet.")
+    explain(*made.absent)
+    follow(f"Report: {page}", always=True)
+    if counted or "leaderboard" in made.tables:
+        follow(f"Next: genaipa score{one}" if counted or made.absent else "Next: genaipa compare A B")
+
+
+def _unscored(made: Report) -> str:
+    """A sentence in place of tables, where nothing that people would score is scored; empty where something is."""
+    if "leaderboard" in made.tables or "card" in made.tables or "answers" not in made.tables:
+        return ""
+    counts = made.tables["answers"].data
+    if counts["scored"].sum() or counts["published"].sum():
+        return ""
+    planned, answered = int(counts["planned"].sum()), int(counts["answered"].sum())
+    said = f"{answered:,} of {planned:,} answered, none scored: no averages yet."
+    return f"{said} Answers, times and costs are in the report."
 
 
 def _bounds(here: Workspace, green: float | None, red: float | None) -> Bounds:

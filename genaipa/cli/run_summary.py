@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from genaipa.cli.closing import caveat
 from genaipa.cli.console import number, print_json, show, width
 from genaipa.cli.fitting import whole
 from genaipa.cli.progress import on_run
@@ -55,7 +56,7 @@ def print_closing(run: PreparedRun, outcome: Outcome, *, json: bool, again: Sequ
     _print_scores(run.workspace, folder, outcome.tally)
     if outcome.elapsed is not None:
         took = f"{outcome.elapsed:.1f} s" if outcome.elapsed < _MINUTE else clock(outcome.elapsed)
-        show(f"Took {took}{_side_by_side(outcome)}.")
+        caveat(f"Took {took}{_side_by_side(outcome)}.")
     show(f"Run folder: {whole(folder.path)}")
     for system, reason in outcome.stopped.items():
         show(f"{system} was asked no more: {reason}")
@@ -63,7 +64,7 @@ def print_closing(run: PreparedRun, outcome: Outcome, *, json: bool, again: Sequ
         show(sentence)
     if outcome.capped:
         show(f"Stopped by --max-cost: {outcome.capped}.")
-    show(next_step(folder, outcome, again))
+    caveat(next_step(folder, outcome, again))
 
 
 def _print_scores(workspace: Workspace, folder: RunFolder, tally: Tally) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
+from genaipa.cli.closing import follow
 from genaipa.cli.console import number, print_json, say, show, table
 from genaipa.cli.options import JsonOption, current_workspace, option, several
 from genaipa.cli.selection import RunsArgument, filtered
@@ -102,10 +103,8 @@ def _print(found: Sequence[Standing], waves: Waves, size: int | None, scored: Co
     cells = [(g.system, g.experiment, g.answers, g.wave, g.scored, g.outside) for g in found]
     table(heads, cells, right=(2, 3, 4, 5))
     if not waves:
-        show(
-            f"Nothing was drawn: no system has more than {SIZE} answers in an experiment, so genaipa score asks for "
-            "all of them. For a part: genaipa sample --size NUMBER"
-        )
+        show(f"Nothing was drawn: no system has more than {SIZE} answers in an experiment, so all of them are scored.")
+        follow("Next: genaipa score", "A part: genaipa sample --size N")
         return
     larger = sum(size is not None and waves.wanted(g[:2]) > size for g in found)
     if larger:
@@ -114,5 +113,5 @@ def _print(found: Sequence[Standing], waves: Waves, size: int | None, scored: Co
     asked = set().union(*(waves.taken.get(group, set()) for group in groups))
     once = ", equal texts counted once" if len(asked) < sum(group.wave for group in found) else ""
     left = len(asked - set(map(short, scored)))
-    step = f"{left:,} to be scored: genaipa score" if left else "all of them scored: genaipa report"
-    show(f"{number(len(asked), 'answer')} in the wave{once}, {step}")
+    show(f"{number(len(asked), 'answer')} in the random part{once}, {left:,} of them to be scored.")
+    follow("Next: genaipa score" if left else "Next: genaipa report")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from genaipa.cli import completion
+from genaipa.cli.closing import follow
 from genaipa.cli.console import number, print_json, say, show, table
 from genaipa.cli.options import JsonOption, current_workspace, option, several
 from genaipa.cli.output import ForceOption
@@ -288,7 +289,9 @@ def _report(imported: Imported) -> None:
         say(told)
     if imported.problems:
         return
-    more = [f"in already: {imported.known:,}"] if imported.known else []
-    more += [f"replaced since: {len(imported.replaced):,}"] if imported.replaced else []
-    more += [f"rows not scored yet: {imported.unscored:,}"] if imported.unscored else []
-    show(f"{number(imported.added, 'event')} taken in{'; ' if more else ''}{'; '.join(more)}.")
+    known = imported.added + imported.known
+    said = [f"{number(known, 'score')} read, {imported.added:,} of them new"]
+    said += [f"{number(len(imported.replaced), 'earlier one')} replaced"] if imported.replaced else []
+    said += [f"{number(imported.unscored, 'row')} not scored yet"] if imported.unscored else []
+    show("; ".join(said) + ".")
+    follow("Next: genaipa report latest" if imported.added else "")

@@ -18,6 +18,8 @@ from genaipa.runs.filters import Filters
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from genaipa.workspace import Workspace
+
 RunsArgument = Annotated[
     list[str] | None,
     typer.Argument(
@@ -62,6 +64,14 @@ _FILTERS = {
     "since": _Since,
     "without": _Without,
 }
+
+
+def check_names(workspace: Workspace, *names: str) -> None:
+    """Raise an UnknownNameError for a name of no run and no system here, before anything that takes seconds."""
+    from genaipa.runs.selection import named
+
+    if names:
+        named(workspace, names)
 
 
 def filtered(command: Callable[..., None]) -> Callable[..., None]:

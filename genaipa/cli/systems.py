@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from genaipa.cli import completion
+from genaipa.cli.closing import caveat, explain, follow, is_explained
 from genaipa.cli.console import print_json, say, show, show_facts, table
 from genaipa.cli.options import JsonOption, current_workspace, option, several
 from genaipa.errors import GenaipaError, UnknownNameError, UsageError
@@ -54,6 +55,9 @@ def systems(
         return
     # A short name of the user's own for a baseline is a system like any other.
     others = [row for row in rows if not row["suites"] or row["name"] != row["system"]]
+    if not chosen and not is_explained():
+        _print_ready(others)
+        return
     if others:
         _print_table(others)
     if chosen:
@@ -137,6 +141,25 @@ def _print_table(rows: list[dict[str, Any]]) -> None:
     table(("  name", "model", "context", "$ in / out", ""), listed, right=(2, 3), under=(4, 1))
     if any(row["price"] for row in rows):
         show(f"Prices in US dollars per million tokens: {_price_sources(rows)}.")
+
+
+def _print_ready(rows: list[dict[str, Any]]) -> None:
+    """Print the systems that can be asked now with their prices, and a line for each need of the others."""
+    ready = [row for row in rows if row["ready"]]
+    cells = [
+        (row["name"], _cells(row)[3] if any((row["price"] or {}).values()) else "free", _cells(row)[4]) for row in ready
+    ]
+    table(("ready", "$ in / out", ""), cells, right=(1,))
+    if any((row["price"] or {}).get("input") for row in ready):
+        caveat(f"Prices in US dollars per million tokens: {_price_sources(ready)}.")
+    needs: dict[str, list[str]] = {}
+    for row in rows:
+        if not row["ready"]:
+            needs.setdefault("; ".join(row["missing"]), []).append(row["name"])
+    for need, names in needs.items():
+        show(f"{', '.join(names)}: {need}")
+    follow("Prices, or another model: genaipa systems NAME", "Baselines: genaipa systems baseline")
+    explain("How systems are named, and baselines of suites.", hint="How to name a system: --explain")
 
 
 def _family(system: str) -> str:
