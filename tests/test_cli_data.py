@@ -228,7 +228,7 @@ def test_prompts_lists_templates_and_their_variables(genaipa: Cli) -> None:
     Path("genaipa.toml").touch()
     Path("prompts").mkdir()
     Path("prompts/question.jinja").write_text("Please: {{ question }}\n")
-    out = done(genaipa("prompts"))
+    out = done(genaipa("prompts", "--explain"))
     assert "company, subject, part, parts, text" in out
     assert 'each announced as "Part i of n"' in out
     listed = {entry["name"]: entry for entry in json.loads(done(genaipa("prompts", "--json")))}
@@ -318,7 +318,8 @@ def test_systems_table_shows_context_price_and_retirement(genaipa: Cli, monkeypa
         "  mine: {system: openai-api/lab/m, context: 4096, price: {input: 1, output: 2.5, as_of: '2026-01-02'}}\n"
     )
     monkeypatch.setenv("COLUMNS", "120")
-    out = done(genaipa("systems"))
+    assert "\nmine: set LAB_BASE_URL; set LAB_API_KEY\n" in done(genaipa("systems"))
+    out = done(genaipa("systems", "--explain"))
     lines = {line.split()[0]: " ".join(line.split()) for line in out.splitlines() if line.startswith("  ")}
     assert lines["mine"] == "mine m 4,096 1.00 / 2.50"
     assert lines["gpt-4"] == "gpt-4 gpt-4 8,192 30.00 / 60.00 retired 2026-10-23, now gpt-6-luna"
@@ -333,7 +334,8 @@ def test_systems_fold_the_baselines_of_the_suites(genaipa: Cli, monkeypatch: pyt
     Path("genaipa.toml").touch()
     Path("systems.yaml").write_text("systems: {words: {system: baseline/tfidf}}\n")
     monkeypatch.setenv("COLUMNS", "120")
-    out = done(genaipa("systems"))
+    assert re.search(r"^ words +free$", done(genaipa("systems")), re.MULTILINE)
+    out = done(genaipa("systems", "--explain"))
     assert re.search(r"^   words +baseline/tfidf ", out, re.MULTILINE), "a short name is a system like any other"
     assert "baseline/majority" not in out
     (line,) = (line for line in out.splitlines() if line.startswith("  opp115 "))
@@ -410,7 +412,7 @@ def test_names_that_no_folder_can_have_are_one_sentence(genaipa: Cli) -> None:
     for command in (
         ("init", long),
         ("init", odd),
-        ("pull", "genaipabench", "--from", long),
+        ("get", "genaipabench", "--from", long),
         ("policies", "--workspace", long),
         ("policies", "add", long, "--name", "acme", "--company", "ACME", "--workspace", "."),
         ("policies", "show", long),
@@ -430,7 +432,8 @@ def test_doctor_tells_what_works_and_keeps_keys_to_itself(genaipa: Cli, monkeypa
         monkeypatch.setenv("OPENAI_BASE_URL", server.url.replace("//", f"//me:{KEY}@"))
         monkeypatch.setenv("VLLM_BASE_URL", f"http://127.0.0.1:{closed.getsockname()[1]}/v1")
         finished = genaipa("doctor", "--json")
-        shown = done(genaipa("doctor"))
+        shown = done(genaipa("doctor", "--all"))
+        short = done(genaipa("doctor"))
     assert KEY not in finished.out + finished.err + shown
     found = json.loads(done(finished))
     rows = {row["what"]: row for topic in found.values() for row in topic}
@@ -446,6 +449,9 @@ def test_doctor_tells_what_works_and_keeps_keys_to_itself(genaipa: Cli, monkeypa
     assert rows["GenAIPABench"]["remedy"] == "genaipa get genaipabench"
     assert rows["token counts"]["state"] == "missing"
     assert "-> set ANTHROPIC_API_KEY in the environment" in shown
+    assert "key for openai" in short
+    assert "VLLM_BASE_URL: nothing answers at" in short
+    assert "ANTHROPIC" not in short, "nothing here uses it"
 
 
 def test_doctor_asks_only_for_what_is_missing(genaipa_process: Cli, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -61,7 +61,10 @@ def test_the_demo_ends_with_a_picture(demo):
     """The demo prints its table and where the page lies, and the page holds figures."""
     folder, printed = demo[0], demo[1].out
     assert re.search(r"^ +1 +careful ", printed, re.MULTILINE)
-    assert printed.splitlines()[-2] == f"Report: {folder.resolve() / 'reports/demo/index.html'}"
+    assert printed.splitlines()[-1].split("     ")[:2] == [
+        f"Report: {folder.resolve() / 'reports/demo/index.html'}",
+        "Next: genaipa score demo",
+    ]
     assert (folder / "reports/demo/index.html").read_text().count("<img ") > 2
 
 
@@ -110,8 +113,8 @@ def test_leaderboard(genaipa: Cli, demo):
 def test_an_unscored_run(genaipa: Cli, unscored: Path):
     """Without a score there is a report, in the workspace's own folder, and both commands say what is missing."""
     printed = done(genaipa("report", "latest", "--formats", "svg"))
-    assert "No answer has a score of a person yet" in printed
-    assert printed.splitlines()[-1] == f"The report: {Path.cwd() / 'reports' / unscored.name / 'index.html'}"
+    assert printed.startswith("2 of 2 answered, none scored: no averages yet.")
+    assert printed.splitlines()[-1].startswith(f"Report: {Path.cwd() / 'reports' / unscored.name / 'index.html'}  ")
     assert "No answer has a score of a person yet" in done(genaipa("leaderboard"))
 
 

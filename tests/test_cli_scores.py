@@ -58,10 +58,10 @@ def test_a_sheet_goes_out_and_comes_back(genaipa: Cli, run: Path) -> None:
     """An analyst's round: sheet, fill, import, list, export; a second import adds nothing."""
     assert "3 answers to score" in done(genaipa("scores", "sheet", "latest", "-o", "ann.xlsx", "--analyst", "Ann"))
     fill(Path("ann.xlsx"), 2, 4, note="+1 for this")
-    assert done(genaipa("scores", "import", "ann.xlsx")) == "2 events taken in; rows not scored yet: 1.\n"
-    assert (
-        done(genaipa("scores", "import", "ann.xlsx")) == "0 events taken in; in already: 2; rows not scored yet: 1.\n"
+    assert done(genaipa("scores", "import", "ann.xlsx")) == (
+        "2 scores read, 2 of them new; 1 row not scored yet.\nNext: genaipa report latest\n"
     )
+    assert done(genaipa("scores", "import", "ann.xlsx")) == "2 scores read, 0 of them new; 1 row not scored yet.\n"
     rows = list(csv.DictReader(io.StringIO(done(genaipa("scores", "export")), newline="")))
     by_digest = {record["digest"]: record for record in records(run)}
     assert len(rows) == 2
@@ -85,7 +85,7 @@ def test_scores_lists_analysts(genaipa: Cli, run: Path) -> None:
         (one, "Cy", *VALUES, "", "adjudication"),
     ]
     Path("s.csv").write_text("\n".join(",".join(map(str, line)) for line in [head, *lines]))
-    assert done(genaipa("scores", "import", "s.csv")) == "4 events taken in.\n"
+    assert done(genaipa("scores", "import", "s.csv")) == "4 scores read, 4 of them new.\nNext: genaipa report latest\n"
     out = done(genaipa("scores"))
     ann, bo, cy = (line.split()[:5] for line in out.splitlines() if " human " in line)
     assert (ann, bo[:4], cy[:4]) == (

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 SCALE = sorted(VALUES)
 EXACT, HARSH, CONSTANT = (f"{name} @012345" for name in ("exact", "harsh", "constant"))
-NEXT = "So few answers need no estimate: people score all of them, with: genaipa score"
+NEXT = "So few answers need no estimate: people score all of them."
 ERRING = f"{GPT} @ba9876"
 
 
@@ -415,12 +415,11 @@ def test_the_command_at_eighty_columns(study, genaipa: Callable[..., Finished], 
     """Every line of its tables fits, each judge is named with its sentence, and --json has every table."""
     folder, _, made = study
     monkeypatch.setenv("COLUMNS", "80")
-    printed = genaipa("judges", "--workspace", folder).out
-    assert f"{ERRING} (2 passes, 96 answers judged, 64 of them scored by people)\n{finding(made, ERRING)}" in printed
-    tables = printed[printed.index("\n measure") :].splitlines()
-    notes = {one.note for one in made.tables}
-    assert [line for line in tables if len(line) > 80 and line not in notes] == []
-    assert NEXT in tables
+    printed = genaipa("judges", "--explain", "--workspace", folder).out
+    assert f"{ERRING} (2 passes, 96 answers judged, 64 of them scored by people). {finding(made, ERRING)}" in printed
+    assert f"{ERRING}: agrees with people at alpha " in printed
+    tables = printed[printed.index("\n measure") : printed.index(NEXT)].splitlines()
+    assert [line for line in tables if len(line) > 80] == []
     (row,) = rows(made, "judges-agreement", judge=HARSH, measure="M_all", **{"with": "people"})
     assert f"{row['alpha']:.2f} ({row['low']:.2f} to {row['high']:.2f})" in printed
     found = json.loads(genaipa("judges", "--json", "--workspace", folder).out)

@@ -223,7 +223,8 @@ def _verdict(found: Comparison) -> str:
     if row["difference"] < 0:
         first, second = second, first
     by = read["difference"].lstrip("+-\u2212")
-    sure = f"95%: {read['low']} to {read['high']}, p {read['p_holm']}; A \u2212 B"
+    ends = f"95%: {read['low']} to {read['high']}, " if read["low"] else ""
+    sure = f"{ends}p {read['p_holm']}; A \u2212 B"
     means = f"{first[1]} against {second[1]}"
     if row["p_holm"] < SIGNIFICANT:
         return f"{first[0]} beats {second[0]} by {by} points of M_all on these documents: {means} ({sure})."

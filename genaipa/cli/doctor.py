@@ -26,8 +26,8 @@ State = Literal["ok", "missing", "broken", "off"]
 Row = tuple[str, State, str, str]
 """Subject, state, finding, and the remedy, empty where nothing is wrong."""
 
-_ALWAYS = ("genaipa", "servers")
-"""Topics in which all that is missing is wanted: a variable names it."""
+_ALWAYS = ("genaipa", "servers", "output", "runs")
+"""Topics and checks of which all that is missing is wanted."""
 _SECONDS = 2.0
 """Seconds that a server may take to answer."""
 _LITTLE_ROOM = 500 * 1024**2
@@ -84,7 +84,7 @@ def _print_missing(topics: dict[str, list[Row]], used: set[str]) -> None:
         row
         for topic, rows in topics.items()
         for row in rows
-        if row[1] == "broken" or (row[1] == "missing" and (topic in _ALWAYS or row[0] in used))
+        if row[1] == "broken" or (row[1] == "missing" and ({topic, row[0]} & {*_ALWAYS, *used}))
     ]
     said = [f"Python {topics['genaipa'][0][2].partition(',')[0]}"]
     said.append(f"{len(ok['extras'])} of {len(topics['extras'])} extras")
