@@ -242,7 +242,7 @@ def test_sample_draws_and_keeps(genaipa):
     make_run("See section 2.", "See section 1.")
     done = genaipa("sample", "--size", "4")
     assert done.code == 0, done.err
-    assert "8 answers in the wave, 8 to be scored: genaipa score" in done.out
+    assert "8 answers in the random part, 8 of them to be scored." in done.out
     file = Path("waves.jsonl")
     before = load_waves(find_workspace())
     assert [len(taken) for taken in before.taken.values()] == [4, 4]
@@ -275,7 +275,7 @@ def test_equal_texts_are_counted_once(genaipa):
     make_run("See section 2.", "See section 2.")
     done = genaipa("sample", "--size", "4")
     assert [row.split()[-3] for row in done.out.splitlines() if "scripted/" in row] == ["4", "4"]
-    assert "4 answers in the wave, equal texts counted once, 4 to be scored: genaipa score" in done.out
+    assert "4 answers in the random part, equal texts counted once, 4 of them to be scored." in done.out
 
 
 def test_a_file_that_says_something_else_is_refused(genaipa):

@@ -10,7 +10,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "Workspace": ("init", "validate", "doctor", "demo"),
 }
 COMMANDS = tuple(name for names in GROUPS.values() for name in names)
-RARE = ("collect", "sample", "unpack", "validate", "demo")
+RARE = ("collect", "sample", "pack", "unpack", "validate", "demo")
 """Commands that only the whole page lists; `demo` is what one starts with."""
 RENAMED: dict[str, tuple[str, ...]] = {
     "batches": ("runs", "batches"),

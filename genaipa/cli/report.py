@@ -11,7 +11,7 @@ from genaipa.cli.console import err, number, print_json, printable, say, show, s
 from genaipa.cli.leaderboard import too_few_documents
 from genaipa.cli.options import ExcludedOption, JsonOption, current_workspace, option, several
 from genaipa.cli.output import ForceOption, check_new
-from genaipa.cli.selection import ByOption, RunsArgument, check_names, filtered
+from genaipa.cli.selection import ByOption, RunsArgument, filtered
 from genaipa.errors import UsageError, nearest
 from genaipa.runs.filters import EVERYTHING, Filters
 from genaipa.workspace import elsewhere
@@ -72,7 +72,6 @@ def report(
     from genaipa.runs.selection import select
 
     here = current_workspace()
-    check_names(here, *several(run))
     bounds, wanted = _bounds(here, green, red), _formats(several(formats))
     _check_frame(frame, force=force)
     # Names first: what reports need takes a second to import.
