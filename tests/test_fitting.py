@@ -82,7 +82,7 @@ def test_sentences_break_between_words_and_commands_stay_whole() -> None:
         assert sum("/tmp/my other study/runs," in line for line in lines) == 1
         assert " ".join(" ".join(lines).split()) == unmarked(text)
     assert wrapped("- one two three four", 12) == ["- one two", "  three four"]
-    assert wrapped("More: 'genaipa get genaipabench': uber", 33) == ["More:", "'genaipa get genaipabench': uber"]
+    assert wrapped("More: 'genaipa get genaipabench': uber", 32) == ["More:", "'genaipa get genaipabench': uber"]
 
 
 def test_a_pipe_gets_whole_sentences_and_tables_as_columns_says(

@@ -232,7 +232,7 @@ def _verdict(found: Comparison) -> str:
 
 
 def _limits(found: Comparison) -> str:
-    """What the result says of other documents, and the size of a difference that would be found."""
+    """Say what the result is worth for other documents, and the size of a difference that would be found."""
     row = found.table.data.iloc[0].to_dict()
     read = {name: found.table.written(name, row[name]) for name in ("policies_low", "policies_high", "policies_p_holm")}
     said = "About policies like these nothing can be said."
