@@ -155,7 +155,9 @@ def test_cap_counts_what_a_killed_process_spent(
 ) -> None:
     """A process that was killed left its answers, and a manifest that knows of none of them."""
     with priced_run(monkeypatch, genaipa, questions=3) as (plan, cost):
-        assert genaipa(*plan, "--name", "cut", "--shard", "1", "--shards", "4/4").code == 0
+        part = genaipa(*plan, "--name", "cut", "--shard", "1", "--shards", "4/4")
+        assert part.code == 0
+        assert "asking 3 questions\n" in part.err
         cut = find_run(find_workspace(), "cut")
         assert isinstance(cut, ShardedFolder)
         unseal(shard := cut.shard(3), 2)

@@ -308,14 +308,13 @@ def carry_out_on(
         observer.ready(run, ready, cap)
         run.open()
         folder = run.sharded
-        _, tally = folder.progress()
         to_do = run.to_do()
         number = max(1, min(room, len(to_do)))
         begun = [index for index in run.own() if folder.shard(index).is_begun] if cap is not None else []
         purse = _Purse(run.share(cap), {index: folder.shard(index).cost for index in begun})
-        folder.note("running", tally, cap)
+        tally = run.begin(cap)
         try:
-            with observer.watching(run, ready, cap) as watching:
+            with observer.watching(run, ready, run.share(cap)) as watching:
                 watching.begun(tally)
                 jobs = _ShardJobs(run, _shared_out(run.spec.systems, limits, on, number), purse, tally, watching)
                 dispatcher = Dispatcher(make_workers(folder.path), number, jobs, stop=stop)

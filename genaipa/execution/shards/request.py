@@ -106,6 +106,12 @@ class ShardedRun(PreparedRun):
         """The shards of this part in which answers are missing."""
         return self.sharded.to_do(self.own())
 
+    def begin(self, cap: float | None) -> Tally:
+        """Write into the manifest that the run goes on; the counts of this part."""
+        _, whole = self.sharded.progress()
+        self.sharded.note("running", whole, cap)
+        return whole if self.part == (1, 1) else self.sharded.counts(self.own())[0]
+
     def settle(self, cap: float | None) -> tuple[RunStatus, Tally]:
         """Write into the manifest how far the run is, now that nobody asks here; this part's status, and all counts."""
         status, tally = self.sharded.settle(cap)
@@ -115,7 +121,7 @@ class ShardedRun(PreparedRun):
 
     def share(self, cap: float | None) -> float | None:
         """This part's share of a spending cap of the whole run."""
-        return None if cap is None else cap * len(self.own()) / max(1, self.number)
+        return cap if cap is None or self.part == (1, 1) else cap * len(self.own()) / max(1, self.number)
 
     @property
     def sharded(self) -> ShardedFolder:

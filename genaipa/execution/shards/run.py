@@ -142,7 +142,6 @@ async def carry_out_shards(run: ShardedRun, limits: RunLimits, observer: Observe
     folder = run.sharded
     with contextlib.ExitStack() as shown:
         whole = _Whole(run, observer, cap, shown)
-        folder.note("running", whole.tally, cap)
         ended = _Ended()
         try:
             async with ShardWorker(folder.path, run.workspace, offline=run.offline) as worker:
@@ -232,13 +231,13 @@ class _Ended:
 
 
 class _Whole(Observer):
-    """Shows one shard after another as one run: all counts together, each sentence once, one display."""
+    """Shows one shard after another as one run, or this part of it: all counts together, each sentence once, one display."""
 
     def __init__(self, run: ShardedRun, observer: Observer, cap: float | None, shown: contextlib.ExitStack) -> None:
         self._run, self._observer, self._cap, self._shown = run, observer, cap, shown
         self._display: Observer | None = None
         self._said: set[str] = set()
-        _, self.tally = run.sharded.progress()
+        self.tally = run.begin(cap)
 
     def said(self, sentence: str) -> None:
         """Pass on what was not said about another shard."""
@@ -255,7 +254,8 @@ class _Whole(Observer):
     def watching(self, run: PreparedRun, systems: Sequence[Ready], cap: float | None) -> Iterator[Observer]:  # noqa: ARG002 - the whole's
         """Open the display with the first shard; it stays for all."""
         if self._display is None:
-            self._display = self._shown.enter_context(self._observer.watching(self._run, systems, self._cap))
+            share = self._run.share(self._cap)
+            self._display = self._shown.enter_context(self._observer.watching(self._run, systems, share))
             self._display.begun(self.tally)
         yield self
 

@@ -235,10 +235,13 @@ class ShardedFolder(RunFolder):
         manifest.documents, manifest.orders = whole.documents, whole.orders
         return manifest
 
-    def counts(self) -> tuple[Tally, RunStatus]:
-        """The counts of all shards, without keys, beside what is planned, and the status that the whole has by them."""
+    def counts(self, among: range | None = None) -> tuple[Tally, RunStatus]:
+        """The counts of all shards, or of these, without keys, beside what is planned of them, and their status."""
+        wanted = range(self.number) if among is None else among
         tally, begun, statuses = Tally(), 0, set[RunStatus]()
-        for _, shard in self.shards():
+        for shard in map(self.shard, wanted):
+            if not shard.is_begun:
+                continue
             begun += 1
             try:
                 manifest, counts = shard.state()
@@ -247,10 +250,13 @@ class ShardedFolder(RunFolder):
                 continue
             statuses.add(manifest.status)
             tally.include(counts)
-        if begun < self.number:
+        if begun < len(wanted):
             statuses.add("partial")
         outline = self.outline()
-        tally.plan(outline.spec, {"": range(outline.shards.questions if outline.shards else 0)})
+        questions = outline.shards.questions if outline.shards else 0
+        if among is not None:
+            questions = sum(len(order) for index in among for order in self.plan(index).orders.values())
+        tally.plan(outline.spec, {"": range(questions)})
         return tally, next(status for status in _WORST if status in statuses)
 
     def settle(self, cap: float | None) -> tuple[RunStatus, Tally]:
