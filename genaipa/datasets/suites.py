@@ -57,7 +57,7 @@ class SuiteData:
         """Raise a UsageError that says what to do instead: a suite's published figures are in its report."""
         raise UsageError(
             f"{self.title} has no runs to import: its published figures are in the report of a run, beside the "
-            f"systems asked. See: {command('genaipa', 'pull', self.name)}"
+            f"systems asked. See: {command('genaipa', 'get', self.name)}"
         )
 
     def next_step(self, workspace: Workspace) -> str:
@@ -74,7 +74,7 @@ class SuiteData:
                 reasons.append(str(error))
             else:
                 return _command(name, suite, split)
-        own = next((reason for reason in reasons if f"pull {self.name}'" in reason), reasons[0])
+        own = next((reason for reason in reasons if f"get {self.name}'" in reason), reasons[0])
         return f"nothing of {name} can be asked yet: {own}"
 
 
