@@ -65,7 +65,10 @@ def test_the_demo_ends_with_a_picture(demo):
         f"Report: {folder.resolve() / 'reports/demo/index.html'}",
         "Next: genaipa score demo",
     ]
-    assert (folder / "reports/demo/index.html").read_text().count("<img ") > 2
+    page = (folder / "reports/demo/index.html").read_text()
+    assert page.count("<img ") > 2
+    assert "(+27.4, p < 0.001)" in " ".join(printed.split())
+    assert "for other questions about the same documents, p &lt; 0.001)" in page
 
 
 def test_two_processes_write_the_same_bytes(demo, again):

@@ -24,7 +24,6 @@ SCORES = (f"{POLICY}.jsonl", "made-up.jsonl")
 NAME = "demo"
 REPORT = "reports/demo"
 _MADE_UP = "Made up: company and policy, assistants careful and breezy, analyst made-up, made-up-judge."
-_LEAST_P = 0.001
 
 
 def demo() -> None:
@@ -112,9 +111,9 @@ def _show_ranking(made: Report) -> None:
 
 def _against(row: Any) -> str:
     """A sentence on one pair, the higher one first."""
-    by = f"{row.difference:+.1f}, p {'< 0.001' if row.p_holm < _LEAST_P else f'{row.p_holm:.2g}'}"
-    from genaipa.reports.differences.significance import SIGNIFICANT
+    from genaipa.reports.differences.significance import SIGNIFICANT, written
 
+    by = f"{row.difference:+.1f}, {written(row.p_holm)}"
     if row.p_holm < SIGNIFICANT:
         return f"{row.first} beats {row.second} ({by})"
     return f"{row.first} against {row.second} may be chance ({by})"

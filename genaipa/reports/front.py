@@ -11,7 +11,7 @@ import pandas as pd
 from genaipa.reports import averages, notable, part
 from genaipa.reports.chapters.overall import enough
 from genaipa.reports.crossed import FEW_DOCUMENTS, LEAST_DOCUMENTS
-from genaipa.reports.differences.significance import SIGNIFICANT
+from genaipa.reports.differences.significance import SIGNIFICANT, written
 from genaipa.reports.differences.words import OTHER_PEOPLE
 from genaipa.reports.figures.style import brief, signed
 from genaipa.reports.judged.estimate import with_estimates
@@ -26,8 +26,6 @@ _MOST = 8
 _NAMED = 3
 """Systems that a title names beside the best."""
 _BULLETS = 3
-_SMALL = 0.001
-"""The smallest p that is written out."""
 _SILENT = 5
 """Things named of which a study says nothing."""
 _DETAILS = re.compile(r" \(findings: [^)]*\)")
@@ -198,8 +196,7 @@ def _limits(
         low, high = (row["policies_low"], row["policies_high"]) if wide else (row["low"], row["high"])
         target = "policies like these" if wide else "other questions about the same documents"
         p = row["policies_p_holm"] if wide else row["p_holm"]
-        chance = f"p {p:.2g}" if p >= _SMALL else f"p < {_SMALL:g}"
-        sure = f" (95 %: {signed(low)} to {signed(high)} for {target}, {chance})" if pd.notna(low) else ""
+        sure = f" (95 %: {signed(low)} to {signed(high)} for {target}, {written(p)})" if pd.notna(low) else ""
         said.append(
             f"{names[best]} less {names[row['second']]}: {signed(row['difference'])} points of M_all{sure}, over the "
             f"{int(row['n'])} questions scored of both."

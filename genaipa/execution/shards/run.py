@@ -231,7 +231,7 @@ class _Ended:
 
 
 class _Whole(Observer):
-    """Shows one shard after another as one run, or this part of it: all counts together, each sentence once, one display."""
+    """Shows shards, one after another, as one run or part of it: all counts together, sentences once, one display."""
 
     def __init__(self, run: ShardedRun, observer: Observer, cap: float | None, shown: contextlib.ExitStack) -> None:
         self._run, self._observer, self._cap, self._shown = run, observer, cap, shown

@@ -20,12 +20,18 @@ if TYPE_CHECKING:
 OVERALL = "M_all*10"
 SIGNIFICANT = 0.05
 """An adjusted p below this is taken for more than chance."""
+_LEAST_WRITTEN = 0.001
 _LEAST_WAYS = 40
 """Below so many ways in which chance can deal out signs or sides, no two-sided p gets below 0.05, which is 2 of 40."""
 _EXACT = 50
 """Up to so many values, all the ways are counted; from there on, the normal approximation is as good."""
 _DIGITS = 9
 """Decimals to which averages are the same: sums of halves, divided by threes and fives, are not so exactly."""
+
+
+def written(p: float) -> str:
+    """A p as sentences have it: to two digits, or as below the smallest one that is written."""
+    return f"p < {_LEAST_WRITTEN}" if p < _LEAST_WRITTEN else f"p = {p:.2g}"
 
 
 class Tested(NamedTuple):

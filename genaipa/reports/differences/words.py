@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from genaipa.reports.crossed import LEVEL
-from genaipa.reports.differences.significance import OVERALL, SIGNIFICANT
+from genaipa.reports.differences.significance import OVERALL, SIGNIFICANT, written
 from genaipa.reports.power import components, detectable
 
 if TYPE_CHECKING:
@@ -127,15 +127,15 @@ def verdict(row: Row, first: str, second: str) -> str:
         return f"Verdict: none, for {row['n']} questions are too few to test."
     higher = f"{first if row['difference'] > 0 else second} is higher"
     here = row["p"] < SIGNIFICANT
-    alone = f"{higher if here else 'the difference may be chance'} (p = {row['p']:.2g})"
-    ranks = f" By ranks it may be chance (p = {row['ranks_p']:.2g})." if here and not by_ranks(row) else ""
+    alone = f"{higher if here else 'the difference may be chance'} ({written(row['p'])})"
+    ranks = f" By ranks it may be chance ({written(row['ranks_p'])})." if here and not by_ranks(row) else ""
     if here and row["effect"] * row["difference"] < 0:
         ranks = " By ranks the other is higher."
     if math.isnan(row["policies_p"]):
         return f"Verdict, of these documents only: {alone}.{ranks} {row['why']}"
     said = higher if row["policies_p"] < SIGNIFICANT else "the difference may be chance"
     return (
-        f"Verdict: for policies like these, {said} (p = {row['policies_p']:.2g}). "
+        f"Verdict: for policies like these, {said} ({written(row['policies_p'])}). "
         f"For these documents alone it would be: {alone}.{ranks}"
     )
 
