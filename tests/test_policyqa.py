@@ -327,6 +327,7 @@ def test_baselines_and_people_score_as_computed_elsewhere(dev: PolicyQA) -> None
     for some in (outcomes, several, outcomes + outcomes):
         found = dev.people(some)
         assert (round(100 * found["em"], 2), round(100 * found["f1_squad"], 2)) == (9.29, 52.05)
+    assert "(1,583 of 3,809 examples)" in dev.people_about(outcomes)
     assert dev.people([one for one in outcomes if len(one.item.gold) == 1]) == {}
 
 

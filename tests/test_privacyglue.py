@@ -104,7 +104,7 @@ def test_stars_need_every_other_beaten() -> None:
     assert over_middle.p > 0.05
     assert stars([over_low, over_middle]) == ""
     same = beaten(row, "a", [0.9] * 5, "b", low)
-    assert same.p < 0.05
+    assert same.p == pytest.approx(1 / 252)  # scipy's approximation for ties is below it
     assert "temperature 0" in same.meaningless
     assert stars([same]) == ""
     assert "single" in beaten(row, "a", [0.9], "b", [0.1]).meaningless
@@ -157,8 +157,8 @@ def test_predictions_are_imported_as_a_run(genaipa: Cli, tmp_path: Path) -> None
     kept.write_text(kept.read_text().replace("Who?", "Why?"))
     assert "has changed since the run was made" in " ".join(genaipa("validate", "--data").out.split())
     assert "privacyglue-predictions" in genaipa("runs").out
-    assert "import privacyglue --from" in genaipa("run", "--resume", "privacyglue-made_up_base").err
-    assert "import privacyglue --from" in genaipa("run", "-s", "extractive", "--task", "privacyglue-predictions").err
+    for again in (("--resume", "privacyglue-made_up_base"), ("-s", "extractive", "--task", "privacyglue-predictions")):
+        assert "get privacyglue --runs --from" in genaipa("run", *again).err
 
 
 def test_figures_that_do_not_fit_the_predictions_are_shown(genaipa: Cli, tmp_path: Path) -> None:
@@ -247,7 +247,7 @@ def test_parts_without_data_are_left_out_and_named(genaipa: Cli) -> None:
     own.parent.mkdir(parents=True)
     own.write_text("We tell you of changes.,Policy Change\nWe lock our doors.,Data Security\n")
     folder = RunFolder(_asked(genaipa, "-s", "extractive"))
-    assert "without policyqa" in genaipa(*RUN, "privacyglue", "-s", "extractive", "--dry-run").err
+    assert "without policyqa" in genaipa(*RUN, "privacyglue", "-s", "extractive", "--dry-run", "--new").err
     own.unlink()
     task = _task(folder)
     assert list(parts_of(task)) == ["opp115"]

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from genaipa.datasets.suites import SuiteData
+from genaipa.datasets.base import find
+from genaipa.datasets.suites import JoinedData, SuiteData
 from genaipa.errors import DataError, GenaipaError, UsageError
 from genaipa.files.hashes import blob_hash
 from genaipa.suites.data import Source
@@ -147,6 +148,18 @@ def test_it_has_no_study_to_import() -> None:
     """The sentence says what to do instead."""
     with pytest.raises(UsageError, match=r"^Inkpots has no runs to import: .*genaipa get inkpots$"):
         data().import_study(find_workspace())
+
+
+def test_one_name_brings_the_data_of_all_suites() -> None:
+    """Of PrivacyGLUE's six data sets each brings what the folder has, and a sentence says what of the others lacks."""
+    glue = find("privacyglue")
+    assert isinstance(glue, JoinedData)
+    sought = ["policyqa", "opp115", "privacyqa", "piextract", "policyie", "policy-detection"]
+    assert [one.name for one in glue.each] == sought
+    path = next(path for path, blob in glue.each[-1].source.blobs.items() if not blob)
+    made = glue.pull(origin=put("from", **{path.replace("/", "__"): "Ink."}), offline=True)
+    assert (made.fetched, glue.here) == (1, [path])
+    assert sum("has no file of" in note for note in made.notes) == len(sought) - 1
 
 
 def test_a_mirror_gives_what_it_has() -> None:

@@ -283,7 +283,7 @@ def _data(workspace: Workspace) -> Iterator[Row]:
     from rich.filesize import decimal
 
     from genaipa.datasets.base import datasets
-    from genaipa.datasets.suites import SuiteData
+    from genaipa.datasets.suites import JoinedData, SuiteData
     from genaipa.systems.published import is_recorded
     from genaipa.workspace import SUFFIXES, Workspace, cache
 
@@ -299,6 +299,8 @@ def _data(workspace: Workspace) -> Iterator[Row]:
     yield "cache", "ok", f"{cache()}, {decimal(size)}", ""
     for dataset in datasets():
         remedy = f"genaipa get {dataset.name}"
+        if isinstance(dataset, JoinedData):
+            continue  # its parts are here one by one
         if isinstance(dataset, SuiteData):
             # Nothing lacks without it but what nobody may want to ask.
             here, files = len(dataset.here), len(dataset.source.blobs)

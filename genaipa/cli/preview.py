@@ -97,7 +97,10 @@ def _print_estimate(asked: list[tuple[PreparedRun, Ready]], *, json: bool, batch
         if procedure
         else round(sum(row.usage.output for row in rows) / max(1, sum(row.calls for row in rows)))
     )
-    show(f"Replies are taken to come to {each} tokens each; 'repeated' is input that a cache may serve.")
+    show(
+        f"Replies are taken to come to {each} tokens each, without what a model thinks before them; 'repeated' is "
+        "input that a cache may serve."
+    )
     calls = f"Altogether {number(sum(row.calls for row in rows), 'call')}"
     priced = [(row.cost, row.cached_cost) for row in rows if row.cost is not None and row.cached_cost is not None]
     if len(priced) < len(rows):

@@ -150,11 +150,11 @@ def pulled_only() -> Workspace:
 
 
 def _of_suites() -> dict[str, Dataset]:
-    """Name → data set of a suite."""
-    from genaipa.datasets.suites import SuiteData
+    """Name → data set of a suite, or of a task that joins several."""
+    from genaipa.datasets.suites import SuiteData, joined
     from genaipa.suites.catalog import sources
 
-    return {name: SuiteData(source) for name, source in sources().items()}
+    return {**{name: SuiteData(source) for name, source in sources().items()}, **joined()}
 
 
 def _targets() -> dict[str, str]:

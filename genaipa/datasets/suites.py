@@ -6,15 +6,19 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from genaipa.datasets.base import Pulled
 from genaipa.datasets.snapshot import Snapshot
-from genaipa.errors import GenaipaError, UsageError, command
+from genaipa.errors import DataError, GenaipaError, UsageError, command
 from genaipa.runs.records import RunSpec, SuitePlan
 from genaipa.suites.baseline import PREFIX
-from genaipa.suites.catalog import suites
+from genaipa.suites.catalog import joining, sources, suites
 from genaipa.suites.data import FOLDER
+from genaipa.workspace import cache
 
 if TYPE_CHECKING:
-    from genaipa.datasets.base import Imported, Progress, Pulled
+    from collections.abc import Sequence
+
+    from genaipa.datasets.base import Imported, Progress
     from genaipa.suites.data import Source
     from genaipa.suites.suite import Suite
     from genaipa.workspace import Workspace
@@ -76,6 +80,46 @@ class SuiteData:
                 return _command(name, suite, split)
         own = next((reason for reason in reasons if f"get {self.name}'" in reason), reasons[0])
         return f"nothing of {name} can be asked yet: {own}"
+
+
+class JoinedData(SuiteData):
+    """The data of the suites that a task joins, under its name: of each suite those of the same name."""
+
+    def __init__(self, name: str, title: str, parts: Sequence[str]) -> None:
+        self.name, self.title = name, title
+        self.each = [SuiteData(source) for one, source in sources().items() if one in parts]
+        self.terms = "; ".join(f"{one.title}: {one.terms}" for one in self.each)
+
+    @property
+    def here(self) -> list[str]:
+        """The files of all of them that were pulled."""
+        return [path for one in self.each for path in one.here]
+
+    def pull(self, *, origin: str | None, offline: bool, progress: Progress | None = None) -> Pulled:
+        """Fetch one after another what the origin has; the first one's GenaipaError where it has none of any."""
+        done: list[Pulled] = []
+        refused: list[GenaipaError] = []
+        for one in self.each:
+            try:
+                done.append(one.pull(origin=origin, offline=offline, progress=progress))
+            except DataError:
+                raise
+            except GenaipaError as error:
+                refused.append(error)
+        if not done:
+            raise refused[0]
+        notes = (*(note for one in done for note in one.notes), *map(str, refused))
+        fetched, kept, absent = (sum(getattr(one, name) for one in done) for name in ("fetched", "kept", "absent"))
+        return Pulled(cache(), fetched, kept, notes, absent)
+
+    def next_step(self, workspace: Workspace) -> str:  # noqa: ARG002 - asked are those suites whose data are here
+        """The command that asks them all."""
+        return command("genaipa", "run", "--suite", self.name, "--system", "SYSTEM")
+
+
+def joined() -> dict[str, JoinedData]:
+    """Name → data of every task that joins suites."""
+    return {name: JoinedData(name, *known) for name, known in joining().items()}
 
 
 def files(source: Source) -> Snapshot:

@@ -92,7 +92,10 @@ def systems(gathered: Gathered) -> Table:
     names = ("system", "model", "served", "settings", "notes")
     rows = [{**dict(zip(names, about, strict=True)), "runs": len(found[about])} for about in sorted(found)]
     headings = {"served": "model as served", "settings": "settings as sent"}
-    note = "Facts that a provider does not give are blank; `runs` is the number of runs."
+    note = (
+        "Facts that a provider does not give are blank, and a setting that is not sent is the provider's own; `runs` "
+        "is the number of runs."
+    )
     return Table("systems", "The systems", note, _frame(rows, ("system",)), headings)
 
 

@@ -42,6 +42,12 @@ def sources() -> dict[str, Source]:
     return {source.name: source for suite in suites().values() for source in suite.data}
 
 
+def joining() -> dict[str, tuple[str, tuple[str, ...]]]:
+    """Name → title and suites of every task that joins several."""
+    kinds = {name: load(target) for name, target in SUITES.items()}
+    return {name: (kind.title, kind.joins) for name, kind in kinds.items() if hasattr(kind, "joins")}
+
+
 def baseline_names() -> tuple[str, ...]:
     """Full names of all baselines, each once."""
     return tuple(dict.fromkeys(PREFIX + one.name for suite in suites().values() for one in suite.baselines))

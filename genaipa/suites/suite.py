@@ -89,8 +89,6 @@ class Suite(Task):
     """JSON schema of a reply; every property required, none additional."""
     max_tokens: ClassVar[int | None] = None
     """Longest reply, where the user sets none."""
-    people_about: ClassVar[str] = ""
-    """A sentence on `people`, for the note beside their row: their references, and on which of the items."""
 
     asking: encoders.Asking | None = None
     """The run, once it is asked."""
@@ -150,6 +148,10 @@ class Suite(Task):
     def messages(self, item: Item) -> list[Message]:
         """The messages that ask about an item."""
         return [Message("user", self.render("", **self.asked_about(item)))]
+
+    def people_about(self, outcomes: Sequence[Outcome]) -> str:  # noqa: ARG002 - for suites that can
+        """A sentence on `people`, for the note beside their row: their references, and on which of the items."""
+        return "one reference against the others"
 
     def people(self, outcomes: Sequence[Outcome]) -> Mapping[str, float]:  # noqa: ARG002 - for suites that can
         """Measure → the figure (0 to 1) that people reach on the items of these outcomes, from several references."""

@@ -113,10 +113,10 @@ class Scored:
     @cached_property
     def people(self) -> list[Row]:
         """The row of people on the same items, where the suite has several references."""
-        items = self.board.suite.material.items
-        figures = {} if self.board.plan.probe else self.board.suite.people([Outcome(item, Given()) for item in items])
-        about = self.board.suite.people_about or "one reference against the others"
-        return [Row("people", "people", about, figures=figures)] if figures else []
+        suite = self.board.suite
+        outcomes = [Outcome(item, Given()) for item in suite.material.items]
+        figures = {} if self.board.plan.probe else suite.people(outcomes)
+        return [Row("people", "people", suite.people_about(outcomes), figures=figures)] if figures else []
 
     @cached_property
     def _printed(self) -> list[PublishedRow]:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 LEVELS = ((0.001, "***"), (0.01, "**"), (0.05, "*"))
 """Levels of significance and their stars (paper, Figure 3)."""
+_MOST_WAYS = 20_000
+"""Ways to deal the values out that are tried one by one: those of eight against eight, and some more."""
 _NAMED = 3
 """Rows that a note names."""
 
@@ -116,7 +118,7 @@ def beaten(row: Row, system: str, samples: Sequence[float], other: str, others: 
         why = "a single repetition has no spread"
     elif tied:
         why = "repetitions are all equal, as at temperature 0: they are one observation, counted several times"
-    return Beaten(row, system, other, _p(samples, others), smallest, why)
+    return Beaten(row, system, other, max(smallest, _p(samples, others)), smallest, why)
 
 
 def stars(tests: Sequence[Beaten]) -> str:
@@ -128,9 +130,13 @@ def stars(tests: Sequence[Beaten]) -> str:
 
 
 def _p(samples: Sequence[float], others: Sequence[float]) -> float:
-    from scipy.stats import mannwhitneyu
+    """The p by scipy's choice of method; by all ways for few values with ties, of which it has no exact one."""
+    from scipy.stats import PermutationMethod, mannwhitneyu
 
-    return float(mannwhitneyu(samples, others, alternative="greater").pvalue)
+    ways = math.comb(len(samples) + len(others), len(samples))
+    tied = len({*samples, *others}) < len(samples) + len(others)
+    method = PermutationMethod(n_resamples=ways) if tied and ways <= _MOST_WAYS else "auto"
+    return float(mannwhitneyu(samples, others, alternative="greater", method=method).pvalue)
 
 
 class Pair(IntEnum):

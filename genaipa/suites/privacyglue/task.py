@@ -44,6 +44,8 @@ class PrivacyGLUE(Task):
     about: ClassVar[str] = "Seven tasks of six suites, on their test splits; two figures of each task, and their means."
     citation: ClassVar[str] = "Shankar et al. 2023, PrivacyGLUE (Applied Sciences 13(6), 3701)."
     splits: ClassVar[tuple[str, ...]] = ("test",)
+    joins: ClassVar[tuple[str, ...]] = tuple(dict.fromkeys(task.suite for task in TASKS))
+    """The names of the suites."""
     # Data and baselines are the parts' own.
     data: ClassVar[tuple[Source, ...]] = ()
     baselines: ClassVar[tuple[Baseline, ...]] = ()
@@ -99,8 +101,7 @@ class PrivacyGLUE(Task):
         """The suites whose baselines are asked; all, where other systems are."""
         from genaipa.tasks.catalog import SUITES
 
-        names = dict.fromkeys(task.suite for task in TASKS)
-        kinds: dict[str, type[Suite]] = {name: load(SUITES[name]) for name in names if name in SUITES}
+        kinds: dict[str, type[Suite]] = {name: load(SUITES[name]) for name in self.joins if name in SUITES}
         asked = {}
         for system in self.spec.systems:
             own = system.removeprefix(PREFIX) if system.startswith(PREFIX) else ""

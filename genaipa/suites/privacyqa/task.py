@@ -46,9 +46,6 @@ class PrivacyQA(Suite):
     measures = measures.MEASURES
     baselines = BASELINES
     error_kinds = ERRORS
-    people_about: ClassVar[str] = (
-        "Each annotator against the others of a question, as a mean over them, on the questions with two or more."
-    )
     schema: ClassVar[Mapping[str, Any]] = {
         "type": "object",
         "properties": {"sentences": {"type": "array", "items": {"type": "integer"}}},
@@ -118,6 +115,12 @@ class PrivacyQA(Suite):
         """The one kind of error that it has."""
         why = self.why(outcome)
         return {why: 1} if why in ERRORS else {}
+
+    def people_about(self, outcomes: Sequence[Outcome]) -> str:  # noqa: ARG002 - the same of all
+        """Annotators against each other."""
+        return (
+            "Each annotator against the others of a question, as a mean over them, on the questions with two or more."
+        )
 
     def people(self, outcomes: Sequence[Outcome]) -> Mapping[str, float]:
         """The paper's human row, over questions with two annotators or more."""
