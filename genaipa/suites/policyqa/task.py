@@ -70,7 +70,7 @@ class PolicyQA(Suite):
         return reply(item.gold[0])
 
     def people_about(self, outcomes: Sequence[Outcome]) -> str:
-        """How many of these examples have several references."""
+        """The number of these examples that have several references."""
         several = sum(len(one.item.gold) > 1 for one in outcomes)
         return (
             "each reference against the others of its example, where it has several "
