@@ -43,10 +43,10 @@ of them with digits cut off. {systems}
 
 ## How it was compared
 
-- The released answers and scores were imported as runs (`genaipa pull genaipabench`, `genaipa import genaipabench`),
-  and each figure was looked up in a table of `genaipa report`, or computed from the rows of one.
-- Every published score was counted, also those that `genaipa import` excludes because its audit found something wrong:
-  the paper used them all. Reports leave them out by default, and so give other numbers than this page.
+- The released answers and scores were imported as runs (`genaipa get genaipabench`, then `--runs`), and each figure was
+  looked up in a table of `genaipa report`, or computed from the rows of one.
+- Every published score was counted, also those that the import excludes because its audit found something wrong: the
+  paper used them all. Reports leave them out by default, and so give other numbers than this page.
 - Not counted are the tables that the audit takes for copies of another experiment's. Where a mean over experiments
   needs the M_all of one, it is that which follows from the system's metrics sheet. Copies are
   {copies}.

@@ -116,7 +116,7 @@ def printed_numbers() -> tuple[PrintedNumber, ...]:
 def import_study(origin: str | None, workspace: Path) -> None:
     """Import the study into `workspace`.
 
-    `origin` is where `genaipa pull` finds the released data; without it, it is pulled from its own place, or taken
+    `origin` is where `genaipa get` finds the released data; without it, it is pulled from its own place, or taken
     from where it was pulled before.
     """
     workspace.mkdir(exist_ok=True)

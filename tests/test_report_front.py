@@ -23,7 +23,7 @@ def test_the_best_system_is_named_with_how_sure_that_is():
     said = first_screen(study(documents=FIVE))
     one, two = (line.mean for line in said.lines)
     assert said.title == f"one answers best: {one}; two {two}"
-    assert said.limits.startswith("one less two: +")
+    assert said.limits.startswith("one minus two: +")
     assert "for policies like these, p " in said.limits
     assert "5 documents: rough for other policies." in said.limits
     assert [line.rank for line in said.lines] == ["1", "2"]

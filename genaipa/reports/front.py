@@ -198,7 +198,7 @@ def _limits(
         p = row["policies_p_holm"] if wide else row["p_holm"]
         sure = f" (95 %: {signed(low)} to {signed(high)} for {target}, {written(p)})" if pd.notna(low) else ""
         said.append(
-            f"{names[best]} less {names[row['second']]}: {signed(row['difference'])} points of M_all{sure}, over the "
+            f"{names[best]} minus {names[row['second']]}: {signed(row['difference'])} points of M_all{sure}, over the "
             f"{int(row['n'])} questions scored of both."
         )
     said += [_documents(board, pairs), _scorers(board)]
