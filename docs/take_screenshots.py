@@ -189,7 +189,7 @@ def main() -> None:
             )
             take(browser.new_page(viewport={"width": 1440, "height": 900}), url)
             take_more(browser.new_context(viewport={"width": 1440, "height": 1200}).new_page(), url)
-            report = browser.new_page(viewport={"width": 1200, "height": 1500})
+            report = browser.new_page(viewport={"width": 1440, "height": 900})
             report.goto((workspace / "report" / "index.html").as_uri())
             picture(report, "report")
             browser.close()
