@@ -146,7 +146,7 @@ def test_hostile_latex(hostile):
     fitting = {"\\allowbreak", "\\raggedright", "\\arraybackslash", "\\scriptsize"}
     assert {name for name in commands - fitting if not name.startswith("\\text")} == set()
     assert made.count("\n") == calm.count("\n")
-    assert not re.search(r"(?<!\\)[#$%^~_]", made.replace("% needs", ""))
+    assert not re.search(r"(?<!\\)[#$%^~_]", made.replace("% needs", "").replace("{!}{%\n", ""))
 
 
 @pytest.mark.parametrize("hostile", HOSTILE)

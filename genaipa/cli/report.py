@@ -138,7 +138,8 @@ def print_summary(made: Report, page: Path) -> None:
     )
     if counted := _unscored(made):
         show(counted)
-        explain(*made.notable)
+        caveats(made.faults)
+        explain(*(one for one in made.notable if one not in made.faults))
     else:
         show_tables(made.keys)
         caveats([*too_few_documents(made.tables.get("leaderboard")), *made.notable])

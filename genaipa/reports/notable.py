@@ -71,6 +71,12 @@ def weighty(gathered: Gathered) -> list[str]:
     return [*_made_up(gathered), *_mixed(gathered.frame), *_reworded(gathered), *audited, *_in_doubt(gathered.frame)]
 
 
+@plain_texts
+def faults(gathered: Gathered) -> list[str]:
+    """Sentences on what went wrong while asking: answers that failed, are missing, refused or cut off."""
+    return [one for one in _lacking(outcomes.statuses(gathered.frame)) if not one.startswith(_LACKS["unscored"])]
+
+
 def _lacking(statuses: Table) -> list[str]:
     """Sentences on answers missing from averages: failed, not asked or not scored."""
     total = statuses.data.select_dtypes("number").sum()

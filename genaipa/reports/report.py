@@ -98,6 +98,11 @@ class Report:
         """Sentences that no reader may miss: on answers that failed, are missing, unscored or excluded."""
         return notable.notable(self.gathered)
 
+    @cached_property
+    def faults(self) -> list[str]:
+        """Sentences on answers that failed, are missing, refused or cut off; some of `notable`."""
+        return notable.faults(self.gathered)
+
     @property
     def absent(self) -> list[str]:
         """Sentences on chapters that this report lacks, and why."""
