@@ -57,7 +57,7 @@ HISTORY = [
     event(
         1, seconds=12.5, note="fine", suggested={"reference": -1.0, "accuracy": 0.5}, preselected=True, order="question"
     ),
-    event(2, calibration=True, blind=False),
+    event(2, calibration=True, blind=False, pinned=True),
     event(3, kind="skip", values=None),
     event(4, answer=digest(1), values=typed("22222"), note="second thoughts\nover two lines"),
     event(5, answer=digest(2), kind="undo", values=None, undoes="id2"),

@@ -10,7 +10,7 @@ import threading
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from genaipa.scoring.events import EXPOSURE, VALUED
+from genaipa.scoring.events import EXPOSURE, VALUED, Pin
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -35,6 +35,8 @@ class CurrentScores:
             self._kinds[kind] = _InEffect(self._number_of)
         self._objections: dict[str, Event] = {}
         """Id → objection, ruling, or undo of an objection, in the order of the log."""
+        self._pins: dict[tuple[str, str, str], Event] = {}
+        """`Pin.about` → the latest pin."""
         self._saw_system: defaultdict[str, set[str]] = defaultdict(set)
         self._saw_scores: defaultdict[str, set[str]] = defaultdict(set)
         self._lock = threading.Lock()
@@ -54,7 +56,9 @@ class CurrentScores:
             self._saw_system[event.analyst].add(event.answer)
         if event.kind == "adjudication" or not event.independent:
             self._saw_scores[event.analyst].add(event.answer)
-        if event.annotation is not None or event.undoes in self._objections:
+        if isinstance(event.annotation, Pin):
+            self._pins[event.annotation.about] = event
+        elif event.annotation is not None or event.undoes in self._objections:
             self._objections[event.id] = event
         elif event.kind == "undo":
             for kind in self._kinds.values():
@@ -79,6 +83,12 @@ class CurrentScores:
         """The objections to annotated answers, the undos of these and the rulings on them, in the log's order."""
         with self._lock:
             return list(self._objections.values())
+
+    def pin(self, about: tuple[str, str, str]) -> Event | None:
+        """The pin in effect of a question about a text (`Pin.about`); None where no passage is pinned."""
+        with self._lock:
+            event = self._pins.get(about)
+        return event if event and isinstance(event.annotation, Pin) and event.annotation.at else None
 
     def score(self, answer: str, analyst: str, scorer: Scorer = "human") -> Event | None:
         """An analyst's current score of an answer."""

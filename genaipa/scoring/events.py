@@ -16,7 +16,7 @@ from genaipa.scoring.rubric import Values
 if TYPE_CHECKING:
     from genaipa.scoring.rubric import Rubric
 
-EventKind = Literal["score", "adjudication", "undo", "skip", "look", "objection", "ruling"]
+EventKind = Literal["score", "adjudication", "undo", "skip", "look", "objection", "ruling", "pin"]
 Scorer = Literal["human", "machine"]
 Order = Literal["question", "document", "random"]
 """The order in which the desk brings up answers: see `assignment.Plan`."""
@@ -25,8 +25,8 @@ VALUED: tuple[EventKind, ...] = ("score", "adjudication")
 """The kinds of events that give values."""
 EXPOSURE: EventKind = "look"
 """The kind of event, by its word in the log, that says that an analyst saw an answer's system or others' scores."""
-LASTING: tuple[EventKind, ...] = ("undo", EXPOSURE, "ruling")
-"""The kinds of events that can't be undone; a ruling is replaced by a later one."""
+LASTING: tuple[EventKind, ...] = ("undo", EXPOSURE, "ruling", "pin")
+"""The kinds of events that can't be undone; a ruling or a pin is replaced by a later one."""
 
 
 class Objection(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="objection"):
@@ -50,8 +50,28 @@ class Ruling(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     correction: Correction | None = None
 
 
-_ABOUT: dict[type, EventKind] = {Objection: "objection", Ruling: "ruling"}
-"""The kinds of events that are about an annotated answer, by what they say of it."""
+class Pin(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, tag="pin"):
+    """The passage of a document at which whoever scores later answers to the question begins to read.
+
+    Document and question are as in an objection. The passage is its place in the text `at` (first character, and the
+    one after the last) and the SHA-256 of these characters; without a place, none is pinned any more.
+    """
+
+    document: str
+    digest: str
+    questions: str
+    question: str
+    at: tuple[int, int] | None = None
+    sha256: str = ""
+
+    @property
+    def about(self) -> tuple[str, str, str]:
+        """The digest of the text, the question set and the question, for which the latest pin counts."""
+        return self.digest, self.questions, self.question
+
+
+_ABOUT: dict[type, EventKind] = {Objection: "objection", Ruling: "ruling", Pin: "pin"}
+"""The kinds of events that are about a question and its annotated answer, by what they say of it."""
 
 
 class Event(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, gc=False):
@@ -66,7 +86,8 @@ class Event(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     `calibration` says that the score was given to be compared with a reference analyst's. `rubric` names the rubric by
     which values were given; it is empty in scores of before it was kept, which were given by the paper's. `order` is
     the one in which the desk brought the answer up; it is empty for scores of before it was kept, and from elsewhere.
-    `annotation` is what an objection says of the annotated answer beside this answer, or a ruling of an objection.
+    `pinned` says that a pinned passage was on screen. `annotation` is what an objection says of the annotated answer
+    beside this answer, a ruling of an objection, or a pin of the question's passage.
     """
 
     id: str
@@ -86,7 +107,8 @@ class Event(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     calibration: bool = False
     rubric: str = ""
     order: Order | Literal[""] = ""
-    annotation: Objection | Ruling | None = None
+    pinned: bool = False
+    annotation: Objection | Ruling | Pin | None = None
 
     @property
     def changes_scores(self) -> bool:
@@ -168,12 +190,16 @@ def complaint(event: Event, rubric: Rubric) -> str:
 
 
 def _on_annotation(event: Event) -> str:
-    """The problem of an event's word on an annotated answer, which objections and rulings have, and no others."""
+    """The problem of an event's word on a question, which objections, rulings and pins have, and no others."""
     said = event.annotation
     if _ABOUT.get(type(said)) != (event.kind if event.kind in _ABOUT.values() else None):
         return (
             f"the {event.kind} must say {'its own' if event.kind in _ABOUT.values() else 'nothing'} of an annotation."
         )
+    if isinstance(said, Pin):
+        placed = said.at is not None and 0 <= said.at[0] < said.at[1] and bool(said.sha256)
+        none = said.at is None and not said.sha256
+        return "" if placed or none else "its passage wants a place in the text (at) and these characters' sha256."
     flaw = next(flaws(said.correction), "") if said and said.correction else ""
     return f"its correction {flaw}" if flaw else ""
 

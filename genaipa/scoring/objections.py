@@ -58,7 +58,7 @@ class Filed:
 
 
 def _settled(ruling: Event) -> Correction | None:
-    return ruling.annotation.correction if ruling.annotation else None
+    return ruling.annotation.correction if isinstance(ruling.annotation, Ruling) else None
 
 
 def filed(events: Iterable[Event]) -> list[Filed]:

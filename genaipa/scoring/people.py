@@ -43,6 +43,7 @@ KEYS = {
     "highlight": "h",
     "nearest": "j",
     "nearest_before": "k",
+    "pin": "p",
     "sentence": ".",
     "sentence_before": ",",
     "claims": "t",

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from genaipa.scoring.answers import Pool
     from genaipa.scoring.assignment import Dispute, History, Plan
     from genaipa.scoring.current import CurrentScores
-    from genaipa.scoring.events import EventKind, Objection
+    from genaipa.scoring.events import EventKind, Objection, Pin
     from genaipa.scoring.rubric import Values
     from genaipa.scoring.store import Store
 
@@ -218,6 +218,7 @@ class Queue:
         seconds: float | None,
         suggested: Mapping[str, float],
         preselected: bool,
+        pinned: bool = False,
         id: str,  # noqa: A002 - the event's own word
     ) -> Event:
         """Keep a score, on disk when this returns. The same `id` sent twice is kept once.
@@ -226,7 +227,7 @@ class Queue:
         """
         given = {"id": id, "values": values, "note": note, "seconds": seconds, "rubric": self.store.rubric.digest}
         order = "random" if (analyst, digest) in self._given_early else self.plan.order
-        screen = {"suggested": dict(suggested), "preselected": preselected, "order": order}
+        screen = {"suggested": dict(suggested), "preselected": preselected, "pinned": pinned, "order": order}
         calibration = self.is_calibration(digest, analyst)
         return self._keep(self._event("score", analyst, digest, **given, **screen, calibration=calibration))
 
@@ -280,6 +281,11 @@ class Queue:
     def withdraw(self, objection: Event) -> None:
         """Withdraw an objection in its analyst's name."""
         self._withdraw(objection)
+
+    def pin(self, analyst: str, digest: str, pin: Pin) -> None:
+        """Pin a passage for the question of this answer, or none any more."""
+        self._caught_up()
+        self._keep(self._event("pin", analyst, digest, annotation=pin))
 
     def undo_adjudication(self, analyst: str, digest: str) -> Event | None:
         """Withdraw an answer's adjudication, which becomes a draft again; return it, or None if it is not theirs."""

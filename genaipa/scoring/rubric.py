@@ -33,8 +33,8 @@ _MOST_VALUES = 9
 _RESERVED = frozenset(
     (
         *("digest", "analyst", "time", "note", "seconds", "kind", "scorer", "blind", "independent", "calibration"),
-        *("suggested", "preselected", "order", "rubric", "id", "run", "system", "document", "question", "wording"),
-        *("initialization", "prompts", "repetition", "m_all", "asked", "answer", "annotated answer"),
+        *("suggested", "preselected", "pinned", "order", "rubric", "id", "run", "system", "document", "question"),
+        *("wording", "initialization", "prompts", "repetition", "m_all", "asked", "answer", "annotated answer"),
         *("unit", "key", "model", "experiment", "category", "source", "silent", "status", "claims_silence", "role"),
         *("pi", "in_wave", "desk_order"),
         *("cost", "tokens_in", "tokens_cached", "tokens_out", "prompt_cut", "excluded", "counted", "averaged"),

@@ -151,6 +151,8 @@ STEPS: tuple[Step, ...] = (
     (),
     # 5: no event can be replaced, and the state of the chain only grows.
     (_guard_more,),
+    # 6: events pin the passage of a question, and scores say whether one was on screen.
+    (),
 )
 """Step by step, the statements from an empty database to today's. A step that was released is never changed.
 

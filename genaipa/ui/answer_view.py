@@ -85,10 +85,11 @@ def pieces(text: str, spans: Iterable[Span]) -> list[Piece]:
 
 def _lengths(cut: list[Piece]) -> list[list[int | str]]:
     """These pieces, each with its text's length as JavaScript counts it: in units of UTF-16."""
-    return [[_units(text), *marked] for text, *marked in cut]
+    return [[units(text), *marked] for text, *marked in cut]
 
 
-def _units(text: str) -> int:
+def units(text: str) -> int:
+    """The length of a text as JavaScript counts it."""
     return len(text.encode("utf-16-le")) // 2
 
 
@@ -155,7 +156,7 @@ def prepare(case: Case, rubric: Rubric, *, blind: bool, suggestions: bool) -> Pr
     }
     name = document.about.title or document.company
     text, at = document.text, paragraphs(document)
-    breaks = [*accumulate(_units(text[start:end]) for start, end in pairwise([0, *at]))]
+    breaks = [*accumulate(units(text[start:end]) for start, end in pairwise([0, *at]))]
     about = {"digest": document.digest, "name": name, "text": text, "breaks": breaks}
     return Prepared(shown, about, reply, evidence, suggested, case)
 

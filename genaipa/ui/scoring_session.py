@@ -35,6 +35,8 @@ class OpenAnswer:
     trouble: str = ""
     objection: str = ""
     """A sentence on why the last objection to its annotated answer was not kept."""
+    pinned: bool = False
+    """Whether a pinned passage was on screen."""
 
 
 @dataclass

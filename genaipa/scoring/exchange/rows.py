@@ -34,7 +34,7 @@ def columns(rubric: Rubric) -> tuple[str, ...]:
     """The columns of a table of scores: those that are read back, and `ABOUT`."""
     return (
         *(DIGEST, "analyst", "time", *rubric.metrics, "note"),
-        *("seconds", "kind", "scorer", "blind", "independent", "calibration", "suggested", "preselected"),
+        *("seconds", "kind", "scorer", "blind", "independent", "calibration", "suggested", "preselected", "pinned"),
         *("order", "rubric", "id"),
         *ABOUT,
     )
@@ -52,7 +52,7 @@ def row_of(event: Event, places: Sequence[Occurrence], rubric: Rubric) -> tuple[
     return (
         *(event.answer, event.analyst, event.time, *metrics, event.note),
         *(event.seconds, event.kind, event.scorer, _word(event.blind), _word(event.independent)),
-        *(_word(event.calibration), suggested, _word(event.preselected)),
+        *(_word(event.calibration), suggested, _word(event.preselected), _word(event.pinned)),
         *(event.order, event.rubric, event.id),
         *_about(places),
         round(rubric.m_all(values), 2),
@@ -170,6 +170,7 @@ _READERS: dict[str, Callable[[str], Any]] = {
     "independent": _flag,
     "calibration": _flag,
     "preselected": _flag,
+    "pinned": _flag,
     "order": _choice(*ORDERS),
     "rubric": str,
 }

@@ -6,9 +6,9 @@ function cut(text, lengths) {
   return lengths.map(([length, ...marked]) => [text.slice(at, (at += length)), ...marked]);
 }
 
-// Beside the lines that the annotated answer rests on, and those that the answer cites, thin bars. All are in a box of their
+// Beside the lines that the annotated answer rests on, those that the answer cites, and a pinned range, thin bars. All are in a box of their
 // own, since the browser lays out the whole document anew where something is put between its words.
-function drawBars(pane) {
+function drawBars(pane, pinned = null) {
   const bars = pane.querySelector(".bars") ?? pane.appendChild(make("span", { class: "bars" }));
   const { top } = pane.getBoundingClientRect();
   const from = pane.scrollTop - top;
@@ -16,6 +16,7 @@ function drawBars(pane) {
   const boxes = ["annotated", "cited"].flatMap((style) =>
     [...pane.querySelectorAll(`mark.${style}`)].map((passage) => [style, passage.getBoundingClientRect()]),
   );
+  if (pinned) boxes.push(["pinned", pinned.getBoundingClientRect()]);
   bars.replaceChildren(
     ...boxes.map(([style, box]) => make("span", { class: `along ${style}`, style: `top: ${box.top + from}px; height: ${box.height}px` })),
   );

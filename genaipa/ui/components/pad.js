@@ -7,7 +7,7 @@
 const SIGNS = { bad: "✗", unsure: "≈" };
 // The answer's own marks say whether it is right, the document's what it is about.
 const MARKS =
-  "In the document: what the annotated answer rests on, sections that the answer cites, and passages that it quotes. " +
+  "In the document: what the annotated answer rests on, sections that the answer cites, passages that it quotes, and the one that is pinned for the question. " +
   "In the answer: green is in the document, dotted nearly so, dashed is not.";
 const CLAIMS = 200; // sentences of an answer that have one of the document beneath: each more makes the rest slower
 const AWAY = 2000; // ms between two attempts to reach the scores
@@ -32,6 +32,13 @@ function forgiving(word) {
     .replace(/['\u2018\u2019\u02bc]/g, "['\u2018\u2019\u02bc]")
     .replace(/["\u201c\u201d\u201e]/g, '["\u201c\u201d\u201e]')
     .replace(/[-\u2010-\u2014]/g, "[-\u2010-\u2014]");
+}
+
+// The places ([at, length]) where a text has these words in a row, however they are spaced and whatever quotes and hyphens
+// they have.
+function inARow(words, text, from = 0) {
+  const pattern = words.split(/\s+/).map(forgiving).join("\\s+");
+  return [...text.matchAll(new RegExp(pattern, "giu"))].map((match) => [from + match.index, match[0].length]);
 }
 
 // The characters of a pane as one text, and the range in it of so many of them from a place, across highlights.
@@ -149,7 +156,7 @@ class Pad extends Recall {
     fill(this.root, this.screen, overlay, this.list, this.aloud);
     // At first, and whenever the window changes.
     const resized = new ResizeObserver(() => {
-      drawBars(this.document);
+      drawBars(this.document, this.pinned);
       reachTables(this.screen);
     });
     for (const one of [this.document, this.reply]) resized.observe(one);
@@ -158,7 +165,7 @@ class Pad extends Recall {
   }
 
   legend() {
-    const marks = ["annotated", "cited", "quoted"].map((name) => make("mark", { class: name }, name));
+    const marks = ["annotated", "cited", "quoted", "pinned"].map((name) => make("mark", { class: name }, name));
     return make("div", { class: "legend", title: MARKS }, ...marks);
   }
 
@@ -191,6 +198,7 @@ class Pad extends Recall {
       if (data.answered === this.sent) this.settle();
       if (data.trouble) this.say(data.trouble, "bad");
       else if (before.trouble) this.say("");
+      this.repinned(before.pin);
       this.objected();
       this.draw();
       this.compare(data.comparison);
@@ -349,10 +357,12 @@ class Pad extends Recall {
 
   // Where the document is read from, once all else is drawn.
   arrive({ anew, stays }) {
-    if (anew) drawBars(this.document);
+    if (anew || this.pinned || this.data.pin) this.markPinned();
     reachTables(this.screen);
-    if (this.data.first && !stays) this.scrollTo(this.data.first);
+    if (this.pinned) reveal(this.document, this.pinned);
+    else if (this.data.first && !stays) this.scrollTo(this.data.first);
     this.find(false);
+    if (this.pinned && !this.sought) this.found.textContent = "pinned";
   }
 
   showAnnotated() {
@@ -577,6 +587,7 @@ class Pad extends Recall {
       PageUp: (event) => this.readOn(event, -1, this.document),
       [bound.search]: () => this.search.focus(),
       [bound.highlight]: () => this.nextHighlight(),
+      [bound.pin]: () => this.pin(),
       [bound.sentence]: () => this.lead(this.sentence + 1),
       [bound.sentence_before]: () => this.lead(this.sentence - 1),
       [bound.nearest]: () => this.nextNearest(1),
@@ -644,8 +655,8 @@ class Pad extends Recall {
   }
 
   tellAct(name) {
-    const more = name === "object" ? { objection: this.proposed } : name === "go" ? { to: this.to } : {};
-    this.tell(name, { ...this.draft(), ...more });
+    const more = { object: { objection: this.proposed }, pin: { pin: this.pinning }, go: { to: this.to } };
+    this.tell(name, { ...this.draft(), ...more[name] });
   }
 
   tell(name, more = {}) {
@@ -789,7 +800,12 @@ class Pad extends Recall {
   jump(mark) {
     this.scrollTo(mark);
     for (const lit of this.document.querySelectorAll(".lit")) lit.classList.remove("lit");
-    for (const piece of this.marked(mark)) piece.classList.add("lit");
+    const pieces = this.marked(mark);
+    for (const piece of pieces) piece.classList.add("lit");
+    if (!pieces.length) return;
+    this.lit = new Range();
+    this.lit.setStartBefore(pieces[0]);
+    this.lit.setEndAfter(pieces.at(-1));
   }
 
   follow(event) {
@@ -817,6 +833,7 @@ class Pad extends Recall {
   look(n) {
     this.sentence = Math.min(Math.max(n, -1), this.said.length - 1);
     this.near = null;
+    this.lit = this.hits?.[this.hit] ?? null;
     const here = this.said[this.sentence];
     light("genaipa-sentence", here ? [here.range] : []);
     light("genaipa-near", []);
@@ -852,8 +869,62 @@ class Pad extends Recall {
     const range = here && this.inDocument(here.at, here.length);
     light("genaipa-near", range ? [range] : []);
     if (!range) return;
+    this.lit = range;
     reveal(this.document, range);
     this.announce(String(range));
+  }
+
+  // --- the passage that is pinned for the question ---
+
+  // What is selected in the document, else what was lit there last, else what is pinned.
+  chosen() {
+    const selected = this.selecting ? String(getSelection()).trim() : "";
+    if (!selected) return this.lit ?? this.pinned;
+    const { whole, range } = characters(this.document);
+    const found = inARow(selected, whole).map(([at, length]) => range(at, length));
+    const pane = this.document.getBoundingClientRect();
+    return found.find((one) => one.getBoundingClientRect().bottom > pane.top) ?? found[0];
+  }
+
+  pin() {
+    if (this.waiting) return;
+    const range = this.chosen();
+    const { pin, bound } = this.data;
+    if (!range) {
+      this.say(`Nothing is lit in the document: ${bound.nearest}, ${bound.search} or a selection lights what ${bound.pin} pins.`, "bad");
+      return;
+    }
+    this.lit = range;
+    const before = new Range();
+    before.setStart(this.document, 0);
+    before.setEnd(range.startContainer, range.startOffset);
+    const [start, { length: letters }] = [String(before).length, String(range)];
+    // What is searched for is a word or two: pinned is the sentence that has it.
+    const around = (one) => one.at <= start && start + letters <= one.at + one.length;
+    const sentence = range === this.word && this.readable.all.find(around);
+    const { at, length } = sentence || { at: start, length: letters };
+    this.pinning = { at, length, remove: pin?.at === at && pin.length === length };
+    this.act("pin");
+  }
+
+  // Say at the passage itself that it is pinned.
+  markPinned() {
+    const { pin } = this.data;
+    if (pin) this.inDocument ??= characters(this.document).range;
+    this.pinned = pin ? this.inDocument(pin.at, pin.length) : null;
+    light("genaipa-pinned", this.pinned ? [this.pinned] : []);
+    drawBars(this.document, this.pinned);
+  }
+
+  // Another passage is pinned than before, or none.
+  repinned(before) {
+    const { pin } = this.data;
+    if (JSON.stringify(pin) === JSON.stringify(before)) return;
+    this.markPinned();
+    if (pin) this.lit = null;
+    light("genaipa-near", []);
+    this.found.textContent = pin ? "pinned" : "";
+    this.say(pin ? "Pinned: later answers to this question open here." : "No passage is pinned any more.");
   }
 
   nextHighlight() {
@@ -875,23 +946,21 @@ class Pad extends Recall {
     }
     const here = this.hits[this.hit];
     if (wanted || this.sought || !this.near) this.found.textContent = here ? `${this.hit + 1} of ${this.hits.length}` : wanted && "not found";
+    if (here) this.lit = this.word = here;
     this.sought = wanted;
     light("genaipa-found", this.hits);
     light("genaipa-here", here ? [here] : []);
     if (here) reveal(this.document, here);
   }
 
-  // The places in the document, across the borders of highlights, that have the words in a row, however they are
-  // spaced and whatever quotes and hyphens they have; where there are none, the words in paragraphs that have them all.
+  // The places in the document, across the borders of highlights, that have the words in a row; where there are none, the words in paragraphs that have them all.
   ranges(wanted) {
     const { whole, range } = characters(this.document);
-    const words = wanted.split(/\s+/).map(forgiving);
-    const matches = (pattern, text, from = 0) =>
-      [...text.matchAll(new RegExp(pattern, "giu"))].map((match) => [from + match.index, match[0].length]);
-    let found = matches(words.join("\\s+"), whole);
+    const words = wanted.split(/\s+/);
+    let found = inARow(wanted, whole);
     if (!found.length) {
       found = [...whole.matchAll(/[^\n]+/g)].flatMap(({ 0: line, index }) => {
-        const each = words.map((word) => matches(word, line, index));
+        const each = words.map((word) => inARow(word, line, index));
         return each.every((places) => places.length) ? each.flat().sort((one, other) => one[0] - other[0]) : [];
       });
     }

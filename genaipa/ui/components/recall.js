@@ -24,6 +24,7 @@ const GROUPS = {
     {
       search: "to the search in the document",
       highlight: "the next highlight in the document",
+      pin: "pins what is lit or selected in the document for later answers to the question; once more takes it away",
       sentence: "the next sentence of the answer",
       sentence_before: "the sentence before",
       nearest: "the nearest words in the document",

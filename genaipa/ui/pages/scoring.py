@@ -9,7 +9,7 @@ from msgspec.structs import asdict, replace
 
 from genaipa.errors import GenaipaError
 from genaipa.scoring.events import Draft
-from genaipa.ui import objecting
+from genaipa.ui import objecting, pinning
 from genaipa.ui.answer_view import comparison, metric_in_words
 from genaipa.ui.components import component
 from genaipa.ui.progress_line import progress_line
@@ -120,6 +120,8 @@ def _compared_last(desk: Desk, user: User, session: ScoringSession) -> OpenAnswe
 
 def _on_screen(desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer) -> dict[str, dict[str, Any]]:
     ready = prepared(desk, opened.answer)
+    pin = pinning.on_screen(desk, user, ready.case)
+    opened.pinned = opened.pinned or pin is not None
     turn = {
         "id": opened.id,
         "of": opened.answer,
@@ -133,6 +135,7 @@ def _on_screen(desk: Desk, user: User, session: ScoringSession, opened: OpenAnsw
             "undo": desk.queue.last(user.name) is not None,
         },
         "objection": objecting.on_screen(desk, user.name, ready.case, opened.objection),
+        "pin": pin,
         "preselect": session.preselect,
         "proposal": opened.proposal
         and {"keys": desk.rubric.keys_of(opened.proposal.values), "reason": opened.proposal.reason},
@@ -249,6 +252,7 @@ def _save(desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer, s
         seconds=None if untimed else float(sent["seconds"]),
         suggested={**prepared(desk, opened.answer).suggested, **(opened.proposal.values if opened.proposal else {})},
         preselected=_filled_in(opened, sent),
+        pinned=opened.pinned,
         id=opened.id,
     )
     reference = desk.queue.reference(opened.answer, user.name) if calibrating else None
@@ -315,6 +319,11 @@ def _object(desk: Desk, user: User, _: ScoringSession, opened: OpenAnswer, sent:
     opened.objection = objecting.take(desk, user.name, prepared(desk, opened.answer).case, sent["objection"])
 
 
+def _pin(desk: Desk, user: User, _: ScoringSession, opened: OpenAnswer, sent: dict[str, Any]) -> None:
+    _keep_if_changed(desk, user, opened, sent)
+    pinning.take(desk, user, prepared(desk, opened.answer).case, sent["pin"])
+
+
 def _compared(desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer, _sent: dict[str, Any]) -> None:
     following = _next(desk, user, session)
     if following is not None and not following.draft.updated:
@@ -332,4 +341,4 @@ def _go_on(session: ScoringSession, opened: OpenAnswer) -> None:
 
 
 _MOVES = {"save": _save, "skip": _skip, "undo": _undo, "back": _back, "go": _go}
-_ACTS = {**_MOVES, "preselect": _preselect, "object": _object, "compared": _compared}
+_ACTS = {**_MOVES, "preselect": _preselect, "object": _object, "pin": _pin, "compared": _compared}
