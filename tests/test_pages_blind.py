@@ -72,7 +72,7 @@ def test_an_answer_stays_blind_while_one_is_at_it(desk):
     page = Shown("overview", desk)
     page.tell("overview answers", "chosen", first)
     assert "overview scores" not in page.components()
-    assert [row[0] for row in Shown("agreement", desk).rows("agreement answers")] == ["Q2"]
+    assert [row[0] for row in Shown("agreement", desk).rows("agreement answers")] == ["Question 2 on Acme? (Q2)"]
     page.tell("overview answers", "chosen", second)
     assert "overview scores" in page.components()
     desk.store.discard_draft(EDSGER.name, first)
