@@ -138,7 +138,7 @@ def install_sdk(into: Path) -> None:
 
 def test_a_new_provider(genaipa_with_acme: Cli, copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is listed, diagnosed, asked, priced as unknown, blinded and recorded, and its key stays hidden."""
-    listed = genaipa_with_acme("systems")
+    listed = genaipa_with_acme("systems", "--explain")
     assert "acme/MODEL" in listed.out, listed.err
     assert "any model of Acme's" in listed.out
     (facts,) = json.loads(genaipa_with_acme("systems", "acme/one", "--json").out)
@@ -180,7 +180,7 @@ def test_listing_imports_no_sdk(copy: Path) -> None:
     """A provider's record is read without its SDK, or any other, being imported."""
     (copy / "acme_sdk.py").write_text("raise SystemExit('imported')")
     probe = (
-        "import sys\nfrom genaipa.__main__ import main\nsys.argv = ['genaipa', 'systems']\n"
+        "import sys\nfrom genaipa.__main__ import main\nsys.argv = ['genaipa', 'systems', '--explain']\n"
         "try:\n    main()\nfinally:\n    print('\\nhas', *sys.modules)\n"
     )
     done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=False)

@@ -100,9 +100,10 @@ def _print_missing(topics: dict[str, list[Row]], used: set[str]) -> None:
 
 
 def _used(workspace: Workspace) -> set[str]:
-    """Families of systems, which are named as their extras are, of the workspace's own systems and of its runs."""
+    """Families, named as their extras are, of the workspace's systems, of its runs and of keys that are set."""
     from genaipa.runs.finding import run_folders
     from genaipa.systems.catalog import own_entries
+    from genaipa.systems.endpoint import read_variable
     from genaipa.systems.provider import find_provider
 
     systems = {entry.system for entry in (own_entries(workspace)[0] or {}).values()}
@@ -110,7 +111,8 @@ def _used(workspace: Workspace) -> set[str]:
         with contextlib.suppress(GenaipaError):
             systems |= set(folder.outline().spec.systems)
     found = {system: find_provider(system) for system in systems}
-    return {part for system, one in found.items() if one for part in (one.name, one.family(system).rstrip("/"))}
+    keys = {name for name, one in _variables(workspace).items() if any(map(read_variable, one.keys))}
+    return keys | {part for system, one in found.items() if one for part in (one.name, one.family(system).rstrip("/"))}
 
 
 def _either(what: str, ok: object, found: str, problem: str, remedy: str, state: State = "missing") -> Row:

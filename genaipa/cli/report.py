@@ -138,8 +138,8 @@ def print_summary(made: Report, page: Path) -> None:
     )
     if counted := _unscored(made):
         show(counted)
-        caveats(made.faults)
-        explain(*(one for one in made.notable if one not in made.faults))
+        caveats(made.gaps)
+        explain(*(one for one in made.notable if one not in made.gaps))
     else:
         show_tables(made.keys)
         caveats([*too_few_documents(made.tables.get("leaderboard")), *made.notable])

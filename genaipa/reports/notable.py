@@ -38,9 +38,8 @@ def notable(gathered: Gathered) -> list[str]:
     """Sentences that no reader may miss: on answers that failed, are missing, unscored or excluded."""
     if gathered.frame.empty and gathered.is_of_suites:
         return of_suites(gathered.suites)
-    filters = {one.only.in_words() for one in gathered.sources} - {""}
     return [
-        *(f"Filtered by: {words}." for words in filters),
+        *_filtered(gathered),
         *_made_up(gathered),
         *_lacking(outcomes.statuses(gathered.frame)),
         *_unscored(gathered.frame),
@@ -58,6 +57,12 @@ def notable(gathered: Gathered) -> list[str]:
     ]
 
 
+def _filtered(gathered: Gathered) -> list[str]:
+    """A sentence on the filters of what was gathered; none without filters."""
+    filters = {one.only.in_words() for one in gathered.sources} - {""}
+    return [f"Filtered by: {words}." for words in sorted(filters)]
+
+
 def _made_up(gathered: Gathered) -> list[str]:
     """A sentence on systems whose replies come from a script."""
     models = {name: full for one in gathered.sources for name, full in one.manifest.digests.systems.items()}
@@ -72,9 +77,10 @@ def weighty(gathered: Gathered) -> list[str]:
 
 
 @plain_texts
-def faults(gathered: Gathered) -> list[str]:
-    """Sentences on what went wrong while asking: answers that failed, are missing, refused or cut off."""
-    return [one for one in _lacking(outcomes.statuses(gathered.frame)) if not one.startswith(_LACKS["unscored"])]
+def gaps(gathered: Gathered) -> list[str]:
+    """Sentences on answers that are not here: filtered out, failed, refused or cut off."""
+    lacking = _lacking(outcomes.statuses(gathered.frame))
+    return [*_filtered(gathered), *(one for one in lacking if not one.startswith(_LACKS["unscored"]))]
 
 
 def _lacking(statuses: Table) -> list[str]:

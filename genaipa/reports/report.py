@@ -99,9 +99,9 @@ class Report:
         return notable.notable(self.gathered)
 
     @cached_property
-    def faults(self) -> list[str]:
-        """Sentences on answers that failed, are missing, refused or cut off; some of `notable`."""
-        return notable.faults(self.gathered)
+    def gaps(self) -> list[str]:
+        """Those of `notable` that say which answers are not here: filtered out, failed, refused or cut off."""
+        return notable.gaps(self.gathered)
 
     @property
     def absent(self) -> list[str]:
