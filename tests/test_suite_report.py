@@ -210,7 +210,7 @@ def test_every_set_of_items_is_printed(genaipa: Callable[..., Finished]) -> None
             "run", "--suite", "opp115", "--split", "sample", "--system", "baseline/majority", "--limit", limit
         )
         assert done.code == 0
-    reported = genaipa("report", "--formats", "svg", "-o", "out")
+    reported = genaipa("report", "--formats", "svg", "-o", "out", "--explain")
     assert reported.code == 0
     for limit in (5, 6):
         assert f"\nOPP-115, sample, a sample of {limit}\n" in f"\n{reported.out}"

@@ -187,9 +187,10 @@ def test_a_figure_of_errors_defines_their_types(genaipa: Cli) -> None:
 def test_the_leaderboard_names_systems_asked_other_items(genaipa: Cli) -> None:
     """A column is of one set of items; who was asked another sample is not left out without a word."""
     done(genaipa(*RUN, "--system", "scripted,extractive", "--limit", "10"))
-    assert "A column is of one set of items" not in done(genaipa("leaderboard"))
+    assert "A column is of one set of items" not in done(genaipa("leaderboard", "--explain"))
     done(genaipa(*RUN, "--system", f"scripted/{EXAMPLE}", "--limit", "5"))
-    assert f"not in it are PolicyQA, sample, a sample of 5 (scripted/{EXAMPLE})." in done(genaipa("leaderboard"))
+    said = done(genaipa("leaderboard", "--explain"))
+    assert f"not in it are PolicyQA, sample, a sample of 5 (scripted/{EXAMPLE})." in said
 
 
 def test_an_option_of_the_other_kind_is_refused_by_its_name(genaipa: Cli) -> None:
