@@ -107,6 +107,7 @@ def reached_by_keyboard_alone(anna: Analyst) -> None:
         assert page.get_by_role("heading", level=2, name=head).count() > 0, head
 
 
+@pytest.mark.full
 def test_axe_finds_nothing_on_any_page() -> None:
     """Contrast, names, roles, order of titles, size of targets and reach by keyboard, on every page of a study."""
     make_study()

@@ -36,6 +36,7 @@ def drawn(random: np.random.Generator, analysts: int, leniency: float, *, by: st
     return pd.DataFrame(columns).astype({"question": str, "document": str, "analyst": str}).assign(experiment="quality")
 
 
+@pytest.mark.full
 def test_an_interval_holds_the_truth_for_other_analysts() -> None:
     """With three analysts and with five, of any leniency, in 95 of 100 studies; without their part in far fewer."""
     random, studies = np.random.default_rng(5), size(small=60, full=600)
@@ -97,6 +98,7 @@ def compared(ours: tuple[str, ...], theirs: tuple[str, ...]) -> Comparison:
     return compare_sides(*(Side(name, frame[frame["system"] == name], texts, asked) for name in ("a/one", "b/two")))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("theirs", "told"),
     [(("ada", "bo"), True), (("bo", "ada"), True), (("cy", "dee"), False), (("ada",), False)],

@@ -101,6 +101,7 @@ def changed(content: bytes, chance: random.Random) -> bytes:
     return b"".join(lines)
 
 
+@pytest.mark.full
 def test_each_change_is_found_or_changes_nothing(study: Path, tmp_path: Path) -> None:
     """Of changes to all files nothing is computed otherwise without a word."""
     shutil.copytree(study, tmp_path, dirs_exist_ok=True)

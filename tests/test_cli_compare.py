@@ -142,6 +142,7 @@ def test_names_are_near_misses_of_systems_too(genaipa: Cli, run: str) -> None:
     assert "known: both, extractive, latest, scripted." in said
 
 
+@pytest.mark.full
 def test_files_are_written(genaipa: Cli, run: str) -> None:
     """A file in the form that its name says; in a folder all forms, with the figure, the same bytes each time."""
     give_scores(run)

@@ -28,6 +28,7 @@ class Mine:
 """
 
 
+@pytest.mark.full
 def test_as_in_a_process_of_its_own(genaipa: Cli, genaipa_process: Cli) -> None:
     """Exit code, standard output and standard error are the same, for what works and for what doesn't."""
     Path("mine.py").write_text(ASSISTANT, encoding="utf-8")

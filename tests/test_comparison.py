@@ -197,6 +197,7 @@ def test_systems_alike_in_general_are_seldom_told_apart():
     assert alone >= 0.2 * studies
 
 
+@pytest.mark.full
 @settings(max_examples=size(small=3, full=8))
 @given(st.integers(0, 1000), st.integers(2, len(QUESTIONS)), st.booleans())
 def test_the_other_way_round_is_the_same_finding(seed, many, apart):

@@ -78,6 +78,7 @@ def test_a_batch_of_hours_is_a_plain_pace() -> None:
     assert conduct.figure(conduct.over_time(short), conduct.sittings([*short.values()]), ALONE) is None
 
 
+@pytest.mark.full
 def test_reports_have_it_where_time_was_measured(genaipa: Cli) -> None:
     """Of runs that took time, of the paper's questions and of a suite; not of a system that answers from memory."""
     make_workspace(4)

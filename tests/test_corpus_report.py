@@ -99,6 +99,7 @@ def test_metrics_without_annotated_answers(run: Run) -> None:
     assert any(said.startswith("c.jsonl: 20 documents, 1 of them with the very text") for said in told)
 
 
+@pytest.mark.full
 def test_long_and_empty_tables(tmp_path: Path, genaipa: Callable[..., Finished]) -> None:
     """A page counts its texts, leaves out columns without a value, and explains intervals in no chapter."""
     (tmp_path / "genaipa.toml").touch()

@@ -447,6 +447,7 @@ def test_the_annotated_answer_is_said_to_be_wrong() -> None:
     assert keys_of(given.values) == "12333"
 
 
+@pytest.mark.full
 def test_calibration() -> None:
     """What a reference analyst gave is shown beside a new analyst's score once that is saved, and never before."""
     make_answers("See section 1.", "See section 2.", "See section 3.")
@@ -494,6 +495,7 @@ def listened(machine: BrowserContext, sit_down: Callable[[BrowserContext], Analy
     return sit_down(machine), frames
 
 
+@pytest.mark.full
 def test_while_the_scores_are_away() -> None:
     """The page stays while they can't be reached, says so, keeps what is typed, and comes back by itself."""
     make_answers("See section 1.", "See section 2.")

@@ -226,6 +226,7 @@ def test_a_draft_outlives_the_desk_and_the_browser() -> None:
         assert len(kept_events()) == 1
 
 
+@pytest.mark.full
 def test_a_note_goes_on_while_the_desk_is_started_again() -> None:
     """Somebody in the middle of a note stays in the field, also while the desk is away: no digit becomes a value."""
     make_answers("Answer 1.")

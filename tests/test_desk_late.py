@@ -142,6 +142,7 @@ def slow_disk() -> Iterator[None]:
         connection.close()
 
 
+@pytest.mark.full
 def test_what_comes_while_a_score_is_saved_breaks_nothing_off() -> None:
     """A score that takes long, while the browser sends what was typed once more, is saved and the next is shown."""
     make_answers("See section 1.", "See section 2.")

@@ -70,6 +70,7 @@ class Wire:
         return self.quiet(page, finished) - before
 
 
+@pytest.mark.full
 def test_a_key_sends_what_changed_and_nothing_of_a_judge() -> None:
     """However long the document, a key costs 2 kB, and the next answer about the same document not much more.
 

@@ -389,6 +389,7 @@ def test_bounds_move_the_bands_of_every_axis() -> None:
     assert "Red below 77.5" in drawn.note
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("systems", "documents", "questions"),
     size(
@@ -412,6 +413,7 @@ def test_every_size_is_drawn(systems, documents, questions) -> None:
         assert len(figure.as_png(one, dpi=40)) > 1000
 
 
+@pytest.mark.full
 def test_values_that_are_all_equal_are_drawn() -> None:
     """Boxes without a width, differences of nothing and drops of nothing are no error."""
     questions = size(small=("T_f1",), full=QUESTIONS)
@@ -522,6 +524,7 @@ def test_the_same_numbers_give_the_same_bytes(tmp_path) -> None:
     assert not any(b"20" in line for line in document.split(b"\n") if b"Date" in line)
 
 
+@pytest.mark.full
 def test_threads_draw_without_disturbing_each_other() -> None:
     """Threads that draw at once draw what one alone does; matplotlib's settings are left as they were."""
     found = everything(whole_study(documents=("uber",), questions=("T_f1", "T_u1")))[: size(small=3, full=6)]

@@ -177,6 +177,7 @@ def test_tab_completes_names(genaipa: Cli, monkeypatch: pytest.MonkeyPatch) -> N
         assert set(genaipa().out.split()) == wanted, line
 
 
+@pytest.mark.full
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 def test_a_full_disk_is_a_sentence() -> None:
     """Output that can't be written ends in one sentence and exit code 1, at exit too; so does closed output."""

@@ -109,6 +109,7 @@ def put(system: System, times: int) -> list[Attempt | NoReplyError]:
         return asyncio.run(all_of_it())
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("vendor", SYSTEMS)
 def test_no_error_answer_hangs(monkeypatch: pytest.MonkeyPatch, vendor: str) -> None:
     """Whatever a server says with an error, the call ends, in one short line without the key."""

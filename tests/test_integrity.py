@@ -132,6 +132,7 @@ def test_a_score_that_was_changed_is_found(folder: RunFolder) -> None:
     assert "no longer refuses" in wrong[1]
 
 
+@pytest.mark.full
 def test_texts_beside_the_answers_are_checked(folder: RunFolder) -> None:
     """A changed document, introduction, prompt or question set of the run folder is found, and not worked with."""
     record = next(r for r in folder.records() if r.initialization == "document")
@@ -246,6 +247,7 @@ def test_a_damaged_manifest_has_a_copy(folder: RunFolder, genaipa: Cli) -> None:
     assert not folder.manifest_damage()
 
 
+@pytest.mark.full
 def test_manifests_that_can_not_be(folder: RunFolder, genaipa: Cli) -> None:
     """Absurd numbers, lost documents and bytes that are no text are one sentence with the file's name."""
     path = folder.path / "manifest.json"

@@ -238,6 +238,7 @@ def test_a_score_out_of_curiosity_counts_nowhere():
     assert mean_of(found.people)["mean"] == pytest.approx(mean_of(before.people)["mean"])
 
 
+@pytest.mark.full
 def test_the_worst_answers_beside_a_wave_move_no_average():
     """Without a judge as well, people's average is the wave's, in the leaderboard and in a comparison."""
     study = judged(judge=None)

@@ -43,6 +43,7 @@ def side(frame, name):
     return Side(name, frame[frame["system"] == name], defaultdict(set), defaultdict(set))
 
 
+@pytest.mark.full
 def test_tables_name_the_basis_of_their_averages(study):
     """Leaderboard and averages take z and say whose scores they rest on; the heat map stays people's."""
     board, averages = overall.board(study.frame), overall.by_measure(study.frame).data
@@ -184,6 +185,7 @@ def test_forecasts_are_rows_and_sentences(study):
     assert "these 32 questions allow ±" in in_words(study.frame)[0]
 
 
+@pytest.mark.full
 def test_the_lead_sees_the_estimate_at_the_desk_once_the_wave_is_scored(demo, tmp_path, monkeypatch):
     """Results has it beside people alone, with a forecast; for whom a wave still has answers to score, it waits."""
     shutil.copytree(demo[0] / "runs", tmp_path / "runs")

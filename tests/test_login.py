@@ -39,6 +39,7 @@ def log_in(browser: Visitors, desk: RunningDesk, provider: Provider, **person: o
     return page
 
 
+@pytest.mark.full
 def test_everyone_does_what_they_are_listed_for(provider: Provider) -> None:
     """A listed analyst scores, an adjudicator adjudicates and does nothing else, and a stranger is told why not."""
     with browsing() as browser, fork_desk() as desk:
@@ -82,6 +83,7 @@ def test_nothing_without_login(provider: Provider) -> None:
         assert page.get_by_label("Your name").count() == 0
 
 
+@pytest.mark.full
 def test_log_out(provider: Provider) -> None:
     """Whoever logs in stays so in a new tab, and leaves nothing open after logging out."""
     with browsing() as browser, fork_desk() as desk:

@@ -33,6 +33,7 @@ def study(analysts: dict[str, str] | None = None):
     return tidy_of(rows, scores)
 
 
+@pytest.mark.full
 def test_pairs_are_those_of_compare() -> None:
     """Each pair has the difference, intervals and p of a comparison of the two, and p is adjusted for all pairs."""
     frame = study()

@@ -165,6 +165,7 @@ def objected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Event]:
     return events
 
 
+@pytest.mark.full
 def test_objections_become_corrections_that_the_report_applies(genaipa: Cli, objected: list[Event]) -> None:
     """Listed with their proofs, accepted, edited and rejected; `report --corrected` applies the exported file."""
     first, second, third = (event.id for event in objected)

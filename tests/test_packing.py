@@ -137,6 +137,7 @@ def test_an_analyst_who_is_left_out_is_so_for_whoever_unpacks_the_study(genaipa:
     assert (unpacked.events, unpacked.different) == (4, [])
 
 
+@pytest.mark.full
 def test_the_same_study_gives_the_same_archive(genaipa: Cli, packed: Path) -> None:
     """Two packs of one study are equal byte for byte; with texts that may go along, the document is in it."""
     done(genaipa("pack", "latest", "-o", "two.zip", "--workspace", packed))
@@ -188,6 +189,7 @@ def test_texts_go_along_only_where_they_are_asked_for(genaipa: Cli) -> None:
     assert SENTENCE in texts("study.zip")
 
 
+@pytest.mark.full
 def test_a_table_that_comes_out_differently_is_named(genaipa: Cli, packed: Path) -> None:
     """Where a packed table is not what its scores give, unpack says which one, and ends with an error."""
     with zipfile.ZipFile(packed / "study.zip") as archive:

@@ -409,6 +409,7 @@ def test_to_see_what_is_behind_a_cell_is_a_look(scored):
 # -- the rest of the report --
 
 
+@pytest.mark.full
 def test_every_part_of_the_report_is_there(two_systems):
     """Each chapter's tables stand on the page as the report has them, with its figures as pictures."""
     page = Shown("results", two_systems, READER)

@@ -70,6 +70,7 @@ def test_a_third_set_is_held_against_the_first() -> None:
     assert pairs.to_numpy().tolist() == [["neutral", "guided", 4], ["neutral", "paper", 1]]
 
 
+@pytest.mark.full
 def test_tables_that_mix_prompts_say_so() -> None:
     """Each table of systems has a column and a sentence, and each figure the sentence; without a mix nothing has."""
     alike = frame_of(*asked("neutral"), *asked("neutral", "b/two"))

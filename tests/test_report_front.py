@@ -42,6 +42,7 @@ def test_one_document_speaks_for_itself_alone():
     assert not said.wide
 
 
+@pytest.mark.full
 def test_alike_systems_are_not_ranked():
     """Two systems scored alike have no winner, and both may be first."""
     said = first_screen(study(systems=("b/two", "b/three"), documents=FIVE, seed=5))
@@ -58,6 +59,7 @@ def test_two_may_lead_a_third():
     assert [line.rank for line in said.lines] == ["1 to 2", "1 to 2", "3"]
 
 
+@pytest.mark.full
 def test_different_people_give_no_verdict():
     """Where one analyst scored one system and another the other, no system is called better."""
     rows = answer_rows(documents=FIVE)

@@ -193,6 +193,7 @@ def test_nothing_scored():
     assert "Outcomes of the questions" in Page(Path("out/index.html")).text
 
 
+@pytest.mark.full
 def test_one_answer_one_analyst():
     """The smallest study there is gives a whole report; an interval that one question can't give is left blank."""
     folder = make_answers("See section 1.")
@@ -204,6 +205,7 @@ def test_one_answer_one_analyst():
     assert Path("out/index.html").is_file()
 
 
+@pytest.mark.full
 def test_all_values_equal():
     """Scores that are all the same are drawn and averaged like any others."""
     folder = make_answers(*REPLIES)
@@ -246,6 +248,7 @@ def test_names_are_text():
         assert "<img" not in path.read_text()
 
 
+@pytest.mark.full
 def test_what_the_audit_left_out():
     """An excluded answer is in no average, and the finding is listed; asked for, it is counted, and that is said."""
     folder = make_answers(*REPLIES)
@@ -265,6 +268,7 @@ def test_what_the_audit_left_out():
     assert included.key.data["m_all10"].iloc[0] < without
 
 
+@pytest.mark.full
 def test_a_new_report_replaces_the_old_one():
     """Files of the earlier report that the new one lacks go; what somebody else put there stays."""
     folder = make_answers(*REPLIES[:2])
@@ -315,6 +319,7 @@ def test_in_a_browser(by_two):
         assert [url for url in browser.requests if urlsplit(url).scheme not in ("file", "data")] == []
 
 
+@pytest.mark.full
 def test_experiments_stand_in_the_papers_order():
     """A system that lacks the first experiment does not move it behind the others."""
     rows = [

@@ -141,6 +141,7 @@ def test_files_are_written_into_folders_that_are_made(genaipa: Cli) -> None:
         assert (done.code, Path(file).is_file()) == (0, True), done.err
 
 
+@pytest.mark.full
 def test_the_leaderboard_counts_what_is_asked_for(genaipa: Cli) -> None:
     """Runs, systems, documents and experiments alone or left out, told above all other notes; near misses as ever."""
     name = ran(genaipa, "extractive,scripted", "brindlecart", "quality")

@@ -267,6 +267,7 @@ def test_other_users_of_the_machine_stay_out() -> None:
     assert kept.stat().st_mode & 0o077 == 0
 
 
+@pytest.mark.full
 def test_name_is_asked_for_once() -> None:
     """A name is kept in the browser: for a new tab, for another page and for the next day, until one is not that."""
     make_answers("See section 1.")
@@ -295,6 +296,7 @@ def test_name_is_asked_for_once() -> None:
     assert "Traceback" not in desk.printed
 
 
+@pytest.mark.full
 def test_lists_hold_for_names() -> None:
     """Where desk.yaml lists people, a name that is not there opens nothing, and says why."""
     make_answers("See section 1.")

@@ -88,6 +88,7 @@ def figures(chapter: object) -> dict[str, tuple[Canvas, str]]:
     return {figure.name: (figure.drawn(), figure.note) for figure in made.figures}
 
 
+@pytest.mark.full
 def test_box_plots_mark_doubtful_sources() -> None:
     """Their points are hollow, their boxes have a dot behind n, and the legend and the caption say why."""
     made = figures(documents)

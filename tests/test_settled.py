@@ -140,6 +140,7 @@ def test_only_ones_own_view_is_repeated() -> None:
     assert on_screen(desk, ANNA)["draft"]["typed"] == "....."
 
 
+@pytest.mark.full
 def test_accepting_changing_and_losing_nothing() -> None:
     """Enter saves nothing that was filled in; `a` does, and a digit changes it; a reload keeps what was changed."""
     write(

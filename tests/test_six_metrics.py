@@ -75,6 +75,7 @@ def done(finished: Finished) -> str:
     return finished.out
 
 
+@pytest.mark.full
 def test_a_study_with_six_metrics_from_the_run_to_the_report(genaipa: Callable[..., Finished]) -> None:
     """What is typed at the desk's page is exported, taken back and reported by six metrics and their weights."""
     make_workspace(3)

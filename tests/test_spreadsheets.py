@@ -80,6 +80,7 @@ def test_a_good_one_is_read() -> None:
     assert list(read_workbook(SENT)) == [("Sheet", [("digest", "note"), ("a", "b")])]
 
 
+@pytest.mark.full
 def test_what_is_no_spreadsheet_is_refused_in_a_sentence() -> None:
     """Encrypted and odd members, too many sheets, XML too deep, too many rows or columns, bytes that are nothing."""
     assert "is encrypted" in sentence(packed(good(), encrypted))

@@ -222,6 +222,7 @@ def test_a_metric_that_was_never_scored_is_blank() -> None:
     assert np.isnan(metrics.by_category(frames()["M_all only"]).data["clarity"]).all()
 
 
+@pytest.mark.full
 def test_the_same_frame_gives_the_same_table() -> None:
     """Nothing is left to chance: intervals, order and notes come out the same from an equal frame."""
     equal = frames()["two systems"].copy()
