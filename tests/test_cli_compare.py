@@ -76,7 +76,7 @@ def test_two_systems_are_compared(genaipa: Cli, run: str) -> None:
     assert "Verdict, of these documents only: extractive is higher (p = 0.0078)." in out
     assert "All 8 questions have the same value, which says nothing about how others differ." in out
     assert "Small n:" in out
-    assert out.index("measure") < out.index("Compared are 8 questions") < out.index("A is extractive")
+    assert out.index("measure") < out.index("Compared are 8 questions") < out.rindex("A is extractive")
     found = json.loads(done(genaipa("compare", f"{run}:scripted", "latest:extractive", "--json")))
     first = found["rows"][0]
     assert (first["measure"], first["questions"], first["n"], first["pairs"]) == ("M_all*10", "all", 8, 8)

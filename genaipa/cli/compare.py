@@ -199,7 +199,7 @@ def _show(found: Comparison, *, everything: bool) -> None:
         main = table.data["questions"] == "all"
         table = replace(table, data=table.data[tested & main if (tested & main).any() else tested])
     show(_verdict(found))
-    caveat(_limits(found))
+    caveat(f"{_limits(found)} A is {found.first}, B {found.second}.")
     short = [] if everything else [name for name in _COLUMNS if name not in _ALWAYS]
     columns = {head: column for head, column in _COLUMNS.items() if head not in short}
     last = len(columns) - 1
@@ -213,18 +213,20 @@ def _show(found: Comparison, *, everything: bool) -> None:
 def _verdict(found: Comparison) -> str:
     """The main result in a sentence: who is higher, by how much, and how sure that is."""
     table = found.table
-    from genaipa.reports.differences.significance import SIGNIFICANT
+    from genaipa.reports.differences.significance import SIGNIFICANT, written
 
     row = table.data.iloc[0].to_dict()
+    ends = [table.readable.iloc[0][name] for name in ("low", "high")]
     read = {str(name): table.written(str(name), value) for name, value in table.readable.iloc[0].to_dict().items()}
     if row["test"] == "none" or not read["difference"]:
         return f"{found.first} and {found.second} have too few questions in common for a verdict on M_all."
     first, second = (found.first, read["mean_a"]), (found.second, read["mean_b"])
     if row["difference"] < 0:
         first, second = second, first
+        ends = [-end for end in reversed(ends)]
     by = read["difference"].lstrip("+-\u2212")
-    ends = f"95%: {read['low']} to {read['high']}, " if read["low"] else ""
-    sure = f"{ends}p {read['p_holm']}; A \u2212 B"
+    low, high = (table.written(name, end) for name, end in zip(("low", "high"), ends, strict=True))
+    sure = f"{f'95%: {low} to {high}, ' if low else ''}{written(row['p_holm'])}"
     means = f"{first[1]} against {second[1]}"
     if row["p_holm"] < SIGNIFICANT:
         return f"{first[0]} beats {second[0]} by {by} points of M_all on these documents: {means} ({sure})."

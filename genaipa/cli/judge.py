@@ -168,7 +168,7 @@ def _print_closing(
         higher = " and a higher --max-cost" if any(outcome.capped for _, outcome in done) else ""
         show(f"{lack}{also}. Go on with the same command{higher}.")
     else:
-        follow("To rely on it, score a random part: genaipa score", "Pictures: genaipa report")
+        follow("To rely on it, score some yourself: genaipa score", "Pictures: genaipa report")
 
 
 def _print_alone(here: Workspace, answers: Answers) -> None:
