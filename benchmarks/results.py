@@ -44,9 +44,9 @@ def opened(browser, url: str, name: str):
     page.goto(url)
     page.get_by_label("Your name").fill(name)
     page.get_by_role("button", name="Go to the desk").click()
-    page.get_by_role("link", name="Results").wait_for()
+    page.get_by_role("link", name="Results", exact=True).wait_for()
     begun = time.perf_counter()
-    page.get_by_role("link", name="Results").click()
+    page.get_by_role("link", name="Results", exact=True).click()
     page.locator(".heatmap button").first.wait_for()
     return page, time.perf_counter() - begun
 
