@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from genaipa.reports.table import Table
     from genaipa.scoring.answers import Pool
     from genaipa.scoring.m_all import Bounds
+    from genaipa.scoring.people import User
     from genaipa.ui.desk import Desk
 
 Rows = Literal["question", "category"]
@@ -333,6 +334,13 @@ class View:
 def view(snapshot: Snapshot, choice: Choice, hidden: bytes) -> View:
     """The view of a choice; the last few are kept, and shared by all who see the same."""
     return View(snapshot, choice, hidden)
+
+
+def view_without_ahead(desk: Desk, user: User) -> View | None:
+    """The view of all answers but those that this user can still be asked to score; None without a run."""
+    snapshot = cache_of(desk.pool).snapshot(desk, anew=True)
+    ahead = desk.queue.ahead_of(user.name) if user.scores else frozenset[str]()
+    return view(snapshot, Choice(), snapshot.hidden(ahead)) if snapshot else None
 
 
 def _unscored(rows: pd.DataFrame) -> pd.DataFrame:

@@ -12,7 +12,7 @@ import streamlit as st
 
 from genaipa.judging.name import Judge
 from genaipa.ui.chapter_view import show_chapter
-from genaipa.ui.results import Choice, cache_of, view
+from genaipa.ui.results import view_without_ahead
 from genaipa.ui.widgets import Text, head, noted, notice, problems, texts
 
 if TYPE_CHECKING:
@@ -48,9 +48,7 @@ def _view(desk: Desk, user: User) -> View | None:
     if not any(map(Judge.parse, desk.current.analysts("machine"))):
         return None
     with st.spinner("Comparing the judges with people …"):
-        snapshot = cache_of(desk.pool).snapshot(desk, anew=True)
-    ahead = desk.queue.ahead_of(user.name) if user.scores else frozenset[str]()
-    return view(snapshot, Choice(), snapshot.hidden(ahead)) if snapshot else None
+        return view_without_ahead(desk, user)
 
 
 def _left_out(found: View) -> bool:

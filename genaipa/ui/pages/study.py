@@ -151,11 +151,9 @@ def _view(desk: Desk, user: User) -> View | None:
     if why_no_results() or not desk.current.all_scores():
         return None
     with st.spinner("Working out what the report says …"):
-        from genaipa.ui.results import Choice, cache_of, view
+        from genaipa.ui.results import view_without_ahead
 
-        snapshot = cache_of(desk.pool).snapshot(desk, anew=True)
-    ahead = desk.queue.ahead_of(user.name) if user.scores else frozenset[str]()
-    return view(snapshot, Choice(), snapshot.hidden(ahead)) if snapshot else None
+        return view_without_ahead(desk, user)
 
 
 def _is_the_judge_good(desk: Desk, found: View | None) -> Said:
