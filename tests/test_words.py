@@ -21,14 +21,18 @@ COMMANDS: list[dict[str, Any]] = yaml.safe_load((HERE / "words.yaml").read_text(
 RULE = re.compile(r"^ *─+( *─+)*$")
 KEEP = os.environ.get("GENAIPA_SAID") == "write"
 DEMO_WORDS = 70
+_BY_NAME = {row["as"]: row["command"] for row in COMMANDS}
+FIRST = {"two": _BY_NAME["run"], "kept": _BY_NAME["scores-export"]}
+"""Name of what a command comes after → the command that does it."""
 
 
-@pytest.fixture(scope="module")
-def workspace(demo: tuple[Path, Finished], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the demo's workspace, in which the commands come one after the other."""
-    copy = tmp_path_factory.mktemp("words") / "study"
+@pytest.fixture
+def workspace(demo: tuple[Path, Finished], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the demo's workspace, in which one is: the tests come in any order, each in a process of its own."""
+    copy = tmp_path / "study"
     shutil.copytree(demo[0], copy)
     (copy / "genaipa.toml").touch()
+    monkeypatch.chdir(copy)
     return copy
 
 
@@ -64,9 +68,10 @@ def is_as_kept(name: str, text: str) -> None:
 
 
 @pytest.mark.parametrize("row", COMMANDS, ids=lambda row: row["as"])
-def test_words(row: dict[str, Any], workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_words(row: dict[str, Any], workspace: Path) -> None:
     """A command prints no more words than it may, and the very ones that are kept; facts that left are explained."""
-    monkeypatch.chdir(workspace)
+    if before := row.get("after"):
+        assert call(*FIRST[before].split()).code == 0
     words = row["command"].split()
     done = call(*words)
     assert done.code == 0, done.err
@@ -85,9 +90,9 @@ def test_words_of_the_demo(demo: tuple[Path, Finished]) -> None:
     is_as_kept("demo", plain(done.out, folder))
 
 
-def test_a_narrow_pipe_without_unicode_is_readable(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.usefixtures("workspace")
+def test_a_narrow_pipe_without_unicode_is_readable(monkeypatch: pytest.MonkeyPatch) -> None:
     """At 40 columns no line of a table is wider, and each number is there."""
-    monkeypatch.chdir(workspace)
     monkeypatch.setenv("COLUMNS", "40")
     narrow = call("compare", "careful", "breezy").out
     rule = next(place for place, line in enumerate(narrow.splitlines()) if RULE.match(line))
