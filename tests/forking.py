@@ -31,9 +31,18 @@ _ALONE = {"OPENBLAS_NUM_THREADS": "1", "JE_ARROW_MALLOC_CONF": "background_threa
 _FORKS = multiprocessing.get_context("forkserver")
 _FORKS.set_forkserver_preload(
     [
-        *("pytest", "forking", "genaipa.cli.commands", "genaipa.cli.console", "rich.console", "rich.table"),
+        *(
+            "pytest",
+            "forking",
+            "genaipa.cli.commands",
+            "genaipa.cli.run",
+            "genaipa.cli.console",
+            "rich.console",
+            "rich.table",
+        ),
         # What a run needs,
         *(
+            "genaipa.cli.run",
             "genaipa.cli.run_summary",
             "genaipa.execution.request",
             "genaipa.cli.progress",

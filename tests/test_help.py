@@ -49,7 +49,8 @@ def test_summaries_have_eight_words_at_most() -> None:
     """Of every command, and of the commands of commands."""
 
     def summaries(command: Any, path: str) -> Iterator[tuple[str, str]]:
-        for name, one in getattr(command, "commands", {}).items():
+        for name in getattr(command, "commands", ()):
+            one = command.get_command(None, name)
             yield f"{path} {name}", one.get_short_help_str(1000)
             yield from summaries(one, f"{path} {name}")
 

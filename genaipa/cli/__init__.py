@@ -60,9 +60,6 @@ def _root(
 @functools.cache
 def command() -> Any:
     """The whole command line as one command, made once for a process."""
-    from genaipa.cli import commands
-
-    commands.register(app)
     return typer.main.get_command(app)
 
 

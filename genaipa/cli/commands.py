@@ -1,104 +1,46 @@
-"""Every command and the file that it lives in."""
+"""The commands, each made when it is named, so that a command imports none of the others."""
 
 from __future__ import annotations
 
 import functools
 import inspect
-from typing import TYPE_CHECKING, Any
+from importlib import import_module
+from typing import Any
 
-from genaipa.cli import (
-    batches,
-    collect,
-    compare,
-    demo,
-    doctor,
-    get,
-    init,
-    judge,
-    judges,
-    leaderboard,
-    objections,
-    pack,
-    policies,
-    prompts,
-    questions,
-    report,
-    run,
-    runs,
-    sample,
-    score,
-    scores,
-    show,
-    systems,
-    unpack,
-    validate,
-    view,
-)
+import typer
+from typer.main import get_group
+
 from genaipa.cli.closing import NOTHING, closing
 from genaipa.cli.help import Command, Group, Listing
 from genaipa.cli.options import ExplainOption, QuietOption, WorkspaceOption
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import typer
-
-
-_COMMANDS: dict[str, Callable[..., None]] = {
-    "run": run.run,
-    "collect": collect.collect,
-    "systems": systems.systems,
-    "show": show.show,
-    "judge": judge.judge,
-    "sample": sample.sample,
-    "score": score.score,
-    "report": report.report,
-    "compare": compare.compare,
-    "leaderboard": leaderboard.leaderboard,
-    "judges": judges.judges,
-    "pack": pack.pack,
-    "unpack": unpack.unpack,
-    "get": get.get,
-    "init": init.init,
-    "prompts": prompts.prompts,
-    "validate": validate.validate,
-    "demo": demo.demo,
-    "doctor": doctor.doctor,
-    "view": view.view,
-}
-_GROUPS = {
-    "runs": (runs.app, Listing),
-    "scores": (scores.app, Group),
-    "policies": (policies.app, Group),
-    "questions": (questions.app, Listing),
-}
-
-
-_WITHIN: dict[str, dict[str, Any]] = {
-    "runs": {"batches": (batches.app, Listing)},
-    "scores": {"objections": (objections.app, Group)},
-}
-"""Command → its own commands that have commands."""
-_NOWHERE = (init.init, unpack.unpack)
+_WITHIN = {"runs": ("batches",), "scores": ("objections",)}
+"""Command → those of its own commands that have commands."""
+_NOWHERE = ("init", "unpack")
 """Commands that work outside of any workspace."""
 
 
-def register(app: typer.Typer) -> None:
-    """Put the commands into the app, each with the options that every command has."""
-    for name, command in _COMMANDS.items():
-        app.command(name, cls=Command)(_everywhere(command))
-    _add_groups(app, _GROUPS)
-    for name, below in _WITHIN.items():
-        _add_groups(_GROUPS[name][0], below)
+def made(name: str) -> Any:
+    """A command of the command line, made once, with the options that every command has."""
+    parent = typer.Typer(rich_markup_mode=None)
+    _add(parent, name)
+    return get_group(parent).commands[name]
 
 
-def _add_groups(app: typer.Typer, groups: dict[str, Any]) -> None:
-    for name, (group, cls) in groups.items():
-        for one in group.registered_commands:
-            one.cls, one.callback = Command, _everywhere(one.callback)
-        if group.registered_callback is not None:
-            group.registered_callback.callback = _everywhere(group.registered_callback.callback)
-        app.add_typer(group, name=name, cls=cls)
+def _add(parent: typer.Typer, name: str) -> None:
+    """Add a command from the module of its name: its function of that name, or its `app` of several commands."""
+    module = import_module(f"genaipa.cli.{name}")
+    app = getattr(module, "app", None)
+    if app is None:
+        parent.command(name, cls=Command)(_everywhere(getattr(module, name)))
+        return
+    for one in app.registered_commands:
+        one.cls, one.callback = Command, _everywhere(one.callback)
+    if app.registered_callback is not None:
+        app.registered_callback.callback = _everywhere(app.registered_callback.callback)
+    for below in _WITHIN.get(name, ()):
+        _add(app, below)
+    parent.add_typer(app, name=name, cls=Listing if app.registered_callback is None else Group)
 
 
 def _everywhere(command: Any) -> Any:
@@ -106,7 +48,7 @@ def _everywhere(command: Any) -> Any:
     signature = inspect.signature(command, eval_str=True)
     own, general = list(signature.parameters.values()), _general(command)
     added: dict[str, Any] = {"explain": ExplainOption, "quiet": QuietOption}
-    if command not in _NOWHERE and "workspace" not in signature.parameters:
+    if command.__name__ not in _NOWHERE and "workspace" not in signature.parameters:
         added = {"workspace": WorkspaceOption, **added}
     kind = inspect.Parameter.KEYWORD_ONLY
     defaults = {"workspace": None, "explain": False, "quiet": False}

@@ -2,14 +2,44 @@
 
 from __future__ import annotations
 
-GROUPS: dict[str, tuple[str, ...]] = {
-    "Ask": ("run", "runs", "show", "view", "collect"),
-    "Score": ("judge", "score", "scores", "sample"),
-    "Findings": ("report", "compare", "leaderboard", "judges"),
-    "Data": ("policies", "questions", "prompts", "systems", "get", "pack", "unpack"),
-    "Workspace": ("init", "validate", "doctor", "demo"),
+GROUPS: dict[str, dict[str, str]] = {
+    "Ask": {
+        "run": "Ask systems about documents, keeping answers as runs.",
+        "runs": "List or remove what run has asked.",
+        "show": "Show a run, or one answer with scores.",
+        "view": "Look at answers side by side.",
+        "collect": "Take replies of web chats by hand.",
+    },
+    "Score": {
+        "judge": "Have models score answers; judges measures how well.",
+        "score": "Score answers in the browser; scores lists them.",
+        "scores": "List, export or import what score recorded.",
+        "sample": "Draw the random part that people score.",
+    },
+    "Findings": {
+        "report": "Write figures, tables and one page to read.",
+        "compare": "Compare two systems or runs, with intervals.",
+        "leaderboard": "Rank all systems by overall quality.",
+        "judges": "Measure what judge's verdicts are worth.",
+    },
+    "Data": {
+        "policies": "List, show, add and measure documents.",
+        "questions": "List, show or begin question sets.",
+        "prompts": "List sets of prompts, or show one.",
+        "systems": "List systems (models) and what each lacks.",
+        "get": "Fetch published data, or a study as runs.",
+        "pack": "Pack runs, scores and report into an archive.",
+        "unpack": "Unpack a study and rebuild its tables.",
+    },
+    "Workspace": {
+        "init": "Create a workspace for your data and runs.",
+        "validate": "Check a workspace's data files.",
+        "doctor": "Check this installation and suggest fixes.",
+        "demo": "Run a whole study without a key.",
+    },
 }
-COMMANDS = tuple(name for names in GROUPS.values() for name in names)
+"""Heading → its commands, each with its summary: the command's module in `genaipa.cli` has the same name."""
+COMMANDS = {name: summary for commands in GROUPS.values() for name, summary in commands.items()}
 RARE = ("collect", "sample", "pack", "unpack", "validate", "demo")
 """Commands that only the whole page lists; `demo` is what one starts with."""
 RENAMED: dict[str, tuple[str, ...]] = {

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, get_args, get_origin
 
 from typer.core import TyperCommand, TyperGroup
 
-from genaipa.cli.headings import EVERYWHERE, FEW, GROUPS, OLD_OPTIONS, OPTIONS, RARE, RENAMED, STARTS
+from genaipa.cli.headings import COMMANDS, EVERYWHERE, FEW, GROUPS, OLD_OPTIONS, OPTIONS, RARE, RENAMED, STARTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -78,17 +78,9 @@ class Group(TyperGroup):
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write the commands under one heading."""
-        self._write_commands(ctx, formatter, {"Commands": self.list_commands(ctx)})
-
-    def _write_commands(self, ctx: Any, formatter: Any, groups: Mapping[str, Sequence[str]]) -> None:
-        listed = {name: self.get_command(ctx, name) for names in groups.values() for name in names}
-        broad = max(map(len, listed), default=0)
-        for heading, names in groups.items():
-            found = [(name, listed[name]) for name in names]
-            with formatter.section(heading):
-                # All descriptions begin in the same column.
-                rows = [(f"{name:{broad}}", one.get_short_help_str(_WHOLE)) for name, one in found if one is not None]
-                formatter.write_dl(rows)
+        del ctx
+        listed = {name: command.get_short_help_str(_WHOLE) for name, command in self.commands.items()}
+        _write_commands(formatter, {"Commands": listed})
 
 
 class Listing(Group):
@@ -118,7 +110,19 @@ class Listing(Group):
 
 
 class Root(Group):
-    """`genaipa` itself."""
+    """`genaipa` itself, whose commands are made when they are named."""
+
+    def __init__(self, **details: Any) -> None:
+        super().__init__(**details)
+        self.commands = dict.fromkeys(COMMANDS)  # type: ignore[assignment]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """The command of that name, or None."""
+        if cmd_name in COMMANDS and self.commands[cmd_name] is None:
+            from genaipa.cli.commands import made
+
+            self.commands[cmd_name] = made(cmd_name)
+        return super().get_command(ctx, cmd_name)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         """The command that is named, by its old name too, which is then told the new one."""
@@ -142,10 +146,10 @@ class Root(Group):
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write the commands in their groups; the rarer ones on the whole page alone."""
         shown = {
-            heading: [name for name in names if ctx.meta.get(_ALL) or name not in RARE]
-            for heading, names in GROUPS.items()
+            heading: {name: summary for name, summary in listed.items() if ctx.meta.get(_ALL) or name not in RARE}
+            for heading, listed in GROUPS.items()
         }
-        self._write_commands(ctx, formatter, shown)
+        _write_commands(formatter, shown)
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:
         """Write how to begin, and where to read more."""
@@ -156,6 +160,14 @@ class Root(Group):
             formatter.write_dl(STARTS, col_max=broad if formatter.width > broad + _BESIDE else 4)
         formatter.write_paragraph()
         formatter.write_text("More: genaipa COMMAND --help, genaipa --help-all, docs/reference/glossary.md.")
+
+
+def _write_commands(formatter: Any, groups: Mapping[str, Mapping[str, str]]) -> None:
+    """Write commands with their summaries under headings; all summaries begin in the same column."""
+    broad = max((len(name) for listed in groups.values() for name in listed), default=0)
+    for heading, listed in groups.items():
+        with formatter.section(heading):
+            formatter.write_dl([(f"{name:{broad}}", summary) for name, summary in listed.items()])
 
 
 def _asked_page(ctx: Any, args: list[str]) -> list[str]:
