@@ -10,7 +10,7 @@ from pathlib import Path
 from unittest import mock
 
 from genaipa.cli import command as command_line
-from genaipa.cli.headings import COMMANDS
+from genaipa.cli.terminal.headings import COMMANDS
 
 PAGE = Path(__file__).parent / "reference" / "cli.md"
 HEAD = """# Commands

@@ -19,7 +19,8 @@
     └── SpendingCapError         4   the next call might cost more than the spending cap leaves
 
 Each message is one sentence (two where the second is the remedy), written for the person at the keyboard.
-The exit codes 0 (complete), 3 (partial and resumable) and 130 (interrupted) are outcomes, not errors: see `cli/run.py`.
+The exit codes 0 (complete), 3 (partial and resumable) and 130 (interrupted) are outcomes, not errors: see
+`cli/commands/run.py`.
 """
 
 from __future__ import annotations

@@ -88,14 +88,14 @@ SDK = "def reply(key):\n    return f'Yes, says the Roadrunner, with {key}.'\n"
 
 # A sampling option's three places: what stands there, and what is added behind it.
 OPTION = {
-    "genaipa/cli/run.py": (
+    "genaipa/cli/commands/run.py": (
         "    sampling_seed: options.SamplingSeed = None,\n",
         '    top_p: Annotated[float | None, option("--top-p", help="Nucleus.", min=0, max=1)] = None,\n',
     ),
     "genaipa/systems/base.py": ("    sampling_seed: int | None = None\n", "    top_p: float | None = None\n"),
     "genaipa/systems/openai.py": ('        "temperature": "temperature",\n', '        "top_p": "top_p",\n'),
 }
-IMPORTS = "from typing import Annotated\nfrom genaipa.cli.options import option\n"
+IMPORTS = "from typing import Annotated\nfrom genaipa.cli.terminal.options import option\n"
 
 
 def insert(path: Path, after: str, line: str) -> None:
@@ -196,7 +196,7 @@ def test_a_new_sampling_option(copy: Path, genaipa_process: Cli, monkeypatch: py
     """It is sent, noted as sent, kept in the manifest and compared with a plan; an adapter without it leaves it out."""
     for path, (after, line) in OPTION.items():
         insert(copy / path, after, line)
-    insert(copy / "genaipa/cli/run.py", "from __future__ import annotations\n", IMPORTS)
+    insert(copy / "genaipa/cli/commands/run.py", "from __future__ import annotations\n", IMPORTS)
     systems = (
         "  with-it: {system: openai/gpt-4o, settings: [top_p]}\n  without: {system: openai/gpt-4o, settings: []}\n"
     )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from genaipa.cli import console
+from genaipa.cli.terminal import console
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from genaipa.cli.headings import RENAMED
+from genaipa.cli.terminal.headings import RENAMED
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")])

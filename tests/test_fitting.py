@@ -12,8 +12,8 @@ import termios
 
 import pytest
 
-from genaipa.cli import console
-from genaipa.cli.fitting import Fit, columns_of, laid_out, unmarked, whole, wrapped
+from genaipa.cli.terminal import console
+from genaipa.cli.terminal.fitting import Fit, columns_of, laid_out, unmarked, whole, wrapped
 
 WIDTHS = (60, 80, 100, 120, 200)
 HEADERS = ("run", "status", "systems", "documents", "experiment", "answers", "cost at most", "remark")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from genaipa.cli import command as command_line
-from genaipa.cli.headings import COMMANDS, EVERYWHERE, FEW, GROUPS, OPTIONS, RENAMED, STARTS
+from genaipa.cli.terminal.headings import COMMANDS, EVERYWHERE, FEW, GROUPS, OPTIONS, RENAMED, STARTS
 from genaipa.errors import MissingPackageError, NotReadyError, UnknownNameError, UsageError
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from rich.cells import cell_len
 from rich.console import Console
 from running import make_workspace, spec
 
-from genaipa.cli.progress import Lines, Table, joined
-from genaipa.cli.tally import ENDED, RUNNING, clock, fit, told_apart
+from genaipa.cli.terminal.progress import Lines, Table, joined
+from genaipa.cli.terminal.tally import ENDED, RUNNING, clock, fit, told_apart
 from genaipa.runs.records import INITIALIZATIONS, Record
 from genaipa.runs.tally import Tally
 from genaipa.systems.base import Usage

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from running import write
 
-from genaipa.cli.selection import day
+from genaipa.cli.terminal.selection import day
 from genaipa.errors import UsageError
 from rubrics import METRICS
 

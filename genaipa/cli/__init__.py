@@ -14,8 +14,8 @@ import typer
 from typer.exceptions import TyperException
 
 from genaipa import __version__
-from genaipa.cli.help import Root
-from genaipa.cli.options import WorkspaceOption
+from genaipa.cli.terminal.help import Root
+from genaipa.cli.terminal.options import WorkspaceOption
 from genaipa.errors import GenaipaError, OptionError, UsageError, clipped
 
 WIDEST_HELP = 120
@@ -49,7 +49,7 @@ def _root(
     ),
     workspace: WorkspaceOption = None,  # noqa: ARG001 - noted by its callback
 ) -> None:
-    from genaipa.cli.environment import load_dotenv
+    from genaipa.cli.terminal.environment import load_dotenv
 
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
@@ -76,8 +76,8 @@ def _check_text(arguments: list[str]) -> None:
 
 def carry_out(arguments: list[str] | None = None) -> int:
     """Carry out a command and give its exit code; an error is one sentence on stderr."""
-    from genaipa.cli import streams
-    from genaipa.cli.console import complain
+    from genaipa.cli.terminal import streams
+    from genaipa.cli.terminal.console import complain
 
     streams.prepare()
     try:
@@ -88,7 +88,7 @@ def carry_out(arguments: list[str] | None = None) -> int:
         complain(f"{error.flag}{error.problem}" if isinstance(error, OptionError) else error)
         return error.exit_code
     except TyperException as error:
-        from genaipa.cli.usage import sentence
+        from genaipa.cli.terminal.usage import sentence
 
         complain(sentence(error))
         return error.exit_code

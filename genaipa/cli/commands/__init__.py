@@ -1,0 +1,1 @@
+"""The commands: a file each, and what belongs to one or two of them."""

@@ -1,0 +1,121 @@
+"""`genaipa runs batches`: what runs have handed in to providers and not collected yet."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from genaipa.cli.terminal import completion
+from genaipa.cli.terminal.console import complain, number, print_json, say, show, table
+from genaipa.cli.terminal.options import JsonOption, current_workspace, option, several
+from genaipa.errors import GenaipaError, command
+
+if TYPE_CHECKING:
+    from genaipa.runs.batches import Batch
+    from genaipa.runs.folder import RunFolder
+
+app = typer.Typer(help="List or call off a run's batches.")
+
+_Run = Annotated[str, typer.Argument(autocompletion=completion.runs, help="The run: name, part of it, or latest.")]
+
+
+@app.command("list")
+def list_batches(
+    run: Annotated[
+        list[str] | None, typer.Argument(autocompletion=completion.runs, help="Only these: names, or parts of names.")
+    ] = None,
+    all_: Annotated[bool, option("--all", "-a", help="Those that were collected or given up, too.")] = False,
+    json: JsonOption = False,
+) -> None:
+    """List batches that are out.
+
+    As they were last looked at; nobody is asked.
+    """
+    from genaipa.runs.batches import read_batches
+    from genaipa.runs.finding import find_run, run_folders
+
+    here = current_workspace()
+    found: list[tuple[RunFolder, Batch]] = []
+    problems: list[str] = []
+    for folder in [find_run(here, name) for name in several(run)] if run else run_folders(here):
+        try:
+            batches = read_batches(folder.path).values()
+        except GenaipaError as error:
+            problems.append(str(error))
+            continue
+        found += [(folder, batch) for batch in batches if all_ or batch.out]
+    for problem in problems:
+        complain(problem)
+    if json:
+        print_json([_as_dict(*one) for one in found])
+    elif found:
+        rows = [tuple(_as_dict(*one).values()) for one in found]
+        table(("run", "system", "batch", "questions", "done", "state", "since"), rows, right=(3, 4))
+        for name in dict.fromkeys(folder.name for folder, batch in found if batch.out):
+            show(f"Collect with: {command('genaipa', 'run', '--resume', name)}")
+    else:
+        show("No batches are out." if not all_ else "There are no batches.")
+    if problems:
+        raise typer.Exit(1)
+
+
+def _as_dict(folder: RunFolder, batch: Batch) -> dict[str, object]:
+    since = dt.datetime.fromtimestamp(batch.intended.at, dt.UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+    return {
+        "run": folder.name,
+        "system": batch.intended.system,
+        "batch": batch.id or batch.mark,
+        "questions": len(batch.intended.lines),
+        "done": batch.done,
+        "state": batch.step if batch.step != "submitted" else batch.state or batch.step,
+        "since": since,
+    }
+
+
+@app.command("cancel")
+def cancel(run: _Run) -> None:
+    """Call off a run's batches.
+
+    What was done by then is paid for, and collected when it goes on.
+    """
+    import asyncio
+
+    from genaipa.execution.batches.run import call_off
+    from genaipa.runs.finding import find_run
+
+    folder = find_run(here := current_workspace(), run)
+    called = sum(asyncio.run(call_off(part, here, say)) for _, part in folder.parts())
+    if not called:
+        show(f"{folder.name} has no batch out; nothing was called off.")
+        return
+    show(
+        f"{number(called, 'batch', 'batches')} called off. What was done is collected, and the rest asked, with: "
+        f"{command('genaipa', 'run', '--resume', folder.name)}"
+    )
+
+
+@app.command("forget")
+def forget(run: _Run, yes: Annotated[bool, option("--yes", "-y", help="Don't ask.")] = False) -> None:
+    """Give up a run's batches.
+
+    For instance at an account that is gone. They are paid for all the same, and their questions are asked again when
+    the run goes on.
+    """
+    import asyncio
+    import sys
+
+    from genaipa.errors import UsageError
+    from genaipa.execution.batches.run import give_up
+    from genaipa.runs.batches import batches_out
+    from genaipa.runs.finding import find_run
+
+    folder = find_run(current_workspace(), run)
+    out = list(batches_out(folder.path))
+    if out and not yes:
+        if not sys.stdin.isatty():
+            raise UsageError("nothing was given up, since nobody can be asked; add --yes.")
+        typer.confirm(f"Give up {number(len(out), 'batch', 'batches')}, paid as they are?", abort=True, err=True)
+    given_up = sum(asyncio.run(give_up(part)) for _, part in folder.parts())
+    show(f"{number(given_up, 'batch', 'batches')} given up.")

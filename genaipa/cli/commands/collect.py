@@ -1,0 +1,110 @@
+"""`genaipa collect`: take back the replies of web chats driven by hand."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from genaipa.cli.terminal import completion
+from genaipa.cli.terminal.console import number, say, show
+from genaipa.cli.terminal.options import JsonOption, current_workspace, option
+from genaipa.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from genaipa.execution.manual import Collected, ManualRun
+
+END = "."
+PARTIAL = 3
+
+
+def collect(
+    run: Annotated[str, typer.Argument(autocompletion=completion.runs, help="Name of the run, part of it, or latest.")],
+    files: Annotated[
+        list[Path] | None, typer.Argument(help="Filled-in files; by default, all in the run's sheets folder.")
+    ] = None,
+    terminal: Annotated[
+        bool, option("--terminal", "-t", help="Show the missing messages one by one and take the replies here.")
+    ] = False,
+    replace: Annotated[bool, option("--force", help="Let a changed reply take the place of the one kept.")] = False,
+    json: JsonOption = False,
+) -> None:
+    """Take replies of web chats by hand.
+
+    Any number at a time, in any order. Exit code 0 once all are in, 3 while some are missing.
+    """
+    import asyncio
+
+    from genaipa.cli.commands.run_summary import print_closing
+    from genaipa.cli.terminal.progress import TerminalObserver
+    from genaipa.execution.request import resume
+    from genaipa.execution.run import manual_run, settle
+
+    if terminal and (files or replace):
+        raise UsageError("--terminal takes replies from the terminal; leave out the files and --force.")
+    here = current_workspace()
+    prepared = resume(here, run, TerminalObserver())
+    folder = prepared.open()
+    with folder.writing():
+        manual = asyncio.run(manual_run(prepared))
+        if terminal:
+            collected = _from_terminal(manual)
+        else:
+            paths = files or sorted((folder.path / "sheets").glob("*.replies.txt"))
+            replies = {key: text for path in paths for key, text in manual.filled(path).items()}
+            collected = asyncio.run(manual.take(replies, replace=replace))
+        written = manual.write_sheets()
+        outcome = settle(manual)
+    if not json:
+        _report(collected, written)
+    print_closing(prepared, outcome, json=json)
+    raise typer.Exit(0 if outcome.status == "complete" else PARTIAL)
+
+
+def _from_terminal(manual: ManualRun) -> Collected:
+    """Show each message whose reply is missing and read the reply, until an empty one or the end of input."""
+    import asyncio
+
+    from genaipa.execution.manual import Collected
+
+    total = Collected()
+    shown = ""
+    say(f"End each reply with a line that holds only '{END}'. An empty reply stops; what is in is kept.")
+    while (wanted := next(manual.missing(), None)) is not None:
+        sheet, key = wanted
+        before = manual.last_kept(sheet)
+        if before is None or sheet.independent:
+            say(f"\n===== open a new chat: {sheet.name}")
+            for message in sheet.introduction:
+                say(f"\n--- paste, and wait for the reply\n{message.content}", exact=True)
+        elif shown != sheet.name:
+            say(f"\n===== go on in the chat in which you asked {before.label}: {sheet.name}")
+        shown = sheet.name
+        say(f"\n--- paste\n{sheet.calls[key].messages[-1].content}\n--- its reply:", exact=True)
+        text = "\n".join(_lines()).strip()
+        if not text:
+            break
+        total.taken += asyncio.run(manual.take({key: text})).taken
+    return total
+
+
+def _lines() -> Iterator[str]:
+    for line in sys.stdin:
+        if line.rstrip("\r\n") == END:
+            return
+        yield line.rstrip("\r\n")
+
+
+def _report(collected: Collected, written: Sequence[Path]) -> None:
+    known = f"; in already: {collected.known}" if collected.known else ""
+    show(f"{number(collected.taken, 'reply', 'replies')} taken{known}.")
+    for key in collected.conflicts:
+        show(f"{key}: another reply is kept already; --force puts this one in its place.")
+    for key in collected.final:
+        show(f"{key}: another reply is kept already; a summary stays; begin afresh with --new.")
+    for path in written:
+        show(f"new: {path}")

@@ -1,0 +1,286 @@
+"""`genaipa compare`: two systems, or two runs, side by side."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from genaipa.cli.terminal import completion
+from genaipa.cli.terminal.closing import caveat, explain, follow
+from genaipa.cli.terminal.console import number, print_json, say, show, show_table
+from genaipa.cli.terminal.console import table as print_table
+from genaipa.cli.terminal.options import ExcludedOption, JsonOption, current_workspace, option, several
+from genaipa.cli.terminal.output import ForceOption, check_new, written
+from genaipa.errors import DataError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from genaipa.reports.comparison import Comparison
+    from genaipa.reports.suites.against import Against
+    from genaipa.reports.table import Table
+    from genaipa.workspace import Workspace
+
+_COLUMNS = {
+    "measure": "measure",
+    "questions": "questions",
+    "n": "n",
+    "A": "mean_a",
+    "B": "mean_b",
+    "A \u2212 B": "difference",
+    "for these documents": "interval",
+    "p": "p_holm",
+    "for policies like these": "policies_interval",
+    "p, policies": "policies_p_holm",
+    "meaning": "meaning",
+}
+"""Heading on the terminal → column under it; files have all columns."""
+_ALWAYS = ("measure", "A", "B", "A \u2212 B", "for these documents", "p", "meaning")
+"""Headings of the columns that are shown without --all."""
+_UNDER = (4, 3, 2, 6, 7, 8, 9)
+"""Those that first move under their row where the terminal is narrow: the means, n, then the intervals."""
+
+
+_ExperimentOption = Annotated[
+    list[str] | None,
+    option(
+        "--experiment",
+        "-e",
+        autocompletion=completion.experiments,
+        help="Only these; by default, all but regulation.",
+    ),
+]
+_OutputOption = Annotated[
+    Path | None,
+    option("--output", "-o", metavar="PATH", help="A .csv, .tex, .html or .json file; or a folder for all of it."),
+]
+
+
+def compare(
+    first: Annotated[
+        str,
+        typer.Argument(metavar="A", autocompletion=completion.runs_and_systems, help="A system, a run, or RUN:SYSTEM."),
+    ],
+    second: Annotated[
+        str,
+        typer.Argument(
+            metavar="B", autocompletion=completion.runs_and_systems, help="The system or run to compare it with."
+        ),
+    ],
+    experiment: _ExperimentOption = None,
+    include_excluded: ExcludedOption = False,
+    anyway: Annotated[
+        bool, option("--anyway", help="Compare the common part where documents, questions, prompts or rubric differ.")
+    ] = False,
+    everything: Annotated[
+        bool,
+        option("--all", help="Show rows on too few questions, and all measures, too; files have them anyway."),
+    ] = False,
+    output: _OutputOption = None,
+    force: ForceOption = False,
+    json: JsonOption = False,
+) -> None:
+    """Compare two systems or runs, with intervals.
+
+    Differences are A minus B, question by question, with intervals and tests for these documents and for policies like
+    these, adjusted within families, and effect sizes; for all questions, by source, and by category. In suites they are
+    item by item, with intervals.
+    """
+    from genaipa.reports import check_packages
+    from genaipa.runs.selection import sources_of
+
+    here, only = current_workspace(), several(experiment)
+    # Names first: what reports need takes a second to import.
+    for side in (first, second):
+        sources_of(here, side)
+    check_packages()
+    from genaipa.reports import comparison
+
+    form = _form(output, force=force) if output else ""
+    suites = None if only else _suites(here, first, second)
+    if suites is not None and not suites.procedure:
+        if output:
+            _write_suites(suites.table, output, form, force=force)
+            say(f"Written to {output}.")
+        _print_suites(suites.table, everything=everything, json=json)
+        return
+    found = comparison.compare(
+        first, second, experiments=only, excluded=include_excluded, anyway=anyway, workspace=here
+    )
+    for problem in found.problems:
+        say(problem)
+    if output:
+        _write(found, output, form, force=force)
+        say(f"Written to {output}.")
+    if json:
+        from genaipa.reports.render import as_rows
+
+        print_json(found.as_json() | ({"suites": as_rows(suites.table)} if suites else {}))
+    else:
+        _show(found, everything=everything)
+        if suites:
+            _print_suites(suites.table, everything=everything, json=False)
+
+
+def _suites(here: Workspace, first: str, second: str) -> Against | None:
+    """The suites that both were asked; None where there is none, but both were asked the paper's questions."""
+    from genaipa.reports.suites.against import against
+
+    found = against(first, second, here)
+    if not found.table and not found.procedure:
+        raise UsageError(
+            f"{first} and {second} have no questions and no suite's items in common; ask both alike, then compare."
+        )
+    for problem in found.problems:
+        say(problem)
+    return found if found.table else None
+
+
+def _print_suites(table: Table, *, everything: bool, json: bool) -> None:
+    """Print the differences in suites: in the main measures of each, or in all."""
+    from genaipa.reports.suites.tables import MAIN
+
+    if json:
+        print_json(_facts(table))
+        return
+    some = table if everything else replace(table, data=table.data.groupby("suite", sort=False).head(MAIN))
+    show_table(some)
+    if len(some.data) < len(table.data):
+        show(f"{number(len(table.data) - len(some.data), 'row')} of further measures: --all shows them too.")
+
+
+def _facts(table: Table) -> dict[str, object]:
+    from genaipa.reports.render import as_rows
+
+    return {"title": table.title, "method": table.note, "rows": as_rows(table)}
+
+
+def _write_suites(table: Table, output: Path, form: str, *, force: bool) -> None:
+    """Write the differences in suites into a file, or a folder where there is no `form`."""
+    import msgspec
+
+    from genaipa.reports import render
+    from genaipa.reports.writing import write_table
+
+    if form:
+        as_json = msgspec.json.format(msgspec.json.encode(_facts(table)), indent=2).decode() + "\n"
+        kinds = {".csv": render.as_csv, ".html": render.as_html, ".tex": render.as_latex}
+        text = as_json if form == ".json" else kinds[form](table)
+        with written(output, force=force) as file:
+            file.write(text.encode())
+        return
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+        write_table(table, output)
+    except OSError as error:
+        raise DataError(output, f"can't be written ({error.strerror}).") from None
+
+
+def _form(output: Path, *, force: bool) -> str:
+    """The suffix of the file that is to be written; empty for a folder. A UsageError for a file that may not be."""
+    if output.is_dir() or not output.suffix:
+        return ""
+    from genaipa.reports.comparison import FORMS
+
+    if output.suffix not in FORMS:
+        raise UsageError(f"{output}: the forms of a comparison are {', '.join(FORMS)}, or a folder with all of them.")
+    check_new(output, force=force)
+    return output.suffix
+
+
+def _show(found: Comparison, *, everything: bool) -> None:
+    """Print the finding, then the rows it rests on by family: those that could be tested, or all."""
+    table, tested = found.table, found.table.data["test"] != "none"
+    if not everything and tested.any():
+        main = table.data["questions"] == "all"
+        table = replace(table, data=table.data[tested & main if (tested & main).any() else tested])
+    show(_verdict(found))
+    caveat(f"{_limits(found)} A is {found.first}, B {found.second}.")
+    short = [] if everything else [name for name in _COLUMNS if name not in _ALWAYS]
+    columns = {head: column for head, column in _COLUMNS.items() if head not in short}
+    last = len(columns) - 1
+    under = () if short else _UNDER
+    print_table(list(columns), _rows(table, columns), right=range(2, last), flexible=last, under=under)
+    if len(table.data) < len(found.table.data):
+        follow(f"{number(len(found.table.data) - len(table.data), 'more row')}: --all")
+    explain(f"{table.title}: differences are A \u2212 B.", *found.finding, found.method, hint="Method: --explain")
+
+
+def _verdict(found: Comparison) -> str:
+    """The main result in a sentence: who is higher, by how much, and how sure that is."""
+    table = found.table
+    from genaipa.reports.differences.significance import SIGNIFICANT, written
+
+    row = table.data.iloc[0].to_dict()
+    ends = [table.readable.iloc[0][name] for name in ("low", "high")]
+    read = {str(name): table.written(str(name), value) for name, value in table.readable.iloc[0].to_dict().items()}
+    if row["test"] == "none" or not read["difference"]:
+        return f"{found.first} and {found.second} have too few questions in common for a verdict on M_all."
+    first, second = (found.first, read["mean_a"]), (found.second, read["mean_b"])
+    if row["difference"] < 0:
+        first, second = second, first
+        ends = [-end for end in reversed(ends)]
+    by = read["difference"].lstrip("+-\u2212")
+    low, high = (table.written(name, end) for name, end in zip(("low", "high"), ends, strict=True))
+    sure = f"{f'95%: {low} to {high}, ' if low else ''}{written(row['p_holm'])}"
+    means = f"{first[1]} against {second[1]}"
+    if row["p_holm"] < SIGNIFICANT:
+        return f"{first[0]} beats {second[0]} by {by} points of M_all on these documents: {means} ({sure})."
+    return f"{first[0]} and {second[0]} may be alike in M_all on these documents: {means} ({sure})."
+
+
+def _limits(found: Comparison) -> str:
+    """Say what the result is worth for other documents, and the size of a difference that would be found."""
+    row = found.table.data.iloc[0].to_dict()
+    read = {name: found.table.written(name, row[name]) for name in ("policies_low", "policies_high", "policies_p_holm")}
+    said = "About policies like these nothing can be said."
+    if read["policies_low"]:
+        ends = (
+            found.table.written(name, found.table.readable.iloc[0][name]) for name in ("policies_low", "policies_high")
+        )
+        said = f"For policies like these: {' to '.join(ends)}, p {read['policies_p_holm']}."
+    power = next(
+        (re.search(r"difference in \S+ of ([\d.]+)", one) for one in found.finding if one.startswith("Power")), None
+    )
+    return f"{said} Such a study finds {power[1]} points or more in 8 of 10 cases." if power else said
+
+
+def _rows(table: Table, columns: Mapping[str, str]) -> Iterator[list[str] | str]:
+    """The rows of each family under its name; p is the adjusted one."""
+    for family, data in table.data.groupby("family", sort=False):
+        yield f"{str(family)[0].upper()}{str(family)[1:]}"
+        for row in data.to_dict("records"):
+            written = {str(name): table.written(str(name), value) for name, value in row.items()}
+            for target in ("", "policies_"):
+                low, high = written[f"{target}low"], written[f"{target}high"]
+                written[f"{target}interval"] = f"{low} to {high}" if low else ""
+            if "higher" in written["meaning"] and row["low"] <= 0 <= row["high"]:
+                written["meaning"] = "by ranks alone"
+            yield [written[name] for name in columns.values()]
+
+
+def _write(found: Comparison, output: Path, form: str, *, force: bool) -> None:
+    """One file, or a folder with every form of the table and of the figure."""
+    from genaipa.reports.comparison import FORMS
+    from genaipa.reports.figures.figure import FORMATS, save
+
+    if form:
+        with written(output, force=force) as file:
+            file.write(found.as_text(form).encode())
+        return
+    figure = found.figure
+    tables = {output / f"{found.table.name}{each}": each for each in FORMS}
+    for path in (*tables, *(output / f"{figure.name}.{each}" for each in (*FORMATS, "csv") if figure)):
+        check_new(path, force=force)
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+        for path, each in tables.items():
+            path.write_text(found.as_text(each), encoding="utf-8", newline="")
+        if figure:
+            save(figure, output)
+    except OSError as error:
+        raise DataError(output, f"can't be written ({error.strerror}).") from None

@@ -1,0 +1,131 @@
+"""`genaipa demo`: a whole small study on the shipped policy, made up where it would take a model; needs nothing."""
+
+from __future__ import annotations
+
+import importlib.util
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from genaipa.cli.terminal.closing import caveat, explain, follow
+from genaipa.cli.terminal.console import err, say, show, table
+from genaipa.cli.terminal.fitting import whole
+from genaipa.cli.terminal.options import current_workspace
+from genaipa.errors import command
+from genaipa.workspace import elsewhere, shipped
+
+if TYPE_CHECKING:
+    from genaipa.reports.report import Report
+    from genaipa.runs.folder import RunFolder
+    from genaipa.workspace import Workspace
+
+POLICY = "brindlecart"
+SYSTEMS = ("extractive", "careful", "breezy")
+SCORES = (f"{POLICY}.jsonl", "made-up.jsonl")
+NAME = "demo"
+REPORT = "reports/demo"
+_MADE_UP = "Made up: company and policy, assistants careful and breezy, analyst made-up, made-up-judge."
+
+
+def demo() -> None:
+    """Run a whole study without a key.
+
+    A fictional company's policy, 32 questions, three systems: the extractive baseline and two made-up assistants. The
+    reference analyst scored all answers, a made-up analyst some of them, and a made-up judge all.
+    """
+    here = current_workspace()
+    with err().status("asking three systems, reading scores, drawing"):
+        folder = _run(here)
+        _bring_scores(here)
+        made = _report(here, folder.name)
+    if made is not None:
+        _show_ranking(made)
+        _explain(made)
+        follow(f"Report: {whole(here.home / REPORT / 'index.html')}", always=True)
+    caveat(_MADE_UP)
+    follow(f"Next: {command('genaipa', 'score', NAME, *elsewhere(here.home))}")
+
+
+def _run(workspace: Workspace) -> RunFolder:
+    """Ask the three systems, or take the run that was made before."""
+    import asyncio
+
+    from genaipa.execution.engine import RunLimits
+    from genaipa.execution.request import RunRequest, prepare
+    from genaipa.execution.shards.run import ask
+
+    request = RunRequest(SYSTEMS, (POLICY,), experiment="quality", name=NAME, offline=True)
+    prepared = prepare(workspace, request)
+    if not prepared.complete:
+        asyncio.run(ask(prepared, RunLimits()))
+    return prepared.open()
+
+
+def _bring_scores(workspace: Workspace) -> None:
+    """Put the shipped scores into the workspace's store, once."""
+    if importlib.util.find_spec("sqlalchemy") is None:
+        say("To score answers in the browser: pip install 'genaipa[desk]', then genaipa demo once more.")
+        return
+    from genaipa.scoring.exchange.importing import import_from
+    from genaipa.scoring.people import People
+    from genaipa.scoring.store import Store, database_url
+
+    store = Store.open(database_url(workspace))
+    files = [shipped() / "scores" / name for name in SCORES]
+    try:
+        brought = import_from(store, files, (), People(), unknown_answers=True)
+    finally:
+        store.close()
+    for problem in brought.problems:
+        say(problem)
+
+
+def _report(workspace: Workspace, run: str) -> Report | None:
+    """Write the report; None where packages for that are missing."""
+    from genaipa.reports import PACKAGES
+
+    if any(importlib.util.find_spec(name) is None for name in PACKAGES):
+        say("For the figures and tables: pip install 'genaipa[reports]', then genaipa demo once more.")
+        return None
+    from genaipa.reports.report import report
+
+    made = report(run, workspace=workspace)
+    # A picture in each of the three formats takes three times as long.
+    made.write(workspace.home / REPORT, formats=("svg",))
+    return made
+
+
+def _show_ranking(made: Report) -> None:
+    """Print the leaderboard, and how sure the order of neighbours in it is."""
+    ranked, pairs = (made.tables[name].data for name in ("leaderboard", "system-differences"))
+    show("Leaderboard (M_all, 10 to 100; 95% interval for this document)")
+    rows = [
+        (f"{row.rank:.0f}", row.system, f"{row.m_all10:.1f}", f"{row.low:.1f} to {row.high:.1f}", f"{row.answers}")
+        for row in ranked.itertuples()
+    ]
+    table(("rank", "system", "M_all", "interval", "scored"), rows, right=(0, 2, 3, 4))
+    order = list(ranked["system"])
+    found = {(row.first, row.second): row for row in pairs.itertuples()}
+    sure = "; ".join(_against(found[pair]) for pair in pairwise(order))
+    show(f"1 document: nothing can be said about policies like it. {sure}.")
+
+
+def _against(row: Any) -> str:
+    """A sentence on one pair, the higher one first."""
+    from genaipa.reports.differences.significance import SIGNIFICANT, written
+
+    by = f"{row.difference:+.1f}, {written(row.p_holm)}"
+    if row.p_holm < SIGNIFICANT:
+        return f"{row.first} beats {row.second} ({by})"
+    return f"{row.first} against {row.second} may be chance ({by})"
+
+
+def _explain(made: Report) -> None:
+    """Keep the commands that do the same, and the leaderboard's note."""
+    files = " ".join(str(shipped() / "scores" / name) for name in SCORES)
+    run = f"genaipa run --system {','.join(SYSTEMS)} --policy {POLICY} --experiment quality --name {NAME}"
+    explain(
+        f"The same as: {run}; genaipa scores import {files}; genaipa report {NAME} --formats svg -o {REPORT}",
+        "The answers of extractive, which quotes the policy, and the scores of the reference analyst are not made up.",
+        made.tables["leaderboard"].note,
+        hint="What the numbers mean: --explain",
+    )

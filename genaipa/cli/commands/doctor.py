@@ -1,0 +1,352 @@
+"""`genaipa doctor`: check this installation and suggest fixes."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import sys
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from genaipa.cli.terminal.closing import follow, is_explained
+from genaipa.cli.terminal.console import print_json, show, table
+from genaipa.cli.terminal.options import JsonOption, current_workspace, option
+from genaipa.errors import GenaipaError, NotReadyError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from genaipa.systems.provider import Provider
+    from genaipa.workspace import Workspace
+
+State = Literal["ok", "missing", "broken", "off"]
+Row = tuple[str, State, str, str]
+"""Subject, state, finding, and the remedy, empty where nothing is wrong."""
+
+_ALWAYS = ("genaipa", "servers", "output", "runs")
+"""Topics and checks of which all that is missing is wanted."""
+_SECONDS = 2.0
+"""Seconds that a server may take to answer."""
+_LITTLE_ROOM = 500 * 1024**2
+"""Bytes; a large study takes a few hundred megabytes."""
+
+
+_AllOption = Annotated[bool, option("--all", help="Show every check, also of what nothing here uses.")]
+
+
+def doctor(everything: _AllOption = False, json: JsonOption = False) -> None:
+    """Check this installation and suggest fixes.
+
+    What is missing is shown where something here uses it: runs, systems.yaml, a variable. Nothing is changed, no key is
+    shown, and only servers that a variable names are called.
+    """
+    here = current_workspace()
+    topics = {
+        "genaipa": list(_genaipa()),
+        "extras": list(_extras()),
+        "keys": list(_keys(here)),
+        "servers": list(_servers(here)),
+        "data": list(_data(here)),
+        "this machine": list(_machine(here)),
+    }
+    if json:
+        keys = ("what", "state", "found", "remedy")
+        print_json({topic: [dict(zip(keys, row, strict=True)) for row in rows] for topic, rows in topics.items()})
+    elif everything or is_explained():
+        _print(topics)
+    else:
+        _print_missing(topics, _used(here))
+    if any(state == "broken" for _, state, _, _ in topics["genaipa"]):
+        raise typer.Exit(1)
+
+
+def _print(topics: dict[str, list[Row]]) -> None:
+
+    rows: list[tuple[str, ...] | str] = []
+    for topic, found in topics.items():
+        rows.append(topic)
+        for what, state, detail, remedy in found:
+            rows.append((f"  {what}", state, f"{detail}\n-> {remedy}" if remedy else detail))
+    table(("  what", "state", "found, and what to do"), rows, flexible=2)
+    if any(state == "broken" for found in topics.values() for _, state, _, _ in found):
+        show("genaipa can't work like this: see the lines marked broken.")
+    else:
+        show("genaipa works here. To try it without a key: genaipa run --system extractive --policy brindlecart")
+
+
+def _print_missing(topics: dict[str, list[Row]], used: set[str]) -> None:
+    """Print a sentence on what works, then what is broken, or missing and used."""
+    ok = {topic: [row for row in rows if row[1] == "ok"] for topic, rows in topics.items()}
+    lacks = [
+        row
+        for topic, rows in topics.items()
+        for row in rows
+        if row[1] == "broken" or (row[1] == "missing" and ({topic, row[0]} & {*_ALWAYS, *used}))
+    ]
+    said = [f"Python {topics['genaipa'][0][2].partition(',')[0]}"]
+    said.append(f"{len(ok['extras'])} of {len(topics['extras'])} extras")
+    said += [f"key for {', '.join(what for what, *_ in ok['keys'])}"] if ok["keys"] else []
+    said += [f"server {found}" for _, _, found, _ in ok["servers"] if found.endswith(" answers")]
+    if any(state == "broken" for _, state, _, _ in lacks):
+        show("genaipa can't work like this:")
+    else:
+        show(f"genaipa works here: {', '.join(said)}.")
+    for what, _, found, remedy in lacks:
+        show(f"{what.strip()}: {found}" + (f"; {remedy}" if remedy else ""))
+    follow("Every check: genaipa doctor --all")
+
+
+def _used(workspace: Workspace) -> set[str]:
+    """Families, named as their extras are, of the workspace's systems, of its runs and of keys that are set."""
+    from genaipa.runs.finding import run_folders
+    from genaipa.systems.catalog import own_entries
+    from genaipa.systems.endpoint import read_variable
+    from genaipa.systems.provider import find_provider
+
+    systems = {entry.system for entry in (own_entries(workspace)[0] or {}).values()}
+    for folder in run_folders(workspace):
+        with contextlib.suppress(GenaipaError):
+            systems |= set(folder.outline().spec.systems)
+    found = {system: find_provider(system) for system in systems}
+    keys = {name for name, one in _variables(workspace).items() if any(map(read_variable, one.keys))}
+    return keys | {part for system, one in found.items() if one for part in (one.name, one.family(system).rstrip("/"))}
+
+
+def _either(what: str, ok: object, found: str, problem: str, remedy: str, state: State = "missing") -> Row:
+    return (what, "ok", found, "") if ok else (what, state, problem, remedy)
+
+
+def _genaipa() -> Iterator[Row]:
+    """Python, genaipa itself and its required data."""
+    import platform
+
+    import genaipa
+    from genaipa.tasks.prompts import load_prompts
+    from genaipa.workspace import SUFFIXES, Workspace, shipped
+
+    yield "Python", "ok", f"{platform.python_version()}, {sys.executable}", ""
+    yield "genaipa", "ok", genaipa.__version__, ""
+    alone = Workspace(home=shipped(), layers=(("shipped", shipped()),))
+    problem = ", ".join(f"no {kind}" for kind in SUFFIXES if not any((shipped() / kind).glob("*")))
+    try:
+        load_prompts(alone)
+    except GenaipaError as error:
+        problem = problem or str(error)
+    remedy = "install genaipa again, from its folder: pip install --force-reinstall ."
+    yield _either("shipped data", not problem, str(shipped()), f"{problem} in {shipped()}", remedy, "broken")
+
+
+def _extras() -> Iterator[Row]:
+    """The optional packages, as genaipa's own metadata lists them."""
+    import re
+    from importlib import metadata
+
+    extras: dict[str, list[str]] = {}
+    for requirement in metadata.requires("genaipa") or ():
+        found = re.fullmatch(r"([\w.-]+)[^;]*;.*\bextra == [\"']([\w-]+)[\"'].*", requirement)
+        if found and found[2] != "all":
+            extras.setdefault(found[2], []).append(found[1])
+    for extra, packages in sorted(extras.items()):
+        here, missing = [], []
+        for package in packages:
+            try:
+                here.append(f"{package} {metadata.version(package)}")
+            except metadata.PackageNotFoundError:
+                missing.append(package)
+        shown = ", ".join(here)
+        lacks = f"{', '.join(missing)} not installed" + (f" ({shown} is)" if shown else "")
+        yield _either(extra, not missing, shown, lacks, f"pip install 'genaipa[{extra}]'")
+
+
+def _variables(workspace: Workspace) -> dict[str, Provider]:
+    """Providers with their variables, by name; also the servers in the catalog."""
+    from genaipa.systems.catalog import load_catalog
+    from genaipa.systems.provider import find_provider, providers
+
+    found = {one.name: one for one in providers() if one.keys and one.at("") == one}
+    try:
+        entries = load_catalog(workspace).values()
+    except GenaipaError:  # validate says why
+        return found
+    for entry in entries:
+        provider = find_provider(entry.system)
+        if provider is not None and (here := provider.at(entry.system)) != provider:
+            found[provider.family(entry.system).rstrip("/")] = here
+    return found
+
+
+def _keys(workspace: Workspace) -> Iterator[Row]:
+    """Keys that are set, by their variables' names."""
+    from genaipa.systems.endpoint import needs_key, read_key, read_variable
+
+    for name, provider in _variables(workspace).items():
+        present = [key for key in provider.keys if read_variable(key)]
+        names = " or ".join(provider.keys)
+        if present:
+            try:
+                read_key(name, present[0])
+            except NotReadyError as error:
+                yield name, "missing", f"{present[0]} can't be used", str(error).removesuffix(".")
+            else:
+                yield name, "ok", f"{present[0]} is set", ""
+        elif needs_key(provider, read_variable(provider.address) or ""):
+            yield name, "missing", "no key", f"set {names} in the environment or in a file .env"
+        else:
+            whose = "for a server that wants one"
+            if provider.key_needed == "elsewhere":
+                whose = "not for a server on this machine"
+            yield name, "off", f"no {names}, which is {whose}", ""
+
+
+def _servers(workspace: Workspace) -> Iterator[Row]:
+    """Servers named by variables. No key is sent."""
+    from genaipa.systems.endpoint import read_variable
+
+    known = _variables(workspace).items()
+    addresses = {one.address: address for _, one in known if (address := read_variable(one.address))}
+    yield from (_server(variable, address) for variable, address in addresses.items())
+    if not addresses:
+        yield "addresses", "off", "no variable names a server; the providers' own are used", ""
+    yield from _proxies()
+    yield from _cluster()
+    for name, provider in known:
+        try:
+            program = provider.program() if provider.program else None
+        except UsageError as error:
+            yield name, "missing", "can't be started here", str(error).removesuffix(".")
+        else:
+            if program:
+                yield name, "ok", f"{program} can start one here", ""
+
+
+def _cluster() -> Iterator[Row]:
+    """The Ray cluster that a variable names: whether it can be joined, with the same versions."""
+    from importlib.util import find_spec
+
+    from genaipa.systems.endpoint import read_variable
+    from genaipa.workers.ray import connect
+
+    address = read_variable("RAY_ADDRESS")
+    if address is None or find_spec("ray") is None:
+        return
+    try:
+        ray = connect()
+    except GenaipaError as error:
+        yield "RAY_ADDRESS", "missing", f"{address} can't be joined", str(error).removesuffix(".")
+        return
+    try:
+        nodes = sum(bool(node["Alive"]) for node in ray.nodes())
+        found = ray.cluster_resources()
+        cards = f"{found.get('CPU', 0):g} processors, {found.get('GPU', 0):g} GPUs"
+        yield "RAY_ADDRESS", "ok", f"{address}, Ray {ray.__version__}, as here; {nodes} nodes, {cards}", ""
+    finally:
+        ray.shutdown()
+
+
+def _proxies() -> Iterator[Row]:
+    """Proxies named by variables: whether anything listens there."""
+    import socket
+    import urllib.parse
+
+    from genaipa.systems.endpoint import proxy_of
+
+    found = {proxy_of(f"{scheme}://example.org") for scheme in ("https", "http")}
+    for variable, proxy in sorted(pair for pair in found if pair):
+        try:
+            parts = urllib.parse.urlsplit(proxy if "://" in proxy else f"http://{proxy}")
+            with socket.create_connection((parts.hostname or "", parts.port or 80), timeout=_SECONDS):
+                yield variable, "ok", f"{proxy} answers; all but this machine is reached through it", ""
+        except (OSError, ValueError) as error:
+            remedy = f"mend or unset {variable}: no other machine is reached without it"
+            yield variable, "missing", f"nothing answers at {proxy} ({error})", remedy
+
+
+def _server(variable: str, address: str) -> Row:
+    import httpx2
+
+    from genaipa.systems.endpoint import is_loopback
+    from genaipa.systems.redaction import redact
+
+    shown = redact(address)
+    why = ""
+    try:
+        httpx2.get(address, timeout=_SECONDS, trust_env=not is_loopback(address))
+    except (httpx2.HTTPError, httpx2.InvalidURL, ValueError) as error:
+        why = redact(str(error)) or type(error).__name__
+    problem = f"nothing answers at {shown} ({why})"
+    return _either(variable, not why, f"{shown} answers", problem, "start the server, or mend the address")
+
+
+def _data(workspace: Workspace) -> Iterator[Row]:
+    """Folders of data, and pulled data sets."""
+    from rich.filesize import decimal
+
+    from genaipa.datasets.base import datasets
+    from genaipa.datasets.suites import JoinedData, SuiteData
+    from genaipa.systems.published import is_recorded
+    from genaipa.workspace import SUFFIXES, Workspace, cache
+
+    own = dict(workspace.layers).get("workspace")
+    none = f"none; runs go to {workspace.runs}" if own is None else ""
+    yield _either("workspace", own, str(own), none, "for data of your own: genaipa init DIR", "off")
+    for layer, folder in workspace.layers:
+        alone = Workspace(home=folder, layers=((layer, folder),))
+        counts = {kind: len(alone.names(kind)) for kind in SUFFIXES}
+        held = ", ".join(f"{kind}: {count}" for kind, count in counts.items() if count)
+        yield _either(f"  {layer}", held, held, "nothing", "", "off")
+    size = sum(path.stat().st_size for path in cache().rglob("*") if path.is_file())
+    yield "cache", "ok", f"{cache()}, {decimal(size)}", ""
+    for dataset in datasets():
+        remedy = f"genaipa get {dataset.name}"
+        if isinstance(dataset, JoinedData):
+            continue  # its parts are here one by one
+        if isinstance(dataset, SuiteData):
+            # Nothing lacks without it but what nobody may want to ask.
+            here, files = len(dataset.here), len(dataset.source.blobs)
+            pulled = "pulled" if here == files else f"pulled, {here} of {files} files"
+            yield _either(dataset.title, here, pulled, f"not pulled; to ask it: {remedy}", "", "off")
+            continue
+        yield _either(dataset.title, dataset.available(), "pulled", "the published files are not here", remedy)
+        recorded = [name for name in dataset.systems if is_recorded(name)]
+        if dataset.systems:
+            lacks = "not all of their answers are here"
+            if recorded:
+                lacks += f"; {', '.join(recorded)} alone, for the source that was pulled from lacks the others"
+                remedy += " --from DIR|URL, one that has them"
+            yield _either("  its systems", len(recorded) == len(dataset.systems), ", ".join(recorded), lacks, remedy)
+
+
+def _machine(workspace: Workspace) -> Iterator[Row]:
+    """Token counts, the terminal, room for runs."""
+    import importlib
+
+    from genaipa.systems.tokens import tiktoken_counter
+
+    counter = tiktoken_counter("gpt-4o", offline=True)
+    remedy = "run an OpenAI system once with a network: it is then fetched and kept"
+    try:
+        importlib.import_module("tiktoken")
+    except ImportError:
+        remedy = f"pip install 'genaipa[openai]', and {remedy}"
+    lacks = "OpenAI's vocabulary is not here; tokens are estimated without it"
+    yield _either("token counts", counter, f"{counter.label if counter else ''} is here", lacks, remedy)
+    encoding = (sys.stdout.encoding or "").lower().replace("_", "-")
+    width = shutil.get_terminal_size().columns
+    kind = f"a terminal of {width} columns" if sys.stdout.isatty() else "not a terminal"
+    fits = encoding in ("utf-8", "utf8")
+    yield _either("output", fits, f"{kind}, UTF-8", f"{kind}, {encoding or 'no encoding'}", "set PYTHONUTF8=1")
+    yield _room(workspace.runs)
+
+
+def _room(runs: Path) -> Row:
+    from rich.filesize import decimal
+
+    folder = next(parent for parent in (runs, *runs.parents) if parent.is_dir())
+    if not os.access(folder, os.W_OK):
+        return "runs", "missing", f"{folder} can't be written to", "name another folder with --workspace"
+    free = shutil.disk_usage(folder).free
+    found = f"{runs}, {decimal(free)} free"
+    return _either("runs", free >= _LITTLE_ROOM, found, found, "make room before a large study")

@@ -1,0 +1,115 @@
+"""`genaipa get`: published data, fetched once, checked and kept; with --runs, a study's runs and scores."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from genaipa.cli.commands.importing import import_study, named_dataset
+from genaipa.cli.terminal import completion
+from genaipa.cli.terminal.console import err, number, print_json, say, show
+from genaipa.cli.terminal.options import JsonOption, OfflineOption, current_workspace, option
+from genaipa.datasets.base import DATASETS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from genaipa.datasets.base import Dataset, Pulled
+
+_LINES = 5
+"""Progress lines where there is no terminal."""
+
+
+def get(
+    dataset: Annotated[
+        str | None,
+        typer.Argument(
+            help=f"Which data: {', '.join(DATASETS)}, or a suite's; left out, all are named.",
+            autocompletion=completion.data_sets,
+        ),
+    ] = None,
+    source: Annotated[
+        str | None,
+        option("--from", metavar="DIR|URL", help="A checkout or a mirror, instead of the published repository."),
+    ] = None,
+    runs: Annotated[
+        bool, option("--runs", help="Bring a study that was fetched into this workspace, as runs and scores.")
+    ] = False,
+    offline: OfflineOption = False,
+    json: JsonOption = False,
+) -> None:
+    """Fetch published data, or a study as runs.
+
+    Documents, questions, annotated answers, recordings, files of suites: each file is checked against its published
+    hash, and fetched only once. With --runs, the study that was fetched becomes runs and scores here, with an audit of
+    its data; predictions of PrivacyGLUE's encoders come from a folder. Runs that are here already are left alone.
+    """
+    if runs:
+        import_study(dataset, source, json=json)
+    else:
+        _pull(dataset, source, offline=offline, json=json)
+
+
+def _pull(dataset: str | None, source: str | None, *, offline: bool, json: bool) -> None:
+    from genaipa.datasets.suites import SuiteData
+    from genaipa.policies.document import document_names
+
+    known = named_dataset(dataset)
+    result = pull_shown(known, origin=source, offline=offline)
+    documents = [name for name, (layer, _) in document_names(current_workspace()).items() if layer == "pulled"]
+    if isinstance(known, SuiteData):
+        documents = []
+    if json:
+        print_json(
+            {
+                "dataset": dataset,
+                "folder": str(result.folder),
+                "fetched": result.fetched,
+                "kept": result.kept,
+                "absent": result.absent,
+                "documents": documents,
+                "terms": known.terms,
+                "notes": result.notes,
+            }
+        )
+        return
+    for note in result.notes:
+        say(f"note: {note}")
+    if source and not result.fetched:
+        say(f"nothing was fetched from {source}: all its files were here already")
+    lacking = f" {result.absent} more {'is' if result.absent == 1 else 'are'} not here." if result.absent else ""
+    fetched = f"{number(result.fetched, 'file')} fetched, {result.kept} already here"
+    show(f"{known.title}: {fetched}, all as published.{lacking}")
+    if isinstance(known, SuiteData):
+        show(f"Terms: {known.terms} ({result.folder}).")
+        show(f"Next: {known.next_step(current_workspace())}")
+        return
+    show(f"{known.terms} ({result.folder}).")
+    show(f"Documents: {', '.join(documents)}")
+    show(f"Next: genaipa run --system extractive --policy {known.documents[0]}")
+    if known.systems:
+        show(f"The published study as runs and scores: genaipa get {known.name} --runs")
+
+
+def pull_shown(dataset: Dataset, *, origin: str | None = None, offline: bool = False) -> Pulled:
+    """Pull a data set, with its progress on stderr."""
+    with progress(dataset.title) as shown:
+        return dataset.pull(origin=origin, offline=offline, progress=shown)
+
+
+@contextmanager
+def progress(title: str) -> Iterator[Callable[[int, int], None]]:
+    """Show on stderr how many files of a pull are done."""
+    said, console = f"pulling {title}", err()
+    if console.is_terminal:
+        with console.status(said) as status:
+            yield lambda done, total: status.update(f"{said}: looked for {done} of {total} files")
+        return
+
+    def line(done: int, total: int) -> None:
+        if done * _LINES // total > (done - 1) * _LINES // total:
+            say(f"{said}: looked for {done} of {total} files")
+
+    yield line

@@ -1,0 +1,111 @@
+"""`genaipa init`: a folder for your own documents, questions, prompts, systems and runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from genaipa.cli.terminal.console import say, show
+from genaipa.errors import UsageError
+
+_MARKER = """\
+# This file makes the folder a genaipa workspace: data in prompts/, questions/, policies/, annotations/, rubrics/
+# and systems.yaml is used before the data that ships with genaipa, name by name, and runs are written to runs/.
+name = {name}
+"""
+
+_SYSTEMS = """\
+# Short names of your own for systems, beside those that `genaipa systems` lists. Take the # away to use the example,
+# and the line 'systems: {}' with it.
+systems: {}
+# systems:
+#   my-llama:
+#     system: openai-api/lab/llama-3.1-8b   # reads LAB_BASE_URL and LAB_API_KEY
+#     context: 131072                       # tokens that fit in one request
+#     settings: [temperature, seed, max_tokens]
+#     note: served by the machine in the lab.
+#     price: {input: 0.0, output: 0.0, as_of: "2026-01-01"}   # dollars per million tokens
+"""
+
+_README = """\
+# {name}
+
+A workspace of genaipa. Its data is used before the data that ships with genaipa.
+
+- `policies/`: documents, `NAME.md` or `NAME.txt`, with what is known about them in `NAME.yaml` (`genaipa policies add`)
+- `questions/`: question sets, `NAME.yaml` (copy one that `genaipa questions` lists)
+- `annotations/`: the annotated answers of a document, `NAME.yaml`
+- `rubrics/`: metrics to score by instead of the paper's; genaipa.toml names the one in use (rubric = "NAME")
+- `guidelines.md`: what analysts agree on, with borderline examples for each metric; shown at the desk (key g)
+- `prompts/`: templates that replace the shipped ones of the same name, and sets of your own (`genaipa prompts`)
+- `systems.yaml`: short names for systems (`genaipa systems`)
+- `desk.yaml`: who scores and who adjudicates (left out: whoever gives a name)
+- `runs/`: one folder for each run; check everything with `genaipa validate`
+- `waves.jsonl`: the random part of the answers that people score (`genaipa sample`)
+- `scores.db`: what analysts have scored (`genaipa score`); never change it by hand, `genaipa scores export` reads it
+"""
+
+
+_IGNORED = "runs/\nreports/\npublished/\n.env\nscores.db*\n.streamlit/secrets.toml\n"
+
+
+def init(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A new folder, or . for the one that you are in.")],
+) -> None:
+    """Create a workspace for your data and runs.
+
+    It gets folders for documents, questions, annotated answers, prompts and runs, and a file for systems.
+    Files in the folder stay as they are.
+    """
+    import shlex
+
+    folder = folder.expanduser()
+    for file in _make(folder):
+        lines = f"; let git ignore {', '.join(_IGNORED.split())}" if file == ".gitignore" else ""
+        say(f"{folder / file} was here already and stays as it is{lines}")
+    here = folder.resolve() == Path.cwd().resolve()
+    what = "This folder" if here else str(folder)
+    show(
+        f"{what} is a workspace now. {'Add' if here else 'Go there, and add'} a privacy policy (a file or an address):"
+    )
+    if not here:
+        show(f"    cd {shlex.quote(str(folder))}")
+    show("    genaipa policies add https://example.com/privacy --name example --company Example")
+
+
+def _make(folder: Path) -> list[str]:
+    """Make the folders and files that are not there yet; the names of the files that are. A UsageError if it can't."""
+    import json
+
+    from genaipa.scoring.guidelines import FILE, STARTER
+    from genaipa.workspace import MARKER, RUNS, SUFFIXES, no_folder
+
+    name = folder.resolve().name
+    if not name.isprintable():
+        raise UsageError("the folder's name has characters that can't be written into a file; name another folder.")
+    files = {
+        "systems.yaml": _SYSTEMS,
+        FILE: STARTER,
+        ".gitignore": _IGNORED,
+        "README.md": _README.format(name=name),
+        # Last, so that what broke off is no workspace yet.
+        MARKER: _MARKER.format(name=json.dumps(name, ensure_ascii=False)),
+    }
+    places = [folder, *(folder / kind for kind in (*SUFFIXES, RUNS))]
+    try:
+        for place in places:
+            if problem := no_folder(place):
+                raise UsageError(f"{place} {problem}")
+        if (folder / MARKER).exists():
+            raise UsageError(f"{folder} is a workspace already; name a new folder.")
+        for place in places:
+            place.mkdir(parents=True, exist_ok=True)
+        kept = [file for file in files if (folder / file).exists()]
+        for file, text in files.items():
+            if file not in kept:
+                (folder / file).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"{error.filename or folder} can't be made ({error.strerror}); name another folder.") from None
+    return kept

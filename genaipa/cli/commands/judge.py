@@ -1,0 +1,194 @@
+"""`genaipa judge`: have systems score answers in the role of a judge.
+
+Exit codes as of `genaipa run`: 0 complete; 1 error; 2 usage; 3 partial, and resumable by the same command; 4 stopped by
+the spending cap; 130 interrupted (resumable as well).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from genaipa.cli.commands import run_options as options
+from genaipa.cli.terminal import completion
+from genaipa.cli.terminal.closing import explain, follow
+from genaipa.cli.terminal.console import number, print_json, say, show
+from genaipa.cli.terminal.options import JsonOption, OfflineOption, current_workspace, option, several
+from genaipa.cli.terminal.selection import RunsArgument, filtered
+from genaipa.runs.filters import EVERYTHING, Filters
+
+if TYPE_CHECKING:
+    from genaipa.cli.terminal.progress import TerminalObserver
+    from genaipa.execution.engine import RunLimits
+    from genaipa.execution.judging import PreparedJudges
+    from genaipa.execution.run import Outcome
+    from genaipa.judging.answers import Answers
+    from genaipa.runs.folder import RunFolder
+    from genaipa.workspace import Workspace
+
+_MOST_PASSES = 100
+
+_Judge = Annotated[
+    list[str] | None,
+    option(
+        "--judge", autocompletion=completion.systems, help="Judges: systems as for run; several by commas or repeats."
+    ),
+]
+_Passes = Annotated[
+    int, option("--passes", help="Times that each answer is judged, in other orders.", min=1, max=_MOST_PASSES)
+]
+_Evidence = Annotated[
+    bool, option("--evidence", help="Show the judge what rules found: citations, quotations, silence.")
+]
+_OwnFamily = Annotated[bool, option("--own-family", help="Allow a judge of the family of a system that it judges.")]
+
+
+@filtered
+def judge(
+    run: RunsArgument = None,
+    judge: _Judge = None,
+    only: Filters = EVERYTHING,
+    passes: _Passes = 1,
+    evidence: _Evidence = False,
+    own_family: _OwnFamily = False,
+    max_tokens: options.MaxTokens = None,
+    max_connections: options.MaxConnections = 10,
+    max_retries: options.MaxRetries = 5,
+    timeout: options.Timeout = 120.0,
+    max_cost: options.MaxCost = None,
+    batch: options.Batch = None,
+    no_wait: options.NoWait = False,
+    dry_run: options.DryRun = False,
+    estimate: options.Estimate = False,
+    yes: options.Yes = False,
+    offline: OfflineOption = False,
+    json: JsonOption = False,
+) -> None:
+    """Have models score answers; judges measures how well.
+
+    Each answer is judged once by each judge and pass. The same command again asks only the missing verdicts.
+    """
+    from genaipa.cli.commands.run import batching
+    from genaipa.cli.terminal.progress import TerminalObserver
+    from genaipa.execution import judging
+    from genaipa.execution.engine import RunLimits
+    from genaipa.judging.plan import JudgeRequest
+
+    here, observer = current_workspace(), TerminalObserver(yes=yes)
+    request = JudgeRequest(several(run), several(judge), passes, evidence, own_family, only, max_tokens)
+    with judging.alone(here):
+        judges = judging.prepare_judges(here, request, observer, offline=offline)
+        if judges.had:
+            say(f"{number(judges.had, 'judgement')} of {judges.wanted:,} are there already.")
+        if not judges.runs:
+            _nothing_to_do(here, judges, json=json)
+        elif dry_run or estimate:
+            _preview(judges, offline=offline, messages=dry_run, json=json, batch=bool(batch))
+        else:
+            how = batching(batch, *judges.runs, no_wait=no_wait)
+            limits = RunLimits(max_connections, max_retries, timeout, max_cost, how)
+            raise typer.Exit(_carry_out(here, judges, limits, observer, json=json))
+
+
+def _nothing_to_do(here: Workspace, judges: PreparedJudges, *, json: bool) -> None:
+    if json:
+        print_json({"wanted": judges.wanted, "had": judges.had, "runs": []})
+    else:
+        lacking = judges.wanted - judges.had
+        show(
+            f"Nothing was asked: what is missing, {number(lacking, 'judgement')}, is of a run that was begun before."
+            if lacking
+            else "There is nothing to judge: every answer has its verdict."
+        )
+        _print_alone(here, judges.answers)
+
+
+def _preview(judges: PreparedJudges, *, offline: bool, messages: bool, json: bool, batch: bool) -> None:
+    from genaipa.cli.commands import preview
+
+    preview.print_preview(*judges.runs, offline=offline, messages=messages, json=json, batch=batch)
+
+
+def _carry_out(
+    here: Workspace, judges: PreparedJudges, limits: RunLimits, observer: TerminalObserver, *, json: bool
+) -> int:
+    """Ask the judges and print the outcome; the exit code."""
+    import asyncio
+
+    from genaipa.cli.commands.run import CAPPED, INTERRUPTED, PARTIAL
+
+    try:
+        done = asyncio.run(_promptly(judges, limits, observer))
+    except (KeyboardInterrupt, asyncio.CancelledError):
+        say("interrupted; every verdict that came is kept. Go on with the same command.")
+        return INTERRUPTED
+    _print_closing(here, judges, done, json=json)
+    statuses = {outcome.status for _, outcome in done}
+    return CAPPED if "capped" in statuses else 0 if statuses == {"complete"} else PARTIAL
+
+
+async def _promptly(
+    judges: PreparedJudges, limits: RunLimits, observer: TerminalObserver
+) -> list[tuple[RunFolder, Outcome]]:
+    from genaipa.cli.terminal.stopping import promptly
+    from genaipa.execution.judging import ask_judges
+
+    with promptly():
+        return await ask_judges(judges, limits, observer)
+
+
+def _print_closing(
+    here: Workspace, judges: PreparedJudges, done: list[tuple[RunFolder, Outcome]], *, json: bool
+) -> None:
+    from genaipa.cli.commands.run_summary import print_tally, summary
+    from genaipa.execution.judging import changed_models
+
+    changed = changed_models(done)
+    if json:
+        runs: list[dict[str, Any]] = [
+            {**summary(folder, outcome.status, outcome.tally), "stopped": outcome.stopped} for folder, outcome in done
+        ]
+        print_json({"wanted": judges.wanted, "had": judges.had, "runs": runs, "several_models": changed})
+        return
+    for folder, outcome in done:
+        print_tally(outcome.tally)
+        show(f"Judge's run: {folder.name}")
+        for system, reason in outcome.stopped.items():
+            show(f"{system} was asked no more: {reason}")
+        if outcome.capped:
+            show(f"Stopped by --max-cost: {outcome.capped}.")
+    for name, models in changed.items():
+        show(f"{name} was served as {', '.join(models)}: these count as {len(models)} judges.")
+    _print_alone(here, judges.answers)
+    rest = len(judges.runs) - len(done)
+    if missing := sum(row.missing for _, outcome in done for row in outcome.tally.rows.values()):
+        lack = f"{number(missing, 'verdict')} {'is' if missing == 1 else 'are'} missing"
+        also = f", and {number(rest, 'further run')} not begun" if rest else ""
+        higher = " and a higher --max-cost" if any(outcome.capped for _, outcome in done) else ""
+        show(f"{lack}{also}. Go on with the same command{higher}.")
+    else:
+        follow("To rely on it, score some yourself: genaipa score", "Pictures: genaipa report")
+
+
+def _print_alone(here: Workspace, answers: Answers) -> None:
+    """A line of each judge's means, by names and never by value, and its heat map where the terminal can."""
+    from genaipa.cli.commands.blocks import heat_map
+    from genaipa.judging.alone import alone
+    from genaipa.systems.short import short_names
+
+    explain(
+        "A judge alone is no estimate: nobody knows how far it is off before people have scored some of the answers. "
+        "Its M_all (10 to 100) is averaged by question, over documents and passes, and then over questions.",
+        "Verdicts are in the store, apart from people's scores, and in no average. What a judge is worth, once people "
+        "have scored 30 of its answers: genaipa judges.",
+        hint="What the numbers mean: --explain",
+    )
+    found = alone(here, answers)
+    names = short_names(sorted({system for one in found for system in one.means}))
+    for one in found:
+        who = "Judge" if len(found) == 1 else f"Judge {one.judge}"
+        means = ", ".join(f"{names[system]} {mean:.0f}" for system, mean in one.means.items())
+        show(f"{who} alone, no estimate: {means} (M_all)")
+        for line in heat_map(one.cells, answers.categories, {system: names[system] for system in one.means}):
+            show(line, exact=True)

@@ -1,0 +1,233 @@
+"""`genaipa judges`: how good the judges are, measured against people's scores of the same answers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from genaipa.cli.terminal.closing import caveat, explain, follow, is_explained
+from genaipa.cli.terminal.console import number, print_json, show, table
+from genaipa.cli.terminal.options import ExcludedOption, JsonOption, current_workspace, option, several
+from genaipa.cli.terminal.output import ForceOption, check_new
+from genaipa.cli.terminal.selection import RunsArgument, filtered
+from genaipa.errors import DataError
+from genaipa.runs.filters import EVERYTHING, Filters
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import pandas as pd
+
+    from genaipa.reports.chapters.chapter import Chapter
+    from genaipa.reports.table import Table
+
+_NONE = (
+    "No judge has scored these answers: genaipa judge RUN --judge SYSTEM asks one, and people score some of them, too."
+)
+_AGREEMENT = (
+    "measure",
+    "answers",
+    "with people",
+    "people with each other",
+    "with itself",
+    "other judges",
+    "same value",
+    "r",
+)
+_WHY = "why blank"
+_LENIENCY = ("answers of", "n", "leniency", "for these documents", "for policies like these", _WHY)
+
+
+@filtered
+def judges(
+    run: RunsArgument = None,
+    only: Filters = EVERYTHING,
+    output: Annotated[
+        Path | None,
+        option("--output", "-o", metavar="DIR", help="Write every table and figure into this folder instead."),
+    ] = None,
+    force: ForceOption = False,
+    include_excluded: ExcludedOption = False,
+    json: JsonOption = False,
+) -> None:
+    """Measure what judge's verdicts are worth.
+
+    Agreement of each judge with people, beside that of people with each other, with itself and with other judges;
+    its leniency, by system, document, category and where documents are silent. Nothing is said below 30 answers that
+    both scored.
+    """
+    from genaipa.reports import check_packages
+    from genaipa.runs.selection import select
+
+    here = current_workspace()
+    # Names first: what reports need takes a second to import.
+    sources = select(here, several(run), only)
+    check_packages()
+    from genaipa.reports.chapters.judges import chapter
+    from genaipa.reports.figures.scope import Scope
+    from genaipa.reports.gather import gather_scored
+    from genaipa.reports.render import as_rows
+
+    gathered = gather_scored(here, sources, excluded=include_excluded)
+    found = chapter(gathered, Scope.of(gathered.frame, gathered.categories))
+    tables = {one.name: one for one in found.tables}
+    if output is not None and tables:
+        _write(found, output, force=force)
+        show(f"{output}: tables and figures on {number(len(tables['judges'].data), 'judge')}")
+        return
+    if json:
+        rows = {name: {"title": one.title, "note": one.note, "rows": as_rows(one)} for name, one in tables.items()}
+        print_json({"absent": found.absent, "tables": rows})
+    elif tables:
+        _show(tables)
+        _say_next(tables["judges"], drawn=bool(gathered.waves), few=_are_few(gathered.frame))
+    else:
+        show(_NONE)
+    for sentence in () if json else (*found.absent, *sorted(set(gathered.problems))):
+        caveat(sentence)
+
+
+def _show(tables: dict[str, Table]) -> None:
+    """Print a sentence on each judge, then its agreement; its leniency and the findings are for --explain."""
+    found, agreed, lenient = (tables.get(name) for name in ("judges", "judges-agreement", "judges-leniency"))
+    assert found is not None
+    for row in found.data.to_dict("records"):
+        short = agreed is not None and lenient is not None and _in_short(row["judge"], agreed, lenient)
+        show(f"{row['judge']}: {short or row['finding']}")
+        judged = f"{number(row['passes'], 'pass', 'passes')}, {number(row['judged'], 'answer')} judged"
+        explain(f"{row['judge']} ({judged}, {row['answers']:,} of them scored by people). {row['finding']}")
+    explain(found.note, hint="What the numbers mean: --explain")
+    if agreed is not None and lenient is not None:
+        show("Agreement with people, and of people with each other: Krippendorff's alpha")
+        _print(_AGREEMENT, list(_agreements(agreed)), under=(7, 6, 5, 4))
+        if is_explained():
+            show(f"{lenient.title}: M_all less people's, on a scale from 10 to 100")
+            _print(_LENIENCY, list(_leniencies(lenient)), under=(5,))
+        explain(agreed.note, _too_few(lenient), lenient.note)
+        explain("The other tables, and figures: genaipa judges -o FOLDER, or --json.")
+
+
+def _in_short(judge: str, agreed: Table, lenient: Table) -> str:
+    """A judge in a sentence: its agreement on M_all, on its weakest metric, and its leniency; empty without any."""
+    from genaipa.reports.judged.quality import PEOPLE
+
+    rows = agreed.data[(agreed.data["judge"] == judge) & (agreed.data["with"] == PEOPLE)].dropna(subset=["alpha"])
+    of = {row["measure"]: row for row in rows.to_dict("records")}
+    if not (whole := of.pop("M_all", None)):
+        return ""
+    said = f"agrees with people at alpha {agreed.written('alpha', whole['alpha'])} on M_all"
+    if of:
+        least = min(of.values(), key=lambda row: row["alpha"])
+        said += f", weakest on {least['measure']} ({agreed.written('alpha', least['alpha'])})"
+    data = lenient.readable
+    all_ = data[(data["judge"] == judge) & (data["measure"] == "M_all") & (data["group"] == "")]
+    for row in all_.dropna(subset=["mean"]).to_dict("records")[:1]:
+        said += f"; {abs(row['mean']):.1f} points {'more lenient' if row['mean'] > 0 else 'stricter'}"
+    return f"{said}; {number(whole['answers'], 'answer')}."
+
+
+def _are_few(frame: pd.DataFrame) -> bool:
+    """Whether no system has so many answers in an experiment that people score a part of them."""
+    from genaipa.scoring.waves import SIZE
+
+    answers = frame[frame["answer"] != ""].drop_duplicates(["system", "experiment", "answer"])
+    return bool(answers.groupby(["system", "experiment"], observed=True).size().max() <= SIZE)
+
+
+def _say_next(found: Table, *, drawn: bool, few: bool) -> None:
+    """The step that comes next: more scores by people, all of them of few answers, or averages that rest on both."""
+    from genaipa.reports.judged.verdicts import LEAST
+
+    draw = "" if drawn or few else "genaipa sample, then "
+    if (found.data["answers"] < LEAST).any():
+        caveat(f"A judge counts from {LEAST} answers that people scored, too.")
+        follow(f"Next: {draw}genaipa score")
+    elif few:
+        caveat("So few answers need no estimate: people score all of them.")
+        follow("Next: genaipa score")
+    else:
+        follow("Averages from people and judges: genaipa report", f"Next: {draw}genaipa score" if draw else "")
+
+
+def _print(headers: Sequence[str], lines: list[list[str] | str], *, under: Sequence[int]) -> None:
+    """A table without the columns in which there is nothing; those of `under` move under their lines first."""
+    cells = [line for line in lines if isinstance(line, list)]
+    kept = [place for place in range(len(headers)) if any(line[place] for line in cells)]
+    rows = [line if isinstance(line, str) else [line[place] for place in kept] for line in lines]
+    first = [kept.index(place) for place in under if place in kept]
+    right = [place for place, column in enumerate(kept) if column and headers[column] != _WHY]
+    table([headers[place] for place in kept], rows, right=right, under=first)
+
+
+def _agreements(found: Table) -> Iterator[list[str] | str]:
+    """A line for each measure under each judge: with people, people's own, with itself, with other judges."""
+    from genaipa.reports.judged.quality import EACH_OTHER, ITSELF, OTHERS, PEOPLE
+
+    cells = {(row["judge"], row["measure"], row["with"]): row for row in found.data.to_dict("records")}
+    for judge in dict.fromkeys(found.data["judge"]):
+        if judge == PEOPLE:
+            continue
+        yield judge
+        for measure in dict.fromkeys(found.data["measure"]):
+            own = cells[judge, measure, PEOPLE]
+            places = ((judge, PEOPLE), (PEOPLE, EACH_OTHER), (judge, ITSELF), (judge, OTHERS))
+            alphas = (_interval(found, cells.get((who, measure, whom), {}), "alpha") for who, whom in places)
+            same = found.written("agreement", own["agreement"])
+            yield [measure, f"{own['answers']:,}", *alphas, same, _interval(found, own, "r", "r_low", "r_high")]
+
+
+def _leniencies(found: Table) -> Iterator[list[str] | str]:
+    """A line for each group of answers under each judge, of M_all; without those of too few answers."""
+    data = found.readable[(found.data["measure"] == "M_all") & found.data["mean"].notna()]
+    for judge, rows in data.groupby("judge", sort=False):
+        yield str(judge)
+        for row in rows.to_dict("records"):
+            blank = "" if found.written("low", row["low"]) else row["reason"]
+            ends = (_ends(found, row, low, high) for low, high in (("low", "high"), ("policies_low", "policies_high")))
+            yield [_group(row), f"{row['answers']:,}", found.written("mean", row["mean"]), *ends, blank]
+
+
+def _group(row: dict[Any, Any]) -> str:
+    own = " (own family)" if row["family"] else ""
+    return f"{row['by']}: {row['group']}{own}" if row["group"] else "all answers"
+
+
+def _too_few(found: Table) -> str:
+    """A sentence on the groups that are left out, with the answers that they have."""
+    rows = found.data[found.data["mean"].isna()].to_dict("records")
+    named = dict.fromkeys(f"{_group(row)} ({row['answers']})" for row in rows)
+    return f"Not meaningful, because fewer than 30 answers were scored by both: {', '.join(named)}." if named else ""
+
+
+def _interval(found: Table, row: dict[Any, Any], column: str, low: str = "low", high: str = "high") -> str:
+    """A value with its interval; in place of one that is absent, why."""
+    from genaipa.reports.judged.verdicts import not_meaningful
+
+    if not row:
+        return ""
+    value, ends = found.written(column, row[column]), _ends(found, row, low, high)
+    if value or column == "r":
+        return f"{value} ({ends})" if ends else value
+    return f"n={row['answers']}: too few" if not_meaningful(row["answers"]) else "not defined"
+
+
+def _ends(found: Table, row: dict[Any, Any], low: str, high: str) -> str:
+    written = found.written(low, row[low])
+    return f"{written} to {found.written(high, row[high])}" if written else ""
+
+
+def _write(found: Chapter, output: Path, *, force: bool) -> None:
+    """A folder with every form of the tables and figures."""
+    from genaipa.reports.figures.figure import save
+    from genaipa.reports.writing import write_table
+
+    for name in (*(one.name for one in found.tables), *(one.name for one in found.figures)):
+        check_new(output / f"{name}.csv", force=force)
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+        for each in found.tables:
+            write_table(each, output)
+        for figure in found.figures:
+            save(figure, output)
+    except OSError as error:
+        raise DataError(output, f"can't be written ({error.strerror}).") from None

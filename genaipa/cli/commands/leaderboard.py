@@ -1,0 +1,144 @@
+"""`genaipa leaderboard`: all systems of the workspace, the best first."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from genaipa.cli.terminal.closing import caveats, follow
+from genaipa.cli.terminal.console import number, print_json, show, show_table
+from genaipa.cli.terminal.options import ExcludedOption, JsonOption, current_workspace, option, several
+from genaipa.cli.terminal.output import ForceOption, check_new, written
+from genaipa.cli.terminal.selection import ByOption, RunsArgument, check_names, filtered
+from genaipa.errors import UsageError, command
+from genaipa.runs.filters import EVERYTHING, Filters
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from genaipa.reports.gather import Gathered
+    from genaipa.reports.table import Table
+    from genaipa.workspace import Workspace
+
+_LEAST_DOCUMENTS = 3
+"""Documents below which averages hold for these alone."""
+_FORMS = (".csv", ".html", ".tex", ".txt")
+
+
+@filtered
+def leaderboard(
+    run: RunsArgument = None,
+    only: Filters = EVERYTHING,
+    by: ByOption = "",
+    output: Annotated[
+        Path | None,
+        option("--output", "-o", metavar="FILE", help="Write it to a .csv, .html, .tex or .txt file instead."),
+    ] = None,
+    force: ForceOption = False,
+    include_excluded: ExcludedOption = False,
+    json: JsonOption = False,
+) -> None:
+    """Rank all systems by overall quality.
+
+    Over all runs, published studies that were imported included, unless filters say otherwise. It says where systems
+    did not answer the same. An experiment of which less than half is scored is left blank. Suites have a table of
+    their own.
+    """
+    if output is not None and output.suffix not in _FORMS:
+        raise UsageError(f"'{output.name}' must end in one of {', '.join(_FORMS)}.")
+    if output is not None:
+        check_new(output, force=force)
+
+    here = current_workspace()
+    check_names(here, *several(run))
+    found = _gathered(here, several(run), only, excluded=include_excluded)
+    from genaipa.reports import render
+    from genaipa.reports.chapters.overall import board
+    from genaipa.reports.notable import notable
+    from genaipa.reports.thin import too_few
+
+    table, card = board(found.frame), _card(found)
+    grouped = _by_group(found, by) if by else None
+    told = [*notable(found), *sorted(set(found.problems))]
+    if run:
+        told.insert(0, f"Filtered by: {', '.join(several(run))}.")
+    if json:
+        facts = {"title": table.title, "note": table.note, "notable": told, "rows": render.as_rows(table)}
+        suites = {"title": card.title, "note": card.note, "rows": render.as_rows(card)} if card else {}
+        groups = {"title": grouped.title, "note": grouped.note, "rows": render.as_rows(grouped)} if grouped else {}
+        print_json(facts | ({"suites": suites} if suites else {}) | ({"groups": groups} if groups else {}))
+        return
+    shown = [one for one in (table, grouped, card) if one]
+    if output is not None:
+        _write(grouped or (shown[0] if shown else table), output, force=force)
+    else:
+        imported = "No run here has answers to rank. Of imported predictions, their figures: genaipa report"
+        _show(shown, "" if table else too_few(found.frame) or ("" if shown or not found.is_of_suites else imported))
+    caveats([*too_few_documents(table), *told])
+    if output is not None:
+        show(f"{output}: the leaderboard")
+    elif table and len(table.data) > 1:
+        follow(f"Next: {command('genaipa', 'compare', *table.data['system'][:2])}")
+
+
+def too_few_documents(table: Table | None) -> list[str]:
+    """A sentence where a leaderboard rests on so few documents that it says nothing of others."""
+    most = 0 if table is None or not table else table.data["documents"].fillna(0).max()
+    if not 0 < most < _LEAST_DOCUMENTS:
+        return []
+    return [
+        f"{number(int(most), 'document')}: nothing can be said about policies like {'it' if most == 1 else 'them'}."
+    ]
+
+
+def _show(tables: Sequence[Table], blank: str) -> None:
+    """Print the tables, after the sentence on what would be in a leaderboard that is blank."""
+    if blank:
+        show(blank)
+    for one in tables:
+        show_table(one)
+
+
+def _by_group(found: Gathered, by: str) -> Table | None:
+    """The systems within each group of documents; None where none has a score."""
+    from genaipa.reports.chapters.groups import quality
+    from genaipa.reports.groups import groups_of
+
+    return quality(found.frame, groups_of(found.sources, by)) or None
+
+
+def _card(found: Gathered) -> Table | None:
+    """The table of the suites; None where none was asked."""
+    from genaipa.reports.suites import card
+    from genaipa.reports.suites.results import boards
+    from genaipa.reports.suites.scored import Scored
+
+    every = [Scored(one) for one in boards(found.suites)]
+    chosen = card.shown(every)
+    return card.card(found, chosen, every) if chosen else None
+
+
+def _gathered(workspace: Workspace, names: tuple[str, ...], only: Filters, *, excluded: bool) -> Gathered:
+    """Gather the selected runs and systems, limited to the selected documents and experiments."""
+    from genaipa.reports import check_packages
+    from genaipa.runs.selection import select
+
+    # Names first: what reports need takes a second to import.
+    sources = select(workspace, names, only)
+    check_packages()
+    from genaipa.reports.gather import gather_scored
+    from genaipa.reports.suites.results import results
+
+    found = gather_scored(workspace, sources, excluded=excluded)
+    if not only.documents and not only.experiments:
+        found.suites, unread = results(workspace, sources)
+        found.problems += unread
+    return found
+
+
+def _write(table: Table, path: Path, *, force: bool) -> None:
+    from genaipa.reports import render
+
+    write = {".csv": render.as_csv, ".html": render.as_html, ".tex": render.as_latex, ".txt": render.as_text}
+    with written(path, force=force) as file:
+        file.write(write[path.suffix](table).encode())

@@ -1,0 +1,57 @@
+"""`genaipa pack`: a study in one archive, for whoever wants to check it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Annotated
+
+from genaipa.cli.terminal.console import number, say, show
+from genaipa.cli.terminal.options import ExcludedOption, current_workspace, option, several
+from genaipa.cli.terminal.output import ForceOption, check_new
+from genaipa.cli.terminal.selection import RunsArgument
+from genaipa.errors import UsageError, command
+
+
+def pack(
+    run: RunsArgument = None,
+    output: Annotated[
+        Path | None,
+        option("--output", "-o", metavar="FILE", help="The archive, a .zip file; by default NAME.zip here."),
+    ] = None,
+    include_excluded: ExcludedOption = False,
+    force: ForceOption = False,
+    with_texts: Annotated[
+        bool,
+        option("--with-texts", help="Put texts in that may not be passed on: for somebody who has them anyway."),
+    ] = False,
+) -> None:
+    """Pack runs, scores and report into an archive.
+
+    Texts whose license does not let them be passed on are left out, with their digest and source in their place; the
+    tables can be made again without them. What models said, and the names and notes of the analysts, go along.
+    """
+    from genaipa.reports import check_packages
+
+    check_packages()
+    from genaipa.archive.pack import pack as write_pack
+    from genaipa.runs.selection import select
+
+    here, names = current_workspace(), several(run)
+    file = output or Path(re.sub(r"[^\w.-]+", "-", names[0] if names else "study").strip(".-") + ".zip")
+    if file.suffix != ".zip":
+        raise UsageError(f"'{file.name}' does not end in .zip, which a pack is.")
+    check_new(file, force=force)
+    sources = select(here, names)
+    if not names:
+        say(f"packing all {number(len(sources), 'run')} of the workspace; for one: genaipa pack RUN")
+    packed = write_pack(here, sources, file, excluded=include_excluded, whole=with_texts)
+    show(f"{file}: {number(len(packed.runs), 'run')}, {number(packed.events, 'event')} of scoring, the report.")
+    for text in packed.absent:
+        say(f"left out: the text of {text.document} ({text.license or 'no license is stated'}); {text.source}")
+    for system, documents in packed.unclear.items():
+        say(
+            f"left out: the replies of {system} about {', '.join(documents)}, which may quote them; if they are its "
+            'own words, its class can say so (words = "own") before a run, or use --with-texts'
+        )
+    show(f"Whoever gets it: {command('genaipa', 'unpack', file.name, 'FOLDER')}")

@@ -1,0 +1,182 @@
+"""`genaipa questions`: the question sets and their questions, and a file for one's own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from genaipa.cli.terminal import completion
+from genaipa.cli.terminal.console import print_json, show, table
+from genaipa.cli.terminal.options import JsonOption, current_workspace, option
+from genaipa.errors import UnknownNameError, UsageError, command
+
+if TYPE_CHECKING:
+    from genaipa.questions.sets import QuestionSet, Wording
+    from genaipa.workspace import Workspace
+
+
+app = typer.Typer(help="List, show or begin question sets.")
+
+_NEW = """\
+# Questions of your own. To ask them: genaipa run --system SYSTEM --policy POLICY --questions {name}
+# To check this file at any time: genaipa validate
+name: {name}
+title: My questions          # heads the list of questions
+kind: policy                 # what they are about: policy or regulation
+placeholder: "[the company]" # the document's company takes its place
+source: written by me        # whose questions they are, for whoever reads your report
+license: CC0-1.0             # under which they may be passed on
+
+# Reports have a row for each category: a short name, and what it means.
+categories:
+  D: My data
+
+# Replace the example; add as many as you like. Each has an id of its own, which must not change once it was asked.
+questions:
+  - id: D_1
+    category: D
+    origin: user             # user: a person's own words; faq: a general concern
+    text: What does [the company] know about me?
+    # Other wordings, three at most, for --experiment robustness:
+    # paraphrases: [Which data about me does [the company] hold?]
+"""
+
+
+@app.command("list")
+def questions(
+    name: Annotated[
+        str | None,
+        typer.Argument(metavar="SET", autocompletion=completion.question_sets, help="The question set to show."),
+    ] = None,
+    wording: Annotated[
+        str,
+        option(
+            "--wording",
+            autocompletion=completion.wordings,
+            help="Which texts: original, paraphrase-1, paraphrase-2, paraphrase-3 or all.",
+        ),
+    ] = "original",
+    json: JsonOption = False,
+) -> None:
+    """List question sets, or show one's questions."""
+    from genaipa.questions.sets import WORDINGS, load_question_set
+
+    if wording not in (*WORDINGS, "all"):
+        raise UnknownNameError("wording", wording, (*WORDINGS, "all"))
+    here = current_workspace()
+    if name is None:
+        _print_sets(here, json=json)
+        return
+    chosen = load_question_set(name, here)
+    wordings = [known for known in WORDINGS if wording in (known, "all")]
+    if json:
+        _print_json(chosen, wordings)
+    else:
+        _print_questions(chosen, wordings)
+
+
+@app.command()
+def new(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Its name, for --questions NAME.")] = "mine",
+) -> None:
+    """Begin a question set of your own.
+
+    It is questions/NAME.yaml in the workspace, with an example and what each line means.
+    """
+    from genaipa.policies.adding import NAME
+
+    here = current_workspace()
+    if "workspace" not in dict(here.layers):
+        raise UsageError("there is no workspace here to keep questions in; make one with: genaipa init DIR")
+    if not NAME.fullmatch(name):
+        raise UsageError(
+            f"'{name}' can't be the name of a question set: use small letters, digits, '.', '_' and '-', with a letter "
+            "or digit first."
+        )
+    if name in (known := here.names("questions")) and known[name][0] != "workspace":
+        raise UsageError(f"'{name}' is a set that ships, and yours would take its place; choose another name.")
+    path = here.home / "questions" / f"{name}.yaml"
+    try:
+        path.parent.mkdir(exist_ok=True)
+        with path.open("x", encoding="utf-8") as file:
+            file.write(_NEW.format(name=name))
+    except FileExistsError:
+        raise UsageError(f"{path} exists already; add to it, or choose another name.") from None
+    except OSError as error:
+        raise UsageError(f"{path} can't be written ({error.strerror}).") from None
+    ask = command("genaipa", "run", "--system", "SYSTEM", "--policy", "POLICY", "--questions", name)
+    show(f"{path}: fill it in, check it with genaipa validate, then: {ask}")
+
+
+def _print_sets(workspace: Workspace, *, json: bool) -> None:
+    from genaipa.questions.sets import load_question_set
+
+    rows = []
+    for name, (layer, _) in workspace.names("questions").items():
+        found = load_question_set(name, workspace)
+        wordings = 1 + min((len(question.paraphrases) for question in found.questions), default=0)
+        rows.append(
+            {
+                "name": name,
+                "kind": found.kind,
+                "questions": len(found.questions),
+                "categories": len(found.categories),
+                "wordings": wordings,
+                "layer": layer,
+                "title": found.title,
+            }
+        )
+    if json:
+        print_json(rows)
+        return
+    headers = ("name", "about a", "questions", "categories", "wordings", "from")
+    table(headers, [tuple(row.values())[:-1] for row in rows], right=(2, 3, 4))
+    show("The questions of a set: genaipa questions policy     Your own: genaipa questions new")
+
+
+def _print_json(chosen: QuestionSet, wordings: list[Wording]) -> None:
+    print_json(
+        {
+            "name": chosen.name,
+            "title": chosen.title,
+            "kind": chosen.kind,
+            "placeholder": chosen.placeholder,
+            "source": chosen.source,
+            "license": chosen.license,
+            "categories": chosen.categories,
+            "questions": [
+                {
+                    "id": question.id,
+                    "category": question.category,
+                    "origin": question.origin,
+                    "texts": dict(_texts(chosen, question.id, wordings)),
+                }
+                for question in chosen.questions
+            ],
+        }
+    )
+
+
+def _print_questions(chosen: QuestionSet, wordings: list[Wording]) -> None:
+    show(f"{chosen.title} ({chosen.name}): {len(chosen.questions)} questions, asked about a {chosen.kind}")
+    show(f"{chosen.placeholder} becomes the document's company or short name.")
+    rows: list[tuple[str, ...]] = []
+    for category, title in chosen.categories.items():
+        rows += [("", ""), (category, title)] if rows else [(category, title)]
+        for question in chosen.questions:
+            if question.category == category:
+                texts = _texts(chosen, question.id, wordings)
+                rows.append((question.id, texts[0][1]))
+                rows += [("", f"- {text}") for _, text in texts[1:]]
+    table(("id", ", ".join(wordings)), rows, flexible=1)
+    if wordings == ["original"]:
+        show(f"The other wordings: genaipa questions {chosen.name} --wording all")
+
+
+def _texts(chosen: QuestionSet, question_id: str, wordings: list[Wording]) -> list[tuple[Wording, str]]:
+    """The question's wordings among these, as far as it has them."""
+    from genaipa.questions.sets import WORDINGS
+
+    question = chosen[question_id]
+    return [(w, question.wording(w)) for w in wordings if WORDINGS.index(w) <= len(question.paraphrases)]

@@ -1,0 +1,195 @@
+"""`genaipa report`: runs and their scores as figures, tables and one page to read."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from genaipa.cli.commands.leaderboard import too_few_documents
+from genaipa.cli.terminal.closing import caveat, caveats, explain, follow
+from genaipa.cli.terminal.console import err, number, print_json, printable, say, show, show_tables
+from genaipa.cli.terminal.options import ExcludedOption, JsonOption, current_workspace, option, several
+from genaipa.cli.terminal.output import ForceOption, check_new
+from genaipa.cli.terminal.selection import ByOption, RunsArgument, filtered
+from genaipa.errors import UsageError, nearest
+from genaipa.runs.filters import EVERYTHING, Filters
+from genaipa.workspace import elsewhere
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from genaipa.reports.figures.figure import Format
+    from genaipa.reports.report import Report
+    from genaipa.scoring.m_all import Bounds
+    from genaipa.workspace import Workspace
+
+_GreenOption = Annotated[
+    float | None,
+    option("--green", help="Averages of a metric from here up are Green (by default, as the rubric says)."),
+]
+_RedOption = Annotated[
+    float | None, option("--red", help="Averages of a metric below this are Red (by default, as the rubric says).")
+]
+_CorrectedOption = Annotated[
+    bool, option("--corrected", help="Apply the corrections of annotated answers that are known (corrections/).")
+]
+_TextsOption = Annotated[
+    bool, option("--with-texts", help="Show answers in the page that may not be passed on: for you alone.")
+]
+
+
+@filtered
+def report(
+    run: RunsArgument = None,
+    only: Filters = EVERYTHING,
+    output: Annotated[
+        Path | None,
+        option("--output", "-o", metavar="DIR", help="The folder; by default reports/NAME in the workspace."),
+    ] = None,
+    include_excluded: ExcludedOption = False,
+    corrected: _CorrectedOption = False,
+    by: ByOption = "",
+    green: _GreenOption = None,
+    red: _RedOption = None,
+    formats: Annotated[
+        list[str] | None, option("--formats", help="Of the figures' files: png, svg, pdf (by default svg).")
+    ] = None,
+    with_texts: _TextsOption = False,
+    frame: Annotated[
+        Path | None,
+        option("--frame", metavar="FILE", help="Write the tidy table to this .csv or .parquet file as well."),
+    ] = None,
+    force: ForceOption = False,
+    open_page: Annotated[bool, option("--open", help="Show the page in the browser when it is written.")] = False,
+    json: JsonOption = False,
+) -> None:
+    """Write figures, tables and one page to read.
+
+    An earlier report on the same is replaced. Answers that failed, are missing, unscored or excluded are counted.
+    """
+    from genaipa.reports import check_packages
+    from genaipa.runs.selection import select
+
+    here = current_workspace()
+    bounds, wanted = _bounds(here, green, red), _formats(several(formats))
+    _check_frame(frame, force=force)
+    # Names first: what reports need takes a second to import.
+    select(here, several(run), only)
+    check_packages()
+    from genaipa.reports import report as reports
+    from genaipa.reports.writing import default_folder, selection_of
+
+    with _telling("reading the runs") as tell:
+        made = reports.report(
+            several(run),
+            workspace=here,
+            excluded=include_excluded,
+            corrected=corrected,
+            bounds=bounds,
+            by=by,
+            only=only,
+            tell=tell,
+        )
+        folder = output or default_folder(here, made.selection)
+        before = selection_of(folder)
+        page = made.write(folder, formats=wanted, whole=with_texts, tell=tell)
+    if before is not None and before != sorted(made.selection):
+        say(f"The report on {', '.join(before) or 'everything'} that was in {folder} is replaced.")
+    if frame is not None:
+        _write_frame(made, frame)
+    if json:
+        print_json({"folder": str(folder), **made.as_json()})
+    else:
+        print_summary(made, page)
+    if open_page:
+        _open(page)
+
+
+@contextlib.contextmanager
+def _telling(first: str) -> Iterator[Callable[[str], None]]:
+    """Show the current step on the terminal: `first`, then each that the function is told; elsewhere one line."""
+    if not err().is_terminal:
+        say("working out tables and figures, which takes some seconds")
+    with err().status(first) as status:
+        yield lambda now: status.update(printable(now))
+
+
+def _check_frame(path: Path | None, *, force: bool) -> None:
+    if path is None:
+        return
+    if path.suffix not in (".csv", ".parquet"):
+        raise UsageError(f"'{path.name}' ends in neither .csv nor .parquet, the two forms of the tidy table.")
+    check_new(path, force=force)
+
+
+def _open(page: Path) -> None:
+    import webbrowser
+
+    if not webbrowser.open(page.resolve().as_uri()):
+        say(f"No browser could be opened; the page is {page}")
+
+
+def print_summary(made: Report, page: Path) -> None:
+    """Print the main tables or counts, what changes their reading, the page's path and what is next."""
+    name = next((source.folder.name for source in made.gathered.sources), "")
+    one = (f" {name}" if len(made.gathered.sources) == 1 else "") + "".join(
+        f" {word}" for word in elsewhere(current_workspace().home)
+    )
+    if counted := _unscored(made):
+        show(counted)
+        caveats(made.gaps)
+        explain(*(one for one in made.notable if one not in made.gaps))
+    else:
+        show_tables(made.keys)
+        caveats([*too_few_documents(made.tables.get("leaderboard")), *made.notable])
+    for problem in made.problems:
+        show(f"- {problem}")
+    if made.absent and not counted:
+        caveat(f"{number(len(made.absent), 'chapter')} {'has' if len(made.absent) == 1 else 'have'} no data yet.")
+    explain(*made.absent)
+    follow(f"Report: {page}", always=True)
+    if counted or "leaderboard" in made.tables:
+        follow(f"Next: genaipa score{one}" if counted or made.absent else "Next: genaipa compare A B")
+
+
+def _unscored(made: Report) -> str:
+    """A sentence in place of tables, where nothing that people would score is scored; empty where something is."""
+    if "leaderboard" in made.tables or "card" in made.tables or "answers" not in made.tables:
+        return ""
+    counts = made.tables["answers"].data
+    if counts["scored"].sum() or counts["published"].sum():
+        return ""
+    planned, answered = int(counts["planned"].sum()), int(counts["answered"].sum())
+    said = f"{answered:,} of {planned:,} answered, none scored: no averages yet."
+    return f"{said} Answers, times and costs are in the report."
+
+
+def _bounds(here: Workspace, green: float | None, red: float | None) -> Bounds:
+    """The bounds of the rubric's bands, but for those that are given."""
+    from genaipa.scoring.m_all import Bounds
+    from genaipa.scoring.rubric import load_rubric
+
+    bands = load_rubric(here).bands
+    try:
+        return Bounds(bands.green if green is None else green, bands.red if red is None else red)
+    except ValueError as error:
+        raise UsageError(f"{error}.") from None
+
+
+def _formats(names: tuple[str, ...]) -> tuple[Format, ...]:
+    known: tuple[Format, ...] = ("png", "svg", "pdf")
+    for name in names:
+        if name not in known:
+            raise UsageError(f"no format '{name}'{nearest(name, known)}")
+    return tuple(form for form in known if form in names) or ("svg",)
+
+
+def _write_frame(made: Report, path: Path) -> None:
+    from genaipa.reports import tidy
+
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        tidy.write(made.frame, path)
+    except OSError as error:
+        raise UsageError(f"{path} can't be written ({error.strerror}).") from None

@@ -1,0 +1,278 @@
+"""`genaipa run`: ask a system everything, and keep every answer.
+
+Exit codes: 0 complete; 1 error; 2 usage; 3 partial, and resumable with the printed command; 4 stopped by the
+spending cap; 130 interrupted (resumable as well).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from genaipa.cli.commands import run_options as options
+from genaipa.cli.terminal.console import number
+from genaipa.cli.terminal.options import JsonOption, OfflineOption, current_workspace, several
+from genaipa.errors import SpendingCapError, UnknownNameError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from genaipa.cli.terminal.progress import TerminalObserver
+    from genaipa.execution.batches.batched import Batching
+    from genaipa.execution.engine import RunLimits
+    from genaipa.execution.request import PreparedRun, RunRequest
+    from genaipa.execution.run import Outcome
+    from genaipa.execution.shards.dispatched import On
+
+PARTIAL, CAPPED, INTERRUPTED = 3, SpendingCapError.exit_code, 130
+BESIDE_RESUME = frozenset(
+    {
+        *("resume", "max_connections", "max_retries", "timeout", "max_cost", "yes", "batch", "no_wait"),
+        *("on", "gpus_per_worker", "replicas", "shards"),
+        *("offline", "json", "workspace", "config", "dry_run", "estimate"),
+    }
+)
+"""Parameters that change no message."""
+
+
+def run(
+    context: typer.Context,
+    system: options.System = None,
+    policy: options.Policy = None,
+    company: options.Company = "",
+    corpus: options.Documents = None,
+    limit_documents: options.LimitDocuments = None,
+    stratify: options.Stratify = None,
+    task: options.Task = "procedure",
+    suite: options.Suite = None,
+    split: options.Split = None,
+    shots: options.Shots = 0,
+    probe: options.Probe = None,
+    experiment: options.Experiment = None,
+    initialization: options.Initialization = None,
+    wording: options.Wording = None,
+    prompts: options.Prompts = None,
+    repetitions: options.Repetitions = 1,
+    conversation: options.Conversation = "shared",
+    questions: options.Questions = None,
+    limit: options.Limit = None,
+    seed: options.Seed = 0,
+    part_tokens: options.PartTokens = None,
+    acknowledge: options.Acknowledge = False,
+    summary_words: options.SummaryWords = 400,
+    temperature: options.Temperature = None,
+    max_tokens: options.MaxTokens = None,
+    sampling_seed: options.SamplingSeed = None,
+    max_connections: options.MaxConnections = 10,
+    max_retries: options.MaxRetries = 5,
+    timeout: options.Timeout = 120.0,
+    max_cost: options.MaxCost = None,
+    batch: options.Batch = None,
+    no_wait: options.NoWait = False,
+    shard: options.Shard = None,
+    shards: options.Part = None,
+    on: options.On = None,
+    gpus_per_worker: options.GpusPerWorker = None,
+    replicas: options.Replicas = None,
+    name: options.Name = None,
+    resume: options.Resume = None,
+    new: options.New = False,
+    dry_run: options.DryRun = False,
+    estimate: options.Estimate = False,
+    yes: options.Yes = False,
+    offline: OfflineOption = False,
+    json: JsonOption = False,
+    config: options.Config = None,
+) -> None:
+    """Ask systems about documents, keeping answers as runs.
+
+    The system is introduced to each document in up to four ways, then asked every question. The same command again,
+    or --resume, asks only the missing questions.
+    """
+    observer, place = _observer(yes=yes, connections=max_connections), _place(context)
+    prepared = _prepared(context, observer)
+    if dry_run or estimate:
+        _preview(context, prepared)
+        return
+    limits = _limits(context, prepared)
+    raise typer.Exit(carry_out(prepared, limits, observer, json=json, on=place, again=_again(context)))
+
+
+def _limits(context: typer.Context, prepared: PreparedRun) -> RunLimits:
+    """Limits by the options."""
+    from genaipa.execution.engine import RunLimits
+
+    options = context.params
+    if options["replicas"] is not None:
+        _replicate(options["replicas"], prepared, on=options["on"])
+    how = batching(options["batch"], prepared, no_wait=options["no_wait"])
+    numbers = {name: options[name] for name in ("max_connections", "max_retries", "timeout", "max_cost")}
+    return RunLimits(**numbers, batch=how)
+
+
+def _replicate(number: int, prepared: PreparedRun, *, on: str | None) -> None:
+    """Have so many servers started for models of vLLM."""
+    import os
+
+    from genaipa.systems.vllm import REPLICAS
+
+    if not any(name.startswith("vllm/") for name in prepared.spec.systems):
+        raise UsageError("--replicas is for vllm/… models, whose servers are started here.")
+    if on is not None or os.environ.get("VLLM_BASE_URL"):
+        raise UsageError("--replicas starts servers here: leave out --on, and unset VLLM_BASE_URL.")
+    os.environ[REPLICAS] = str(number)
+
+
+def _place(context: typer.Context) -> On | None:
+    """Read the place of a run's workers before the run is prepared; None without any."""
+    from genaipa.execution.shards.dispatched import place_of
+
+    options = context.params
+    if options["new"] and options["shards"] is not None:
+        raise UsageError("--new with --shards would begin a run for each part; begin it with --name NAME instead.")
+    shards = any(options[name] is not None for name in ("resume", "corpus", "shard"))
+    if options["on"] is not None and not shards:
+        raise UsageError("--on is for a run in shards; begin one with: --documents FILE --shard 100")
+    place = place_of(options["on"], options["gpus_per_worker"], batch=options["batch"], shards=shards)
+    if place is not None and not (options["dry_run"] or options["estimate"]):
+        place.check_installed()
+    return place
+
+
+def _observer(*, yes: bool, connections: int) -> TerminalObserver:
+    from genaipa.cli.terminal.progress import TerminalObserver
+
+    return TerminalObserver(yes=yes, connections=connections)
+
+
+def _prepared(context: typer.Context, observer: TerminalObserver) -> PreparedRun:
+    """The run that goes on, or a new one by the options."""
+    from genaipa.execution import request
+
+    options = context.params
+    if options["resume"] is None:
+        return _part(options, request.prepare(current_workspace(), _request(options), observer), observer)
+    _refuse_other_plan(context)
+    resumed = request.resume(current_workspace(), options["resume"], observer, offline=options["offline"])
+    return _part(options, resumed, observer)
+
+
+def _part(options: Mapping[str, Any], prepared: PreparedRun, observer: TerminalObserver) -> PreparedRun:
+    """The run, of which only the part of its shards that the options name is carried out here."""
+    from genaipa.execution.shards.request import ShardedRun
+
+    if options["shards"] is None:
+        return prepared
+    if not isinstance(prepared, ShardedRun):
+        raise UsageError("--shards is for a run of shards, and this one has none; begin one with --shard DOCUMENTS.")
+    which, _, parts = options["shards"].partition("/")
+    prepared.part = int(which), int(parts)
+    if int(which) > prepared.number:
+        observer.said(f"part {which} of {parts} has nothing to do: the run has {number(prepared.number, 'shard')}.")
+    return prepared
+
+
+def _preview(context: typer.Context, prepared: PreparedRun) -> None:
+    """Print messages or costs in place of asking."""
+    from genaipa.cli.commands import preview
+
+    options = context.params
+    messages, batch = options["dry_run"], bool(options["batch"])
+    preview.print_preview(prepared, offline=options["offline"], messages=messages, json=options["json"], batch=batch)
+
+
+def _request(options: Mapping[str, Any]) -> RunRequest:
+    """Build the request from the options; an option that may be repeated is named in the singular."""
+    from genaipa.execution.request import RunRequest
+    from genaipa.runs.records import PROCEDURE
+    from genaipa.suites.catalog import splits_of
+    from genaipa.tasks.catalog import suite_targets
+
+    lists: dict[str, Any] = {
+        plural: several(options[name])
+        for plural, name in (
+            *(("systems", "system"), ("documents", "policy"), ("initializations", "initialization")),
+            *(("wordings", "wording"), ("prompts", "prompts"), ("questions", "questions")),
+        )
+    }
+    others: dict[str, Any] = {name: options[name] for name in RunRequest.__struct_fields__ if name in options}
+    if corpus := options["corpus"]:
+        others["corpus"] = str(corpus)
+    if suite := options["suite"]:
+        if options["task"] != PROCEDURE:
+            raise UsageError("a suite is a task; name one of the two, --suite or --task.")
+        if splits_of(suite) is None:
+            if ":" in suite:
+                raise UsageError(f"{suite}: it is no Suite; see genaipa/suites/suite.py for what a suite is.")
+            raise UnknownNameError("suite", suite, suite_targets())
+        others["task"] = suite
+    return RunRequest(**others | lists)
+
+
+def batching(batch: bool | None, *runs: PreparedRun, no_wait: bool) -> Batching | bool | None:
+    """How a run is asked by batches: as the options say, or None for as it was begun."""
+    from genaipa.execution.batches.batched import Batching
+    from genaipa.runs.batches import was_batched
+
+    if not no_wait:
+        return batch
+    if batch is False or (batch is None and not any(run.folder and was_batched(run.folder.path) for run in runs)):
+        raise UsageError("--no-wait is for batches; add --batch.")
+    return Batching(wait=False)
+
+
+def _refuse_other_plan(context: typer.Context) -> None:
+    """Raise a UsageError for a flag that would change the plan of a run that was begun."""
+    for parameter in context.command.params:
+        given = context.get_parameter_source(parameter.name or "")
+        if given is not None and given.name in ("COMMANDLINE", "DEFAULT_MAP") and parameter.name not in BESIDE_RESUME:
+            raise UsageError(f"--resume goes on with the run's own plan; leave out {parameter.opts[0]}.")
+
+
+def _again(context: typer.Context) -> list[str]:
+    """The options for workers and parts that the command has to be given again to go on likewise."""
+    given = {name: context.params[name] for name in ("on", "gpus_per_worker", "replicas", "shards")}
+    words = ((f"--{name.replace('_', '-')}", value) for name, value in given.items() if value is not None)
+    return [word for name, value in words for word in (name, value if isinstance(value, str) else f"{value:g}")]
+
+
+def carry_out(
+    prepared: PreparedRun,
+    limits: RunLimits,
+    observer: TerminalObserver,
+    *,
+    json: bool,
+    on: On | None = None,
+    again: Sequence[str] = (),
+) -> int:
+    """Ask the missing questions, here or by workers, and print the outcome; the exit code."""
+    import asyncio
+
+    from genaipa.cli.commands import run_summary
+    from genaipa.cli.terminal.progress import interrupted
+    from genaipa.execution.shards import dispatched
+
+    if on is not None:
+        dispatched.check_shards(prepared)
+    if prepared.complete:
+        return run_summary.already_complete(prepared, json=json)
+    try:
+        if on is None:
+            outcome = asyncio.run(_promptly(prepared, limits, observer))
+        else:
+            outcome = dispatched.carry_out_on(prepared, on, limits, observer)
+    except (KeyboardInterrupt, asyncio.CancelledError):
+        interrupted(prepared.folder, again)
+        return INTERRUPTED
+    run_summary.print_closing(prepared, outcome, json=json, again=again)
+    return {"complete": 0, "capped": CAPPED}.get(outcome.status, PARTIAL)
+
+
+async def _promptly(prepared: PreparedRun, limits: RunLimits, observer: TerminalObserver) -> Outcome:
+    """Carry out a run that Ctrl-C stops also while a document is cut into parts."""
+    from genaipa.cli.terminal.stopping import promptly
+    from genaipa.execution.shards.run import ask
+
+    with promptly():
+        return await ask(prepared, limits, observer)

@@ -1,0 +1,274 @@
+"""The options of `genaipa run`, in the order of its help."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from genaipa.cli.terminal import completion
+from genaipa.cli.terminal.options import option
+
+_LARGEST = 2**63 - 1
+"""The largest whole number that a server or a file is sure to take."""
+_MOST_TOKENS = 10_000_000
+
+
+def _cap(given: object) -> float:
+    """Dollars of a spending cap; infinity for `none`."""
+    text = str(given).strip()
+    if text.lower() == "none":
+        return math.inf
+    try:
+        dollars = float(text)
+    except ValueError:
+        dollars = math.nan
+    if not 0 <= dollars < math.inf:
+        raise typer.BadParameter(f"'{given}' is no amount in US dollars, such as 5 or 0.5; 'none' lifts the cap.")
+    return dollars
+
+
+def _part(given: str | None) -> str | None:
+    """Check a part and the number of parts, as `3/16`."""
+    which, slash, parts = (given or "1/1").partition("/")
+    if not (slash and which.isdecimal() and parts.isdecimal() and 1 <= int(which) <= int(parts) <= _MOST_TOKENS):
+        raise typer.BadParameter(f"'{given}' is no part of the shards, such as 3/16 for the third of sixteen.")
+    return given
+
+
+def _config(context: typer.Context, path: Path | None) -> Path | None:
+    """Make the file's values the defaults of this command; the command line still wins."""
+    if path is not None:
+        from genaipa.cli.terminal.config import read_config
+
+        context.default_map = {**(context.default_map or {}), **read_config(path, context)}
+    return path
+
+
+System = Annotated[
+    list[str] | None,
+    option(
+        "--system",
+        "-s",
+        autocompletion=completion.systems,
+        help="Systems (models): short names or provider/model; several by commas or repeats.",
+    ),
+]
+Policy = Annotated[
+    list[str] | None,
+    option(
+        "--policy",
+        "-p",
+        autocompletion=completion.documents,
+        metavar="NAME|FILE|URL|-",
+        help="Documents: names, files (.md, .txt, .html, .pdf, .docx), addresses, or - for standard input.",
+    ),
+]
+Company = Annotated[
+    str, option("--company", help="Of a file or an address: what questions call its company, if its title doesn't.")
+]
+Documents = Annotated[
+    Path | None,
+    option(
+        "--documents",
+        metavar="FILE",
+        help="A corpus instead: a .jsonl or .parquet file of documents (genaipa policies stats --documents).",
+    ),
+]
+LimitDocuments = Annotated[
+    int | None,
+    option("--limit-documents", metavar="N", help="Of a corpus: a sample of N documents, drawn by --seed.", min=1),
+]
+Stratify = Annotated[
+    str | None,
+    option("--stratify", metavar="COLUMN", help="Of a corpus: each group of this column has its share of the sample."),
+]
+Task = Annotated[
+    str,
+    option(
+        "--task",
+        metavar="NAME",
+        help="The task: procedure (the paper's), a package's, or your own module:Class.",
+    ),
+]
+Suite = Annotated[
+    str | None,
+    option(
+        "--suite",
+        autocompletion=completion.suites,
+        metavar="NAME",
+        help="A sister benchmark instead: policyqa, …, or your own module:Class (genaipa get fetches its data).",
+    ),
+]
+Split = Annotated[str | None, option("--split", help="Of a suite: dev, test, … or sample, which ships.")]
+Shots = Annotated[
+    int, option("--shots", help="Of a suite: examples in each prompt, from its train split.", min=0, max=64)
+]
+Probe = Annotated[
+    str | None,
+    option("--probe", help="Of a suite: no-context, company-swap or continuation, to see what is known by heart."),
+]
+Experiment = Annotated[
+    str | None,
+    option(
+        "--experiment",
+        "-e",
+        autocompletion=completion.experiments,
+        help="quality, robustness, recall, summary, summary-by-name, prompting, regulation or procedure (all four).",
+    ),
+]
+Initialization = Annotated[
+    list[str] | None,
+    option(
+        "--initialization",
+        "-i",
+        autocompletion=completion.initializations,
+        help="company-name, document, summary-by-name, summary-of-document.",
+    ),
+]
+Wording = Annotated[
+    list[str] | None,
+    option(
+        "--wording",
+        autocompletion=completion.wordings,
+        help="original, paraphrase-1, paraphrase-2, paraphrase-3 or all.",
+    ),
+]
+Prompts = Annotated[
+    list[str] | None,
+    option(
+        "--prompts",
+        autocompletion=completion.prompt_sets,
+        metavar="SET",
+        help="Set of prompts: neutral (the default), guided, paper or your own (genaipa prompts).",
+    ),
+]
+Repetitions = Annotated[int, option("--repetitions", "-r", help="Times that everything is asked.", min=1, max=10_000)]
+Conversation = Annotated[
+    str, option("--conversation", help="shared: one growing history; independent: each question on its own.")
+]
+Questions = Annotated[
+    list[str] | None,
+    option(
+        "--questions",
+        "-q",
+        autocompletion=completion.question_sets,
+        metavar="SET",
+        help="Question sets instead of the ones for the document's kind.",
+    ),
+]
+Limit = Annotated[
+    str | None, option("--limit", metavar="N|A-B", help="N or A-B: only these of the shuffled questions.")
+]
+Seed = Annotated[int, option("--seed", help="Seed of the shuffles.", min=-_LARGEST, max=_LARGEST)]
+PartTokens = Annotated[
+    int | None,
+    option("--part-tokens", help="Size of the parts in which a document is announced.", min=50, max=_MOST_TOKENS),
+]
+Acknowledge = Annotated[
+    bool, option("--acknowledge", help="Let the system itself acknowledge each part, as a web chat would.")
+]
+SummaryWords = Annotated[int, option("--summary-words", help="Longest summary to ask for.", min=10, max=100_000)]
+Temperature = Annotated[float | None, option("--temperature", help="Sent if the model takes it.", min=0, max=100)]
+MaxTokens = Annotated[int | None, option("--max-tokens", help="Longest reply, in tokens.", min=1, max=_MOST_TOKENS)]
+SamplingSeed = Annotated[
+    int | None, option("--sampling-seed", help="Sent as seed if the model takes it.", min=-_LARGEST, max=_LARGEST)
+]
+MaxConnections = Annotated[
+    int,
+    option(
+        "--max-connections", "-j", help="Calls under way at once, per system; shared out with --on.", min=1, max=1000
+    ),
+]
+MaxRetries = Annotated[int, option("--max-retries", help="Further tries of a call that failed.", min=0, max=1000)]
+Timeout = Annotated[
+    float, option("--timeout", metavar="SECONDS", help="Seconds until a call counts as stalled.", min=0.1, max=86_400)
+]
+MaxCost = Annotated[
+    float | None,
+    option(
+        "--max-cost",
+        help="Stop before the whole run costs more US dollars. Kept for when it goes on; none lifts it.",
+        metavar="DOLLARS|none",
+        parser=_cap,
+    ),
+]
+Batch = Annotated[
+    bool | None,
+    option(
+        "--batch/--no-batch",
+        help="Ask by batches: half the price, within 24 hours. By default, as the run was begun: by single calls.",
+        show_default=False,
+    ),
+]
+NoWait = Annotated[
+    bool, option("--no-wait", help="With batches: leave once they are handed in; the same command collects them.")
+]
+Shard = Annotated[
+    int | None,
+    option(
+        "--shard", metavar="DOCUMENTS", help="Keep the run in several folders, each for this many documents.", min=1
+    ),
+]
+Part = Annotated[
+    str | None,
+    option(
+        "--shards",
+        metavar="I/N",
+        help="Carry out the I-th part of N of the shards here; other processes have the others.",
+        callback=_part,
+    ),
+]
+On = Annotated[
+    str | None,
+    option(
+        "--on",
+        metavar="processes:N|ray[:N]",
+        help="With shards: have them carried out by N processes here, or by workers on the Ray cluster.",
+    ),
+]
+GpusPerWorker = Annotated[
+    float | None,
+    option(
+        "--gpus-per-worker",
+        metavar="GPUS",
+        help="With --on ray: each worker has so many, and starts its own server for vllm/… models on them.",
+        min=0,
+        max=1000,
+    ),
+]
+Replicas = Annotated[
+    int | None,
+    option(
+        "--replicas",
+        help="Of vllm/… models: start so many servers here, each with its part of the GPUs.",
+        min=1,
+        max=1000,
+    ),
+]
+Name = Annotated[str | None, option("--name", help="Name of the run; by default, systems and documents.")]
+Resume = Annotated[
+    str | None,
+    option(
+        "--resume",
+        autocompletion=completion.runs,
+        metavar="RUN",
+        help="Go on with this run (name, part of it, or latest).",
+    ),
+]
+New = Annotated[bool, option("--new", help="Begin a new run even if this very plan was begun before.")]
+DryRun = Annotated[bool, option("--dry-run", help="Print the exact messages; ask nothing.")]
+Estimate = Annotated[bool, option("--estimate", help="Print calls, tokens and money; ask nothing.")]
+Yes = Annotated[bool, option("--yes", "-y", help="Don't ask before spending (a terminal is asked from $1 on).")]
+Config = Annotated[
+    Path | None,
+    option(
+        "--config",
+        metavar="FILE.yaml",
+        help="YAML file with these options, by their names.",
+        callback=_config,
+        is_eager=True,
+    ),
+]

@@ -1,0 +1,195 @@
+"""`genaipa score`: the desk where analysts score answers in the browser."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from genaipa.cli.terminal.console import number, say, show
+from genaipa.cli.terminal.options import current_workspace, option, several
+from genaipa.cli.terminal.selection import RunsArgument
+from genaipa.errors import UnknownNameError, UsageError, clipped, command
+
+if TYPE_CHECKING:
+    from genaipa.runs.folder import RunFolder
+    from genaipa.ui.desk import Desk
+    from genaipa.ui.login import Login
+    from genaipa.workspace import Workspace
+
+_PORT = 8501
+_HOST = "127.0.0.1"
+_PerAnswer = Annotated[
+    float, option("--per-answer", help="Analysts per answer; 1.2 is one, and two for a sample of 20 %.", min=1.0)
+]
+_Order = Annotated[
+    str, option("--order", help="question: answers to one question in a row; document: about one document; random.")
+]
+_Sample = Annotated[
+    str | None,
+    option(
+        "--sample",
+        metavar="SIZE|all",
+        help="Answers asked of each system in each experiment, at random; 64 where there are more. all: everything.",
+    ),
+]
+_Settled = Annotated[
+    bool,
+    option("--settled", help="Fill in settled cases (silence rightly said, near repeats) to accept with one key."),
+]
+_Calibration = Annotated[
+    int, option("--calibration", help="Answers of the reference analyst that a new analyst scores first.", min=0)
+]
+
+
+_ShowSystems = Annotated[
+    bool, option("--show-systems", help="Show whose answer it is; the scores are then marked as not blind.")
+]
+_Excluded = Annotated[
+    bool, option("--include-excluded", help="Offer answers, too, that an audit excludes from averages.")
+]
+
+
+def score(
+    run: RunsArgument = None,
+    port: Annotated[int, option("--port", help="Port of the desk.", min=1, max=65535)] = _PORT,
+    host: Annotated[
+        str, option("--host", help="Address to listen at; any but this machine's own needs a login.")
+    ] = _HOST,
+    no_browser: Annotated[bool, option("--no-browser", help="Open no browser, only say the address.")] = False,
+    per_answer: _PerAnswer = 1.2,
+    order: _Order = "question",
+    seed: Annotated[int, option("--seed", help="Seed of that sample, of a wave, and of every analyst's order.")] = 0,
+    calibration: _Calibration = 10,
+    show_systems: _ShowSystems = False,
+    no_suggestions: Annotated[bool, option("--no-suggestions", help="Suggest no value.")] = False,
+    settled: _Settled = False,
+    sample: _Sample = None,
+    include_excluded: _Excluded = False,
+    insecure: Annotated[bool, option("--insecure", help="Listen beyond this machine even without a login.")] = False,
+) -> None:
+    """Score answers in the browser; scores lists them.
+
+    Where a system has more than 64 answers in an experiment, a random part of them is asked: see genaipa sample. The
+    workspace's desk.yaml says who may score and adjudicate. Ctrl-C closes the desk.
+    """
+    from genaipa.scoring.assignment import Plan
+    from genaipa.scoring.events import ORDERS
+    from genaipa.ui import launch
+    from genaipa.ui.settings import DeskSettings
+
+    if order not in ORDERS:
+        raise UnknownNameError("order", order, ORDERS)
+    launch.check_extra()
+    here = current_workspace()
+    settings = DeskSettings(
+        workspace=here.home,
+        runs=several(run),
+        excluded=include_excluded,
+        sample=_size(sample),
+        suggestions=not no_suggestions,
+        plan=Plan(
+            per_answer=per_answer,
+            order=ORDERS[order],
+            seed=seed,
+            calibration=calibration,
+            blind=not show_systems,
+            settled=settled,
+        ),
+    )
+    folders = _runs(here, settings.runs)
+    desk, login = launch.open_once(settings)
+    try:
+        _check_answers(desk, folders)
+        _check_host(host, login, insecure=insecure)
+        launch.check_address(host, port)
+        launch.import_pages()
+        _announce(desk, login, host, port)
+        if not desk.pool.answers and _any_suite(folders):
+            show("Suites are scored without people; their items are on the page Suites.")
+        launch.serve(desk, login, host=host, port=port, browser=not no_browser)
+        if (state := desk.store.chained()) and state.events:
+            show(f"The last digest of {state.events:,} scores and other acts: {state.head}")
+    finally:
+        desk.store.close()
+
+
+def _size(given: str | None) -> int | Literal["all"] | None:
+    """The size of the wave that the command line asks for; a UsageError for anything else."""
+    if given is None:
+        return None
+    if given == "all":
+        return "all"
+    if not (given.isdecimal() and given.isascii() and int(given)):
+        raise UsageError(f"--sample takes a number of answers, or all; not '{clipped(given)}'.")
+    return int(given)
+
+
+def _runs(workspace: Workspace, names: tuple[str, ...]) -> list[RunFolder]:
+    """The runs that are scored; a UsageError where there is none yet."""
+    from genaipa.runs import selection
+
+    found = selection.folders(workspace, names)
+    if not found:
+        raise UsageError(f"there is no run in {workspace.runs} yet; make one with genaipa demo, or with genaipa run.")
+    return found
+
+
+def _check_answers(desk: Desk, folders: list[RunFolder]) -> None:
+    """A UsageError saying what to run where there is no answer to score, no reply to take by hand, and no suite."""
+    from genaipa.systems.catalog import resolve
+
+    if _any_suite(folders):
+        return  # it has a page of its own
+    systems = {name for folder in folders for name in folder.manifest().spec.systems}
+    if not desk.pool.answers and not any(resolve(name, desk.workspace).manual for name in systems):
+        names = ", ".join(folder.name for folder in folders)
+        raise UsageError(
+            f"there is no answer to score in {names} yet; go on with: genaipa run --resume {folders[-1].name}"
+        )
+
+
+def _any_suite(folders: list[RunFolder]) -> bool:
+    """Whether a suite was run in one of these folders."""
+    from genaipa.runs.records import SuitePlan
+
+    return any(isinstance(folder.manifest().spec.suite, SuitePlan) for folder in folders)
+
+
+def _check_host(host: str, login: Login | None, *, insecure: bool) -> None:
+    """Raise a UsageError where anybody on the network could score, unless `insecure` allows it."""
+    from genaipa.ui.launch import is_this_machine
+
+    if login is None and not insecure and not is_this_machine(host):
+        raise UsageError(
+            f"at {host} anybody who reaches this machine could read and score, under any name: what is missing is a "
+            "login ([auth] in .streamlit/secrets.toml), the list of analysts in desk.yaml, and TLS in front; "
+            "where everyone on the network may do so, add --insecure."
+        )
+
+
+def _announce(desk: Desk, login: Login | None, host: str, port: int) -> None:
+    """Print the desk's address, the runs scored there, and where scores are kept."""
+    from genaipa.systems.endpoint import is_loopback
+    from genaipa.ui.launch import address, is_this_machine
+    from genaipa.ui.login import open_to_others
+
+    for problem in desk.pool.problems:
+        say(problem)
+    where = address(host, port, login, desk)
+    if not where.startswith("https:") and not (is_this_machine(host) and is_loopback(where)):
+        say("Missing: TLS in front of the desk; what is read and typed crosses the network for all to see.")
+    for path in open_to_others(desk.workspace) if login else ():
+        say(
+            f"{path} holds secrets that other users of this machine can read; close it: {command('chmod', '600', path)}"
+        )
+    in_runs = Counter(run for answer in desk.pool.answers.values() for run in {o.run for o in answer.occurrences})
+    runs = ", ".join(f"{run} ({count:,})" for run, count in sorted(in_runs.items()))
+    texts = desk.pool.answers.values()
+    once = ", equal texts counted once," if any(len(answer.occurrences) > 1 for answer in texts) else ""
+    show(f"{number(len(texts), 'answer')} to score{once}{' of ' if runs else ''}{runs}.")
+    if desk.part:
+        show(desk.part)
+    if desk.pool.left_out:
+        show(desk.pool.left_out)
+    show(f"Scores are kept in {desk.store.name}.")
+    show(f"The desk is open at {where} (Ctrl-C closes it).")

@@ -1,0 +1,297 @@
+"""`genaipa scores`: the scores that were given, out of the store and into it."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from genaipa.cli.terminal import completion
+from genaipa.cli.terminal.closing import follow
+from genaipa.cli.terminal.console import number, print_json, say, show, table
+from genaipa.cli.terminal.options import JsonOption, current_workspace, option, several
+from genaipa.cli.terminal.output import ForceOption
+from genaipa.errors import UsageError, command
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from genaipa.runs.folder import RunFolder
+    from genaipa.scoring.answers import Pool
+    from genaipa.scoring.events import Event
+    from genaipa.scoring.exchange.importing import Imported
+    from genaipa.workspace import Workspace
+
+_COMMANDS = ("export", "import", "sheet", "verify")
+_BROKEN = 1
+_REFUSED = 2
+
+app = typer.Typer()
+
+
+@app.callback(invoke_without_command=True)
+def scores(context: typer.Context, json: JsonOption = False) -> None:
+    """List, export or import what score recorded.
+
+    Without a command, the analysts and their scores are listed.
+    """
+    if context.invoked_subcommand is not None:
+        # An option before the sub-command holds for it too.
+        context.default_map = {name: {"json": json or None} for name in _COMMANDS}
+        return
+
+    here = current_workspace()
+    rows, answers = _summary(_events(here))
+    if json:
+        print_json({"analysts": rows, "answers": answers})
+    elif not rows:
+        show(f"No scores in {here.home} yet. Begin with: genaipa score")
+    else:
+        cells = [
+            (row["analyst"], row["scorer"], row["scores"], row["adjudicated"], _seconds(row["seconds"]), row["latest"])
+            for row in rows
+        ]
+        table(("analyst", "scorer", "scores", "adjudicated", "median time", "latest"), cells, right=(2, 3, 4))
+        show(
+            f"Answers that people have scored: {answers['scored']:,}, by two or more of them: {answers['shared']:,}, "
+            f"adjudicated: {answers['adjudicated']:,}."
+        )
+
+
+@app.command()
+def export(
+    output: Annotated[
+        Path | None, option("--output", "-o", metavar="FILE", help="A .csv, .jsonl or .xlsx file; else CSV is printed.")
+    ] = None,
+    in_effect: Annotated[
+        bool, option("--in-effect", "--standing", help="Into .jsonl, only events in effect (a table has no others).")
+    ] = False,
+    machines: Annotated[
+        bool, option("--machines", help="The scores of machines too, where only events in effect are written.")
+    ] = False,
+    per_run: Annotated[
+        bool,
+        option("--per-run", help="In a table, a row for each place where a scored answer was given, for statistics."),
+    ] = False,
+    force: ForceOption = False,
+) -> None:
+    """Write the scores to a file.
+
+    A table (.csv, .xlsx) has a row for each score and adjudication in effect, and says which answer it is for; an
+    answer that several runs, systems or repetitions gave alike was scored once, and names them all in its row.
+    A .jsonl file has everything that ever happened, to be kept or taken elsewhere. In a table, text that a
+    spreadsheet would take for a formula has an apostrophe in front; 'genaipa scores import' takes it off.
+    """
+    from genaipa.cli.terminal.output import check_new, written
+    from genaipa.runs.finding import run_folders
+    from genaipa.scoring.exchange.exporting import given, suffix_of, write_scores
+    from genaipa.scoring.rubric import load_rubric
+
+    here = current_workspace()
+    suffix = suffix_of(output) if output else ".csv"
+    if output is not None:
+        check_new(output, force=force)
+    # The log as it is comes out of a damaged store too: nothing else brings the rest of it to safety.
+    events: Sequence[Event] = _events(here, damaged=suffix == ".jsonl")
+    answers, rubric = dict[str, Any](), load_rubric(here)
+    if suffix != ".jsonl" or in_effect:
+        events = given(events, machines=machines)
+    if suffix != ".jsonl":
+        answers = _pool(here, run_folders(here)).answers
+    if output is None:
+        write_scores(sys.stdout.buffer, suffix, events, answers, rubric, per_run=per_run)
+        return
+    with written(output, force=force) as file:
+        write_scores(file, suffix, events, answers, rubric, per_run=per_run)
+    show(f"{output}: {number(len(events), 'event' if suffix == '.jsonl' else 'score')}")
+
+
+@app.command("import")
+def import_(
+    files: Annotated[
+        list[Path], typer.Argument(metavar="FILE...", help="Exported .jsonl, .csv or .xlsx files, and filled sheets.")
+    ],
+    analyst: Annotated[
+        str, option("--analyst", metavar="NAME", help="Who filled the rows of a sheet that name nobody.")
+    ] = "",
+    unknown_answers: Annotated[
+        bool, option("--unknown-answers", help="Take exported scores of answers that no run here holds, too.")
+    ] = False,
+    json: JsonOption = False,
+) -> None:
+    """Take scores in from files.
+
+    All of them, or none. Every row is checked, and all problems are listed at once; the exit code is then 2. What is
+    here already is left alone; other values for the same answer by the same analyst are a correction. Rows without any
+    value are left out.
+    """
+    from genaipa.runs.finding import run_folders
+    from genaipa.scoring.exchange.importing import import_from
+    from genaipa.scoring.people import load_people
+    from genaipa.scoring.store import open_store
+
+    here = current_workspace()
+    pool, people = _pool(here, run_folders(here)), load_people(here)
+    with contextlib.closing(open_store(here)) as store:
+        imported = import_from(store, files, pool.answers, people, analyst=analyst, unknown_answers=unknown_answers)
+    if json:
+        print_json(imported)
+    else:
+        _report(imported)
+    if imported.problems:
+        say(f"genaipa: nothing was imported: {number(len(imported.problems), 'problem')}.")
+        raise typer.Exit(_REFUSED)
+
+
+@app.command()
+def sheet(
+    run: Annotated[
+        list[str],
+        typer.Argument(autocompletion=completion.runs_and_systems, help="Runs, or systems for all of their runs."),
+    ],
+    output: Annotated[Path, option("--output", "-o", metavar="FILE.xlsx", help="The file to write.")],
+    analyst: Annotated[
+        str, option("--analyst", metavar="NAME", help="Who fills it: is written into each row, and decides the order.")
+    ] = "",
+    include_excluded: Annotated[
+        bool, option("--include-excluded", help="Answers too that an audit leaves out, which nothing counts.")
+    ] = False,
+    force: ForceOption = False,
+) -> None:
+    """Write a spreadsheet to score answers offline.
+
+    One row for each answer, without its system's name and in an order of the analyst's own; the rubric and the
+    documents are in it. 'genaipa scores import' takes it back, as .xlsx or saved as .csv.
+    """
+    from genaipa.cli.terminal.output import check_new, written
+    from genaipa.runs.selection import select
+    from genaipa.scoring.exchange.sheet import blind_order, write_sheet
+    from genaipa.scoring.rubric import load_rubric
+
+    here = current_workspace()
+    if output.suffix.lower() != ".xlsx":
+        raise UsageError(f"{output}: a sheet to fill is written as .xlsx.")
+    check_new(output, force=force)
+    sources = select(here, several(run))
+    pool = _pool(
+        here,
+        [source.folder for source in sources],
+        sources=sources,
+        excluded=include_excluded,
+    )
+    order = blind_order(pool.answers.values(), analyst)
+    if pool.left_out:
+        show(pool.left_out)
+    if not order:
+        raise UsageError(f"{', '.join(several(run))}: no answer to score yet.")
+    with written(output, force=force) as file:
+        write_sheet(file, map(pool.case, order), load_rubric(here), analyst)
+    show(f"{output}: {number(len(order), 'answer')} to score.")
+    named = () if analyst else ("--analyst", "NAME")
+    show(f"Filled, it comes back with: {command('genaipa', 'scores', 'import', str(output), *named)}")
+
+
+@app.command()
+def verify(
+    head: Annotated[str, option("--head", metavar="DIGEST", help="The last digest as it was noted at some time.")] = "",
+    json: JsonOption = False,
+) -> None:
+    """Check that scores are as they were written.
+
+    Each event has a digest of what it says and of the digest before it. Every event that was changed, taken out or put
+    in by something else than genaipa is told; the exit code is then 1. Note the last digest somewhere else: with it,
+    even a log that was made anew as a whole is told from the one that was there.
+    """
+    from genaipa.scoring.chain import verify as verified
+    from genaipa.scoring.store import existing_store
+
+    here = current_workspace()
+    with existing_store(here, damaged=True) as store:
+        if store is None:
+            raise UsageError(f"no scores in {here.home} yet; begin with: genaipa score")
+        found, name = verified(store, head), store.name
+    if json:
+        print_json(found)
+    else:
+        for told in found.breaks:
+            say(f"{name}: {told}")
+        if not found.breaks:
+            show(f"{name}: {number(found.events, 'event')}, each as it was written.")
+            show(f"The last digest: {found.head or 'none yet'}")
+        if found.before:
+            since = f"{found.begun[:16].replace('T', ' ')} UTC"
+            show(f"{number(found.before, 'event')} were written before digests were kept, and hold since {since}.")
+    if found.breaks:
+        say("genaipa: the scores can be taken out as they are with: genaipa scores export -o FILE.jsonl")
+        raise typer.Exit(_BROKEN)
+
+
+def _events(workspace: Workspace, *, damaged: bool = False) -> list[Event]:
+    """Everything in the store; nothing, and no store is made, where there is none yet."""
+    from genaipa.scoring.store import existing_store
+
+    with existing_store(workspace, damaged=damaged) as store:
+        return [event for _, event in store.events()] if store else []
+
+
+def _pool(workspace: Workspace, folders: Sequence[RunFolder], **narrowed: Any) -> Pool:
+    """The answers of these runs, narrowed as `Pool` narrows them; problems of a run are printed."""
+    from genaipa.scoring.answers import Pool
+
+    pool = Pool(workspace, folders, **narrowed)
+    for problem in pool.problems:
+        say(problem)
+    return pool
+
+
+def _summary(events: Sequence[Event]) -> tuple[list[dict[str, Any]], dict[str, int]]:
+    """A row for each analyst, people before machines, and how many answers people have scored and adjudicated."""
+    from collections import Counter
+    from statistics import median
+
+    from genaipa.scoring.current import in_effect
+
+    by: dict[tuple[str, str], list[Event]] = {}
+    for event in in_effect(events):
+        by.setdefault((event.scorer, event.analyst), []).append(event)
+    rows = []
+    for (scorer, analyst), theirs in sorted(by.items()):
+        times = [event.seconds for event in theirs if event.kind == "score" and event.seconds is not None]
+        rows.append(
+            {
+                "analyst": analyst,
+                "scorer": scorer,
+                "scores": sum(event.kind == "score" for event in theirs),
+                "adjudicated": sum(event.kind == "adjudication" for event in theirs),
+                "seconds": median(times) if times else None,
+                "latest": max(event.time for event in theirs),
+            }
+        )
+    people = [event for (scorer, _), theirs in by.items() if scorer == "human" for event in theirs]
+    scored = Counter(event.answer for event in people if event.kind == "score")
+    answers = {
+        "scored": len(scored),
+        "shared": sum(count > 1 for count in scored.values()),
+        "adjudicated": len({event.answer for event in people if event.kind == "adjudication"}),
+    }
+    return rows, answers
+
+
+def _seconds(seconds: float | None) -> str:
+    return "" if seconds is None else f"{seconds:.0f} s"
+
+
+def _report(imported: Imported) -> None:
+    for told in (*imported.problems, *imported.replaced):
+        say(told)
+    if imported.problems:
+        return
+    known = imported.added + imported.known
+    said = [f"{number(known, 'score')} read, {imported.added:,} of them new"]
+    said += [f"{number(len(imported.replaced), 'earlier one')} replaced"] if imported.replaced else []
+    said += [f"{number(imported.unscored, 'row')} not scored yet"] if imported.unscored else []
+    show("; ".join(said) + ".")
+    follow("Next: genaipa report latest" if imported.added else "")

@@ -1,0 +1,317 @@
+"""`genaipa show`: a run, and any answer of it as it was asked."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from genaipa.cli.terminal import completion, console
+from genaipa.cli.terminal.console import say
+from genaipa.cli.terminal.options import JsonOption, current_workspace, option
+from genaipa.cli.terminal.selection import filtered
+from genaipa.errors import GenaipaError, UnknownNameError
+from genaipa.runs.filters import EVERYTHING, Filters
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from genaipa.runs.folder import RunFolder
+    from genaipa.runs.records import Manifest, Record
+    from genaipa.runs.tally import Tally
+    from genaipa.scoring.events import Event
+    from genaipa.scoring.rubric import Rubric
+    from genaipa.workspace import Workspace
+
+_PREVIEW = 72
+_LEAST_PREVIEW = 30
+_BESIDE = 16
+"""Columns that the id of a question takes beside its answer in a narrow terminal."""
+_FEW = 12
+_LISTED = 50
+"""Answers at most that are listed of those that a part of a key names."""
+_MOST = 100_000
+"""Answers of a run from which on they are counted, and not listed."""
+
+
+@filtered
+def show(
+    run: Annotated[str, typer.Argument(autocompletion=completion.runs, help="Name of the run, part of it, or latest.")],
+    answer: Annotated[
+        str | None,
+        typer.Argument(
+            autocompletion=completion.answers,
+            help="Which answer: a question id, or a key or part of one (see the list).",
+        ),
+    ] = None,
+    only: Filters = EVERYTHING,
+    whole: Annotated[bool, option("--whole", help="Show the whole conversation before it, as it was sent.")] = False,
+    json: JsonOption = False,
+) -> None:
+    """Show a run, or one answer with scores.
+
+    With ANSWER, its question and reply, its scores, and the annotated answer; with --whole, the conversation
+    in which it was given.
+    """
+    from genaipa.cli.terminal.progress import on_run
+    from genaipa.runs.finding import find_run
+    from genaipa.runs.records import RecordHead
+    from genaipa.runs.selection import Source, narrowed
+
+    here = current_workspace()
+    folder = find_run(here, run)
+    meant = narrowed([Source(folder, folder.manifest(), folder.outline().spec.systems)], only) if only else []
+    if answer is None and not json and not only and folder.outline().totals.kept >= _MOST:
+        _print_head(folder, *folder.progress())
+        console.show(f"Too many to list; look at some by a part of their keys: {on_run(folder, 'show')} KEY")
+        return
+    if answer is None:
+        found = (record for record in folder.records() if not meant or meant[0].means(record))
+        records = list({record.key: record for record in found}.values())
+        if json:
+            console.print_json({"manifest": folder.state()[0], "answers": records})
+        else:
+            _print_run(folder, records)
+        return
+    _, offsets = folder.seen()
+    if meant:
+        offsets = {line.key: offsets[line.key] for _, line in folder.read(RecordHead) if meant[0].means(line)}
+    keys = _matching(list(offsets), answer)
+    if len(keys) > _FEW and not json:
+        _print_many(folder, keys, folder.records_at([offsets[key] for key in keys[:_LISTED]]), answer)
+        return
+    matching = folder.records_at([offsets[key] for key in keys])
+    if json:
+        judged = _Judged(here, folder, matching)
+        console.print_json(
+            [{"record": r, "messages": _messages(folder, r, offsets), **judged.as_facts(r)} for r in matching]
+        )
+        return
+    judged, right = _Judged(here, folder, matching), ""
+    for record in matching:
+        _print_answer(record, _messages(folder, record, offsets) if whole else [])
+        for told in (*judged.also(record), *judged.scores(record)):
+            console.show(told)
+        # Said once for all answers to a question that follow one another.
+        if (annotated := judged.annotated(record)) and annotated != right:
+            console.show(f"--- annotated answer to {record.question}\n{annotated}\n")
+        right = annotated
+
+
+def _matching(keys: list[str], answer: str) -> list[str]:
+    """The keys that a user may mean: that key, those of that question, or those with these parts or this in them."""
+    if answer in keys:
+        return [answer]
+    # The last part of a suite's key is the repetition.
+    questions = [next(part for part in reversed(key.split("|")) if not part.isdecimal()) for key in keys]
+    exact = [key for key, question in zip(keys, questions, strict=True) if question == answer]
+    wanted = set(answer.split("|"))
+    found = exact or [key for key in keys if wanted <= set(key.split("|"))]
+    found = found or [key for key in keys if answer in key]
+    if not found:
+        raise UnknownNameError("answer", answer, questions)
+    return found
+
+
+def _print_many(folder: RunFolder, keys: list[str], listed: list[Record], answer: str) -> None:
+    """The question's text, where all are answers to one, the first answers, and how to see others."""
+    if len({record.question for record in listed}) == 1 and (text := _wording(folder, listed[0].question)):
+        console.show(f"question {listed[0].question}: {text}")
+    _print_answers(listed)
+    first = f", of which the first {len(listed)} are listed" if len(listed) < len(keys) else ""
+    console.show(f"{len(keys):,} answers match '{answer}'{first}; write more of a key: {listed[0].key}")
+
+
+def _wording(folder: RunFolder, question: str) -> str:
+    """A question as the run's copy of its set words it; empty where none has it, or the copy can't be read."""
+    from genaipa.files.strict_yaml import read_yaml
+    from genaipa.questions.sets import QuestionSet
+
+    for name in dict.fromkeys(folder.outline().spec.questions.values()):
+        try:
+            known = read_yaml(folder.path / "questions" / f"{name}.yaml", QuestionSet).questions
+        except GenaipaError:
+            continue
+        if found := next((one.text for one in known if one.id == question), ""):
+            return found
+    return ""
+
+
+def _print_run(folder: RunFolder, records: list[Record]) -> None:
+    from genaipa.cli.terminal.progress import on_run
+
+    manifest, tally = folder.state()
+    if lack := folder.lack(manifest, tally.totals().kept):
+        console.say(lack)
+    _print_head(folder, manifest, tally)
+    _print_answers(records)
+    if records:
+        console.show(f"One answer as it was asked: {on_run(folder, 'show')} {shlex.quote(records[-1].question)}")
+
+
+def _print_head(folder: RunFolder, manifest: Manifest, tally: Tally) -> None:
+    """The facts and the counts of a run."""
+    from genaipa.cli.commands.run_summary import print_tally
+    from genaipa.tasks.prompts import labels
+
+    spec = manifest.spec
+    begun = f"begun {manifest.created}" if manifest.created else "imported"
+    console.show(f"{folder.name}: {manifest.status}, {begun}, genaipa {manifest.versions['genaipa']}")
+    for name, facts in manifest.systems.items():
+        served = f", served as {', '.join(facts.served)}" if facts.served else ""
+        counted = f"; tokens by {facts.counter}" if facts.counter else ""
+        console.show(f"system {name}: {facts.model}{served}{counted}")
+    if manifest.corpus is not None:
+        console.show(f"{manifest.corpus.sentence} sha256 {manifest.corpus.digest[:12]}")
+    for name, document in manifest.documents.items() if manifest.corpus is None else ():
+        console.show(f"document {name}: {document.title or document.company}, sha256 {document.digest[:12]}")
+    recorded = [name for name, facts in manifest.systems.items() if facts.words == "recording"]
+    if recorded:
+        console.show(f"answers of {', '.join(recorded)}: those recorded in its study, to the study's prompts")
+    if spec.plan is not None:
+        console.show(f"suite {spec.task}, {spec.plan.label}, seed {spec.seed}")
+    elif not recorded or len(recorded) < len(manifest.systems):
+        console.show(f"{spec.conversation} conversations, {', '.join(spec.wordings)}, seed {spec.seed}")
+        if spec.prompts:
+            console.show(f"prompts: {', '.join(labels(manifest).values())}")
+    print_tally(tally)
+
+
+def _print_answers(records: list[Record]) -> None:
+    from genaipa.systems.short import short_names
+
+    if all("item" in record.coordinates for record in records):
+        _print_items(records)
+        return
+    names = short_names(record.system for record in records)
+    console.table(
+        ("system", "document", "initialization", "wording", "rep.", "question", "status", "reply"),
+        [
+            (
+                names[r.system],
+                r.document,
+                r.initialization,
+                f"{r.wording}, {r.prompts}" if r.prompts else r.wording,
+                r.repetition,
+                r.question,
+                r.status,
+                _short(r.reply if r.reply is not None else r.error.message if r.error else ""),
+            )
+            for r in records
+        ],
+        flexible=7,
+        under=(3, 4, 1, 0, 2),
+    )
+
+
+def _print_items(records: list[Record]) -> None:
+    """The replies about the items of a suite, with the score of each."""
+    console.table(
+        ("system", "item", "rep.", "status", "score", "reply"),
+        [
+            (
+                r.system,
+                # In a run of several suites an item is told by its suite, too.
+                "/".join(filter(None, (r.coordinates.get("suite"), r.coordinates["item"]))),
+                r.repetition,
+                r.status,
+                "" if r.score is None else f"{100 * r.score:.1f}",
+                _short(r.reply if r.reply is not None else r.error.message if r.error else ""),
+            )
+            for r in records
+        ],
+        right=(4,),
+        flexible=5,
+        under=(0, 3),
+    )
+
+
+def _short(text: str) -> str:
+    flat, room = " ".join(text.split()), max(_LEAST_PREVIEW, min(_PREVIEW, (console.width() or 2 * _PREVIEW) - _BESIDE))
+    return flat if len(flat) <= room else flat[: room - 1] + "…"
+
+
+def _print_answer(record: Record, conversation: list[dict[str, str]]) -> None:
+    """The question and its reply, or else all messages of the conversation, the asked one marked."""
+    console.show(f"===== {record.key}: {record.status}")
+    asked = {"role": "user", "content": record.asked}
+    replied = [{"role": "assistant", "content": record.reply}] if record.reply is not None else []
+    messages = conversation or [asked, *replied]
+    last = len(messages) - len(replied) - 1
+    for index, message in enumerate(messages):
+        mark = " (asked here)" if conversation and index == last else ""
+        console.show(f"\n--- {message['role']}{mark}\n{message['content']}")
+    if record.error is not None:
+        console.show(f"\n--- no reply ({record.error.kind}): {record.error.message}")
+    facts = [f"{record.seconds} s", f"attempts: {record.attempts}", f"finish: {record.finish or '-'}"]
+    if record.model:
+        facts.append(f"served by {record.model}")
+    if record.usage:
+        facts.append(f"{record.usage.input} tokens in ({record.usage.cached} cached), {record.usage.output} out")
+    if record.prompt_cut:
+        facts.append("under half of the tokens sent: the server cut the prompt")
+    console.show(f"\n({'; '.join(facts)})\n")
+
+
+class _Judged:
+    """The annotated answer to each question, and the analysts' scores of the answers to it."""
+
+    def __init__(self, workspace: Workspace, folder: RunFolder, records: Sequence[Record]) -> None:
+        from genaipa.runs.inputs import Inputs
+        from genaipa.scoring.current import in_effect
+        from genaipa.scoring.rubric import shipped_rubric
+        from genaipa.scoring.store import existing_store
+
+        self._inputs = Inputs(workspace, folder)
+        self._events: dict[str, list[Event]] = {}
+        self._rubric = shipped_rubric()
+        try:
+            with existing_store(workspace) as store:
+                digests = {record.digest for record in records if record.digest}
+                if store is not None:
+                    self._rubric = store.rubric
+                    self._events = {digest: in_effect(store.events_of(digest)) for digest in digests}
+        except GenaipaError as error:
+            say(f"The scores are not shown: {error}")
+
+    def annotated(self, record: Record) -> str:
+        """The annotated answer with its sections; empty where there is none."""
+        found, _ = self._inputs.annotated(record.document, record.question)
+        if found is None:
+            return ""
+        text = found.answer.strip() or ("The document does not say." if found.silent == "yes" else "")
+        return f"{text} ({', '.join(found.sections)})" if found.sections else text
+
+    def also(self, record: Record) -> list[str]:
+        """A sentence on the other documents with the very text that the answer is about."""
+        facts = self._inputs.manifest.documents.get(record.document)
+        return [f"It holds as well for {', '.join(facts.also)}, with the same text.\n"] if facts and facts.also else []
+
+    def scores(self, record: Record) -> list[str]:
+        """Each score and decision in effect, in a sentence."""
+        return [
+            _in_words(event, self._rubric) for event in self._events.get(record.digest, ()) if event.values is not None
+        ]
+
+    def as_facts(self, record: Record) -> dict[str, object]:
+        """The same for machines."""
+        found, _ = self._inputs.annotated(record.document, record.question)
+        events = [event for event in self._events.get(record.digest, ()) if event.values is not None]
+        return {"annotated": found, "scores": events}
+
+
+def _in_words(event: Event, rubric: Rubric) -> str:
+    """A score as one line: who, the values, M_all times 10, the note."""
+    assert event.values is not None, "a score or an adjudication has values"
+    values = ", ".join(f"{metric} {value:+g}" for metric, value in event.values.items())
+    who = f"decided by {event.analyst}" if event.kind == "adjudication" else f"scored by {event.analyst}"
+    overall = 10 * rubric.m_all(event.values)
+    return f"{who}: {values}; M_all*10 {overall:.1f}{'; ' + event.note if event.note else ''}\n"
+
+
+def _messages(folder: RunFolder, record: Record, offsets: dict[str, int]) -> list[dict[str, str]]:
+    """The conversation up to and with this answer, as role and content."""
+    from genaipa.runs.conversation import conversation
+
+    return [{"role": m.role, "content": m.content} for m in conversation(folder, record, offsets)]

@@ -1,0 +1,311 @@
+"""`genaipa systems`: available systems and their missing requirements."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from genaipa.cli.terminal import completion
+from genaipa.cli.terminal.closing import caveat, explain, follow, is_explained
+from genaipa.cli.terminal.console import print_json, say, show, show_facts, table
+from genaipa.cli.terminal.options import JsonOption, current_workspace, option, several
+from genaipa.errors import GenaipaError, UnknownNameError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from genaipa.systems.catalog import Resolved
+    from genaipa.systems.prices import Tariff
+
+_TRAINED = "most of them by scikit-learn (pip install 'genaipa[baselines]')"
+
+
+def systems(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            autocompletion=completion.systems,
+            help="Only these: short names or provider/model; baseline for all of them.",
+        ),
+    ] = None,
+    check: Annotated[bool, option("--check", help="Start them, and show their server's reply.")] = False,
+    json: JsonOption = False,
+) -> None:
+    """List systems (models) and what each lacks.
+
+    Nothing is asked and nothing costs money.
+    """
+    from genaipa.systems.catalog import load_catalog, own_entries, resolve
+    from genaipa.systems.provider import builtin_systems
+
+    here = current_workspace()
+    chosen = several(names)
+    if check and not chosen:
+        raise UsageError("--check wants the names of the systems to start: genaipa systems NAME --check")
+    for error in own_entries(here)[1] if not chosen else ():
+        say(f"left out: {error}")
+    listed = dict.fromkeys(_spelt_out(chosen) or (*builtin_systems(), *load_catalog(here)))
+    resolved = [resolve(name, here) for name in listed]
+    if check:
+        raise typer.Exit(_check(resolved, json=json))
+    rows = [_facts(system) for system in resolved]
+    if json:
+        print_json(rows)
+        return
+    # A short name of the user's own for a baseline is a system like any other.
+    others = [row for row in rows if not row["suites"] or row["name"] != row["system"]]
+    if not chosen and not is_explained():
+        _print_ready(others)
+        return
+    if others:
+        _print_table(others)
+    if chosen:
+        _print_meanings(rows)
+        _print_details(others)
+    else:
+        _print_baselines(rows)
+        _print_forms()
+
+
+def _spelt_out(names: Iterable[str]) -> list[str]:
+    """The names, `baseline` alone as all baselines; an UnknownNameError for a baseline of no suite."""
+    from genaipa.suites.baseline import PREFIX
+    from genaipa.suites.catalog import baseline_names
+
+    found: list[str] = []
+    for name in names:
+        if name.startswith(PREFIX) and name not in baseline_names():
+            raise UnknownNameError("baseline", name, baseline_names(), "See: genaipa systems baseline")
+        found += baseline_names() if name == PREFIX.rstrip("/") else (name,)
+    return found
+
+
+def _facts(resolved: Resolved) -> dict[str, Any]:
+    """Facts about a system, without any call."""
+    from genaipa.systems.requirements import lacking
+
+    entry, tariff = resolved.entry, resolved.tariff
+    missing = lacking(resolved)
+    return {
+        "name": resolved.asked,
+        "system": resolved.name,
+        "context": resolved.context,
+        "price": _prices(tariff) if tariff else None,
+        "price_from": tariff.label if tariff else "",
+        "ready": not missing,
+        "missing": missing,
+        "retired": entry.retired,
+        "ended": entry.ended,
+        "use": entry.use,
+        "settings": None if entry.settings is None else sorted(entry.settings),
+        "note": entry.note,
+        "suites": _meanings(resolved.name),
+    }
+
+
+def _meanings(system: str) -> dict[str, dict[str, str]]:
+    """Suite → kind and meaning of this baseline in it; empty for any other system."""
+    from genaipa.suites.baseline import PREFIX
+    from genaipa.suites.catalog import suites
+
+    if not system.startswith(PREFIX):
+        return {}
+    return {
+        name: {"kind": one.kind, "about": one.about}
+        for name, suite in suites().items()
+        for one in suite.baselines
+        if PREFIX + one.name == system
+    }
+
+
+def _prices(tariff: Tariff) -> dict[str, float]:
+    """Dollars per million tokens, asked for a thousand, since the price of a larger request may be higher."""
+    from genaipa.systems.base import Usage
+
+    asked = {"input": Usage(input=1000), "output": Usage(output=1000)}
+    return {side: round(tariff.cost(usage) * 1000, 4) for side, usage in asked.items()}
+
+
+def _print_table(rows: list[dict[str, Any]]) -> None:
+    groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for row in sorted(rows, key=lambda row: bool(_family(row["system"]))):
+        needs = "; ".join(row["missing"]) or "ready"
+        groups.setdefault((_family(row["system"]) or row["system"], needs), []).append(row)
+    listed: list[tuple[str, ...] | str] = []
+    for (family, needs), members in groups.items():
+        # A family with different needs gets a line for each, with the names of its systems.
+        alike = sum(other == family for other, _ in groups) == 1
+        listed.append(f"{family if alike else ', '.join(row['system'] for row in members)}: {needs}")
+        listed += [_cells(row) for row in members if _family(row["system"]) or row["name"] != row["system"]]
+    table(("  name", "model", "context", "$ in / out", ""), listed, right=(2, 3), under=(4, 1))
+    if any(row["price"] for row in rows):
+        show(f"Prices in US dollars per million tokens: {_price_sources(rows)}.")
+
+
+def _print_ready(rows: list[dict[str, Any]]) -> None:
+    """Print the systems that can be asked now with their prices, and a line for each need of the others."""
+    ready = [row for row in rows if row["ready"]]
+    cells = [
+        (row["name"], _cells(row)[3] if any((row["price"] or {}).values()) else "free", _cells(row)[4]) for row in ready
+    ]
+    table(("ready", "$ in / out", ""), cells, right=(1,))
+    if any((row["price"] or {}).get("input") for row in ready):
+        caveat(f"Prices in US dollars per million tokens: {_price_sources(ready)}.")
+    needs: dict[str, list[str]] = {}
+    for row in rows:
+        if not row["ready"]:
+            needs.setdefault("; ".join(row["missing"]), []).append(row["name"])
+    for need, names in needs.items():
+        show(f"{', '.join(names)}: {need}")
+    follow("Prices, or another model: genaipa systems NAME", "Baselines: genaipa systems baseline")
+    explain("How systems are named, and baselines of suites.", hint="How to name a system: --explain")
+
+
+def _family(system: str) -> str:
+    """Prefix of systems with the same requirements: `openai/`, `openai-api/lab/`; empty for a single one."""
+    from genaipa.systems.provider import find_provider
+
+    provider = find_provider(system)
+    needs = provider is not None and (provider.keys or provider.lacks)
+    return provider.family(system) if provider and needs and "/" in system else ""
+
+
+def _cells(row: dict[str, Any]) -> tuple[str, ...]:
+    price, end, then = row["price"], "", "now" if row["ended"] else "then"
+    if row["retired"]:
+        end = f"{'retired' if row['ended'] else 'until'} {row['retired']}" + (row["use"] and f", {then} {row['use']}")
+    return (
+        f"  {row['name']}",
+        row["system"].removeprefix(_family(row["system"])),
+        f"{row['context']:,}" if row["context"] else "",
+        f"{price['input']:.2f} / {price['output']:.2f}" if price else "",
+        end,
+    )
+
+
+def _price_sources(rows: list[dict[str, Any]]) -> str:
+    found: dict[str, list[str]] = {}
+    for row in rows:
+        if row["price"]:
+            found.setdefault(row["price_from"], []).append(row["name"])
+    first, *others = sorted(found, key=lambda label: -len(found[label]))
+    return "; ".join([first, *(f"{', '.join(found[label])}: {label}" for label in others)])
+
+
+def _print_details(rows: list[dict[str, Any]]) -> None:
+    if not rows:
+        return
+    for row in rows:
+        if row["settings"] is not None:
+            show(f"{row['name']}: is sent {', '.join(row['settings']) or 'no settings'}.")
+        if row["note"]:
+            show(f"{row['name']}: {row['note']}")
+    show(f"To ask their servers: genaipa systems {' '.join(row['name'] for row in rows)} --check")
+
+
+def _print_baselines(rows: list[dict[str, Any]]) -> None:
+    """Print the names of the baselines by suite: their meanings would fill the screen."""
+    show(
+        "\nBaselines of the suites (run --suite SUITE --system baseline/NAME); none needs a key. Those with * learn "
+        f"from the suite's train split, {_TRAINED}:"
+    )
+    show_facts(
+        (f"  {suite}", ", ".join(name + "*" * (kind == "trained") for name, kind, _ in of))
+        for suite, of in _by_suite(rows).items()
+    )
+    show("The meaning of each: genaipa systems baseline")
+
+
+def _print_meanings(rows: list[dict[str, Any]]) -> None:
+    listed: list[tuple[str, ...] | str] = []
+    for suite, of in _by_suite(rows).items():
+        listed += [suite, *((f"  {name}", kind, about) for name, kind, about in of)]
+    if listed:
+        table(("  baseline/", "kind", "its reply"), listed, flexible=2)
+        show(
+            "A floor uses nothing of an item, a rule its text alone, a ceiling its gold label; a trained one learns "
+            f"from the suite's train split, {_TRAINED}."
+        )
+
+
+def _by_suite(rows: list[dict[str, Any]]) -> dict[str, list[tuple[str, str, str]]]:
+    """Suite → name, kind and meaning of each of these baselines that it has."""
+    from genaipa.suites.catalog import suites
+
+    found: dict[str, list[tuple[str, str, str]]] = {suite: [] for suite in suites()}
+    for row in rows:
+        for suite, meaning in row["suites"].items():
+            found[suite].append((row["system"].partition("/")[2], meaning["kind"], meaning["about"]))
+    return {suite: list(dict.fromkeys(of)) for suite, of in found.items() if of}
+
+
+def _print_forms() -> None:
+    from genaipa.systems.provider import providers
+
+    forms = [(provider.form, provider.about) for provider in providers()]
+    forms.append(("module:Class", "your own, importable from the working folder"))
+    show("\nA system can also be named in full:")
+    show_facts((f"  {form}", what) for form, what in forms)
+    show(
+        "\nShort names of your own go into systems.yaml of your workspace. "
+        "To really start one: genaipa systems NAME --check"
+    )
+
+
+def _check(resolved: Iterable[Resolved], *, json: bool) -> int:
+    """Start each system and close it again; 1 if one is not ready."""
+    import asyncio
+
+    found = []
+    for system in resolved:
+        say(f"starting {system.name}")
+        answer = asyncio.run(_start(system))
+        found.append({"name": system.asked, "system": system.name, **answer})
+        if not json:
+            show(f"{system.asked}: " + ("ready" if answer["ready"] else f"not ready: {answer['error']}"))
+            for said in _answers(answer):
+                show(f"    {said}")
+    if json:
+        print_json(found)
+    return 0 if all(answer["ready"] for answer in found) else 1
+
+
+async def _start(resolved: Resolved) -> dict[str, Any]:
+    from genaipa.execution.prepare import start
+    from genaipa.systems.base import Readiness
+
+    readiness = Readiness(notes=("a web chat is driven by hand: there is nothing to start.",))
+    try:
+        if not resolved.manual:
+            system = resolved.make()
+            try:
+                readiness = await start(system, resolved)
+            finally:
+                await system.close()
+    except GenaipaError as error:
+        return {"ready": False, "error": str(error)}
+    models = readiness.models
+    return {
+        "ready": True,
+        "error": "",
+        "context": readiness.context,
+        "models": None if models is None else len(models),
+        "listed": None if models is None else resolved.model in models,
+        "shutdown": readiness.shutdown,
+        "notes": readiness.notes,
+    }
+
+
+def _answers(answer: dict[str, Any]) -> list[str]:
+    """A server's facts as sentences."""
+    if not answer["ready"]:
+        return []
+    said = list(answer["notes"])
+    if answer["models"] is not None:
+        said.append(f"{answer['models']} models are listed" + (", this one among them" if answer["listed"] else ""))
+    if answer["context"]:
+        said.append(f"the context holds {answer['context']:,} tokens")
+    if answer["shutdown"]:
+        said.append(f"the provider ends this model on {answer['shutdown']}")
+    return said

@@ -1,0 +1,46 @@
+"""`genaipa unpack`: a packed study as a workspace, its tables made again and compared with the packed ones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from genaipa.errors import GenaipaError
+
+
+def unpack(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="An archive that 'genaipa pack' wrote.")],
+    folder: Annotated[
+        Path | None, typer.Argument(metavar="DIR", help="A new or empty folder; by default the archive's name, here.")
+    ] = None,
+) -> None:
+    """Unpack a study and rebuild its tables.
+
+    Needs no network. Every file is checked against its digest first. The folder is a workspace then: see its runs with
+    'genaipa runs', its report in report/, and the one made anew in reports/again/.
+    """
+    from genaipa.cli.terminal.console import number, say, show
+    from genaipa.reports import check_packages
+
+    check_packages()
+    from genaipa.archive.unpack import unpack as unpacked
+    from genaipa.scoring.rubric import load_rubric
+    from genaipa.workspace import find_workspace
+
+    place = folder or Path(file.stem)
+    done = unpacked(file, place)
+    runs, tables = number(len(done.pack.runs), "run"), number(done.tables, "table file")
+    show(f"{place}: {runs}, {number(done.events, 'event')} of scoring; every file as it was packed.")
+    for absent in done.pack.absent:
+        say(f"not in the pack: the text of {absent.document} (SHA-256 {absent.digest[:12]}…); {absent.source}")
+    rubric = load_rubric(find_workspace(place)).digest
+    if done.pack.rubric != rubric:
+        say(f"the scores were given by another rubric ({done.pack.rubric}) than this genaipa's ({rubric}).")
+    if done.different:
+        raise GenaipaError(
+            f"{len(done.different)} of {tables} came out differently than packed, such as {done.different[0]}; "
+            f"compare the versions in {place / 'pack.json'} with: genaipa doctor"
+        )
+    show(f"Made again: {tables}, each the same as packed. The report: {done.page}")

@@ -1,0 +1,63 @@
+"""`genaipa view`: answers side by side in the browser, to look at and not to score."""
+
+from __future__ import annotations
+
+import importlib.util
+from typing import TYPE_CHECKING, Annotated
+
+from genaipa.cli.terminal.console import say, show
+from genaipa.cli.terminal.options import current_workspace, option, several
+from genaipa.cli.terminal.selection import RunsArgument, filtered
+from genaipa.errors import MissingPackageError, UsageError
+from genaipa.runs.filters import EVERYTHING, Filters
+
+if TYPE_CHECKING:
+    from genaipa.ui.view.index import Index
+    from genaipa.ui.view.server import View
+
+_NEEDED = ("starlette", "uvicorn")
+
+
+@filtered
+def view(
+    run: RunsArgument = None,
+    only: Filters = EVERYTHING,
+    port: Annotated[int, option("--port", help="Port of the page; by default a free one.", min=0, max=65535)] = 0,
+    no_browser: Annotated[bool, option("--no-browser", help="Open no browser, only say the address.")] = False,
+) -> None:
+    """Look at answers side by side.
+
+    In the browser, read-only: no name is asked and nothing is recorded. It shows whose answer is whose, so it is not
+    for analysts who will score blind: they use genaipa score. Ctrl-C closes it.
+    """
+    for name in _NEEDED:
+        if importlib.util.find_spec(name) is None:
+            raise MissingPackageError(f"the view needs the package '{name}': pip install 'genaipa[desk]'")
+    from genaipa.runs.selection import select
+    from genaipa.ui.view.index import Index
+
+    here = current_workspace()
+    sources = select(here, several(run), only)
+    if not sources:
+        raise UsageError(f"there is no run in {here.runs} yet; make one with genaipa demo, or with genaipa run.")
+    opened = _opened(Index(here, sources), port)
+    show(f"The answers are at {opened.url} (Ctrl-C closes it).")
+    if not no_browser:
+        _open(opened.url)
+    opened.serve()
+
+
+def _opened(index: Index, port: int) -> View:
+    from genaipa.ui.view.server import View
+
+    try:
+        return View(index, port)
+    except OSError as error:
+        raise UsageError(f"port {port} can't be used ({error.strerror}); without --port a free one is.") from None
+
+
+def _open(url: str) -> None:
+    import webbrowser
+
+    if not webbrowser.open(url):
+        say("No browser could be opened; open the address yourself.")

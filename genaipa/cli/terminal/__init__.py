@@ -1,0 +1,1 @@
+"""The terminal: options in; text, tables, progress and help out."""

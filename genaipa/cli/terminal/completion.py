@@ -1,0 +1,120 @@
+"""Completion with Tab of systems, documents, runs, questions and other names.
+
+Called by the shell at each Tab: only what a kind of name needs is read, and nothing is ever said.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from genaipa.cli.terminal.options import current_workspace
+from genaipa.errors import GenaipaError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from genaipa.workspace import Workspace
+
+
+def _completing(names: Callable[[Workspace, dict[str, Any]], Iterable[str]]) -> Any:
+    """A callback for Typer from a function that gives all names; after a comma the next name begins."""
+
+    def complete(context: typer.Context, incomplete: str) -> list[str]:
+        before, comma, begun = incomplete.rpartition(",")
+        try:
+            here = current_workspace()
+            return [f"{before}{comma}{name}" for name in names(here, context.params) if name.startswith(begun)]
+        except (GenaipaError, OSError):
+            return []
+
+    return complete
+
+
+def _systems(here: Workspace, _given: dict[str, Any]) -> list[str]:
+    from genaipa.systems.catalog import load_catalog
+    from genaipa.systems.provider import builtin_systems
+
+    return [*builtin_systems(), *load_catalog(here)]
+
+
+def _documents(here: Workspace, _given: dict[str, Any]) -> list[str]:
+    from genaipa.datasets.base import datasets
+
+    return sorted({*here.names("policies"), *(name for known in datasets() for name in known.documents)})
+
+
+def _data_sets(_here: Workspace, _given: dict[str, Any]) -> list[str]:
+    from genaipa.datasets.base import names
+
+    return names()
+
+
+def _experiments(_here: Workspace, _given: dict[str, Any]) -> Iterable[str]:
+    from genaipa.runs.experiments import EXPERIMENTS
+
+    return EXPERIMENTS
+
+
+def _suites(_here: Workspace, _given: dict[str, Any]) -> Iterable[str]:
+    from genaipa.tasks.catalog import suite_targets
+
+    return suite_targets()
+
+
+def _initializations(_here: Workspace, _given: dict[str, Any]) -> Iterable[str]:
+    from genaipa.runs.records import INITIALIZATIONS
+
+    return INITIALIZATIONS
+
+
+def _wordings(_here: Workspace, _given: dict[str, Any]) -> list[str]:
+    from genaipa.questions.sets import WORDINGS
+
+    return [*WORDINGS, "all"]
+
+
+def _sets(here: Workspace, _given: dict[str, Any]) -> list[str]:
+    from genaipa.tasks.prompts import set_names
+
+    return set_names(here)
+
+
+def _templates(here: Workspace, given: dict[str, Any]) -> Iterable[str]:
+    """The templates of the set that is named before, or of the usual one."""
+    from genaipa.runs.records import NEUTRAL
+    from genaipa.tasks.prompts import found_prompts
+
+    return found_prompts(here, str(given.get("prompts") or NEUTRAL)).files
+
+
+def _runs(here: Workspace, _given: dict[str, Any]) -> list[str]:
+    from genaipa.runs.finding import run_folders
+
+    return ["latest", *(folder.name for folder in reversed(run_folders(here)))]
+
+
+def _runs_and_systems(here: Workspace, given: dict[str, Any]) -> list[str]:
+    """The runs, after the systems that were asked in them."""
+    from genaipa.runs.finding import run_folders
+
+    asked = {name for folder in run_folders(here) for name in folder.manifest().spec.systems}
+    return [*sorted(asked), *_runs(here, given)]
+
+
+def _answers(here: Workspace, given: dict[str, Any]) -> list[str]:
+    """The questions of the run that is named before."""
+    from genaipa.runs.finding import find_run
+
+    orders = find_run(here, str(given.get("run"))).manifest().orders
+    return sorted({question for order in orders.values() for question in order})
+
+
+systems, documents, experiments = map(_completing, (_systems, _documents, _experiments))
+suites, data_sets = map(_completing, (_suites, _data_sets))
+initializations, wordings = map(_completing, (_initializations, _wordings))
+question_sets = _completing(lambda here, _given: here.names("questions"))
+prompts = _completing(_templates)
+prompt_sets = _completing(_sets)
+runs, runs_and_systems, answers = map(_completing, (_runs, _runs_and_systems, _answers))

@@ -1,0 +1,193 @@
+"""Printed output: tables and sentences, fitted and styled on a terminal, plain everywhere else.
+
+On a terminal everything fits its width (`COLUMNS` where that is set). In a pipe or a file a sentence is one line and a
+table is as wide as it needs to be, one line for each row; `COLUMNS` fits tables there too.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sys
+from functools import cache
+from typing import TYPE_CHECKING, Any, TextIO
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from rich.console import Console
+
+    from genaipa.reports.table import Table as ReportTable
+
+_LEAST = 40
+"""Columns below which nothing is fitted any more."""
+_STATES = {
+    **dict.fromkeys(("error", "broken", "failed"), "bold red"),
+    **dict.fromkeys(("warning", "missing", "interrupted", "partial", "capped", "truncated"), "yellow"),
+    **dict.fromkeys(("ok", "complete"), "green"),
+}
+"""Words for a state → how they are shown on a terminal."""
+
+
+@cache
+def out() -> Console:
+    """The console for results."""
+    from rich.console import Console
+
+    return Console(highlight=False, width=_width(sys.stdout))
+
+
+@cache
+def err() -> Console:
+    """The console for progress, notes and errors."""
+    from rich.console import Console
+
+    return Console(stderr=True, highlight=False, width=_width(sys.stderr))
+
+
+def width() -> int | None:
+    """Columns into which results are to fit; None where they may be as wide as they need to be."""
+    return _width(sys.stdout)
+
+
+def _width(stream: TextIO) -> int | None:
+    """Columns of the terminal, or those that COLUMNS asks for; None for a pipe or a file that it says nothing of."""
+    asked = os.environ.get("COLUMNS", "")
+    if asked.isdigit() and int(asked) > 0:
+        return max(_LEAST, int(asked))
+    if not stream.isatty():
+        return None
+    try:
+        found = os.get_terminal_size(stream.fileno()).columns
+    except OSError:
+        found = 0
+    return max(_LEAST, found or shutil.get_terminal_size().columns)
+
+
+def say(text: str, *, exact: bool = False) -> None:
+    """A note beside the result, on stderr. The text is shown as it is: nothing in it is markup or steers a terminal.
+
+    On a terminal it is broken between words, unless it is `exact`: to be copied and pasted.
+    """
+    _print(err(), sys.stderr, printable(text), exact=exact)
+
+
+def complain(error: object) -> None:
+    """An error as its one sentence, on stderr."""
+    _print(err(), sys.stderr, printable(f"genaipa: {error}"), lead="genaipa:")
+
+
+def show(text: str = "", *, exact: bool = False) -> None:
+    """Sentences of the result, on stdout; on a terminal broken between words, unless they are `exact`.
+
+    Nothing in them is markup or steers a terminal.
+    """
+    _print(out(), sys.stdout, printable(text), exact=exact)
+
+
+def show_facts(facts: Iterable[tuple[str, object]]) -> None:
+    """Print facts, a label and its value in each line; empty ones are left out."""
+    from genaipa.cli.terminal.fitting import wrapped
+
+    listed = [(label, printable(str(value))) for label, value in facts if value not in (None, "")]
+    broad = max([10, *(len(label) for label, _ in listed)]) + 2
+    room = width() if sys.stdout.isatty() else None
+    for label, value in listed:
+        line = f"{label:{broad}}{value}"
+        _print(out(), sys.stdout, "\n".join(wrapped(line, room, hanging=broad)) if room else line, exact=True)
+
+
+def _print(console: Console, stream: TextIO, text: str, *, exact: bool = False, lead: str = "") -> None:
+    """The text, broken between words on a terminal only: what reads a pipe wants a sentence in one line."""
+    from rich.text import Text
+
+    from genaipa.cli.terminal.fitting import unmarked, wrapped
+
+    room = _width(stream) if stream.isatty() and not exact else None
+    made = Text(unmarked("\n".join(wrapped(text, room)) if room else text))
+    if lead:
+        made.stylize("bold red", 0, len(lead))
+    console.print(made, soft_wrap=True)
+
+
+def print_json(value: Any) -> None:
+    """A value (msgspec Structs included) as JSON on stdout."""
+    import msgspec
+
+    sys.stdout.write(msgspec.json.format(msgspec.json.encode(value), indent=2).decode() + "\n")
+
+
+def number(count: int, one: str, many: str = "") -> str:
+    """`1 answer`, `2 answers`."""
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def table(
+    headers: Sequence[str],
+    rows: Iterable[Sequence[object] | str],
+    *,
+    right: Iterable[int] = (),
+    flexible: int | None = None,
+    under: Sequence[int] = (),
+) -> None:
+    """A table on stdout, fitted to the terminal as `fitting` does it; a row that is a string is a heading.
+
+    `right` are the columns that hold numbers, `flexible` the one that is mainly text, `under` those that first move
+    under their row. Cells are plain text, never markup.
+    """
+    from rich.text import Text
+
+    from genaipa.cli.terminal.fitting import Fit, laid_out, unmarked, wrapped
+
+    cells: list[list[str] | str] = [
+        printable(row) if isinstance(row, str) else ["" if c is None else printable(str(c)) for c in row]
+        for row in rows
+    ]
+    room = width()
+    rule = "─" if (out().encoding or "").lower().startswith("utf") else "-"
+    fit = Fit(frozenset(right), flexible, tuple(under))
+    layout = laid_out(headers, cells, fit, room, rule=rule, style=_style)
+    if layout.above:
+        above = f"In each row: {layout.above}."
+        show("\n" + "\n".join(wrapped(above, room) if room else [above]))
+    shown = Text("\n")
+    for line in layout.lines:
+        pieces = Text.assemble(*((unmarked(text), style) for text, style in line))
+        pieces.rstrip()
+        shown.append_text(pieces).append("\n")
+    out().print(shown, soft_wrap=True)
+
+
+def show_table(made: ReportTable) -> None:
+    """The table with its title above, on stdout; its note is for `--explain`."""
+    show_tables([made])
+
+
+def show_tables(several: Iterable[ReportTable]) -> None:
+    """Each table with its title above, without columns in which there is nothing; their notes are for `--explain`."""
+    from genaipa.cli.terminal.closing import explain
+    from genaipa.reports import render
+
+    for place, made in enumerate(several):
+        show(("\n" if place else "") + made.title)
+        rows, right = render.rows(made), set(render.numeric(made))
+        heads = render.headings(made)
+        kept = [column for column in range(len(heads)) if not rows or any(row[column] for row in rows)]
+        cells = [[row[column] for column in kept] for row in rows]
+        table([heads[one] for one in kept], cells, right=[kept.index(one) for one in right if one in kept])
+        explain(*re.split(r"(?<=\.) (?=[A-Z`“])", made.note), hint="What the numbers mean: --explain")
+
+
+def _style(header: str, cell: str) -> str:
+    """Style of a cell: by the word for a state, or for a count of failures."""
+    if header in ("state", "status", "severity"):
+        return _STATES.get(cell, "")
+    return "bold red" if header == "failed" and cell not in ("", "0") else ""
+
+
+def printable(text: str) -> str:
+    """The text without control characters: what a model says must not steer the terminal."""
+    if text.isprintable():
+        return text
+    return "".join(c if c in "\n\t\ue000" or (c.isprintable() or c == " ") else "�" for c in text)

@@ -1,0 +1,241 @@
+"""Help pages: commands in groups, options under headings, summaries whole, placeholders in capitals."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, get_args, get_origin
+
+from typer.core import TyperCommand, TyperGroup
+
+from genaipa.cli.terminal.headings import COMMANDS, EVERYWHERE, FEW, GROUPS, OLD_OPTIONS, OPTIONS, RARE, RENAMED, STARTS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+_WHOLE = 1000
+"""Characters up to which a summary is never cut: more than any has."""
+_BESIDE = 40
+"""Columns that a sentence wants at least beside a command."""
+_PLACEHOLDERS = {int: "N", float: "NUMBER"}
+_WHOLE_PAGE = "--help-all"
+_ALL = "genaipa.cli.terminal.help.all"
+"""Entry of a context's `meta`: the page is to show what is seldom wanted, too."""
+
+
+class Command(TyperCommand):
+    """A command with its help page."""
+
+    def __init__(self, *args: Any, **details: Any) -> None:
+        super().__init__(*args, **details)
+        _name_values(self.params)
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Take options by their old names and plurals, too, and the page of all options."""
+        names = self._other_names()
+        before = args.index("--") if "--" in args else len(args)
+        known = [_renamed(word, names) for word in args[:before]] + args[before:]
+        result: list[str] = super().parse_args(ctx, _asked_page(ctx, known))
+        return result
+
+    def _other_names(self) -> dict[str, str]:
+        """Other name of an option → its name: the plural where it takes several, and the names that it had."""
+        listed = [parameter for parameter in self.params if parameter.param_type_name == "option"]
+        names = {name for parameter in listed for name in parameter.opts}
+        plurals = {}
+        for parameter in (one for one in listed if one.multiple):
+            flag = next(name for name in parameter.opts if name.startswith("--"))
+            plurals[f"{flag[:-1]}ies" if flag.endswith("y") else f"{flag}s"] = flag
+        return {
+            old: new for old, new in {**plurals, **OLD_OPTIONS.get(self.name or "", {})}.items() if old not in names
+        }
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """The options, then each argument: `RUN`, `[ANSWER]`, `[RUN]...`."""
+        return [self.options_metavar or "", *_arguments(self.get_params(ctx))]
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write what each argument and option does: those that most people need, or on the whole page all of them."""
+        name = self.name or ""
+        few = () if ctx.meta.get(_ALL) else FEW.get(name, ())
+        _write_parameters(ctx, formatter, self.get_params(ctx), OPTIONS.get(name, {}), few)
+
+
+class Group(TyperGroup):
+    """A command with commands of its own."""
+
+    def __init__(self, **details: Any) -> None:
+        super().__init__(**details)
+        _name_values(self.params)
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Take the page of all commands and options, too."""
+        result: list[str] = super().parse_args(ctx, _asked_page(ctx, args))
+        return result
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write what each option does, and the commands."""
+        _write_parameters(ctx, formatter, self.get_params(ctx), {})
+        self.format_commands(ctx, formatter)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write the commands under one heading."""
+        del ctx
+        listed = {name: command.get_short_help_str(_WHOLE) for name, command in self.commands.items()}
+        _write_commands(formatter, {"Commands": listed})
+
+
+class Listing(Group):
+    """A group whose default command is `list`: other words and options go to that."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Leave the options to the command that they are for."""
+        args = _asked_page(ctx, args)
+        ctx.ignore_unknown_options = True
+        helps = not args or args[0] not in ctx.help_option_names
+        result: list[str] = super().parse_args(ctx, args or ["list"] if helps else args)
+        return result
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
+        """The command that is named, else `list` with all arguments."""
+        return super().resolve_command(ctx, args if args[0] in self.commands else ["list", *args])
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """Usage without the words for commands, of which `list` takes none."""
+        pieces: list[str] = self.commands["list"].collect_usage_pieces(ctx)
+        return pieces
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write the options of `list`, and the commands."""
+        self.commands["list"].format_options(ctx, formatter)
+        self.format_commands(ctx, formatter)
+
+
+class Root(Group):
+    """`genaipa` itself, whose commands are made when they are named."""
+
+    def __init__(self, **details: Any) -> None:
+        super().__init__(**details)
+        self.commands = dict.fromkeys(COMMANDS)  # type: ignore[assignment]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """The command of that name, or None."""
+        if cmd_name in COMMANDS and self.commands[cmd_name] is None:
+            from genaipa.cli.register import made
+
+            self.commands[cmd_name] = made(cmd_name)
+        return super().get_command(ctx, cmd_name)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
+        """The command that is named, by its old name too, which is then told the new one."""
+        if new := RENAMED.get(args[0]):
+            if not ctx.resilient_parsing:
+                from genaipa.cli.terminal.console import say
+
+                say(f"genaipa {args[0]} is now: genaipa {' '.join(new)}")
+            # Options of the new name come last: what it takes may be before them.
+            args = [*(word for word in new if not word.startswith("-")), *args[1:]] + [
+                w for w in new if w.startswith("-")
+            ]
+        return super().resolve_command(ctx, args)
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write the commands, and on the whole page the options."""
+        self.format_commands(ctx, formatter)
+        if ctx.meta.get(_ALL):
+            _write_parameters(ctx, formatter, self.get_params(ctx), {})
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write the commands in their groups; the rarer ones on the whole page alone."""
+        shown = {
+            heading: {name: summary for name, summary in listed.items() if ctx.meta.get(_ALL) or name not in RARE}
+            for heading, listed in GROUPS.items()
+        }
+        _write_commands(formatter, shown)
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        """Write how to begin, and where to read more."""
+        del ctx
+        with formatter.section("To get started"):
+            broad = max(len(command) for command, _ in STARTS)
+            # What a command does is beside it or, where that is too narrow, beneath it.
+            formatter.write_dl(STARTS, col_max=broad if formatter.width > broad + _BESIDE else 4)
+        formatter.write_paragraph()
+        formatter.write_text("More: genaipa COMMAND --help, genaipa --help-all, docs/reference/glossary.md.")
+
+
+def _write_commands(formatter: Any, groups: Mapping[str, Mapping[str, str]]) -> None:
+    """Write commands with their summaries under headings; all summaries begin in the same column."""
+    broad = max((len(name) for listed in groups.values() for name in listed), default=0)
+    for heading, listed in groups.items():
+        with formatter.section(heading):
+            formatter.write_dl([(f"{name:{broad}}", summary) for name, summary in listed.items()])
+
+
+def _asked_page(ctx: Any, args: list[str]) -> list[str]:
+    """The arguments, with `--help` for `--help-all` where that comes before any command's name."""
+    for place, word in enumerate(args):
+        if word == "--" or (isinstance(ctx.command, TyperGroup) and not word.startswith("-")):
+            break
+        if word == _WHOLE_PAGE:
+            ctx.meta[_ALL] = True
+            return [*args[:place], "--help", *args[place + 1 :]]
+    return args
+
+
+def _renamed(word: str, names: Mapping[str, str]) -> str:
+    flag, equals, value = word.partition("=")
+    return f"{names.get(flag, flag)}{equals}{value}" if flag.startswith("--") else word
+
+
+def _name_values(parameters: Iterable[Any]) -> None:
+    """Give a placeholder to each parameter that takes a value and has none: its kind or its name in capitals."""
+    for parameter in parameters:
+        if parameter.metavar is None and not getattr(parameter, "is_flag", False):
+            kind = parameter.type_descriptor.annotation
+            if get_origin(kind) is list:
+                (kind,) = get_args(kind)
+            parameter.metavar = _PLACEHOLDERS.get(kind, parameter.name.rstrip("_").upper().replace("_", "-"))
+
+
+def _arguments(parameters: Iterable[Any]) -> list[str]:
+    return [_argument(one) for one in parameters if one.param_type_name == "argument" and not one.hidden]
+
+
+def _argument(parameter: Any) -> str:
+    name = parameter.metavar if parameter.required else f"[{parameter.metavar}]"
+    return name if parameter.nargs == 1 else f"{name}..."
+
+
+def _write_parameters(
+    ctx: Any,
+    formatter: Any,
+    parameters: Sequence[Any],
+    headings: Mapping[str, Sequence[str]],
+    few: Sequence[str] = (),
+) -> None:
+    """Write arguments and options under their headings; of the options only those of `few`, where it names any."""
+    arguments: list[tuple[str, str]] = []
+    options: dict[str, list[tuple[str, str]]] = {heading: [] for heading in headings or ("Options",)}
+    rest, left = [], 0
+    for parameter in parameters:
+        record = parameter.get_help_record(ctx)
+        if record is None:
+            continue
+        flags = set(parameter.opts)
+        if parameter.param_type_name == "argument":
+            arguments.append((parameter.metavar, record[1]))
+        elif flags & set(EVERYWHERE):
+            rest.append((record[0], EVERYWHERE[next(flag for flag in parameter.opts if flag in EVERYWHERE)]))
+        elif few and not flags & set(few):
+            left += 1
+        else:
+            under = (heading for heading, listed in headings.items() if flags & set(listed))
+            options[next(under, list(options)[-1])].append(record)
+    if few:
+        options = {"Options": [record for records in options.values() for record in records]}
+    for heading, rows in {"Arguments": arguments, **options, "On every command": rest}.items():
+        if rows:
+            with formatter.section(heading):
+                formatter.write_dl(rows)
+    if left:
+        formatter.write_paragraph()
+        formatter.write_text(f"{left} more options: {ctx.command_path} {_WHOLE_PAGE}")

@@ -1,0 +1,354 @@
+"""Progress of a run: a live table on a terminal, a line now and then elsewhere."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import typer
+
+from genaipa.cli.terminal.console import err, number, printable, say
+from genaipa.cli.terminal.tally import RUNNING, clock, fit, money, tokens
+from genaipa.errors import command
+from genaipa.execution.observer import Observer
+from genaipa.runs.tally import Tally
+from genaipa.systems.base import Usage
+from genaipa.systems.short import short_names
+from genaipa.workspace import elsewhere
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from rich.console import Console, ConsoleOptions, ConsoleRenderable
+
+    from genaipa.execution.prepare import Ready
+    from genaipa.execution.request import PreparedRun
+    from genaipa.runs.folder import RunFolder
+    from genaipa.runs.records import Record, RunSpec
+
+ASK_FROM = 1.0
+"""Dollars from which a person at a terminal is asked first."""
+LINE_EVERY = 10.0
+"""Seconds between two lines where there is no terminal."""
+_LONGEST_REASON = 300
+_MOST_NOTES = 6
+_AROUND = 6
+"""Lines around the table's rows: its head, its total, the count of hidden rows, and the cursor's line."""
+_SETTLED = 2.0
+"""Seconds before which nothing is said about the time left."""
+
+
+@dataclass(eq=False)
+class Progress(Observer):
+    """Progress that every display shows: elapsed time, replies so far, and an estimate of the rest."""
+
+    asked: Sequence[str]
+    cap: float | None = None
+    now: Callable[[], float] = time.monotonic
+    _since: float = field(default=0.0, init=False)
+    _tally: Tally = field(default_factory=Tally, init=False)
+    _before: dict[str, int] = field(default_factory=dict, init=False)
+    _stopped: dict[str, str] = field(default_factory=dict, init=False)
+    _out: dict[str, tuple[int, int]] = field(default_factory=dict, init=False)
+
+    def __post_init__(self) -> None:
+        self._since = self.now()
+
+    def begun(self, tally: Tally) -> None:
+        """Start the clock."""
+        self._since, self._tally = self.now(), tally
+        self._before = {system: kept for system, (kept, _) in self._counts().items()}
+
+    def counted(self, tally: Tally) -> None:
+        """Show these counts from now on."""
+        self._tally = tally
+
+    def said(self, sentence: str) -> None:
+        """Say it."""
+        say(sentence)
+
+    def stopped(self, system: str, reason: str) -> None:
+        """Expect no more of it."""
+        self._stopped[system] = reason
+
+    def out(self, system: str, asked: int, done: int) -> None:
+        """Show what is out in batches."""
+        if system not in self._out:
+            # Another process may have handed it in: its pace is not this one's.
+            self._before[system] = self._before.get(system, 0) + done
+        self._out[system] = asked, done
+
+    def _counts(self) -> dict[str, tuple[int, int]]:
+        """System → answers in and answers missing, of those that are asked here and now."""
+        counts = dict.fromkeys(self.asked, (0, 0))
+        for (system, _), row in self._tally.rows.items():
+            if system in counts:
+                kept, missing = counts[system]
+                counts[system] = (kept + row.kept, missing + row.missing)
+        return counts
+
+    def state(self) -> list[str]:
+        """The whole run in a few words each: answers, batches, failures, money, time."""
+        rows = [row for (system, _), row in self._tally.rows.items() if system in self.asked]
+        counted = {status: sum(row.status[status] for row in rows) for status in ("refused", "truncated", "failed")}
+        said = [f"{sum(row.kept for row in rows):,} of {sum(row.planned for row in rows):,} done"]
+        said += [
+            f"{count:,} {word}"
+            for word, count in zip(("refused", "cut off", "failed"), counted.values(), strict=True)
+            if count
+        ]
+        said[1:1] = self._in_batches(sum(row.missing - row.status["failed"] for row in rows))
+        cost = self._tally.cost
+        if cost or self.cap is not None:
+            said.append(money(cost) + (f" of {_cap(self.cap)}" if self.cap is not None else ""))
+        elapsed, left = self.now() - self._since, self._left()
+        return [*said, clock(elapsed) + (f", about {clock(left)} left" if left else "")]
+
+    def _in_batches(self, missing: int) -> list[str]:
+        """Words on the batches that are out, and on what waits beside them."""
+        asked, done = (sum(counts) for counts in zip(*self._out.values(), strict=True)) if self._out else (0, 0)
+        if not asked:
+            return []
+        waiting = max(0, missing - asked)
+        running = f"{asked:,} in batches" + (f" ({done:,} done there)" if done else "")
+        return [running, *([f"{waiting:,} waiting"] if waiting else [])]
+
+    def _left(self) -> float | None:
+        """Seconds that the slowest system will need at its pace so far; None while there is no telling."""
+        elapsed, longest = self.now() - self._since, 0.0
+        for system, (kept, missing) in self._counts().items():
+            there = self._out.get(system, (0, 0))[1]
+            done, missing = kept + there - self._before.get(system, 0), missing - there  # noqa: PLW2901
+            if not missing or system in self._stopped:
+                continue
+            if done <= 0 or elapsed < _SETTLED:
+                return None
+            longest = max(longest, elapsed * missing / done)
+        return longest
+
+
+@dataclass(eq=False)
+class Lines(Progress):
+    """Plain lines on stderr: at the start, every few seconds, and for each warning."""
+
+    _next: float = field(default=0.0, init=False)
+    _said: set[str] = field(default_factory=set, init=False)
+
+    def begun(self, tally: Tally) -> None:
+        """Say how much there is to do."""
+        super().begun(tally)
+        kept = sum(kept for kept, _ in self._counts().values())
+        missing = sum(missing for _, missing in self._counts().values())
+        say(f"asking {number(missing, 'question')}" + (f"; answered already: {kept:,}" if kept else ""))
+        self._next = self.now() + LINE_EVERY
+
+    def recorded(self, record: Record, tally: Tally) -> None:
+        """Say each new kind of failure once, and the state every few seconds."""
+        self._tally = tally
+        if record.error is not None:
+            self._once(_about(record.system, record.error.message))
+        self._now_and_then()
+
+    def counted(self, tally: Tally) -> None:
+        """Say the state every few seconds."""
+        super().counted(tally)
+        self._now_and_then()
+
+    def _now_and_then(self) -> None:
+        if self.now() >= self._next:
+            self._next = self.now() + LINE_EVERY
+            say(" · ".join(self.state()))
+
+    def out(self, system: str, asked: int, done: int) -> None:
+        """Say the state when it has changed, every few seconds."""
+        before = self._out.get(system)
+        super().out(system, asked, done)
+        if before not in (None, (asked, done)):
+            self._now_and_then()
+
+    def state(self) -> list[str]:
+        """Add the tokens, which a table has in columns."""
+        *said, when = super().state()
+        usage = Usage()
+        for row in self._tally.rows.values():
+            usage += row.usage
+        if usage.input:
+            said.append(f"{tokens(usage.input + usage.output)} tokens, {100 * usage.cached / usage.input:.0f} % cached")
+        return [*said, when]
+
+    def waiting(self, system: str, reason: str) -> None:
+        """Say it once."""
+        self._once(_about(system, reason), key=f"{system}{reason.partition(';')[0]}")
+
+    def stopped(self, system: str, reason: str) -> None:
+        """Say why."""
+        super().stopped(system, reason)
+        say(f"{system} is asked no more: {reason}")
+
+    def _once(self, text: str, key: str = "") -> None:
+        if (key or text) not in self._said:
+            self._said.add(key or text)
+            say(text[:_LONGEST_REASON])
+
+
+@dataclass(eq=False)
+class Table(Progress):
+    """A live table of systems and initializations, with the reasons for waiting, and the whole run in the last line."""
+
+    _notes: dict[str, str] = field(default_factory=dict, init=False)
+    _failed: dict[str, str] = field(default_factory=dict, init=False)
+
+    def recorded(self, record: Record, tally: Tally) -> None:
+        """Show the last failure of a system."""
+        self._tally = tally
+        if record.error is not None:
+            self._failed[record.system] = record.error.message
+        else:
+            self._notes.pop(record.system, None)
+
+    def waiting(self, system: str, reason: str) -> None:
+        """Show the reason that a call waits for."""
+        self._notes[system] = reason
+
+    def stopped(self, system: str, reason: str) -> None:
+        """Show why."""
+        super().stopped(system, reason)
+        self._failed[system] = f"asked no more: {reason}"
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[ConsoleRenderable]:
+        from rich.text import Text
+
+        width = options.max_width
+        last = [Text(line, style="bold") for line in joined(self.state(), width)]
+        room = console.size.height - len(last) - _AROUND
+        shown: list[Text] = []
+        notes = [_about(*found) for kind in (self._notes, self._failed) for found in kind.items()]
+        for note in notes[:_MOST_NOTES]:
+            text = Text(printable(note)[:_LONGEST_REASON], style="yellow")
+            taken = len(text.wrap(console, width))
+            if taken < room:
+                shown.append(text)
+                room -= taken
+        fitted = fit(self._tally, RUNNING, width, room, bars=True)
+        yield fitted.table
+        if fitted.hidden:
+            yield Text(f"and {number(fitted.hidden, 'more system')}")
+        yield from shown
+        yield from last
+
+
+def _at_once(spec: RunSpec, documents: int) -> int:
+    """The conversations of a system that can go on side by side; each asks a question at a time."""
+    ways = len(spec.initializations) * len(spec.wordings) * max(1, len(spec.prompts))
+    return documents * ways * spec.repetitions
+
+
+def _cap(dollars: float) -> str:
+    """A spending cap: as somebody chose it, which is mostly in whole cents."""
+    return f"${dollars:,.2f}" if round(dollars, 2) == dollars else money(dollars)
+
+
+def _about(system: str, reason: str) -> str:
+    """A note about a system, headed by its name unless it begins with it."""
+    return reason if reason.startswith(system) else f"{system}: {reason}"
+
+
+def joined(words: Sequence[str], width: int) -> list[str]:
+    """The words with dots between them, in as many lines as it takes, none of them broken."""
+    lines: list[str] = []
+    for word in words:
+        longer = f"{lines[-1]} · {word}" if lines else word
+        lines[-1:] = [longer] if not lines or len(longer) <= width else [lines[-1], word]
+    return lines
+
+
+class TerminalObserver(Observer):
+    """Reports on stderr, asks before money is spent, and shows progress as suits a terminal or a pipe."""
+
+    def __init__(self, *, yes: bool = False, connections: int = 0) -> None:
+        """`connections` is the number of calls that may be under way at once, per system; 0 where it doesn't matter."""
+        self._yes, self._connections = yes, connections
+
+    def said(self, sentence: str) -> None:
+        """Say it."""
+        say(sentence)
+
+    @contextlib.contextmanager
+    def pulling(self, title: str) -> Iterator[Callable[[int, int], None]]:
+        """Show how many files are fetched."""
+        from genaipa.cli.commands.get import progress
+
+        with progress(title) as shown:
+            yield shown
+
+    def ready(self, run: PreparedRun, systems: Sequence[Ready], cap: float | None) -> None:
+        """Ask whoever sits at the terminal whether to spend the money."""
+        _confirm_cost(run, systems, yes=self._yes or cap is not None)
+
+    def _lanes(self, run: PreparedRun, systems: Sequence[Ready]) -> str:
+        """The kind of conversations, or how few of them go on at once where a remote system could be asked faster."""
+        at_once = _at_once(run.spec, run.corpus.asked if run.corpus else len(run.spec.documents))
+        remote = any(one.resolved.record and one.resolved.record.is_remote for one in systems)
+        if run.spec.conversation == "independent" or not remote or at_once >= self._connections:
+            return f"{run.spec.conversation} conversations"
+        return (
+            f"{number(at_once, 'conversation')} at a time (--conversation independent asks {self._connections} "
+            "questions at once)"
+        )
+
+    @contextlib.contextmanager
+    def watching(self, run: PreparedRun, systems: Sequence[Ready], cap: float | None) -> Iterator[Observer]:
+        """Show the progress: a live table on a terminal, lines elsewhere."""
+        asked = [ready.resolved.asked for ready in systems if not ready.resolved.manual]
+        if not asked:
+            yield self
+            return
+        capped = "" if cap is None else f", for {_cap(cap)} at most"
+        documents = run.subject
+        what = f"{documents}, {self._lanes(run, systems)}" if documents else f"the task '{run.spec.task}'"
+        if run.spec.plan is not None:
+            what = f"the suite {run.spec.task} ({run.spec.plan.label})"
+        say(f"run {run.open().name}: {', '.join(short_names(asked).values())} on {what}{capped}")
+        if not err().is_terminal:
+            yield Lines(asked, cap)
+            return
+        from rich.live import Live
+
+        table = Table(asked, cap)
+        with Live(table, console=err(), refresh_per_second=4, transient=True):
+            yield table
+
+
+def _confirm_cost(run: PreparedRun, systems: Sequence[Ready], *, yes: bool) -> None:
+    if yes or not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return
+    from genaipa.execution.estimate import estimate_run
+
+    costs = [row.cost for ready in systems for row in estimate_run(run, ready)]
+    expected = sum(cost for cost in costs if cost is not None)
+    asked = f"The whole run may cost up to ${expected:.2f}. Go on?"
+    if expected >= ASK_FROM and not typer.confirm(asked, default=False, err=True):
+        raise typer.Exit(1)
+
+
+def on_run(folder: RunFolder, *words: str) -> str:
+    """A command about this run, to be printed: these words, then the run's name and where it is."""
+    return command("genaipa", *words, folder.name, *elsewhere(folder.path.parents[1]))
+
+
+def interrupted(folder: RunFolder | None, again: Sequence[str] = ()) -> None:
+    """The last words after Ctrl-C; the next command needs `again` these options of the one that was stopped."""
+    from genaipa.runs.batches import batches_out, out_sentence
+
+    if folder is None:
+        say("interrupted; nothing was asked yet.")
+    else:
+        totals = folder.outline().totals
+        kept = totals.answered + totals.refused + totals.truncated
+        say(f"interrupted; {number(kept, 'answer')} of {totals.planned:,} in, all kept.")
+        if out := list(batches_out(folder.path)):
+            say(f"{out_sentence(out)}. They go on at the provider, and nothing of them is lost.")
+        say(f"Go on with: {on_run(folder, 'run', *again, '--resume')}")

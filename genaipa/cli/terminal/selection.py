@@ -1,0 +1,109 @@
+"""The choice of runs that a command is about: by name, system, document, experiment and date."""
+
+from __future__ import annotations
+
+import datetime as dt
+import functools
+import inspect
+import re
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from genaipa.cli.terminal import completion
+from genaipa.cli.terminal.options import option, several
+from genaipa.errors import UsageError
+from genaipa.runs.filters import Filters
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from genaipa.workspace import Workspace
+
+RunsArgument = Annotated[
+    list[str] | None,
+    typer.Argument(
+        autocompletion=completion.runs_and_systems,
+        help="Runs, or systems for all of their runs; by default, every run of the workspace.",
+    ),
+]
+_System = Annotated[
+    list[str] | None, option("--system", "-s", autocompletion=completion.runs_and_systems, help="Only these systems.")
+]
+_Policy = Annotated[
+    list[str] | None,
+    option("--policy", "-p", autocompletion=completion.documents, help="Only these documents."),
+]
+_Experiment = Annotated[
+    list[str] | None,
+    option("--experiment", "-e", autocompletion=completion.experiments, help="Only these experiments."),
+]
+_Since = Annotated[
+    str | None,
+    option("--since", metavar="DATE", help="Only runs begun since 2026-01-31, or in the last so many days: 7d."),
+]
+ByOption = Annotated[
+    str,
+    option(
+        "--by", metavar="COLUMN", help="Groups of documents apart, by a column of their corpus: sector, language, …"
+    ),
+]
+_Without = Annotated[
+    list[str] | None,
+    option(
+        "--without",
+        autocompletion=completion.runs_and_systems,
+        metavar="NAME",
+        help="Leave out these systems or runs; published leaves out the published study.",
+    ),
+]
+_FILTERS = {
+    "system": _System,
+    "policy": _Policy,
+    "experiment": _Experiment,
+    "since": _Since,
+    "without": _Without,
+}
+
+
+def check_names(workspace: Workspace, *names: str) -> None:
+    """Raise an UnknownNameError for a name of no run and no system here, before anything that takes seconds."""
+    from genaipa.runs.selection import named
+
+    if names:
+        named(workspace, names)
+
+
+def filtered(command: Callable[..., None]) -> Callable[..., None]:
+    """The command with the five filters as options; it is given them as its argument `only`."""
+    signature = inspect.signature(command, eval_str=True)
+    parameters = list(signature.parameters.values())
+    place = list(signature.parameters).index("only")
+    kind = parameters[place].kind
+    parameters[place : place + 1] = [
+        inspect.Parameter(name, kind, default=None, annotation=annotation) for name, annotation in _FILTERS.items()
+    ]
+
+    @functools.wraps(command)
+    def narrowed(**given: Any) -> None:
+        lists = (several(given.pop(name)) for name in ("system", "policy", "experiment", "without"))
+        systems, documents, experiments, without = lists
+        only = Filters(systems, documents, experiments, day(given.pop("since")), without)
+        command(**given, only=only)
+
+    narrowed.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    narrowed.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return narrowed
+
+
+def day(text: str | None) -> str:
+    """Parse --since into a day, as 2026-01-31; empty where it isn't given. A UsageError for anything else."""
+    if text is None:
+        return ""
+    ago = re.fullmatch(r"(\d{1,5})d", text)
+    try:
+        if ago:
+            return (dt.datetime.now(dt.UTC).date() - dt.timedelta(days=int(ago[1]))).isoformat()
+        return dt.date.fromisoformat(text).isoformat()
+    except (ValueError, OverflowError):
+        raise UsageError(f"--since {text}: write a day, such as 2026-01-31, or a number of days, such as 7d.") from None
