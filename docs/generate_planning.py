@@ -46,7 +46,8 @@ robustness, recall and summary, by a two-way analysis of variance. Two other sys
 your own says how (`genaipa compare`).
 
 {studies} studies with normal differences of these variances are made up for each cell of the table, and go through the
-intervals that reports have. A test (`tests/test_power.py`) makes up others, and finds the difference in 80 % of them.
+intervals that reports have. A test (`tests/reports/test_power.py`) makes up others, and finds the difference in 80 % of
+them.
 """
 
 

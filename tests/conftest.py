@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[1]
 SHARED = ROOT.parent / "shared"
-CLOSED_NETWORK = Path(__file__).parent / "closed_network"
+CLOSED_NETWORK = Path(__file__).parent / "support" / "closed_network"
 
 # Whatever could lead a test to a person's files, keys, servers or terminal.
 PERSONAL = re.compile(

@@ -1,0 +1,271 @@
+"""A study in one archive: what goes along, what stays, and the same tables from it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import zipfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from analysts import make_answers
+from commandline import call
+from pages import desk_here
+from running import TEXT, answers, carry_out, make_workspace, spec, texts_below, write
+from stores import GOOD, POOR, opened, score
+
+from genaipa.archive.pack import PACK
+from genaipa.archive.unpack import read_pack, unpack
+from genaipa.errors import DataError, GenaipaError, UsageError
+from genaipa.files.strict_yaml import digest
+from genaipa.policies.document import load_document
+from genaipa.runs.folder import now
+from genaipa.runs.permission import may_be_passed_on
+from genaipa.scoring.events import Event, Objection, new_id
+from genaipa.scoring.objections import proved
+from tests.conftest import forget_personal_settings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from commandline import Finished
+
+    Cli = Callable[..., Finished]
+
+REPLIES = ("See section 1.", "The policy does not mention this.", "Perhaps.")
+SENTENCE = "We never sell what we know about you."
+ANNOTATED = """
+  Q1: {silent: false, answer: A sentence that is nobody else's., sections: ["1"]}
+  Q2: {silent: true, answer: It does not say.}
+"""
+
+
+def done(finished: Finished) -> str:
+    """What a command that worked has printed."""
+    assert finished.code == 0, finished.err
+    return finished.out
+
+
+def make_study(license_: str, *, scored: bool = True) -> None:
+    """A run in the working folder, scored or not, about a document under this license."""
+    assert SENTENCE in TEXT
+    write("policies/acme.yaml", f"company: ACME\nlicense: {license_}\n")
+    digests = [record.digest for record in answers(make_answers(*REPLIES, annotations=ANNOTATED))]
+    given = [score("ada", digests[0], GOOD), score("ada", digests[1], POOR), score("bo", digests[0], POOR)]
+    right = proved(load_document("acme"), SENTENCE, silent="no", answer="Never.", why="It says so.")
+    wrong = Objection("acme", digest(TEXT), "policy", "Q2", right)
+    given.append(Event(new_id(), now(), "objection", "bo", digests[1], annotation=wrong))
+    with opened("sqlite:///scores.db") as store:
+        store.append(given if scored else [])
+
+
+@pytest.fixture(scope="module")
+def packed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a study that may be passed on whole, and `study.zip` in it; never changed by a test."""
+    folder = tmp_path_factory.mktemp("packed")
+    with pytest.MonkeyPatch.context() as patch:
+        forget_personal_settings(patch)
+        patch.chdir(folder)
+        make_study("CC-BY-4.0")
+        done(call("pack", "latest", "-o", "study.zip"))
+    return folder
+
+
+def texts(file: Path | str) -> str:
+    """Everything in an archive as one text."""
+    with zipfile.ZipFile(file) as archive:
+        return "\n".join(archive.read(name).decode(errors="replace") for name in archive.namelist())
+
+
+def repacked(file: Path, name: str, content: bytes) -> Path:
+    """A copy of an archive, in the working folder, in which one file is another, or is added."""
+    copy = Path("copy.zip")
+    with zipfile.ZipFile(file) as old, zipfile.ZipFile(copy, "w") as new:
+        for known in old.namelist():
+            if known != name:
+                new.writestr(known, old.read(known))
+        new.writestr(name, content)
+    return copy
+
+
+def test_a_reviewer_gets_the_same_tables_and_none_of_the_texts(genaipa: Cli) -> None:
+    """A pack leaves out what may not be passed on; unpacked elsewhere, every table comes out byte for byte."""
+    make_study("not stated; not redistributable")
+    done(genaipa("sample", "--size", "1"))
+    write("guidelines.md", "## accuracy\n\nOnly what the text says.\n")
+    packed = genaipa("pack", "latest", "-o", "study.zip")
+    assert genaipa("pack", "latest", "-o", "study.zip").code == 2, "what is there is not overwritten"
+    assert "4 events of scoring" in done(packed)
+    assert "left out: the text of acme (not stated; not redistributable)" in packed.err
+    assert SENTENCE not in texts("study.zip")
+    assert "See section 1." in texts("study.zip")
+    said = done(genaipa("unpack", "study.zip", "check"))
+    assert "each the same as packed" in said
+    assert len(list(Path("check/reports/again/tables").glob("*.csv"))) > 5
+    again = done(genaipa("report", "-o", "mine", "--formats", "svg", "--workspace", "check"))
+    assert "mine/index.html" in again
+    for kept in ("waves.jsonl", "guidelines.md"):
+        assert Path("check", kept).read_bytes() == Path(kept).read_bytes()
+    for path in Path("check/report/tables").iterdir():
+        assert (Path("mine/tables") / path.name).read_bytes() == path.read_bytes()
+    assert "test" in done(genaipa("runs", "--workspace", "check"))
+
+
+def test_an_analyst_who_is_left_out_is_so_everywhere(genaipa: Cli) -> None:
+    """Their scores are in no average, with the reason beside it, and at no desk; they stay in the store."""
+    make_study("CC0")
+    with_all = json.loads(done(genaipa("leaderboard", "--json")))["rows"][0]["m_all10"]
+    write("desk.yaml", "left_out: {Bo: 'scored without reading'}\n")
+    board = json.loads(done(genaipa("leaderboard", "--json")))
+    assert board["rows"][0]["m_all10"] > with_all, "Bo's poor score pulled it down"
+    assert "Scores left out of everything: 1 of bo (scored without reading)." in board["notable"]
+    desk = desk_here()
+    assert desk.current.analysts() == ["ada"]
+    with pytest.raises(UsageError, match="left out of this study"):
+        desk.people.admit("BO", login=False)
+    assert ",bo," in done(genaipa("scores", "export"))
+
+
+@pytest.mark.full
+def test_an_analyst_who_is_left_out_is_so_for_whoever_unpacks_the_study(genaipa: Cli) -> None:
+    """A pack has their scores and the reason, so that its tables come out the same (the test before, unpacked)."""
+    make_study("CC0")
+    write("desk.yaml", "left_out: {Bo: 'scored without reading'}\n")
+    done(genaipa("pack", "-o", "study.zip"))
+    unpacked = unpack(Path("study.zip"), Path("there"))
+    assert (unpacked.events, unpacked.different) == (4, [])
+
+
+@pytest.mark.full
+def test_the_same_study_gives_the_same_archive(genaipa: Cli, packed: Path) -> None:
+    """Two packs of one study are equal byte for byte; with texts that may go along, the document is in it."""
+    done(genaipa("pack", "latest", "-o", "two.zip", "--workspace", packed))
+    assert Path("two.zip").read_bytes() == (packed / "study.zip").read_bytes()
+    assert SENTENCE in texts("two.zip")
+
+
+def test_no_way_round_leads_to_a_text_that_is_left_out(genaipa: Cli) -> None:
+    """Neither acknowledged parts, nor replies that quote, nor the questions of a set that may not be passed on."""
+    make_workspace(questions=2)
+    write("policies/acme.yaml", "company: ACME\nlicense: not stated\n")
+    questions = Path("questions/policy.yaml")
+    questions.write_text(questions.read_text().replace("license: Apache-2.0", "license: not stated"))
+    both = ("-e", "quality", "-e", "recall")
+    done(genaipa("run", "-s", "extractive", "-p", "acme", "--questions", "policy", *both, "--acknowledge", "--yes"))
+    done(genaipa("pack", "latest", "-o", "study.zip"))
+    said = texts("study.zip")
+    for sentence in ("We deliver your order", "Our couriers see your address", "Question 1 on", "P1a?"):
+        assert sentence in texts_below(Path("runs"))
+        assert sentence not in said
+    assert '"abstains": [\n' in said, "that a reply which is left out knows nothing of the document"
+    assert "each the same as packed" in done(genaipa("unpack", "study.zip", "check"))
+
+
+def test_words_that_are_left_out_are_no_damage(genaipa: Cli, packed: Path) -> None:
+    """Annotated answers without a license lose their words, and `validate --data` finds nothing changed by that."""
+    with zipfile.ZipFile(packed / "study.zip") as archive:
+        archive.extractall("there")
+    assert "A sentence that is nobody else's." not in texts(packed / "study.zip")
+    assert "Everything is fine." in done(genaipa("validate", "--data", "--workspace", "there"))
+
+
+def test_only_the_systems_that_were_meant_are_packed(genaipa: Cli) -> None:
+    """Of a run with two systems, only the answers of the one that was named go along."""
+    make_workspace(questions=2)
+    write("policies/acme.yaml", "company: ACME\nlicense: CC0\n")
+    write("one.yaml", "default: What the first one says.\n")
+    write("two.yaml", "default: What the second one says.\n")
+    carry_out(spec(systems=("scripted/one.yaml", "scripted/two.yaml")))
+    done(genaipa("pack", "scripted/one.yaml", "-o", "study.zip"))
+    assert "What the first one says." in texts("study.zip")
+    assert "What the second one says." not in texts("study.zip")
+
+
+def test_texts_go_along_only_where_they_are_asked_for(genaipa: Cli) -> None:
+    """`--with-texts` puts in what would be left out."""
+    make_study("not stated", scored=False)
+    done(genaipa("pack", "latest", "-o", "study.zip", "--with-texts"))
+    assert SENTENCE in texts("study.zip")
+
+
+@pytest.mark.full
+def test_a_table_that_comes_out_differently_is_named(genaipa: Cli, packed: Path) -> None:
+    """Where a packed table is not what its scores give, unpack says which one, and ends with an error."""
+    with zipfile.ZipFile(packed / "study.zip") as archive:
+        pack = json.loads(archive.read(PACK))
+        table = archive.read("report/tables/answers.csv").replace(b"3", b"4")
+    pack["files"]["report/tables/answers.csv"] = hashlib.sha256(table).hexdigest()
+    changed = repacked(packed / "study.zip", "report/tables/answers.csv", table)
+    finished = genaipa("unpack", repacked(changed.rename("changed.zip"), PACK, json.dumps(pack).encode()), "check")
+    assert finished.code == 1
+    assert "tables/answers.csv" in finished.err
+
+
+def test_a_changed_file_is_refused(packed: Path) -> None:
+    """A file that is not as it was packed is named, and nothing is unpacked."""
+    changed = repacked(packed / "study.zip", "scores.jsonl", b"")
+    with pytest.raises(DataError, match=r"scores\.jsonl.*not as it was packed"):
+        unpack(changed, Path("check"))
+    assert not Path("check").exists()
+    for name in ("../evil.txt", ".env", "systems.yaml", "runs/CON", "report/a.", "runs/.hidden", "C:/evil"):
+        with pytest.raises(DataError, match="no file that a pack holds"):
+            unpack(repacked(packed / "study.zip", name, b"x"), Path("check"))
+    assert not Path("../evil.txt").exists()
+
+
+def test_what_a_packs_own_rubric_refuses_leaves_nothing(packed: Path) -> None:
+    """A pack whose genaipa.toml names a rubric that is not in it ends in a sentence, and in an empty folder."""
+    with zipfile.ZipFile(packed / "study.zip") as archive:
+        pack = json.loads(archive.read(PACK))
+        marker = archive.read("genaipa.toml") + b'\nrubric = "lost"\n'
+    pack["files"]["genaipa.toml"] = hashlib.sha256(marker).hexdigest()
+    changed = repacked(packed / "study.zip", "genaipa.toml", marker).rename("changed.zip")
+    with pytest.raises(GenaipaError, match="lost"):
+        unpack(repacked(changed, PACK, json.dumps(pack).encode()), Path("check"))
+    assert list(Path("check").iterdir()) == []
+
+
+def test_what_is_no_pack_is_refused_in_a_sentence(tmp_path: Path) -> None:
+    """Another file, another archive, a pack from the future, a folder that is in use: each has its sentence."""
+    plain = tmp_path / "plain.zip"
+    plain.write_text("no archive")
+    with pytest.raises(DataError, match="is not a file"):
+        read_pack(Path("/dev/zero"))
+    with pytest.raises(DataError, match="is not a pack"):
+        read_pack(plain)
+    with zipfile.ZipFile(tmp_path / "other.zip", "w") as archive:
+        archive.writestr("a.txt", "a")
+    with pytest.raises(DataError, match="no pack of genaipa"):
+        read_pack(tmp_path / "other.zip")
+    with pytest.raises(DataError, match="can't be read"):
+        read_pack(tmp_path / "absent.zip")
+    with zipfile.ZipFile(tmp_path / "torn.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("a.txt", "word " * 1000)
+    torn = bytearray((tmp_path / "torn.zip").read_bytes())
+    torn[40:50] = b"0123456789"
+    (tmp_path / "torn.zip").write_bytes(torn)
+    with pytest.raises(DataError, match="damaged"):
+        read_pack(tmp_path / "torn.zip")
+    with zipfile.ZipFile(tmp_path / "deep.zip", "w") as archive:
+        archive.writestr(PACK, '{"x":' + "[" * 100_000)
+    with pytest.raises(DataError, match="nested too deep"):
+        read_pack(tmp_path / "deep.zip")
+    about = {"format": 99, "genaipa": "9", "names": [], "runs": [], "excluded": False, "rubric": "", "absent": []}
+    with zipfile.ZipFile(tmp_path / "new.zip", "w") as archive:
+        archive.writestr(PACK, json.dumps({**about, "versions": {}, "files": {}}))
+    with pytest.raises(DataError, match="newer genaipa"):
+        read_pack(tmp_path / "new.zip")
+    with zipfile.ZipFile(tmp_path / "empty.zip", "w") as archive:
+        archive.writestr(PACK, json.dumps({**about, "format": 1, "versions": {}, "files": {}}))
+    with pytest.raises(UsageError, match="not an empty folder"):
+        unpack(tmp_path / "empty.zip", tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("license_", "may"),
+    [("CC-BY-4.0", True), ("Apache-2.0", True), ("", False), (" ", False), ("not stated; not redistributable", False)],
+)
+def test_only_a_stated_license_lets_a_text_be_passed_on(license_: str, may: bool) -> None:
+    """Silence is no permission."""
+    assert may_be_passed_on(license_) is may

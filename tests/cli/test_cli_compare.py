@@ -1,0 +1,190 @@
+"""`genaipa compare` as a person uses it, on real runs and a real store of scores."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from running import lines_of, write
+from stores import GOOD, POOR, score
+
+from genaipa.scoring.store import Store
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from commandline import Finished
+
+    Cli = Callable[..., Finished]
+
+ASKED = ("--experiment", "quality", "--limit", "8", "--name", "both")
+
+
+def done(finished: Finished) -> str:
+    """What a command that worked has printed."""
+    assert finished.code == 0, finished.err
+    return finished.out
+
+
+def refused(finished: Finished) -> str:
+    """What a command said that could not do it, in a sentence."""
+    assert finished.code == 2, finished.out
+    assert "Traceback" not in finished.err
+    return " ".join(finished.err.split())
+
+
+@pytest.fixture
+def run(genaipa: Cli, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A run of two systems about the shipped policy, nothing scored yet; its name."""
+    monkeypatch.setenv("COLUMNS", "200")
+    Path("genaipa.toml").touch()
+    done(genaipa("run", "-s", "extractive,scripted", "-p", "brindlecart", *ASKED))
+    return next(Path("runs").iterdir()).name
+
+
+def give_scores(run: str) -> None:
+    """Score every answer of a run: good ones to the extractive baseline, poor ones to all others."""
+    records = [record for record in lines_of(Path("runs") / run / "answers.jsonl") if record["kind"] == "answer"]
+    with contextlib.closing(Store.open("sqlite:///scores.db")) as store:
+        store.append(
+            [score("ada", r["digest"], GOOD if r["system"] == "extractive" else POOR) for r in records if r["digest"]]
+        )
+
+
+def test_one_question_is_told_in_the_singular(genaipa: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One pair is no "1 questions"."""
+    monkeypatch.setenv("COLUMNS", "200")
+    Path("genaipa.toml").touch()
+    done(genaipa("run", "-s", "extractive,scripted", "-p", "brindlecart", "-e", "quality", "--limit", "1"))
+    give_scores(next(Path("runs").iterdir()).name)
+    assert "Compared is 1 question: 1 pair in quality," in done(
+        genaipa("compare", "extractive", "scripted", "--explain")
+    )
+
+
+def test_two_systems_are_compared(genaipa: Cli, run: str) -> None:
+    """The table, the finding in words, the same as JSON, by system and by RUN:SYSTEM; small n is said."""
+    give_scores(run)
+    out = done(genaipa("compare", "extractive", "scripted", "--explain"))
+    assert out.startswith("extractive beats scripted by 76.50 points of M_all on these documents: 100.00 against 23.50")
+    assert "extractive against scripted" in out
+    assert "Compared are 8 questions: 8 pairs in quality, each about the same document." in out
+    assert "Verdict, of these documents only: extractive is higher (p = 0.0078)." in out
+    assert "All 8 questions have the same value, which says nothing about how others differ." in out
+    assert "Small n:" in out
+    assert out.index("measure") < out.index("Compared are 8 questions") < out.rindex("A is extractive")
+    found = json.loads(done(genaipa("compare", f"{run}:scripted", "latest:extractive", "--json")))
+    first = found["rows"][0]
+    assert (first["measure"], first["questions"], first["n"], first["pairs"]) == ("M_all*10", "all", 8, 8)
+    assert (first["mean_a"], first["mean_b"]) == pytest.approx((23.5, 100))
+    assert first["difference"] == pytest.approx(-76.5)
+    assert first["low"] is first["policies_p"] is None
+    assert first["p"] == pytest.approx(2 / 2**8)
+    assert first["meaning"] == "B higher for these documents; few questions"
+    assert found["differing"] == []
+
+
+def test_the_tested_rows_come_first_and_the_others_when_asked_for(genaipa: Cli, run: str) -> None:
+    """Rows on too few questions to test are counted, and shown with --all; machines get all of them anyway."""
+    give_scores(run)
+    short, whole = (done(genaipa("compare", "extractive", "scripted", *more)) for more in ((), ("--all",)))
+    untested = whole.count("too few questions to test")
+    assert untested > 0
+    assert "too few questions to test  " not in short
+    assert "--all" not in whole
+    rows = json.loads(done(genaipa("compare", "extractive", "scripted", "--json")))["rows"]
+    assert sum(row["test"] == "none" for row in rows) == untested
+    assert f"{sum(row['questions'] != 'all' for row in rows)} more rows: --all" in short
+
+
+# In small, test_cli_scores holds -o to the same rule.
+@pytest.mark.full
+def test_a_folder_keeps_the_files_that_are_in_it(genaipa: Cli, run: str) -> None:
+    """With -o FOLDER, none of its files is overwritten unasked, the figure's included; --force overwrites them."""
+    give_scores(run)
+    command = ("compare", "extractive", "scripted", "-o", "out")
+    done(genaipa(*command))
+    for path in Path("out").iterdir():
+        mine = Path(path.name)
+        mine.mkdir()
+        (mine / path.name).write_text("mine")
+        assert f"{mine / path.name} is there already" in refused(genaipa(*command[:-1], path.name + "/"))
+        assert [file.read_text() for file in mine.iterdir()] == ["mine"]
+    done(genaipa(*command, "--force"))
+
+
+def test_show_has_the_scores_and_the_annotated_answer(genaipa: Cli, run: str) -> None:
+    """Beside each answer who scored it, with what and why; after the question's first, the right answer, once."""
+    question = lines_of(Path("runs") / run / "answers.jsonl")[0]["question"]
+    before = done(genaipa("show", run, question))
+    assert "scored by" not in before
+    assert not Path("scores.db").exists()
+    give_scores(run)
+    out = done(genaipa("show", run, question))
+    assert "scored by ada: relevance +1, accuracy +1" in out
+    assert out.count("scored by ada") == 2
+    assert out.count(f"--- annotated answer to {question}\n") == 1
+    first = json.loads(done(genaipa("show", run, question, "--json")))[0]
+    assert first["annotated"]["answer"]
+    assert [event["analyst"] for event in first["scores"]] == ["ada"]
+
+
+def test_names_are_near_misses_of_systems_too(genaipa: Cli, run: str) -> None:
+    """A name that is neither a run's nor a system's gets the nearest of both, in every command that takes either."""
+    assert run
+    for command in (("compare", "extractve", "scripted"), ("report", "extractve"), ("leaderboard", "extractve")):
+        assert "no system or run here 'extractve': did you mean 'extractive'?" in refused(genaipa(*command))
+    said = refused(genaipa("compare", "gpt-4.1", "claude-sonnet"))
+    assert "known: both, extractive, latest, scripted." in said
+
+
+@pytest.mark.full
+def test_files_are_written(genaipa: Cli, run: str) -> None:
+    """A file in the form that its name says; in a folder all forms, with the figure, the same bytes each time."""
+    give_scores(run)
+    done(genaipa("compare", "extractive", "scripted", "-o", "one/table.csv"))
+    rows = list(csv.DictReader(Path("one/table.csv").read_text(encoding="utf-8").splitlines()))
+    assert (rows[0]["measure"], rows[0]["n"]) == ("M_all*10", "8")
+    for folder in ("two", "three"):
+        done(genaipa("compare", "extractive", "scripted", "-o", folder))
+    names = {path.name for path in Path("two").iterdir()}
+    forms = {f"comparison.{form}" for form in ("csv", "tex", "html", "json")}
+    assert names == forms | {f"differences.{form}" for form in ("csv", "png", "svg", "pdf")}
+    for name in names:
+        assert (Path("two") / name).read_bytes() == (Path("three") / name).read_bytes()
+    printed = Path("two/comparison.tex").read_text(encoding="utf-8")
+    assert "\\toprule" in printed
+    assert "family" in printed
+    assert "<table" in Path("two/comparison.html").read_text(encoding="utf-8")
+    assert "forms of a comparison" in refused(genaipa("compare", "extractive", "scripted", "-o", "table.docx"))
+
+
+def test_what_cannot_be_compared_is_said(genaipa: Cli, run: str) -> None:
+    """Nothing scored, two systems in one name, the same twice, an unknown system or experiment: a sentence each."""
+    assert "'extractive' has no score to compare yet" in refused(genaipa("compare", "extractive", "scripted"))
+    assert not Path("scores.db").exists()
+    give_scores(run)
+    said = refused(genaipa("compare", run, "scripted"))
+    assert f"has 2 systems; write which one is meant: {run}:extractive, {run}:scripted" in said
+    assert "are the same" in refused(genaipa("compare", "extractive", f"{run}:extractive"))
+    assert "did you mean 'scripted'?" in refused(genaipa("compare", "extractive", f"{run}:scriptde"))
+    assert "did you mean 'quality'?" in refused(genaipa("compare", "extractive", "scripted", "-e", "qualty"))
+    assert "has no score in recall" in refused(genaipa("compare", "extractive", "scripted", "-e", "recall"))
+
+
+def test_another_text_is_not_compared(genaipa: Cli, run: str) -> None:
+    """Runs about different texts of one document are refused by name; --anyway, of no use, is not advised."""
+    give_scores(run)
+    write("policies/brindlecart.md", "# Brindlecart Privacy Policy\n\nWe collect nothing, and sell nothing.\n")
+    done(genaipa("run", "-s", "extractive", "-p", "brindlecart", *ASKED[:-1], "changed"))
+    changed = next(path.name for path in Path("runs").iterdir() if path.name.endswith("changed"))
+    give_scores(changed)
+    said = refused(genaipa("compare", f"{run}:scripted", changed))
+    assert "the text of document brindlecart is not the same" in said
+    assert "have no scored question in common" in said
+    assert "anyway" not in said
+    assert "have no scored question in common" in refused(genaipa("compare", f"{run}:scripted", changed, "--anyway"))

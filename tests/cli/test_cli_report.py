@@ -1,0 +1,165 @@
+"""`genaipa report` and `genaipa leaderboard` as a person meets them."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from commandline import call
+from running import carry_out, make_workspace, spec
+
+from genaipa.reports import tidy as frame
+from rubrics import METRICS
+from tests.conftest import forget_personal_settings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from commandline import Finished
+
+    Cli = Callable[..., Finished]
+
+ROOT = Path(__file__).parents[2]
+
+
+def done(finished: Finished) -> str:
+    """What a command that worked has printed."""
+    assert finished.code == 0, finished.err
+    return finished.out
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    """Everything in a folder."""
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.fixture(scope="module")
+def again(demo, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """The folder with a report `out` on the demo's run and its `tidy.csv`, and the JSON that was printed."""
+    folder = tmp_path_factory.mktemp("again")
+    options = ("--formats", "svg", "-o", "out", "--frame", "tidy.csv", "--json", "--workspace", demo[0])
+    with pytest.MonkeyPatch.context() as patch:
+        forget_personal_settings(patch)
+        patch.chdir(folder)
+        return folder, done(call("report", "demo", *options))
+
+
+@pytest.fixture
+def unscored() -> Path:
+    """The working folder as a workspace with a run of two answers that nobody has scored."""
+    make_workspace(questions=2)
+    folder, _ = carry_out(spec(systems=("extractive",)))
+    return folder.path
+
+
+def test_the_demo_ends_with_a_picture(demo):
+    """The demo prints its table and where the page lies, and the page holds figures."""
+    folder, printed = demo[0], demo[1].out
+    assert re.search(r"^ +1 +careful ", printed, re.MULTILINE)
+    report, step, *_ = printed.splitlines()[-1].split("     ")
+    assert report == f"Report: {folder.resolve() / 'reports/demo/index.html'}"
+    assert step.startswith("Next: genaipa score demo")
+    page = (folder / "reports/demo/index.html").read_text()
+    assert page.count("<img ") > 2
+    assert "(+27.4, p < 0.001)" in " ".join(printed.split())
+    assert "for other questions about the same documents, p &lt; 0.001)" in page
+
+
+def test_two_processes_write_the_same_bytes(demo, again):
+    """The same runs and scores give the same files, figures and page included."""
+    folder, _ = demo
+    first, second = files(folder / "reports/demo"), files(again[0] / "out")
+    assert {name for name in first if first[name] != second.get(name)} == set()
+    assert first.keys() == second.keys()
+    assert not [name for name, content in first.items() if str(folder).encode() in content]
+
+
+def test_a_tidy_table_that_is_there_is_kept(genaipa: Cli, demo, again):
+    """--frame overwrites no file unless --force is given: it is refused before anything is read."""
+    folder, _ = again
+    before = (folder / "tidy.csv").read_bytes()
+    refused = genaipa("report", "demo", "--frame", str(folder / "tidy.csv"), "--workspace", demo[0])
+    assert (refused.code, (folder / "tidy.csv").read_bytes()) == (2, before)
+    assert "tidy.csv is there already; name another file, or add --force to overwrite it." in refused.err
+
+
+def test_tables_for_machines_and_the_tidy_table(again):
+    """--json prints every table with null for what is absent; --frame writes the tidy table where it is wanted."""
+    folder, said = again
+    printed = json.loads(said)
+    board = printed["tables"]["leaderboard"]["rows"]
+    assert [row["system"] for row in board] == ["careful", "extractive", "breezy"]
+    assert board[0]["robustness"] is None
+    assert printed["folder"] == "out"
+    assert set(printed["tables"]) == {path.stem for path in (folder / "out/tables").glob("*.csv")}
+    assert {path.suffix for path in (folder / "out/figures").iterdir()} == {".svg", ".csv"}
+    with (folder / "tidy.csv").open(encoding="utf-8", newline="") as file:
+        assert next(csv.reader(file)) == list(frame.columns(METRICS))
+
+
+def test_leaderboard(genaipa: Cli, demo):
+    """All systems of the workspace, on the terminal, as JSON, and as a file."""
+    folder, _ = demo
+    assert re.search(r"^ +1 +careful ", done(genaipa("leaderboard", "--workspace", folder)), re.MULTILINE)
+    printed = json.loads(done(genaipa("leaderboard", "--json", "--workspace", folder)))
+    assert [row["rank"] for row in printed["rows"]] == [1, 2, 3]
+    done(genaipa("leaderboard", "-o", "board.tex", "--workspace", folder))
+    assert r"\begin{tabular}" in Path("board.tex").read_text()
+
+
+def test_an_unscored_run(genaipa: Cli, unscored: Path):
+    """Without a score there is a report, in the workspace's own folder, and both commands say what is missing."""
+    printed = done(genaipa("report", "latest", "--formats", "svg"))
+    assert printed.startswith("2 of 2 answered, none scored: no averages yet.")
+    assert printed.splitlines()[-1].startswith(f"Report: {Path.cwd() / 'reports' / unscored.name / 'index.html'}  ")
+    assert "No answer has a score of a person yet" in done(genaipa("leaderboard"))
+
+
+def test_a_report_of_a_system_is_named_after_it(genaipa: Cli, unscored: Path):
+    """A system stands for all of its runs, and its name becomes that of the folder; `all` where nothing is named."""
+    done(genaipa("report", "extractive", "--formats", "svg"))
+    shutil.copytree(unscored, unscored.with_name("another"))
+    done(genaipa("report", "--formats", "svg"))
+    assert sorted(path.name for path in Path("reports").iterdir()) == ["all", "extractive"]
+    both = json.loads(Path("reports/all/manifest.json").read_text())["runs"]
+    assert {run["run"] for run in both} == {unscored.name, "another"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("latest", "--green", "0", "--red", "0.5"), "Red ends at 0.5, which must not be above 0, where Green begins"),
+        (("latest", "--formats", "pgn"), "no format 'pgn': did you mean 'png'?"),
+        (("latest", "--frame", "tidy.xlsx"), "'tidy.xlsx' ends in neither .csv nor .parquet"),
+        (("latest", "--frame", "genaipa.toml/tidy.csv"), "tidy.csv can't be written"),
+        (("latest", "-o", "genaipa.toml"), "genaipa.toml is a file; name a folder for the report."),
+        (("extractiv",), "no system or run here 'extractiv': did you mean 'extractive'?"),
+    ],
+)
+def test_what_can_not_be_done(genaipa: Cli, unscored: Path, arguments: tuple[str, ...], said: str):
+    """What was asked wrongly is one sentence and exit code 2."""
+    assert unscored.is_dir()
+    finished = genaipa("report", *arguments)
+    *before, sentence = finished.err.splitlines()
+    assert (finished.code, said in sentence) == (2, True)
+    assert before in ([], ["working out tables and figures, which takes some seconds"])
+
+
+def test_no_run(genaipa: Cli):
+    """A workspace without a run has nothing to report on, and the sentence says how to make one."""
+    for command in ("report", "leaderboard"):
+        finished = genaipa(command)
+        assert finished.code == 2
+        assert "there is no run to report on; make one with: genaipa run" in finished.err
+
+
+def test_the_documented_columns_are_the_tidy_tables():
+    """docs/guide/reports.md documents each column of the tidy table as the code does, in its order."""
+    page = (ROOT / "docs" / "guide" / "reports.md").read_text()
+    rows = [f"| `{name}` | {kind} | {what} |" for name, (kind, what) in frame.columns(METRICS).items()]
+    assert page.endswith("\n".join(["| column | type | what it holds |", "|---|---|---|", *rows]) + "\n")

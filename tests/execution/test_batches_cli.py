@@ -1,0 +1,178 @@
+"""`run --batch` and `genaipa runs batches` at the command line."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+from batching import Batches, BatchServer, Fate, GoogleBatchServer
+from running import TEXT, make_workspace
+from servers import GoogleServer, OpenAIServer, reply
+from size import size
+from test_batches import SYSTEM, serving, system_of
+
+from genaipa.archive.run_files import run_files
+from genaipa.runs.batches import BATCHES
+from genaipa.runs.finding import find_run
+from genaipa.runs.selection import Source
+from genaipa.workspace import find_workspace
+
+if TYPE_CHECKING:
+    from commandline import Cli
+    from servers import LoopbackServer
+
+_BILLED = [(BatchServer, OpenAIServer), *size(small=[], full=[(GoogleBatchServer, GoogleServer)])]
+_PLAN = ("run", "-s", SYSTEM, "-p", "acme", "-i", "document", "--conversation", "independent")
+
+
+def test_hand_in_leave_look_cancel_and_collect(genaipa: Cli) -> None:
+    """What was done when it was called off is kept; the rest is asked when the run goes on."""
+    make_workspace(questions=4)
+    with serving(BatchServer()) as server:
+        left = genaipa(*_PLAN, "--batch", "--no-wait")
+        assert left.code == 3, left.err
+        assert "1 batch with 4 questions is out; 0 done; collect with: genaipa run --resume" in left.out
+        assert "waiting" in genaipa("runs").out
+        assert "1 batch, 0 of 4 done" in " ".join(genaipa("runs").out.split())
+        assert json.loads(genaipa("runs", "--json").out)[0]["out"] == {"batches": 1, "questions": 4, "done": 0}
+        (listed,) = json.loads(genaipa("runs", "batches", "--json").out)
+        assert (listed["system"], listed["questions"], listed["state"]) == (SYSTEM, 4, "in_progress")
+        assert "Collect with: genaipa run --resume" in genaipa("runs", "batches").out
+        log = find_run(find_workspace(), "latest").path / BATCHES
+        log.write_bytes(written := log.read_bytes() + b'{"step":')
+        called = genaipa("runs", "batches", "cancel", "latest")
+        assert (called.code, "1 batch called off" in called.out) == (0, True), called.err
+        assert log.read_bytes() == written, "the run may be under way, and its process at this line"
+        done = genaipa("run", "--resume", "latest")
+        assert done.code == 0, done.err
+        assert "No batches are out." in genaipa("runs", "batches").out
+        assert " out" not in genaipa("runs").out
+    assert [len(held.names) for held in server.batches] == [4, 2]
+
+
+def test_shards_are_handed_in_one_by_one(genaipa: Cli) -> None:
+    """Each shard is a batch of its own; what is out is counted over all, and the run goes on as it was begun."""
+    make_workspace(questions=2, documents=("acme", "brook"))
+    plan = tuple("acme,brook" if word == "acme" else word for word in _PLAN)
+    with serving(BatchServer()) as server:
+        left = genaipa(*plan, "--shard", "1", "--batch", "--no-wait")
+        assert left.code == 3, left.err
+        assert "2 batches with 4 questions are out; 0 done; collect with: genaipa run --resume" in left.out
+        assert "waiting" in genaipa("runs").out
+        assert len(json.loads(genaipa("runs", "batches", "--json").out)) == 2
+        assert "2 batches called off" in genaipa("runs", "batches", "cancel", "latest").out
+        done = genaipa("run", "--resume", "latest")
+        assert done.code == 0, done.err
+        assert "No batches are out." in genaipa("runs", "batches").out
+        assert [len(held.names) for held in server.batches] == [2, 2, 1, 1], "no single calls"
+        part = genaipa(*plan, "--shard", "1", "--shards", "1/2", "--batch", "--no-wait", "--name", "part")
+        assert "1 batch with 2 questions is out; 0 done; collect with: genaipa run --shards 1/2 --resume" in part.out
+
+
+def test_another_account_hands_in_no_shard(genaipa: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not even one that has nothing out, and one sentence names the run."""
+    make_workspace(questions=2, documents=("acme", "brook"))
+    plan = tuple("acme,brook" if word == "acme" else word for word in _PLAN)
+    with serving(BatchServer()) as server:
+        assert genaipa(*plan, "--shard", "1", "--batch", "--no-wait").code == 3
+        run = find_run(find_workspace(), "latest")
+        (run.path / "shards/00000" / BATCHES).unlink()
+        monkeypatch.setenv("OPENAI_API_KEY", "another")
+        refused = genaipa("run", "--resume", "latest")
+        assert (refused.code, len(server.batches)) == (1, 2)
+        assert refused.err.count("its batches are out at") == 1
+        assert refused.err.endswith(f"genaipa runs batches forget {run.name}\n")
+
+
+def test_a_cap_holds_over_the_batches_of_all_shards(genaipa: Cli) -> None:
+    """What is out of one shard is set aside before another is handed in, also by a later process."""
+    make_workspace(questions=2, documents=("acme", "brook", "cedar", "delta"))
+    plan = tuple("acme,brook,cedar,delta" if word == "acme" else word for word in _PLAN)
+    plan = (*plan, "--max-tokens", "100", "--batch")
+    (row,) = json.loads(genaipa(*plan, "--estimate", "--json").out)["rows"]
+    with serving(BatchServer(lambda _number: Fate(looks=99))) as server:
+        left = genaipa(*plan, "--shard", "1", "--no-wait", "--max-cost", f"{row['batch_cost'] * 0.6:.6f}")
+        assert left.code == 4, left.err
+        out = sum(len(held.names) for held in server.batches)
+        assert 2 <= out <= 5
+        assert "set aside for batches" in left.out
+        assert genaipa("run", "--resume", "latest", "--no-wait").code == 4
+        assert sum(len(held.names) for held in server.batches) == out
+
+
+def test_what_is_given_up_is_asked_again(genaipa: Cli) -> None:
+    """Only by the user's word."""
+    make_workspace(questions=2)
+    with serving(BatchServer()) as server:
+        assert genaipa(*_PLAN, "--batch", "--no-wait").code == 3
+        assert "add --yes" in genaipa("runs", "batches", "forget", "latest").err
+        refused = genaipa("run", "--resume", "latest", "--no-batch")
+        assert (refused.code, "genaipa runs batches forget" in refused.err) == (1, True)
+        assert "1 batch given up" in genaipa("runs", "batches", "forget", "latest", "--yes").out
+        assert "interrupted" in genaipa("runs").out
+        assert genaipa("run", "--resume", "latest", "--no-batch").code == 0
+    folder = find_run(find_workspace(), "latest")
+    source = Source(folder, folder.manifest(), (SYSTEM,))
+    assert not [name for name, _ in run_files(source, whole=True) if "batches" in name]
+    assert (len(server.batches), len(server.requests)) == (1, 2)
+
+
+def test_results_that_cannot_be_written_stay_at_the_provider(genaipa: Cli) -> None:
+    """A sentence names the file; once it can be written, they are collected, and nothing is handed in again."""
+    make_workspace(questions=2)
+    with serving(BatchServer()) as server:
+        assert genaipa(*_PLAN, "--batch", "--no-wait").code == 3
+        in_the_way = find_run(find_workspace(), "latest").path / "batches"
+        in_the_way.write_text("")
+        done = genaipa("run", "--resume", "latest")
+        assert done.code == 1
+        assert "can't be written (File exists); the results stay at the provider." in done.err.splitlines()[-1]
+        in_the_way.unlink()
+        assert genaipa("run", "--resume", "latest").code == 0
+        assert len(server.batches) == 1
+
+
+def test_both_prices_are_estimated(genaipa: Cli) -> None:
+    """Half price may be more than a warm cache; what has no batches is told so."""
+    make_workspace(questions=4)
+    assert "In batches" not in genaipa(*_PLAN, "--estimate").out
+    said = genaipa(*_PLAN, "--estimate", "--batch").out
+    assert "In batches, at half price: $" in said
+    assert "by single calls with a warm cache: $" in said
+    (row,) = json.loads(genaipa(*_PLAN, "--estimate", "--batch", "--json").out)["rows"]
+    assert row["batch_cost"] == pytest.approx(row["cost"] / 2)
+    refused = genaipa("run", "-s", "extractive", "-p", "acme", "--batch")
+    assert (refused.code, "ask by single calls" in refused.err) == (2, True)
+    refused = genaipa("run", "-s", "extractive", "-p", "acme", "--no-wait")
+    assert (refused.code, "add --batch" in refused.err) == (2, True)
+
+
+@pytest.mark.parametrize(("kind", "single"), _BILLED)
+def test_what_is_billed_is_what_was_estimated(genaipa: Cli, kind: type[Batches], single: type[LoopbackServer]) -> None:
+    """Within two percent: in batches with and without a cache, and by single calls with one."""
+    make_workspace(questions=12, text=TEXT * 12)
+    plan = ("run", "-s", system_of(kind), *_PLAN[3:], "--max-tokens", "50")
+    (row,) = json.loads(genaipa(*plan, "--estimate", "--batch", "--json").out)["rows"]
+
+    def billed(server: LoopbackServer, *options: str) -> float:
+        with serving(server):
+            done = genaipa(*plan, "--new", "-j", "1", *options)
+        assert done.code == 0, done.err
+        folder = find_run(find_workspace(), "latest")
+        return sum(record.cost or 0.0 for record in folder.records())
+
+    said = "So. " * 50
+    caching, plain = lambda _number, _body: reply(said), lambda _number, _body: reply(said, cached=0)
+    assert billed(kind(script=plain), "--batch") == pytest.approx(row["batch_cost"], rel=0.02)
+    assert billed(kind(script=caching), "--batch") == pytest.approx(row["batch_cached_cost"], rel=0.02)
+    assert billed(single(script=caching), "--no-batch") == pytest.approx(row["cached_cost"], rel=0.02)
+
+
+def test_a_batch_whose_prompts_were_cut(genaipa: Cli) -> None:
+    """A batch's own counts tell it as any reply's do."""
+    make_workspace(questions=2, text=TEXT * 8)
+    for reads, cut in ((None, False), (100, True)):
+        with serving(BatchServer(reads=reads)):
+            done = genaipa(*_PLAN, "--batch", "--new")
+        assert (done.code, "cuts prompts" in done.err, "prompt cut" in done.out) == (0, cut, cut), done.err

@@ -1,0 +1,231 @@
+"""What an addition costs, shown by doing it in a copy of genaipa.
+
+A provider with an SDK of its own is three files: its adapter, a line of the table, an extra. A sampling option is
+three places: the option, the field, the adapter's table.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from importlib.metadata import distribution
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from servers import AnthropicServer, OpenAIServer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from commandline import Finished
+
+    Cli = Callable[..., Finished]
+
+ROOT = Path(__file__).parents[2]
+TOKEN = "Tok3n-of-twenty-letters"
+
+# The first file.
+ADAPTER = '''"""Acme's models."""
+
+from typing import ClassVar
+
+from genaipa.systems.base import Readiness, Reply
+from genaipa.systems.endpoint import find_endpoint, need_sdk, sent_settings
+from genaipa.systems.provider import Provider
+
+
+class AcmeSystem:
+    """`acme/MODEL`."""
+
+    provider: ClassVar[Provider] = Provider(
+        name="acme",
+        form="acme/MODEL",
+        about="any model of Acme's",
+        sdk="acme_sdk",
+        extra="acme",
+        packages=("acme-sdk",),
+        keys=("ACME_TOKEN",),
+        address="ACME_BASE_URL",
+        default_address="https://api.acme.example",
+        betrayed_by="acme",
+        known_as="Acme, Roadrunner",
+    )
+
+    def __init__(self, *, name, model, accepts):
+        self.name, self.model, self.accepts = name, model, accepts
+
+    async def start(self):
+        need_sdk(self.name, self.provider)
+        self.endpoint = find_endpoint(self.provider, self.name)
+        return Readiness()
+
+    async def reply(self, messages, settings):
+        import acme_sdk
+
+        if self.model == "refused":
+            raise self.endpoint.refused(401, f"Invalid token {self.endpoint.key}")
+        sent = sent_settings(settings, self.accepts, {"temperature": "heat"})
+        return Reply(acme_sdk.reply(self.endpoint.key), sent=sent)
+
+    async def count_tokens(self, text):
+        return None
+
+    async def close(self):
+        pass
+'''
+# The second, in which the line is added.
+TABLE = "genaipa/systems/provider.py"
+LINE = '    "acme": "genaipa.systems.acme:AcmeSystem",\n'
+# What installing makes of the third, pyproject.toml with `acme = ["acme-sdk>=1"]` among the extras.
+EXTRA = "Provides-Extra: acme\nRequires-Dist: acme-sdk>=1; extra == 'acme'\n"
+
+SDK = "def reply(key):\n    return f'Yes, says the Roadrunner, with {key}.'\n"
+
+
+# A sampling option's three places: what stands there, and what is added behind it.
+OPTION = {
+    "genaipa/cli/commands/run.py": (
+        "    sampling_seed: options.SamplingSeed = None,\n",
+        '    top_p: Annotated[float | None, option("--top-p", help="Nucleus.", min=0, max=1)] = None,\n',
+    ),
+    "genaipa/systems/base.py": ("    sampling_seed: int | None = None\n", "    top_p: float | None = None\n"),
+    "genaipa/systems/openai.py": ('        "temperature": "temperature",\n', '        "top_p": "top_p",\n'),
+}
+IMPORTS = "from typing import Annotated\nfrom genaipa.cli.terminal.options import option\n"
+
+
+def insert(path: Path, after: str, line: str) -> None:
+    """Add a line behind another one, which is there once."""
+    text = path.read_text()
+    assert text.count(after) == 1, after
+    path.write_text(text.replace(after, after + line))
+
+
+@pytest.fixture
+def copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of genaipa, which processes of the test import."""
+    copy = tmp_path / "copy"
+    # With the bytecode, which holds for the files that the copy leaves as they are.
+    shutil.copytree(ROOT / "genaipa", copy / "genaipa")
+    for data in ("prompts", "questions", "policies", "annotations", "scores", "rubrics"):
+        (copy / data).symlink_to(ROOT / data)
+    monkeypatch.setenv("PYTHONPATH", f"{copy}{os.pathsep}{os.environ['PYTHONPATH']}")
+    return copy
+
+
+@pytest.fixture
+def genaipa_with_acme(copy: Path, genaipa_process: Cli) -> Cli:
+    """The command line with the provider's three files."""
+    (copy / "genaipa/systems/acme.py").write_text(ADAPTER)
+    insert(copy / TABLE, "ADAPTERS: dict[str, str] = {\n", LINE)
+    metadata = copy / f"genaipa-{distribution('genaipa').version}.dist-info" / "METADATA"
+    metadata.parent.mkdir()
+    head, _, rest = (distribution("genaipa").read_text("METADATA") or "").partition("\n\n")
+    metadata.write_text(f"{head}\n{EXTRA}\n{rest}")
+    return genaipa_process
+
+
+def install_sdk(into: Path) -> None:
+    """Put the SDK where it can be imported, as pip would."""
+    (into / "acme_sdk.py").write_text(SDK)
+    (into / "acme_sdk-1.5.dist-info").mkdir()
+    (into / "acme_sdk-1.5.dist-info/METADATA").write_text("Metadata-Version: 2.1\nName: acme-sdk\nVersion: 1.5\n")
+
+
+def test_a_new_provider(genaipa_with_acme: Cli, copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is listed, diagnosed, asked, priced as unknown, blinded and recorded, and its key stays hidden."""
+    listed = genaipa_with_acme("systems", "--explain")
+    assert "acme/MODEL" in listed.out, listed.err
+    assert "any model of Acme's" in listed.out
+    (facts,) = json.loads(genaipa_with_acme("systems", "acme/one", "--json").out)
+    assert facts["missing"] == ["pip install 'genaipa[acme]'", "set ACME_TOKEN"]
+    doctor = json.loads(genaipa_with_acme("doctor", "--json").out)
+    rows = {topic: {row["what"]: row for row in doctor[topic]} for topic in ("extras", "keys")}
+    assert (rows["extras"]["acme"]["state"], rows["extras"]["acme"]["remedy"]) == (
+        "missing",
+        "pip install 'genaipa[acme]'",
+    )
+    assert rows["keys"]["acme"]["remedy"] == "set ACME_TOKEN in the environment or in a file .env"
+    asked = ("-p", "brindlecart", "-e", "recall", "--limit", "1", "--temperature", "0.5")
+    without = genaipa_with_acme("run", "-s", "acme/one", *asked)
+    assert (without.code, without.out) == (1, "")
+    assert "acme/one needs the package 'acme_sdk': pip install 'genaipa[acme]'" in without.err
+
+    install_sdk(copy)
+    monkeypatch.setenv("ACME_TOKEN", TOKEN)
+    done = genaipa_with_acme("run", "-s", "acme/one,acme/refused", *asked)
+    assert done.code == 3, done.err
+    (run,) = Path("runs").iterdir()
+    records = {record["system"]: record for record in map(json.loads, (run / "answers.jsonl").read_text().splitlines())}
+    assert records["acme/one"]["reply"] == "Yes, says the Roadrunner, with [key]."
+    assert records["acme/one"]["sent"] == {"temperature": 0.5}
+    assert records["acme/refused"]["error"]["kind"] == "authentication"
+    assert "acme/refused refused the key in ACME_TOKEN (401): Invalid token [key]" in done.err
+    manifest = json.loads((run / "manifest.json").read_text())
+    assert manifest["versions"]["acme-sdk"] == "1.5"
+    assert manifest["systems"]["acme/one"]["words"] == "own"
+    texts = [path.read_text() for path in run.rglob("*") if path.is_file()]
+    assert TOKEN not in "".join([*texts, done.out, done.err])
+    probe = "from genaipa.scoring.blinding import names_of; print(*names_of('acme/one', 'acme/one', ()))"
+    names = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True).stdout
+    assert names.split() == ["Roadrunner", "Acme"]
+
+
+@pytest.mark.usefixtures("genaipa_with_acme")
+def test_listing_imports_no_sdk(copy: Path) -> None:
+    """A provider's record is read without its SDK, or any other, being imported."""
+    (copy / "acme_sdk.py").write_text("raise SystemExit('imported')")
+    probe = (
+        "import sys\nfrom genaipa.__main__ import main\nsys.argv = ['genaipa', 'systems', '--explain']\n"
+        "try:\n    main()\nfinally:\n    print('\\nhas', *sys.modules)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=False)
+    assert "acme/MODEL" in done.stdout, done.stderr
+    loaded = done.stdout.rpartition("\nhas ")[2].split()
+    assert {"genaipa", "typer"} <= set(loaded)
+    assert set(loaded).isdisjoint({"openai", "anthropic", "google.genai", "tiktoken", "acme_sdk", "bm25s"})
+
+
+# In small, test_front_door's test of options and test_providers' of settings as sent find the same kind of failure.
+@pytest.mark.full
+def test_a_new_sampling_option(copy: Path, genaipa_process: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is sent, noted as sent, kept in the manifest and compared with a plan; an adapter without it leaves it out."""
+    for path, (after, line) in OPTION.items():
+        insert(copy / path, after, line)
+    insert(copy / "genaipa/cli/commands/run.py", "from __future__ import annotations\n", IMPORTS)
+    systems = (
+        "  with-it: {system: openai/gpt-4o, settings: [top_p]}\n  without: {system: openai/gpt-4o, settings: []}\n"
+    )
+    Path("systems.yaml").write_text(f"systems:\n{systems}")
+    Path("genaipa.toml").touch()
+    plan = (
+        "-p",
+        "brindlecart",
+        "-e",
+        "recall",
+        "--limit",
+        "1",
+        "--offline",
+        "-s",
+        "with-it,without",
+        "-s",
+        "anthropic/c",
+    )
+    with OpenAIServer() as server, AnthropicServer(models=("c",)) as other:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", other.url)
+        monkeypatch.setenv("ANTHROPIC_API_KEY", TOKEN)
+        done = genaipa_process("run", *plan, "--top-p", "0.5")
+        again = genaipa_process("run", *plan, "--top-p", "0.9")
+        assert (done.code, again.code) == (0, 0), done.err + again.err
+    runs = sorted(Path("runs").iterdir())
+    assert [json.loads((run / "manifest.json").read_text())["spec"]["top_p"] for run in runs] == [0.5, 0.9]
+    records = map(json.loads, (runs[0] / "answers.jsonl").read_text().splitlines())
+    sent = {record["system"]: record.get("sent", {}) for record in records}
+    assert sent == {"with-it": {"top_p": 0.5}, "without": {}, "anthropic/c": {"max_tokens": 4096}}
+    assert {request.body.get("top_p") for request in server.requests} == {0.5, 0.9, None}
+    assert all("top_p" not in request.body for request in other.requests)

@@ -1,0 +1,81 @@
+"""The benchmarks still work. Nothing here looks at how long anything took."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.full
+def test_every_measurement_gives_its_table() -> None:
+    """At a scale of a few questions, all measurements run to the end and print their rows."""
+    command = [sys.executable, "-m", "benchmarks", "all", "--tiny"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600, check=False)
+    assert done.returncode == 0, done.stderr
+    rows = re.findall(r"^\| (.*?) +\| (.*?) *\|", done.stdout, re.MULTILINE)
+    names = [name for name, _ in rows if not name.startswith("-")]
+    assert [name for name in names if name in {"W2", "W3", "judge", "memory", "start", "resume"}] == [
+        *("W2", "W3", "judge", "memory", "start", "resume"),
+    ]
+    assert {"handed in", "collected"} <= set(names)
+    assert {"judge sections", "whole, openai", "sections, google"} <= set(names)
+    assert {"W2 whole", "W3 parts", "bare loop, 10 questions", "genaipa run, 100 questions"} <= set(names)
+    assert {"genaipa --help", "20 answers (0 MiB), one answer missing"} <= set(names)
+    assert [who for _, who in rows].count("ratio") == 6
+    assert {"view", "ratio"} <= set(names)
+    if shutil.which("chromium"):
+        assert {"desk: 20 answers, 2 analysts, 4 measured", "Enter to the next answer: median"} <= set(names)
+
+
+@pytest.mark.full
+def test_workers_are_measured() -> None:
+    """Each way of asking gives its row, for both kinds of conversation."""
+    command = [sys.executable, "-m", "benchmarks.workers", "--tiny"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600, check=False)
+    assert done.returncode == 0, done.stderr
+    rows = re.findall(r"^\| (.*?) \| 40 \|", done.stdout, re.MULTILINE)
+    assert rows[:3] == ["one process", "one process, shards", "2 processes"]
+    assert len(rows) == 2 * len(set(rows))
+
+
+@pytest.mark.full
+def test_a_suite_is_measured() -> None:
+    """A run of a suite beside the bare loop, and its loading and scoring, give their tables."""
+    command = [sys.executable, "-m", "benchmarks.suites", "--quick"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600, check=False)
+    assert done.returncode == 0, done.stderr
+    names = set(re.findall(r"^\| (.*?) +\|", done.stdout, re.MULTILINE))
+    assert {"policyqa", "policyqa, 4,152 items", "privacyqa, 400 items"} <= names
+
+
+@pytest.mark.full
+def test_coverage_is_counted() -> None:
+    """With a handful of studies, coverage prints its ten tables; test_crossed.py has the intervals."""
+    command = [sys.executable, "-m", "benchmarks.coverage", "--studies", "5"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600, check=False)
+    assert done.returncode == 0, done.stderr
+    heads = re.findall(r"^\| (.*?) +\|.*\n\| -", done.stdout, re.MULTILINE)
+    targets = ["for these documents", "for policies like these"]
+    others = ["questions", "shape", "analysts", "documents", "leniency", "policies of a suite"]
+    assert heads == [*targets, *targets, *others]
+    assert "refused" in done.stdout
+
+
+@pytest.mark.full
+def test_an_analyst_is_scripted() -> None:
+    """On the demo's study, a few answers are scored at three desks, and each key, scroll and second has its row."""
+    if shutil.which("chromium") is None:
+        pytest.skip("needs chromium")
+    command = [sys.executable, "-m", "benchmarks.analyst", "--answers", "3", "--demo"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600, check=False)
+    assert done.returncode == 0, done.stderr
+    figures = {row[0].strip(): row[1:] for row in (line.strip("|").split("|") for line in done.stdout.splitlines())}
+    assert {"keys", "scrolls", "pixels between what is read", "seconds: passage", "seconds in all"} <= figures.keys()
+    assert all(float(keys) >= 6 for keys in figures["keys"]), "five digits and Enter"

@@ -1,0 +1,92 @@
+"""Who may import whom, and what a start of the command line may cost."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from genaipa import load_run
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from commandline import Finished
+
+ROOT = Path(__file__).parents[2]
+
+# Each of these takes longer to import than everything else that `genaipa --help` does, or is an SDK.
+TOO_HEAVY = {
+    *("openai", "anthropic", "google", "tiktoken", "httpx", "httpx2", "aiohttp", "requests"),
+    *("numpy", "pandas", "scipy", "sklearn", "matplotlib", "bm25s", "ray"),
+    *("jinja2", "yaml", "msgspec", "pydantic"),
+    *("streamlit", "sqlalchemy", "openpyxl", "rapidfuzz"),
+    *("langchain_core", "langchain_text_splitters", "trafilatura", "lxml", "mammoth", "pypdf", "genai_prices"),
+}
+
+
+def test_rooms_are_kept() -> None:
+    """The contracts in pyproject.toml hold: a room imports the rooms below it, never above."""
+    lint_imports = Path(sys.executable).with_name("lint-imports")
+    command = [str(lint_imports), "--no-cache", "--config", str(ROOT / "pyproject.toml")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_start_is_light() -> None:
+    """Importing the command line imports no SDK and no heavy library; what needs one imports it on use."""
+    probe = "import sys, genaipa.cli; print(*{name.partition('.')[0] for name in sys.modules})"
+    done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "genaipa" in done.stdout.split()
+    assert set(done.stdout.split()) & TOO_HEAVY == set()
+
+
+# A system that replies with the frames of ours that lie between the command's entry and its adapter.
+_FRAMED = """
+import traceback
+import genaipa
+from genaipa.systems.base import Readiness, Reply
+
+class Framed:
+    name, words = "framed", "own"
+    async def start(self): return Readiness()
+    async def reply(self, messages, settings):
+        home = genaipa.__file__.removesuffix("__init__.py")
+        return Reply(" ".join(f.name for f in traceback.extract_stack() if f.filename.startswith(home)))
+    async def count_tokens(self, text): return None
+    async def close(self): pass
+"""
+
+
+def test_few_frames_lead_to_a_system(genaipa: Callable[..., Finished]) -> None:
+    """A call's stack has four frames of ours from the tests' entry to asyncio, and six from there to the adapter."""
+    Path("framed.py").write_text(_FRAMED)
+    done = genaipa("run", "-s", "framed:Framed", "-p", "brindlecart", "-e", "quality", "--limit", "1")
+    assert done.code == 0, done.err
+    frames = str(load_run("latest").answers()[-1].reply).split()
+    begun, asked = frames.index("carry_out"), frames.index("_converse")
+    assert (asked - begun, len(frames) - asked) == (4, 6)
+
+
+def test_the_splitter_s_telemetry_is_never_imported(tmp_path: Path) -> None:
+    """The client langsmith comes with the splitter: splitting imports none of it, whatever variables say."""
+    (tmp_path / "genaipa.toml").touch()
+    probe = (
+        "import sys; from genaipa.policies.parts import split_parts\n"
+        "from genaipa.policies.document import load_document\n"
+        "assert len(split_parts(load_document('brindlecart'), 500, len)) > 1\n"
+        "print(*[name for name in sys.modules if name.startswith('langsmith')], 'none')"
+    )
+    tracing = {"LANGSMITH_TRACING": "true", "LANGCHAIN_TRACING_V2": "true", "LANGSMITH_API_KEY": "made-up"}
+    done = subprocess.run(
+        [sys.executable, "-c", probe],
+        cwd=tmp_path,
+        env=os.environ | tracing,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout.strip() == "none", done.stderr

@@ -1,0 +1,483 @@
+"""How good judges are: on a real run and store, with judges of known quality, against numbers found another way."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections import Counter
+from html import escape
+from pathlib import Path
+from statistics import mean
+from typing import TYPE_CHECKING
+
+import krippendorff
+import numpy as np
+import pandas as pd
+import pytest
+from judged import GPT, OTHER_PROMPT, human, make_judged, make_run, noisy, truth, verdict
+from msgspec.structs import replace
+from pages import Shown, desk_here
+from scipy import stats
+
+from genaipa.reports.chapters.judges import chapter
+from genaipa.reports.figures.scope import Scope
+from genaipa.reports.gather import Gathered, gather_scored, rescored
+from genaipa.reports.judged.alternative import alternative
+from genaipa.reports.judged.quality import agreement, correlated
+from genaipa.reports.judged.verdicts import Verdicts
+from genaipa.runs.selection import select
+from genaipa.scoring.agreement import between
+from genaipa.scoring.people import User
+from genaipa.scoring.rubric import shown
+from genaipa.ui.chapter_view import readable
+from genaipa.ui.results import Choice, cache_of, view
+from genaipa.workspace import find_workspace
+from rubrics import METRICS, PAPER, VALUES
+from tests.conftest import forget_personal_settings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from commandline import Finished
+
+    from genaipa.reports.chapters.chapter import Chapter
+
+SCALE = sorted(VALUES)
+EXACT, HARSH, CONSTANT = (f"{name} @012345" for name in ("exact", "harsh", "constant"))
+NEXT = "So few answers need no estimate: people score all of them."
+ERRING = f"{GPT} @ba9876"
+
+
+def gathered() -> Gathered:
+    """All that a report of the working folder's runs needs."""
+    here = find_workspace()
+    return gather_scored(here, select(here, ()))
+
+
+def chapter_of(found: Gathered) -> Chapter:
+    """The chapter on judges."""
+    return chapter(found, Scope.of(found.frame))
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Gathered, Chapter]]:
+    """The folder, the data and the chapter of a study with four judges (`judged.make_judged`)."""
+    folder = tmp_path_factory.mktemp("judged")
+    with pytest.MonkeyPatch.context() as patch:
+        forget_personal_settings(patch)
+        patch.chdir(folder)
+        make_judged()
+        found = gathered()
+        yield folder, found, chapter_of(found)
+
+
+def rows(found: Chapter, table: str, **of: object) -> list[dict[str, object]]:
+    """The rows of a table with these values."""
+    data = next(one.data for one in found.tables if one.name == table)
+    for column, value in of.items():
+        data = data[data[column] == value]
+    return data.to_dict("records")
+
+
+def given(found: Gathered) -> dict[str, dict[str, dict[str, float]]]:
+    """Who scored → answer → values with M_all, from the events themselves."""
+    scores: dict[str, dict[str, dict[str, float]]] = {}
+    for event in found.events:
+        assert event.values is not None
+        whole = {**event.values, "M_all": round(PAPER.m_all(event.values), 9)}
+        scores.setdefault(event.analyst, {})[event.answer] = whole
+    return scores
+
+
+def packages_alpha(raters: list[list[float]]) -> float:
+    """What the krippendorff package finds: a row for each rater."""
+    domain = sorted({value for row in raters for value in row if not np.isnan(value)})
+    return krippendorff.alpha(np.array(raters), value_domain=domain, level_of_measurement="ordinal")
+
+
+# -- agreement --
+
+
+def test_two_scorers_are_two_sides(study):
+    """With one scorer on either side, alpha between sides is the package's; a side's own agreement doesn't matter."""
+    random = np.random.default_rng(4)
+    first, second = random.integers(3, size=(2, 50))
+    one = np.eye(3, dtype=np.int64)
+    found = between(one[first], one[second], np.array(SCALE))
+    expected = packages_alpha([[SCALE[place] for place in side] for side in (first, second)])
+    assert found.alpha.value == pytest.approx(expected)
+    assert found.agreement == pytest.approx(np.mean(first == second))
+    assert between(7 * one[first], one[second], np.array(SCALE)) == found
+
+
+def test_alpha_of_people_and_of_passes_is_the_packages(study):
+    """People with each other and a judge's passes are coders of the krippendorff package, by metric and for M_all."""
+    _, found, made = study
+    scores = given(found)
+    passes = [scores[f"judge:{GPT}@{OTHER_PROMPT}#{number}"] for number in (1, 2)]
+    for judge, whom, coders in (("people", "each other", [scores["ada"], scores["bo"]]), (ERRING, "itself", passes)):
+        for measure in (*METRICS, "M_all"):
+            (row,) = rows(made, "judges-agreement", judge=judge, measure=measure, **{"with": whom})
+            both = [answer for answer in coders[0] if answer in coders[1]]
+            expected = packages_alpha([[coder[answer][measure] for answer in both] for coder in coders])
+            assert (row["alpha"], row["answers"]) == (pytest.approx(expected), len(both))
+            assert row["low"] < row["alpha"] < row["high"]
+
+
+def test_alpha_with_people_is_found_by_drawing_one_of_them(study):
+    """A judge with two people: the coincidences of each answer's two pairs, halved, by plain loops."""
+    _, found, made = study
+    scores = given(found)
+    judge = scores["judge:harsh@0123456789ab#1"]
+    pairs = [(judge[answer], scores[person][answer]) for person in ("ada", "bo") for answer in scores[person]]
+    for measure in (*METRICS, "M_all"):
+        (row,) = rows(made, "judges-agreement", judge=HARSH, measure=measure, **{"with": "people"})
+        values_of = [(ours[measure], theirs[measure]) for ours, theirs in pairs]
+        crossed: Counter[tuple[float, float]] = Counter()
+        for pair in values_of:
+            crossed[pair] += 0.5  # type: ignore[assignment]
+            crossed[pair[::-1]] += 0.5  # type: ignore[assignment]
+        assert row["alpha"] == pytest.approx(alpha_of(crossed))
+        assert row["agreement"] == pytest.approx(mean(a == b for a, b in values_of))
+
+
+def alpha_of(crossed: Counter[tuple[float, float]]) -> float:
+    """Krippendorff's alpha for ordinal values from coincidences, as its formula says (2011, section D)."""
+    marginal: Counter[float] = Counter()
+    for (value, _), often in crossed.items():
+        marginal[value] += often
+    scale, n = sorted(marginal), sum(marginal.values())
+
+    def distance(one: float, other: float) -> float:
+        between_them = [marginal[value] for value in scale if min(one, other) <= value <= max(one, other)]
+        return (sum(between_them) - (marginal[one] + marginal[other]) / 2) ** 2
+
+    observed = sum(often * distance(*pair) for pair, often in crossed.items())
+    expected = sum(marginal[a] * marginal[b] * distance(a, b) for a, b in itertools.product(scale, scale))
+    return 1 - (n - 1) * observed / expected
+
+
+def test_r_is_pearsons_and_its_interval_is_clustered(study):
+    """R is scipy's over answers; its interval is wide where questions carry it, and absent where there are few."""
+    _, found, made = study
+    scores = given(found)
+    passes = [scores[f"judge:{GPT}@{OTHER_PROMPT}#{number}"] for number in (1, 2)]
+    people = [scores["ada"], scores["bo"]]
+    both = list(people[0])
+    means = [[mean(one[answer]["M_all"] for one in side) for answer in both] for side in (passes, people)]
+    (row,) = rows(made, "judges-agreement", judge=ERRING, measure="M_all", **{"with": "people"})
+    assert row["r"] == pytest.approx(stats.pearsonr(*means).statistic)
+    assert row["r_low"] < row["r"] < row["r_high"]
+    random = np.random.default_rng(0)
+    by_question = np.repeat(random.normal(size=(2, 8)), 50, axis=1) + random.normal(0, 0.1, (2, 400))
+    questions = np.repeat(np.arange(8), 50)
+    _, low, high = correlated(*by_question, questions)
+    plain = stats.pearsonr(*by_question).confidence_interval()
+    assert high - low > 3 * (plain.high - plain.low)
+    without = [np.arctanh(np.corrcoef(by_question[:, questions != each])[0, 1]) for each in range(8)]
+    error = (7 / 8 * sum((one - mean(without)) ** 2 for one in without)) ** 0.5
+    middle, reach = np.arctanh(np.corrcoef(by_question)[0, 1]), stats.t.ppf(0.975, 7) * error
+    assert [low, high] == pytest.approx([np.tanh(middle - reach), np.tanh(middle + reach)])
+    assert np.isnan(correlated(np.full(400, 9.1), by_question[0], questions)).all(), "what never varies has no r"
+    few = correlated(*by_question[:, :200], questions[:200])
+    assert few[0] == pytest.approx(stats.pearsonr(*by_question[:, :200]).statistic)
+    assert np.isnan(few[1:]).all()
+
+
+# -- leniency --
+
+
+def test_leniency_is_what_averages_would_change_by(study):
+    """By system: the mean over questions of a judge's M_all less people's mean, found by plain loops."""
+    _, found, made = study
+    scores, frame = given(found), found.frame
+    places = frame[["answer", "system", "question", "document"]].drop_duplicates("answer")
+    for judge, system in itertools.product((EXACT, HARSH, CONSTANT), places["system"].unique()):
+        own = scores[f"judge:{judge.partition(' ')[0]}@0123456789ab#1"]
+        cells: dict[str, list[float]] = {}
+        for place in places[places["system"] == system].to_dict("records"):
+            answer = place["answer"]
+            if answer in scores["ada"]:
+                people = mean(scores[person][answer]["M_all"] for person in ("ada", "bo"))
+                cells.setdefault(place["question"], []).append(own[answer]["M_all"] - people)
+        (row,) = rows(made, "judges-leniency", judge=judge, by="system", group=system, measure="M_all")
+        assert row["answers"] == sum(map(len, cells.values()))
+        assert row["mean"] == pytest.approx(mean(map(mean, cells.values())))
+        assert row["low"] < row["mean"] < row["high"]
+
+
+def test_leniency_takes_the_adjudication_and_agreement_does_not(study):
+    """An adjudication moves leniency, which is about averages; alpha takes independent scores alone."""
+    _, found, made = study
+    answer = next(event.answer for event in found.events if event.analyst == "ada")
+    settled = replace(human("ruth", answer, (2,) * 5), kind="adjudication")
+    swayed = replace(human("cy", answer, (2,) * 5), independent=False)
+    again = chapter_of(rescored(found, [*found.events, settled, swayed]))
+    of = {"judge": CONSTANT, "by": "all", "measure": "M_all"}
+    assert rows(again, "judges-leniency", **of)[0]["mean"] > rows(made, "judges-leniency", **of)[0]["mean"]
+    pd.testing.assert_frame_equal(data(again, "judges-agreement"), data(made, "judges-agreement"))
+
+
+def test_the_own_family_is_marked(study):
+    """A judge that is one of the systems has its family apart, the others of the same study have none."""
+    _, _, made = study
+    marked = data(made, "judges-leniency").query("family == 'yes'")
+    assert set(zip(marked["judge"], marked["by"], marked["group"], strict=True)) == {(ERRING, "system", GPT)}
+    of_family = rows(made, "judges-leniency", by="family", measure="M_all")
+    by_system = rows(made, "judges-leniency", by="system", measure="M_all", judge=ERRING)
+    assert [(row["judge"], row["group"]) for row in of_family] == [(ERRING, "its own"), (ERRING, "others")]
+    assert of_family[0]["mean"] == next(row["mean"] for row in by_system if row["group"] == GPT)
+    assert "For systems of its own family that is" in finding(made, ERRING)
+
+
+# -- values, time, and the alternative annotator test --
+
+
+def test_the_values_that_a_judge_confuses(study):
+    """Each answer counts once, divided among the values of those who scored it; by plain loops."""
+    _, found, made = study
+    scores = given(found)
+    passes = [scores[f"judge:{GPT}@{OTHER_PROMPT}#{number}"] for number in (1, 2)]
+    expected: dict[tuple[float, float], float] = {}
+    for answer, person, own in itertools.product(scores["ada"], ("ada", "bo"), passes):
+        pair = scores[person][answer]["clarity"], own[answer]["clarity"]
+        expected[pair] = expected.get(pair, 0.0) + 0.25
+    for people in VALUES:
+        (row,) = rows(made, "judges-confusion", judge=ERRING, metric="clarity", people=shown(people))
+        assert [row[f"judge {shown(value)}"] for value in VALUES] == pytest.approx(
+            [expected.get((people, value), 0.0) for value in VALUES]
+        )
+
+
+def test_drift_is_agreement_in_the_order_of_time(study):
+    """64 answers are two halves, each as if only these had been scored."""
+    _, found, made = study
+    scored = [event.answer for event in found.events if event.analyst == "ada"]
+    for number, half in enumerate((scored[:32], scored[32:]), 1):
+        events = [event for event in found.events if event.scorer == "machine" or event.answer in half]
+        agreed = agreement(Verdicts.of(rescored(found, events))).data
+        (expected,) = agreed.query(f"judge == '{HARSH}' and measure == 'M_all' and `with` == 'people'").to_dict(
+            "records"
+        )
+        (row,) = rows(made, "judges-drift", judge=HARSH, measure="M_all", part=f"{number} of 2")
+        assert [row[name] for name in ("answers", "alpha", "low", "high", "agreement")] == [
+            expected[name] for name in ("answers", "alpha", "low", "high", "agreement")
+        ]
+
+
+def test_the_alternative_annotator_test_is_the_authors(study):
+    """Winning rate and advantage are those of the procedure in the paper, person by person and answer by answer."""
+    _, found, made = study
+    assert {row["reason"] for row in rows(made, "judges-alternative")} == {"Two people only: three are advised."}
+    known = truth(sorted({event.answer for event in found.events}))
+    third, judges = noisy(9, 0.5), {f"near-{share}": noisy(8, share) for share in (0.1, 0.15, 0.2, 0.3)}
+    answered = list(given(found)["ada"])
+    cy = [human("cy", answer, third(known[answer])) for answer in answered]
+    near = [verdict(name, answer, of(known[answer])) for name, of in judges.items() for answer in answered]
+    more = rescored(found, [*found.events, *cy, *near])
+    tested, scores = alternative(Verdicts.of(more)).data, given(more)
+    assert {0.0, 1 / 3, 2 / 3, 1.0} <= {*tested["winning"]}, "some are near the bounds"
+    for row in tested[tested["judge"] != ERRING].to_dict("records"):
+        own = scores[f"judge:{row['judge'].partition(' ')[0]}@0123456789ab#1"]
+        assert (row["people"], row["reason"]) == (3, "")
+        assert [row["winning"], row["advantage"]] == pytest.approx(expected_of_test(scores, own, row["measure"]))
+    assert {*tested.loc[tested["judge"] == EXACT, "passes"]} == {"yes"}
+    assert {*tested.loc[tested["judge"] == CONSTANT, "passes"]} == {"no"}
+
+
+def expected_of_test(
+    scores: dict[str, dict[str, dict[str, float]]], own: dict[str, dict[str, float]], measure: str
+) -> tuple[float, float]:
+    """Winning rate and average advantage probability as the paper defines them (section 3), with epsilon 0.15."""
+    people, p, advantages = ("ada", "bo", "cy"), [], []
+    for left_out in people:
+        won, lost = [], []
+        for answer in scores[left_out]:
+            others = [scores[person][answer][measure] for person in people if person != left_out]
+            judge, human = (
+                round(mean((side[answer][measure] - other) ** 2 for other in others) ** 0.5, 9)
+                for side in (own, scores[left_out])
+            )
+            won.append(judge <= human)
+            lost.append(human <= judge)
+        advantages.append(mean(won))
+        differences = [float(theirs) - ours for ours, theirs in zip(won, lost, strict=True)]
+        p.append(stats.ttest_1samp(differences, 0.15, alternative="less").pvalue)
+    ordered = sorted(p)
+    thresholds = [place / 3 * 0.05 / (1 + 1 / 2 + 1 / 3) for place in (1, 2, 3)]
+    below = [place for place, (one, limit) in enumerate(zip(ordered, thresholds, strict=True), 1) if one <= limit]
+    return max(below, default=0) / 3, mean(advantages)
+
+
+# -- the words, and what has to be said --
+
+
+def data(found: Chapter, name: str) -> pd.DataFrame:
+    """The data of a table."""
+    return next(one.data for one in found.tables if one.name == name)
+
+
+def finding(found: Chapter, judge: str) -> str:
+    """What is said of a judge."""
+    return str(rows(found, "judges", judge=judge)[0]["finding"])
+
+
+def test_each_judge_is_told_what_it_is(study):
+    """Exact, harsh and constant judges are called so, with the numbers, and each beside people's own."""
+    _, _, made = study
+    people = {row["measure"]: row["alpha"] for row in rows(made, "judges-agreement", judge="people")}
+    for judge, word in ((EXACT, "as lenient as"), (HARSH, "harsher than"), (CONSTANT, "more lenient than")):
+        assert f"It is {word} people" in finding(made, judge)
+    (row,) = rows(made, "judges-agreement", judge=HARSH, measure="clarity", **{"with": "people"})
+    assert f"clarity ({row['alpha']:.2f} against {people['clarity']:.2f})" in finding(made, HARSH)
+    assert "the judge agrees with people less than people agree with each other." in finding(made, HARSH)
+    assert "the judge agrees with people more than people agree with each other." in finding(made, EXACT)
+    assert "follows people's" not in finding(made, CONSTANT), "what never varies has no correlation"
+    assert "Asked again, it agrees with itself at 0.50 on M_all." in finding(made, ERRING)
+
+
+def test_a_judge_that_is_people_exactly(study):
+    """Where judge and people give the same, alpha and r are 1, leniency 0 without an interval, and the test is won."""
+    _, found, _ = study
+    events = [event for event in found.events if event.analyst in ("ada", "judge:exact@0123456789ab#1")]
+    twins = [replace(event, id=f"{event.id} again", analyst="bo") for event in events if event.analyst == "ada"]
+    made = chapter_of(rescored(found, [*events, *twins]))
+    for row in rows(made, "judges-agreement", judge=EXACT):
+        assert [row["alpha"], row["r"], row["agreement"]] == pytest.approx([1, 1, 1])
+        assert np.isnan(row["low"])
+    assert rows(made, "judges-leniency", by="all", measure="M_all")[0]["mean"] == 0
+    assert {row["winning"] for row in rows(made, "judges-alternative")} == {1.0}
+    assert "It is as lenient as people: its M_all less theirs is +0.00 on average." in finding(made, EXACT)
+
+
+def test_below_thirty_answers_nothing_is_said(study):
+    """29 answers that both scored give a reason, and no number, figure or table but the judges' own; 30 give all."""
+    _, found, _ = study
+    scored = [event.answer for event in found.events if event.analyst == "ada"]
+    judges = [event for event in found.events if event.scorer == "machine"]
+
+    def only(number: int) -> Chapter:
+        people = [event for event in found.events if event.analyst == "ada" and event.answer in scored[:number]]
+        return chapter_of(rescored(found, [*judges, *people]))
+
+    few, enough = only(29), only(30)
+    assert [one.name for one in few.tables] == ["judges"]
+    assert {figure.name.rpartition("-")[0] for figure in few.figures} == {"judge-alone"}
+    assert not any(figure.name.startswith("judge-alone") for figure in enough.figures)
+    assert finding(few, EXACT).startswith(
+        "Not meaningful: people scored 29 of the answers that it judged, and it takes 30."
+    )
+    assert "Not meaningful: people scored none of" in finding(chapter_of(rescored(found, judges)), EXACT)
+    assert rows(enough, "judges-agreement", judge=EXACT, measure="M_all", **{"with": "people"})[0]["alpha"] == 1
+    assert "How far people agree with each other is not known: 0 answers were scored by two" in finding(enough, HARSH)
+    blank = rows(enough, "judges-leniency", judge=EXACT, by="document")
+    assert {row["reason"] for row in blank} == {
+        f"not meaningful: {row['answers']} answers, and it takes 30" for row in blank
+    }
+    assert enough.absent == [
+        "Drift is not shown: it takes 60 answers that people and a judge scored, and there are 30."
+    ]
+
+
+def test_two_models_are_two_judges_and_other_machines_none(study):
+    """A model that changed midway is said; machine scores that no judge gave, and other rubrics, are left out."""
+    _, found, _ = study
+    people = [event for event in found.events if event.scorer == "human"]
+    known = truth(sorted({event.answer for event in found.events}))
+    digests = list(known)
+    halves = [verdict(f"model-{place % 2}", answer, known[answer]) for place, answer in enumerate(digests)]
+    imported = replace(verdict("x", digests[0], known[digests[0]]), analyst="imported")
+    other = replace(verdict("model-0", digests[1], known[digests[1]]), rubric="another")
+    made = chapter_of(rescored(found, [*people, *halves, imported, other]))
+    assert [row["judge"] for row in rows(made, "judges")] == ["model-0 @012345", "model-1 @012345"]
+    note = next(one.note for one in made.tables if one.name == "judges")
+    assert "With the same prompt, and no answer in common: model-0 @012345 and model-1 @012345." in note
+    assert "1 score is by another rubric than this one" in note
+    assert not chapter_of(rescored(found, [*people, imported]))
+
+
+# -- in a report, on a terminal, at the desk --
+
+
+def test_verdicts_are_in_no_average(study):
+    """The rows that averages take are what they are without judges."""
+    _, found, made = study
+    assert [figure.name for figure in made.figures] == ["judges-alpha", "judges-systems", "judges-scatter"]
+    without = rescored(found, [event for event in found.events if event.scorer == "human"])
+    columns = ["counted", "m_all", "answer"]
+    pd.testing.assert_frame_equal(
+        found.frame.loc[found.frame["counted"], columns].astype({"answer": "str"}).reset_index(drop=True),
+        without.frame.loc[without.frame["counted"], columns].astype({"answer": "str"}).reset_index(drop=True),
+    )
+
+
+def test_the_command_at_eighty_columns(study, genaipa: Callable[..., Finished], monkeypatch: pytest.MonkeyPatch):
+    """Every line of its tables fits, each judge is named with its sentence, and --json has every table."""
+    folder, _, made = study
+    monkeypatch.setenv("COLUMNS", "80")
+    printed = genaipa("judges", "--explain", "--workspace", folder).out
+    assert f"{ERRING} (2 passes, 96 answers judged, 64 of them scored by people). {finding(made, ERRING)}" in printed
+    assert f"{ERRING}: agrees with people at alpha " in printed
+    tables = printed[printed.index("\n measure") : printed.index(NEXT)].splitlines()
+    assert [line for line in tables if len(line) > 80] == []
+    (row,) = rows(made, "judges-agreement", judge=HARSH, measure="M_all", **{"with": "people"})
+    assert f"{row['alpha']:.2f} ({row['low']:.2f} to {row['high']:.2f})" in printed
+    found = json.loads(genaipa("judges", "--json", "--workspace", folder).out)
+    assert set(found["tables"]) == {one.name for one in made.tables}
+
+
+@pytest.mark.full  # test_chapters shows in small that a chapter is on the page, and its parts are files
+def test_the_chapter_is_on_the_page_of_a_report(study, genaipa: Callable[..., Finished]):
+    """It comes after that on the analysts, with its sentences, figures and tables; `-o` writes the same alone."""
+    folder, _, made = study
+    assert genaipa("report", "-o", "out", "--formats", "svg", "--workspace", folder).code == 0
+    page = Path("out/index.html").read_text()
+    assert page.index('<section id="agreement">') < page.index('<section id="judges">') < page.index('id="texts"')
+    assert escape(finding(made, HARSH)) in page
+    assert page.index('id="table-judges"') < page.index('id="figure-judges-alpha"'), "what they are worth comes first"
+    assert {path.stem for path in Path("out/tables").glob("judges*.csv")} == {one.name for one in made.tables}
+    done = genaipa("judges", "-o", "alone", "--workspace", folder)
+    assert (done.code, done.err) == (0, "")
+    written = {path.name for path in Path("alone").iterdir()}
+    assert {"judges.csv", "judges-agreement.tex", "judges-alpha.svg", "judges-scatter.csv"} <= written
+    refused = genaipa("judges", "-o", "alone", "--workspace", folder)
+    assert refused.code == 2
+    assert "judges.csv is there already" in refused.err
+
+
+def test_no_judge_is_one_sentence(genaipa: Callable[..., Finished]):
+    """Without a verdict the command says how to get one, and the report has no such chapter."""
+    make_run(questions=1, documents=("acme",))
+    assert genaipa("judges").out.startswith("No judge has scored these answers")
+    assert not chapter_of(gathered())
+
+
+def test_the_page_is_for_the_lead(study, monkeypatch: pytest.MonkeyPatch):
+    """Who adjudicates sees each judge's sentence, its figures and tables; an analyst a sentence, and no chapter."""
+    folder, _, made = study
+    monkeypatch.chdir(folder)
+    desk = desk_here()
+    lead = Shown("judges", desk, User("ruth", scores=False, adjudicates=True))
+    shown_findings = [text["text"] for text in lead.components()["judges findings"]["texts"]]
+    assert shown_findings[:4] == [row["finding"] for row in rows(made, "judges")]
+    assert [element.type for element in lead.elements()].count("image") == 3
+    assert lead.rows("judges table judges-agreement")[0][:2] == ["M_all", "people"]
+    dan = User("dan", scores=True, adjudicates=False)
+    assert readable([made], dan) == []
+    analyst = Shown("judges", desk, dan)
+    assert analyst.components() == {}
+    assert analyst.test.text[0].value.endswith("This page is for those who adjudicate.")
+
+
+def test_a_lead_who_scores_sees_nothing_of_what_is_still_theirs_to_score(study, monkeypatch: pytest.MonkeyPatch):
+    """Answers that they can still be asked to score are in no number, and nothing of a verdict is on the page."""
+    folder, _, _ = study
+    monkeypatch.chdir(folder)
+    desk = desk_here(per_answer=3)
+    snapshot = cache_of(desk.pool).snapshot(desk)
+    assert snapshot is not None
+    ada = view(snapshot, Choice(), snapshot.hidden(desk.queue.ahead_of("ada")))
+    assert {row["judged"] for row in rows(ada.judges, "judges")} == {64}
+    page = Shown("judges", desk, User("dan", scores=True, adjudicates=True))
+    assert list(page.components()) == ["judges left out"]
+    assert "96 judged answers are in no number here" in page.text()

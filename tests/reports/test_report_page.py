@@ -1,0 +1,331 @@
+"""The report in its folder: what is written, what it says of what is missing, and that nothing in it is a command."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from analysts import make_answers
+from desk import browsing
+from framing import answer_rows, score_rows, tidy_of
+from running import answers, carry_out, make_workspace, spec, write
+from stores import GOOD, POOR, opened, score
+
+from genaipa.errors import UsageError
+from genaipa.reports.gather import Gathered, gather
+from genaipa.reports.report import Report
+from genaipa.runs.audit import AUDIT, Finding, write_audit
+from genaipa.runs.finding import run_folders
+from genaipa.runs.selection import select
+from genaipa.scoring.m_all import Bounds
+from genaipa.workspace import find_workspace
+from tests.conftest import forget_personal_settings
+
+REPLIES = ("See section 1.", "The policy does not mention this.", "Perhaps.", "Yes.")
+HOSTILE = '<img src=x onerror="document.title=1">'
+
+
+def gathered(*events, excluded=False):
+    """Everything about all runs of the working folder, after these events in the store."""
+    here = find_workspace()
+    with opened("sqlite:///scores.db") as store:
+        store.append(events)
+        return gather(here, select(here, [path.name for path in sorted(here.runs.iterdir())]), store, excluded=excluded)
+
+
+def report(*events, excluded=False, bounds=None, **options):
+    """A report of these, written into the folder `out` with figures in SVG."""
+    made = Report.of(gathered(*events, excluded=excluded), bounds)
+    assert made.write(Path("out"), formats=("svg",), **options) == Path("out/index.html")
+    return made
+
+
+class Page(HTMLParser):
+    """A page as a browser finds it: its elements, and its text."""
+
+    def __init__(self, path):
+        super().__init__()
+        self.elements, self.text = [], ""
+        self.feed(path.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag, attrs):
+        """An element begins."""
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_data(self, data):
+        """Text in it."""
+        self.text += " ".join(data.split()) + " "
+
+    def ids(self):
+        """Everything that can be linked to."""
+        return [attributes["id"] for _, attributes in self.elements if "id" in attributes]
+
+
+@pytest.fixture(scope="module")
+def by_two(tmp_path_factory):
+    """The folder in which two analysts' scores of all answers were reported with bounds, and the report; read only."""
+    folder = tmp_path_factory.mktemp("by-two")
+    with pytest.MonkeyPatch.context() as patch:
+        forget_personal_settings(patch)
+        patch.chdir(folder)
+        return folder, report(*scored(make_answers(*REPLIES), "ada", "bo"), bounds=Bounds(0.6, -0.2))
+
+
+def told(written):
+    """What the report says is missing, at the top and where it would stand."""
+    return [*written.notable, *written.absent]
+
+
+def scored(folder, *names, values=GOOD):
+    """Scores of all answers of a run by these analysts."""
+    return [score(name, record.digest, values) for record in answers(folder) for name in names]
+
+
+def test_every_part_has_its_files(by_two, monkeypatch):
+    """A figure has its picture and its numbers, a table its four forms, and the manifest the digest of every file."""
+    home, written = by_two
+    monkeypatch.chdir(home)
+    (folder,) = run_folders(find_workspace())
+    found = {path.relative_to("out").as_posix() for path in Path("out").rglob("*") if path.is_file()}
+    assert written.figures
+    wanted = {f"figures/{figure.name}.{form}" for figure in written.figures.values() for form in ("svg", "csv")}
+    wanted |= {f"tables/{t.name}.{form}" for t in written.tables.values() for form in ("csv", "tex", "html", "txt")}
+    inputs = ("runs", "systems", "texts")
+    wanted |= {f"inputs/{name}.{form}" for name in inputs for form in ("csv", "tex", "html", "txt")}
+    wanted |= {"index.html", "notes.html", f"inputs/{folder.name}.json"}
+    assert found == {*wanted, "manifest.json", "frame.parquet", "frame.csv"}
+    manifest = json.loads(Path("out/manifest.json").read_text())
+    assert manifest["files"] == {
+        name: hashlib.sha256(Path("out", name).read_bytes()).hexdigest() for name in found - {"manifest.json"}
+    }
+    assert [run["run"] for run in manifest["runs"]] == [folder.name]
+    assert (
+        manifest["runs"][0]["files"]["answers.jsonl"]
+        == hashlib.sha256((folder.path / "answers.jsonl").read_bytes()).hexdigest()
+    )
+
+
+def test_a_leaderboard_that_rests_on_too_few_is_missed_in_words():
+    """A report of a third of the answers has no leaderboard, and says why."""
+    folder = make_answers(*REPLIES)
+    first, *others = scored(folder, "ada")
+    made = Report.of(gathered(first))
+    assert "There is no leaderboard. Left blank and not counted here, because less than 50%" in " ".join(made.absent)
+    warned = {
+        one.name
+        for one in (*made.tables.values(), *made.figures.values())
+        if "Less than 50% scored and no sample" in one.note
+    }
+    assert warned >= {"averages", "five-numbers", "faq-against-user", "easiest-and-hardest"}
+    assert warned >= {"quality-by-document", "quality-metrics", "quality-categories"}
+    assert not warned & {"leaderboard", "answers", "documents", "questions"}
+    enough = Report.of(gathered(*others))
+    assert "no leaderboard" not in " ".join(enough.absent)
+    assert not [one.name for one in (*enough.tables.values(), *enough.figures.values()) if "no sample" in one.note]
+
+
+def test_the_page_says_how_many_texts_its_scores_are_of():
+    """A score counts for each of the answers that are equal texts; the notes say of how many."""
+    report(*scored(make_answers("See section 1.", repetitions=2), "ada")[:1])
+    assert "Scores in the averages 2, of 1 different text" in " ".join(Page(Path("out/notes.html")).text.split())
+
+
+def test_the_page_needs_nothing_but_itself(by_two):
+    """It loads nothing, runs nothing, and each link within it leads somewhere."""
+    path = by_two[0] / "out/index.html"
+    page = Page(path)
+    assert not [tag for tag, _ in page.elements if tag in ("script", "iframe", "object", "embed", "link", "base")]
+    for tag, attributes in page.elements:
+        assert not [name for name in attributes if name.startswith("on")]
+        for name in ("src", "srcset", "href", "action", "data", "poster"):
+            target = attributes.get(name) or ""
+            assert urlsplit(target).scheme in ("", "data") or (tag, name) == ("a", "href")
+            assert not target.startswith("#") or target[1:] in page.ids()
+    style = re.search(r"<style>.*?</style>", path.read_text(), re.DOTALL)
+    assert "url(" not in style[0]
+    assert "@import" not in style[0]
+    assert len(page.ids()) == len(set(page.ids()))
+
+
+def test_every_part_is_in_the_page_or_its_notes(by_two):
+    """Figures have alternative texts, tables are folded or named as files; notes and manifests are beside, whole."""
+    home, written = by_two
+    (folder,) = run_folders(find_workspace(home))
+    page, notes = Page(home / "out/index.html"), Page(home / "out/notes.html")
+    images = [attributes for tag, attributes in page.elements if tag == "img"]
+    assert {image["alt"].partition(". ")[0] for image in images} == {f.title for f in written.figures.values()}
+    assert len(images) == len(written.figures)
+    for part in (*written.figures.values(), *written.tables.values()):
+        assert " ".join(part.title.split()) in notes.text
+        assert "".join(part.note.replace("`", "").split()) in "".join(notes.text.split())
+    for name in written.tables:
+        assert f"table-{name}" in page.ids()
+    assert Bounds(0.6, -0.2).in_words in page.text
+    manifest = (home / f"out/inputs/{folder.name}.json").read_text()
+    assert f'"created": "{folder.manifest().created}"' in manifest
+    assert "arXiv:2309.05138" in page.text
+    assert "Krippendorff" in page.text
+
+
+def test_agreement_is_explained_only_where_it_is_shown():
+    """Without two analysts there is no alpha, no reference for it, and a sentence that says why."""
+    folder = make_answers(*REPLIES)
+    written = report(*scored(folder, "ada"))
+    assert any(sentence.startswith("Agreement is not shown") for sentence in told(written))
+    assert "K. Krippendorff" not in Page(Path("out/index.html")).text
+
+
+def test_nothing_scored():
+    """A run that nobody has scored gives a report that says so, with what is known: what was answered."""
+    make_answers(*REPLIES)
+    written = report()
+    assert [table.name for table in written.tables.values()][:2] == ["answers", "questions"]
+    assert not [figure for figure in written.figures.values() if not figure.name.startswith("effort")]
+    assert told(written)[1:3] == [
+        "Answers that nobody has scored: 4 of 4.",
+        "No answer has a score of a person yet, so that nothing can be averaged. To score: genaipa score",
+    ]
+    assert "Outcomes of the questions" in Page(Path("out/index.html")).text
+
+
+@pytest.mark.full
+def test_one_answer_one_analyst():
+    """The smallest study there is gives a whole report; an interval that one question can't give is left blank."""
+    folder = make_answers("See section 1.")
+    written = report(*scored(folder, "ada"))
+    assert written.key.name == "leaderboard"
+    row = written.key.data.iloc[0]
+    assert row["m_all10"] == pytest.approx(written.key.data["quality"].iloc[0])
+    assert row[["low", "high"]].isna().all()
+    assert Path("out/index.html").is_file()
+
+
+@pytest.mark.full
+def test_all_values_equal():
+    """Scores that are all the same are drawn and averaged like any others."""
+    folder = make_answers(*REPLIES)
+    written = report(*scored(folder, "ada", "bo", values=POOR))
+    assert written.figures
+    assert written.key.data["m_all10"].tolist() == pytest.approx([23.5])
+    assert written.key.data[["low", "high"]].isna().all(axis=None)
+
+
+def test_half_scored_with_failures():
+    """What failed and what nobody scored is counted and said, and the rest is averaged."""
+    make_workspace(questions=4)
+    write("say.yaml", "rules:\n- {match: Question 2 on, fail: permanent}\n- {match: Question, reply: Yes.}\n")
+    plan = spec(systems=("scripted/say.yaml",), conversation="independent", wordings=("original",))
+    folder, _ = carry_out(plan)
+    one, *_ = answers(folder)
+    written = report(score("ada", one.digest, GOOD))
+    assert told(written)[1:3] == [
+        "Questions to which no reply came: 1 of 4.",
+        "Answers that nobody has scored: 2 of 4.",
+    ]
+    assert written.figures
+
+
+def test_names_are_text():
+    """A hostile name of a system, title of a document and text of a question add no element to the page."""
+    make_workspace(questions=2)
+    questions = Path("questions/policy.yaml")
+    questions.write_text(questions.read_text().replace("T: Transparency", f"T: '{HOSTILE}'"))
+    write(f"{HOSTILE}.yaml", f"default: '{HOSTILE}'\n")
+    system = f"scripted/{HOSTILE}.yaml"
+    folder, _ = carry_out(spec(systems=(system,), conversation="independent", wordings=("original",)))
+    finding = Finding("other-company", HOSTILE, HOSTILE, "A1", HOSTILE, system=system)
+    folder.write_file(AUDIT, write_audit([finding]))
+    report(*scored(folder, "ada", HOSTILE))
+    page = Page(Path("out/index.html"))
+    assert not [attributes for _, attributes in page.elements if "onerror" in attributes]
+    assert page.text.count(HOSTILE) > 5
+    for path in Path("out/tables").glob("*.html"):
+        assert "<img" not in path.read_text()
+
+
+@pytest.mark.full
+def test_what_the_audit_left_out():
+    """An excluded answer is in no average, and the finding is listed; asked for, it is counted, and that is said."""
+    folder = make_answers(*REPLIES)
+    first, *others = answers(folder)
+    finding = Finding(
+        "other-company", "a.xlsx", "S1", "B2", "It is about another company.", key=first.key, excludes="answer"
+    )
+    folder.write_file(AUDIT, write_audit([finding]))
+    events = [score("ada", first.digest, POOR), *(score("ada", record.digest, GOOD) for record in others)]
+    written = report(*events)
+    assert "Left out by the audit: 1 answer and 0 published scores (findings: other-company 1)." in told(written)
+    without = written.key.data["m_all10"].iloc[0]
+    page = Page(Path("out/index.html")).text
+    assert "a.xlsx S1 B2 It is about another company." in page
+    included = Report.of(gathered(excluded=True))
+    assert any(sentence.startswith("Counted all the same, as asked") for sentence in included.notable)
+    assert included.key.data["m_all10"].iloc[0] < without
+
+
+@pytest.mark.full
+def test_a_new_report_replaces_the_old_one():
+    """Files of the earlier report that the new one lacks go; what somebody else put there stays."""
+    folder = make_answers(*REPLIES[:2])
+    report(*scored(folder, "ada"))
+    assert Path("out/figures/quality-metrics.svg").is_file()
+    write("out/notes.txt", "mine")
+    Report.of(gathered()).write(Path("out"), formats=("png",))
+    assert not Path("out/figures/quality-metrics.svg").exists()
+    assert Path("out/figures/quality-metrics.png").is_file()
+    assert Path("out/notes.txt").read_text() == "mine"
+    assert [path.name for path in Path().iterdir() if path.name.startswith(".out")] == []
+
+
+@pytest.mark.parametrize("name", ["index.html", "manifest.json", "frame.csv"])
+def test_nothing_else_is_overwritten(name):
+    """A file of that name that no report wrote is in the way: nothing is written at all."""
+    make_answers(*REPLIES)
+    write(f"out/{name}", "{}")
+    with pytest.raises(UsageError, match=f"{name} is there already and not of an earlier report"):
+        report()
+    assert [path.name for path in Path("out").iterdir()] == [name]
+    assert Path("out", name).read_text() == "{}"
+
+
+def test_a_manifest_does_not_lead_out_of_the_folder():
+    """A manifest.json that somebody wrote can't make a report delete what lies elsewhere."""
+    make_answers(*REPLIES)
+    victim = write("precious.txt", "mine")
+    write(
+        "out/manifest.json", json.dumps({"genaipa": "0", "files": {"../precious.txt": "", str(victim.resolve()): ""}})
+    )
+    report()
+    assert victim.read_text() == "mine"
+
+
+def test_in_a_browser(by_two):
+    """Chromium shows every picture, finds nothing to complain of, asks for nothing, and a phone scrolls down alone."""
+    with browsing() as browser:
+        page = browser.machine().new_page()
+        said = []
+        page.on("console", lambda message: said.append(message.text))
+        page.set_viewport_size({"width": 390, "height": 800})
+        page.goto((by_two[0] / "out/index.html").as_uri())
+        assert page.evaluate("[...document.images].every(image => image.naturalWidth > 0)")
+        assert page.evaluate("document.images.length")
+        assert page.evaluate("document.documentElement.scrollWidth") == 390
+        assert said == []
+        assert [url for url in browser.requests if urlsplit(url).scheme not in ("file", "data")] == []
+
+
+@pytest.mark.full
+def test_experiments_stand_in_the_papers_order():
+    """A system that lacks the first experiment does not move it behind the others."""
+    rows = [
+        *answer_rows(systems=("a/one",), experiments=("recall", "robustness")),
+        *answer_rows(systems=("b/two",), experiments=("quality", "robustness", "recall")),
+    ]
+    names = [figure.name for figure in Report.of(Gathered(tidy_of(rows, score_rows(rows)), [])).figures.values()]
+    boxes = [name for name in names if name.endswith("-by-document")]
+    assert boxes == ["quality-by-document", "robustness-by-document", "recall-by-document"]

@@ -1,0 +1,126 @@
+"""Changes to the files of three kinds of run: each is found, or nothing that is computed changes."""
+
+from __future__ import annotations
+
+import random
+import shutil
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from commandline import call
+from sharding import lay_documents
+from size import size
+from stores import score
+
+from genaipa.errors import GenaipaError
+from genaipa.reports.gather import gather_scored
+from genaipa.reports.suites.results import results
+from genaipa.runs.finding import run_folders
+from genaipa.runs.selection import select
+from genaipa.scoring.store import open_store
+from genaipa.validation.data_files import validate
+from genaipa.workspace import find_workspace
+from tests.conftest import forget_personal_settings
+
+if TYPE_CHECKING:
+    from genaipa.workspace import Workspace
+
+CHANGES = size(small=60, full=360)
+NOT_READ = (".lock", ".holder")
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A workspace with a run in one folder, one in shards and one of a suite, and a few scores."""
+    folder = tmp_path_factory.mktemp("changed")
+    with pytest.MonkeyPatch.context() as patch:
+        forget_personal_settings(patch)
+        patch.chdir(folder)
+        names = lay_documents(4)
+        plain = ("run", "-s", "extractive", "-e", "quality", "--limit", "2")
+        for arguments in (
+            (*plain, "-p", "brindlecart", "--name", "plain"),
+            (*plain, "-p", names, "--shard", "2", "--name", "shards"),
+            ("run", "-s", "baseline/empty", "--suite", "policyqa", "--split", "sample", "--name", "suite"),
+        ):
+            done = call(*arguments)
+            assert done.code == 0, done.err
+        here = find_workspace(folder)
+        with closing(open_store(here)) as store:
+            for run in run_folders(here)[:2]:
+                store.append([score("Ada", record.digest) for record in run.records()])
+    return folder
+
+
+def told(here: Workspace) -> set[tuple[str, ...]]:
+    """Everything that `genaipa validate --data` says."""
+    found = validate(here, data=True).findings
+    return {(one.path, one.entry, one.problem) for one in found}
+
+
+def computed(here: Workspace) -> Any:
+    """Everything that commands compute: the tidy table, the records, and the suite's outcomes; or what they refuse."""
+    try:
+        sources = select(here, ())
+        gathered = gather_scored(here, sources)
+        table = sorted(gathered.frame.drop(columns=["key"]).astype(str).itertuples(index=False), key=str)
+        records = {run.name: sorted(run.records(), key=lambda one: one.key) for run in run_folders(here)}
+        scored, problems = results(here, sources)
+        outcomes = [sorted((one.item.id, one.given) for one in result.outcomes) for result in scored]
+    except GenaipaError as error:
+        return str(error)
+    return [tuple(row) for row in table], records, outcomes, sorted(map(str, [*problems, *gathered.problems]))
+
+
+def changed(content: bytes, chance: random.Random) -> bytes:
+    """The content with one change: a bit, a byte, a line lost, doubled or moved, a part cut off or added."""
+    lines = content.splitlines(keepends=True)
+    at = chance.randrange(max(1, len(content)))
+    kind = chance.choice(("bit", "byte", "digit", "lost", "doubled", "moved", "cut", "added"))
+    if kind == "bit":
+        return content[:at] + bytes([content[at] ^ (1 << chance.randrange(8))]) + content[at + 1 :]
+    if kind == "byte":
+        return content[:at] + bytes([chance.randrange(256)]) + content[at + 1 :]
+    digits = [place for place, byte in enumerate(content) if 48 <= byte < 58]
+    if kind == "digit" and digits:
+        at = chance.choice(digits)
+        return content[:at] + str((content[at] - 48 + 1) % 10).encode() + content[at + 1 :]
+    if kind == "cut":
+        return content[:at]
+    if kind == "added" or len(lines) < 2:
+        return content + chance.choice((b"{}\n", b"x", content[-50:]))
+    first, second = chance.sample(range(len(lines)), 2)
+    if kind == "lost":
+        del lines[first]
+    elif kind == "doubled":
+        lines.insert(second, lines[first])
+    else:
+        lines.insert(second, lines.pop(first))
+    return b"".join(lines)
+
+
+@pytest.mark.full
+def test_each_change_is_found_or_changes_nothing(study: Path, tmp_path: Path) -> None:
+    """Of changes to all files nothing is computed otherwise without a word."""
+    shutil.copytree(study, tmp_path, dirs_exist_ok=True)
+    here = find_workspace(tmp_path)
+    said, before = told(here), computed(here)
+    assert not isinstance(before, str), before
+    files = sorted(path for path in (tmp_path / "runs").rglob("*") if path.is_file() and path.name not in NOT_READ)
+    chance, silent, found = random.Random(7), [], 0
+    for number in range(CHANGES):
+        path = files[number % len(files)]
+        content = path.read_bytes()
+        after = changed(content, chance)
+        if after == content:
+            continue
+        path.write_bytes(after)
+        if told(here) - said:
+            found += 1
+        elif (now := computed(here)) != before and not isinstance(now, str):
+            silent.append((path.relative_to(tmp_path), after))
+        path.write_bytes(content)
+    assert silent == []
+    assert found > CHANGES / 2

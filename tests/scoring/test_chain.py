@@ -1,0 +1,261 @@
+"""The log of scores can't be altered unseen: the database refuses it, and whoever gets around that is found out."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+import pytest
+from stores import KINDS, empty_database, kept, opened, score, undo
+
+from genaipa.errors import DataError, GenaipaError
+from genaipa.scoring import chain, schema
+from genaipa.scoring.databases import connect
+from genaipa.scoring.store import Store
+from rubrics import keys_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from commandline import Finished
+
+GUARDS = {
+    "sqlite": (
+        *("DROP TRIGGER IF EXISTS score_events_not_changed", "DROP TRIGGER IF EXISTS score_events_not_deleted"),
+        *("DROP TRIGGER IF EXISTS score_events_not_replaced", "DROP TRIGGER IF EXISTS score_chain_grows"),
+        *("DROP TRIGGER IF EXISTS score_chain_not_deleted", "DROP TRIGGER IF EXISTS score_chain_is_one"),
+    ),
+    "postgresql": (
+        "DROP TRIGGER IF EXISTS score_events_kept ON score_events",
+        "DROP TRIGGER IF EXISTS score_chain_grows ON score_chain",
+        "DROP TRIGGER IF EXISTS score_chain_not_emptied ON score_chain",
+    ),
+}
+
+
+@pytest.fixture(params=KINDS)
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """An empty database of each kind."""
+    return empty_database(request.param, tmp_path, request.config)
+
+
+def tampered(store: Store, *statements: str) -> None:
+    """Carry statements out as somebody who knows how to get around the database's refusal."""
+    with store._writing() as connection:
+        for statement in (*GUARDS[connection.dialect.name], *statements):
+            connection.exec_driver_sql(statement)
+
+
+def test_the_database_refuses_to_change_events(url: str) -> None:
+    """No event can be changed or deleted, by whatever program; everything else of the store goes on."""
+    with opened(url) as store:
+        first = score("ana", "a1")
+        store.append([first, undo(first)])
+        replace = "REPLACE INTO score_events SELECT * FROM score_events"
+        postgresql = url.startswith("postgresql")
+        for statement in (
+            *("UPDATE score_events SET event = '{}'", "DELETE FROM score_events WHERE seq = 1"),
+            *(() if postgresql else (replace,)),
+        ):
+            with pytest.raises(GenaipaError, match="only ever added"), store._writing() as connection:
+                connection.exec_driver_sql(statement)
+        store.append([score("ana", "a1")])
+        assert len(kept(store)) == 3
+        assert chain.verify(store).breaks == []
+
+
+def test_what_was_altered_is_found(url: str) -> None:
+    """A changed, a deleted, an added and a misfiled event, and a shortened log, are each told with their place."""
+    told = {
+        "UPDATE score_events SET event = replace(event, '\"ana\"', '\"eva\"') WHERE seq = 2": "event 2",
+        "UPDATE score_events SET answer = 'a9' WHERE seq = 3": "event 3 .* filed under",
+        "UPDATE score_events SET event = '{' WHERE seq = 2": "event 2 .* can't be read",
+        "DELETE FROM score_events WHERE seq = 2": "event 3",
+        "DELETE FROM score_events WHERE seq = 4": "1 of 4 events is missing",
+        "UPDATE score_chain SET events = 3, head = (SELECT digest FROM score_events WHERE seq = 3)": "was put in",
+        "INSERT INTO score_events (id, answer, event) SELECT 'x', answer, event FROM score_events WHERE seq = 1": "x",
+    }
+    events = [score("ana", f"a{n}") for n in range(1, 5)]
+    for statement, where in told.items():
+        with closing(Store.open(url, damaged=True)) as store, store._writing() as connection:
+            for table in ("score_chain", "score_events", "score_schema", "score_drafts", "score_reservations"):
+                connection.exec_driver_sql(f"DROP TABLE {table}")
+            if connection.dialect.name == "postgresql":
+                connection.exec_driver_sql("DROP FUNCTION score_events_kept, score_chain_kept")
+        with opened(url) as store:
+            store.append(events)
+            assert chain.verify(store).breaks == []
+            tampered(store, statement)
+            breaks = chain.verify(store).breaks
+            assert all(any(part in found for found in breaks) for part in where.split(" .* ")), (statement, breaks)
+        with pytest.raises(DataError, match="changed by something else than genaipa"):
+            Store.open(url)
+        Store.open(url, damaged=True).close()
+
+
+def test_a_database_that_lost_its_triggers_is_told(url: str) -> None:
+    """Where nothing was altered yet, but can be since the triggers were dropped, `verify` says which."""
+    with opened(url) as store:
+        store.append([score("ana", "a1")])
+        assert chain.verify(store).breaks == []
+        tampered(store)
+        (told,) = chain.verify(store).breaks
+        assert "no longer refuses to change or delete an event" in told
+        with store._reading() as connection:
+            dropped = GUARDS[connection.dialect.name]
+        assert all(statement.split()[4] in told for statement in dropped)
+
+
+def test_the_state_of_the_log_only_grows(url: str) -> None:
+    """The digest of the last event can't be replaced, taken away or doubled, by whatever program."""
+    with opened(url) as store:
+        store.append([score("ana", "a1")])
+        for statement in (
+            "UPDATE score_chain SET head = 'x'",
+            "UPDATE score_chain SET events = events - 1",
+            "UPDATE score_chain SET events = events + 1, before_it = 1",
+            "DELETE FROM score_chain",
+            "INSERT INTO score_chain SELECT * FROM score_chain",
+            *(("TRUNCATE score_chain",) if url.startswith("postgresql") else ()),
+        ):
+            with pytest.raises(GenaipaError, match="only ever grows"), store._writing() as connection:
+                connection.exec_driver_sql(statement)
+        assert chain.verify(store).breaks == []
+
+
+HOLLOW = {
+    "sqlite": (
+        "DROP TRIGGER score_events_not_changed",
+        "CREATE TRIGGER score_events_not_changed BEFORE UPDATE ON score_events WHEN 0 BEGIN SELECT 1; END",
+    ),
+    "postgresql": ("ALTER TABLE score_events ENABLE REPLICA TRIGGER score_events_kept",),
+}
+
+
+def test_a_guard_that_guards_nothing_is_told(url: str) -> None:
+    """A trigger of the same name that does nothing, or only on replicas, is none."""
+    with opened(url) as store:
+        with store._writing() as connection:
+            hollow = HOLLOW[connection.dialect.name]
+            for statement in hollow:
+                connection.exec_driver_sql(statement)
+        (told,) = chain.verify(store).breaks
+        assert "no longer refuses" in told
+        assert hollow[0].split()[-1] in told
+
+
+def test_an_event_that_no_reader_sees_is_found(tmp_path: Path) -> None:
+    """An event moved below the first number keeps its digest, and is told all the same."""
+    with opened(f"sqlite:///{tmp_path / 'scores.db'}") as store:
+        store.append([score("ana", "a1"), score("ana", "a2")])
+        tampered(store, "UPDATE score_events SET seq = -1 WHERE seq = 1")
+        assert "event -1" in chain.verify(store).breaks[0]
+        assert "below the first" in chain.verify(store).breaks[0]
+
+
+def test_an_event_numbered_below_the_first_is_found(tmp_path: Path) -> None:
+    """Numbers can be chosen in SQLite: an event before the first one is held against its digest too."""
+    with opened(f"sqlite:///{tmp_path / 'scores.db'}") as store:
+        store.append([score("ana", "a1")])
+        tampered(
+            store,
+            "INSERT INTO score_events (seq, id, answer, event) SELECT -5, 'x', answer, event FROM score_events",
+        )
+        assert "event -5 (x)" in chain.verify(store).breaks[0]
+
+
+def test_a_log_that_lost_its_last_digest_is_refused(url: str) -> None:
+    """Without the digest of the last event, or with two, nothing is computed, and `verify` says why."""
+    for statement, rows in (
+        ("INSERT INTO score_chain SELECT * FROM score_chain", 2),
+        ("DELETE FROM score_chain", 0),
+    ):
+        with closing(Store.open(url, damaged=True)) as store:
+            if rows == 2:
+                store.append([score("ana", "a1")])
+            tampered(store, statement)
+            with pytest.raises(GenaipaError, match=f"score_chain has {rows} rows in place of one"):
+                chain.verify(store)
+        with pytest.raises(DataError, match="changed by something else than genaipa"):
+            Store.open(url)
+
+
+def test_a_log_that_was_made_anew_is_told_by_a_noted_head(store: Store) -> None:
+    """A whole log with digests of its own is in order; only the digest that was noted tells that it is another."""
+    store.append([score("ana", "a1")])
+    head = chain.verify(store).head
+    store.append([score("ana", "a2")])
+    assert chain.verify(store, head).breaks == []
+    tampered(store, "UPDATE score_events SET event = replace(event, '\"ana\"', '\"eva\"')", "DELETE FROM score_chain")
+    with store._writing() as connection:
+        schema._begin_chain(connection)
+    (told,) = chain.verify(store).breaks
+    assert "no longer refuses" in told
+    assert "made anew" in chain.verify(store, head).breaks[0]
+
+
+def test_scores_of_before_are_chained_when_they_are_opened(url: str) -> None:
+    """A database of the first schema keeps its events; they hold from the day on which it was brought forward."""
+    events = [score("ana", f"a{n}") for n in range(3)]
+    engine, _ = connect(url)
+    with engine.connect() as connection:
+        schema.bring_forward(connection, schema.STEPS[:1])
+        for event in events:
+            written = {"id": event.id, "answer": event.answer, "event": msgspec.json.encode(event).decode()}
+            names = ", ".join(f"'{value}'" for value in written.values())
+            connection.exec_driver_sql(f"INSERT INTO score_events (id, answer, event) VALUES ({names})")
+        connection.commit()
+    engine.dispose()
+    with opened(url) as store:
+        store.append([score("bob", "a1")])
+        assert kept(store)[:3] == events
+        found = chain.verify(store)
+        assert (found.events, found.before, found.breaks) == (4, 3, [])
+        tampered(store, "UPDATE score_events SET event = replace(event, '\"ana\"', '\"eva\"') WHERE seq = 2")
+        assert "event 2" in chain.verify(store).breaks[0]
+
+
+def test_the_command_says_where(genaipa: Callable[..., Finished], tmp_path: Path) -> None:
+    """`scores verify` ends with 0 and the last digest, or with 1 and each place; the log still comes out whole."""
+    (tmp_path / "genaipa.toml").touch()
+    assert genaipa("scores", "verify").code == 2
+    with opened(f"sqlite:///{tmp_path / 'scores.db'}") as store:
+        store.append([score("ana", f"{n:064}") for n in range(3)])
+        head = chain.verify(store).head
+        done = genaipa("scores", "verify", "--head", head)
+        assert (done.code, head in done.out) == (0, True)
+        tampered(store, "UPDATE score_events SET event = replace(event, '\"ana\"', '\"eva\"') WHERE seq = 2")
+    done = genaipa("scores", "verify")
+    assert done.code == 1
+    assert "event 2" in done.err
+    assert "genaipa scores verify" in genaipa("scores", "export").err
+    assert genaipa("scores", "export", "-o", "out/log.jsonl").code == 0
+    assert genaipa("scores", "export", "-o", "out/log.jsonl").code == 2
+    (tmp_path / "scores.db").rename(tmp_path / "damaged.db")
+    assert genaipa("scores", "import", "out/log.jsonl", "--unknown-answers").code == 0
+    assert genaipa("scores", "verify").code == 0
+
+
+def test_a_store_of_before_rubrics_were_files_goes_on(tmp_path: Path) -> None:
+    """A store written when the five metrics were fixed reads as it was, takes new scores, and is written alike today.
+
+    five_metrics.sql is the dump of such a store, made by the code of that time.
+    """
+    old, new = tmp_path / "old.db", tmp_path / "new.db"
+    with closing(sqlite3.connect(old)) as made:
+        made.executescript((Path(__file__).parent / "five_metrics.sql").read_text(encoding="utf-8"))
+        head = made.execute("SELECT head FROM score_chain").fetchone()[0]
+    with opened(f"sqlite:///{old}") as store, opened(f"sqlite:///{new}") as again:
+        events = [event for _, event in store.events()]
+        assert [keys_of(event.values) for event in events if event.values] == ["11223", "33123", "11123", "11111"]
+        assert store.drafts("ana")[0].typed == "11..."
+        again.append(events)
+        assert [(link.event, link.digest) for link in again.links()] == [
+            (link.event, link.digest) for link in store.links()
+        ]
+        store.append([score("ana", "c" * 64)])
+        assert chain.verify(store, head).breaks == []
+        assert chain.verify(store).events == 7

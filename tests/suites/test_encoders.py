@@ -1,0 +1,360 @@
+"""Encoders fine-tuned for suites: a tiny model of random weights learns each kind of task, is stopped and goes on.
+
+Torch and transformers are in no extra that `make test` installs: CI runs this file in an environment of its own.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from threading import Event
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from commandline import heeding
+from running import lines_of, write
+from tiny_encoder import make_tiny_encoder
+
+from genaipa.files.strict_yaml import as_yaml, read_yaml
+from genaipa.runs.folder import RunFolder
+from genaipa.runs.records import RunSpec, SuitePlan
+from genaipa.suites.catalog import suites
+from genaipa.suites.encoders.heads import HEADS
+from genaipa.suites.encoders.kinds import Example
+from genaipa.suites.encoders.settings import TrainingSettings
+from genaipa.suites.material import Outcome
+from genaipa.workspace import find_workspace
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from genaipa.suites.encoders.kinds import KindName
+
+ROOT = Path(__file__).parents[2]
+SHIPPED = ROOT / "suites" / "encoders" / "training.yaml"
+needs_torch = pytest.mark.skipif(find_spec("torch") is None, reason="needs torch and transformers (extra encoders)")
+
+PATIENCE = 180.0
+"""Seconds that the end of a process may take on a busy machine."""
+COLOURS = ("red", "green", "blue", "black")
+THINGS = ("house", "tree", "car", "boat", "cup")
+
+
+@pytest.fixture(autouse=True)
+def here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A workspace; one thread for each process."""
+    Path("genaipa.toml").touch()
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+
+
+@pytest.fixture
+def tiny(tmp_path: Path) -> str:
+    """The name of a system: a model that knows the words of the samples."""
+    texts = [path.read_text() for path in sorted((ROOT / "suites").rglob("*.*")) if path.suffix != ".yaml"]
+    return f"encoder/{make_tiny_encoder(tmp_path / 'tiny', texts)}"
+
+
+def settings(**changed: Any) -> TrainingSettings:
+    """The shipped settings with short texts and some others changed."""
+    fields = {name: getattr(read_yaml(SHIPPED, TrainingSettings), name) for name in TrainingSettings.__struct_fields__}
+    return TrainingSettings(**(fields | {"max_length": 64, "stride": 8} | changed))
+
+
+def train_for(**changed: Any) -> None:
+    """Put such settings into the workspace."""
+    said = settings(**changed)
+    write("suites/encoders/training.yaml", as_yaml(said).replace("3.0e-05", "0.00003"))
+
+
+def the_run() -> RunFolder:
+    """The only run here."""
+    (path,) = Path("runs").iterdir()
+    return RunFolder(path)
+
+
+# -- kinds --
+
+SENTENCES = [f"the {colour} {thing} is here" for colour in COLOURS for thing in THINGS]
+TEACH: dict[KindName, Callable[[str], Example]] = {
+    "sequence": lambda said: Example(said, target=said.split()[1]),
+    "multi-label": lambda said: Example(said, target=["red", "warm"] if "red" in said else [said.split()[1]]),
+    "pair": lambda said: Example(said.split()[1], said, target=said.split()[2]),
+    "token": lambda said: Example(
+        tuple(said.split()), target=[["O", "B-thing", "I-thing", "O", "O"], ["B-the", "O", "O", "B-is", "O"]]
+    ),
+    "span": lambda said: Example("which thing", said, (4, 4 + len(" ".join(said.split()[1:3])))),
+}
+
+
+def right(kind: KindName, example: Example) -> Any:
+    """The prediction that is right."""
+    return example.second[slice(*example.target)] if kind == "span" else example.target
+
+
+def train(tmp_path: Path, kind: KindName, examples: Sequence[Example], **changed: Any) -> tuple[Any, list[str]]:
+    """What came of training the tiny model on examples that it is asked as well, and what it said meanwhile."""
+    from genaipa.suites.encoders.training import Job, fine_tune
+
+    said: list[str] = []
+    words = [one if isinstance(one, str) else " ".join(one) for each in examples for one in (each.first, each.second)]
+    job = Job(
+        model=make_tiny_encoder(tmp_path / "model", words),
+        kind=kind,
+        seed=0,
+        train=examples,
+        valid=examples,
+        asked=examples,
+        figure=lambda found: sum(one == right(kind, of) for one, of in zip(found, examples, strict=True)) / len(found),
+        settings=settings(**{"learning_rate": 0.02, "epochs": 200, "patience": 60, **changed}),
+        scratch=tmp_path / "scratch",
+        say=said.append,
+        over=Event(),
+    )
+    return fine_tune(job), said
+
+
+@needs_torch
+@pytest.mark.parametrize("kind", TEACH)
+def test_each_kind_learns(kind: KindName, tmp_path: Path) -> None:
+    """Of every kind a tiny model learns twenty sentences by heart: labels go in and come out in their places."""
+    examples = [TEACH[kind](said) for said in SENTENCES]
+    trained, said = train(tmp_path, kind, examples)
+    assert trained.predictions == [right(kind, one) for one in examples]
+    assert trained.figure == 1.0
+    assert any(re.fullmatch(r"epoch \d+ of 200, 100\.00 on validation", one) for one in said), said
+    assert not (tmp_path / "scratch").exists()
+
+
+@needs_torch
+def test_long_texts(tmp_path: Path) -> None:
+    """A span is found beyond the longest length, in a further window; words that were cut off are tagged O."""
+    long = [Example("which thing", f"{'and so on ' * 9}{said} {'and so on ' * 9}") for said in SENTENCES]
+    spans = []
+    for said, one in zip(SENTENCES, long, strict=True):
+        start = one.second.index(" ".join(said.split()[1:3]))
+        spans.append(Example(one.first, one.second, (start, start + len(" ".join(said.split()[1:3])))))
+    trained, _ = train(tmp_path, "span", spans, max_length=24, epochs=25)
+    assert trained.figure > 0.9
+
+    words = tuple(["red"] * 30)
+    trained, _ = train(tmp_path, "token", [Example(words, target=[["B-x"] * 30])] * 16, max_length=16, epochs=9)
+    (tags,) = trained.predictions[0]
+    assert (tags[:14], tags[14:]) == (["B-x"] * 14, ["O"] * 16)
+
+
+@needs_torch
+def test_no_better_epoch(tmp_path: Path) -> None:
+    """Training stops after as many epochs without a better figure as the settings say, and the seed decides it all."""
+    examples = [TEACH["sequence"](said) for said in SENTENCES]
+    first, _ = train(tmp_path, "sequence", examples, learning_rate=1e-9, patience=3)
+    again, _ = train(tmp_path, "sequence", examples, learning_rate=1e-9, patience=3)
+    assert first.epochs == 4.0
+    assert first == again
+
+
+# -- runs --
+
+
+@needs_torch
+def test_every_suite(genaipa: Any, tiny: str) -> None:
+    """Each suite is run on its sample: two steps for each model, a reply to every item, a note, no checkpoint left."""
+    train_for(epochs=1, batch_size=9)
+    for suite in HEADS:
+        done = genaipa("run", "--suite", suite, "--split", "sample", "--system", tiny, "--name", suite, "--json")
+        assert done.code == 0, (suite, done)
+        assert "is fine-tuned here on the very items asked (20 items with their labels), with seed 0" in done.err, suite
+        (folder,) = Path("runs").glob(f"*-{suite}")
+        records = lines_of(folder / "answers.jsonl")
+        assert {record["status"] for record in records} == {"answered"}, suite
+        assert not [record["prediction"] for record in records if record["prediction"] == "unparsable"], suite
+        (kept,) = folder.glob(f"encoders/*/{suite}/seed-0/predictions.json")
+        assert len(json.loads(kept.read_text())["replies"]) == len(records), suite
+        assert [path.name for path in kept.parent.iterdir()] == ["predictions.json"], suite
+
+
+@needs_torch
+def test_privacyglue(genaipa: Any, tiny: str) -> None:
+    """Of the suites that are asked in one run each has trainings of its own, of which it keeps the predictions."""
+    train_for(epochs=1, batch_size=9)
+    done = genaipa("run", "--suite", "privacyglue", "--split", "sample", "--system", tiny, "--repetitions", "2")
+    assert done.code == 0, done
+    parts = {path.parts[-3] for path in the_run().path.glob("encoders/*/*/seed-1/predictions.json")}
+    assert parts == {path.name for path in (the_run().path / "suites").iterdir()} - {"encoders"}
+    assert len(parts) > 3
+    assert done.err.count("is fine-tuned here on the very items asked") == len(parts)
+
+
+@needs_torch
+def test_stopped(tiny: str) -> None:
+    """Ctrl-C ends a training at once, however long it would have gone on."""
+    train_for(epochs=1_000_000, patience=1_000_000)
+    stopped = until(
+        "seed 0: epoch 1 ", "run", "--suite", "policyqa", "--split", "sample", "--system", tiny, by=signal.SIGINT
+    )
+    assert stopped.returncode == 130, stopped
+    assert "interrupted; 0 answers of 20 in, all kept." in stopped.stderr
+    assert not list(the_run().path.rglob(".checkpoints"))
+
+
+@needs_torch
+def test_killed_and_resumed(genaipa: Any, tiny: str) -> None:
+    """A kill in the second seed's training loses that alone: whatever was done by then is never repeated."""
+    train_for(epochs=60, patience=60, batch_size=4)
+    args = ("run", "--suite", "policyqa", "--split", "sample", "--system", tiny, "--repetitions", "3")
+    killed = until("seed 1: epoch 1 ", *args, by=signal.SIGKILL)
+    # Just the first seed's, unless the machine is too busy for this process to kill the other one in time.
+    kept = {path: path.stat().st_mtime_ns for path in predictions()}
+    assert {path.parent.name for path in kept} >= {"seed-0"}
+
+    train_for(epochs=2)  # the run goes on with its own settings
+    done = genaipa("run", "--resume", "latest")
+    assert done.code == 0, done
+    assert "epoch 2 of 2" not in done.err
+    assert {f"seed-{seed}" for seed in range(3) if f"seed {seed}: fine-tuning" in done.err} == {
+        path.parent.name for path in predictions() if path not in kept
+    }
+    assert {path: path.stat().st_mtime_ns for path in kept} == kept
+    assert (killed.stderr + done.err).count("seed 0: epoch 60 of 60") == 1
+    assert (len(predictions()), the_run().state()[1].totals().answered) == (3, 60)
+    assert not list(the_run().path.rglob(".checkpoints"))
+
+
+def predictions() -> list[Path]:
+    """The files of the seeds that are done."""
+    return list(the_run().path.glob("encoders/*/policyqa/seed-*/predictions.json"))
+
+
+def until(said: str, *args: str, by: signal.Signals) -> subprocess.CompletedProcess[str]:
+    """Run a command until it has said something, and end it by a signal."""
+    with heeding(signal.SIGINT):
+        process = subprocess.Popen(
+            [sys.executable, "-m", "genaipa", *args], stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True
+        )
+    heard = ""
+    for line in process.stderr or ():
+        heard += line
+        if said in line:
+            break
+    process.send_signal(by)
+    try:
+        # A training that is waited for takes hours.
+        rest = process.communicate(timeout=PATIENCE)[1]
+    finally:
+        process.kill()
+    return subprocess.CompletedProcess(args, process.returncode, "", heard + rest)
+
+
+def opp115(**sizes: int) -> None:
+    """Put splits of so many texts into the workspace."""
+    for split, size in sizes.items():
+        rows = [f"{split} text {n},{('Data Security', 'Policy Change')[n % 2]}\n" for n in range(size)]
+        write(f"suites/opp115/{split}_dataset.csv", "".join(rows))
+
+
+@needs_torch
+def test_validation(genaipa: Any, tiny: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Asked the test split, a training is stopped by the validation split; asked that, by a part of the train split.
+
+    The report says which, also under a name of the user's own, and nothing on policies that only the published splits
+    share.
+    """
+    train_for(epochs=1)
+    write("systems.yaml", f"systems: {{mine: {{system: {tiny}}}}}")
+    opp115(train=40, validation=8, test=6)
+    for split, of in (
+        ("test", "the train split: 40 items, stopped by 8"),
+        ("validation", "the train split: 34 items, stopped by 6"),
+    ):
+        done = genaipa("run", "--suite", "opp115", "--split", split, "--system", "mine")
+        assert done.code == 0, done
+        assert f"seed 0: fine-tuning on {of}" in done.err
+    monkeypatch.setenv("COLUMNS", "200")
+    reported = genaipa("report", *(path.name for path in Path("runs").iterdir()))
+    assert reported.code == 0, reported
+    assert re.search(r"mine +system .* fine-tuned on the train split: 34 items, stopped by 6", reported.out)
+    assert "mine is fine-tuned here on the train split (40 items with their labels), with seed 0" in done.err
+    assert "The split is by segment" not in done.err + reported.out
+
+
+@needs_torch
+def test_no_model(genaipa: Any) -> None:
+    """A model that is nowhere, or has no tokenizer, is a sentence that says what to name."""
+    write("empty/config.json", json.dumps({"model_type": "bert"}))
+    for model in ("nobody/has-this-model", "./empty"):
+        done = genaipa("run", "--suite", "policyqa", "--split", "sample", "--system", f"encoder/{model}", "--new")
+        assert done.code == 2, done
+        assert f"encoder/{model} can't be loaded (" in done.err
+        assert "name a model of the Hugging Face hub, or a folder that holds one with its tokenizer." in done.err
+
+
+# -- without torch --
+
+
+def test_stopped_by_a_measure() -> None:
+    """What each training is stopped by is a measure of its suite."""
+    for name, head in HEADS.items():
+        measures = {measure.name for measure in suites()[name].measures}
+        assert {part.figure for part in head.parts} <= measures, name
+
+
+def test_gold_goes_round() -> None:
+    """What is learnt from a suite's sample, taken as predicted, makes replies that are all right."""
+    here = find_workspace()
+    for name, head in HEADS.items():
+        spec = RunSpec(("encoder/x",), (), {}, (), other_task=name, suite=SuitePlan("sample"))
+        suite = suites()[name](spec, here)
+        outcomes = []
+        for item in suite.material.items:
+            each = {part: part.examples(item, suite.material) for part in head.parts}
+            if name == "policyie" and len(item.gold) > 1:
+                continue  # its rows contradict each other
+            predicted = {part.name: [right(part.kind, one) for one in learnt] for part, learnt in each.items()}
+            outcomes.append(Outcome(item, suite.given(item, head.reply(item, predicted))))
+        for part in head.parts:
+            (measure,) = [one for one in suite.measures if one.name == part.figure]
+            assert measure.of(outcomes) == 1.0, (name, measure.name)
+
+
+def test_no_torch(genaipa: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the packages a run says which extra brings them, and a dry run needs none."""
+    monkeypatch.setitem(sys.modules, "torch", None)
+    args = ("run", "--suite", "policyqa", "--split", "sample", "--system", "encoder/bert-base-uncased")
+    refused = genaipa(*args)
+    assert refused.code == 1
+    assert "encoder/bert-base-uncased needs the package 'torch': pip install 'genaipa[encoders]'" in refused.err
+    assert not Path("runs").exists()
+    assert genaipa(*args, "--dry-run").code == 0
+
+
+def test_only_prompts_are_probed(genaipa: Any) -> None:
+    """Probes and examples are of prompts; with an encoder, before anything is trained, they are refused."""
+    opp115(train=40, test=6)
+    for suite, option, chosen in (("policyqa", "probe", "no-context"), ("opp115", "shots", "2")):
+        split = "test" if suite == "opp115" else "sample"
+        asked = ("--suite", suite, "--split", split, "--system", "encoder/x", f"--{option}", chosen)
+        done = genaipa("run", *asked, "--dry-run")
+        assert done.code == 2
+        said = f"'{option}' is for systems that are prompted; ask encoder/x, which is fine-tuned, without."
+        assert said in done.err
+
+
+def test_wrong_settings(genaipa: Any) -> None:
+    """A workspace's settings of training are checked before anything else, and a typing error is named."""
+    write("suites/encoders/training.yaml", SHIPPED.read_text().replace("epochs: 20", "epochs: 0"))
+    done = genaipa("run", "--suite", "policyqa", "--split", "sample", "--system", "encoder/x", "--dry-run")
+    assert done.code == 2
+    assert "training.yaml: epochs" in done.err
+
+
+@needs_torch
+def test_only_for_suites(genaipa: Any) -> None:
+    """An encoder that is asked about a document says after one question what it is for."""
+    done = genaipa("run", "--policy", "brindlecart", "--experiment", "quality", "--system", "encoder/any")
+    assert done.code == 3
+    assert "encoder/any is fine-tuned for the items of a suite; ask it with: genaipa run --suite" in done.err

@@ -1,0 +1,463 @@
+"""PrivacyGLUE: its means, its tests, its agreement, its seven tasks as one, and the import of its predictions."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import json
+import math
+import random
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from glue_tree import TREE, write_tree
+from servers import OpenAIServer, reply
+from test_suite_wire import Asked, golden
+
+from genaipa.reports.suites.glue_chapter import chapter
+from genaipa.reports.suites.results import boards, results
+from genaipa.reports.suites.scored import Scored
+from genaipa.runs.folder import RunFolder
+from genaipa.runs.records import RunSpec, SuitePlan
+from genaipa.runs.selection import select
+from genaipa.suites.catalog import parts_of
+from genaipa.suites.material import Outcome
+from genaipa.suites.piextract.data import LAYERS
+from genaipa.suites.privacyglue.aggregate import Pair, agreement, beaten, means, shares, smallest_p, spread, stars
+from genaipa.suites.privacyglue.encoders import encoders
+from genaipa.suites.privacyglue.examples import examples
+from genaipa.suites.privacyglue.predictions import EXAMPLES, read_predictions
+from genaipa.suites.privacyglue.rows import BY_NAME, ROWS, TASKS, Row
+from genaipa.tasks.catalog import SUITES, make_task
+from genaipa.workspace import find_workspace
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from commandline import Finished
+    from servers import Behaviour
+
+    from genaipa.suites.material import Item
+    from genaipa.suites.suite import Suite
+    from genaipa.tasks.base import Task
+
+    Cli = Callable[..., Finished]
+
+RUN = ("run", "--suite")
+
+
+def test_printed_rows_give_the_printed_means() -> None:
+    """Over 14 rows all fifteen means of Table 3 come out to the printed decimal; over 7 tasks they do not."""
+    names = ("arithmetic", "geometric", "harmonic")
+    for encoder in encoders():
+        over = means(encoder.rows)
+        assert over.whole
+        printed = [getattr(encoder.means, name) for name in names]
+        assert [round(getattr(over, name), 1) for name in names] == printed, encoder.system
+        first = encoder.over(ROWS[::2])
+        assert not first.whole
+        assert first.name == "mean of 7 of the 14 rows"
+        assert [round(getattr(first, name), 1) for name in names] != printed
+    # The printed deviations are rounded, so that a 0.0 among RoBERTa's leaves no geometric mean of its own.
+    for encoder in encoders():
+        over = means({row: encoder.deviations[row.name] for row in ROWS})
+        assert over.arithmetic == pytest.approx(encoder.means_of_deviations.arithmetic, abs=0.06), encoder.system
+        assert math.isnan(over.geometric) == (encoder.system == "RoBERTa")
+
+
+def test_a_zero_breaks_two_means_and_is_named() -> None:
+    """Geometric and harmonic mean are not defined with a zero, and the note names its row."""
+    over = means(dict.fromkeys(ROWS, 50.0) | {Row("piextract", "micro_f1"): 0.0})
+    assert over.arithmetic == pytest.approx(50 * 13 / 14)
+    assert math.isnan(over.geometric)
+    assert math.isnan(over.harmonic)
+    assert "PI-Extract micro F1 is 0" in over.note
+    assert means({}).note == "No row is there."
+    assert means({ROWS[0]: math.nan, ROWS[1]: 3.0}).rows == (ROWS[1],)
+
+
+def test_spread_is_the_populations_and_the_samples() -> None:
+    """The population's SD is the paper's; the sample's is there beside it, and not for one repetition."""
+    found = spread([1.0, 2.0, 3.0, 4.0])
+    assert (found.mean, found.number) == (2.5, 4)
+    assert found.population == pytest.approx(math.sqrt(1.25))
+    assert found.sample == pytest.approx(math.sqrt(5 / 3))
+    assert math.isnan(spread([1.0]).sample)
+    assert spread([1.0]).population == 0
+    assert math.isnan(spread([1.0, math.nan]).mean)
+
+
+def test_smallest_p_is_known_beforehand() -> None:
+    """Few repetitions can't reach a level; smallest p for 2, 3, 4, 5 and 10 per side are those known."""
+    assert [round(smallest_p(n, n), 3) for n in (1, 2, 3, 4, 5)] == [0.5, 0.167, 0.05, 0.014, 0.004]
+    assert smallest_p(10, 10) == pytest.approx(9.1e-5, abs=1e-6)
+
+
+def test_stars_need_every_other_beaten() -> None:
+    """A system has stars only at the level at which it beats all others; equal repetitions give none."""
+    high, low, middle = [0.9, 0.91, 0.92, 0.93, 0.94], [0.1, 0.2, 0.3, 0.4, 0.5], [0.8, 0.85, 0.9, 0.905, 0.99]
+    row = ROWS[0]
+    over_low, over_middle = beaten(row, "a", high, "b", low), beaten(row, "a", high, "c", middle)
+    assert stars([over_low]) == "**"
+    assert over_middle.p > 0.05
+    assert stars([over_low, over_middle]) == ""
+    same = beaten(row, "a", [0.9] * 5, "b", low)
+    assert same.p == pytest.approx(1 / 252)  # scipy's approximation for ties is below it
+    assert "temperature 0" in same.meaningless
+    assert stars([same]) == ""
+    assert "single" in beaten(row, "a", [0.9], "b", [0.1]).meaningless
+
+
+def test_agreement_is_the_most_frequent_outcome_of_all_pairs() -> None:
+    """It equals a plain count over all pairs of repetitions in their order, ties to the outcome seen first."""
+    draw = random.Random(4)
+    for mine, theirs, number in ((1, 1, 9), (2, 2, 40), (3, 5, 40), (10, 10, 40)):
+        first = [[draw.random() < 0.5 for _ in range(number)] for _ in range(mine)]
+        second = [[draw.random() < 0.5 for _ in range(number)] for _ in range(theirs)]
+        outcome = {(True, True): 0, (True, False): 1, (False, True): 2, (False, False): 3}
+        expected = [
+            Counter(outcome[a[n], b[n]] for a, b in itertools.product(first, second)).most_common(1)[0][0]
+            for n in range(number)
+        ]
+        assert agreement(first, second) == expected
+    found = shares(agreement([[True, True, False, False]], [[True, False, True, False]]))
+    assert found == dict.fromkeys(Pair, 0.25)
+    with pytest.raises(ValueError, match="2 and 3 examples"):
+        agreement([[True, True]], [[True, True, True]])
+
+
+def test_predictions_are_imported_as_a_run(genaipa: Cli, tmp_path: Path) -> None:
+    """Both units come out as worked out by hand; importing again changes nothing; the run is there and whole."""
+    tree = write_tree(tmp_path / "made-up")
+    done = genaipa("get", "privacyglue", "--runs", "--from", str(tree), "--json")
+    assert done.code == 0, done.err
+    found = json.loads(done.out)
+    assert found["systems"] == {
+        "privacyglue/made_up_base": {"runs": ["privacyglue-made_up_base"], "answers": 46, "scores": 0}
+    }
+    assert found["audit"]["findings"] == {}
+    again = genaipa("get", "privacyglue", "--runs", "--from", str(tree / "runs"))
+    assert "nothing was changed" in again.out
+    folder = RunFolder(Path("runs/privacyglue-made_up_base"))
+    predicted = read_predictions(folder)
+    assert list(predicted) == [task.name for task in TASKS]
+    for task, (_, figures) in TREE.items():
+        computed = predicted[task].figures()
+        for name, by_seed in figures.items():
+            assert [computed[seed][name] for seed in (0, 1)] == pytest.approx(by_seed), (task, name)
+    assert predicted["opp_115"].right() == [[True, True, True], [True, False, False]]
+    assert predicted["policy_qa"].right() == [[True, False], [False, True]]
+    assert predicted["piextract"].right()[1] == [True, True, True, False]
+    assert genaipa("validate", "--data").code == 0
+    assert "may not be passed on" in genaipa("pack").err
+    assert "their figures: genaipa report" in genaipa("leaderboard").out
+    kept = folder.path / EXAMPLES
+    kept.write_text(kept.read_text().replace("Who?", "Why?"))
+    assert "has changed since the run was made" in " ".join(genaipa("validate", "--data").out.split())
+    assert "privacyglue-predictions" in genaipa("runs").out
+    for again in (("--resume", "privacyglue-made_up_base"), ("-s", "extractive", "--task", "privacyglue-predictions")):
+        assert "get privacyglue --runs --from" in genaipa("run", *again).err
+
+
+def test_figures_that_do_not_fit_the_predictions_are_shown(genaipa: Cli, tmp_path: Path) -> None:
+    """A summary that says another figure is a finding with both figures, and the computed one counts."""
+    tree = write_tree(tmp_path / "made-up", wrong=True)
+    (tree / "runs/made_up_base/policy_qa/seed_1/all_results.json").write_text('{"predict_sample_f1": 0.5}')
+    (tree / "runs/made_up_base/privacy_qa/seed_1/predictions.json").unlink()
+    done = genaipa("get", "privacyglue", "--runs", "--from", str(tree))
+    assert done.code == 0, done.err
+    audit = Path("published/privacyglue-audit.csv").read_text()
+    assert "mean of macro_f1 of OPP-115 is 19.44 % by the predictions, and 20.44 % here." in audit
+    assert "sample_f1 of PolicyQA is 50.00 % by the predictions, and 0.50 % here." in audit
+    assert "this seed has no predictions, and is left out." in audit
+    assert "other-figure" in done.out
+    rows = json.loads(genaipa("report", "--json", "--formats", "png").out)["tables"]["privacyglue-test-rows"]
+    # Two were changed, and without a seed both means and both deviations of PrivacyQA are others.
+    assert "6 of the figures stated with its predictions are others" in rows["note"]
+    assert rows["rows"][0]["made_up_base_mean"] == pytest.approx(19.444, abs=1e-3)
+
+
+def test_predictions_that_do_not_fit_are_refused(genaipa: Cli, tmp_path: Path) -> None:
+    """Each is told by its file and entry, with what to do: no traceback, nothing half imported."""
+    cases = {
+        "opp_115": ([dict(TREE["opp_115"][0][0][0], gold_label=["Cookies"])], "'Cookies' is none of the twelve"),
+        "piextract": ([dict(TREE["piextract"][0][0][0], predicted_label=["O"])], "1 tags are predicted for 3"),
+        "policy_ie_b": ([dict(TREE["policy_ie_b"][0][0][0], task="type-III")], "'type-III' is no sub-task"),
+        "policy_qa": ([dict(TREE["policy_qa"][0][0][0], gold_answers=[])], "no list of right answers"),
+        "privacy_qa": ([TREE["privacy_qa"][0][0][0]] * 2, "has this id twice"),
+        "policy_detection": ([dict(TREE["policy_detection"][0][0][0], gold_label=["yes"])], "its labels are lists"),
+        "policy_ie_a": ({"id": 1}, "is not what PrivacyGLUE's code writes"),
+    }
+    for task, (entries, said) in cases.items():
+        tree = write_tree(tmp_path / task)
+        (tree / f"runs/made_up_base/{task}/seed_0/predictions.json").write_text(json.dumps(entries))
+        refused = genaipa("get", "privacyglue", "--runs", "--from", str(tree))
+        assert refused.code == 2, task
+        assert said in refused.err, task
+        assert f"{task}/seed_0/predictions.json" in refused.err
+    tree = write_tree(tmp_path / "apart")
+    (tree / "runs/made_up_base/opp_115/seed_1/predictions.json").write_text(json.dumps(TREE["opp_115"][0][0][:2]))
+    assert "has other examples" in genaipa("get", "privacyglue", "--runs", "--from", str(tree)).err
+    assert not Path("runs").exists()
+    assert "has no predictions" in genaipa("get", "privacyglue", "--runs", "--from", str(tmp_path / "none")).err
+    assert "--from FOLDER" in genaipa("get", "privacyglue", "--runs").err
+    assert "--from with --runs is for privacyglue alone" in genaipa("get", "genaipabench", "--runs", "--from", ".").err
+
+
+def _asked(genaipa: Cli, *options: str) -> Path:
+    done = genaipa(*RUN, "privacyglue", *options, "--json")
+    assert done.code == 0, done.err
+    return Path(json.loads(done.out)["folder"])
+
+
+def test_suites_asked_as_one_are_asked_as_they_are_alone(genaipa: Cli) -> None:
+    """Each part's items, and so its table, are those of a run of that suite alone; records name their suite."""
+    folder = RunFolder(_asked(genaipa, "--split", "sample", "--limit", "4", "-s", "extractive"))
+    kept = folder.answers.read_text().splitlines(keepends=True)
+    folder.answers.write_text("".join(kept[:2] + kept[-1:]))
+    assert "going on with" in genaipa(*RUN, "privacyglue", "--split", "sample", "--limit", "4", "-s", "extractive").err
+    assert len(folder.answers.read_text().splitlines()) == len(kept)
+    assert genaipa(*RUN, "opp115", "--split", "sample", "--limit", "4", "-s", "extractive").code == 0
+    records = list(folder.records())
+    names = [name for name in dict.fromkeys(task.suite for task in TASKS) if name in SUITES]
+    assert {record.coordinates["suite"] for record in records} == set(names)
+    assert folder.manifest().planned == len(records) == 4 * len(names)
+    here = find_workspace()
+    found, problems = results(here, select(here, []))
+    assert problems == []
+    assert {result.name for result in found} == {*names}
+    repeated = next(result for result in found if result.name == "opp115")
+    assert (repeated.repetitions, len(repeated.runs), repeated.missing) == (2, 2, 0)
+    assert len({outcome.key for outcome in repeated.outcomes}) == 8
+    assert {result.faults["unparsable"] for result in found} == {4, 8}
+    assert [bool(part.sources) for part in parts_of(_task(folder)).values()] == [True] * len(names)
+
+
+def _task(folder: RunFolder) -> Task:
+    return make_task(folder.manifest().spec, find_workspace(), folder)
+
+
+def test_parts_without_data_are_left_out_and_named(genaipa: Cli) -> None:
+    """A run asks what is here and says what is not, with the remedy; it goes on with what it began with."""
+    assert "genaipa get policyqa" in genaipa(*RUN, "privacyglue", "-s", "baseline/ceiling").err
+    Path("genaipa.toml").touch()
+    own = Path("suites/opp115/test_dataset.csv")
+    own.parent.mkdir(parents=True)
+    own.write_text("We tell you of changes.,Policy Change\nWe lock our doors.,Data Security\n")
+    folder = RunFolder(_asked(genaipa, "-s", "extractive"))
+    assert "without policyqa" in genaipa(*RUN, "privacyglue", "-s", "extractive", "--dry-run", "--new").err
+    own.unlink()
+    task = _task(folder)
+    assert list(parts_of(task)) == ["opp115"]
+    assert task.planned() == 2
+    assert [note for note in task.notes if "without" in note] == []
+
+
+def test_a_baseline_is_asked_where_it_is_one(genaipa: Cli) -> None:
+    """A baseline asks the suites that have it; one that none has, or a mixture, or too many examples are refused."""
+    assert "(20 answers of policyqa)" in genaipa(*RUN, "privacyglue", "--split", "sample", "-s", "baseline/empty").out
+    folder = RunFolder(_asked(genaipa, "--split", "sample", "-s", "baseline/best-overlap"))
+    assert {record.coordinates["suite"] for record in folder.records()} == {"policyqa"}
+    cases = {
+        ("-s", "baseline/whole-segmen"): "did you mean 'baseline/whole-segment'?",
+        ("-s", "baseline/best-overlap", "-s", "extractive"): "baseline/best-overlap is of policyqa alone",
+        ("-s", "extractive", "--split", "dev"): "no split of privacyglue 'dev'",
+        ("-s", "extractive", "--shots", "2"): "the sample of OPP-115 has no items beside those asked",
+    }
+    for options, said in cases.items():
+        refused = genaipa(*RUN, "privacyglue", "--split", "sample", *options)
+        assert refused.code == 2, options
+        assert said in refused.err, options
+
+
+def _parts(split: str = "sample") -> dict[str, Suite]:
+    spec = RunSpec(("extractive",), (), {}, (), other_task="privacyglue", suite=SuitePlan(split))
+    return parts_of(make_task(spec, find_workspace()))
+
+
+def _replied(part: Suite, reply: Callable[[Item], str]) -> list[Outcome]:
+    return [Outcome(item, part.given(item, reply(item))) for item in part.material.items]
+
+
+def _any_relevant(item: Item) -> str:
+    return json.dumps({"sentences": item.gold["relevant"]})
+
+
+def test_examples_are_right_by_the_gold_reply_and_wrong_by_a_fault() -> None:
+    """Every example of every task is right where the gold reply was given, and none where it can't be read."""
+    parts = _parts()
+    for task in TASKS:
+        if task.suite not in parts:
+            continue
+        part = parts[task.suite]
+        known = _any_relevant if task.name == "privacy_qa" else part.gold_reply
+        right, wrong = (_replied(part, reply) for reply in (known, lambda _: "well"))
+        good, bad = examples(task.name, part, right), examples(task.name, part, wrong)
+        # One of PolicyIE's sentences has two gold rows, of which one answer has one alone.
+        assert [one.right for one in good].count(False) == (task.suite == "policyie"), task.name
+        assert {one.right for one in bad} == {False}, task.name
+        assert len({one.key for one in good}) == len(good)
+        assert [(one.name, one.key) for one in good] == [(one.name, one.key) for one in bad]
+        for row, name in zip(task.rows, task.measures, strict=True):
+            measure = next(one for one in part.measures if one.name == name)
+            values = [measure.of(right), measure.of(wrong)]
+            assert values[1] < 0.5 < values[0] <= 1, row
+
+
+def test_imported_predictions_have_the_keys_of_the_suites(tmp_path: Path, genaipa: Cli) -> None:
+    """Predictions for the very items of a suite are told to be of the same examples, by their content."""
+    parts = _parts()
+    dumps = {
+        "opp_115": [(one.shown["text"], one.gold, {}) for one in parts["opp115"].material.items],
+        "policy_detection": [(one.shown["text"], one.gold, {}) for one in parts["policy-detection"].material.items],
+        "piextract": [
+            (one.shown["text"].split(" "), ["O"], {"task": layer})
+            for one in parts["piextract"].material.items
+            for layer in BY_NAME["piextract"].layers
+        ],
+        "policy_ie_a": [
+            (one.shown["text"], row["intent"], {}) for one in parts["policyie"].material.items for row in one.gold
+        ],
+        "policy_ie_b": [
+            (one.shown["text"].split(" "), ["O"], {"task": layer})
+            for one in parts["policyie"].material.items
+            for _ in one.gold
+            for layer in BY_NAME["policy_ie_b"].layers
+        ],
+        "privacy_qa": [
+            (sentence, "Relevant", {"question": one.shown["text"]})
+            for one in parts["privacyqa"].material.items
+            for sentence in parts["privacyqa"].material.documents[one.document]
+        ],
+    }
+    for task, entries in dumps.items():
+        file = tmp_path / f"runs/made_up/{task}/seed_0/predictions.json"
+        file.parent.mkdir(parents=True)
+        labelled = [
+            {"id": n, "text": text, "gold_label": gold, "predicted_label": gold} | more
+            for n, (text, gold, more) in enumerate(entries)
+        ]
+        file.write_text(json.dumps(labelled))
+    assert genaipa("get", "privacyglue", "--runs", "--from", str(tmp_path)).code == 0
+    predicted = read_predictions(RunFolder(Path("runs/privacyglue-made_up")))
+    assert list(predicted) == [task.name for task in TASKS if task.name in dumps]
+    for task, one in predicted.items():
+        part = parts[BY_NAME[task].suite]
+        told = examples(task, part, _replied(part, part.gold_reply))
+        assert {*one.examples.keys} == {example.key for example in told}, task
+
+
+def test_a_report_has_the_rows_of_systems_and_of_imported_encoders(genaipa: Cli, tmp_path: Path) -> None:
+    """Rows, means, tests and agreement are in one chapter; encoders of the paper are averaged over the same rows."""
+    write_tree(tmp_path, "a_model")
+    write_tree(tmp_path, "b_model")
+    assert genaipa("get", "privacyglue", "--runs", "--from", str(tmp_path)).code == 0
+    made = genaipa("report", "--output", "made", "--json", "--formats", "svg")
+    assert made.code == 0, made.err
+    tables = json.loads(made.out)["tables"]
+    rows = tables["privacyglue-test-rows"]["rows"]
+    assert [row["a_model"] for row in rows[:2]] == ["19.4 ± 5.6", "78.6 ± 21.4"]
+    assert rows[0]["PrivBERT (paper)"] == "82.1 ± 0.5"
+    assert rows[0]["a_model_sample_sd"] == pytest.approx(7.857, abs=1e-3)
+    over = {row["system"]: row for row in tables["privacyglue-test-means"]["rows"]}
+    assert round(over["PrivBERT (paper)"]["harmonic"], 1) == 65.2
+    assert over["a_model"]["figure"] == "PrivacyGLUE (14 rows)"
+    tested = tables["privacyglue-test-tests"]["rows"]
+    assert {round(row["smallest"], 3) for row in tested} == {0.167}
+    assert {row["meaning"].partition(":")[0] for row in tested} == {"undecided", "says nothing"}
+    assert {row["both"] + row["neither"] for row in tables["privacyglue-test-agreement"]["rows"]} == {100}
+    assert Path("made/figures/privacyglue-test-agreement.svg").is_file()
+
+
+def test_damaged_predictions_are_named_and_the_others_reported(genaipa: Cli, tmp_path: Path) -> None:
+    """One import that can't be read takes no report with it."""
+    write_tree(tmp_path, "a_model")
+    write_tree(tmp_path, "b_model")
+    assert genaipa("get", "privacyglue", "--runs", "--from", str(tmp_path)).code == 0
+    Path("runs/privacyglue-b_model", EXAMPLES).write_text("{")
+    made = genaipa("report", "--json")
+    assert made.code == 0, made.err
+    found = json.loads(made.out)
+    assert "a_model" in found["tables"]["privacyglue-test-rows"]["rows"][0]
+    assert any("privacyglue-b_model is left out" in sentence for sentence in found["problems"])
+
+
+def test_imported_encoders_are_rows_of_a_suites_own_table(genaipa: Cli, tmp_path: Path) -> None:
+    """Under measures that are defined alike; a tagger's are not. The paper's are averaged over a system's own rows."""
+    assert genaipa("get", "privacyglue", "--runs", "--from", str(write_tree(tmp_path))).code == 0
+    Path("genaipa.toml").touch()
+    own = {f"piextract/{folder}/validation.conll03": "We _ _ O\nsell _ _ O\n" for folder in LAYERS.values()}
+    for name, content in (own | {"opp115/test_dataset.csv": "We tell you of changes.,Policy Change\n"}).items():
+        place = Path("suites", name)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(content)
+    _asked(genaipa, "-s", "extractive")
+    tables = json.loads(genaipa("report", "--json", "--formats", "png").out)["tables"]
+    assert {row["kind"] for row in tables["opp115-test-own"]["rows"]}.isdisjoint({"imported", "published"})
+    assert "PrivBERT (paper)" not in tables["privacyglue-test-own-rows"]["rows"][0]
+    # From here on as if they were the published ones.
+    for kept in Path().glob("runs/*/suites/*/items.json"):
+        kept.write_text(kept.read_text().replace('"own"', '"was_own"'))
+    tables = json.loads(genaipa("report", "--json", "--formats", "png").out)["tables"]
+    (row,) = (row for row in tables["opp115-test"]["rows"] if row["kind"] == "imported")
+    assert (row["system"], row["how"]) == ("made_up_base", "fine-tuned, mean of 2 seeds; PrivacyGLUE's code")
+    assert row["micro_f1"] == pytest.approx(100 * (1 + 4 / 7) / 2)
+    assert "imported" not in {row["kind"] for row in tables["piextract-test"]["rows"]}
+    over = {(row["figure"], row["system"]): row["arithmetic"] for row in tables["privacyglue-test-means"]["rows"]}
+    # Of the two tasks that it was asked the one whose measure is the paper's: a tagger's words are no word pieces.
+    part = "mean of 2 of the 14 rows"
+    assert over[part, "PrivBERT (paper)"] == pytest.approx((82.1 + 87.2) / 2)
+    assert over[part, "extractive"] == 0
+    assert round(over["PrivacyGLUE (14 rows)", "PrivBERT (paper)"], 1) == 70.8
+
+
+def test_a_run_of_all_tasks_is_averaged_over_the_rows_that_it_has(genaipa: Cli) -> None:
+    """Fewer than 14 rows are named so; floors are worked out; the paper's encoders are of other items than a sample."""
+    _asked(genaipa, "--split", "sample", "-s", "extractive")
+    here = find_workspace()
+    sources = select(here, [])
+    every = [Scored(board) for board in boards(results(here, sources)[0])]
+    made = chapter(sources, every, [])
+    assert made is not None
+    tables = {table.name: table.data.to_dict("records") for table in made.tables}
+    there = [task for task in TASKS if task.suite in SUITES]
+    sample = {row["system"]: row for row in tables["privacyglue-sample-means"]}
+    assert "BERT (paper)" not in sample
+    there = [task for task in there if not task.layers]
+    assert sample["extractive"]["figure"] == f"mean of {2 * len(there)} of the 14 rows"
+    assert sample["floors"]["arithmetic"] > sample["extractive"]["arithmetic"] == 0
+    assert "privacyglue-sample-tests" not in tables
+    assert chapter(sources[:0], every, []) is None
+
+
+def test_right_replies_through_an_sdk_fill_all_rows(genaipa: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One run asks every suite its own questions, and each reply is read by its own suite: all 14 rows are there."""
+    parts = {name: Asked(name) for name in _parts()}
+    replies = {name: golden(asked.suite) for name, asked in parts.items()}
+
+    def behave(_number: int, body: dict[str, Any]) -> Behaviour:
+        for name, asked in parts.items():
+            with contextlib.suppress(StopIteration):
+                return reply(replies[name][asked.place(server, body)])
+        raise AssertionError("no suite asks this")
+
+    with OpenAIServer(behave, models=("m",)) as server:
+        monkeypatch.setenv("LOOP_BASE_URL", server.url)
+        monkeypatch.setenv("LOOP_API_KEY", "sk-made-up")
+        folder = RunFolder(_asked(genaipa, "--split", "sample", "--limit", "3", "-s", "openai-api/loop/m"))
+    here = find_workspace()
+    sources = select(here, [])
+    made = chapter(sources, [Scored(board) for board in boards(results(here, sources)[0])], [])
+    assert made is not None
+    rows = next(table.data for table in made.tables if table.name == "privacyglue-sample-3-rows")
+    own = parts_of(_task(folder))
+    expected = []
+    for task in TASKS:
+        right = _replied(own[task.suite], own[task.suite].gold_reply)
+        measures = {one.name: one for one in own[task.suite].measures}
+        expected += [100 * measures[name].of(right) for name in task.measures]
+    assert len(expected) == 14
+    assert list(rows["openai-api/loop/m_mean"]) == pytest.approx(expected)
+    assert min(expected) > 10

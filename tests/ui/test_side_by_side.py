@@ -1,0 +1,222 @@
+"""`genaipa view`: a real server that shows answers side by side, to whoever has its token, and records nothing."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import httpx
+import pytest
+from commandline import heeding
+from desk import browsing
+
+from genaipa.ui.view.differences import Piece, marked
+from genaipa.ui.view.index import Choice, Index
+from genaipa.workspace import find_workspace
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from commandline import Finished
+
+HOSTILE = """rules:
+- {match: outline data, reply: '<script>alert(1)</script><b>bold</b> "quoted"'}
+- {match: stance on government, reply: I had rather not., finish: refusal}
+- {match: conflicts, fail: permanent}
+default: It does not say.
+"""
+
+
+@pytest.fixture(scope="module")
+def study(demo: tuple[Path, Finished], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The demo's workspace with a second run, of a system that means no good."""
+    folder = tmp_path_factory.mktemp("view") / "study"
+    shutil.copytree(demo[0], folder)
+    (folder / "genaipa.toml").touch()
+    (folder / "evil.yaml").write_text(HOSTILE, encoding="utf-8")
+    asked = (
+        "-s",
+        f"scripted/{folder}/evil.yaml",
+        "-p",
+        "brindlecart",
+        "-e",
+        "quality",
+        "--conversation",
+        "independent",
+    )
+    command = [sys.executable, "-m", "genaipa", "run", *asked, "--name", "second", "--workspace", str(folder)]
+    subprocess.run(command, capture_output=True, timeout=120, check=False)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def address(study: Path) -> Iterator[str]:
+    """The address that a running view has printed, token included; closing it leaves every file as it was."""
+    before = {path: path.read_bytes() for path in study.rglob("*") if path.is_file()}
+    command = [sys.executable, "-um", "genaipa", "view", "--no-browser", "--workspace", str(study)]
+    with (
+        heeding(signal.SIGTERM, signal.SIGINT),
+        subprocess.Popen(command, stdout=subprocess.PIPE, text=True, encoding="utf-8") as process,
+    ):
+        try:
+            assert process.stdout is not None
+            printed = process.stdout.readline()
+            found = re.fullmatch(
+                r"The answers are at (http://127\.0\.0\.1:\d+/\?token=\S+) \(Ctrl-C closes it\)\.\n", printed
+            )
+            assert found, printed
+            yield found[1]
+        finally:
+            process.send_signal(signal.SIGINT)
+            process.wait(60)
+    assert {path: path.read_bytes() for path in study.rglob("*") if path.is_file()} == before
+
+
+@pytest.fixture
+def browser(address: str) -> Iterator[httpx.Client]:
+    """A client that came by the printed address and has the cookie."""
+    with httpx.Client(base_url=address.partition("?")[0], timeout=60) as client:
+        came = client.get(address)
+        assert (came.status_code, came.headers["location"]) == (303, "/")
+        assert re.search(r"HttpOnly.*SameSite=lax", came.headers["set-cookie"])
+        yield client
+
+
+def shown(page: str) -> list[str]:
+    """The ids of the questions on a page."""
+    return re.findall(r'<span class="id">(\w+)</span>', page)
+
+
+def test_only_the_token_opens_it(address: str, browser: httpx.Client) -> None:
+    """Not without the token, not with another, not under another name, not from another site; and nothing is posted."""
+    base = address.partition("?")[0]
+    for url in (base, f"{base}?token=guess", f"{base}view.css"):
+        refused = httpx.get(url, timeout=60)
+        assert refused.status_code == 403, url
+        assert "demo" not in refused.text
+    assert browser.get("/").status_code == 200
+    for headers in ({"Host": "evil.example"}, {"Origin": "https://evil.example"}, {"Origin": "null"}):
+        assert browser.get("/", headers=headers).status_code == 403, headers
+    assert browser.post("/").status_code == 405
+    said = browser.get("/").headers
+    assert said["content-security-policy"].startswith("default-src 'none'; style-src 'self'; form-action 'self'")
+    assert (said["cache-control"], said["x-frame-options"], said["referrer-policy"]) == (
+        "no-store",
+        "DENY",
+        "no-referrer",
+    )
+
+
+def test_answers_lie_side_by_side(browser: httpx.Client) -> None:
+    """The chosen systems' answers, their scores, what each alone says, and the document's own answer."""
+    page = browser.get("/", params={"system": ["careful", "breezy"], "question": "SE_f1"}).text
+    assert shown(page) == ["SE_f1"]
+    assert re.findall(r"<h3>([^<]+)</h3>", page) == ["careful", "breezy"]
+    assert '<mark class="number">No</mark>' in page
+    assert '<mark class="number">8.1</mark>' in page
+    assert '<b class="green">100</b> by 2 people' in page
+    assert "judge " in page
+    assert "In-app voice calls" not in page, "the note is for who judges"
+    assert "Of voice calls the policy says" in page
+    assert "not for those who will score them blind" in page
+    assert "<code>genaipa score " in page
+    assert "<mark" not in browser.get("/", params={"question": "SE_f1", "plain": "1"}).text.partition("<main>")[2]
+
+
+def test_filters_narrow(browser: httpx.Client) -> None:
+    """By outcome, by score and by both at once; what names nothing chooses everything, and pages hold the rest."""
+    everything = browser.get("/").text
+    assert "32 of 32 questions asked, page 1 of 2" in everything
+    assert len(shown(everything)) == 20
+    assert len(shown(browser.get("/", params={"page": "2"}).text)) == 12
+    assert shown(browser.get("/", params={"page": "99"}).text) == shown(browser.get("/", params={"page": "2"}).text)
+    assert shown(browser.get("/", params={"outcome": "refused"}).text) == ["T_f2"]
+    assert shown(browser.get("/", params={"outcome": "refused", "system": "careful"}).text) == []
+    assert shown(browser.get("/", params={"outcome": "failed"}).text) == ["T_f3"]
+    assert shown(browser.get("/", params={"score": "red", "system": "careful"}).text) == []
+    red = shown(browser.get("/", params={"score": "red", "system": "breezy"}).text)
+    apart = shown(browser.get("/", params={"score": "apart", "system": ["careful", "breezy"]}).text)
+    assert "SE_f1" in red
+    assert "SE_f1" in apart
+    assert "UC_f2" not in apart
+    assert "32 of 32" in browser.get("/", params={"outcome": "nope", "question": "nope", "page": "-1"}).text
+
+
+def test_what_a_model_says_is_text(browser: httpx.Client, study: Path) -> None:
+    """A reply with markup is shown as it was said."""
+    page = browser.get("/", params={"system": f"scripted/{study}/evil.yaml", "question": "T_f1"}).text
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;&lt;b&gt;bold&lt;/b&gt; &#34;quoted&#34;" in page
+    assert "<script" not in page
+
+
+def test_a_browser_needs_no_script(address: str) -> None:
+    """In chromium with scripts off, light and dark, wide and narrow: choose, press, read; nothing is wider than it."""
+    with browsing() as visitors:
+        for scheme, width in (("light", 1440), ("dark", 390)):
+            context = visitors.browser.new_context(
+                java_script_enabled=False, color_scheme=scheme, viewport={"width": width, "height": 900}
+            )
+            page = context.new_page()
+            page.goto(address)
+            assert "token" not in page.url
+            page.get_by_label("Question").select_option("RC_u1")
+            page.get_by_role("checkbox", name="extractive").uncheck()
+            page.get_by_role("button", name="Show").click()
+            page.get_by_role("heading", name="Has there ever been a security breach?").wait_for()
+            assert page.locator("article h3").all_text_contents()[:2] == ["careful", "breezy"]
+            page.get_by_text("What the document says").click()
+            assert page.get_by_text("whether there has ever been a security breach").is_visible()
+            box = page.locator("main").bounding_box()
+            assert box is not None
+            assert box["width"] <= width
+            context.close()
+
+
+def test_the_index_follows_a_run_that_goes_on(study: Path) -> None:
+    """Answers that come while it is open are there at the next click; a damaged line is counted."""
+    from genaipa.runs.selection import select
+
+    here = find_workspace(study)
+    index = Index(here, select(here, ["second"]))
+    assert len(index.chosen(Choice(outcome="answered"))) == 30
+    journal = select(here, ["second"])[0].folder.answers
+    whole = journal.read_bytes()
+    try:
+        more = re.sub(rb'"repetition":1', b'"repetition":2', whole.splitlines(keepends=True)[0])
+        journal.write_bytes(whole + more + b"no record\n")
+        index.refresh()
+        assert len(index.chosen(Choice(outcome="answered"))) == 31
+        assert "Lines that can't be read: 1." in index.problems[0]
+    finally:
+        journal.write_bytes(whole)
+
+
+def test_what_cannot_be_viewed_is_a_sentence(genaipa: Callable[..., Finished], study: Path) -> None:
+    """No run, an unknown filter, a taken port: said at once."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        for command, said in (
+            (("view", "--workspace", "."), "there is no run"),
+            (("view", "--system", "nope", "--workspace", study), "no system in these runs 'nope'"),
+            (("view", "demo", "--port", port, "--workspace", study), "without --port a free one is"),
+        ):
+            done = genaipa(*command)
+            assert done.code == 2
+            assert said in done.err
+
+
+def test_differences() -> None:
+    """Words, numbers and yes or no of one answer alone are marked; grammar, forms of a word and equal texts are not."""
+    assert marked(["Alone 12."]) == [[Piece("Alone 12.", "")]]
+    assert marked(["", "Alone 12."])[1] == [Piece("Alone 12.", "")]
+    one, other = marked(["Yes, the company's cookies for 6.4 days.", "No: a company cookie, 6.5 day."])
+    assert [piece for piece in one if piece.kind] == [Piece("Yes", "number"), Piece("6.4", "number")]
+    assert [piece for piece in other if piece.kind] == [Piece("No", "number"), Piece("6.5", "number")]
+    assert "".join(piece.text for piece in one) == "Yes, the company's cookies for 6.4 days."
+    assert marked(["Military grade locks", "None"])[0] == [Piece("Military grade locks", "word")]
