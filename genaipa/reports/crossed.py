@@ -24,9 +24,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from scipy.optimize import brentq
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import maximum_bipartite_matching
 from scipy.special import betaincinv, ndtri, stdtr, stdtrit
 
 if TYPE_CHECKING:
@@ -392,6 +389,9 @@ def _of_share(mean: float, parts: list[_Part], limits: _Limits, drawn: Floats | 
 def _drawn(drawn: Floats | _Cells, limits: _Limits) -> tuple[float, int]:
     """The number of independent draws, and of questions (or documents) that are not wholly at the usual end."""
     if isinstance(drawn, _Cells):
+        from scipy.sparse import csr_array
+        from scipy.sparse.csgraph import maximum_bipartite_matching
+
         # Only cells that share neither a question nor a document are independent of each other.
         pairs = csr_array((np.ones(len(drawn.value)), (drawn.question, drawn.document)))
         n = int((maximum_bipartite_matching(pairs) >= 0).sum())
@@ -422,5 +422,7 @@ def _p(reach: float, half: Any, only: _Part | None) -> float:
         return 0.0
     if reach == 0:
         return 1.0
+    from scipy.optimize import brentq  # takes long to import, and one document needs none
+
     found = brentq(lambda power: half(10.0**power) - reach, -100, np.log10(0.5), xtol=1e-12)
     return 2 * float(10.0**found)

@@ -11,7 +11,6 @@ from math import sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from scipy.optimize import brentq
 from scipy.special import ndtr
 
 from genaipa.reports.crossed import crossed
@@ -116,4 +115,6 @@ def _found(reach: Floats, error: float) -> float:
     """
     if np.isnan(reach).any():
         return float("nan")
+    from scipy.optimize import brentq  # takes long to import
+
     return float(brentq(lambda size: ndtr((size - reach) / error).mean() - POWER, 0.0, reach.max() + 5 * error))
