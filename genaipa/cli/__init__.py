@@ -14,7 +14,7 @@ import typer
 from typer.exceptions import TyperException
 
 from genaipa import __version__
-from genaipa.cli.terminal.help import Root
+from genaipa.cli.register import Commands
 from genaipa.cli.terminal.options import WorkspaceOption
 from genaipa.errors import GenaipaError, OptionError, UsageError, clipped
 
@@ -26,7 +26,7 @@ _NAMES = (errno.ENAMETOOLONG, errno.ELOOP)
 app = typer.Typer(
     name="genaipa",
     help="Measure how well AI assistants answer people's questions about privacy policies and data-protection law.",
-    cls=Root,
+    cls=Commands,
     invoke_without_command=True,
     pretty_exceptions_enable=False,
     # rich's help pages take three times as long to import as everything else here together.

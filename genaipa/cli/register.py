@@ -11,13 +11,28 @@ import typer
 from typer.main import get_group
 
 from genaipa.cli.terminal.closing import NOTHING, closing
-from genaipa.cli.terminal.help import Command, Group, Listing
+from genaipa.cli.terminal.headings import COMMANDS
+from genaipa.cli.terminal.help import Command, Group, Listing, Root
 from genaipa.cli.terminal.options import ExplainOption, QuietOption, WorkspaceOption
 
 _WITHIN = {"runs": ("batches",), "scores": ("objections",)}
 """Command → those of its own commands that have commands."""
 _NOWHERE = ("init", "unpack")
 """Commands that work outside of any workspace."""
+
+
+class Commands(Root):
+    """`genaipa` itself, whose commands are made when they are named."""
+
+    def __init__(self, **details: Any) -> None:
+        super().__init__(**details)
+        self.commands = dict.fromkeys(COMMANDS)  # type: ignore[assignment]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """The command of that name, or None."""
+        if cmd_name in COMMANDS and self.commands[cmd_name] is None:
+            self.commands[cmd_name] = made(cmd_name)
+        return super().get_command(ctx, cmd_name)
 
 
 def made(name: str) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import subprocess
 import sys
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING
 from genaipa import load_run
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from commandline import Finished
 
@@ -33,6 +34,57 @@ def test_rooms_are_kept() -> None:
     command = [str(lint_imports), "--no-cache", "--config", str(ROOT / "pyproject.toml")]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+# Files that reach one another by imports: no file joins them, and one that no longer does leaves the list.
+RINGS = {
+    "datasets.base",
+    "datasets.snapshot",
+    "datasets.suites",
+    "execution.request",
+    "execution.shards.request",
+    "suites.asking",
+    "suites.encoders.encoder",
+    "suites.encoders.heads",
+    "suites.piextract.baselines",
+    "suites.piextract.data",
+    "suites.splits",
+    "suites.suite",
+}
+
+
+def _imported(node: ast.AST) -> Iterator[str]:
+    """Names that are imported at run time, in functions too; what only a type checker reads is left out."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.ImportFrom) and child.module:
+            yield child.module
+            yield from (f"{child.module}.{one.name}" for one in child.names)
+        elif isinstance(child, ast.Import):
+            yield from (one.name for one in child.names)
+        elif not (isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING"):
+            yield from _imported(child)
+
+
+def _reached(module: str, graph: dict[str, set[str]]) -> set[str]:
+    found, ahead = set(), [module]
+    while ahead:
+        new = graph[ahead.pop()] - found
+        found |= new
+        ahead += new
+    return found
+
+
+def test_no_files_import_each_other_in_a_ring() -> None:
+    """No file reaches itself by what it imports at run time, but for those of a list that only grows shorter."""
+    files = (ROOT / "genaipa").rglob("*.py")
+    names = {path: ".".join(path.relative_to(ROOT / "genaipa").with_suffix("").parts) for path in files}
+    modules = {name.removesuffix(".__init__"): path for path, name in names.items()}
+    graph = {
+        module: {name.removeprefix("genaipa.") for name in _imported(ast.parse(path.read_text(encoding="utf-8")))}
+        & (modules.keys() - {module})
+        for module, path in modules.items()
+    }
+    assert {module for module in graph if module in _reached(module, graph)} == RINGS
 
 
 def test_start_is_light() -> None:

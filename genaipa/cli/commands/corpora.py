@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from genaipa.cli.commands.documents import named_document
 from genaipa.cli.terminal import completion
 from genaipa.cli.terminal.console import err, number, print_json, say, show, table
 from genaipa.cli.terminal.options import JsonOption, current_workspace, option, several
@@ -130,7 +131,6 @@ def _counted(documents: Iterable[Document], count: Any) -> Iterator[Document]:
 
 
 def _print_documents(names: tuple[str, ...], *, json: bool, output: Path | None, force: bool) -> None:
-    from genaipa.cli.commands.policies import named_document
     from genaipa.policies.distribution import MEASURES, measured
     from genaipa.policies.document import document_names
 

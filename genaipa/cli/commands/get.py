@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from genaipa.cli.commands.importing import import_study, named_dataset
 from genaipa.cli.terminal import completion
-from genaipa.cli.terminal.console import err, number, print_json, say, show
+from genaipa.cli.terminal.console import number, print_json, say, show
 from genaipa.cli.terminal.options import JsonOption, OfflineOption, current_workspace, option
 from genaipa.datasets.base import DATASETS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from genaipa.datasets.base import Dataset, Pulled
-
-_LINES = 5
-"""Progress lines where there is no terminal."""
 
 
 def get(
@@ -95,21 +89,7 @@ def _pull(dataset: str | None, source: str | None, *, offline: bool, json: bool)
 
 def pull_shown(dataset: Dataset, *, origin: str | None = None, offline: bool = False) -> Pulled:
     """Pull a data set, with its progress on stderr."""
-    with progress(dataset.title) as shown:
+    from genaipa.cli.terminal.progress import files_fetched
+
+    with files_fetched(dataset.title) as shown:
         return dataset.pull(origin=origin, offline=offline, progress=shown)
-
-
-@contextmanager
-def progress(title: str) -> Iterator[Callable[[int, int], None]]:
-    """Show on stderr how many files of a pull are done."""
-    said, console = f"pulling {title}", err()
-    if console.is_terminal:
-        with console.status(said) as status:
-            yield lambda done, total: status.update(f"{said}: looked for {done} of {total} files")
-        return
-
-    def line(done: int, total: int) -> None:
-        if done * _LINES // total > (done - 1) * _LINES // total:
-            say(f"{said}: looked for {done} of {total} files")
-
-    yield line

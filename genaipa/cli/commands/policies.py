@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from genaipa.cli.commands import corpora
+from genaipa.cli.commands.documents import named_document
 from genaipa.cli.terminal import completion
 from genaipa.cli.terminal.console import number, print_json, say, show, show_facts, table
 from genaipa.cli.terminal.options import JsonOption, current_workspace, option
@@ -109,16 +110,6 @@ def _facts(workspace: Workspace, document: Document) -> dict[str, Any]:
         "unused": why_unused(found.annotations, found.path, found.layer) if found and not held else "",
         "from": document.layer,
     }
-
-
-def named_document(workspace: Workspace, name: str) -> Document:
-    """The document of that name; a UsageError that says how to get it if it is a published one that isn't here."""
-    from genaipa.datasets.base import offering
-    from genaipa.policies.document import document_names, load_document
-
-    if name not in document_names(workspace) and (dataset := offering(name)):
-        raise UsageError(f"'{name}' is published, but not here yet; fetch it with: genaipa get {dataset.name}")
-    return load_document(name, workspace)
 
 
 @app.command("show")

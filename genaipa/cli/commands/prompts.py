@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from genaipa.cli.commands.documents import named_document
 from genaipa.cli.terminal import completion
 from genaipa.cli.terminal.closing import explain, follow, is_explained
 from genaipa.cli.terminal.console import print_json, show, table
@@ -135,7 +136,6 @@ def _print_text(name: str, text: str, *, exact: bool) -> None:
 
 def _script(workspace: Workspace, loaded: Prompts, policy: str) -> Script:
     """The messages for a document in parts of the usual size."""
-    from genaipa.cli.commands.policies import named_document
     from genaipa.execution.prepare import PART_TOKENS
     from genaipa.policies.parts import split_parts
     from genaipa.questions.sets import load_question_set

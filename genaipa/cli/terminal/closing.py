@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from genaipa.cli.terminal.console import show
+from genaipa.cli.terminal.console import show, width
 from genaipa.errors import UsageError
 
 if TYPE_CHECKING:
@@ -107,8 +107,6 @@ def _finish(kept: _Closing, general: str, *, json: bool) -> None:
         steps.append(kept.hint)
     room = 0
     if sys.stdout.isatty():
-        from genaipa.cli.terminal.console import width
-
         room = width() or 0
     line = _GAP.join(steps)
     for text in [line] if not room or len(line) <= room else steps:

@@ -7,7 +7,6 @@ table is as wide as it needs to be, one line for each row; `COLUMNS` fits tables
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import sys
 from functools import cache
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from genaipa.reports.table import Table as ReportTable
 
 _LEAST = 40
 """Columns below which nothing is fitted any more."""
@@ -157,26 +155,6 @@ def table(
         pieces.rstrip()
         shown.append_text(pieces).append("\n")
     out().print(shown, soft_wrap=True)
-
-
-def show_table(made: ReportTable) -> None:
-    """The table with its title above, on stdout; its note is for `--explain`."""
-    show_tables([made])
-
-
-def show_tables(several: Iterable[ReportTable]) -> None:
-    """Each table with its title above, without columns in which there is nothing; their notes are for `--explain`."""
-    from genaipa.cli.terminal.closing import explain
-    from genaipa.reports import render
-
-    for place, made in enumerate(several):
-        show(("\n" if place else "") + made.title)
-        rows, right = render.rows(made), set(render.numeric(made))
-        heads = render.headings(made)
-        kept = [column for column in range(len(heads)) if not rows or any(row[column] for row in rows)]
-        cells = [[row[column] for column in kept] for row in rows]
-        table([heads[one] for one in kept], cells, right=[kept.index(one) for one in right if one in kept])
-        explain(*re.split(r"(?<=\.) (?=[A-Z`“])", made.note), hint="What the numbers mean: --explain")
 
 
 def _style(header: str, cell: str) -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, get_args, get_origin
 
 from typer.core import TyperCommand, TyperGroup
 
-from genaipa.cli.terminal.headings import COMMANDS, EVERYWHERE, FEW, GROUPS, OLD_OPTIONS, OPTIONS, RARE, RENAMED, STARTS
+from genaipa.cli.terminal.headings import EVERYWHERE, FEW, GROUPS, OLD_OPTIONS, OPTIONS, RARE, RENAMED, STARTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -110,19 +110,7 @@ class Listing(Group):
 
 
 class Root(Group):
-    """`genaipa` itself, whose commands are made when they are named."""
-
-    def __init__(self, **details: Any) -> None:
-        super().__init__(**details)
-        self.commands = dict.fromkeys(COMMANDS)  # type: ignore[assignment]
-
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """The command of that name, or None."""
-        if cmd_name in COMMANDS and self.commands[cmd_name] is None:
-            from genaipa.cli.register import made
-
-            self.commands[cmd_name] = made(cmd_name)
-        return super().get_command(ctx, cmd_name)
+    """`genaipa` itself: its commands in groups, also by their old names."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         """The command that is named, by its old name too, which is then told the new one."""

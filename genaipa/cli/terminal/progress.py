@@ -39,6 +39,8 @@ _AROUND = 6
 """Lines around the table's rows: its head, its total, the count of hidden rows, and the cursor's line."""
 _SETTLED = 2.0
 """Seconds before which nothing is said about the time left."""
+_LINES_OF_FILES = 5
+"""Lines on the files of a pull where there is no terminal."""
 
 
 @dataclass(eq=False)
@@ -265,6 +267,22 @@ def joined(words: Sequence[str], width: int) -> list[str]:
     return lines
 
 
+@contextlib.contextmanager
+def files_fetched(title: str) -> Iterator[Callable[[int, int], None]]:
+    """Show on stderr how many files of a pull are done."""
+    said, console = f"pulling {title}", err()
+    if console.is_terminal:
+        with console.status(said) as status:
+            yield lambda done, total: status.update(f"{said}: looked for {done} of {total} files")
+        return
+
+    def line(done: int, total: int) -> None:
+        if done * _LINES_OF_FILES // total > (done - 1) * _LINES_OF_FILES // total:
+            say(f"{said}: looked for {done} of {total} files")
+
+    yield line
+
+
 class TerminalObserver(Observer):
     """Reports on stderr, asks before money is spent, and shows progress as suits a terminal or a pipe."""
 
@@ -279,9 +297,7 @@ class TerminalObserver(Observer):
     @contextlib.contextmanager
     def pulling(self, title: str) -> Iterator[Callable[[int, int], None]]:
         """Show how many files are fetched."""
-        from genaipa.cli.commands.get import progress
-
-        with progress(title) as shown:
+        with files_fetched(title) as shown:
             yield shown
 
     def ready(self, run: PreparedRun, systems: Sequence[Ready], cap: float | None) -> None:
