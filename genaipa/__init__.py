@@ -7,7 +7,7 @@ In a notebook, from an answer to a figure:
     run = genaipa.run(["extractive", "gpt-6-luna"], "brindlecart", experiment="quality")
     run.to_frame()                                  # the answers
     genaipa.scores(run)                             # people's scores, once `genaipa score` was used
-    genaipa.report(run, "out").figures["quality-metrics"].drawn()
+    genaipa.report(run, "out").figures["quality-metrics"].plot()
 
 Every function takes a `workspace` (its folder); without one, it is found as the command line finds it.
 """

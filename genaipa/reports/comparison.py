@@ -47,7 +47,10 @@ FORMS = (".csv", ".html", ".json", ".tex")
 
 @dataclass(frozen=True, repr=False)
 class Comparison:
-    """The table, and in words: what differed beforehand, what was found, how, and what could not be read."""
+    """The differences, and in words: what differed beforehand, what was found, how, and what could not be read.
+
+    `frame` are the differences for pandas, `table` the same ready to be shown.
+    """
 
     first: str
     second: str
@@ -58,12 +61,17 @@ class Comparison:
     problems: list[str] = field(default_factory=list)
 
     @property
+    def frame(self) -> pd.DataFrame:
+        """A row per measure and group of questions: both averages, their difference and its intervals."""
+        return self.table.data
+
+    @property
     def figure(self) -> Figure | None:
         """The forest plot of the differences; None where there is nothing to compare."""
         return forest.forest(self.table, self.first, self.second)
 
     def __repr__(self) -> str:
-        return f"<Comparison of {self.first} and {self.second}: {len(self.table.data)} differences>"
+        return f"<Comparison of {self.first} and {self.second}: {len(self.frame)} differences>"
 
     def _repr_html_(self) -> str:
         return self.table._repr_html_()
@@ -81,7 +89,7 @@ class Comparison:
             head = '<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n<title>genaipa compare</title>\n'
             return f"{head}{render.as_html(self.table)}\n</html>\n"
         if form == ".tex":
-            return render.as_latex(replace(self.table, data=self.table.data[list(PRINTED)]))
+            return render.as_latex(replace(self.table, data=self.frame[list(PRINTED)]))
         return render.as_csv(self.table)
 
 
@@ -103,7 +111,7 @@ def compare(
     >>> found = genaipa.compare("careful", "extractive", experiments=["quality"])
     >>> found.finding[0]
     'Compared are 32 questions: 32 pairs in quality, each about the same document.'
-    >>> figure = found.figure.drawn()
+    >>> figure = found.figure.plot()
     """
     here, names = chosen((first, second), workspace)
     if len(names) == 1:

@@ -73,7 +73,7 @@ class Report:
 
     @cached_property
     def figures(self) -> dict[str, Figure]:
-        """Every figure by its name, in reading order; `.drawn()` gives matplotlib's figure, to be edited further."""
+        """Every figure by its name, in reading order; `.plot()` gives matplotlib's figure, to be edited further."""
         return {figure.name: figure for chapter in self.chapters for figure in chapter.figures}
 
     @property
@@ -167,7 +167,7 @@ def report(
     >>> report = genaipa.report("demo")
     >>> list(report.figures)[:2]
     ['overview', 'quality-by-document']
-    >>> figure = report.figures["quality-metrics"].drawn()
+    >>> figure = report.figures["quality-metrics"].plot()
     >>> _ = figure.suptitle("Three systems, by metric")
     >>> figure.savefig("metrics.png")
     """

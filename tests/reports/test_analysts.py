@@ -106,13 +106,13 @@ def compared(ours: tuple[str, ...], theirs: tuple[str, ...]) -> Comparison:
 def test_other_people_give_no_verdict(theirs: tuple[str, ...], told: bool) -> None:
     """Where other analysts scored the one system than the other, nothing says which of them differs."""
     found = compared(("ada", "bo"), theirs)
-    first = found.table.data.iloc[0]
+    first = found.frame.iloc[0]
     assert (first["p"] < 0.05) is np.True_
     assert (first["meaning"] == "other analysts") is not told
     assert found.finding[2].startswith("Verdict: none. Other people scored A (") is not told
     assert any("is higher" in said for said in found.finding) is told
     assert found.figure is not None
-    assert found.figure.drawn()
+    assert found.figure.plot()
 
 
 def test_a_table_says_who_scored() -> None:

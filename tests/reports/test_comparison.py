@@ -42,7 +42,7 @@ def both(frame):
 
 def row(found, measure=OVERALL, questions="all"):
     """One row of a comparison's table."""
-    data = found.table.data
+    data = found.frame
     return data[(data["measure"] == measure) & (data["questions"] == questions)].iloc[0]
 
 
@@ -99,7 +99,7 @@ def test_a_comparison_by_hand():
 
 def test_every_measure_and_group_has_a_row():
     """M_all and each metric, for all questions, by source and by category; p is adjusted within each family."""
-    data = compare_sides(*both(study())).table.data
+    data = compare_sides(*both(study())).frame
     groups = ["all", "faq", "user", *CATEGORIES]
     assert list(zip(data["measure"], data["questions"], strict=True)) == [(m, g) for m in MEASURES for g in groups]
     by_family = data.groupby("family", sort=False)
@@ -171,7 +171,7 @@ def test_a_group_without_a_pair_is_empty():
     scores = [
         s for s in score_rows(rows) if "|T_" not in s["answer"] or ("T_u1" in s["answer"]) == ("b/" in s["answer"])
     ]
-    found = compare_sides(*both(tidy_of(rows, scores))).table.data
+    found = compare_sides(*both(tidy_of(rows, scores))).frame
     assert set(found["questions"]) == {"all", "faq", "user", *CATEGORIES} - {"T"}
     assert (found["pairs"] > 0).all()
 
@@ -208,7 +208,7 @@ def test_the_other_way_round_is_the_same_finding(seed, many, apart):
         ours, theirs = set(QUESTIONS[: many // 2]), set(QUESTIONS[many // 2 :])
         scores = [s for s in scores if s["answer"].rpartition("|")[2] in (ours if "a/one" in s["answer"] else theirs)]
     first, second = both(tidy_of(rows, scores))
-    found, turned = compare_sides(first, second).table.data, compare_sides(second, first).table.data
+    found, turned = compare_sides(first, second).frame, compare_sides(second, first).frame
     for name, other, sign in (
         ("difference", "difference", -1),
         ("low", "high", -1),
@@ -332,7 +332,7 @@ def test_no_verdict_contradicts_an_interval(seed):
     shift, spread = random.normal(0, 0.6), random.gamma(2, 0.4)
     values = random.normal(5.5, 1.5, (2, 32, 5))
     values[0] += shift + random.normal(0, spread, 5)
-    for _, one in scored_cells(values.clip(1, 10)).table.data.iterrows():
+    for _, one in scored_cells(values.clip(1, 10)).frame.iterrows():
         for low, high, p in (("low", "high", "p"), ("policies_low", "policies_high", "policies_p")):
             if not math.isnan(one[low]) and not math.isnan(one[p]):
                 assert (one[low] > 0 or one[high] < 0) == (one[p] < 0.05), one
@@ -346,18 +346,18 @@ def test_one_question_is_told_to_be_too_few():
     frame = study(questions=QUESTIONS[:1])
     found = compare_sides(side(frame, "a/one"), side(frame, "b/two"))
     first = row(found)
-    assert len(found.table.data) == len(MEASURES)
+    assert len(found.frame) == len(MEASURES)
     assert (first["n"], first["test"], first["meaning"]) == (1, "none", "too few questions to test")
     assert math.isnan(first["low"])
     assert math.isnan(first["p_holm"])
     assert any(said.startswith("Small n: 6 of 6") for said in found.finding)
-    assert forest.forest(found.table, "A", "B").drawn()
+    assert forest.forest(found.table, "A", "B").plot()
 
 
 def test_a_group_that_repeats_another_is_left_out():
     """If all questions are from FAQs and of one category, they are compared once, and Holm counts them once."""
     faq = tuple(question for question in QUESTIONS[:3])
-    assert set(compare_sides(*both(study(questions=faq))).table.data["questions"]) == {"all"}
+    assert set(compare_sides(*both(study(questions=faq))).frame["questions"]) == {"all"}
 
 
 def test_a_metric_that_nobody_scored_has_no_row():
@@ -367,7 +367,7 @@ def test_a_metric_that_nobody_scored_has_no_row():
         for system, value in (("a/one", 9.0), ("b/two", 7.0))
         for question in QUESTIONS
     ]
-    data = compare_sides(*both(tidy_of(scores))).table.data
+    data = compare_sides(*both(tidy_of(scores))).frame
     assert set(data["measure"]) == {OVERALL}
     assert set(data["difference"]) == {20}
 
@@ -432,10 +432,10 @@ def test_the_forest_plot_shows_every_row():
     """The figure has a panel per measure with a mark per group, and the table's numbers beside it."""
     found = compare_sides(*both(study()))
     figure = forest.forest(found.table, "a/one", "b/two")
-    drawn = figure.drawn()
+    drawn = figure.plot()
     assert [axes.get_title() for axes in drawn.axes] == list(MEASURES)
     marks = [line.get_xdata()[0] for line in drawn.axes[0].lines if line.get_marker() in ("o", "d", "s")]
-    data = found.table.data
+    data = found.frame
     assert marks == data.loc[data["measure"] == OVERALL, "difference"].tolist()
     assert figure.table.data.equals(data)
     assert forest.forest(replace(found.table, data=pd.DataFrame()), "a", "b") is None

@@ -55,7 +55,7 @@ def test_pauses_are_cut_out_and_named() -> None:
     figure = conduct.figure(rates, sat, ALONE)
     assert figure is not None
     assert "A dotted line is a pause that is cut out (2, 1.2 d in all)." in figure.note
-    drawn = figure.drawn()
+    drawn = figure.plot()
     assert [text.get_text() for text in drawn.axes[0].texts] == ["2.8 h", "1 d"]
     (_, most) = drawn.axes[0].get_xlim()
     assert most == pytest.approx(133 / 60)

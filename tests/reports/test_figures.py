@@ -97,7 +97,7 @@ def alphas():
 
 def panels(of):
     """The axes of a figure as it is drawn, by their titles."""
-    return {axes.get_title(): axes for axes in of.drawn().axes}
+    return {axes.get_title(): axes for axes in of.plot().axes}
 
 
 def written(axes):
@@ -170,7 +170,7 @@ def test_heat_maps_write_every_value_and_n(table, draw, key, count) -> None:
         values = rows[list(METRICS)].to_numpy().ravel()
         assert [plain_number(text) for text in texts[: len(values)]] == pytest.approx(values, abs=0.00501)
         assert texts[len(values) :] == [*(str(n) for n in rows[count]), "n"]
-    first = drawn.drawn().axes[0]
+    first = drawn.plot().axes[0]
     labels = [text.get_text().split()[0] for text in first.get_yticklabels()]
     assert labels == list(dict.fromkeys(found.data[key]))
 
@@ -179,7 +179,7 @@ def test_heat_maps_show_where_questions_come_from() -> None:
     """A question of a user has another sign than one from an FAQ."""
     drawn = metrics.question_map(metrics.by_question(study()), "quality")
     assert drawn is not None
-    labels = [text.get_text() for text in drawn.drawn().axes[0].get_yticklabels()]
+    labels = [text.get_text() for text in drawn.plot().axes[0].get_yticklabels()]
     assert labels[:4] == ["T_f1 \u25cf", "T_f2 \u25cf", "T_f3 \u25cf", "T_u1 \u25c6"]
 
 
@@ -198,7 +198,7 @@ def test_bands_change_exactly_at_their_bounds() -> None:
     for bounds, filled, opened in ((Bounds(), 3, 6), (Bounds(0.25, 0.25), 5, 0), (Bounds(1.0, -1.0), 0, 10)):
         drawn = metrics.question_map(by_question_of(values), "quality", Scope(bounds=bounds))
         assert drawn is not None
-        axes = drawn.drawn().axes[0]
+        axes = drawn.plot().axes[0]
         fills = [to_hex(patch.get_facecolor()) for patch in axes.patches if isinstance(patch, Polygon)]
         assert (fills.count(style.INK), fills.count("#ffffff")) == (filled, opened)
         colours = axes.collections[0].get_facecolors()
@@ -215,7 +215,7 @@ def test_a_value_that_is_not_there_is_hatched_and_not_zero() -> None:
     both = Table("m", "M", "", pd.concat([one.data, other.data], ignore_index=True))
     drawn = metrics.question_map(both, "quality")
     assert drawn is not None
-    first, second = drawn.drawn().axes
+    first, second = drawn.plot().axes
     hatched = [[patch for patch in axes.patches if isinstance(patch, Rectangle)] for axes in (first, second)]
     assert [len(patches) for patches in hatched] == [3, 6]
     assert written(first) == ["1.00", "0.50", f"{MINUS}1.00", *["0.00"] * 4, "3", "3", "n"]
@@ -227,7 +227,7 @@ def test_regulations_have_a_row_for_each_question() -> None:
     table = regulation.scores(whole_study(systems=("a/one",), documents=("uber",), questions=("T_f1",)))
     drawn = regulation.scores_map(table)
     assert drawn is not None
-    axes = drawn.drawn().axes[0]
+    axes = drawn.plot().axes[0]
     labels = [text.get_text().split() for text in axes.get_yticklabels()]
     assert labels == table.data[["document", "question"]].to_numpy().tolist()
     values = table.data[list(METRICS)].to_numpy().ravel()
@@ -239,7 +239,7 @@ def test_consistency_and_order_draw_both_intervals() -> None:
     frame = study(experiments=("quality", "robustness"), documents=("uber", "spotify", "x"), questions=QUESTIONS[:4])
     table = consistency.consistency(consistency.cells(frame))
     drawn = consistency.consistency_figure(table)
-    left, right = drawn.drawn().axes
+    left, right = drawn.plot().axes
     # Of two systems: the mean change and the mean drop, each with two intervals; one measure at the right.
     assert [len(axes.lines) for axes in (left, right)] == [2 * 2 * 3 + 1, 2 * 3]
     assert [tick.get_text() for tick in left.get_yticklabels()] == ["other words"] * 2
@@ -253,7 +253,7 @@ def test_consistency_and_order_draw_both_intervals() -> None:
         ("b/two", order.APART): 2,
         ("b/two", order.SLOPE): 4,
     }
-    assert len(drawn.drawn().axes) == 2
+    assert len(drawn.plot().axes) == 2
 
 
 def test_robustness_draws_both_ends_and_writes_the_drop() -> None:
@@ -311,7 +311,7 @@ def test_effort_draws_every_system_on_a_scale_that_fits(efforts, scale) -> None:
     drawn = cost.against(effort_of(efforts, m_all10=np.linspace(60, 80, len(efforts))), "cost")
     assert drawn is not None
     assert drawn.name == "effort-cost"
-    axes = drawn.drawn().axes[0]
+    axes = drawn.plot().axes[0]
     assert [line.get_xdata()[0] for line in axes.lines if line.get_marker() in style.MARKERS] == efforts
     assert axes.get_xscale() == scale
     left, right = axes.get_xlim()
@@ -319,7 +319,7 @@ def test_effort_draws_every_system_on_a_scale_that_fits(efforts, scale) -> None:
     assert written(axes).count("n=10") == len(efforts)
     spans = [list(line.get_ydata()) for line in axes.lines if len(line.get_ydata()) > 1]
     assert spans.count([60.0, 80.0]) == spans.count([50.0, 90.0]) == len(efforts)
-    (legend,) = drawn.drawn().legends
+    (legend,) = drawn.plot().legends
     assert {"for these documents", "for policies like these"} <= {text.get_text().strip() for text in legend.texts}
 
 
@@ -355,7 +355,7 @@ def test_agreement_draws_alpha_with_its_interval() -> None:
     table = alphas()
     drawn = agreement.alphas_figure(table)
     assert drawn is not None
-    axes = drawn.drawn().axes[0]
+    axes = drawn.plot().axes[0]
     known = table.data.dropna(subset=["alpha"])
     assert [*chain.from_iterable(lines(axes, marker="o"))] == known["alpha"].tolist()
     assert all(interval in lines(axes) for interval in known[["low", "high"]].to_numpy().tolist())
@@ -383,7 +383,7 @@ def test_bounds_move_the_bands_of_every_axis() -> None:
         documents.points(frame), documents.five_numbers(frame), "quality", Scope(bounds=Bounds(0.9, 0.5))
     )
     assert drawn is not None
-    ticks = [text.get_text() for text in drawn.drawn().axes[0].get_xticklabels()]
+    ticks = [text.get_text() for text in drawn.plot().axes[0].get_xticklabels()]
     assert {"77.5", "95.5"} <= set(ticks)
     assert "Green from 95.5" in drawn.note
     assert "Red below 77.5" in drawn.note
@@ -453,7 +453,7 @@ def test_files_are_written_beside_their_numbers(tmp_path) -> None:
     assert drawn is not None
     paths = figure.save(drawn, tmp_path / "new" / "folder")
     assert [path.name for path in paths] == [f"quality-metrics.{end}" for end in ("png", "svg", "pdf", "csv")]
-    assert imread(paths[0]).shape[1] == pytest.approx(figure.PNG_DPI * drawn.drawn().get_figwidth(), abs=1)
+    assert imread(paths[0]).shape[1] == pytest.approx(figure.PNG_DPI * drawn.plot().get_figwidth(), abs=1)
     assert "<text" not in paths[1].read_text(encoding="utf-8")
     assert b"/FontFile2" in paths[2].read_bytes()
     csv = pd.read_csv(paths[3])

@@ -34,7 +34,7 @@ def test_a_category_whose_metrics_rest_on_one_question_says_one() -> None:
     assert (row["questions"], row["m_all_questions"]) == (1, 4)
     figure = metrics.category_map(table, "quality")
     assert figure is not None
-    assert [text.get_text() for text in figure.drawn().axes[0].texts[len(METRICS) :]] == ["1", "n"]
+    assert [text.get_text() for text in figure.plot().axes[0].texts[len(METRICS) :]] == ["1", "n"]
     assert "n = 1" in figure.note
 
 
@@ -47,4 +47,4 @@ def test_metrics_that_are_published_means_do_not_borrow_the_documents_of_m_all()
     assert (row["documents"], row["m_all_documents"], row["accuracy"]) == (0, 2, 0.5)
     figure = metrics.question_map(table, "quality")
     assert figure is not None
-    assert "mean" in [text.get_text() for text in figure.drawn().axes[0].texts]
+    assert "mean" in [text.get_text() for text in figure.plot().axes[0].texts]

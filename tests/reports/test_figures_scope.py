@@ -30,7 +30,7 @@ def test_rows_have_the_report_s_order_whatever_a_system_lacks() -> None:
     frame = tidy_of(answers, score_rows(answers))
     figure = metrics.question_map(metrics.by_question(frame), "quality", scope=Scope.of(frame))
     assert figure is not None
-    assert rows_of(figure.drawn().axes[0]) == ["T_f1", "T_u1", "UC_f1"]
+    assert rows_of(figure.plot().axes[0]) == ["T_f1", "T_u1", "UC_f1"]
 
 
 def test_what_a_figure_leaves_out_is_said() -> None:
@@ -54,7 +54,7 @@ def test_what_a_figure_leaves_out_is_said() -> None:
     assert "so not here: b/two." in figure.note
     assert "Not here, since no system has metrics for them, of 2 questions: T_f1." in figure.note
     overall = Report.of(Gathered(frame, [])).figures["quality-overall"]
-    assert rows_of(overall.drawn().axes[0]) == ["T_f1", "T_u1"]
+    assert rows_of(overall.plot().axes[0]) == ["T_f1", "T_u1"]
     assert "not here" not in overall.note
 
 
@@ -69,7 +69,7 @@ def test_nine_systems_fit_pages() -> None:
         f"quality-metrics-{n}" for n in (1, 2, 3)
     ]
     for figure in found[:: size(small=4, full=1)]:
-        width, height = figure.drawn().get_size_inches()
+        width, height = figure.plot().get_size_inches()
         assert width <= style.WIDTH, figure.name
         assert height <= style.HEIGHT, figure.name
         assert "not here" not in figure.note
@@ -96,7 +96,7 @@ def test_a_system_looks_the_same_in_every_figure_of_a_report() -> None:
     for what in ("cost", "seconds"):
         figure = cost.against(table, what, scope=Scope(("a/one", "b/two")))
         assert figure is not None
-        (legend,) = figure.drawn().legends
+        (legend,) = figure.plot().legends
         marks = {text.get_text().strip(): line for text, line in zip(legend.texts, legend.legend_handles, strict=True)}
         looks.append((marks["b/two"].get_color(), marks["b/two"].get_marker()))
     assert looks[0] == looks[1] == (style.COLOURS[1], style.MARKERS[1])
@@ -120,7 +120,7 @@ def test_money_and_time_have_their_panels_in_one_order() -> None:
     for what in ("cost", "seconds"):
         figure = cost.against(table, what)
         assert figure is not None
-        titles.append([axes.get_title() for axes in figure.drawn().axes if axes.get_title()])
+        titles.append([axes.get_title() for axes in figure.plot().axes if axes.get_title()])
     assert titles == [["Quality", "Recall"]] * 2
 
 
@@ -139,7 +139,7 @@ def test_a_small_cost_is_told_per_thousand_answers() -> None:
     table = Table("effort", "Effort", "Note.", style.pd.DataFrame({**data, "cost": [0.0011], "seconds": [0.2]}))
     figure = cost.against(table, "cost")
     assert figure is not None
-    drawn = figure.drawn()
+    drawn = figure.plot()
     drawn.draw_without_rendering()
     labels = [label for label in drawn.axes[0].get_xticklabels() if label.get_text()]
     assert {"0", "0.5", "1"} <= {label.get_text() for label in labels}

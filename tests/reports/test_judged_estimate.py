@@ -259,8 +259,8 @@ def test_the_worst_answers_beside_a_wave_move_no_average():
         compare_sides(*(Side(name, one[one["system"] == name], {}, {}) for name in ("a/one", "b/two")), anyway=True)
         for one in (frame, more)
     )
-    assert after.table.data.loc[0, "mean_a"] == pytest.approx(boards[0].loc["a/one", "m_all10"])
-    assert after.table.data.loc[0, "difference"] == pytest.approx(before.table.data.loc[0, "difference"])
+    assert after.frame.loc[0, "mean_a"] == pytest.approx(boards[0].loc["a/one", "m_all10"])
+    assert after.frame.loc[0, "difference"] == pytest.approx(before.frame.loc[0, "difference"])
 
 
 def test_several_judges_and_passes_are_averaged():

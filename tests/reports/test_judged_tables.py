@@ -119,7 +119,7 @@ def test_without_peoples_scores_there_are_the_judges_numbers_alone():
 def test_a_comparison_takes_estimates_pair_by_pair(study):
     """The difference is the mean of z of A minus z of B on the same cells; its p belongs to its interval."""
     both = compare_sides(side(study.frame, "a/one"), side(study.frame, "b/two"))
-    row = both.table.data.iloc[0]
+    row = both.frame.iloc[0]
     cells = {name: own["m_all10"].mean() for name, own in _questions(estimated(study.frame).frame)}
     assert row["difference"] == pytest.approx(cells["a/one"] - cells["b/two"])
     assert (row["test"], row["pairs"], row["n"]) == ("t", 192, 32)

@@ -44,7 +44,7 @@ def test_pairs_are_those_of_compare() -> None:
     single = []
     for first, second in found.index:
         sides = (Side(name, frame[frame["system"] == name], texts, asked) for name in (first, second))
-        one = compare_sides(*sides).table.data.iloc[0]
+        one = compare_sides(*sides).frame.iloc[0]
         single.append(one["policies_p"])
         for column in ("difference", "low", "high", "policies_low", "policies_high", "n"):
             assert found.loc[(first, second), column] == pytest.approx(one[column])

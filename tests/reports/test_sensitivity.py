@@ -67,7 +67,7 @@ def test_nothing_rests_on_a_choice() -> None:
         made = chapter.chapter(Gathered(plain, []), Scope.of(plain))
         assert made.figures
         assert not any("doubtful" in column for table in made.tables for column in table.data)
-        assert not any("doubt" in f"{legend(figure.drawn())} {figure.note}" for figure in made.figures)
+        assert not any("doubt" in f"{legend(figure.plot())} {figure.note}" for figure in made.figures)
 
 
 def legend(drawn: Canvas) -> str:
@@ -85,7 +85,7 @@ def marks(drawn: Canvas, **look: object) -> int:
 def figures(chapter: object) -> dict[str, tuple[Canvas, str]]:
     """The figures of a chapter and their captions, by name."""
     made: Chapter = chapter.chapter(Gathered(frame(), []), Scope.of(frame()))  # type: ignore[attr-defined]
-    return {figure.name: (figure.drawn(), figure.note) for figure in made.figures}
+    return {figure.name: (figure.plot(), figure.note) for figure in made.figures}
 
 
 @pytest.mark.full

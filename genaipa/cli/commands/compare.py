@@ -195,7 +195,7 @@ def _form(output: Path, *, force: bool) -> str:
 
 def _show(found: Comparison, *, everything: bool) -> None:
     """Print the finding, then the rows it rests on by family: those that could be tested, or all."""
-    table, tested = found.table, found.table.data["test"] != "none"
+    table, tested = found.table, found.frame["test"] != "none"
     if not everything and tested.any():
         main = table.data["questions"] == "all"
         table = replace(table, data=table.data[tested & main if (tested & main).any() else tested])
@@ -206,8 +206,8 @@ def _show(found: Comparison, *, everything: bool) -> None:
     last = len(columns) - 1
     under = () if short else _UNDER
     print_table(list(columns), _rows(table, columns), right=range(2, last), flexible=last, under=under)
-    if len(table.data) < len(found.table.data):
-        follow(f"{number(len(found.table.data) - len(table.data), 'more row')}: --all")
+    if len(table.data) < len(found.frame):
+        follow(f"{number(len(found.frame) - len(table.data), 'more row')}: --all")
     explain(f"{table.title}: differences are A \u2212 B.", *found.finding, found.method, hint="Method: --explain")
 
 
@@ -236,7 +236,7 @@ def _verdict(found: Comparison) -> str:
 
 def _limits(found: Comparison) -> str:
     """Say what the result is worth for other documents, and the size of a difference that would be found."""
-    row = found.table.data.iloc[0].to_dict()
+    row = found.frame.iloc[0].to_dict()
     read = {name: found.table.written(name, row[name]) for name in ("policies_low", "policies_high", "policies_p_holm")}
     said = "About policies like these nothing can be said."
     if read["policies_low"]:

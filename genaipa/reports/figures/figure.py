@@ -40,7 +40,7 @@ class Figure:
     `name` is the stem of its files. `about` says in words what is to be seen and what is left out, `reading` how such
     a figure is read, which is the same for all of its kind. `caption` are at most two sentences for the page, by
     default the note's first; `kind` is what figures of several experiments have in common. `fits` is how many systems
-    fit a page. `draw` draws it; call `drawn` to have it in the house style.
+    fit a page. `draw` draws it; call `plot` to have it in the house style.
     """
 
     name: str
@@ -58,7 +58,7 @@ class Figure:
         """The whole caption."""
         return " ".join(filter(None, (self.about.strip(), self.reading.strip())))
 
-    def drawn(self) -> Canvas:
+    def plot(self) -> Canvas:
         """The figure as matplotlib has it, in the house style."""
         with style.house(self.name):
             return self.draw()
