@@ -22,12 +22,15 @@ if TYPE_CHECKING:
     from genaipa.errors import GenaipaError
     from genaipa.execution.notebook import judge, run, run_async
     from genaipa.execution.observer import Observer
+    from genaipa.policies.adding import add_document
     from genaipa.policies.document import list_documents, load_document
     from genaipa.questions.sets import list_question_sets, load_question_set
     from genaipa.reports.comparison import compare
     from genaipa.reports.report import report, scores
     from genaipa.runs.run import Run, list_runs, load_run
     from genaipa.scoring.notebook import import_scores
+    from genaipa.scoring.sampling import sample
+    from genaipa.suites.catalog import list_suites
     from genaipa.workspace import Workspace, find_workspace
 
 __version__ = "0.1.0"
@@ -36,6 +39,7 @@ __all__ = [
     "Observer",
     "Run",
     "Workspace",
+    "add_document",
     "compare",
     "find_workspace",
     "import_scores",
@@ -43,6 +47,7 @@ __all__ = [
     "list_documents",
     "list_question_sets",
     "list_runs",
+    "list_suites",
     "load_document",
     "load_question_set",
     "load_run",
@@ -50,6 +55,7 @@ __all__ = [
     "report",
     "run",
     "run_async",
+    "sample",
     "scores",
 ]
 
@@ -58,6 +64,7 @@ _HOMES = {
     "Observer": "execution.observer",
     "Run": "runs.run",
     "Workspace": "workspace",
+    "add_document": "policies.adding",
     "compare": "reports.comparison",
     "find_workspace": "workspace",
     "import_scores": "scoring.notebook",
@@ -65,6 +72,7 @@ _HOMES = {
     "list_documents": "policies.document",
     "list_question_sets": "questions.sets",
     "list_runs": "runs.run",
+    "list_suites": "suites.catalog",
     "load_document": "policies.document",
     "load_question_set": "questions.sets",
     "load_run": "runs.run",
@@ -72,6 +80,7 @@ _HOMES = {
     "report": "reports.report",
     "run": "execution.notebook",
     "run_async": "execution.notebook",
+    "sample": "scoring.sampling",
     "scores": "reports.report",
 }
 """Public name → the module that has it, imported when the name is first used."""

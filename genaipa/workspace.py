@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from genaipa.errors import UsageError
+from genaipa.files.html import short_repr
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -46,7 +47,7 @@ def names_of(given: str | Named | Iterable[str | Named]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(str(one) if isinstance(one, str | Path) else one.name for one in several))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Workspace:
     """The folders in which names are looked up (nearest first), and where runs are kept.
 
@@ -58,6 +59,9 @@ class Workspace:
     layers: tuple[tuple[str, Path], ...]
     held: Mapping[str, Named] = field(default_factory=dict, compare=False, repr=False)
     """Documents in memory, of a corpus, that come before those of the layers."""
+
+    def __repr__(self) -> str:
+        return short_repr("Workspace", str(self.home), ", ".join(layer for layer, _ in self.layers))
 
     def holding(self, documents: Mapping[str, Named]) -> Workspace:
         """The same workspace with these documents, by name, before those of its folders."""

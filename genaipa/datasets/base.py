@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from genaipa.errors import UnknownNameError, UsageError
+from genaipa.files.html import short_repr
 from genaipa.systems.plugins import load, plugins
 from genaipa.workspace import Workspace, pulled
 
@@ -30,7 +31,7 @@ DATASETS: dict[str, str] = {"genaipabench": "genaipa.datasets.genaipabench.datas
 """Name of a data set → its class. Facts are read wherever names are listed, so importing its module must be cheap."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Pulled:
     """Outcome of a pull: how many files were fetched, were here, and can't be had; sentences on defects of the data."""
 
@@ -39,6 +40,12 @@ class Pulled:
     kept: int
     notes: tuple[str, ...] = ()
     absent: int = 0
+
+    def __repr__(self) -> str:
+        absent = f", {self.absent:,} can't be had" if self.absent else ""
+        return short_repr(
+            "Pulled", str(self.folder), f"{self.fetched:,} files fetched, {self.kept:,} here before{absent}"
+        )
 
 
 @dataclass

@@ -16,27 +16,27 @@ import time
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 from urllib.parse import urlsplit
 
 import msgspec
 
 from genaipa import __version__
-from genaipa.errors import DataError, UsageError
+from genaipa.errors import DataError, UnknownNameError, UsageError
 from genaipa.files.atomic import replacing
 from genaipa.files.strict_yaml import as_yaml
-from genaipa.policies.document import LONGEST, About, Document, too_long
+from genaipa.policies.document import LONGEST, About, Document, DocumentKind, load_document, too_long
 from genaipa.policies.encoding import declared, decoded, library
 from genaipa.policies.markdown import find_headings
 from genaipa.policies.page import Page
 from genaipa.policies.pdf import HEADING, paragraphs, pdf_title
 from genaipa.policies.word import MOST_ELEMENTS, as_page, is_word
-from genaipa.workspace import SUFFIXES
+from genaipa.workspace import SUFFIXES, find_workspace
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
-    from genaipa.policies.document import DocumentKind
+    from genaipa.workspace import WorkspaceLike
 
 TIMEOUT = 30.0  # seconds, for a whole document
 MAX_BYTES = 20_000_000  # of a document as it comes, from the web after decompression
@@ -132,6 +132,52 @@ def check_names(name: str, company: str) -> None:
 
 
 def add_document(
+    source: str | Path,
+    *,
+    name: str,
+    company: str,
+    kind: DocumentKind = "policy",
+    title: str = "",
+    license: str = "",  # noqa: A002 - the word of the command's option
+    force: bool = False,
+    workspace: WorkspaceLike = None,
+    tell: Callable[[str], object] = str,
+) -> Document:
+    """Add a document to the workspace: a file (text, Markdown, HTML, PDF, Word) or an address.
+
+    `company` is its name in questions (of a regulation, its short name), `title` its full title, by default the one
+    found in it; `force` replaces the document of that name; `tell` is told which tables and lists of a page were kept.
+    Look whether `text` is whole. A UsageError for a name that can't be, or is taken, and where there is no workspace; a
+    DataError for a file that can't be read.
+
+    >>> with open("acme.txt", "w") as file:
+    ...     _ = file.write("We keep your address for a year.")
+    >>> genaipa.add_document("acme.txt", name="acme", company="Acme")
+    <Document acme: 7 words in 0 sections>
+    """
+    here = find_workspace(workspace)
+    if "workspace" not in dict(here.layers):
+        raise UsageError("there is no workspace here to add a document to; make one with: genaipa init DIR")
+    if kind not in get_args(DocumentKind):
+        raise UnknownNameError("kind of document", kind, get_args(DocumentKind))
+    check_names(name, company)
+    extracted = extract(str(source))
+    write_document(
+        here.home / "policies",
+        extracted,
+        name=name,
+        company=company,
+        kind=kind,
+        license=license,
+        title=title,
+        replace=force,
+    )
+    if extracted.held:
+        tell(extracted.held)
+    return load_document(name, here)
+
+
+def write_document(
     folder: Path,
     extracted: Extracted,
     *,

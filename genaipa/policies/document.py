@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from genaipa.errors import DataError, UnknownNameError
+from genaipa.files.html import html_table, short_repr
 from genaipa.files.strict_yaml import read_text, read_yaml
 from genaipa.policies.language import is_english
 from genaipa.policies.sections import Section, find_sections
@@ -64,7 +65,18 @@ class Document:
         object.__setattr__(self, "digest", hashlib.sha256(self.text.encode()).hexdigest())
 
     def __repr__(self) -> str:
-        return f"<Document {self.name}: {len(self.text.split()):,} words in {len(self.sections)} sections>"
+        return short_repr("Document", self.name, f"{len(self.text.split()):,} words in {len(self.sections):,} sections")
+
+    def _repr_html_(self) -> str:
+        facts = {
+            "title": self.about.title,
+            "company": self.company,
+            "kind": self.kind,
+            "words": f"{len(self.text.split()):,}",
+            "sections": f"{len(self.sections):,}",
+            "source": self.about.source,
+        }
+        return html_table(self.name, ((name, fact) for name, fact in facts.items() if fact))
 
     @property
     def company(self) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, get_args
 import msgspec
 
 from genaipa.errors import DataError, UnknownNameError
+from genaipa.files.html import html_table, short_repr
 from genaipa.files.strict_yaml import read_yaml
 from genaipa.policies.document import DocumentKind
 from genaipa.workspace import find_workspace
@@ -52,7 +53,11 @@ class QuestionSet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     questions: tuple[Question, ...]
 
     def __repr__(self) -> str:
-        return f"<QuestionSet {self.name}: {len(self.questions)} questions>"
+        return short_repr("QuestionSet", self.name, f"{len(self.questions)} questions about a {self.kind}")
+
+    def _repr_html_(self) -> str:
+        rows = ((one.id, self.categories.get(one.category, one.category), one.text) for one in self.questions)
+        return html_table(f"{self.name}: {self.title}", rows, ("question", "category", "text"))
 
     def asked(self, question_id: str, wording: Wording, company: str) -> str:
         """Question as put to a system: one wording, with the company (or regulation) filled in."""

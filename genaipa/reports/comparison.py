@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from genaipa.errors import UsageError
+from genaipa.errors import UsageError, clipped
+from genaipa.files.html import short_repr
 from genaipa.reports import render
 from genaipa.reports.analysts import number_of, other_people
 from genaipa.reports.crossed import LEVEL
@@ -43,6 +44,8 @@ if TYPE_CHECKING:
 
 FORMS = (".csv", ".html", ".json", ".tex")
 """Suffixes of the files of a comparison."""
+_SIDE = 28
+"""Characters of a side's name in a line."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -71,7 +74,8 @@ class Comparison:
         return forest.forest(self.table, self.first, self.second)
 
     def __repr__(self) -> str:
-        return f"<Comparison of {self.first} and {self.second}: {len(self.frame)} differences>"
+        sides = (clipped(name, _SIDE) for name in (self.first, self.second))
+        return short_repr("Comparison", " and ".join(sides), f"{len(self.frame)} differences")
 
     def _repr_html_(self) -> str:
         return self.table._repr_html_()

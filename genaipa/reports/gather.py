@@ -12,6 +12,7 @@ import pandas as pd
 from msgspec.structs import force_setattr
 
 from genaipa.errors import GenaipaError, UsageError
+from genaipa.files.html import short_repr
 from genaipa.policies.statistics import measure
 from genaipa.reports import tidy as tidy_table
 from genaipa.runs.audit import audit_of, excluded_answers
@@ -34,16 +35,16 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
     from genaipa.policies.statistics import Statistics
-    from genaipa.reports.groups import Groups
     from genaipa.reports.suites.results import Result
     from genaipa.runs.audit import Finding
+    from genaipa.runs.groups import Groups
     from genaipa.runs.selection import Source
     from genaipa.scoring.events import Event
     from genaipa.scoring.store import Store
     from genaipa.workspace import Workspace
 
 
-@dataclass
+@dataclass(repr=False)
 class Gathered:
     """The tidy table, and the texts and facts that a report shows beside it.
 
@@ -84,6 +85,9 @@ class Gathered:
     groups: Groups | None = None
     suites: list[Result] = field(default_factory=list)
     """The results of the runs of suites, which have no place in the tidy table."""
+
+    def __repr__(self) -> str:
+        return short_repr("Gathered", "answers and scores", f"{len(self.frame):,} rows of {len(self.sources):,} runs")
 
     @property
     def is_of_suites(self) -> bool:

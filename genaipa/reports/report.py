@@ -8,16 +8,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from genaipa.errors import UsageError
+from genaipa.files.html import html_picture, short_repr
 from genaipa.reports import notable, writing
 from genaipa.reports.chapters import chapters, conduct
 from genaipa.reports.figures.figure import FORMATS
 from genaipa.reports.figures.scope import Scope
 from genaipa.reports.gather import gather_scored
-from genaipa.reports.groups import groups_of
 from genaipa.reports.render import as_rows
 from genaipa.reports.suites import chapters as suites
 from genaipa.reports.suites.results import results
 from genaipa.runs.finding import find_run
+from genaipa.runs.groups import groups_of
 from genaipa.runs.records import PREDICTIONS, PROCEDURE, SuitePlan
 from genaipa.runs.run import Runs, chosen
 from genaipa.runs.selection import select
@@ -123,10 +124,12 @@ class Report:
 
     def __repr__(self) -> str:
         about = ", ".join(self.selection) or "all runs"
-        return f"<Report on {about}: {len(self.tables)} tables, {len(self.figures)} figures>"
+        return short_repr("Report", about, f"{len(self.tables)} tables, {len(self.figures)} figures")
 
     def _repr_html_(self) -> str:
-        return self.key._repr_html_() if self.key else ""
+        figure = next(iter(self.figures.values()), None)
+        picture = html_picture(figure._repr_png_(), figure.title) if figure else ""
+        return "\n".join(filter(None, (picture, self.key._repr_html_() if self.key else "")))
 
     def write(
         self,

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from genaipa.files.html import short_repr
 from genaipa.reports.tidy import metrics_of
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ FORMATS = {
 """Column → how its numbers are written."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Table:
     """Data that is ready to be shown, and the source of every figure that is drawn from it.
 
@@ -108,10 +109,13 @@ class Table:
         shown.loc[rows, columns] *= SCALE
         return shown
 
+    def __repr__(self) -> str:
+        return short_repr("Table", self.name, f"{len(self.data):,} rows, {self.title}")
+
     def _repr_html_(self) -> str:
         from genaipa.reports.render import as_html
 
-        return as_html(self)
+        return as_html(replace(self, note=self.caption))
 
     def written(self, column: str, value: object) -> str:
         """A cell as people read it."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal, Self, get_args
 
 import msgspec
 
+from genaipa.files.html import short_repr
 from genaipa.questions.sets import Wording
 from genaipa.runs.corpus import CorpusFacts
 from genaipa.systems.base import Sampling, Usage, Words
@@ -180,6 +181,9 @@ class Record(msgspec.Struct, frozen=True, omit_defaults=True):
     prediction: str = ""
     score: float | None = None
     prompts: str = ""
+
+    def __repr__(self) -> str:
+        return short_repr("Record", self.key, self.status)
 
 
 class RecordHead(msgspec.Struct, kw_only=True):
@@ -355,6 +359,9 @@ class Manifest(msgspec.Struct, omit_defaults=True):
     planned: int = 0
     corpus: CorpusFacts | None = None
     shards: Shards | None = None
+
+    def __repr__(self) -> str:
+        return short_repr("Manifest", self.name, f"{self.status}, {len(self.spec.systems)} systems")
 
     @property
     def documents_in_words(self) -> str:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from genaipa.errors import MissingPackageError, UsageError
+from genaipa.errors import UsageError
+from genaipa.files.frames import frame_of
+from genaipa.files.html import html_table, short_repr
 from genaipa.runs.finding import find_run, run_folders
 from genaipa.runs.records import PROCEDURE
 from genaipa.workspace import find_workspace, names_of
@@ -84,15 +86,11 @@ class Run:
         coordinates as columns as well, and the prediction and score (0 to 1) that were read in each.
         Needs pandas: a MissingPackageError where it isn't installed.
         """
-        try:
-            import pandas as pd
-        except ModuleNotFoundError:
-            raise MissingPackageError("a frame needs the package 'pandas': pip install 'genaipa[reports]'") from None
         spec, records = self.manifest.spec, self._latest()
         sets, columns = ", ".join(spec.prompts), dict.fromkeys(_COLUMNS)
         if spec.task != PROCEDURE:
             columns |= dict.fromkeys((*(name for one in records for name in one.coordinates), "prediction", "score"))
-        return pd.DataFrame([self._row(record, sets) for record in records], columns=list(columns))
+        return frame_of((self._row(record, sets) for record in records), list(columns))
 
     def _row(self, record: Record, prompts: str) -> dict[str, object]:
         row = {name: getattr(record, name, None) for name in _COLUMNS}
@@ -104,7 +102,16 @@ class Run:
     def __repr__(self) -> str:
         manifest, tally = self.folder.state()
         totals = tally.totals()
-        return f"<Run {self.name}: {manifest.status}, {totals.kept:,} of {totals.planned:,} answers>"
+        return short_repr("Run", self.name, f"{manifest.status}, {totals.kept:,} of {totals.planned:,} answers")
+
+    def _repr_html_(self) -> str:
+        manifest, tally = self.folder.state()
+        head = ("system", "asked with", "planned", "answered", "refused", "cut off", "failed", "cost ($)")
+        rows = (
+            (system, way, f"{row.planned:,}", *row.status.values(), f"{row.cost:.4f}" if row.priced else "")
+            for (system, way), row in tally.rows.items()
+        )
+        return html_table(f"{self.name}: {manifest.status}", rows, head)
 
 
 Runs = str | Run | Iterable[str | Run]

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from genaipa.files.frames import frame_of
 from genaipa.suites.baseline import PREFIX
 from genaipa.systems.plugins import find, load
 from genaipa.tasks.catalog import SUITES, suite_targets
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from genaipa.suites.data import Source
     from genaipa.suites.suite import Suite
     from genaipa.tasks.base import Task
@@ -20,6 +23,30 @@ def suites() -> dict[str, type[Suite]]:
 
     kinds = {name: load(target) if name in SUITES else find(target) for name, target in suite_targets().items()}
     return {name: kind for name, kind in kinds.items() if issubclass(kind, Suite)}
+
+
+def list_suites() -> pd.DataFrame:
+    """List the suites, a row each: what each asks, its splits, its measures, and the `data` to pull for it.
+
+    Every suite has the split `sample` as well, of made-up items, which needs no data. `genaipa.run(systems, task=NAME,
+    split=SPLIT)` asks one.
+
+    >>> suites = genaipa.list_suites().set_index("suite")
+    >>> suites.loc["policy-detection", ["splits", "measures"]].to_list()
+    ['test, valid, train', 'micro F1, macro F1']
+    """
+    kinds: dict[str, type[Task]] = {**suites(), **{name: load(SUITES[name]) for name in joining()}}
+    columns = ("suite", "title", "splits", "measures", "data", "about")
+    return frame_of(
+        (dict(zip(columns, (name, *_facts(name, kind)), strict=True)) for name, kind in kinds.items()), columns
+    )
+
+
+def _facts(name: str, kind: Any) -> tuple[str, ...]:
+    """A suite's title, splits, measures, data and question; the parts of one that joins several have the measures."""
+    measures = (measure.heading for measure in getattr(kind, "measures", ()))
+    data = ", ".join(source.name for source in kind.data) or name
+    return kind.title, ", ".join(kind.splits), ", ".join(measures), data, kind.about
 
 
 def splits_of(name: str) -> tuple[str, ...] | None:

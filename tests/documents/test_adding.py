@@ -17,7 +17,7 @@ import pytest
 
 from genaipa.errors import DataError, MissingPackageError, UsageError
 from genaipa.policies import adding
-from genaipa.policies.adding import Extracted, _shown, add_document, extract
+from genaipa.policies.adding import Extracted, _shown, extract, write_document
 from genaipa.policies.document import load_document
 from genaipa.policies.sections import find_sections
 from genaipa.workspace import Workspace
@@ -521,7 +521,7 @@ def test_added_documents_load(tmp_path: Path) -> None:
     """What is added can be loaded by its name, with all that is known about it, and changes are noticed."""
     workspace = Workspace(home=tmp_path, layers=(("workspace", tmp_path),))
     found = extract(write("notice.html", PAGE.format(meta="")))
-    path = add_document(
+    path = write_document(
         tmp_path / "policies",
         found,
         name="quillmoor-2026",
@@ -544,7 +544,7 @@ def test_added_documents_load(tmp_path: Path) -> None:
 def test_line_ends_survive(tmp_path: Path) -> None:
     """A text is stored to the byte, so that offsets into it stay right."""
     found = extract(write("a.txt", "One.\r\nTwo – 2.\n"))
-    path = add_document(tmp_path / "policies", found, name="a", company="A", kind="regulation", title="An Act")
+    path = write_document(tmp_path / "policies", found, name="a", company="A", kind="regulation", title="An Act")
     assert path.read_bytes() == "One.\r\nTwo – 2.\n".encode()
     loaded = load_document("a", Workspace(home=tmp_path, layers=(("workspace", tmp_path),)))
     assert (loaded.about.title, loaded.kind) == ("An Act", "regulation")
@@ -555,11 +555,11 @@ def test_nothing_is_overwritten_unasked(tmp_path: Path) -> None:
     folder = tmp_path / "policies"
     text = extract(write("a.txt", "Old."))
     marked = extract(write("a.md", "# New"))
-    add_document(folder, text, name="a", company="A", kind="policy")
+    write_document(folder, text, name="a", company="A", kind="policy")
     with pytest.raises(UsageError, match=r"a\.txt exists already; choose another name, or replace it with --force\.$"):
-        add_document(folder, marked, name="a", company="A", kind="policy")
+        write_document(folder, marked, name="a", company="A", kind="policy")
     assert (folder / "a.txt").read_text() == "Old."
-    assert add_document(folder, marked, name="a", company="A", kind="policy", replace=True).read_text() == "# New"
+    assert write_document(folder, marked, name="a", company="A", kind="policy", replace=True).read_text() == "# New"
     assert {path.name for path in folder.iterdir()} == {"a.md", "a.yaml"}
 
 
@@ -567,7 +567,7 @@ def test_nothing_is_overwritten_unasked(tmp_path: Path) -> None:
 def test_names(tmp_path: Path, name: str) -> None:
     """A name that couldn't be a file name everywhere is refused, and nothing is written."""
     with pytest.raises(UsageError, match="can't be the name of a document"):
-        add_document(tmp_path / "policies", Extracted("x", "", "", "", ""), name=name, company="A", kind="policy")
+        write_document(tmp_path / "policies", Extracted("x", "", "", "", ""), name=name, company="A", kind="policy")
     assert not (tmp_path / "policies").exists()
 
 
@@ -575,14 +575,16 @@ def test_names(tmp_path: Path, name: str) -> None:
 def test_blank_names(tmp_path: Path, name: str, company: str, what: str) -> None:
     """A document without a name, or without a company to ask about, is refused, and nothing is written."""
     with pytest.raises(UsageError, match=rf"^the {what}[a-z ]* is blank; .*--{what}"):
-        add_document(tmp_path / "policies", Extracted("x", "", "", "", ""), name=name, company=company, kind="policy")
+        write_document(tmp_path / "policies", Extracted("x", "", "", "", ""), name=name, company=company, kind="policy")
     assert not (tmp_path / "policies").exists()
 
 
 def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
     """A folder that is a file is said in a sentence."""
     with pytest.raises(DataError, match="can't be written"):
-        add_document(Path(write("policies", "x")), Extracted("x", "", "", "", ""), name="a", company="A", kind="policy")
+        write_document(
+            Path(write("policies", "x")), Extracted("x", "", "", "", ""), name="a", company="A", kind="policy"
+        )
 
 
 def test_limits_are_the_documented_ones() -> None:

@@ -9,7 +9,7 @@ from running import write
 
 from genaipa.errors import DataError, UsageError
 from genaipa.policies import adding
-from genaipa.policies.adding import add_document, extract
+from genaipa.policies.adding import extract, write_document
 from genaipa.policies.document import LONGEST, load_document
 from genaipa.workspace import Workspace
 
@@ -42,7 +42,7 @@ def test_half_a_document_is_taken_away_again() -> None:
     Path("policies/acme.yaml").mkdir(parents=True)
     extracted = extract(str(write("a.txt", "Hello.")))
     with pytest.raises(DataError, match="can't be written"):
-        add_document(Path("policies"), extracted, name="acme", company="A", kind="policy", replace=True)
+        write_document(Path("policies"), extracted, name="acme", company="A", kind="policy", replace=True)
     assert [path.name for path in Path("policies").iterdir()] == ["acme.yaml"]
 
 
@@ -57,7 +57,7 @@ def test_names_that_no_file_can_have_are_refused() -> None:
         ({"license": "a\nb"}, "the license has unprintable characters"),
     ):
         with pytest.raises(UsageError, match=said):
-            add_document(Path("policies"), extracted, **{"name": "acme", "company": "A", "kind": "policy"} | change)
+            write_document(Path("policies"), extracted, **{"name": "acme", "company": "A", "kind": "policy"} | change)
     assert not Path("policies").exists()
 
 

@@ -8,6 +8,7 @@ import contextlib
 import doctest
 import importlib
 import inspect
+import json
 import os
 import shutil
 import signal
@@ -23,23 +24,27 @@ from stores import score
 from test_imports import TOO_HEAVY
 
 import genaipa as front
+from genaipa.datasets import base as datasets
 from genaipa.execution.engine import RunLimits
 from genaipa.execution.notebook import RunOptions
 from genaipa.execution.request import RunRequest
 from genaipa.scoring.rubric import load_rubric
 from genaipa.scoring.store import open_store
 from genaipa.systems.base import Readiness, Reply
+from genaipa.tasks.catalog import suite_targets
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from commandline import Finished
 
     from genaipa.runs.records import Record
     from genaipa.runs.tally import Tally
 
 NAMES = [
-    *("GenaipaError", "Observer", "Run", "Workspace", "compare", "find_workspace", "import_scores", "judge"),
-    *("list_documents", "list_question_sets", "list_runs", "load_document", "load_question_set", "load_run"),
-    *("pull", "report", "run", "run_async", "scores"),
+    *("GenaipaError", "Observer", "Run", "Workspace", "add_document", "compare", "find_workspace", "import_scores"),
+    *("judge", "list_documents", "list_question_sets", "list_runs", "list_suites", "load_document"),
+    *("load_question_set", "load_run", "pull", "report", "run", "run_async", "sample", "scores"),
 ]
 
 
@@ -103,6 +108,67 @@ def test_scores_come_from_a_frame_or_not_at_all() -> None:
     assert list(front.scores(run)["completeness"]) == [-1.0] * len(table)
 
 
+ROWS = "<tr><th>Data</th><th>Kept</th></tr><tr><td>Logs</td><td>90 days</td></tr>"
+PAGE = f"<h1>ACME</h1><p>{'We keep very little about you. ' * 8}</p><table>{ROWS}</table>"
+
+
+def test_a_document_is_added_as_the_command_adds_it(genaipa: Callable[..., Finished]) -> None:
+    """The same document, file and refusals; nothing is written where one is refused."""
+
+    def refused(**changes: str) -> str:
+        given = {"source": "acme.html", "name": "acme", "company": "ACME"} | changes
+        with pytest.raises(front.GenaipaError) as caught:
+            front.add_document(**given)
+        done = genaipa("policies", "add", given.pop("source"), *(f"--{name}={text}" for name, text in given.items()))
+        assert done.err.strip() == f"genaipa: {caught.value}"
+        return str(caught.value)
+
+    write("acme.html", f"<html><body>{PAGE}</body></html>")
+    assert "there is no workspace here" in refused()
+    write("genaipa.toml", "")
+    assert "known: policy, regulation" in refused(kind="law")
+    assert "the company is blank" in refused(company=" ")
+    assert "nothing.html" in refused(source="nothing.html")
+    assert not Path("policies").exists()
+    held: list[str] = []
+    policy = front.add_document(Path("acme.html"), name="acme", company="ACME", title="Our words", tell=held.append)
+    assert (policy.company, policy.about.title, held) == ("ACME", "Our words", ["1 table in the page, all in the text"])
+    assert "| Logs |" in policy.text
+    assert front.load_document("acme") == policy
+    assert "exists already" in refused()
+    write("acme.txt", "We keep nothing.")
+    assert front.add_document("acme.txt", name="acme", company="ACME", force=True).text.strip() == "We keep nothing."
+
+
+def test_a_sample_is_that_of_the_command(genaipa: Callable[..., Finished]) -> None:
+    """It is drawn once: the command shows the same groups, and the same refusals; a larger one adds to it."""
+    make_workspace(questions=12)
+    with pytest.raises(front.GenaipaError, match="there is no answer to draw from") as caught:
+        front.sample()
+    assert genaipa("sample").err.strip() == f"genaipa: {caught.value}"
+    run = front.run("extractive", "acme", initializations="document")
+    assert not front.sample(run).waves
+    found = front.sample(run, size=4)
+    assert (found.size, found.unscored, found.frame["wave"].to_list()) == (4, 4, [4])
+    shown = genaipa("sample", "--json")
+    assert json.loads(shown.out) == found.frame.to_dict("records")
+    assert front.sample(run, size=6).waves.asked > found.waves.asked
+    assert front.sample(run, size=2).notes[1].startswith("A wave never gets smaller")
+    with pytest.raises(front.GenaipaError, match="size 0: must be 1 or more"):
+        front.sample(run, size=0)
+    with pytest.raises(front.GenaipaError, match="no document of these runs has a column 'sector'"):
+        front.sample(run, size=2, stratify="sector")
+
+
+def test_every_suite_is_listed() -> None:
+    """A row for each that can be asked, of which no cell is blank but the measures of one that joins others."""
+    table = front.list_suites().set_index("suite")
+    assert set(table.index) == set(suite_targets())
+    assert table.drop(index="privacyglue").astype(bool).all(axis=None)
+    assert table.loc["policyqa", "splits"] == "test, dev, train"
+    assert set(", ".join(table["data"]).split(", ")) <= set(datasets.names())
+
+
 def score_all(run: front.Run, values: str) -> None:
     """Ada scores all answers of a run alike."""
     given = load_rubric(run.workspace).typed(values)
@@ -119,7 +185,7 @@ def test_every_example_holds(demo: tuple[Path, Finished], capsys: pytest.Capture
     runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
     names = {"genaipa": front, "asyncio": asyncio}
     # Once there is a second run, that is listed as well; and further scores are in all averages.
-    order = {"list_runs": 0, "import_scores": 2, "judge": 2}
+    order = {"list_runs": 0, "add_document": 2, "import_scores": 2, "judge": 2, "sample": 2}
     for name in sorted(front.__all__, key=lambda name: order.get(name, 1)):
         finder = doctest.DocTestFinder(recurse=False)
         (example,) = finder.find(getattr(front, name), name, module=False, globs=names)

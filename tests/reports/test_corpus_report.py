@@ -19,9 +19,9 @@ from genaipa.reports.chapters.cost import by_system
 from genaipa.reports.chapters.groups import chapter
 from genaipa.reports.figures.scope import ALONE
 from genaipa.reports.gather import Gathered, gather_scored
-from genaipa.reports.groups import groups_of
 from genaipa.reports.notable import notable
 from genaipa.reports.report import Report
+from genaipa.runs.groups import groups_of
 from genaipa.runs.run import load_run
 from genaipa.runs.selection import select
 from genaipa.scoring.answers import Pool

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -15,7 +15,7 @@ from genaipa.cli.terminal.options import JsonOption, current_workspace, option
 from genaipa.errors import DataError, UnknownNameError, UsageError, command
 
 if TYPE_CHECKING:
-    from genaipa.policies.document import Document
+    from genaipa.policies.document import Document, DocumentKind
     from genaipa.workspace import Workspace
 
 _COMMANDS = ("list", "show", "add", "annotate", "stats", "generate")
@@ -222,40 +222,31 @@ def add(
 
     It is taken from a file (text, Markdown, HTML, PDF, Word) or an address.
     """
-    from typing import get_args
+    from genaipa.policies.adding import add_document
 
-    from genaipa.policies.adding import add_document, check_names, extract
-    from genaipa.policies.document import DocumentKind, load_document
-
-    here = current_workspace()
-    if "workspace" not in dict(here.layers):
-        raise UsageError("there is no workspace here to add a document to; make one with: genaipa init DIR")
-    if kind not in get_args(DocumentKind):
-        raise UnknownNameError("kind of document", kind, get_args(DocumentKind))
-    check_names(name, company)
-    extracted = extract(source)
-    add_document(
-        here.home / "policies",
-        extracted,
+    here, held = current_workspace(), list[str]()
+    document = add_document(
+        source,
         name=name,
         company=company,
-        kind="regulation" if kind == "regulation" else "policy",
-        license=license_,
+        kind=cast("DocumentKind", kind),  # it is checked there
         title=title,
-        replace=replace,
+        license=license_,
+        force=replace,
+        workspace=here,
+        tell=held.append,
     )
-    document = load_document(name, here)
     facts = _facts(here, document)
     if json:
-        print_json({**facts, "held": extracted.held})
+        print_json({**facts, "held": "".join(held)})
         return
     _print_document(here, document, json=False)
     if hidden := [layer for layer, _ in here.every("policies")[name] if layer != document.layer]:
         show(f"It takes the place of the {hidden[0]} document '{name}': another --name keeps both.")
     if facts["answers"] and not facts["answers_digest"]:
         show("Its annotated answers don't say which text they are about: check them, and add its sha256 as 'digest'.")
-    if extracted.held:
-        show(f"{extracted.held}.")
+    for sentence in held:
+        show(f"{sentence}.")
     show(f"Look whether the text is whole. To mend it, take the line 'digest' out of {name}.yaml beside it.")
     show(f"Next: genaipa run --system extractive --policy {name}")
 

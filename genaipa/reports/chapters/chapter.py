@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from genaipa.files.html import short_repr
 from genaipa.reports.tidy import ORDERED
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from genaipa.reports.table import Table
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Chapter:
     """A part of a report: its tables and figures, with sentences on those that it lacks and why.
 
@@ -38,6 +39,9 @@ class Chapter:
     method: str = ""
     references: Mapping[str, str] = field(default_factory=dict)
     first: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return short_repr("Chapter", self.name, f"{len(self.tables)} tables, {len(self.figures)} figures")
 
     def __bool__(self) -> bool:
         """Whether there is anything in it."""

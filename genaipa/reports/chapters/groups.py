@@ -16,7 +16,7 @@ from genaipa.reports.table import Table, table
 if TYPE_CHECKING:
     from genaipa.reports.figures.scope import Scope
     from genaipa.reports.gather import Gathered
-    from genaipa.reports.groups import Groups
+    from genaipa.runs.groups import Groups
 
 _KNOWN = ("answered", "truncated", "refused", "failed", "missing")
 

@@ -15,6 +15,7 @@ from typing import Literal, get_args
 
 from matplotlib.figure import Figure as Canvas
 
+from genaipa.files.html import short_repr
 from genaipa.reports.figures import style
 from genaipa.reports.render import as_csv
 from genaipa.reports.table import Table
@@ -64,7 +65,7 @@ class Figure:
             return self.draw()
 
     def __repr__(self) -> str:
-        return f"<Figure {self.name}: {self.title}>"
+        return short_repr("Figure", self.name, self.title)
 
     def _repr_png_(self) -> bytes:
         return as_png(self, dpi=style.SCREEN_DPI)

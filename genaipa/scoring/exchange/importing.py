@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from genaipa.errors import DataError
+from genaipa.files.html import short_repr
 from genaipa.scoring.current import in_effect
 from genaipa.scoring.events import LASTING, Event, misfit
 from genaipa.scoring.exchange.reading import Found, Reading
@@ -42,6 +43,11 @@ class Imported(msgspec.Struct):
     unscored: int
     replaced: list[str]
     problems: list[str]
+
+    def __repr__(self) -> str:
+        wrong = f", {len(self.problems):,} problems" if self.problems else ""
+        counts = f"{self.known:,} known, {self.unscored:,} unscored, {len(self.replaced):,} replaced{wrong}"
+        return short_repr("Imported", f"{self.added:,} scores", counts)
 
 
 def import_from(
