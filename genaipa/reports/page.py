@@ -28,7 +28,7 @@ from genaipa.reports.figures import overview
 from genaipa.reports.figures.alone import NAME as ALONE
 from genaipa.reports.figures.figure import as_bytes
 from genaipa.reports.front import front
-from genaipa.reports.render import as_html, prose, rows
+from genaipa.reports.render import as_html, prose
 from genaipa.reports.suites.results import boards
 from genaipa.reports.table import first_sentences
 from genaipa.reports.thin import warning
@@ -236,9 +236,8 @@ def _chapter(chapter: Chapter, pictures: Mapping[str, bytes], answers: Answers, 
 
 def _table(table: Table, answers: Answers) -> _Shown:
     lean = _lean(table)
-    hrefs = answers.hrefs(lean.data)
-    markup = Markup(as_html(replace(lean, note="", title=""), hrefs=hrefs))  # noqa: S704 - escaped cell by cell
-    brief = sum(len(cell.split()) for row in rows(lean) for cell in row) <= _BRIEF
+    markup = Markup(as_html(lean, hrefs=answers.hrefs(lean.data), bare=True))  # noqa: S704 - escaped cell by cell
+    brief = sum(len(cell.split()) for row in lean.cells for cell in row) <= _BRIEF
     return _Shown(table.name, table.title, _caption(table.caption, table.note), markup, brief=brief)
 
 
@@ -251,9 +250,9 @@ def _lean(table: Table) -> Table:
         # The only source there is has the values of all questions.
         same = pd.MultiIndex.from_frame(data[others].astype(str)).isin(pd.MultiIndex.from_frame(every.astype(str)))
         data = data[(data["questions"] == "all") | ~same].reset_index(drop=True)
-    lean = replace(table, data=data)
+    lean = table if data is table.data else replace(table, data=data)
     empty = [name for name in lean.printed if all(not lean.written(name, value) for value in data[name])]
-    return replace(lean, aside=lean.aside | frozenset(empty)) if len(empty) < len(lean.printed) else lean
+    return replace(lean, aside=lean.aside | frozenset(empty)) if 0 < len(empty) < len(lean.printed) else lean
 
 
 def _caption(caption: str, note: str) -> Markup:

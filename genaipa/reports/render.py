@@ -18,7 +18,6 @@ import pandas as pd
 from genaipa.files.formulas import escape_formula
 from genaipa.reports import latex
 from genaipa.reports.tidy import metrics_of
-from genaipa.systems.short import short_names
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,36 +32,9 @@ _LINKED = ("question", "m_all", "m_all10")
 """Columns whose cells lead to the answers behind them, beside those of metrics."""
 
 
-def _columns(table: Table) -> list[str]:
-    """The columns that people see: the upper end of an interval is in the column of the lower."""
-    names = table.printed
-    return [name for name in names if not name.endswith("high") or _other_end(name) not in names]
-
-
-def _other_end(name: str) -> str:
-    return f"{name.removesuffix('low')}high" if name.endswith("low") else f"{name.removesuffix('high')}low"
-
-
 def headings(table: Table) -> list[str]:
     """The columns as people read them."""
-    return [table.headings.get(name, name) for name in _columns(table)]
-
-
-def rows(table: Table) -> list[tuple[str, ...]]:
-    """The cells as people read them, row by row."""
-    data = table.readable
-
-    def written(name: str) -> list[str]:
-        cells = [table.written(name, value) for value in data[name]]
-        if name == "system":
-            short = short_names(cells)
-            return [short[cell] for cell in cells]
-        if not name.endswith("low") or _other_end(name) not in table.data:
-            return cells
-        ends = (table.written(name, value) for value in data[_other_end(name)])
-        return [f"{low} to {high}" if low or high else "" for low, high in zip(cells, ends, strict=True)]
-
-    return list(zip(*map(written, _columns(table)), strict=True))
+    return [table.headings.get(name, name) for name in table.shown]
 
 
 def numeric(table: Table) -> list[int]:
@@ -70,7 +42,7 @@ def numeric(table: Table) -> list[int]:
     kinds = table.data.dtypes
     return [
         place
-        for place, name in enumerate(_columns(table))
+        for place, name in enumerate(table.shown)
         if pd.api.types.is_numeric_dtype(kinds[name]) and not pd.api.types.is_bool_dtype(kinds[name])
     ]
 
@@ -78,7 +50,7 @@ def numeric(table: Table) -> list[int]:
 def as_text(table: Table) -> str:
     """Plain text with aligned columns, the title above and the note below."""
     right = set(numeric(table))
-    cells = [tuple(headings(table)), *(tuple(map(_one_line, row)) for row in rows(table))]
+    cells = [tuple(headings(table)), *(tuple(map(_one_line, row)) for row in table.cells)]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     lines = [
         "  ".join(
@@ -118,13 +90,14 @@ def as_rows(table: Table) -> list[dict[str, Any]]:
 
 def as_latex(table: Table) -> str:
     """A table that fits a page of LaTeX, with booktabs' rules (`reports.latex`)."""
-    return latex.as_latex(table.name, table.title, table.note, headings(table), rows(table), set(numeric(table)))
+    return latex.as_latex(table.name, table.title, table.note, headings(table), table.cells, set(numeric(table)))
 
 
-def as_html(table: Table, *, most: int | None = None, hrefs: Sequence[str] = ()) -> str:
+def as_html(table: Table, *, most: int | None = None, hrefs: Sequence[str] = (), bare: bool = False) -> str:
     """A `<table>` with its title as caption, and its note under it; of `most` rows at most, and then it says so.
 
-    `hrefs` are the links, one for each row or empty, of its question, metrics and M_all.
+    `hrefs` are the links, one for each row or empty, of its question, metrics and M_all. A `bare` table has neither
+    title nor note.
     """
     rows_in_all = len(table.data)
     if most is not None and rows_in_all > most:
@@ -135,7 +108,7 @@ def as_html(table: Table, *, most: int | None = None, hrefs: Sequence[str] = ())
         f'<th scope="col"{_number(place, right)}>{escape(name)}</th>' for place, name in enumerate(headings(table))
     )
     # The first column that holds no number says what the row is about.
-    columns = _columns(table)
+    columns = table.shown
     lead = next((place for place in range(len(columns)) if place not in right), None)
     linked_to = {*_LINKED, *metrics_of(table.data)}
     linked = {place for place, name in enumerate(columns) if name in linked_to}
@@ -145,19 +118,19 @@ def as_html(table: Table, *, most: int | None = None, hrefs: Sequence[str] = ())
             _html_cell(place, cell, right, lead, href if place in linked else "", faint=place in faint)
             for place, cell in enumerate(row)
         )
-        for row, href in itertools.zip_longest(rows(table), hrefs[: len(table.data)], fillvalue="")
+        for row, href in itertools.zip_longest(table.cells, hrefs[: len(table.data)], fillvalue="")
     )
     broad = ' class="broad"' if len(columns) > _BROAD else ""
     return "\n".join(
         (
             f"<table{broad}>",
-            *((f"<caption><span>{escape(table.title)}</span></caption>",) if table.title else ()),
+            *((f"<caption><span>{escape(table.title)}</span></caption>",) if table.title and not bare else ()),
             f"<thead><tr>{head}</tr></thead>",
             "<tbody>",
             *(f"<tr>{line}</tr>" for line in lines),
             "</tbody>",
             "</table>",
-            *((f'<p class="note">{prose(table.note)}</p>',) if table.note else ()),
+            *((f'<p class="note">{prose(table.note)}</p>',) if table.note and not bare else ()),
         )
     )
 

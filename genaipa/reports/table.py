@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pandas as pd
 
 from genaipa.files.html import short_repr
 from genaipa.reports.tidy import metrics_of
+from genaipa.systems.short import short_names
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -99,15 +102,34 @@ class Table:
         return [str(column) for column in self.data.columns if column not in self.aside]
 
     @property
+    def shown(self) -> list[str]:
+        """The columns that people see: the upper end of an interval is in the column of the lower."""
+        names = self.printed
+        return [name for name in names if not name.endswith("high") or _other_end(name) not in names]
+
+    @cached_property
     def readable(self) -> pd.DataFrame:
         """The data as people read them: M_all from 10 to 100."""
         if not self.tenfold:
             return self.data
+        times = np.where(self.data["measure"] == "M_all", SCALE, 1) if "measure" in self.data else SCALE
         columns = [name for name in self.data.columns if name in self.tenfold]
-        rows = self.data["measure"] == "M_all" if "measure" in self.data else slice(None)
-        shown = self.data.astype(dict.fromkeys(columns, "float64"))
-        shown.loc[rows, columns] *= SCALE
-        return shown
+        return self.data.assign(**{name: self.data[name].astype("float64") * times for name in columns})
+
+    @cached_property
+    def cells(self) -> list[tuple[str, ...]]:
+        """The cells of the columns `shown` as people read them, row by row: each form of the table has the same."""
+        return list(zip(*map(self._column, self.shown), strict=True))
+
+    def _column(self, name: str) -> list[str]:
+        cells = [self.written(name, value) for value in self.readable[name]]
+        if name == "system":
+            short = short_names(cells)
+            return [short[cell] for cell in cells]
+        if not name.endswith("low") or _other_end(name) not in self.data:
+            return cells
+        ends = (self.written(name, value) for value in self.readable[_other_end(name)])
+        return [f"{low} to {high}" if low or high else "" for low, high in zip(cells, ends, strict=True)]
 
     def __repr__(self) -> str:
         return short_repr("Table", self.name, f"{len(self.data):,} rows, {self.title}")
@@ -126,6 +148,10 @@ class Table:
         # What rounds to nothing has no sign: "0.0", never "-0.0" or "+0.0".
         written = format(value, self.formats[column])
         return written.lstrip("+-") if not written.strip("+-0.%") else written
+
+
+def _other_end(name: str) -> str:
+    return f"{name.removesuffix('low')}high" if name.endswith("low") else f"{name.removesuffix('high')}low"
 
 
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z\u201c`])")

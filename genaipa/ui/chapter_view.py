@@ -47,6 +47,6 @@ def show_table(key: str, each: Table) -> None:
     columns = [Column(name, right=place in right) for place, name in enumerate(render.headings(each))]
 
     def row(place: int) -> Row:
-        return Row(render.rows(replace(each, data=each.data.iloc[place : place + 1]))[0])
+        return Row(replace(each, data=each.data.iloc[place : place + 1]).cells[0])
 
     long_table(f"{key} table {each.name}", each.title, columns, range(len(each.data)), row)

@@ -70,7 +70,7 @@ def test_an_interval_is_one_cell():
     ends = {"cost_low": [1.0, float("nan")], "cost_high": [2.5, float("nan")], "low": [3, 4]}
     table = table_of(ends, headings={"cost_low": "for these documents"}, formats=dict.fromkeys(ends, ".1f"))
     assert render.headings(table) == ["for these documents", "low"]
-    assert render.rows(table) == [("1.0 to 2.5", "3.0"), ("", "4.0")]
+    assert table.cells == [("1.0 to 2.5", "3.0"), ("", "4.0")]
     assert render.numeric(table) == [0, 1]
     assert render.as_csv(table).splitlines()[0] == "cost_low,cost_high,low"
 

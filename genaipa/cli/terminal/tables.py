@@ -25,7 +25,7 @@ def show_tables(several: Iterable[Table]) -> None:
 
     for place, made in enumerate(several):
         show(("\n" if place else "") + made.title)
-        rows, right = render.rows(made), set(render.numeric(made))
+        rows, right = made.cells, set(render.numeric(made))
         heads = render.headings(made)
         kept = [column for column in range(len(heads)) if not rows or any(row[column] for row in rows)]
         cells = [[row[column] for column in kept] for row in rows]
