@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 DOCS = Path(__file__).parent
 SCREENSHOTS = DOCS / "screenshots"
-REFERENCE = DOCS.parent / "scores" / "brindlecart.jsonl"
+REFERENCE = DOCS.parent / "genaipa" / "cli" / "commands" / "demo_scores" / "brindlecart.jsonl"
 NEXT_WORSE = {1.0: 0.5, 0.5: -1.0, -1.0: 0.5}
 NOTES = ("The limits are missing.", "Hard to tell what 'this section' is.", "")
 

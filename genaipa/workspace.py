@@ -28,6 +28,8 @@ SUFFIXES: dict[Kind, tuple[str, ...]] = {
     "rubrics": (".yaml",),
 }
 """Kind of data → suffixes of its files; a policy's YAML file is beside its text."""
+_SHIPPED = {"corrections": "annotations/corrections"}
+"""Kind of data → its folder among what ships, where that is called otherwise than in a workspace."""
 MARKER = "genaipa.toml"
 RUNS = "runs"
 SYSTEMS = "systems.yaml"
@@ -90,7 +92,8 @@ class Workspace:
         found: dict[str, list[tuple[str, Path]]] = {}
         for layer, folder in self.layers:
             here: dict[str, Path] = {}
-            for path in sorted((folder / kind / within).glob("*")):
+            place = folder / (_SHIPPED.get(kind, kind) if layer == "shipped" else kind) / within
+            for path in sorted(place.glob("*")):
                 if path.suffix in SUFFIXES[kind] and path.is_file() and not path.name.startswith("."):
                     here.setdefault(path.stem, path)
             for name, path in here.items():
@@ -122,11 +125,11 @@ def no_folder(path: Path) -> str:
     return "is not a folder; move it away." if path.exists() and not path.is_dir() else ""
 
 
-def shipped() -> Path:
-    """Folder of shipped data: inside the wheel, or the root of a checkout."""
+def shipped(kind: Kind | Literal[""] = "") -> Path:
+    """Folder of shipped data, or of a kind of them: inside the wheel, or the root of a checkout."""
     package = Path(__file__).resolve().parent
     inside = package / "_data"
-    return inside if inside.is_dir() else package.parent
+    return (inside if inside.is_dir() else package.parent) / _SHIPPED.get(kind, kind)
 
 
 def cache() -> Path:

@@ -208,7 +208,7 @@ def load_rubric(workspace: Workspace) -> Rubric:
 @cache
 def shipped_rubric() -> Rubric:
     """The paper's rubric, which ships."""
-    return read_yaml(shipped() / "rubrics" / f"{SHIPPED}.yaml", Rubric)
+    return read_yaml(shipped("rubrics") / f"{SHIPPED}.yaml", Rubric)
 
 
 def rubric_file(workspace: Workspace) -> Path:

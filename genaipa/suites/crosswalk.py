@@ -9,7 +9,7 @@ import msgspec
 from genaipa.errors import DataError, UsageError, nearest
 from genaipa.files.strict_yaml import read_yaml
 from genaipa.questions.sets import load_question_set
-from genaipa.suites.data import FOLDER
+from genaipa.suites.data import FOLDER, folders
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
     from genaipa.workspace import Workspace
 
-FILE = f"{FOLDER}/crosswalk.yaml"
+_NAME = "crosswalk.yaml"
+FILE = f"{FOLDER}/{_NAME}"
 QUESTIONS = "policy"
 """The question set to whose categories it leads."""
 
@@ -47,7 +48,7 @@ def load_crosswalk(workspace: Workspace) -> tuple[Crosswalk, dict[str, str]]:
 
     A DataError for a category that the question set `policy` does not have.
     """
-    path = next((file for _, folder in workspace.layers if (file := folder / FILE).is_file()), None)
+    path = next((file for folder in folders(workspace) if (file := folder / _NAME).is_file()), None)
     if path is None:
         raise UsageError(f"{FILE} is missing; install genaipa anew.")
     found, known = read_yaml(path, Crosswalk), load_question_set(QUESTIONS, workspace).categories

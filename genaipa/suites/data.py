@@ -1,7 +1,8 @@
 """Published files of a suite: where they come from, and where they are found here.
 
-Nothing of them ships. A file is looked for in `suites/NAME/` of the workspace, then of genaipa (made-up items of ours),
-then among the pulled data: so a user's own data in the same form is one more split, by its files' names.
+Nothing of them ships. A file is looked for in `suites/NAME/` of the workspace, then in `shipped/NAME/` here (made-up
+items of ours), then among the pulled data: so a user's own data in the same form is one more split, by its files'
+names.
 """
 
 from __future__ import annotations
@@ -16,12 +17,21 @@ from genaipa.errors import DataError, UsageError
 from genaipa.files.hashes import hash_like
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from genaipa.workspace import Workspace
 
 FOLDER = "suites"
+"""Of a workspace; what ships in the same form is beside this file."""
+SHIPPED = Path(__file__).with_name("shipped")
 _POINTER = b"version https://git-lfs.github.com/spec/"
+
+
+def folders(workspace: Workspace) -> Iterator[Path]:
+    """Folders with data of suites, nearest first: the workspace's, and the one that ships."""
+    for layer, folder in workspace.layers:
+        if layer != "pulled":
+            yield SHIPPED if layer == "shipped" else folder / FOLDER
 
 
 @dataclass(frozen=True)
@@ -95,11 +105,9 @@ class DataFiles:
 
     def _own(self, path: str) -> Path | None:
         parts = PurePosixPath(path).parts
-        for name, folder in self.workspace.layers:
-            if name == "pulled":
-                continue
+        for folder in folders(self.workspace):
             for begin in range(len(parts)):
-                here = folder.joinpath(FOLDER, self.suite, *parts[begin:])
+                here = folder.joinpath(self.suite, *parts[begin:])
                 if here.is_file():
                     return here
         return None

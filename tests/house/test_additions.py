@@ -111,7 +111,7 @@ def copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     copy = tmp_path / "copy"
     # With the bytecode, which holds for the files that the copy leaves as they are.
     shutil.copytree(ROOT / "genaipa", copy / "genaipa")
-    for data in ("prompts", "questions", "policies", "annotations", "scores", "rubrics"):
+    for data in ("prompts", "questions", "policies", "annotations", "rubrics"):
         (copy / data).symlink_to(ROOT / data)
     monkeypatch.setenv("PYTHONPATH", f"{copy}{os.pathsep}{os.environ['PYTHONPATH']}")
     return copy

@@ -87,7 +87,8 @@ def test_docstrings_name_their_thing(tracked: tuple[Path, ...]) -> None:
 
 def test_nothing_stands_in_a_file(tracked: tuple[Path, ...]) -> None:
     """Code and documentation say where a thing is, and name it."""
-    texts = [path for path in tracked if path.parts[0] == "genaipa" or path.suffix == ".md"]
+    ours = [path for path in tracked if path.parts[0] == "genaipa" and path.suffix != ".jsonl"]
+    texts = [*ours, *(path for path in tracked if path.suffix == ".md")]
     # That page quotes what was noted about the paper's numbers.
     assert _lines_with(HIDDEN_NOUN, [path for path in texts if path.name != "reproduction.md"]) == []
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-DATA_FOLDERS = ("prompts", "questions", "policies", "annotations", "corrections", "rubrics")
+DATA_FOLDERS = ("prompts", "questions", "policies", "annotations", "rubrics")
 
 
 @pytest.fixture(scope="module")

@@ -54,7 +54,7 @@ def test_a_chapter_is_one_file_and_one_line() -> None:
     Path("genaipa.toml").touch()
     # With the bytecode, which holds for the files that the copy leaves as they are.
     shutil.copytree(CHECKOUT / "genaipa", "genaipa", ignore=shutil.ignore_patterns("_data"))
-    for data in ("prompts", "questions", "policies", "annotations", "scores", "rubrics"):
+    for data in ("prompts", "questions", "policies", "annotations", "rubrics"):
         Path(data).symlink_to(CHECKOUT / data)
     table = Path("genaipa/reports/chapters/__init__.py")
     before = table.read_text()

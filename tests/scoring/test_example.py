@@ -9,6 +9,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from genaipa.cli.commands.demo import SCORES
 from genaipa.runs.finding import find_run
 from genaipa.scoring.answers import Pool
 from genaipa.scoring.rubric import shown
@@ -67,9 +68,8 @@ def test_silent_questions_keep_the_papers_rule() -> None:
     # The rule is the paper's; the example must not teach another.
     from genaipa.questions.annotations import load_annotations
     from genaipa.scoring.events import event_decoder
-    from genaipa.workspace import shipped
 
-    lines = (shipped() / "scores" / "brindlecart.jsonl").read_text(encoding="utf-8").splitlines()
+    lines = SCORES[0].read_text(encoding="utf-8").splitlines()
     scores = list(map(event_decoder().decode, lines))
     silent = load_annotations(find_workspace(), "brindlecart").silent
     assert len(silent) == 8

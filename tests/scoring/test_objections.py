@@ -192,7 +192,7 @@ def test_objections_become_corrections_that_the_report_applies(genaipa: Cli, obj
     assert "1 objection: 1 rejected." in done.out
 
     assert genaipa("scores", "objections", "export", "acme", "-o", "corrections/other.yaml").code == 2
-    into = shipped() / "corrections" / "acme.yaml"
+    into = shipped("corrections") / "acme.yaml"
     assert (
         "among the corrections that genaipa ships"
         in genaipa("scores", "objections", "export", "acme", "-o", str(into)).err

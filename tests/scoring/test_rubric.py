@@ -120,7 +120,7 @@ def test_a_workspace_brings_its_own_rubric(tmp_path: Path) -> None:
     workspace = Workspace(tmp_path, (("workspace", tmp_path), ("shipped", shipped())))
     assert load_rubric(workspace) == PAPER
     (tmp_path / "rubrics").mkdir()
-    text = (shipped() / "rubrics" / "genaipabench.yaml").read_text(encoding="utf-8")
+    text = (shipped("rubrics") / "genaipabench.yaml").read_text(encoding="utf-8")
     own = text.replace("words: [relevant,", "weight: 2\n    words: [relevant,")
     (tmp_path / "rubrics" / "own.yaml").write_text(own, encoding="utf-8")
     assert load_rubric(workspace) == PAPER
@@ -151,7 +151,7 @@ def test_a_workspace_brings_its_own_rubric(tmp_path: Path) -> None:
 def test_what_a_rubric_can_not_be(tmp_path: Path, before: str, after: str, entry: str, problem: str) -> None:
     """What is wrong with a rubric is told with its file and entry."""
     (tmp_path / "rubrics").mkdir()
-    text = (shipped() / "rubrics" / "genaipabench.yaml").read_text(encoding="utf-8")
+    text = (shipped("rubrics") / "genaipabench.yaml").read_text(encoding="utf-8")
     assert before in text
     (tmp_path / "rubrics" / "genaipabench.yaml").write_text(text.replace(before, after), encoding="utf-8")
     workspace = Workspace(tmp_path, (("workspace", tmp_path), ("shipped", shipped())))

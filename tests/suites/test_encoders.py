@@ -24,6 +24,7 @@ from genaipa.files.strict_yaml import as_yaml, read_yaml
 from genaipa.runs.folder import RunFolder
 from genaipa.runs.records import RunSpec, SuitePlan
 from genaipa.suites.catalog import suites
+from genaipa.suites.data import SHIPPED
 from genaipa.suites.encoders.heads import HEADS
 from genaipa.suites.encoders.kinds import Example
 from genaipa.suites.encoders.settings import TrainingSettings
@@ -35,8 +36,7 @@ if TYPE_CHECKING:
 
     from genaipa.suites.encoders.kinds import KindName
 
-ROOT = Path(__file__).parents[2]
-SHIPPED = ROOT / "suites" / "encoders" / "training.yaml"
+TRAINING = SHIPPED / "encoders" / "training.yaml"
 needs_torch = pytest.mark.skipif(find_spec("torch") is None, reason="needs torch and transformers (extra encoders)")
 
 PATIENCE = 180.0
@@ -56,13 +56,13 @@ def here(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def tiny(tmp_path: Path) -> str:
     """The name of a system: a model that knows the words of the samples."""
-    texts = [path.read_text() for path in sorted((ROOT / "suites").rglob("*.*")) if path.suffix != ".yaml"]
+    texts = [path.read_text() for path in sorted(SHIPPED.rglob("*.*")) if path.suffix != ".yaml"]
     return f"encoder/{make_tiny_encoder(tmp_path / 'tiny', texts)}"
 
 
 def settings(**changed: Any) -> TrainingSettings:
     """The shipped settings with short texts and some others changed."""
-    fields = {name: getattr(read_yaml(SHIPPED, TrainingSettings), name) for name in TrainingSettings.__struct_fields__}
+    fields = {name: getattr(read_yaml(TRAINING, TrainingSettings), name) for name in TrainingSettings.__struct_fields__}
     return TrainingSettings(**(fields | {"max_length": 64, "stride": 8} | changed))
 
 
@@ -346,7 +346,7 @@ def test_only_prompts_are_probed(genaipa: Any) -> None:
 
 def test_wrong_settings(genaipa: Any) -> None:
     """A workspace's settings of training are checked before anything else, and a typing error is named."""
-    write("suites/encoders/training.yaml", SHIPPED.read_text().replace("epochs: 20", "epochs: 0"))
+    write("suites/encoders/training.yaml", TRAINING.read_text().replace("epochs: 20", "epochs: 0"))
     done = genaipa("run", "--suite", "policyqa", "--split", "sample", "--system", "encoder/x", "--dry-run")
     assert done.code == 2
     assert "training.yaml: epochs" in done.err

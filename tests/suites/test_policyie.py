@@ -11,16 +11,17 @@ import pytest
 
 from genaipa.errors import GenaipaError
 from genaipa.runs.records import RunSpec, SuitePlan
+from genaipa.suites.data import SHIPPED
 from genaipa.suites.material import Outcome
 from genaipa.suites.policyie.data import FILES, PLUE
 from genaipa.suites.policyie.task import PolicyIE
 from genaipa.suites.published import published_rows
-from genaipa.workspace import Workspace
+from genaipa.workspace import Workspace, shipped
 
 if TYPE_CHECKING:
     from commandline import Cli
 
-SAMPLE = Path(__file__).parents[2] / "suites/policyie/sample"
+SAMPLE = SHIPPED / "policyie/sample"
 
 
 def suite(split: str, wording: int = 1, at: Path | None = None) -> PolicyIE:
@@ -28,7 +29,7 @@ def suite(split: str, wording: int = 1, at: Path | None = None) -> PolicyIE:
     home = at or Path.cwd()
     plan = SuitePlan(split, wording=wording)
     spec = RunSpec((), (), {}, (), other_task="policyie", suite=plan)
-    return PolicyIE(spec, Workspace(home, (("workspace", home), ("shipped", SAMPLE.parents[2]))))
+    return PolicyIE(spec, Workspace(home, (("workspace", home), ("shipped", shipped()))))
 
 
 def texts() -> dict[str, list[str]]:

@@ -15,6 +15,7 @@ from size import size
 from genaipa.errors import GenaipaError
 from genaipa.runs.folder import RunFolder
 from genaipa.runs.records import RunSpec, SuitePlan
+from genaipa.suites.data import SHIPPED
 from genaipa.suites.material import UNPARSABLE, Given, Item, Outcome
 from genaipa.suites.policyqa.baselines import reply
 from genaipa.suites.policyqa.data import CATEGORIES
@@ -27,7 +28,7 @@ from genaipa.workspace import Workspace, find_workspace
 if TYPE_CHECKING:
     from commandline import Cli
 
-SAMPLE = Path(__file__).parents[2] / "suites/policyqa/sample.json"
+SAMPLE = SHIPPED / "policyqa/sample.json"
 SEGMENT = """We sell nothing. If you don\u2019t opt-out,  “partners” see
 your e-mail \u2013 never your card, or the pulse of your heart."""
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from servers import AnthropicServer, Behaviour, GoogleServer, LoopbackServer, OpenAIServer, cut, refusal, reply
 from size import size
+
+from genaipa.suites.data import SHIPPED
 
 if TYPE_CHECKING:
     from commandline import Cli
@@ -23,7 +24,7 @@ KINDS = ("verbatim", "folded", "fuzzy", "absent", "empty", "refused", "cut off",
 
 def examples() -> list[dict[str, Any]]:
     """The made-up examples, each with its segment."""
-    data = json.loads((Path(__file__).parents[2] / "suites/policyqa/sample.json").read_text(encoding="utf-8"))["data"]
+    data = json.loads((SHIPPED / "policyqa/sample.json").read_text(encoding="utf-8"))["data"]
     paragraphs = [paragraph for policy in data for paragraph in policy["paragraphs"]]
     return [example | {"context": paragraph["context"]} for paragraph in paragraphs for example in paragraph["qas"]]
 

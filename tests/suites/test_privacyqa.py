@@ -14,6 +14,7 @@ from size import size
 from suiting import figures, keep, outcomes, suite
 
 from genaipa.errors import DataError, UsageError
+from genaipa.suites.data import SHIPPED
 from genaipa.suites.material import OUT_OF_RANGE, UNPARSABLE, Outcome
 from genaipa.suites.privacyqa.score import between_people, leave_one_out, overlap
 from genaipa.suites.privacyqa.silence import rule_for
@@ -22,7 +23,7 @@ from genaipa.suites.privacyqa.table import Question
 from genaipa.suites.privacyqa_pairs.data import TEST as PAIRS
 from genaipa.suites.published import published_rows
 
-SAMPLE = Path(__file__).parents[2] / "suites" / "privacyqa"
+SAMPLE = SHIPPED / "privacyqa"
 EXPECTED = {
     "everything": (10.98, 10.64, 5.81, 100),
     "word-count-2": (10.05, 8.70, 11.93, 8.68),

@@ -9,6 +9,7 @@ import pytest
 
 from genaipa.errors import UsageError
 from genaipa.runs.folder import RunFolder
+from genaipa.suites.data import SHIPPED
 from genaipa.suites.material import Given, Item, Material, Outcome
 from genaipa.suites.probes import COMPANY_SWAP, CONTINUATION, CONTINUED, NO_CONTEXT, applied
 
@@ -97,7 +98,7 @@ def test_the_text_is_never_shown_without_context(genaipa) -> None:
     kept = messages(genaipa, NO_CONTEXT)
     assert len(kept) == 20
     assert all("left out on purpose" in text and "Question:" in text for text in kept)
-    sample = json.loads((Path(__file__).parents[2] / "suites/policyqa/sample.json").read_text())
+    sample = json.loads((SHIPPED / "policyqa/sample.json").read_text())
     shown = "\n".join(kept)
     assert not any(p["context"] in shown for policy in sample["data"] for p in policy["paragraphs"])
 

@@ -27,6 +27,7 @@ from genaipa.reports.suites.tables import main_table
 from genaipa.runs.selection import select
 from genaipa.suites.catalog import suites
 from genaipa.suites.crosswalk import load_crosswalk
+from genaipa.suites.data import SHIPPED
 from genaipa.suites.material import Given, Item, Outcome
 from genaipa.suites.measure import Measure, f1, macro_f1, micro_f1, precision, ratio, recall
 from genaipa.suites.piextract.data import LAYERS
@@ -408,7 +409,7 @@ def test_published_items_are_packed_whole_or_not_at_all(genaipa: Cli) -> None:
     """Other splits than the sample are others' texts: the run is named, and nothing is written."""
     Path("genaipa.toml").touch()
     Path("suites/policyqa").mkdir(parents=True)
-    shutil.copy(Path(__file__).parents[2] / "suites/policyqa/sample.json", "suites/policyqa/mine.json")
+    shutil.copy(SHIPPED / "policyqa/sample.json", "suites/policyqa/mine.json")
     asked = genaipa("run", "--suite", "policyqa", "--split", "mine", "--system", "baseline/empty", "--name", "own")
     assert asked.code == 0, asked.err
     refused = genaipa("pack", "-o", "x.zip")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import genaipa as front
+from genaipa.suites.data import SHIPPED
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     Cli = Callable[..., Finished]
 
-SAMPLE = Path(__file__).parents[2] / "suites" / "policyqa" / "sample.json"
+SAMPLE = SHIPPED / "policyqa" / "sample.json"
 EXAMPLE = Path(__file__).parents[2] / "docs" / "example-judge.yaml"
 RUN = ("run", "--suite", "policyqa", "--split", "sample")
 

@@ -11,6 +11,7 @@ from servers import AnthropicServer, GoogleServer, OpenAIServer, cut, empty, fai
 from size import size
 from suiting import suite
 
+from genaipa.suites.data import SHIPPED
 from genaipa.suites.material import Outcome
 from genaipa.tasks.catalog import SUITES
 
@@ -187,9 +188,7 @@ def test_json_is_asked_for_in_words_where_no_schema_is_taken(
 
 def test_examples_are_paid_for_once(genaipa: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     """They come before each question as the very same messages, which an estimate and a provider's cache see."""
-    parts = json.loads(Path(__file__).parents[2].joinpath("suites/policyqa/sample.json").read_text(encoding="utf-8"))[
-        "data"
-    ]
+    parts = json.loads((SHIPPED / "policyqa/sample.json").read_text(encoding="utf-8"))["data"]
     Path("genaipa.toml").touch()
     Path("suites/policyqa").mkdir(parents=True)
     for name, some in (("train", parts[:2]), ("mine", parts[2:])):

@@ -16,6 +16,7 @@ import yaml
 from genaipa.errors import DataError
 from genaipa.files.strict_yaml import convert, read_partly, read_yaml
 from genaipa.questions.sets import QuestionSet, load_question_set
+from genaipa.suites.data import SHIPPED
 from genaipa.validation.data_files import validate
 from genaipa.workspace import find_workspace, shipped
 
@@ -448,20 +449,19 @@ def test_a_file_read_again_is_as_it_stands(tmp_path: Path) -> None:
 
 def test_files_of_suites(genaipa: Callable[..., Finished]) -> None:
     """Every split of one's own is read: sizes of good ones, the faults of others, and files that nothing reads."""
-    ours = shipped() / "suites"
     for name in ("opp115", "policyqa", "piextract", "privacyqa", "encoders"):
         Path("suites", name).mkdir(parents=True)
-    rows = (ours / "opp115/sample_dataset.csv").read_bytes()
+    rows = (SHIPPED / "opp115/sample_dataset.csv").read_bytes()
     Path("suites/opp115/our_own_dataset.csv").write_bytes(rows)
     Path("suites/opp115/test_dataset.csv").write_bytes(rows)
     Path("suites/policyqa/mine.json").write_text('{"data": []}')
     Path("suites/privacyqa/mine.csv").write_text("no table")
-    shutil.copy(ours / "privacyqa/sample_opp_annotations.csv", "suites/privacyqa/mine_opp_annotations.csv")
+    shutil.copy(SHIPPED / "privacyqa/sample_opp_annotations.csv", "suites/privacyqa/mine_opp_annotations.csv")
     Path("suites/piextract/CollectUse_true").mkdir()
-    shutil.copy(ours / "piextract/CollectUse_true/sample.conll03", "suites/piextract/CollectUse_true/mine.conll03")
-    settings = (ours / "encoders/training.yaml").read_text(encoding="utf-8")
+    shutil.copy(SHIPPED / "piextract/CollectUse_true/sample.conll03", "suites/piextract/CollectUse_true/mine.conll03")
+    settings = (SHIPPED / "encoders/training.yaml").read_text(encoding="utf-8")
     Path("suites/encoders/training.yaml").write_text(re.sub("(?m)^patience: .*", "patience: 0", settings))
-    walk = (ours / "crosswalk.yaml").read_text(encoding="utf-8")
+    walk = (SHIPPED / "crosswalk.yaml").read_text(encoding="utf-8")
     Path("suites/crosswalk.yaml").write_text(re.sub(r"\[T,", "[TT,", walk, count=1))
     Path("suites/opp-115").mkdir()
     Path("suites/opp-115/a.csv").touch()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 from itertools import pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from genaipa.cli.terminal.closing import caveat, explain, follow
@@ -11,7 +12,7 @@ from genaipa.cli.terminal.console import err, say, show, table
 from genaipa.cli.terminal.fitting import whole
 from genaipa.cli.terminal.options import current_workspace
 from genaipa.errors import command
-from genaipa.workspace import elsewhere, shipped
+from genaipa.workspace import elsewhere
 
 if TYPE_CHECKING:
     from genaipa.reports.report import Report
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
 
 POLICY = "brindlecart"
 SYSTEMS = ("extractive", "careful", "breezy")
-SCORES = (f"{POLICY}.jsonl", "made-up.jsonl")
+SCORES = [Path(__file__).parent / "demo_scores" / f"{name}.jsonl" for name in (POLICY, "made-up")]
+"""Of the reference analyst, and of a made-up analyst and judge."""
 NAME = "demo"
 REPORT = "reports/demo"
 _MADE_UP = "Made up: company and policy, assistants careful and breezy, analyst made-up, made-up-judge."
@@ -70,9 +72,8 @@ def _bring_scores(workspace: Workspace) -> None:
     from genaipa.scoring.store import Store, database_url
 
     store = Store.open(database_url(workspace))
-    files = [shipped() / "scores" / name for name in SCORES]
     try:
-        brought = import_from(store, files, (), People(), unknown_answers=True)
+        brought = import_from(store, SCORES, (), People(), unknown_answers=True)
     finally:
         store.close()
     for problem in brought.problems:
@@ -121,7 +122,7 @@ def _against(row: Any) -> str:
 
 def _explain(made: Report) -> None:
     """Keep the commands that do the same, and the leaderboard's note."""
-    files = " ".join(str(shipped() / "scores" / name) for name in SCORES)
+    files = " ".join(map(str, SCORES))
     run = f"genaipa run --system {','.join(SYSTEMS)} --policy {POLICY} --experiment quality --name {NAME}"
     explain(
         f"The same as: {run}; genaipa scores import {files}; genaipa report {NAME} --formats svg -o {REPORT}",

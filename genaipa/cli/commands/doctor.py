@@ -130,7 +130,7 @@ def _genaipa() -> Iterator[Row]:
     yield "Python", "ok", f"{platform.python_version()}, {sys.executable}", ""
     yield "genaipa", "ok", genaipa.__version__, ""
     alone = Workspace(home=shipped(), layers=(("shipped", shipped()),))
-    problem = ", ".join(f"no {kind}" for kind in SUFFIXES if not any((shipped() / kind).glob("*")))
+    problem = ", ".join(f"no {kind}" for kind in SUFFIXES if not any(shipped(kind).glob("*")))
     try:
         load_prompts(alone)
     except GenaipaError as error:

@@ -170,7 +170,7 @@ def export(
 
 def _refuse_shipped(output: Path) -> None:
     """A UsageError for a file among the data of the installation, or of the checkout that a command is run in."""
-    if output.expanduser().resolve().is_relative_to(shipped() / "corrections"):
+    if output.expanduser().resolve().is_relative_to(shipped("corrections")):
         raise UsageError(
             f"{output} lies among the corrections that genaipa ships, for every study. Keep yours in a workspace ("
             f"genaipa init my-study; move runs/ and scores.db there), or write elsewhere: -o {output.name}"

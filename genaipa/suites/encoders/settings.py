@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 
 from genaipa.files.strict_yaml import read_text, read_yaml
+from genaipa.suites.data import FOLDER, folders
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from genaipa.suites.suite import Suite
 
-SETTINGS = "suites/encoders/training.yaml"
+_FILE = "encoders/training.yaml"
+SETTINGS = f"{FOLDER}/{_FILE}"
 """Its place in a workspace, and in a run folder."""
 Positive = Annotated[int, msgspec.Meta(ge=1)]
 Share = Annotated[float, msgspec.Meta(ge=0, lt=1)]
@@ -39,7 +41,7 @@ def settings_text(suite: Suite) -> str:
     """Text of the settings of a run: the run folder's, else the nearest file's; a DataError where it is wrong."""
     if suite.folder is not None:
         return read_text(suite.folder.path / SETTINGS)
-    nearest = next(place for _, folder in suite.workspace.layers if (place := folder / SETTINGS).is_file())
+    nearest = next(place for folder in folders(suite.workspace) if (place := folder / _FILE).is_file())
     read_settings(nearest)
     return read_text(nearest)
 
