@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from genaipa.errors import DataError, UnknownNameError, UsageError
+from genaipa.errors import DataError, OptionError, UnknownNameError, UsageError, clipped
 from genaipa.files.strict_yaml import digest
 from genaipa.runs.records import SAMPLE
 from genaipa.suites import probes
@@ -85,7 +85,10 @@ def _chosen(suite: Suite) -> Material:
         if suite.is_part:
             # It has no choice of its own.
             raise
-        here = [split for split in (*suite.splits, SAMPLE) if _has(suite, split)]
+        known, split = (*suite.splits, SAMPLE), suite.plan.split
+        if split not in known:
+            raise OptionError("split", f" '{clipped(split)}': {suite.title} has {', '.join(known)}.") from None
+        here = [split for split in known if _has(suite, split)]
         raise UsageError(f"{str(error).rstrip('.')}. Splits that are here: {', '.join(here)}.") from None
 
 
