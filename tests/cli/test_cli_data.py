@@ -13,6 +13,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from servers import OpenAIServer
 
+import genaipa as package
+from genaipa.cli import command as command_line
+from genaipa.cli.commands.doctor import variables
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -452,6 +456,22 @@ def test_doctor_tells_what_works_and_keeps_keys_to_itself(genaipa: Cli, monkeypa
     assert "key for openai" in short
     assert "VLLM_BASE_URL: nothing answers at" in short
     assert "ANTHROPIC" not in short, "nothing here uses it"
+
+
+def test_doctor_names_a_variable_that_sets_nothing(genaipa: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A mistyped one has a line with the nearest; one of an option or a setting has none, wherever it is read."""
+    known = variables(command_line())
+    for path in Path(package.__file__).parent.rglob("*.py"):
+        for name in re.findall(r"\bGENAIPA_[A-Z]+(?:_[A-Z]+)*\b", path.read_text(encoding="utf-8")):
+            assert name in known, (path, name)
+    assert "GENAIPA_" not in done(genaipa("doctor"))
+    for name in ("GENAIPA_MAX_COST", "GENAIPA_MAXCOST", "GENAIPA_QQ", "GENAIPA_VLLM_ARGS"):
+        monkeypatch.setenv(name, "17")
+    lines = [line for line in done(genaipa("doctor")).splitlines() if line.startswith("GENAIPA_")]
+    assert lines == [
+        "GENAIPA_MAXCOST: sets nothing; did you mean GENAIPA_MAX_COST?",
+        "GENAIPA_QQ: sets nothing; unset it",
+    ]
 
 
 def test_doctor_asks_only_for_what_is_missing(genaipa_process: Cli, monkeypatch: pytest.MonkeyPatch) -> None:

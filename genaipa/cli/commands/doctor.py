@@ -6,14 +6,14 @@ import contextlib
 import os
 import shutil
 import sys
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from genaipa.cli.terminal.closing import follow, is_explained
 from genaipa.cli.terminal.console import print_json, show, table
 from genaipa.cli.terminal.options import JsonOption, current_workspace, option
-from genaipa.errors import GenaipaError, NotReadyError, UsageError
+from genaipa.errors import GenaipaError, NotReadyError, UsageError, closest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,12 +22,18 @@ if TYPE_CHECKING:
     from genaipa.systems.provider import Provider
     from genaipa.workspace import Workspace
 
-State = Literal["ok", "missing", "broken", "off"]
+State = Literal["ok", "missing", "broken", "off", "unknown"]
 Row = tuple[str, State, str, str]
 """Subject, state, finding, and the remedy, empty where nothing is wrong."""
 
 _ALWAYS = ("genaipa", "servers", "output", "runs")
 """Topics and checks of which all that is missing is wanted."""
+_OURS = "GENAIPA_"
+_SETTINGS = {
+    *("GENAIPA_CACHE", "GENAIPA_DATABASE_URL", "GENAIPA_DESK", "GENAIPA_MIRROR", "GENAIPA_VLLM_ARGS"),
+    *("GENAIPA_VLLM_COMMAND", "GENAIPA_VLLM_REPLICAS", "GENAIPA_VLLM_START_TIMEOUT"),
+}
+"""Variables that stand for no option."""
 _SECONDS = 2.0
 """Seconds that a server may take to answer."""
 _LITTLE_ROOM = 500 * 1024**2
@@ -37,7 +43,7 @@ _LITTLE_ROOM = 500 * 1024**2
 _AllOption = Annotated[bool, option("--all", help="Show every check, also of what nothing here uses.")]
 
 
-def doctor(everything: _AllOption = False, json: JsonOption = False) -> None:
+def doctor(context: typer.Context, everything: _AllOption = False, json: JsonOption = False) -> None:
     """Check this installation and suggest fixes.
 
     What is missing is shown where something here uses it: runs, systems.yaml, a variable. Nothing is changed, no key is
@@ -45,7 +51,7 @@ def doctor(everything: _AllOption = False, json: JsonOption = False) -> None:
     """
     here = current_workspace()
     topics = {
-        "genaipa": list(_genaipa()),
+        "genaipa": [*_genaipa(), *_unknown(here, context.find_root().command)],
         "extras": list(_extras()),
         "keys": list(_keys(here)),
         "servers": list(_servers(here)),
@@ -84,7 +90,7 @@ def _print_missing(topics: dict[str, list[Row]], used: set[str]) -> None:
         row
         for topic, rows in topics.items()
         for row in rows
-        if row[1] == "broken" or (row[1] == "missing" and ({topic, row[0]} & {*_ALWAYS, *used}))
+        if row[1] in ("broken", "unknown") or (row[1] == "missing" and ({topic, row[0]} & {*_ALWAYS, *used}))
     ]
     said = [f"Python {topics['genaipa'][0][2].partition(',')[0]}"]
     said.append(f"{len(ok['extras'])} of {len(topics['extras'])} extras")
@@ -137,6 +143,29 @@ def _genaipa() -> Iterator[Row]:
         problem = problem or str(error)
     remedy = "install genaipa again, from its folder: pip install --force-reinstall ."
     yield _either("shipped data", not problem, str(shipped()), f"{problem} in {shipped()}", remedy, "broken")
+
+
+def _unknown(workspace: Workspace, whole: Any) -> Iterator[Row]:
+    """Variables that look like ours and set nothing, as a mistyped one."""
+    ours = sorted(name for name in os.environ if name.startswith(_OURS) and name not in _SETTINGS)
+    if not ours:
+        return
+    known = variables(whole) | {key for one in _variables(workspace).values() for key in (*one.keys, one.address)}
+    words = [name.removeprefix(_OURS) for name in known]
+    for name in ours:
+        if name not in known:
+            near = closest(name.removeprefix(_OURS), words)
+            yield name, "unknown", "sets nothing", f"did you mean {_OURS}{near}?" if near else "unset it"
+
+
+def variables(whole: Any) -> set[str]:
+    """Every variable of the environment that sets an option of the `whole` command line, or stands for none."""
+    found, pending = set(_SETTINGS), [whole]
+    while pending:
+        one = pending.pop()
+        pending += [one.get_command(None, name) for name in getattr(one, "commands", ())]
+        found |= {parameter.envvar for parameter in one.params if isinstance(parameter.envvar, str)}
+    return found
 
 
 def _extras() -> Iterator[Row]:
