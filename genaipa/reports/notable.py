@@ -94,10 +94,19 @@ def _lacking(statuses: Table) -> list[str]:
     return sentences
 
 
+def is_unscored(frame: pd.DataFrame) -> bool:
+    """Whether there are answers, and no person has scored any."""
+    return not frame.empty and not frame["counted"].any() and not _all_excluded(frame)
+
+
+def _all_excluded(frame: pd.DataFrame) -> bool:
+    return bool((frame["m_all"].notna() & (frame["excluded"] != "")).any())
+
+
 def _unscored(frame: pd.DataFrame) -> list[str]:
     if frame["counted"].any():
         return []
-    if (frame["m_all"].notna() & (frame["excluded"] != "")).any():
+    if _all_excluded(frame):
         return ["No score counts: the audit leaves all of them out. (The option include-excluded counts them.)"]
     return ["No answer has a score of a person yet, so that nothing can be averaged. To score: genaipa score"]
 

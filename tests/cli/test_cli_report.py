@@ -117,7 +117,10 @@ def test_an_unscored_run(genaipa: Cli, unscored: Path):
     printed = done(genaipa("report", "latest", "--formats", "svg"))
     assert printed.startswith("2 of 2 answered, none scored: no averages yet.")
     assert printed.splitlines()[-1].startswith(f"Report: {Path.cwd() / 'reports' / unscored.name / 'index.html'}  ")
-    assert "No answer has a score of a person yet" in done(genaipa("leaderboard"))
+    board = done(genaipa("leaderboard", "latest")).splitlines()
+    assert board[0] == "No answer has a score of a person yet, so that there is no rank."
+    assert board[1].startswith("Next: genaipa score latest ")
+    assert len(board) == 2
 
 
 def test_a_report_of_a_system_is_named_after_it(genaipa: Cli, unscored: Path):

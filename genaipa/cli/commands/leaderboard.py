@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from genaipa.cli.terminal.closing import caveats, follow
+from genaipa.cli.terminal.closing import caveats, explain, follow
 from genaipa.cli.terminal.console import number, print_json, show
 from genaipa.cli.terminal.options import ExcludedOption, JsonOption, current_workspace, option, several
 from genaipa.cli.terminal.output import ForceOption, check_new, written
@@ -55,7 +55,7 @@ def leaderboard(
     found = _gathered(here, several(run), only, excluded=include_excluded)
     from genaipa.reports import render
     from genaipa.reports.chapters.overall import board
-    from genaipa.reports.notable import notable
+    from genaipa.reports.notable import is_unscored, notable
     from genaipa.reports.thin import too_few
 
     table, card = board(found.frame), _card(found)
@@ -70,6 +70,12 @@ def leaderboard(
         print_json(facts | ({"suites": suites} if suites else {}) | ({"groups": groups} if groups else {}))
         return
     shown = [one for one in (table, grouped, card) if one]
+    if not shown and output is None and is_unscored(found.frame):
+        show("No answer has a score of a person yet, so that there is no rank.")
+        caveats(sorted(set(found.problems)))
+        explain(*told)
+        follow(f"Next: {command('genaipa', 'score', *several(run))}")
+        return
     if output is not None:
         _write(grouped or (shown[0] if shown else table), output, force=force)
     else:
