@@ -13,6 +13,7 @@ from running import make_workspace, write
 from stores import score
 
 import genaipa as front
+from genaipa.files.html import html_picture, html_table
 from genaipa.scoring.rubric import load_rubric
 from genaipa.scoring.store import open_store
 
@@ -76,6 +77,12 @@ def test_names_and_texts_of_strangers_are_no_markup() -> None:
     assert "&lt;img src=x" in run._repr_html_()
     assert "&lt;img src=x" in report._repr_html_()
     assert "&lt;script&gt;" in questions._repr_html_()
+
+
+def test_a_picture_and_a_table_escape_their_words() -> None:
+    """A figure's title and a table's headings are text as well."""
+    assert Tags(html_picture(b"x", f'">{MARKUP}')).found == [("img", {"alt", "src"})]
+    assert "script" not in {tag for tag, _ in Tags(html_table(MARKUP, [(MARKUP, MARKUP)], (MARKUP, MARKUP))).found}
 
 
 def test_what_the_front_door_returns_fits_a_line(demo: tuple[Path, Finished]) -> None:
