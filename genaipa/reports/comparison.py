@@ -52,7 +52,8 @@ _SIDE = 28
 class Comparison:
     """The differences, and in words: what differed beforehand, what was found, how, and what could not be read.
 
-    `frame` are the differences for pandas, `table` the same ready to be shown.
+    `frame` are the differences for pandas, `table` the same ready to be shown. `documents` are those of the pairs; none
+    where means over documents are compared.
     """
 
     first: str
@@ -62,6 +63,7 @@ class Comparison:
     finding: list[str]
     method: str
     problems: list[str] = field(default_factory=list)
+    documents: tuple[str, ...] = ()
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -82,7 +84,9 @@ class Comparison:
 
     def as_json(self) -> dict[str, Any]:
         """The comparison for machines; a number that can't be had is null."""
-        said = {name: getattr(self, name) for name in ("first", "second", "differing", "finding", "method")}
+        said = {
+            name: getattr(self, name) for name in ("first", "second", "documents", "differing", "finding", "method")
+        }
         return {**said, "rows": render.as_rows(self.table)}
 
     def as_text(self, form: str) -> str:
@@ -170,7 +174,9 @@ def compare_sides(first: Side, second: Side, *, anyway: bool = False) -> Compari
         _JUDGED if any(estimated) else ""
     )
     table = _table(data[list(HEADINGS)], first.name, second.name, " ".join([*finding, method]))
-    return Comparison(first.name, second.name, table, apart, finding, method)
+    documents = dict.fromkeys(matched[OVERALL].apart["document"])
+    about = () if "" in documents else tuple(documents)
+    return Comparison(first.name, second.name, table, apart, finding, method, documents=about)
 
 
 _JUDGED = " Averages are estimates from people and judge (docs/method/estimates.md), which have no ranks."

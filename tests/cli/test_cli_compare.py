@@ -70,7 +70,7 @@ def test_two_systems_are_compared(genaipa: Cli, run: str) -> None:
     """The table, the finding in words, the same as JSON, by system and by RUN:SYSTEM; small n is said."""
     give_scores(run)
     out = done(genaipa("compare", "extractive", "scripted", "--explain"))
-    assert out.startswith("extractive beats scripted by 76.50 points of M_all on these documents: 100.00 against 23.50")
+    assert out.startswith("extractive beats scripted by 76.50 points of M_all on brindlecart: 100.00 against 23.50")
     assert "extractive against scripted" in out
     assert "Compared are 8 questions: 8 pairs in quality, each about the same document." in out
     assert "Verdict, of these documents only: extractive is higher (p = 0.0078)." in out
@@ -78,6 +78,7 @@ def test_two_systems_are_compared(genaipa: Cli, run: str) -> None:
     assert "Small n:" in out
     assert out.index("measure") < out.index("Compared are 8 questions") < out.rindex("A is extractive")
     found = json.loads(done(genaipa("compare", f"{run}:scripted", "latest:extractive", "--json")))
+    assert found["documents"] == ["brindlecart"]
     first = found["rows"][0]
     assert (first["measure"], first["questions"], first["n"], first["pairs"]) == ("M_all*10", "all", 8, 8)
     assert (first["mean_a"], first["mean_b"]) == pytest.approx((23.5, 100))

@@ -19,7 +19,7 @@ from genaipa.cli.terminal.tables import show_table
 from genaipa.errors import DataError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from genaipa.reports.comparison import Comparison
     from genaipa.reports.suites.against import Against
@@ -42,6 +42,8 @@ _COLUMNS = {
 """Heading on the terminal → column under it; files have all columns."""
 _ALWAYS = ("measure", "A", "B", "A \u2212 B", "for these documents", "p", "meaning")
 """Headings of the columns that are shown without --all."""
+_NAMED = 3
+"""Documents that the verdict names, at most."""
 _UNDER = (4, 3, 2, 6, 7, 8, 9)
 """Those that first move under their row where the terminal is narrow: the means, n, then the intervals."""
 
@@ -229,9 +231,17 @@ def _verdict(found: Comparison) -> str:
     low, high = (table.written(name, end) for name, end in zip(("low", "high"), ends, strict=True))
     sure = f"{f'95%: {low} to {high}, ' if low else ''}{written(row['p_holm'])}"
     means = f"{first[1]} against {second[1]}"
+    about = f"on {_documents(found.documents)}: {means} ({sure})."
     if row["p_holm"] < SIGNIFICANT:
-        return f"{first[0]} beats {second[0]} by {by} points of M_all on these documents: {means} ({sure})."
-    return f"{first[0]} and {second[0]} may be alike in M_all on these documents: {means} ({sure})."
+        return f"{first[0]} beats {second[0]} by {by} points of M_all {about}"
+    return f"{first[0]} and {second[0]} may be alike in M_all {about}"
+
+
+def _documents(names: Sequence[str]) -> str:
+    """The documents by name, or their number where they are many."""
+    if not names:
+        return "these documents"
+    return ", ".join(names) if len(names) <= _NAMED else f"these {len(names):,} documents"
 
 
 def _limits(found: Comparison) -> str:
