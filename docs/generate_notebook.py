@@ -12,6 +12,8 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pandas as pd
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -35,7 +37,9 @@ def values(notebook: dict[str, Any]) -> Iterator[tuple[dict[str, Any], Any]]:
 
 def shown(value: Any) -> dict[str, Any]:
     """What a notebook shows of a value, by its kind."""
-    data: dict[str, Any] = {"text/plain": pprint.pformat(value).splitlines(keepends=True)}
+    # As in a notebook, which has no width; pandas asks the terminal for its own.
+    with pd.option_context("display.max_columns", 20, "display.width", 80):
+        data: dict[str, Any] = {"text/plain": pprint.pformat(value).splitlines(keepends=True)}
     if html := getattr(value, "_repr_html_", str)():
         data["text/html"] = html.splitlines(keepends=True)
     if png := getattr(value, "_repr_png_", str)():

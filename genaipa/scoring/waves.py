@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import msgspec
 
+from genaipa.files.html import short_repr
 from genaipa.runs.experiments import experiment_of
 
 if TYPE_CHECKING:
@@ -139,6 +140,9 @@ class Waves(msgspec.Struct, frozen=True, dict=True):
     """The waves of a workspace: every draw, the first of each group first. Without a draw, there is no wave."""
 
     draws: tuple[Draw, ...] = ()
+
+    def __repr__(self) -> str:
+        return short_repr("Waves", f"{len(self.draws):,} draws", f"{len(self.asked):,} answers to be scored by people")
 
     def __bool__(self) -> bool:
         """Whether anything was drawn."""

@@ -70,7 +70,18 @@ def test_names_and_texts_of_strangers_are_no_markup() -> None:
     policy, questions = front.load_document(f"acme-{LONG}"), front.load_question_set("policy")
     report, comparison = front.report(run), front.compare(system, "extractive")
     sample = front.sample(run, size=2)
-    things = (policy, questions, run, report, comparison, sample, run.manifest, run.workspace, comparison.figure)
+    things = (
+        policy,
+        questions,
+        run,
+        report,
+        comparison,
+        sample,
+        sample.waves,
+        run.manifest,
+        run.workspace,
+        comparison.figure,
+    )
     for shown in (*things, *report.tables.values(), *report.figures.values(), *report.chapters, *run.answers()):
         check(shown, MARKUP, "We collect your name")
     assert policy._repr_html_().count("&lt;script&gt;") == 3
