@@ -34,20 +34,6 @@ def averaged(rows: pd.DataFrame) -> list[str]:
     return [*metrics_of(rows), "m_all", "m_all_positive", "m_all_negative"]
 
 
-def answers(frame: pd.DataFrame) -> pd.DataFrame:
-    """One row per answer (or published score) with its averages over scores; `scores` is how many there are.
-
-    It is 0 for a judge's estimate (`judged.estimate`) about a question of which people scored no answer.
-
-    Columns: those of a cell, what identifies the answer, `averaged`, `scores`, and `doubtful`: how many of them are in
-    doubt.
-    """
-    counted = frame[frame["counted"]]
-    # A published score has no key: its place in the table is its own.
-    counts = {"scores": counted["role"] != "", "doubtful": counted["doubt"] != ""}
-    return _averaged(counted, ["unit", "run", "key", *_CELL], _ANSWER, **counts)
-
-
 def kept(
     make: Callable[Concatenate[pd.DataFrame, _P], _Made],
 ) -> Callable[Concatenate[pd.DataFrame, _P], _Made]:
@@ -68,6 +54,21 @@ def kept(
         return made.copy(deep=False) if isinstance(made, pd.DataFrame) else made
 
     return of
+
+
+@kept
+def answers(frame: pd.DataFrame) -> pd.DataFrame:
+    """One row per answer (or published score) with its averages over scores; `scores` is how many there are.
+
+    It is 0 for a judge's estimate (`judged.estimate`) about a question of which people scored no answer.
+
+    Columns: those of a cell, what identifies the answer, `averaged`, `scores`, and `doubtful`: how many of them are in
+    doubt.
+    """
+    counted = frame[frame["counted"]]
+    # A published score has no key: its place in the table is its own.
+    counts = {"scores": counted["role"] != "", "doubtful": counted["doubt"] != ""}
+    return _averaged(counted, ["unit", "run", "key", *_CELL], _ANSWER, **counts)
 
 
 @kept
@@ -110,24 +111,25 @@ def per_question(found: pd.DataFrame) -> pd.DataFrame:
     """
     keys = ["system", "experiment", "question", "kind", "category", "source"]
     columns, metrics = averaged(found), metrics_of(found)
-    single = found[found["document"] != ""].groupby(keys, observed=True)
-    means = single[columns].mean()
-    overall = found[found["document"] == ""].groupby(keys, observed=True)[columns].mean()
-    known = single[columns].count()
-    if overall.empty:  # as in every study of one's own
+    alone = found["document"] != ""
+    single = found[alone].groupby(keys, observed=True)
+    means, known = single[columns].mean(), single[columns].count()
+    doubts = single["doubtful"].sum() > 0
+    if alone.all():  # as in every study of one's own
         merged, own = means.assign(documents=known["m_all"]), known[metrics]
+        of_means: Any = False
     else:
+        published = found[~alone].groupby(keys, observed=True)
+        overall = published[columns].mean()
         of_all = means.where(known.eq(known["m_all"], axis=0))
         merged = of_all.combine_first(overall).combine_first(means)[columns]
         merged["documents"] = known["m_all"].reindex(merged.index, fill_value=0)
         # A value is a published mean where its documents don't have it, or not all of them.
         own = known.where(of_all.notna() | overall.reindex(known.index).isna()).reindex(merged.index)[metrics]
+        doubts = doubts.reindex(merged.index, fill_value=False)
+        of_means = (published["doubtful"].sum() > 0).reindex(merged.index, fill_value=False)
     own = own.fillna(0).where(merged[metrics].notna())
     merged["metric_documents"] = own.min(axis=1).fillna(0).astype("int64")
-    doubts = [
-        rows.groupby(keys, observed=True)["doubtful"].sum().reindex(merged.index, fill_value=0) > 0
-        for rows in (found[found["document"] != ""], found[found["document"] == ""])
-    ]
     for name, documents in (("doubtful", merged["documents"]), ("metric_doubtful", merged["metric_documents"])):
-        merged[name] = doubts[0].where(documents > 0, doubts[1])
+        merged[name] = doubts.where(documents > 0, of_means)
     return merged.reset_index()

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from math import isnan, nan
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 
 from genaipa.reports import aggregate, analysts
@@ -13,6 +14,8 @@ from genaipa.reports.table import SCALE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+
+    from numpy.typing import NDArray
 
     from genaipa.reports.crossed import Crossed
 
@@ -46,6 +49,7 @@ _ENDS = {
     "spread": (0.0, 90 / 2**0.5),
 }
 """Column → the ends of its scale."""
+_QUESTION = ["system", "experiment", "question"]
 ROUGH = 10
 """Below so many questions or documents, a note says how few they are."""
 
@@ -55,7 +59,10 @@ LEAST_FOR_MEDIAN = 6
 
 def about_policies(rows: pd.DataFrame) -> pd.DataFrame:
     """The rows that are about policies; those about regulations have a table of their own."""
-    return rows[(rows["kind"] != "regulation") & (rows["experiment"] != "regulation")]
+    known = (rows["kind"] != "regulation") & (rows["experiment"] != "regulation")
+    # The same object, where that is all, so that what is `kept` of it is found again.
+    found: pd.DataFrame = rows if known.all() else rows[known]
+    return found
 
 
 @aggregate.kept
@@ -105,19 +112,27 @@ def weighted(frame: pd.DataFrame, column: str) -> pd.DataFrame:
     weighted mean is the mean over experiments of the means over documents (`policy_questions`): a cell without a
     document is a published mean, and is here where not all of its documents have the value.
     """
-    found, by = policy_cells(frame), ["system", "experiment", "question"]
-    single, known = found["document"] != "", found[column].notna()
-    keys = [found[name] for name in by]
+    found, place = policy_cells(frame), _questions(frame)
+    single, known = (found["document"] != "").to_numpy(), found[column].notna().to_numpy()
 
-    def number(rows: pd.Series) -> pd.Series:
-        return rows.astype("int64").groupby(keys, observed=True).transform("sum")
+    def number(rows: NDArray[np.bool_]) -> NDArray[Any]:
+        """How many of these rows each row's question has."""
+        many: NDArray[Any] = np.bincount(place[rows], minlength=len(found))[place]
+        return many
 
     own = number(single & known)
-    whole = (number(~single & known) > 0) & ((own == 0) | (own != number(single & found["m_all"].notna())))
-    found = found[known & (single != whole)]
-    weights = 1 / found.groupby(by, observed=True)["document"].transform("size")
-    columns = [*by, "category", "source", "document", column, "scores"]
-    return found[columns].assign(weight=weights).reset_index(drop=True)
+    whole = (number(~single & known) > 0) & ((own == 0) | (own != number(single & found["m_all"].notna().to_numpy())))
+    taken = known & (single != whole)
+    columns = [*_QUESTION, "category", "source", "document", column, "scores"]
+    cells: pd.DataFrame = found.loc[taken, columns].assign(weight=1 / number(taken)[taken]).reset_index(drop=True)
+    return cells
+
+
+@aggregate.kept
+def _questions(frame: pd.DataFrame) -> NDArray[Any]:
+    """The number of the question, in its system and experiment, that each of `policy_cells` is about."""
+    found: NDArray[Any] = policy_cells(frame).groupby(_QUESTION, observed=True, sort=False).ngroup().to_numpy()
+    return found
 
 
 def who_scored(frame: pd.DataFrame) -> pd.DataFrame:

@@ -249,7 +249,11 @@ def _averaged(value: Floats, weight: Floats, first: NDArray[np.int64]) -> tuple[
 def _places(given: Any, there: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[Any]]:
     """Each label's place among the different ones, and these as texts, sorted whatever the type of the column."""
     labels: Any = given.array if isinstance(given, pd.Series | pd.Index) else np.array(list(given), dtype=object)
-    codes, different = pd.factorize(labels[there])
+    if isinstance(labels, pd.Categorical):  # numbered already
+        present, codes = np.unique(labels.codes[there], return_inverse=True)
+        different = labels.categories.take(present)
+    else:
+        codes, different = pd.factorize(labels[there])
     names = np.array([str(name) for name in different], dtype=object)
     order = np.argsort(names, kind="stable")
     return np.argsort(order)[codes], names[order]

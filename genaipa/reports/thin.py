@@ -6,13 +6,13 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from genaipa.reports import averages, part
+import pandas as pd
+
+from genaipa.reports import aggregate, averages, part
 from genaipa.runs.experiments import EXPERIMENTS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    import pandas as pd
 
     from genaipa.reports.figures.figure import Figure
     from genaipa.reports.table import Table
@@ -33,6 +33,7 @@ Thin = dict[tuple[str, str], tuple[int, int]]
 """System and experiment → how many of its questions about a document are scored, and all, where that is too few."""
 
 
+@aggregate.kept
 def thin(frame: pd.DataFrame) -> Thin:
     """The experiments of a tidy table of which too little is scored.
 
@@ -50,6 +51,13 @@ def thin(frame: pd.DataFrame) -> Thin:
         if 0 < scored < LEAST_SCORED * len(cells) and not part.part_scored(own).speaks_for_all:
             few[str(system), str(experiment)] = (scored, len(cells))
     return few
+
+
+def enough(frame: pd.DataFrame) -> pd.DataFrame:
+    """The rows of the experiments of which enough is scored to count (`thin`)."""
+    few = thin(frame)
+    # The same object, where that is all, so that what is `kept` of it is found again.
+    return frame.loc[~pd.MultiIndex.from_frame(frame[_BY].astype(str)).isin(list(few))] if few else frame
 
 
 def too_few(frame: pd.DataFrame) -> str:

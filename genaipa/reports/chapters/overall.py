@@ -18,7 +18,7 @@ from genaipa.reports.judged.estimate import estimated, with_estimates
 from genaipa.reports.judged.forecast import forecasts
 from genaipa.reports.lacking import lacking
 from genaipa.reports.table import Table, table
-from genaipa.reports.thin import left_out, thin, too_few
+from genaipa.reports.thin import enough, left_out, thin, too_few
 from genaipa.runs.experiments import EXPERIMENTS, StudyExperiment
 
 if TYPE_CHECKING:
@@ -76,11 +76,6 @@ def board(frame: pd.DataFrame) -> Table:
         ],
     )
     return prompting.marked(made, averages.about_policies(frame[frame["counted"]]))
-
-
-def enough(frame: pd.DataFrame) -> pd.DataFrame:
-    """The rows of the experiments of which enough is scored to count (`thin`)."""
-    return frame.loc[~pd.MultiIndex.from_frame(frame[_BY].astype(str)).isin(list(thin(frame)))]
 
 
 def _basis(frame: pd.DataFrame) -> pd.DataFrame:

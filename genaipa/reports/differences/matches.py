@@ -90,6 +90,7 @@ def in_common(frame: pd.DataFrame, match: Match) -> pd.DataFrame:
     return frame[shared & about]
 
 
+@aggregate.kept
 def _averages(frame: pd.DataFrame) -> _Averages:
     found = aggregate.cells(frame)
     return _Averages(

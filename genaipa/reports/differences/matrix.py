@@ -22,7 +22,7 @@ from genaipa.reports.differences.significance import OVERALL, SIGNIFICANT, holm
 from genaipa.reports.differences.words import OTHER_PEOPLE
 from genaipa.reports.judged.estimate import estimates
 from genaipa.reports.table import Table, table
-from genaipa.reports.thin import thin
+from genaipa.reports.thin import enough
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,8 +43,7 @@ def differences(frame: pd.DataFrame) -> pd.DataFrame:
     `meaning` names the higher system, with whom it holds for. It is empty where the difference may be chance, and says
     so where only the number of pairs makes it that: intervals are those of each pair by itself.
     """
-    few = pd.MultiIndex.from_tuples(list(thin(frame)), names=["system", "experiment"])
-    frame = frame[~pd.MultiIndex.from_frame(frame[["system", "experiment"]].astype(str)).isin(few)]
+    frame = enough(frame)
     (found,) = estimates([frame], alike=True)
     shown = about_policies(frame if found is None else found.frame)
     means = policy_questions(shown).groupby(["system", "question"], observed=True)["m_all"].mean()

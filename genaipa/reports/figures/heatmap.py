@@ -267,9 +267,9 @@ def _draw_cells(
             axes.text(column + 0.5, row + 0.5, text, fontsize=size, color=style.INK, ha="center", va="center")
     for (row, column), value in np.ndenumerate(values):
         if np.isnan(value):
-            axes.add_patch(Rectangle((column + 0.03, row + 0.04), 0.94, 0.92, **_HATCH))
+            axes.add_artist(Rectangle((column + 0.03, row + 0.04), 0.94, 0.92, **_HATCH))
         elif (found := band_of(value)) in _CORNERS:
-            axes.add_patch(_corner(column, row, _CORNERS[found]))
+            axes.add_artist(_corner(column, row, _CORNERS[found]))
     for artist in (*axes.texts, *axes.patches):
         artist.set_in_layout(False)  # all inside the axes: to measure each is what takes the time
 

@@ -278,10 +278,11 @@ def _side(frame: pd.DataFrame, answers: _Answers, here: Flags, judges: dict[str,
                 whole |= group
     groups = pd.DataFrame(rows, columns=list(_ABOUT))
     shown = _table(frame, answers, whole | beside, z, drawn.known)
-    by_wave = _table(frame, answers, beside, alone, drawn.known)
+    others = bool(beside.any())
+    # Where the two are the same, so that what is `kept` of one is found for the other.
+    by_wave = _table(frame, answers, beside, alone, drawn.known) if others or whole.any() else shown
     # The judge's average rests on nobody's scores but its own.
     by_judge = _table(frame, answers, known, judge, known)
-    others = bool(beside.any())
     return Estimate(shown, by_wave, by_judge, others or bool(whole.any()), others, groups, models)
 
 
