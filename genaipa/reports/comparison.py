@@ -80,7 +80,8 @@ class Comparison:
         return short_repr("Comparison", " and ".join(sides), f"{len(self.frame)} differences")
 
     def _repr_html_(self) -> str:
-        return self.table._repr_html_()
+        main = self.frame["questions"] == "all"
+        return replace(self.table, data=self.frame.loc[main, list(PRINTED)])._repr_html_()
 
     def as_json(self) -> dict[str, Any]:
         """The comparison for machines; a number that can't be had is null."""

@@ -47,6 +47,8 @@ HEADINGS = {
     "score_left_out": "score left out",
 }
 """Column → its heading; the others are headed by their own names."""
+_SHOWN = 60
+"""Rows that a notebook shows at most, as it does of a frame."""
 _TENTHS = (
     *("m_all", "m_all10", "minimum", "q1", "median", "q3", "maximum", "mean", "original", "paraphrased"),
     *("low", "high", "policies_low", "policies_high"),
@@ -137,7 +139,7 @@ class Table:
     def _repr_html_(self) -> str:
         from genaipa.reports.render import as_html
 
-        return as_html(replace(self, note=self.caption))
+        return as_html(replace(self, note=self.caption), most=_SHOWN)
 
     def written(self, column: str, value: object) -> str:
         """A cell as people read it."""

@@ -114,6 +114,9 @@ def test_what_the_front_door_returns_fits_a_line(demo: tuple[Path, Finished]) ->
     assert report.key.name == "leaderboard"
     assert report.key._repr_html_() in page
     assert comparison.table.title in comparison._repr_html_().replace("&gt;", ">")
+    assert comparison._repr_html_().count("<tr>") == 1 + (comparison.frame["questions"] == "all").sum()
+    answers = next(table for table in report.tables.values() if len(table.data) > 60)
+    assert "Shown here are the first 60 of" in answers._repr_html_()
     cells = run._repr_html_()
     assert [name in cells for name in ("careful", "extractive", "<td", "32")] == [True] * 4
     assert "<td" in policy._repr_html_()
