@@ -7,9 +7,8 @@ import gc
 import threading
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
-from functools import cache
 from sys import intern
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -36,7 +35,7 @@ APART = 20.0
 """Points of M_all (10 to 100) from which on two systems' scores of a question are far apart."""
 
 
-class _Head(msgspec.Struct):
+class _Head(msgspec.Struct, gc=False):
     """As much of a `Record` as is needed here; its texts are read once they are shown."""
 
     key: str
@@ -52,7 +51,7 @@ class _Head(msgspec.Struct):
     prompts: str = ""
 
 
-class Cell(NamedTuple):
+class Cell(msgspec.Struct, frozen=True, gc=False):
     """One answer: the number of its run, its place there, its outcome and its digest."""
 
     run: int
@@ -230,21 +229,23 @@ class Index:
     def _note_places(self) -> None:
         """Note at which places of the rows each thing is that can be filtered by."""
         kinds = {name: facts.kind for one in self.inputs for name, facts in one.manifest.documents.items()}
-        experiment = cache(
-            lambda document, initialization, wording: experiment_of(kinds[document], initialization, wording)
-        )
         of_rows: defaultdict[tuple[str, str], set[int]] = defaultdict(set)
         of_cells: defaultdict[tuple[str, str], set[int]] = defaultdict(set)
+        # First the rows and cells that are alike in all of it, of which there are few kinds.
+        rows: defaultdict[tuple[str, str, str, str], list[int]] = defaultdict(list)
+        alike: defaultdict[tuple[str, str, str], list[int]] = defaultdict(list)
         scores, unscored = self.scores, NO_SCORES
         for place, (key, cells) in enumerate(self.rows):
-            of_rows["document", key[0]].add(place)
-            of_rows["question", key[1]].add(place)
-            of_rows["experiment", experiment(key[0], key[2], key[3])].add(place)
+            rows[key[:4]].append(place)
             for name, cell in cells.items():
-                found = scores.get(cell.digest, unscored)
-                of_cells[name, ""].add(place)
-                of_cells[name, cell.status].add(place)
-                of_cells[name, found.band or "unscored"].add(place)
+                alike[name, cell.status, scores.get(cell.digest, unscored).band].append(place)
+        for (document, question, initialization, wording), places in rows.items():
+            of_rows["document", document].update(places)
+            of_rows["question", question].update(places)
+            of_rows["experiment", experiment_of(kinds[document], initialization, wording)].update(places)
+        for (name, status, colour), places in alike.items():
+            for fact in ("", status, colour or "unscored"):
+                of_cells[name, fact].update(places)
         for name in {name for name, _ in of_cells}:
             of_cells[name, "scored"] = of_cells[name, ""] - of_cells[name, "unscored"]
         self._of_rows, self._of_cells = of_rows, of_cells
