@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from genaipa.runs.run import Run
     from genaipa.workspace import WorkspaceLike
 
-FORMS = (".csv", ".html", ".json", ".tex")
+FORMS = (*render.FORMS, ".json")
 """Suffixes of the files of a comparison."""
 _SIDE = 28
 """Characters of a side's name in a line."""
@@ -94,12 +94,8 @@ class Comparison:
         """The text of a file of the comparison, by its suffix: one of `FORMS`."""
         if form == ".json":
             return msgspec.json.format(msgspec.json.encode(self.as_json()), indent=2).decode() + "\n"
-        if form == ".html":
-            head = '<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n<title>genaipa compare</title>\n'
-            return f"{head}{render.as_html(self.table)}\n</html>\n"
-        if form == ".tex":
-            return render.as_latex(replace(self.table, data=self.frame[list(PRINTED)]))
-        return render.as_csv(self.table)
+        wide = form != ".tex"
+        return render.FORMS[form](self.table if wide else replace(self.table, data=self.frame[list(PRINTED)]))
 
 
 def compare(

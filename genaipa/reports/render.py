@@ -135,6 +135,16 @@ def as_html(table: Table, *, most: int | None = None, hrefs: Sequence[str] = (),
     )
 
 
+def as_page(table: Table) -> str:
+    """A page of HTML with the table alone."""
+    head = f'<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n<title>{escape(table.title)}</title>\n'
+    return f"{head}{as_html(table)}\n</html>\n"
+
+
+FORMS = {".csv": as_csv, ".html": as_page, ".tex": as_latex, ".txt": as_text}
+"""Suffix of a table's file → its text: all that writes such files goes by these."""
+
+
 def prose(text: str) -> str:
     """A note as HTML: escaped, and text between backticks as code."""
     return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text))

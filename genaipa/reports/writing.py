@@ -18,7 +18,7 @@ from genaipa.errors import UsageError
 from genaipa.reports import page, provenance
 from genaipa.reports import tidy as tidy_table
 from genaipa.reports.figures.figure import save
-from genaipa.reports.render import as_csv, as_html, as_latex, as_text
+from genaipa.reports.render import FORMS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -109,11 +109,9 @@ def _write_inputs(gathered: Gathered, folder: Path) -> None:
 
 def write_table(table: Table, folder: Path) -> None:
     """Write a table into a folder in every form; one of more than `READABLE` rows as CSV alone."""
-    _write(folder / f"{table.name}.csv", as_csv(table))
-    if len(table.data) <= READABLE:
-        _write(folder / f"{table.name}.tex", as_latex(table))
-        _write(folder / f"{table.name}.txt", as_text(table))
-        _write(folder / f"{table.name}.html", f'<!doctype html>\n<meta charset="utf-8">\n{as_html(table)}\n')
+    for suffix, text in FORMS.items():
+        if suffix == ".csv" or len(table.data) <= READABLE:
+            _write(folder / f"{table.name}{suffix}", text(table))
 
 
 def _write(path: Path, text: str) -> None:

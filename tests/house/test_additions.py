@@ -1,13 +1,15 @@
 """What an addition costs, shown by doing it in a copy of genaipa.
 
 A provider with an SDK of its own is three files: its adapter, a line of the table, an extra. A sampling option is
-three places: the option, the field, the adapter's table.
+three places: the option, the field, the adapter's table. A command and a page of the desk are a file and a line each,
+a form of tables is a function and a line.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -229,3 +231,84 @@ def test_a_new_sampling_option(copy: Path, genaipa_process: Cli, monkeypatch: py
     assert sent == {"with-it": {"top_p": 0.5}, "without": {}, "anthropic/c": {"max_tokens": 4096}}
     assert {request.body.get("top_p") for request in server.requests} == {0.5, 0.9, None}
     assert all("top_p" not in request.body for request in other.requests)
+
+
+# It opens first, being the first in the table.
+PAGE = '''"""The number of answers."""
+
+import streamlit as st
+
+
+def page(desk, user):
+    """Show it."""
+    st.text(f"{user.name} has {len(desk.pool.answers)} answers.")
+'''
+OPENED = """
+import os
+from pathlib import Path
+from genaipa.ui import signin
+from genaipa.ui.settings import DeskSettings
+from streamlit.components.v2.component_manager import BidiComponentManager
+from streamlit.testing.v1 import AppTest
+
+os.environ |= DeskSettings(Path.cwd()).handed_on()
+test = AppTest.from_file(Path(signin.__file__).parent / "script" / "app.py", default_timeout=60)
+test._bidi_component_manager = BidiComponentManager()
+test.session_state[signin._NAME] = "Ada"
+test.run()
+print(*[error.value for error in test.exception], *[text.value for text in test.text], sep="\\n")
+"""
+
+
+def test_a_new_page_of_the_desk(copy: Path, genaipa: Cli) -> None:
+    """Whoever has signed in finds it among the pages, with the desk and their name."""
+    (copy / "genaipa/ui/pages/answers.py").write_text(PAGE)
+    insert(copy / "genaipa/ui/script/app.py", "PAGES = {\n", '    "answers": ("Answers", "answers"),\n')
+    Path("genaipa.toml").touch()
+    done = genaipa("run", "-s", "extractive", "-p", "brindlecart", "-e", "quality", "--limit", "2")
+    assert done.code == 0, done.err
+    opened = subprocess.run([sys.executable, "-c", OPENED], capture_output=True, text=True, check=False)
+    assert "Ada has 2 answers.\n" in opened.stdout, opened.stdout + opened.stderr
+
+
+FORM = '''def as_markdown(table: Table) -> str:
+    """A table of Markdown."""
+    return "".join("| " + " | ".join(row) + " |\\n" for row in (headings(table), *table.cells))
+
+
+'''
+
+
+def test_a_new_form_of_tables(copy: Path, genaipa_process: Cli, demo: tuple[Path, Finished]) -> None:
+    """The leaderboard and a comparison are written in it, by its suffix; a report writes by the same table of forms."""
+    render = copy / "genaipa/reports/render.py"
+    render.write_text(render.read_text().replace("FORMS = {", FORM + 'FORMS = {".md": as_markdown, '))
+    for command in (("leaderboard", "-o", "board.md"), ("compare", "careful", "breezy", "-o", "pair.md")):
+        done = genaipa_process(*command, "--workspace", demo[0])
+        assert done.code == 0, done.err
+    assert "| careful |" in Path("board.md").read_text()
+    assert "| M_all" in Path("pair.md").read_text()
+
+
+COMMAND = '''"""`genaipa count`."""
+
+from genaipa.cli.terminal.console import show
+from genaipa.cli.terminal.options import current_workspace
+
+
+def count() -> None:
+    """Count the runs.
+
+    All that are here.
+    """
+    show(f"{len(list(current_workspace().runs.glob('*')))} runs")
+'''
+
+
+def test_a_new_command(copy: Path, genaipa_process: Cli) -> None:
+    """It is on the page of all commands, and has the options that every command has."""
+    (copy / "genaipa/cli/commands/count.py").write_text(COMMAND)
+    insert(copy / "genaipa/cli/terminal/headings.py", '    "Ask": {\n', '        "count": "Count the runs.",\n')
+    assert re.search(r"(?m)^  count +Count the runs\.$", genaipa_process("--help").out)
+    Path("here").mkdir()
+    assert genaipa_process("count", "--workspace", "here", "--explain").out == "0 runs\n\nAll that are here.\n"

@@ -59,7 +59,7 @@ _ExperimentOption = Annotated[
 ]
 _OutputOption = Annotated[
     Path | None,
-    option("--output", "-o", metavar="PATH", help="A .csv, .tex, .html or .json file; or a folder for all of it."),
+    option("--output", "-o", metavar="PATH", help="A .csv, .html, .tex, .txt or .json file; or a folder for all."),
 ]
 
 
@@ -166,13 +166,12 @@ def _write_suites(table: Table, output: Path, form: str, *, force: bool) -> None
     """Write the differences in suites into a file, or a folder where there is no `form`."""
     import msgspec
 
-    from genaipa.reports import render
+    from genaipa.reports.render import FORMS
     from genaipa.reports.writing import write_table
 
     if form:
         as_json = msgspec.json.format(msgspec.json.encode(_facts(table)), indent=2).decode() + "\n"
-        kinds = {".csv": render.as_csv, ".html": render.as_html, ".tex": render.as_latex}
-        text = as_json if form == ".json" else kinds[form](table)
+        text = as_json if form == ".json" else FORMS[form](table)
         with written(output, force=force) as file:
             file.write(text.encode())
         return

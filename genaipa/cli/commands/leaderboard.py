@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 _LEAST_DOCUMENTS = 3
 """Documents below which averages hold for these alone."""
-_FORMS = (".csv", ".html", ".tex", ".txt")
 
 
 @filtered
@@ -45,9 +44,8 @@ def leaderboard(
     did not answer the same. An experiment of which less than half is scored is left blank. Suites have a table of
     their own.
     """
-    if output is not None and output.suffix not in _FORMS:
-        raise UsageError(f"'{output.name}' must end in one of {', '.join(_FORMS)}.")
     if output is not None:
+        _check_form(output)
         check_new(output, force=force)
 
     here = current_workspace()
@@ -143,9 +141,18 @@ def _gathered(workspace: Workspace, names: tuple[str, ...], only: Filters, *, ex
     return found
 
 
-def _write(table: Table, path: Path, *, force: bool) -> None:
-    from genaipa.reports import render
+def _check_form(path: Path) -> None:
+    from genaipa.reports import check_packages
 
-    write = {".csv": render.as_csv, ".html": render.as_html, ".tex": render.as_latex, ".txt": render.as_text}
+    check_packages()
+    from genaipa.reports.render import FORMS
+
+    if path.suffix not in FORMS:
+        raise UsageError(f"'{path.name}' must end in one of {', '.join(FORMS)}.")
+
+
+def _write(table: Table, path: Path, *, force: bool) -> None:
+    from genaipa.reports.render import FORMS
+
     with written(path, force=force) as file:
-        file.write(write[path.suffix](table).encode())
+        file.write(FORMS[path.suffix](table).encode())
