@@ -9,7 +9,7 @@ READY := .venv/.ready
 help:
 	@echo "make test       lint, type-check, guard the imports, run every test in small"
 	@echo "make test-all   the same at full size: more kills, more analysts, every example"
-	@echo "                FILE=tests/test_x.py or FILE=tests/test_x.py::test_name: only that, for both"
+	@echo "                FILE=tests/runs or FILE=tests/runs/test_x.py::test_name: only that, for both"
 	@echo "make demo       a whole study in a minute, without a key or a network"
 	@echo "make format     format the code and mend what ruff can mend"
 	@echo "make wheel      build the wheel into dist/, with a list of all packages (CycloneDX)"
