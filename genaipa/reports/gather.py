@@ -114,7 +114,8 @@ def gather(
             "there is no run to report on; make one with: genaipa run --system extractive --policy brindlecart"
         )
     rubric = load_rubric(workspace)
-    gathered = Gathered(tidy_table.empty(rubric), list(sources), corrected=corrected, rubric=rubric)
+    # Its tidy table is made once everything is read.
+    gathered = Gathered(pd.DataFrame(), list(sources), corrected=corrected, rubric=rubric)
     rows: defaultdict[str, list[Any]] = defaultdict(list)
     # The tidy table has no place for answers to another task.
     for source in (one for one in sources if one.manifest.spec.task == PROCEDURE):

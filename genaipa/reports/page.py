@@ -21,7 +21,6 @@ from markupsafe import Markup
 
 import genaipa
 from genaipa.reports import answers as beside
-from genaipa.reports import provenance
 from genaipa.reports.answers import Answers, find_answers
 from genaipa.reports.averages import INTERVALS
 from genaipa.reports.figures import overview
@@ -97,7 +96,7 @@ def _page(report: Report, pictures: Mapping[str, bytes], answers: Answers, words
         answers=answers,
         absent=report.absent,
         number_absent=len({sentence.partition(":")[0] for sentence in report.absent}),
-        inputs={table.name: len(table.data) for table in inputs(gathered)},
+        inputs={table.name: len(table.data) for table in report.inputs},
         runs=[source.folder.name for source in gathered.sources],
     )
 
@@ -142,15 +141,6 @@ def _environment() -> jinja2.Environment:
 
 def _template(name: str) -> jinja2.Template:
     return _environment().get_template(name)
-
-
-def inputs(gathered: Gathered) -> list[Table]:
-    """The tables of what went in: runs, systems and texts."""
-    return [
-        table
-        for table in (provenance.runs(gathered), provenance.systems(gathered), provenance.texts(gathered))
-        if table
-    ]
 
 
 def _systems(sources: Sequence[Source]) -> list[str]:

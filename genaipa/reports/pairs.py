@@ -20,6 +20,8 @@ def pairs(frame: pd.DataFrame, first: str, second: str) -> pd.DataFrame:
     other experiment is published so.
     """
     found = policy_cells(frame).dropna(subset="m_all10")
+    if not {first, second} <= set(found["experiment"]):
+        return found.loc[[], _SAME].assign(**dict.fromkeys((first, second, "difference"), pd.Series(dtype="float64")))
     sides = {name: found.loc[found["experiment"] == name, [*_SAME, "m_all10"]] for name in (first, second)}
     by_document = _joined({name: rows[rows["document"] != ""] for name, rows in sides.items()})
     published = {name: rows[rows["document"] == ""] for name, rows in sides.items()}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from genaipa.errors import UsageError
 from genaipa.files.html import html_picture, short_repr
-from genaipa.reports import notable, writing
+from genaipa.reports import notable, provenance, writing
 from genaipa.reports.chapters import chapters, conduct
 from genaipa.reports.figures.figure import FORMATS
 from genaipa.reports.figures.scope import Scope
@@ -103,6 +103,13 @@ class Report:
     def gaps(self) -> list[str]:
         """Those of `notable` that say which answers are not here: filtered out, failed, refused or cut off."""
         return notable.gaps(self.gathered)
+
+    @cached_property
+    def inputs(self) -> list[Table]:
+        """The tables of what went in: runs, systems and texts."""
+        gathered = self.gathered
+        every = provenance.runs(gathered), provenance.systems(gathered), provenance.texts(gathered)
+        return [table for table in every if table]
 
     @property
     def absent(self) -> list[str]:

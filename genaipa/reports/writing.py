@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from genaipa.reports.figures.figure import Format
-    from genaipa.reports.gather import Gathered
     from genaipa.reports.report import Report
     from genaipa.reports.table import Table
     from genaipa.workspace import Workspace
@@ -78,7 +77,7 @@ def _written(report: Report, folder: Path, *, whole: bool) -> list[str]:
     drawn = {path.stem: path.read_bytes() for path in (folder / "figures").glob("*.svg")}
     for name, text in page.pages(report, drawn, whole=whole).items():
         _write(folder / name, text)
-    _write_inputs(report.gathered, folder / "inputs")
+    _write_inputs(report, folder / "inputs")
     frame = report.frame
     if len(frame) or not report.gathered.is_of_suites:
         tidy_table.write(frame, folder / f"{FRAME}.parquet")
@@ -96,12 +95,12 @@ def _written(report: Report, folder: Path, *, whole: bool) -> list[str]:
     return [*names, MANIFEST]
 
 
-def _write_inputs(gathered: Gathered, folder: Path) -> None:
+def _write_inputs(report: Report, folder: Path) -> None:
     """Write what went in: the runs, systems and texts as tables, and each run's whole manifest."""
     folder.mkdir()
-    for table in page.inputs(gathered):
+    for table in report.inputs:
         write_table(table, folder)
-    for source in gathered.sources:
+    for source in report.gathered.sources:
         manifest = msgspec.json.format(msgspec.json.encode(source.manifest), indent=1).decode()
         name = re.sub(r"[^\w.+-]+", "-", source.folder.name)
         _write(folder / f"{name}.json", f"{manifest}\n")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from genaipa.reports import aggregate
 from genaipa.reports.chapters.chapter import Chapter, present
 from genaipa.reports.figures.scope import Scope
 from genaipa.reports.table import Table, table
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 _STATUSES = ("answered", "truncated", "refused", "failed", "missing")
 
 
+@aggregate.kept
 def asked_once(frame: pd.DataFrame) -> pd.DataFrame:
     """One row for each question that was planned, however many analysts scored its answer.
 
@@ -31,6 +33,7 @@ def asked_once(frame: pd.DataFrame) -> pd.DataFrame:
     return once.assign(left_out=(once["excluded"] != "") & (not included))
 
 
+@aggregate.kept
 def statuses(frame: pd.DataFrame) -> Table:
     """Counts of the questions planned, of their statuses, and of the answers that count."""
     by = ["system", "experiment"]
@@ -72,6 +75,8 @@ def statuses(frame: pd.DataFrame) -> Table:
 
 def _published(once: pd.DataFrame, tables: pd.DataFrame) -> pd.Series:
     """True for answers to a question that has a published score, for its document or over all documents."""
+    if tables.empty:
+        return pd.Series(data=False, index=once.index)
     by = ["system", "experiment", "question", "document"]
     scored = pd.MultiIndex.from_frame(tables[by].drop_duplicates().astype("str"))
     about, whole = once[by].astype("str"), once[by].astype("str").assign(document="")

@@ -79,12 +79,16 @@ def noted(made: list[Chapter], frame: pd.DataFrame) -> list[Chapter]:
     return [each.changed(lambda table: marked(table, frame), under) for each in made]
 
 
+@aggregate.kept
 def _pairs(frame: pd.DataFrame) -> pd.DataFrame:
     """One row per system, two sets of prompts, experiment, document and question that has an M_all with both.
 
     `prompts` and `others` are the sets, `m_all` and `m_all_others` the averages.
     """
-    each = averages.about_policies(aggregate.answers(frame[frame["unit"] == "answer"]))
+    each = averages.about_policies(aggregate.answers(frame))
+    each = each[each["unit"] == "answer"]
+    if each["prompts"].nunique() < 2:  # noqa: PLR2004 - nothing to compare, as in most studies
+        return pd.DataFrame(columns=[*_ABOUT, "prompts", "others"])
     cells = each.groupby([*_ABOUT, "prompts"], observed=True, sort=True)["m_all"].mean().reset_index()
     found = []
     for _, own in cells.groupby("system", observed=True, sort=True):
