@@ -22,9 +22,9 @@ from benchmarks.measure import serving
 from benchmarks.workload import SYSTEM, Workload
 from genaipa.datasets.base import datasets
 from genaipa.errors import GenaipaError
-from genaipa.runs.records import RunSpec, SuitePlan
 from genaipa.suites.catalog import suites
 from genaipa.suites.material import Outcome
+from genaipa.suites.plan import SuitePlan, spec_of
 from genaipa.suites.suite import Suite
 from genaipa.tasks.catalog import make_task
 from genaipa.workspace import Workspace, find_workspace
@@ -39,7 +39,7 @@ SAID = " ".join(_WORDS[:10])
 
 def suite(name: str, split: str, here: Workspace) -> Suite:
     """A suite that is asked about a split."""
-    made = make_task(RunSpec((SYSTEM,), (), {}, (), other_task=name, suite=SuitePlan(split)), here)
+    made = make_task(spec_of(name, SuitePlan(split), (SYSTEM,)), here)
     assert isinstance(made, Suite)
     return made
 

@@ -101,7 +101,7 @@ class Workload:
             part_tokens=self.part_tokens,
             limit=(1, self.limit),
             experiment="quality",
-            other_prompts=("neutral",),
+            prompts=("neutral",),
         )
 
 

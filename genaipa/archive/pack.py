@@ -30,7 +30,7 @@ from genaipa.errors import UsageError
 from genaipa.files.atomic import replacing
 from genaipa.reports.gather import gather
 from genaipa.reports.provenance import versions
-from genaipa.reports.report import Report, add_suites
+from genaipa.reports.report import Report, add_results
 from genaipa.runs.permission import Permission, may_be_passed_on, whose_words
 from genaipa.runs.selection import select
 from genaipa.scoring.guidelines import FILE as GUIDELINES
@@ -114,7 +114,7 @@ def pack(
             put(folder / DESK, json.dumps({"left_out": study.left_out}).encode() + b"\n")
         # The report is made from the packed files, so that it holds no text that is left out.
         staged, names = find_workspace(folder), _names(sources)
-        found = add_suites(staged, gather(staged, select(staged, names), store, excluded=excluded))
+        found = add_results(staged, gather(staged, select(staged, names), store, excluded=excluded))
         Report.of(found).write(folder / REPORT, whole=whole)
         content = Pack(
             format=FORMAT,

@@ -18,6 +18,7 @@ from msgspec.structs import replace
 
 from genaipa.errors import DataError, UsageError
 from genaipa.files.strict_yaml import as_yaml, read_yaml
+from genaipa.kinds import in_words, kind_of
 from genaipa.policies.corpus_rows import line
 from genaipa.policies.statistics import measure
 from genaipa.questions.annotations import read_annotations
@@ -29,7 +30,6 @@ from genaipa.runs.folder import ANSWERS, MANIFEST
 from genaipa.runs.integrity import damage
 from genaipa.runs.introductions import INTRODUCTIONS, KeptIntroductions
 from genaipa.runs.permission import Permission
-from genaipa.runs.records import JUDGE
 from genaipa.runs.redactions import LEFT_OUT, WITHHELD, Withheld
 from genaipa.scoring.evidence.abstention import stance
 
@@ -48,16 +48,16 @@ def run_files(source: Source, *, whole: bool) -> Iterator[tuple[str, bytes]]:
     for two kinds that go whole or not at all: a judge's, which repeats the texts of the runs that it is about, and a
     suite's, whose figures could not be made again from what is left.
     """
-    if source.manifest.spec.task == JUDGE and not whole:
+    if kind_of(source.manifest.spec.kind).on_answers and not whole:
         raise UsageError(
             f"{source.folder.name} repeats the answers and annotated answers of other runs; pack those, whose verdicts "
             "go along, or everything with its texts."
         )
     if not whole and not Permission(source.folder, source.manifest).items:
         spec = source.manifest.spec
-        split = spec.plan.split if spec.plan else "test"
+        what = in_words(spec) or spec.task
         raise UsageError(
-            f"{source.folder.name} is made of the {split} items of {spec.task}, and its "
+            f"{source.folder.name} is made of items of the {what}, and its "
             "replies quote them, which may not be passed on; pack the other runs by their names, or, for somebody "
             "who has them anyway, everything with its texts: --with-texts."
         )

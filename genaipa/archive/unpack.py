@@ -17,7 +17,7 @@ from genaipa.archive.pack import FORMAT, PACK, REPORT, SCORES, Pack, put
 from genaipa.errors import DataError, GenaipaError, UsageError
 from genaipa.files.json_text import DAMAGE, why
 from genaipa.reports.gather import gather
-from genaipa.reports.report import Report, add_suites
+from genaipa.reports.report import Report, add_results
 from genaipa.runs.selection import select
 from genaipa.scoring.exchange.importing import import_from
 from genaipa.scoring.guidelines import FILE as GUIDELINES
@@ -69,7 +69,7 @@ def unpack(file: Path, folder: Path) -> Unpacked:
         here = find_workspace(folder)
         with contextlib.closing(Store.open(f"sqlite:///{here.home / 'scores.db'}", load_rubric(here))) as store:
             events = _bring_scores(folder, store)
-            found = add_suites(here, gather(here, select(here, pack.names), store, excluded=pack.excluded))
+            found = add_results(here, gather(here, select(here, pack.names), store, excluded=pack.excluded))
         page = Report.of(found).write(here.home / "reports" / "again", formats=("svg",))
     except GenaipaError:
         # What its own rubric or scores refuse is damaged too.

@@ -1,8 +1,8 @@
 """The seam to other people's data: the protocol of a data set, and the table of known ones.
 
 A data set is a folder beside this file, with a class that fits `Dataset`, and a line in `DATASETS`; one of another
-package is an entry point in the group `genaipa.datasets`. The data of the suites are described where these are
-(`genaipa.suites.data.Source`), and all pulled alike.
+package is an entry point in the group `genaipa.datasets`. A kind of task brings its own
+(`genaipa.kinds.Kind.data`).
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Protocol
 
 from genaipa.errors import UnknownNameError, UsageError
 from genaipa.files.html import short_repr
-from genaipa.systems.plugins import load, plugins
+from genaipa.kinds import hooks
+from genaipa.plugins import load, plugins
 from genaipa.workspace import Workspace, pulled
 
 if TYPE_CHECKING:
@@ -96,13 +97,13 @@ _METHODS = ("available", "pull", "import_study")
 
 def names() -> list[str]:
     """The data sets that can be pulled, shipped ones first."""
-    return list(dict.fromkeys((*DATASETS, *_of_suites(), *_targets())))
+    return list(dict.fromkeys((*DATASETS, *_of_kinds(), *_targets())))
 
 
 def find(name: str) -> Dataset:
     """The data set of that name; a UsageError if there is none, or if its class can't be loaded."""
-    if suite := _of_suites().get(name):
-        return suite
+    if own := _of_kinds().get(name):
+        return own
     targets = _targets()
     if name not in targets:
         raise UnknownNameError("data set", name, names())
@@ -156,12 +157,9 @@ def pulled_only() -> Workspace:
     return Workspace(home=pulled(), layers=(("pulled", pulled()),))
 
 
-def _of_suites() -> dict[str, Dataset]:
-    """Name → data set of a suite, or of a task that joins several."""
-    from genaipa.datasets.suites import SuiteData, joined
-    from genaipa.suites.catalog import sources
-
-    return {**{name: SuiteData(source) for name, source in sources().items()}, **joined()}
+def _of_kinds() -> dict[str, Dataset]:
+    """Name → data set of a kind of task."""
+    return {name: one for listed in hooks("data") for name, one in listed().items()}
 
 
 def _targets() -> dict[str, str]:

@@ -27,7 +27,6 @@ from genaipa.runs.audit import AUDIT, Finding, write_audit
 from genaipa.runs.folder import ANSWERS, MANIFEST
 from genaipa.runs.records import (
     FORMAT,
-    PREDICTIONS,
     Digests,
     Manifest,
     Record,
@@ -40,7 +39,7 @@ from genaipa.runs.records import (
 from genaipa.suites.opp115.data import LABELS
 from genaipa.suites.privacyglue.examples import key_of as example_key
 from genaipa.suites.privacyglue.examples import numbered
-from genaipa.suites.privacyglue.predictions import EXAMPLES, OTHER_FIGURE, PREFIX, Examples, Predicted
+from genaipa.suites.privacyglue.predictions import EXAMPLES, KIND, OTHER_FIGURE, PREFIX, Examples, Predicted
 from genaipa.suites.privacyglue.rows import TASKS, GlueTask
 
 if TYPE_CHECKING:
@@ -267,7 +266,7 @@ def _files(model: _Model, name: str) -> dict[str, bytes]:
         status="complete",
         created="",
         updated="",
-        spec=RunSpec((model.system,), (), {}, (), repetitions=len(seeds), other_task=PREDICTIONS),
+        spec=RunSpec((model.system,), (), {}, (), repetitions=len(seeds), kind=KIND, task=KIND),
         digests=Digests(
             {}, {}, {}, {}, systems={model.system: f"{model.system}, {source}"}, task={EXAMPLES: digest(kept.decode())}
         ),
@@ -294,7 +293,7 @@ def _records(model: _Model) -> Iterator[Record]:
             asked = f"{len(labels):,} examples of {predicted.task.title}, seed {seed}"
             reply = msgspec.json.encode(labels).decode()
             yield Record(
-                key=key_of(model.system, PREDICTIONS, coordinates),
+                key=key_of(model.system, KIND, coordinates),
                 status="answered",
                 conversation=model.system,
                 kind="answer",
@@ -310,6 +309,6 @@ def _records(model: _Model) -> Iterator[Record]:
                 started="",
                 seconds=0.0,
                 digest=answer_digest("", asked, reply),
-                task=PREDICTIONS,
+                task=KIND,
                 coordinates=coordinates,
             )

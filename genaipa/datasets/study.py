@@ -25,6 +25,7 @@ from genaipa.runs.folder import ANSWERS, CONVERSATIONS, MANIFEST, RunFolder
 from genaipa.runs.introductions import stored_introduction
 from genaipa.runs.records import (
     FORMAT,
+    GUIDED,
     INITIALIZATIONS,
     ConversationRecord,
     Digests,
@@ -215,6 +216,7 @@ class StudyRun:
                 documents=tuple(documents),
                 questions=dict.fromkeys(documents, self.questions),
                 initializations=EXPERIMENTS[self.experiment].initializations,
+                prompts=(GUIDED,),
                 wordings=self.wordings,
                 repetitions=self.repetitions,
                 experiment=self.experiment,

@@ -9,16 +9,18 @@ from typing import TYPE_CHECKING
 from genaipa.datasets.base import Pulled
 from genaipa.datasets.snapshot import Snapshot
 from genaipa.errors import DataError, GenaipaError, UsageError, command
-from genaipa.runs.records import RunSpec, SuitePlan
+from genaipa.plugins import load
 from genaipa.suites.baseline import PREFIX
 from genaipa.suites.catalog import joining, sources, suites
 from genaipa.suites.data import FOLDER
+from genaipa.suites.plan import SuitePlan, spec_of
 from genaipa.workspace import cache
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
 
-    from genaipa.datasets.base import Imported, Progress
+    from genaipa.datasets.base import Dataset, Imported, Progress
     from genaipa.suites.data import Source
     from genaipa.suites.suite import Suite
     from genaipa.workspace import Workspace
@@ -38,6 +40,12 @@ class SuiteData:
     def __init__(self, source: Source) -> None:
         self.source = source
         self.name, self.title, self.terms = source.name, source.title, source.terms.rstrip(".")
+
+    @property
+    def state(self) -> str:
+        """How much of it was pulled, in words; empty for nothing."""
+        here, files = len(self.here), len(self.source.blobs)
+        return "" if not here else "pulled" if here == files else f"pulled, {here} of {files} files"
 
     @property
     def here(self) -> list[str]:
@@ -71,7 +79,7 @@ class SuiteData:
             return _command(name, suite, "SPLIT")
         reasons = []
         for split in suite.splits:
-            spec = RunSpec((), (), {}, (), other_task=name, suite=SuitePlan(split))
+            spec = spec_of(name, SuitePlan(split))
             try:
                 suite(spec, workspace).load(split)
             except GenaipaError as error:
@@ -83,10 +91,17 @@ class SuiteData:
 
 
 class JoinedData(SuiteData):
-    """The data of the suites that a task joins, under its name: of each suite those of the same name."""
+    """The data of the suites that a task joins, under its name: of each suite those of the same name.
 
-    def __init__(self, name: str, title: str, parts: Sequence[str]) -> None:
+    `imports` is the function that imports predictions from a folder, if there is one.
+    """
+
+    is_joined = True
+
+    def __init__(self, name: str, title: str, parts: Sequence[str], imports: str) -> None:
         self.name, self.title = name, title
+        if imports:
+            self.import_folder: Callable[[Workspace, Path], Imported] = load(imports)
         self.each = [SuiteData(source) for one, source in sources().items() if one in parts]
         self.terms = "; ".join(f"{one.title}: {one.terms}" for one in self.each)
 
@@ -115,6 +130,11 @@ class JoinedData(SuiteData):
     def next_step(self, workspace: Workspace) -> str:  # noqa: ARG002 - asked are those suites whose data are here
         """The command that asks them all."""
         return command("genaipa", "run", "--suite", self.name, "--system", "SYSTEM")
+
+
+def every() -> dict[str, Dataset]:
+    """Name → data set of every suite, or of a task that joins several."""
+    return {**{name: SuiteData(source) for name, source in sources().items()}, **joined()}
 
 
 def joined() -> dict[str, JoinedData]:

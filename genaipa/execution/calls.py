@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from genaipa.runs.folder import now
-from genaipa.runs.records import PROCEDURE, ConversationRecord, Record, key_of
+from genaipa.runs.records import ConversationRecord, Record, is_place, key_of
 
 if TYPE_CHECKING:
     from genaipa.runs.folder import RunFolder
@@ -24,9 +24,9 @@ def conversation_id(task: Task, system: str, call: Call) -> str:
     return key(task, system, call) if len(call.messages) > 1 else f"{system}|{task.name}"
 
 
-def _place(task: Task, system: str, call: Call) -> dict[str, Any]:
+def _place(system: str, call: Call) -> dict[str, Any]:
     """The fields that a record and the line of its conversation share."""
-    own, known = task.name == PROCEDURE, call.coordinates
+    own, known = is_place(call.coordinates), call.coordinates
     return {
         "system": system,
         "document": known.get("document", ""),
@@ -44,7 +44,7 @@ def blank_record(task: Task, system: str, call: Call) -> Record:
         status="failed",
         conversation=conversation_id(task, system, call),
         kind=call.kind,
-        **_place(task, system, call),
+        **_place(system, call),
         question=call.label,
         turn=call.turn,
         asked=call.messages[-1].content,
@@ -52,7 +52,7 @@ def blank_record(task: Task, system: str, call: Call) -> Record:
         started=now(),
         seconds=0.0,
         task=task.name,
-        coordinates={} if task.name == PROCEDURE else dict(call.coordinates),
+        coordinates={} if is_place(call.coordinates) else dict(call.coordinates),
     )
 
 
@@ -61,7 +61,7 @@ async def begin(folder: RunFolder, task: Task, system: str, call: Call) -> None:
     await folder.begin(
         ConversationRecord(
             id=conversation_id(task, system, call),
-            **_place(task, system, call),
+            **_place(system, call),
             document_digest=call.digest,
             mode=call.mode,
             introduction=folder.keep_introduction(call.messages[:-1]),

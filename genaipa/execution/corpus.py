@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from genaipa.datasets.base import datasets
 from genaipa.errors import GenaipaError, RunError, UsageError
+from genaipa.kinds import kind_of
 from genaipa.policies.corpus import Corpus, documents_of, examine
 from genaipa.policies.corpus_files import file_digest
 from genaipa.policies.document import document_names
@@ -16,7 +17,6 @@ from genaipa.policies.given import GIVEN, in_words, is_source, read_given
 from genaipa.runs.corpus import DOCUMENTS, CorpusFacts
 from genaipa.runs.documents import KeptDocuments, kept_text, text_file
 from genaipa.runs.finding import run_folders
-from genaipa.runs.records import PROCEDURE
 from genaipa.systems.short import run_title
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def given(workspace: Workspace, request: RunRequest, observer: Observer) -> tupl
 
     Names of the workspace and of published documents come first. Says how each is called.
     """
-    if request.task != PROCEDURE:
+    if not kind_of(request.kind).documents:
         return workspace, request
     here = {*document_names(workspace), *(name for known in datasets() for name in known.documents)}
     sources = [name for name in request.documents if name not in here and is_source(name)]

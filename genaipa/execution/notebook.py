@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields
 from pathlib import Path
@@ -19,8 +19,11 @@ from genaipa.execution.shards.dispatched import ask_on, place_of
 from genaipa.execution.shards.run import ask
 from genaipa.files.strict_yaml import convert
 from genaipa.judging.plan import JudgeRequest
+from genaipa.kinds import DEFAULT, kind_of
+from genaipa.plugins import load
 from genaipa.runs.run import Run, Runs, chosen
 from genaipa.systems.base import SamplingOptions
+from genaipa.tasks.catalog import kind_named
 from genaipa.workspace import Named, find_workspace, names_of
 
 if TYPE_CHECKING:
@@ -56,10 +59,8 @@ class RunOptions(SamplingOptions, total=False):
     stratify: str | None
     """Of a corpus: the column of which each group has its share of the sample."""
     task: str
-    split: str | None
-    """Split of a suite, which is a task by its name: dev, test, … or sample."""
-    shots: int
-    probe: str | None
+    """Another task than the paper's procedure: a suite's name, with `plan` for the options that are only its own."""
+    plan: Mapping[str, Any]
     experiment: str | None
     """quality, robustness, recall, regulation, summary or procedure; without it, all of the paper's procedure."""
     initializations: str | Sequence[str]
@@ -106,6 +107,10 @@ def requested(systems: Systems, documents: Documents, options: RunOptions) -> tu
     if (limit := given.get("limit")) is not None:
         given["limit"] = "-".join(map(str, limit)) if isinstance(limit, tuple) else str(limit)
     given["corpus"] = None if given.get("corpus") is None else str(given["corpus"])
+    given["kind"] = kind_named(given.get("task", DEFAULT))
+    if target := kind_of(given["kind"]).plan:
+        own = given.keys() & load(target).__struct_fields__ - set(RunRequest.__struct_fields__)
+        given["plan"] = {**given.get("plan", {}), **{name: given.pop(name) for name in own}}
     limits = {field.name: given.pop(field.name) for field in fields(RunLimits) if field.name in given}
     for name, limit in limits.items():
         convert({name: limit}, dict[str, _LIMITS[name]], "genaipa.run")  # type: ignore[valid-type]

@@ -6,13 +6,16 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 from msgspec.structs import replace
 
-from genaipa.errors import DataError, RunError, UnknownNameError, UsageError
+from genaipa.errors import DataError, OptionError, RunError, UnknownNameError, UsageError
 from genaipa.execution.corpus import MOST_DOCUMENTS, given, in_shards, kept, open_corpus, taken
 from genaipa.execution.observer import Observer
 from genaipa.execution.task_spec import slice_of, task_spec
 from genaipa.files.names import folder_words
+from genaipa.kinds import DEFAULT, kind_of, kinds
+from genaipa.plugins import load
 from genaipa.policies.document import Document
 from genaipa.policies.given import GIVEN, UNNAMED, needs_company
 from genaipa.questions.sets import WORDINGS
@@ -22,18 +25,16 @@ from genaipa.runs.finding import find_run, run_folders
 from genaipa.runs.folder import RunFolder, now
 from genaipa.runs.records import (
     FORMAT,
-    GUIDED,
     INITIALIZATIONS,
     NEUTRAL,
-    PROCEDURE,
     Digests,
     Manifest,
     RunSpec,
 )
 from genaipa.runs.shards.folder import ShardedFolder
-from genaipa.suites.baseline import PREFIX
 from genaipa.systems.base import Sampling
 from genaipa.systems.catalog import resolve
+from genaipa.systems.provider import find_provider
 from genaipa.systems.short import run_title
 from genaipa.tasks.catalog import identity, make_task
 from genaipa.tasks.prompts import set_names
@@ -54,12 +55,12 @@ _BEGUN_WITH = ("systems", "documents", "questions", "prompts", "task")
 class RunRequest(Sampling, frozen=True):
     """A user's request, with fields named like the options of `genaipa run`.
 
-    The fields from `documents` to `summary_words`, but the task, are the procedure's. A document may be a file, an
+    `kind` and `task` say what is asked, `plan` has the options that are only that kind's own; the other fields from
+    `documents` to `summary_words` are the procedure's. A document may be a file, an
     address or `-` for standard input; `company` is then its company's name in questions. `corpus` is a file of
     documents in place of their names; of a sample of `limit_documents` each group of the column `stratify` has its
     share.
-    `split`, `shots` and `probe` are a suite's, which is a task of that name; it takes `limit`, `seed`, `repetitions`
-    and `wordings` (the number of one of its own) as well. Without `new`, an unfinished run of the same plan goes on.
+    Without `new`, an unfinished run of the same plan goes on.
     `offline` forbids fetching missing data. `shard` is the number of documents in each shard of a run that is kept in
     several folders.
     """
@@ -70,7 +71,9 @@ class RunRequest(Sampling, frozen=True):
     corpus: str | None = None
     limit_documents: int | None = None
     stratify: str | None = None
-    task: str = PROCEDURE
+    kind: str = DEFAULT
+    task: str = DEFAULT
+    plan: dict[str, Any] = msgspec.field(default_factory=dict)
     experiment: str | None = None
     initializations: tuple[str, ...] = ()
     wordings: tuple[str, ...] = ()
@@ -83,9 +86,6 @@ class RunRequest(Sampling, frozen=True):
     part_tokens: int | None = None
     acknowledge: bool = False
     summary_words: int = 400
-    split: str | None = None
-    shots: int = 0
-    probe: str | None = None
     name: str | None = None
     new: bool = False
     offline: bool = False
@@ -173,7 +173,7 @@ def digests(task: Task) -> Digests:
     return replace(
         task.digests,
         systems={name: resolve(name, task.workspace).identity for name in task.spec.systems},
-        task={**task.digests.task, **identity(task.name)},
+        task={**task.digests.task, **identity(task)},
     )
 
 
@@ -213,7 +213,7 @@ def prepare(workspace: Workspace, request: RunRequest, observer: Observer | None
     if request.name is not None and not folder_words(request.name):
         raise UsageError(f"the name '{request.name}' leaves nothing for the folder's name; use letters or digits.")
     workspace, request = given(workspace, request, observer)
-    if request.shard is None and request.corpus is not None and request.task == PROCEDURE:
+    if request.shard is None and request.corpus is not None and kind_of(request.kind).documents:
         opened = open_corpus(request, observer)
         if opened[1].asked > MOST_DOCUMENTS:
             from genaipa.execution.shards.request import prepare_shards
@@ -234,11 +234,6 @@ def prepare(workspace: Workspace, request: RunRequest, observer: Observer | None
         observer.said(note)
     if folder is not None and not folder.is_complete():
         observer.said(f"this plan was begun before: going on with {folder.name} (the option new begins afresh)")
-    if folder is None and not request.prompts and not request.new:
-        # The same command asked with these prompts before there were others.
-        older = same_plan(workspace, replace(spec, other_prompts=(GUIDED,)), None, request.name)
-        if older is not None:
-            observer.said(f"{older.name} asks the same with the {GUIDED} prompts; to go on with it, choose these.")
     return PreparedRun(task, title, folder, request.offline, corpus)
 
 
@@ -269,11 +264,9 @@ def make_spec(workspace: Workspace, request: RunRequest, observer: Observer) -> 
         raise UsageError("no system is named; `genaipa systems` lists them.")
     for system in request.systems:
         resolve(system, workspace)
-    if request.task != PROCEDURE or request.split or request.shots or request.probe:
+    if not kind_of(request.kind).documents:
         return task_spec(request)
-    for system in request.systems:
-        if system.startswith(PREFIX):
-            raise UsageError(f"{system} is a baseline of suites; ask it with: genaipa run --suite NAME -s {system}")
+    _check_own(request)
     if not request.documents:
         raise UsageError("no document is named; `genaipa policies` lists them.")
     _known("experiment", (request.experiment or DEFAULT_EXPERIMENT,), EXPERIMENTS)
@@ -310,13 +303,25 @@ def make_spec(workspace: Workspace, request: RunRequest, observer: Observer) -> 
         questions=_question_sets(workspace, request, experiment.kind),
         initializations=initializations,
         wordings=wordings,
-        other_prompts=prompts,
+        prompts=prompts,
         conversation="independent" if request.conversation == "independent" else "shared",
         limit=slice_of(request.limit),
         # A preset that other flags changed is the user's own experiment.
         experiment=(request.experiment or DEFAULT_EXPERIMENT) if as_preset else "",
         **{name: getattr(request, name) for name in _AS_THEY_ARE},
     )
+
+
+def _check_own(request: RunRequest) -> None:
+    """Raise an error for an option of another kind of task than this, or a system that answers only its questions."""
+    for name in request.plan:
+        plans = ((kind.option, load(kind.plan)) for kind in kinds().values() if kind.plan)
+        having = next((option for option, plan in plans if option and name in plan.__struct_fields__), "task")
+        raise OptionError(name, f" is an option of another task; name one with --{having}, or leave it out.")
+    for system in request.systems:
+        provider = find_provider(system)
+        if provider and provider.only:
+            raise UsageError(f"{system} answers {provider.only}")
 
 
 def _check_companies(workspace: Workspace, documents: Iterable[str], initializations: Container[str]) -> None:

@@ -1,24 +1,25 @@
-"""The specs of tasks other than the procedure: a suite's, or a task's that decides by itself what is asked."""
+"""The specs of tasks other than the procedure, each of which decides by its plan what is asked."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from genaipa.errors import OptionError
-from genaipa.runs.records import RunSpec, SuitePlan
-from genaipa.suites.catalog import splits_of
-from genaipa.suites.suite import WORDINGS
+from genaipa.kinds import kind_of
+from genaipa.plugins import load
+from genaipa.runs.records import RunSpec
 from genaipa.systems.base import Sampling
 
 if TYPE_CHECKING:
     from genaipa.execution.request import RunRequest
 
-_ANY_TASK = frozenset({"systems", "task", "name", "new", "offline", *Sampling.__struct_fields__})
+_ANY_TASK = frozenset({"systems", "kind", "task", "plan", "name", "new", "offline", *Sampling.__struct_fields__})
 """Fields of a request that every task takes."""
-_SUITE = frozenset({"split", "shots", "probe", "wordings", "limit", "seed", "repetitions"})
-"""Those that a suite takes beside them."""
-
+_SAMPLED = frozenset({"seed", "repetitions"})
+"""Those that a kind with a plan takes beside them."""
 
 _CALLED = {
     "documents": "policy",
@@ -31,20 +32,20 @@ _CALLED = {
 
 def task_spec(request: RunRequest) -> RunSpec:
     """The spec of a task that decides by itself what is asked; a UsageError for an option that is not for it."""
-    splits = splits_of(request.task)
-    suite = splits is not None
-    plain = type(request)(request.systems)
+    kind = kind_of(request.kind)
+    own = load(kind.plan) if kind.plan else None
+    fields = set(own.__struct_fields__) if own else set()
+    plain, given = type(request)(request.systems), dict(request.plan)
     for field in plain.__struct_fields__:
-        if field in _ANY_TASK or (suite and field in _SUITE) or getattr(request, field) == getattr(plain, field):
+        value, option = getattr(request, field), _CALLED.get(field, field)
+        if field in _ANY_TASK or value == getattr(plain, field) or (own and field in _SAMPLED):
             continue
-        if field in ("split", "shots", "probe"):
-            raise OptionError(field, " is an option of suites; name a suite, or leave it out.")
-        option = _CALLED.get(field, field)
-        kind = "suite" if suite else "task"
-        raise OptionError(option, f" is an option of the procedure; leave it out with the {kind} '{request.task}'.")
-    sampling = {name: getattr(request, name) for name in Sampling.__struct_fields__}
-    if splits is None:
-        return RunSpec(request.systems, (), {}, (), other_task=request.task, **sampling)
+        if option not in fields:
+            what = kind.option or "task"
+            raise OptionError(option, f" is an option of the procedure; leave it out with the {what} '{request.task}'.")
+        given[option] = value
+    if unknown := next((name for name in given if name not in fields), ""):
+        raise OptionError(unknown, f" is no option of the task '{request.task}'; leave it out.")
     return RunSpec(
         request.systems,
         (),
@@ -52,23 +53,11 @@ def task_spec(request: RunRequest) -> RunSpec:
         (),
         repetitions=request.repetitions,
         seed=request.seed,
-        other_task=request.task,
-        suite=_suite_plan(request, splits),
-        **sampling,
+        kind=request.kind,
+        task=request.task,
+        plan=msgspec.to_builtins(own.of(request.task, given)) if own else {},
+        **{name: getattr(request, name) for name in Sampling.__struct_fields__},
     )
-
-
-def _suite_plan(request: RunRequest, splits: tuple[str, ...]) -> SuitePlan:
-    """The plan of a suite's run; a UsageError for a wording or a limit that it can't have."""
-    wordings = {str(number) for number in WORDINGS}
-    if len(request.wordings) > 1 or not wordings.issuperset(request.wordings):
-        raise OptionError("wording", f" {', '.join(request.wordings)}: a suite is asked in one of 1, 2 or 3.")
-    first, last = slice_of(request.limit) or (1, 0)
-    if first != 1:
-        raise OptionError("limit", f" '{request.limit}': a suite takes a number of items, drawn from all of them.")
-    split = request.split or splits[0]
-    wording = int(request.wordings[0]) if request.wordings else 1
-    return SuitePlan(split, last or None, request.shots, wording, request.probe or "")
 
 
 def slice_of(text: str | None) -> tuple[int, int] | None:

@@ -9,8 +9,9 @@ from genaipa.errors import GenaipaError, UsageError
 from genaipa.judging.family import akin
 from genaipa.judging.material import Judged
 from genaipa.judging.passages import Passages, is_long
+from genaipa.kinds import kind_of
 from genaipa.questions.annotations import SAID
-from genaipa.runs.records import PROCEDURE, DocumentFacts
+from genaipa.runs.records import DocumentFacts
 from genaipa.runs.selection import select
 from genaipa.scoring.answers import Pool
 from genaipa.scoring.evidence.examine import annotated_targets, examine
@@ -51,7 +52,7 @@ class Answers:
     """
 
     def __init__(self, workspace: Workspace, runs: Sequence[str], only: Filters | None = None) -> None:
-        sources = [source for source in select(workspace, runs, only) if source.manifest.spec.task == PROCEDURE]
+        sources = [source for source in select(workspace, runs, only) if kind_of(source.manifest.spec.kind).people]
         self.runs = tuple(source.folder.name for source in sources)
         self._pool = Pool(
             workspace,

@@ -15,13 +15,14 @@ from genaipa.errors import GenaipaError, UsageError
 from genaipa.judging import verdict
 from genaipa.judging.answers import Answers
 from genaipa.judging.keeping import asked_models, put_in
+from genaipa.judging.kind import NAME
 from genaipa.judging.material import FILE, Material, read_material
 from genaipa.judging.name import Judge
 from genaipa.judging.prompts import load_templates, prompt_digest
 from genaipa.judging.task import Inputs, JudgeTask
 from genaipa.runs.filters import EVERYTHING, Filters
 from genaipa.runs.finding import run_folders
-from genaipa.runs.records import JUDGE, RunSpec
+from genaipa.runs.records import RunSpec
 from genaipa.scoring.rubric import load_rubric
 from genaipa.scoring.store import existing_store
 from genaipa.systems.catalog import resolve
@@ -126,7 +127,7 @@ def plan(workspace: Workspace, request: JudgeRequest) -> Plan:
     for those, names in alike.items():
         whose = {name: own_family[name] for name in names if name in own_family}
         material = Material(prompt, secrets.token_hex(16), answers.runs, request.evidence, whose, rubric, ())
-        spec = RunSpec(tuple(names), (), {}, (), other_task=JUDGE, max_tokens=request.max_tokens or MOST_TOKENS)
+        spec = RunSpec(tuple(names), (), {}, (), kind=NAME, task=NAME, max_tokens=request.max_tokens or MOST_TOKENS)
         found.new.append(_task(workspace, answers, spec, those, material, templates))
     found.said += [*answers.problems, *filter(None, [answers.left_out])]
     return found

@@ -11,8 +11,8 @@ import msgspec
 
 from genaipa.errors import DataError, UsageError
 from genaipa.files.strict_yaml import digest
+from genaipa.judging.kind import NAME
 from genaipa.judging.verdict import schema
-from genaipa.runs.records import JUDGE
 from genaipa.tasks.prompts import Prompts
 from genaipa.workspace import Workspace, shipped
 
@@ -40,13 +40,13 @@ _DIGITS = 12
 
 def load_templates(workspace: Workspace) -> Prompts:
     """The templates in effect, checked: a DataError for one that can't be used."""
-    files = workspace.names("prompts", JUDGE)
-    basis = Workspace(home=shipped(), layers=(("shipped", shipped()),)).names("prompts", JUDGE)
+    files = workspace.names("prompts", NAME)
+    basis = Workspace(home=shipped(), layers=(("shipped", shipped()),)).names("prompts", NAME)
     if missing := [name for name in TEMPLATES if name not in files]:
         raise UsageError(
             f"the prompt 'judge/{missing[0]}' is missing; genaipa is not installed whole, install it again."
         )
-    loaded = Prompts(JUDGE, files, {name: path for name, (_, path) in basis.items()})
+    loaded = Prompts(NAME, files, {name: path for name, (_, path) in basis.items()})
     for name, variables in TEMPLATES.items():
         said = loaded.render(name, **{key: _sample(key) for key in variables})
         if lost := [key for key in _NEEDED.get(name, ()) if f"<{key}>" not in said]:

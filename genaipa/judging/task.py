@@ -13,10 +13,11 @@ from genaipa.errors import RunError
 from genaipa.files.strict_yaml import digest, read_text
 from genaipa.judging import quarantine, verdict
 from genaipa.judging.keeping import Keeper
+from genaipa.judging.kind import NAME
 from genaipa.judging.material import FILE, read_material
 from genaipa.judging.passages import excerpt
 from genaipa.policies.document import About, Document
-from genaipa.runs.records import JUDGE, Digests, key_of
+from genaipa.runs.records import Digests, key_of
 from genaipa.scoring.rubric import shown
 from genaipa.systems.base import Message
 from genaipa.tasks.base import Call, Reading, Task
@@ -55,12 +56,12 @@ class Inputs:
             about = About(company=facts.company, kind=kind, title=facts.title, license=facts.license)
             documents[name] = Document(name=name, text=text, about=about)
         paths = {name: folder.path / "prompts" / f"{name}.jinja" for name in manifest.digests.prompts}
-        files = {name.removeprefix(f"{JUDGE}/"): (folder.name, path) for name, path in paths.items()}
+        files = {name.removeprefix(f"{NAME}/"): (folder.name, path) for name, path in paths.items()}
         originals = {
             name.removeprefix("shipped/"): path for name, (_, path) in files.items() if name.startswith("shipped/")
         }
         kept = {name: file for name, file in files.items() if not name.startswith("shipped/")}
-        return cls(read_material(folder), documents, manifest.documents, Prompts(JUDGE, kept, originals))
+        return cls(read_material(folder), documents, manifest.documents, Prompts(NAME, kept, originals))
 
 
 class JudgeTask(Task):
@@ -79,7 +80,7 @@ class JudgeTask(Task):
         if self._inputs is not None:
             return self._inputs
         if self.folder is None:
-            raise RunError(f"the task '{JUDGE}' is asked by: genaipa judge RUN --judge NAME")
+            raise RunError(f"the task '{NAME}' is asked by: genaipa judge RUN --judge NAME")
         return Inputs.read(self.folder)
 
     @property
@@ -92,7 +93,7 @@ class JudgeTask(Task):
         """SHA-256 of every template and document, and of the material."""
         sources = self.inputs.templates.sources
         return Digests(
-            prompts={f"{JUDGE}/{name}": digest(text) for name, text in sources.items()},
+            prompts={f"{NAME}/{name}": digest(text) for name, text in sources.items()},
             documents={name: document.digest for name, document in self.inputs.documents.items()},
             questions={},
             annotations={},
@@ -108,7 +109,7 @@ class JudgeTask(Task):
     def sources(self) -> Mapping[str, str]:
         """The material, the documents and the templates."""
         sources = {f"documents/{document.digest}.txt": document.text for document in self.inputs.documents.values()}
-        sources |= {f"prompts/{JUDGE}/{name}.jinja": text for name, text in self.inputs.templates.sources.items()}
+        sources |= {f"prompts/{NAME}/{name}.jinja": text for name, text in self.inputs.templates.sources.items()}
         return sources | {FILE: self.material.text()}
 
     @property
@@ -129,7 +130,7 @@ class JudgeTask(Task):
         for _, alike in groupby(self.material.answers, key=lambda judged: (judged.document, judged.passages)):
             answers = list(alike)
             opening = self._opening(answers[0])
-            conversation = f"{target.name}|{JUDGE}|{answers[0].document}|{digest(opening[0].content)[:12]}"
+            conversation = f"{target.name}|{NAME}|{answers[0].document}|{digest(opening[0].content)[:12]}"
             for judged in answers:
                 for passed in judged.passes:
                     yield judged, passed, conversation, opening
@@ -140,7 +141,7 @@ class JudgeTask(Task):
         missing = (
             one
             for one in self._each_opened(target)
-            if not kept(key_of(target.name, JUDGE, self._coordinates(one[0], one[1])))
+            if not kept(key_of(target.name, NAME, self._coordinates(one[0], one[1])))
         )
         each = groupby(missing, key=itemgetter(2))
         return (self._beside([self._judge(*one) for one in those]) for _, those in each), 1

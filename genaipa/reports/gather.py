@@ -13,12 +13,13 @@ from msgspec.structs import force_setattr
 
 from genaipa.errors import GenaipaError, UsageError
 from genaipa.files.html import short_repr
+from genaipa.kinds import kind_of
 from genaipa.policies.statistics import measure
 from genaipa.reports import tidy as tidy_table
 from genaipa.runs.audit import audit_of, excluded_answers
 from genaipa.runs.experiments import experiment_of
 from genaipa.runs.inputs import Inputs
-from genaipa.runs.records import PREDICTIONS, PROCEDURE, MeasuredHead, SuitePlan, conversation_of
+from genaipa.runs.records import MeasuredHead, conversation_of
 from genaipa.runs.redactions import withheld
 from genaipa.scoring.current import in_effect
 from genaipa.scoring.evidence.abstention import stance
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
     from genaipa.policies.statistics import Statistics
-    from genaipa.reports.suites.results import Result
+    from genaipa.reports.results import Results
     from genaipa.runs.audit import Finding
     from genaipa.runs.groups import Groups
     from genaipa.runs.selection import Source
@@ -83,17 +84,11 @@ class Gathered:
     waves: Waves = field(default_factory=Waves)
     """The random parts of their answers that people were asked to score."""
     groups: Groups | None = None
-    suites: list[Result] = field(default_factory=list)
-    """The results of the runs of suites, which have no place in the tidy table."""
+    by_rule: list[Results] = field(default_factory=list)
+    """What kinds of tasks add whose answers people don't score: these have no place in the tidy table."""
 
     def __repr__(self) -> str:
         return short_repr("Gathered", "answers and scores", f"{len(self.frame):,} rows of {len(self.sources):,} runs")
-
-    @property
-    def is_of_suites(self) -> bool:
-        """Whether a run asked a suite, or has imported predictions for one."""
-        specs = [source.manifest.spec for source in self.sources]
-        return any(isinstance(spec.suite, SuitePlan) or spec.task == PREDICTIONS for spec in specs)
 
 
 @tidy_table.plain_texts
@@ -117,8 +112,7 @@ def gather(
     # Its tidy table is made once everything is read.
     gathered = Gathered(pd.DataFrame(), list(sources), corrected=corrected, rubric=rubric)
     rows: defaultdict[str, list[Any]] = defaultdict(list)
-    # The tidy table has no place for answers to another task.
-    for source in (one for one in sources if one.manifest.spec.task == PROCEDURE):
+    for source in (one for one in sources if kind_of(one.manifest.spec.kind).people):
         _Run(workspace, source, gathered).add_to(rows)
     wanted = {digest for digest in rows["answer"] if digest}
     gathered.log = _about(store, wanted) if store is not None and wanted else []
@@ -251,7 +245,7 @@ class _Run:
         for _, line in self._source.folder.read(MeasuredHead):
             if line.kind == "answer":
                 kept[line.key] = line.status != "failed"
-            mine = line.kind == "answer" and line.task == PROCEDURE and line.system in self._source.systems
+            mine = line.kind == "answer" and line.system in self._source.systems
             if mine and self._source.takes(line.document, line.initialization, line.wording):
                 latest[line.key] = self._row(line)
         for row in (*latest.values(), *self._missing(latest), *self._published()):

@@ -9,7 +9,6 @@ import pandas as pd
 
 from genaipa.reports import part
 from genaipa.reports.chapters import outcomes, prompting
-from genaipa.reports.suites.notable import of_suites
 from genaipa.reports.table import Table
 from genaipa.reports.tidy import plain_texts
 from genaipa.scoring.current import in_effect
@@ -36,8 +35,9 @@ _NAMED = 5
 @plain_texts
 def notable(gathered: Gathered) -> list[str]:
     """Sentences that no reader may miss: on answers that failed, are missing, unscored or excluded."""
-    if gathered.frame.empty and gathered.is_of_suites:
-        return of_suites(gathered.suites)
+    own = [sentence for one in gathered.by_rule for sentence in one.notable]
+    if gathered.frame.empty and gathered.by_rule:
+        return own
     return [
         *_filtered(gathered),
         *_made_up(gathered),
@@ -53,7 +53,7 @@ def notable(gathered: Gathered) -> list[str]:
         *dict.fromkeys(one.manifest.corpus.sentence for one in gathered.sources if one.manifest.corpus),
         *_unannotated(gathered),
         *_in_doubt(gathered.frame),
-        *of_suites(gathered.suites),
+        *own,
     ]
 
 

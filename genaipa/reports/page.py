@@ -28,7 +28,6 @@ from genaipa.reports.figures.alone import NAME as ALONE
 from genaipa.reports.figures.figure import as_bytes
 from genaipa.reports.front import front
 from genaipa.reports.render import as_html, prose
-from genaipa.reports.suites.results import boards
 from genaipa.reports.table import first_sentences
 from genaipa.reports.thin import warning
 
@@ -113,7 +112,7 @@ def _words(report: Report) -> dict[str, Any]:
     sources = sorted(gathered.sources, key=lambda source: source.folder.name)
     return {
         "version": genaipa.__version__,
-        "procedure": not gathered.frame.empty or not gathered.is_of_suites,
+        "procedure": not gathered.frame.empty or not gathered.by_rule,
         "facts": _facts(gathered, sources),
         "notable": report.notable,
         "bands": report.bounds.in_words,
@@ -148,9 +147,9 @@ def _systems(sources: Sequence[Source]) -> list[str]:
 
 
 def _facts(gathered: Gathered, sources: Sequence[Source]) -> list[tuple[str, str]]:
-    frame = gathered.frame
-    if frame.empty and gathered.is_of_suites:
-        return [("Systems", ", ".join(_systems(sources))), *_suites(gathered), ("Runs", _runs(sources))]
+    frame, own = gathered.frame, [fact for one in gathered.by_rule for fact in one.facts]
+    if frame.empty and gathered.by_rule:
+        return [("Systems", ", ".join(_systems(sources))), *own, ("Runs", _runs(sources))]
     counted = frame[frame["counted"]]
     people = counted.loc[counted["unit"] == "answer", "analyst"].nunique()
     published = ["a published study"] if (counted["unit"] == "table").any() else []
@@ -159,7 +158,7 @@ def _facts(gathered: Gathered, sources: Sequence[Source]) -> list[tuple[str, str
     asked = frame.loc[frame["unit"] == "answer", "key"]
     return [
         ("Systems", ", ".join(_systems(sources))),
-        *_suites(gathered),
+        *own,
         ("Documents", ", ".join(documents) if len(documents) <= _MOST_DOCUMENTS else f"{len(documents):,}"),
         ("Runs", _runs(sources)),
         ("Questions asked", f"{asked.nunique():,}, of {len(gathered.questions):,} different questions"),
@@ -178,13 +177,6 @@ def _runs(sources: Sequence[Source]) -> str:
     if begun and ended:
         when = f", on {begun[0]}" if begun[0] == ended[-1] else f", from {begun[0]} to {ended[-1]}"
     return f"{len(sources):,}{when}"
-
-
-def _suites(gathered: Gathered) -> list[tuple[str, str]]:
-    """The suites that were asked, with their numbers of items; nothing where none was."""
-    asked = {board.title: len(board.suite.material.items) for board in boards(gathered.suites)}
-    said = "; ".join(f"{title} ({number:,} items)" for title, number in asked.items())
-    return [("Suites", said)] if asked else []
 
 
 def _once_scored(counted: pd.DataFrame) -> str:

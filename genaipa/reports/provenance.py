@@ -12,10 +12,10 @@ import msgspec
 import pandas as pd
 
 import genaipa
+from genaipa.kinds import plan_of
 from genaipa.reports.table import Table
 from genaipa.runs.audit import AUDIT
 from genaipa.runs.folder import ANSWERS, MANIFEST
-from genaipa.runs.records import SuitePlan
 from genaipa.scoring.events import Event
 from genaipa.scoring.published import PUBLISHED_SCORES
 from genaipa.tasks.prompts import labels
@@ -37,7 +37,8 @@ _SHORT = 12
 def runs(gathered: Gathered) -> Table:
     """One row per run: its plan, time, and version of genaipa."""
     sources = sorted(gathered.sources, key=lambda source: source.folder.name)
-    data = _frame([_run(source) for source in sources], ("run",))
+    own = {name: "" for source in sources for name in _own(source)}
+    data = _frame([_run(source, own) for source in sources], ("run",))
     note = (
         "Times are in UTC; a run that was imported has none. The digest is the beginning of the SHA-256 of the run's "
         "answers. The whole manifests are below."
@@ -45,24 +46,27 @@ def runs(gathered: Gathered) -> Table:
     return Table("runs", "The runs", note, data, {"answers_digest": "digest"})
 
 
-def _run(source: Source) -> dict[str, Any]:
+def _own(source: Source) -> dict[str, str]:
+    """Facts about the plan of a run whose kind has one."""
+    plan = plan_of(source.manifest.spec)
+    return plan.facts(source.manifest.spec.task) if plan else {}
+
+
+def _run(source: Source, blank: dict[str, str]) -> dict[str, Any]:
     manifest, spec = source.manifest, source.manifest.spec
-    plan = spec.suite if isinstance(spec.suite, SuitePlan) else None
+    own = {**blank, **_own(source)}
     return {
         "run": source.folder.name,
         "status": source.folder.status(manifest, missing=bool(source.folder.lack(manifest))),
         "begun": _minute(manifest.created),
         "updated": _minute(manifest.updated),
-        "suite": f"{spec.task}, {plan.split}" if plan else "",
-        "items": (f"{plan.limit:,}" if plan.limit else "all") if plan else "",
-        "shots": str(plan.shots) if plan else "",
-        "probe": plan.probe if plan else "",
+        **{name: own[name] for name in own if name != "wordings"},
         "documents": manifest.documents_in_words,
         "initializations": ", ".join(spec.initializations),
-        "wordings": str(plan.wording) if plan else ", ".join(spec.wordings),
-        "prompts": "" if plan else ", ".join(labels(manifest).values()),
+        "wordings": own.get("wordings") or ", ".join(spec.wordings),
+        "prompts": ", ".join(labels(manifest).values()),
         "repetitions": spec.repetitions,
-        "conversations": "" if plan else spec.conversation,
+        "conversations": spec.conversation if spec.initializations else "",
         "seed": spec.seed,
         "genaipa": manifest.versions.get("genaipa", ""),
         "commit": _commit(manifest),

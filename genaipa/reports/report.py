@@ -9,17 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 from genaipa.errors import UsageError
 from genaipa.files.html import html_picture, short_repr
+from genaipa.kinds import kind_of
 from genaipa.reports import notable, provenance, writing
 from genaipa.reports.chapters import chapters, conduct
 from genaipa.reports.figures.figure import FORMATS
 from genaipa.reports.figures.scope import Scope
 from genaipa.reports.gather import gather_scored
 from genaipa.reports.render import as_rows
-from genaipa.reports.suites import chapters as suites
-from genaipa.reports.suites.results import results
+from genaipa.reports.results import by_rule
 from genaipa.runs.finding import find_run
 from genaipa.runs.groups import groups_of
-from genaipa.runs.records import PREDICTIONS, PROCEDURE, SuitePlan
 from genaipa.runs.run import Runs, chosen
 from genaipa.runs.selection import select
 from genaipa.scoring.m_all import Bounds
@@ -55,9 +54,9 @@ class Report:
     def of(cls, gathered: Gathered, bounds: Bounds | None = None, selection: Sequence[str] = ()) -> Report:
         """The report of a tidy table and the facts gathered with it; `bounds` are those of the bands."""
         bounds = bounds or gathered.rubric.bands
-        procedure = not gathered.frame.empty or not gathered.is_of_suites
+        procedure = not gathered.frame.empty or not gathered.by_rule
         made = chapters(gathered, bounds) if procedure else []
-        made += suites.chapters(gathered)
+        made += [chapter for one in gathered.by_rule for chapter in one.chapters(gathered)]
         if not procedure and (went := conduct.chapter(gathered, Scope())):
             made.append(went)
         return cls(gathered, bounds, made, tuple(selection))
@@ -89,7 +88,7 @@ class Report:
 
         A card has one set of items of each suite.
         """
-        own = [chapter.first for chapter in self.chapters if chapter.name.startswith(suites.PREFIX)]
+        own = [chapter.first for chapter in self.chapters if chapter.is_key]
         names = [name for first in own if "card" not in self.tables or len(first) > 1 for name in first]
         named = (self.tables.get(name) for name in ("card", *names))
         return list({table.name: table for table in (self.key, *named) if table}.values())
@@ -189,33 +188,32 @@ def report(
         gathered.groups = groups_of(sources, by)
     gathered.problems += left_out
     if not only or not (only.documents or only.experiments):
-        tell("scoring the suites")
-        add_suites(here, gathered)
+        tell("scoring by rule")
+        add_results(here, gathered)
     systems = {system for source in gathered.sources for system in source.systems}
     full = (name if name in systems else find_run(here, name).name for name in names)
     tell("working out tables")
     made = Report.of(gathered, bounds, tuple(dict.fromkeys((*full, *(only.parts() if only else ())))))
-    if gathered.is_of_suites and not made.chapters:
+    if gathered.by_rule and not made.chapters:
         raise UsageError(f"there is nothing to report on. {' '.join(made.problems)}")
     if folder is not None:
         made.write(Path(folder), tell=tell)
     return made
 
 
-def add_suites(workspace: Workspace, gathered: Gathered) -> Gathered:
-    """Score the runs of suites among those gathered, too."""
-    gathered.suites, unread = results(workspace, gathered.sources)
-    gathered.problems += unread
+def add_results(workspace: Workspace, gathered: Gathered) -> Gathered:
+    """Add the results of the runs among those gathered that are scored by a rule."""
+    gathered.by_rule = [one(workspace, gathered.sources) for one in by_rule(gathered.sources)]
+    gathered.problems += [problem for one in gathered.by_rule for problem in one.problems]
     return gathered
 
 
 def _of_other_tasks(sources: Sequence[Source]) -> list[str]:
-    """Sentences on the runs that asked neither the paper's questions nor a suite; a UsageError if all did."""
-    plain = [one for one in sources if not isinstance(one.manifest.spec.suite, SuitePlan)]
+    """Sentences on the runs of kinds that have nothing in a report; a UsageError if all are."""
     found = {
         one.folder.name: one.manifest.spec.task
-        for one in plain
-        if one.manifest.spec.task not in (PROCEDURE, PREDICTIONS)
+        for one in sources
+        if not (kind := kind_of(one.manifest.spec.kind)).people and not kind.results
     }
     if found and len(found) == len({one.folder.name for one in sources}):
         raise UsageError(

@@ -79,7 +79,7 @@ def _written(report: Report, folder: Path, *, whole: bool) -> list[str]:
         _write(folder / name, text)
     _write_inputs(report, folder / "inputs")
     frame = report.frame
-    if len(frame) or not report.gathered.is_of_suites:
+    if len(frame) or not report.gathered.by_rule:
         tidy_table.write(frame, folder / f"{FRAME}.parquet")
     if len(frame) <= SPREADSHEET and (folder / f"{FRAME}.parquet").exists():
         tidy_table.write(frame, folder / f"{FRAME}.csv")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from genaipa.runs.records import PROCEDURE
 from genaipa.systems.base import Message, Purpose
 
 if TYPE_CHECKING:
@@ -45,8 +44,7 @@ def conversation(folder: RunFolder, record: Record, offsets: Mapping[str, int]) 
 
 def _before(folder: RunFolder, record: Record, offsets: Mapping[str, int]) -> list[Record]:
     """The replies of the same kind that the same conversation had before this one, in their order."""
-    own = record.task == PROCEDURE
-    start = record.key.removesuffix(record.question) if own else f"{record.system}|{record.task}|"
+    start = record.key.removesuffix(record.question) if record.initialization else f"{record.system}|{record.task}|"
     near = folder.records_at([offset for key, offset in offsets.items() if key.startswith(start)])
     same = (r for r in near if (r.conversation, r.kind) == (record.conversation, record.kind))
     return sorted((r for r in same if r.turn < record.turn and r.reply is not None), key=lambda r: r.turn)

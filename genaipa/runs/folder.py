@@ -28,6 +28,7 @@ from genaipa.files.json_text import DAMAGE, why
 from genaipa.files.locks import native_lock, take
 from genaipa.files.names import folder_words, free_names
 from genaipa.files.stamps import stamp
+from genaipa.kinds import kind_of
 from genaipa.runs import journal
 from genaipa.runs.batches import batches_out
 from genaipa.runs.corpus import DOCUMENTS
@@ -36,8 +37,6 @@ from genaipa.runs.integrity import flaw, lacking
 from genaipa.runs.introductions import INTRODUCTIONS, KeptIntroductions, decoded, stored_introduction
 from genaipa.runs.records import (
     FORMAT,
-    JUDGE,
-    SUMMED,
     ConversationRecord,
     Manifest,
     MeasuredHead,
@@ -66,6 +65,16 @@ _LASTING = (
 
 
 T = TypeVar("T", bound="RecordHead | Record")
+
+
+class _OtherFormError(DataError):
+    """Another genaipa wrote the manifest, in a form that this one does not read."""
+
+
+class _Format(msgspec.Struct):
+    """The part of a manifest that every genaipa can read."""
+
+    format: int
 
 
 class RunFolder:
@@ -112,9 +121,12 @@ class RunFolder:
         return self.path / CONVERSATIONS
 
     @property
-    def is_summed(self) -> bool:
-        """Whether each line has the sum of its content; those of an older genaipa have none."""
-        return self.outline().format >= SUMMED
+    def is_earlier(self) -> bool:
+        """Whether an earlier genaipa wrote it, in a form that is not read."""
+        try:
+            return msgspec.json.decode((self.path / MANIFEST).read_bytes(), type=_Format).format < FORMAT
+        except (OSError, *DAMAGE):
+            return False
 
     @property
     def is_withheld(self) -> bool:
@@ -135,25 +147,30 @@ class RunFolder:
     def outline(self) -> Manifest:
         """The manifest as its file has it: of a run of shards, without what there is for each document.
 
-        It is read from its copy where the file is damaged; a DataError if that can't be read either, or if the file was
-        written by a newer genaipa.
+        It is read from its copy where the file is damaged; a DataError if that can't be read either, or if another
+        genaipa wrote it in a form that this one does not read.
         """
         try:
             manifest = self._manifest(MANIFEST)
+        except _OtherFormError:
+            raise
         except DataError as damaged:
             try:
                 manifest = self._manifest(MANIFEST_COPY)
             except DataError:
                 raise damaged from None
-        if manifest.format > FORMAT:
-            path = self.path / MANIFEST
-            raise DataError(path, f"was written by a newer genaipa (format {manifest.format}); upgrade genaipa.")
         return manifest
 
     def _manifest(self, name: str) -> Manifest:
         path = self.path / name
         try:
-            manifest = msgspec.json.decode(path.read_bytes(), type=Manifest)
+            content = path.read_bytes()
+            written = msgspec.json.decode(content, type=_Format).format
+            if written > FORMAT:
+                raise _OtherFormError(path, f"was written by a newer genaipa (format {written}); upgrade genaipa.")
+            if written < FORMAT:
+                raise _OtherFormError(path, f"is of an earlier genaipa (format {written}), and not read; ask anew.")
+            manifest = msgspec.json.decode(content, type=Manifest)
         except OSError as error:
             raise DataError(path, f"can't be read ({error.strerror}).") from None
         except DAMAGE as error:
@@ -168,7 +185,7 @@ class RunFolder:
     def is_judges(self) -> bool:
         """Whether a judge was asked in it; where its manifest is damaged, that is not known, and it is not."""
         try:
-            return self.outline().spec.task == JUDGE
+            return kind_of(self.outline().spec.kind).on_answers
         except DataError:
             return False
 
@@ -352,7 +369,7 @@ class RunFolder:
 
     def entries(self, kind: type[T]) -> Iterator[tuple[int, T]]:
         """(place, record) of each line of the answers, unchecked; a RunError for a line that is no record."""
-        return journal.read(self.answers, kind, summed=self.is_summed)
+        return journal.read(self.answers, kind, summed=True)
 
     def seen(self) -> tuple[Tally, dict[str, int]]:
         """The counts so far beside the planned ones, and the byte offset of each key's latest record."""
@@ -389,7 +406,7 @@ class RunFolder:
         manifest = self.manifest()
         if manifest.status != "complete" or self.lack(manifest):
             return False
-        # What an older genaipa wrote does not say how long the file was.
+        # What was imported does not say how long the file was.
         return bool(manifest.totals.bytes) or self.state()[0].status == "complete"
 
     def records_at(self, offsets: list[int]) -> list[Record]:
@@ -403,7 +420,7 @@ class RunFolder:
 
     def conversations(self) -> Iterator[ConversationRecord]:
         """The records of how each conversation began."""
-        for _, conversation in journal.read(self.path / CONVERSATIONS, ConversationRecord, summed=self.is_summed):
+        for _, conversation in journal.read(self.path / CONVERSATIONS, ConversationRecord, summed=True):
             yield conversation
 
     def introduction(self, digest: str) -> list[Message]:

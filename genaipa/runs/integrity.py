@@ -12,14 +12,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from msgspec.structs import replace
 
 from genaipa.errors import GenaipaError
+from genaipa.kinds import kind_of
 from genaipa.runs import journal
 from genaipa.runs.corpus import DOCUMENTS
 from genaipa.runs.documents import KeptDocuments
 from genaipa.runs.introductions import KeptIntroductions
 from genaipa.runs.records import (
-    JUDGE,
-    PREDICTIONS,
-    PROCEDURE,
     ConversationRecord,
     Record,
     answer_digest,
@@ -50,7 +48,7 @@ def flaw(record: RecordHead | Record, documents: Mapping[str, str], *, withheld:
     In a packed run texts may be `withheld`; what is not there can't be checked.
     """
     r = record
-    if r.task != PROCEDURE:
+    if not r.initialization:
         key = key_of(r.system, r.task, r.coordinates)
     else:
         begun = conversation_of(r.system, r.document, r.initialization, r.wording, r.repetition, r.prompts)
@@ -69,7 +67,7 @@ def flaw(record: RecordHead | Record, documents: Mapping[str, str], *, withheld:
 
 def lacking(answers: Path, name: str, manifest: Manifest, kept: int | None) -> str:
     """A sentence about answers that are gone from the file of the run of that name; see `RunFolder.lack`."""
-    # A manifest that an older genaipa wrote does not say how long the file was.
+    # The manifest of an imported run does not say how long the file was.
     totals = manifest.totals
     size = answers.stat().st_size if answers.is_file() else 0
     if totals.bytes <= size and (totals.bytes or kept is None or totals.kept <= kept):
@@ -160,9 +158,8 @@ def _kept_files(folder: RunFolder, manifest: Manifest) -> dict[str, str]:
     A pack leaves texts out, and words of questions and annotated answers; it has digests of its own.
     """
     # Of a task or a suite of a user's own there is also the digest of its code, which is not in the folder.
-    own = manifest.spec.task in (JUDGE, PREDICTIONS) or manifest.spec.plan is not None
-    tasks = manifest.digests.task.items()
-    known = {name: digest for name, digest in tasks if name != manifest.spec.task} if own else {}
+    tasks = manifest.digests.task.items() if kind_of(manifest.spec.kind).keeps else ()
+    known = {name: digest for name, digest in tasks if name != manifest.spec.task}
     if not (folder.path / DOCUMENTS).is_file():
         known |= {f"documents/{facts.digest}.txt": facts.digest for facts in manifest.documents.values()}
     for kind, ending in (("prompts", ".jinja"), ("questions", ".yaml"), ("annotations", ".yaml")):

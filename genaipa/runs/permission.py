@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from genaipa.files.strict_yaml import read_yaml
+from genaipa.kinds import kind_of
 from genaipa.questions.annotations import Annotations
 from genaipa.questions.sets import QuestionSet
-from genaipa.runs.records import PREDICTIONS, SAMPLE
 from genaipa.systems.provider import find_provider
 
 if TYPE_CHECKING:
@@ -33,13 +33,12 @@ class Permission:
 
     `documents` are the names of those whose text may not be, `unasked` those about which the questions that were
     asked may not be, `worded` the files of the run folder (question sets, annotated answers) whose words may not be.
-    `items` tells whether those of a suite may be: the shipped sample's alone.
+    `items` tells whether what its kind of task is made of may be.
     """
 
     def __init__(self, folder: RunFolder, manifest: Manifest) -> None:
         self._folder, self._manifest = folder, manifest
-        plan = manifest.spec.plan
-        self.items = plan.split == SAMPLE if plan else manifest.spec.task != PREDICTIONS
+        self.items = kind_of(manifest.spec.kind).may_pass_on(manifest.spec.plan)
         self.documents = {name for name, facts in manifest.documents.items() if not may_be_passed_on(facts.license)}
         self.worded = set(_closed(folder.path, "questions", QuestionSet))
         for _, part in folder.parts():

@@ -6,11 +6,12 @@ Everything here is plain data, and is written to the run folder as JSON under th
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING, Literal, Self, get_args
+from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
 import msgspec
 
 from genaipa.files.html import short_repr
+from genaipa.kinds import DEFAULT
 from genaipa.questions.sets import Wording
 from genaipa.runs.corpus import CorpusFacts
 from genaipa.systems.base import Sampling, Usage, Words
@@ -24,15 +25,6 @@ Initialization = Literal["company-name", "document", "summary-by-name", "summary
 INITIALIZATIONS: tuple[Initialization, ...] = get_args(Initialization)
 """The four ways of paper, Appendix A, Algorithm 1, in its order."""
 
-PROCEDURE = "procedure"
-"""The task that is Algorithm 1; a record or spec that names no task is of it."""
-
-JUDGE = "judge"
-"""The task whose questions are the answers of other runs: its own are verdicts, and no answers to score or report."""
-
-PREDICTIONS = "privacyglue-predictions"
-"""The task of a run of imported predictions of PrivacyGLUE's encoders, which is asked of nobody."""
-
 NEUTRAL, GUIDED = "neutral", "guided"
 """The sets of prompts that runs are made with, unless they say otherwise, and that all runs were made with before."""
 
@@ -44,45 +36,19 @@ RunStatus = Literal["running", "complete", "partial", "capped", "interrupted", "
 MOST_REPETITIONS = 100_000
 """More than any study has."""
 
-SAMPLE = "sample"
-"""The split of every suite that ships: items of ours, made up, to see how it works."""
+_PLACE = frozenset({"document", "initialization", "wording", "repetition"})
 
-FORMAT = 2
-SUMMED = 2
-"""The format from which on each line has the sum of its content."""
+FORMAT = 3
 """Version of the run folder's format."""
-
-
-class SuitePlan(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """The part of a spec that is a suite's: its split, and the number of items of a sample (None for all).
-
-    `shots` is the number of examples in each prompt, `wording` which of the task's own wordings is used, `probe` the
-    probe for contamination, empty for none.
-    """
-
-    split: str
-    limit: int | None = None
-    shots: int = 0
-    wording: int = 1
-    probe: str = ""
-
-    @property
-    def label(self) -> str:
-        """The split, and in a few words whatever else is not as usual."""
-        said = [self.split]
-        said += [f"{self.limit:,} items"] if self.limit else []
-        said += [f"{self.shots} shot{'s' if self.shots > 1 else ''}"] if self.shots else []
-        said += [f"wording {self.wording}"] if self.wording > 1 else []
-        return ", ".join([*said, *([f"probe {self.probe}"] if self.probe else [])])
 
 
 class RunSpec(Sampling, frozen=True, forbid_unknown_fields=True):
     """Everything that decides which messages are sent. Two runs of one spec ask the same things in the same order.
 
     `questions` maps each document to the question set that is asked about it and `limit` is the slice (from, to; the
-    first question is 1) of each shuffled set. All fields from `documents` to `experiment` but the first are for the
-    procedure; any other task decides by itself. `prompts` are the sets of prompts that it is asked with, one after
-    another. The sampling options come last.
+    first question is 1) of each shuffled set. `prompts` are the sets of prompts that it is asked with, one by one. All
+    these are of the procedure; any other `kind` decides by its `plan`, its own options by name, and by `seed` and
+    `repetitions`. `task` is the name of the task among those of its kind. The sampling options come last.
     """
 
     systems: tuple[str, ...]
@@ -98,34 +64,10 @@ class RunSpec(Sampling, frozen=True, forbid_unknown_fields=True):
     seed: int = 0
     limit: tuple[int, int] | None = None
     experiment: str = ""
-    other_task: str | msgspec.UnsetType = msgspec.field(default=msgspec.UNSET, name="task")
-    """Left out of the JSON for the procedure, as ever."""
-    other_prompts: tuple[str, ...] | msgspec.UnsetType = msgspec.field(default=msgspec.UNSET, name="prompts")
-    """Left out of the JSON for `guided` alone, as ever."""
-    suite: SuitePlan | msgspec.UnsetType = msgspec.UNSET
-    """Left out of the JSON for every task but a suite; with it come `seed` and `repetitions` into use."""
-
-    def __post_init__(self) -> None:
-        """Take the one set of prompts that there was as named or as left out alike."""
-        if self.other_prompts == (GUIDED,):
-            msgspec.structs.force_setattr(self, "other_prompts", msgspec.UNSET)
-
-    @property
-    def prompts(self) -> tuple[str, ...]:
-        """The sets of prompts; none for another task than the procedure, which has its own words."""
-        if self.task != PROCEDURE:
-            return ()
-        return (GUIDED,) if self.other_prompts is msgspec.UNSET else self.other_prompts
-
-    @property
-    def plan(self) -> SuitePlan | None:
-        """The part of a suite; None for every other task."""
-        return self.suite if isinstance(self.suite, SuitePlan) else None
-
-    @property
-    def task(self) -> str:
-        """Name of the task."""
-        return PROCEDURE if self.other_task is msgspec.UNSET else self.other_task
+    prompts: tuple[str, ...] = ()
+    kind: str = DEFAULT
+    task: str = DEFAULT
+    plan: dict[str, Any] = msgspec.field(default_factory=dict)
 
 
 class FailureInfo(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -176,7 +118,7 @@ class Record(msgspec.Struct, frozen=True, omit_defaults=True):
     digest: str = ""
     key_masked: bool = False
     prompt_cut: bool = False
-    task: str = PROCEDURE
+    task: str = DEFAULT
     coordinates: dict[str, str] = {}
     prediction: str = ""
     score: float | None = None
@@ -201,7 +143,7 @@ class RecordHead(msgspec.Struct, kw_only=True):
     asked: str
     reply: str | None
     digest: str = ""
-    task: str = PROCEDURE
+    task: str = DEFAULT
     coordinates: dict[str, str] = {}
     prompts: str = ""
 
@@ -398,8 +340,13 @@ def conversation_of(
 
 
 def key_of(system: str, task: str, coordinates: Mapping[str, str]) -> str:
-    """The key of a record: the system, the task unless it is the procedure, and the coordinates, with | between."""
-    return "|".join((system, *(() if task == PROCEDURE else (task,)), *coordinates.values()))
+    """The key of a record: the system, the task unless its coordinates are the paper's, and these, with | between."""
+    return "|".join((system, *(() if is_place(coordinates) else (task,)), *coordinates.values()))
+
+
+def is_place(coordinates: Mapping[str, str]) -> bool:
+    """Whether these are the coordinates of a question of the paper's, which a record has as fields of its own."""
+    return coordinates.keys() >= _PLACE
 
 
 def answer_digest(document_digest: str, asked: str, reply: str) -> str:

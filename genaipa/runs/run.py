@@ -9,7 +9,6 @@ from genaipa.errors import UsageError
 from genaipa.files.frames import frame_of
 from genaipa.files.html import html_table, short_repr
 from genaipa.runs.finding import find_run, run_folders
-from genaipa.runs.records import PROCEDURE
 from genaipa.workspace import find_workspace, names_of
 
 if TYPE_CHECKING:
@@ -88,7 +87,7 @@ class Run:
         """
         spec, records = self.manifest.spec, self._latest()
         sets, columns = ", ".join(spec.prompts), dict.fromkeys(_COLUMNS)
-        if spec.task != PROCEDURE:
+        if not spec.initializations:
             columns |= dict.fromkeys((*(name for one in records for name in one.coordinates), "prediction", "score"))
         return frame_of((self._row(record, sets) for record in records), list(columns))
 

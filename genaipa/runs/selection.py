@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from genaipa.errors import DataError, UnknownNameError, UsageError
 from genaipa.files.names import folder_words
+from genaipa.kinds import kind_of
 from genaipa.runs.audit import is_imported
 from genaipa.runs.filters import EVERYTHING, Filters
 from genaipa.runs.finding import find_run, run_folders
-from genaipa.runs.records import JUDGE
 from genaipa.systems.provider import find_provider
 from genaipa.systems.published import recorded_in
 
@@ -95,7 +95,7 @@ def named(workspace: Workspace, names: Sequence[str]) -> list[Source]:
     named itself.
     """
     chosen: dict[str, Source] = {}
-    runs = [(folder, manifest) for folder, manifest in _readable(run_folders(workspace)) if manifest.spec.task != JUDGE]
+    runs = [one for one in _readable(run_folders(workspace)) if not kind_of(one[1].spec.kind).on_answers]
     if not names:
         return _originals([Source(folder, folder.manifest(), outline.spec.systems) for folder, outline in runs])
     for name in names:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec.structs
 
-from genaipa.runs.records import PROCEDURE, MeasuredHead, RunSpec, Status, Totals
+from genaipa.runs.records import MeasuredHead, RunSpec, Status, Totals
 from genaipa.systems.base import Usage
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ class Tally:
         """Set how many answers are wanted in each row, by the orders of questions or, without them, `planned`."""
         each = len(spec.prompts) * len(spec.wordings) * sum(len(order) for order in orders.values())
         for system in spec.systems:
-            if spec.task != PROCEDURE:
+            if not spec.initializations:
                 self.row(system, spec.task).planned = planned
             for initialization in spec.initializations:
                 self.row(system, initialization).planned = each

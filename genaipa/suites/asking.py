@@ -11,11 +11,11 @@ import msgspec
 
 from genaipa.errors import DataError, OptionError, UnknownNameError, UsageError, clipped
 from genaipa.files.strict_yaml import digest
-from genaipa.runs.records import SAMPLE
 from genaipa.suites import probes
 from genaipa.suites.baseline import PREFIX
 from genaipa.suites.encoders import encoder as encoders
 from genaipa.suites.material import Item, Material
+from genaipa.suites.plan import SAMPLE
 from genaipa.suites.sampling import examples, same_text, stratified
 from genaipa.systems.base import Message
 from genaipa.systems.catalog import resolve

@@ -1,28 +1,64 @@
-"""The suites that there are: those that `tasks/catalog.py` lists, and those of others."""
+"""The suites that there are: those that ship, those that packages bring, and anybody's `module:Class`."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from genaipa.errors import UnknownNameError, UsageError
 from genaipa.files.frames import frame_of
+from genaipa.plugins import load, plugins
 from genaipa.suites.baseline import PREFIX
-from genaipa.systems.plugins import find, load
-from genaipa.tasks.catalog import SUITES, suite_targets
+from genaipa.systems.plugins import find
+from genaipa.tasks.catalog import own_task
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from genaipa.runs.records import RunSpec
     from genaipa.suites.data import Source
     from genaipa.suites.suite import Suite
     from genaipa.tasks.base import Task
+    from genaipa.workspace import Workspace
+
+ENTRY_POINTS = "genaipa.suites"
+
+# Name → class. A suite is a folder here and a line, or comes with a package.
+SUITES: dict[str, str] = {
+    "policyqa": "genaipa.suites.policyqa.task:PolicyQA",
+    "opp115": "genaipa.suites.opp115.task:Opp115",
+    "privacyqa": "genaipa.suites.privacyqa.task:PrivacyQA",
+    "privacyqa-answerability": "genaipa.suites.privacyqa_answerability.task:Answerability",
+    "privacyqa-pairs": "genaipa.suites.privacyqa_pairs.task:Pairs",
+    "piextract": "genaipa.suites.piextract.task:PiExtract",
+    "policyie": "genaipa.suites.policyie.task:PolicyIE",
+    "policy-detection": "genaipa.suites.policy_detection.task:PolicyDetection",
+    # Joins those before it.
+    "privacyglue": "genaipa.suites.privacyglue.task:PrivacyGLUE",
+}
+
+
+def suite_targets() -> dict[str, str]:
+    """Name → module:Class of every suite: those that ship, and those that packages bring."""
+    return {**SUITES, **{name: target for name, target in plugins(ENTRY_POINTS).items() if name not in SUITES}}
+
+
+def make_suite(spec: RunSpec, workspace: Workspace) -> Task:
+    """The suite of a spec; an UnknownNameError or UsageError where there is none."""
+    target = suite_targets().get(spec.task, spec.task)
+    if ":" not in target:
+        raise UnknownNameError("suite", spec.task, suite_targets())
+    if target in SUITES.values():
+        made: Task = load(target)(spec, workspace)
+        return made
+    return own_task(target, spec, workspace)
 
 
 def suites() -> dict[str, type[Suite]]:
     """Name → class of every suite; a task that joins several is none itself."""
     from genaipa.suites.suite import Suite
 
-    kinds = {name: load(target) if name in SUITES else find(target) for name, target in suite_targets().items()}
-    return {name: kind for name, kind in kinds.items() if issubclass(kind, Suite)}
+    classes = {name: load(target) if name in SUITES else find(target) for name, target in suite_targets().items()}
+    return {name: one for name, one in classes.items() if issubclass(one, Suite)}
 
 
 def list_suites() -> pd.DataFrame:
@@ -49,19 +85,17 @@ def _facts(name: str, kind: Any) -> tuple[str, ...]:
     return kind.title, ", ".join(kind.splits), ", ".join(measures), data, kind.about
 
 
-def splits_of(name: str) -> tuple[str, ...] | None:
-    """The splits of a suite, that asked by default first; None for a name, or a module:Class, that is no suite.
-
-    A UsageError for a class that can't be had.
-    """
+def splits_of(name: str) -> tuple[str, ...]:
+    """The splits of a suite, that asked by default first; a UsageError for a name, or a module:Class, that is none."""
     from genaipa.suites.suite import Suite
 
     target = suite_targets().get(name, name)
     if ":" not in target:
-        return None
-    kind = load(target) if name in SUITES else find(target)
-    is_suite = name in SUITES or (isinstance(kind, type) and issubclass(kind, Suite))
-    return tuple(kind.splits) if is_suite else None
+        raise UnknownNameError("suite", name, suite_targets())
+    made = load(target) if name in SUITES else find(target)
+    if name not in SUITES and not (isinstance(made, type) and issubclass(made, Suite)):
+        raise UsageError(f"{name}: it is no Suite; see genaipa/suites/suite.py for what a suite is.")
+    return tuple(made.splits)
 
 
 def sources() -> dict[str, Source]:
@@ -69,10 +103,10 @@ def sources() -> dict[str, Source]:
     return {source.name: source for suite in suites().values() for source in suite.data}
 
 
-def joining() -> dict[str, tuple[str, tuple[str, ...]]]:
-    """Name → title and suites of every task that joins several."""
-    kinds = {name: load(target) for name, target in SUITES.items()}
-    return {name: (kind.title, kind.joins) for name, kind in kinds.items() if hasattr(kind, "joins")}
+def joining() -> dict[str, tuple[str, tuple[str, ...], str]]:
+    """Name → title and suites of every task that joins several, and the function that imports predictions of it."""
+    classes = {name: load(target) for name, target in SUITES.items()}
+    return {name: (one.title, one.joins, one.imports) for name, one in classes.items() if hasattr(one, "joins")}
 
 
 def baseline_names() -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from genaipa.kinds import Closing
 from genaipa.suites.catalog import parts_of
 from genaipa.suites.material import FAULTS, PART
 from genaipa.tasks.catalog import make_task
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from genaipa.workspace import Workspace
 
 MISSING = "missing"
+_FIRST = 4
+"""Figures that a run ends with; its report has all."""
 _AT_ONCE = 500
 """Records that are in memory at a time."""
 
@@ -59,11 +62,26 @@ class Figures:
         return {**dict.fromkeys(FAULTS, 0), **self._faults, MISSING: max(0, planned - self.answers)}
 
 
+def closing(workspace: Workspace, folder: RunFolder) -> Closing:
+    """The first figures of a suite as lines; all of them, as percentages by the names of their measures, for JSON."""
+    lines, rows = [], []
+    for one in figures(workspace, folder):
+        first = [f"{measure.heading} {100 * one.of(measure):.2f}" for measure in one.suite.measures[:_FIRST]]
+        counts = {**one.faults, "with JSON in prose": one.in_prose}
+        faults = [f"{count:,} {name}" for name, count in counts.items() if count]
+        of = "" if one.suite.name == folder.outline().spec.task else f" of {one.suite.name}"
+        number = f"{one.answers:,} answer{'' if one.answers == 1 else 's'}{of}"
+        lines.append(f"{one.system}: {'; '.join(first)} ({'; '.join(filter(None, (number, ', '.join(faults))))})")
+        values = {measure.name: 100 * one.of(measure) for measure in one.suite.measures}
+        every = {name: None if math.isnan(value) else value for name, value in values.items()}
+        said = {"system": one.system, "suite": one.suite.name, "figures": every, "faults": one.faults}
+        rows.append({**said, "in_prose": one.in_prose})
+    return Closing(lines, {"suites": rows} if rows else {})
+
+
 def figures(workspace: Workspace, folder: RunFolder) -> list[Figures]:
     """The figures of every system and suite of a run that has any answers; none of a run of another task."""
     spec = folder.manifest().spec
-    if spec.plan is None:
-        return []
     parts = parts_of(make_task(spec, workspace, folder))
     found = {(system, name): Figures(system, suite) for system in spec.systems for name, suite in parts.items()}
     # Of each key the latest record.

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from genaipa.errors import DataError, UsageError
 from genaipa.files.strict_yaml import read_text
-from genaipa.tasks import catalog
-from genaipa.tasks.prompts import SUITES
+from genaipa.suites import catalog
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,6 +22,10 @@ if TYPE_CHECKING:
 
     from genaipa.tasks.templates import Templates
     from genaipa.workspace import Workspace
+
+
+SUITES = "suites"
+"""The folder of the suites' prompts."""
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from genaipa.errors import UnknownNameError
-from genaipa.suites.suite import SAMPLE
+from genaipa.suites.plan import SAMPLE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -2,7 +2,7 @@
 
 A suite is a task of the engine, so that resume, caps, `--estimate`, `--dry-run`, provenance and web chats by hand come
 with it. It is a folder with a loader, a task, a scorer and a file of published rows, and a line in
-`tasks/catalog.py`; or a module of anybody's: by `--suite module:Class`, or an entry point `genaipa.suites`. Each item
+`suites/catalog.py`; or a module of anybody's: by `--suite module:Class`, or an entry point `genaipa.suites`. Each item
 is asked in a conversation of its own, in one message (and the examples before it) made of
 `prompts/suites/NAME-WORDING.jinja` (`asking.py`); the reply is a JSON object by `schema`, and is read and scored
 without a person.
@@ -23,14 +23,14 @@ import msgspec
 from genaipa.errors import UnknownNameError, UsageError
 from genaipa.files.json_text import DAMAGE
 from genaipa.files.strict_yaml import digest
-from genaipa.runs import records
-from genaipa.runs.records import Digests, SuitePlan
+from genaipa.runs.records import Digests
 from genaipa.suites import asking, probes
 from genaipa.suites.baseline import PREFIX, Baseline
 from genaipa.suites.data import DataFiles, Source
 from genaipa.suites.encoders import encoder as encoders
 from genaipa.suites.material import CUT_OFF, FAILED, REFUSED, UNPARSABLE, Given, Item, Material, Outcome
 from genaipa.suites.measure import Measure
+from genaipa.suites.plan import SAMPLE, SuitePlan
 from genaipa.suites.prompts import load_template, probe_template
 from genaipa.systems.base import Message
 from genaipa.tasks.base import Reading, Task
@@ -45,8 +45,6 @@ if TYPE_CHECKING:
     from genaipa.tasks.base import Call, Dialogue, Target
     from genaipa.workspace import Workspace
 
-WORDINGS = (1, 2, 3)
-SAMPLE = records.SAMPLE
 MATERIAL = "items.json"
 _STATUS = {"refused": REFUSED, "truncated": CUT_OFF, "failed": FAILED}
 
@@ -120,11 +118,10 @@ class Suite(Task):
         """The name in names of files and in tables: one that is asked as `module:Class` has a dot there."""
         return self.name.replace(":", ".")
 
-    @property
+    @cached_property
     def plan(self) -> SuitePlan:
-        """The suite's part of the spec."""
-        assert isinstance(self.spec.suite, SuitePlan), "a suite's spec has one"
-        return self.spec.suite
+        """What is asked of it."""
+        return msgspec.convert(self.spec.plan, SuitePlan)
 
     @cached_property
     def files(self) -> DataFiles:

@@ -20,10 +20,11 @@ import msgspec
 
 from genaipa.errors import DataError, UnknownNameError, UsageError, clipped
 from genaipa.files.strict_yaml import read_partly, read_yaml
+from genaipa.plugins import plugins
 from genaipa.systems.base import OPTIONS
-from genaipa.systems.plugins import make, plugins, source_file
+from genaipa.systems.plugins import make, source_file
 from genaipa.systems.prices import FREE, Price, Tariff, find_tariff, known_context, own_tariff
-from genaipa.systems.provider import ADAPTERS, adapter, builtin_systems, find_provider, providers
+from genaipa.systems.provider import adapter, adapters, builtin_systems, find_provider, providers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -101,7 +102,7 @@ class Resolved:
     @property
     def takes_batches(self) -> bool:
         """Whether it can be asked by batches."""
-        return self.provider in ADAPTERS and bool(getattr(adapter(self.provider), "takes_batches", False))
+        return self.provider in adapters() and bool(getattr(adapter(self.provider), "takes_batches", False))
 
     @property
     def batch_tariff(self) -> Tariff | None:

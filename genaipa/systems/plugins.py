@@ -1,41 +1,19 @@
-"""Classes that others bring: by entry points of installed packages, and by `module:Class` from the working folder."""
+"""Classes of the user's own: by `module:Class`, from the working folder or installed."""
 
 from __future__ import annotations
 
 import contextlib
-import functools
-import importlib
 import importlib.util
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from genaipa.errors import GenaipaError, UsageError
+from genaipa.plugins import load
 from genaipa.systems.redaction import redact
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-
-def plugins(group: str) -> dict[str, str]:
-    """Name → module:Class of the entry points of a group in installed packages."""
-    # Which folders are looked through, and how they are now; a run asks for each of its systems several times.
-    folders = [path for path in map(Path, sys.path) if path.exists()]
-    return _plugins(group, tuple((str(path), path.stat().st_mtime_ns) for path in folders))
-
-
-@functools.lru_cache
-def _plugins(group: str, installed: tuple[tuple[str, int], ...]) -> dict[str, str]:  # noqa: ARG001 - where and when
-    # A tenth of the time of `genaipa --help`.
-    from importlib.metadata import entry_points
-
-    return {point.name: point.value for point in entry_points(group=group)}
-
-
-def load(target: str) -> Any:
-    """The class that `module:Class` names."""
-    module, _, attribute = target.partition(":")
-    return getattr(importlib.import_module(module), attribute)
 
 
 @contextlib.contextmanager

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-import importlib
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from genaipa.plugins import load, plugins
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from genaipa.systems.base import Words
     from genaipa.systems.tokens import Counter
 
+ENTRY_POINTS = "genaipa.providers"
 # First part of a system's name → its adapter, imported on use. A vendor with a known protocol is a subclass.
 ADAPTERS: dict[str, str] = {
     "extractive": "genaipa.systems.extractive:ExtractiveSystem",
     "scripted": "genaipa.systems.scripted:ScriptedSystem",
-    "baseline": "genaipa.systems.baseline:BaselineSystem",
-    "encoder": "genaipa.systems.encoder:EncoderSystem",
     "published": "genaipa.systems.published:PublishedSystem",
     "manual": "genaipa.systems.manual:WebChat",
     "openai": "genaipa.systems.openai:OpenAISystem",
@@ -28,6 +28,18 @@ ADAPTERS: dict[str, str] = {
     "openai-api": "genaipa.systems.compatible:CompatibleSystem",
     "vllm": "genaipa.systems.vllm:VllmSystem",
 }
+
+
+class Meanings(NamedTuple):
+    """What systems do, by task: task → (system, kind, meaning) of each that it has; and sentences on the kinds.
+
+    `title` is above a list of their names, in which those of a kind in `marked` have a *.
+    """
+
+    of: Mapping[str, Sequence[tuple[str, str, str]]]
+    title: str
+    legend: str
+    marked: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,6 +76,10 @@ class Provider:
     hosted: bool = False
     """Run by the vendor: genai-prices may know prices and contexts of its models."""
     free: bool = False
+    meanings: Callable[[], Meanings] | None = None
+    """What each of its systems does, where that depends on the task."""
+    only: str = ""
+    """The questions that its systems answer, where these are not everybody's, and the way to ask them."""
     words: Words = "own"
     """Origin of its systems' replies."""
     betrayed_by: str = ""
@@ -96,23 +112,27 @@ class Provider:
         return "/".join([*system.split("/")[: self.form.count("/")], ""])
 
 
+def adapters() -> dict[str, str]:
+    """The table, and the adapters that packages bring."""
+    return {**plugins(ENTRY_POINTS), **ADAPTERS}
+
+
 @cache
 def adapter(provider: str) -> Any:
     """Import the adapter class of a provider."""
-    module, _, name = ADAPTERS[provider].partition(":")
-    return getattr(importlib.import_module(module), name)
+    return load(adapters()[provider])
 
 
 def find_provider(system: str) -> Provider | None:
     """Provider of a system's full name, or by its own name; None for others' classes."""
     name = system.partition("/")[0]
-    found: Provider | None = adapter(name).provider if name in ADAPTERS else None
+    found: Provider | None = adapter(name).provider if name in ADAPTERS or name in adapters() else None
     return found
 
 
 def providers() -> tuple[Provider, ...]:
     """All providers, in the table's order."""
-    return tuple(adapter(name).provider for name in ADAPTERS)
+    return tuple(adapter(name).provider for name in (*ADAPTERS, *(adapters().keys() - ADAPTERS.keys())))
 
 
 def builtin_systems() -> tuple[str, ...]:

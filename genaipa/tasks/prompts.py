@@ -17,7 +17,8 @@ import msgspec
 
 from genaipa.errors import DataError, UnknownNameError, UsageError
 from genaipa.files.strict_yaml import digest, read_text
-from genaipa.runs.records import GUIDED, JUDGE, NEUTRAL
+from genaipa.kinds import kinds
+from genaipa.runs.records import GUIDED, NEUTRAL
 from genaipa.workspace import Workspace, shipped
 
 if TYPE_CHECKING:
@@ -39,8 +40,6 @@ TEMPLATES: dict[str, tuple[str, ...]] = {
     "question": ("question", "question_id"),
 }
 INCLUDED = ("rules",)
-SUITES = "suites"
-"""The folder of the suites' prompts."""
 SETS: dict[str, str] = {
     NEUTRAL: "cite the section relied on, and say so when the document does not contain the answer",
     GUIDED: "as well: name the section as the document does, and none where it is silent; summaries by topics",
@@ -117,12 +116,16 @@ class Prompts:
 def set_names(workspace: Workspace) -> list[str]:
     """The sets that there are: the shipped ones, then the folders in `prompts/` of the workspace.
 
-    The messages of judges and suites are in folders there, too, and no sets to ask a system with.
+    The messages of other kinds of tasks are in folders there, too, and no sets to ask a system with.
     """
+    others = inner_folders()
     folders = (path for _, layer in workspace.layers for path in sorted((layer / "prompts").glob("[!.]*")))
-    return list(
-        dict.fromkeys((*SETS, *(path.name for path in folders if path.is_dir() and path.name not in (JUDGE, SUITES))))
-    )
+    return list(dict.fromkeys((*SETS, *(path.name for path in folders if path.is_dir() and path.name not in others))))
+
+
+def inner_folders() -> set[str]:
+    """The folders in `prompts/` that kinds of tasks have."""
+    return {kind.prompts for kind in kinds().values()} - {""}
 
 
 def found_prompts(workspace: Workspace, name: str = NEUTRAL) -> Prompts:

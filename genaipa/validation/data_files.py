@@ -15,6 +15,7 @@ from genaipa.datasets.base import offering
 from genaipa.errors import DataError, GenaipaError, clipped, nearest
 from genaipa.files.json_text import DAMAGE, why
 from genaipa.files.strict_yaml import UNREADABLE, read_partly, read_text
+from genaipa.kinds import hooks
 from genaipa.policies.document import About, Document, load_document, read_document
 from genaipa.policies.document import problems as document_problems
 from genaipa.policies.lookup import resolve
@@ -28,7 +29,7 @@ from genaipa.runs.finding import is_run, open_run
 from genaipa.runs.folder import ANSWERS, CONVERSATIONS, MANIFEST
 from genaipa.runs.integrity import damage
 from genaipa.runs.journal import is_as_written
-from genaipa.runs.records import JUDGE, ConversationRecord, Record
+from genaipa.runs.records import ConversationRecord, Record
 from genaipa.scoring import people as desk_people
 from genaipa.scoring.chain import verify
 from genaipa.scoring.databases import VARIABLE
@@ -37,13 +38,11 @@ from genaipa.scoring.rubric import Rubric, load_rubric
 from genaipa.scoring.rubric import problems as rubric_problems
 from genaipa.scoring.store import existing_store
 from genaipa.scoring.wave_file import WAVES, load_waves
-from genaipa.suites.data import FOLDER
 from genaipa.systems.catalog import own_entries
-from genaipa.tasks.prompts import SUITES, found_prompts, set_names
+from genaipa.tasks.prompts import found_prompts, inner_folders, set_names
 from genaipa.validation.assigned import unknown_assignments
-from genaipa.validation.finding import Finding, as_findings
+from genaipa.validation.finding import Checked, Finding, as_findings
 from genaipa.validation.prompts import prompt_findings, unused_prompts
-from genaipa.validation.suites import check_suites, suite_files
 from genaipa.workspace import MARKER, RUNS, SUFFIXES, SYSTEMS, Kind, Workspace, no_folder
 
 if TYPE_CHECKING:
@@ -68,14 +67,18 @@ def validate(workspace: Workspace, *, data: bool = False) -> Validation:
 
     With `data`, every text of the runs and every event of the scores is compared with the digest kept with it.
     """
-    files, suites = _data_files(workspace), check_suites(workspace)
-    findings = [*_check_workspace(workspace, files["runs"], data=data), *suites.findings]
+    of_kinds: list[Checked] = [check(workspace) for check in hooks("check")]
+    files = {**_data_files(workspace), **{one.folder: one.files for one in of_kinds}}
+    folders = [one.folder for one in of_kinds]
+    findings = _check_workspace(workspace, files["runs"], folders, data=data)
+    findings += [finding for one in of_kinds for finding in one.findings]
     findings = sorted(dict.fromkeys(findings), key=lambda finding: (finding.path, finding.severity))
     named = {Path(finding.path) for finding in findings}
     named |= {parent for path in named for parent in path.parents}
     fine = {kind: [p for p in paths if not {p, p.with_suffix(".yaml")} & named] for kind, paths in files.items()}
     counts = {kind: (len(fine[kind]), len(paths)) for kind, paths in files.items()}
-    return Validation(findings, counts, suites.splits)
+    splits = {task: found for one in of_kinds for task, found in one.splits.items()}
+    return Validation(findings, counts, splits)
 
 
 def _data_files(workspace: Workspace) -> dict[str, list[Path]]:
@@ -83,17 +86,18 @@ def _data_files(workspace: Workspace) -> dict[str, list[Path]]:
     found: dict[str, list[Path]] = {kind: [path for _, path in workspace.names(kind).values()] for kind in SUFFIXES}
     sets = (found_prompts(workspace, name) for name in set_names(workspace))
     found["prompts"] = list({path: None for prompts in sets for _, path in prompts.files.values()})
-    found["prompts"] += [path for inner in (JUDGE, SUITES) for _, path in workspace.names("prompts", inner).values()]
+    found["prompts"] += [path for inner in inner_folders() for _, path in workspace.names("prompts", inner).values()]
     found["people"] = [path for path in [workspace.home / desk_people.FILE] if path.is_file()]
     found["systems"] = [path for path in [workspace.systems_file] if path is not None]
-    found["suites"] = suite_files(workspace)
     found["waves"] = [path for path in [workspace.home / WAVES] if path.is_file()]
     found["runs"] = [path for path in sorted((workspace.home / RUNS).glob("[!.]*")) if path.is_dir()]
     return found
 
 
-def _check_workspace(workspace: Workspace, runs: Iterable[Path], *, data: bool) -> list[Finding]:
-    findings = [*_check_folders(workspace), *_check_marker(workspace)]
+def _check_workspace(
+    workspace: Workspace, runs: Iterable[Path], folders: Iterable[str], *, data: bool
+) -> list[Finding]:
+    findings = [*_check_folders(workspace, folders), *_check_marker(workspace)]
     for name, (_, path) in workspace.names("questions").items():
         findings += as_findings(read_partly(path, QuestionSet, partial(question_problems, path, name))[1])
     for _, path in workspace.names("rubrics").values():
@@ -122,11 +126,11 @@ def _check_workspace(workspace: Workspace, runs: Iterable[Path], *, data: bool) 
     return findings
 
 
-def _check_folders(workspace: Workspace) -> Iterator[Finding]:
+def _check_folders(workspace: Workspace, of_kinds: Iterable[str]) -> Iterator[Finding]:
     """Names of folders that something else has, names of files that no file has, and links that lead nowhere."""
     home = workspace.home
     kinds = tuple(SUFFIXES) if workspace.layers[0][0] == "workspace" else ()
-    folders = [home / name for name in (*kinds, FOLDER, RUNS)]
+    folders = [home / name for name in (*kinds, *of_kinds, RUNS)]
     lost = (path for folder in folders if folder.is_dir() for path in folder.iterdir() if not path.exists())
     for path in (*folders, *lost):
         if problem := no_folder(path):
@@ -308,9 +312,8 @@ def _check_folder(folder: RunFolder) -> Iterator[Finding]:
             yield Finding(str(path / MANIFEST), "", problem)
         if lack := folder.lack(manifest):
             yield Finding(str(path / ANSWERS), "", lack.removeprefix(f"{path / ANSWERS}: "))
-    summed = _is_summed(folder)
-    yield from _check_lines(path / ANSWERS, Record, summed=summed)
-    yield from _check_lines(path / CONVERSATIONS, ConversationRecord, summed=summed)
+    yield from _check_lines(path / ANSWERS, Record)
+    yield from _check_lines(path / CONVERSATIONS, ConversationRecord)
     if folder.answers.name != ANSWERS:
         yield from _check_seal(folder)
 
@@ -342,14 +345,7 @@ def _check_scores(workspace: Workspace) -> Iterator[Finding]:
         yield from as_findings([error], VARIABLE if os.environ.get(VARIABLE) else workspace.home / "scores.db")
 
 
-def _is_summed(folder: RunFolder) -> bool:
-    try:
-        return folder.is_summed
-    except GenaipaError:
-        return False  # told by whoever reads the manifest
-
-
-def _check_lines(path: Path, kind: type[msgspec.Struct], *, summed: bool) -> Iterator[Finding]:
+def _check_lines(path: Path, kind: type[msgspec.Struct]) -> Iterator[Finding]:
     """Lines that are not records; one that was cut off is a warning, because resuming repairs it."""
     if not path.exists():
         return
@@ -365,5 +361,5 @@ def _check_lines(path: Path, kind: type[msgspec.Struct], *, summed: bool) -> Ite
             except DAMAGE as error:
                 yield Finding(str(path), f"line {number}", f"is not a record ({why(error)}).")
             else:
-                if summed and not is_as_written(line):
+                if not is_as_written(line):
                     yield Finding(str(path), f"line {number}", "was changed: it has not the sum of its content.")

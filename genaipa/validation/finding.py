@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
@@ -10,7 +11,6 @@ from genaipa.errors import DataError, GenaipaError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from pathlib import Path
 
 Severity = Literal["error", "warning"]
 
@@ -25,6 +25,18 @@ class Finding(msgspec.Struct, frozen=True):
     entry: str
     problem: str
     severity: Severity = "error"
+
+
+class Checked(msgspec.Struct, frozen=True):
+    """What the check of a kind of task found: its folder in a workspace, the files there, and findings on them.
+
+    `splits` are those that could be read: task → split → number of items.
+    """
+
+    folder: str
+    files: list[Path]
+    findings: list[Finding]
+    splits: dict[str, dict[str, int]]
 
 
 def as_findings(errors: Iterable[GenaipaError], path: Path | str = "") -> list[Finding]:

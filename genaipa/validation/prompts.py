@@ -6,18 +6,18 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from genaipa.errors import DataError, GenaipaError, nearest
+from genaipa.judging.kind import NAME
 from genaipa.judging.prompts import TEMPLATES as JUDGES
 from genaipa.judging.prompts import load_templates
-from genaipa.runs.records import JUDGE
-from genaipa.suites.prompts import faults
-from genaipa.tasks.prompts import INCLUDED, SUITES, TEMPLATES, found_prompts, set_names
+from genaipa.tasks.prompts import INCLUDED, TEMPLATES, found_prompts, set_names
 from genaipa.validation.finding import Finding, as_findings
-from genaipa.workspace import Workspace, shipped
+from genaipa.workspace import shipped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from genaipa.tasks.prompts import Prompts
+    from genaipa.workspace import Workspace
 
 
 def prompt_findings(workspace: Workspace) -> Iterator[Finding]:
@@ -28,14 +28,9 @@ def prompt_findings(workspace: Workspace) -> Iterator[Finding]:
         load_templates(workspace)
     except GenaipaError as error:
         yield from as_findings([error], workspace.home)
-    for name, (_, path) in workspace.names("prompts", JUDGE).items():
+    for name, (_, path) in workspace.names("prompts", NAME).items():
         if name not in JUDGES:
             yield Finding(str(path), "", f"is no message of a judge's{nearest(name, JUDGES)}", "warning")
-    ours = Workspace(shipped(), (("shipped", shipped()),)).names("prompts", SUITES)
-    for name, (_, path) in workspace.names("prompts", SUITES).items():
-        yield from as_findings(faults(path))
-        if name not in ours:
-            yield Finding(str(path), "", f"is no message of a suite's{nearest(name, ours)}", "warning")
 
 
 def _check_set(workspace: Workspace, prompts: Prompts) -> Iterator[Finding]:

@@ -6,33 +6,25 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import msgspec
-
 from genaipa.errors import DataError, GenaipaError, nearest
 from genaipa.files.strict_yaml import read_partly
 from genaipa.questions.sets import load_question_set
-from genaipa.runs.records import SAMPLE, RunSpec, SuitePlan
 from genaipa.suites import crosswalk
 from genaipa.suites.catalog import suites
 from genaipa.suites.data import FOLDER
 from genaipa.suites.encoders.settings import SETTINGS, TrainingSettings
-from genaipa.validation.finding import Finding, as_findings
+from genaipa.suites.plan import SAMPLE, SuitePlan, spec_of
+from genaipa.suites.prompts import SUITES, faults
+from genaipa.validation.finding import Checked, Finding, as_findings
+from genaipa.workspace import Workspace, shipped
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from genaipa.suites.suite import Suite
-    from genaipa.workspace import Workspace
 
 
-class OwnSplits(msgspec.Struct, frozen=True):
-    """The findings on the files in `suites/`, and the splits that could be read from them: suite → split → items."""
-
-    findings: list[Finding]
-    splits: dict[str, dict[str, int]]
-
-
-def suite_files(workspace: Workspace) -> list[Path]:
+def _suite_files(workspace: Workspace) -> list[Path]:
     """The files in the workspace's own `suites/`, but for hidden ones and a README."""
     if workspace.layers[0][0] != "workspace":
         return []
@@ -44,9 +36,9 @@ def _is_data(path: Path) -> bool:
     return path.stem.lower() != "readme" and not any(part.startswith(".") for part in path.parts)
 
 
-def check_suites(workspace: Workspace) -> OwnSplits:
+def check(workspace: Workspace) -> Checked:
     """Read every file there as its suite would, with the published splits in which it takes a file's place."""
-    home, files = workspace.home / FOLDER, suite_files(workspace)
+    home, files = workspace.home / FOLDER, _suite_files(workspace)
     # The shipped one may not fit a question set of the user's own, who can't mend it.
     findings = [*_check_crosswalk(workspace)] if workspace.home / crosswalk.FILE in files else []
     read = {workspace.home / crosswalk.FILE, workspace.home / SETTINGS}
@@ -64,7 +56,8 @@ def check_suites(workspace: Workspace) -> OwnSplits:
             read |= reading.read
     known = [*suites(), Path(SETTINGS).parent.name]
     findings += [_unread(path, home, known) for path in files if path not in read]
-    return OwnSplits(findings, {name: found for name, found in splits.items() if found})
+    findings += _check_prompts(workspace)
+    return Checked(FOLDER, files, findings, {name: found for name, found in splits.items() if found})
 
 
 class _Reading:
@@ -83,7 +76,7 @@ class _Reading:
 
     def size(self, split: str) -> int:
         """The number of items of a split that has files here; 0 for a name that is no split, or a file at fault."""
-        suite = self._suite(RunSpec((), (), {}, (), other_task=self._name, suite=SuitePlan(split)), self._workspace)
+        suite = self._suite(spec_of(self._name, SuitePlan(split)), self._workspace)
         items, error = 0, None
         try:
             items = len(suite.load(split).items)
@@ -131,6 +124,15 @@ def _unread(path: Path, home: Path, known: Iterable[str]) -> Finding:
         return Finding(str(path), "", f"is not read: it belongs into a suite's folder, {FOLDER}/NAME/.", "warning")
     problem = f"is not read: there is no suite '{inside[0]}'{nearest(inside[0], known)}"
     return Finding(str(path), "", problem, "warning")
+
+
+def _check_prompts(workspace: Workspace) -> Iterator[Finding]:
+    """Templates that can't be rendered, and those that no suite has."""
+    ours = Workspace(shipped(), (("shipped", shipped()),)).names("prompts", SUITES)
+    for name, (_, path) in workspace.names("prompts", SUITES).items():
+        yield from as_findings(faults(path))
+        if name not in ours:
+            yield Finding(str(path), "", f"is no message of a suite's{nearest(name, ours)}", "warning")
 
 
 def _check_crosswalk(workspace: Workspace) -> Iterator[Finding]:

@@ -62,10 +62,12 @@ def test_run_has_every_option_under_one_heading_of_its_whole_page(genaipa: Cli) 
     """No option of `run` is listed twice or left to chance; the short page has those that most runs need."""
     page = genaipa("run", "--help-all").out
     assert [heading for heading in OPTIONS["run"] if f"\n{heading}:\n" in page] == list(OPTIONS["run"])
+    of_kinds = ["--suite", "--split", "--shots", "--probe"]
+    assert re.search(r"\nA sister benchmark:\n  " + r"(?s:.)*".join(of_kinds), page)
     option = re.compile(r"^  (?:-\w, )?(--[a-z-]+)", flags=re.MULTILINE)
     everywhere = sorted(EVERYWHERE)
     listed = sorted(option.findall(page))
-    assert listed == sorted([*everywhere, *(flag for flags in OPTIONS["run"].values() for flag in flags)])
+    assert listed == sorted([*everywhere, *of_kinds, *(flag for flags in OPTIONS["run"].values() for flag in flags)])
     short = genaipa("run", "--help").out
     assert sorted(option.findall(short)) == sorted([*everywhere, *FEW["run"]])
     assert f"{len(listed) - len(FEW['run']) - len(everywhere)} more options: genaipa run --help-all" in short

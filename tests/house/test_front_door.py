@@ -79,7 +79,11 @@ def test_importing_it_imports_nothing_else() -> None:
 
 def test_options_are_those_of_a_request_and_its_limits() -> None:
     """Whatever the command line can ask for, `run` can too, by the same names."""
-    known = {*RunRequest.__struct_fields__, *(field.name for field in fields(RunLimits))} - {"systems", "documents"}
+    known = {*RunRequest.__struct_fields__, *(field.name for field in fields(RunLimits))} - {
+        "systems",
+        "documents",
+        "kind",
+    }
     assert set(RunOptions.__annotations__) == known | {"on", "gpus_per_worker"}
 
 

@@ -22,13 +22,13 @@ from tiny_encoder import make_tiny_encoder
 
 from genaipa.files.strict_yaml import as_yaml, read_yaml
 from genaipa.runs.folder import RunFolder
-from genaipa.runs.records import RunSpec, SuitePlan
 from genaipa.suites.catalog import suites
 from genaipa.suites.data import SHIPPED
 from genaipa.suites.encoders.heads import HEADS
 from genaipa.suites.encoders.kinds import Example
 from genaipa.suites.encoders.settings import TrainingSettings
 from genaipa.suites.material import Outcome
+from genaipa.suites.plan import SuitePlan, spec_of
 from genaipa.workspace import find_workspace
 
 if TYPE_CHECKING:
@@ -307,7 +307,7 @@ def test_gold_goes_round() -> None:
     """What is learnt from a suite's sample, taken as predicted, makes replies that are all right."""
     here = find_workspace()
     for name, head in HEADS.items():
-        spec = RunSpec(("encoder/x",), (), {}, (), other_task=name, suite=SuitePlan("sample"))
+        spec = spec_of(name, SuitePlan("sample"), ("encoder/x",))
         suite = suites()[name](spec, here)
         outcomes = []
         for item in suite.material.items:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from genaipa.errors import GenaipaError
-from genaipa.runs.records import RunSpec, SuitePlan
 from genaipa.suites.data import SHIPPED
 from genaipa.suites.material import Outcome
+from genaipa.suites.plan import SuitePlan, spec_of
 from genaipa.suites.policyie.data import FILES, PLUE
 from genaipa.suites.policyie.task import PolicyIE
 from genaipa.suites.published import published_rows
@@ -28,7 +28,7 @@ def suite(split: str, wording: int = 1, at: Path | None = None) -> PolicyIE:
     """The suite, with a workspace in the working folder (and its prompts as shipped)."""
     home = at or Path.cwd()
     plan = SuitePlan(split, wording=wording)
-    spec = RunSpec((), (), {}, (), other_task="policyie", suite=plan)
+    spec = spec_of("policyie", plan)
     return PolicyIE(spec, Workspace(home, (("workspace", home), ("shipped", shipped()))))
 
 

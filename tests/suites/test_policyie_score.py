@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from size import size
 
-from genaipa.runs.records import RunSpec, SuitePlan
 from genaipa.suites.material import UNPARSABLE, Given, Item, Outcome
+from genaipa.suites.plan import SuitePlan, spec_of
 from genaipa.suites.policyie import mistakes
 from genaipa.suites.policyie.labels import INTENTS, LABELS, LAYERS, OTHER, parts_of
 from genaipa.suites.policyie.task import PolicyIE
@@ -28,7 +28,7 @@ FEW = {
 @pytest.fixture
 def suite() -> PolicyIE:
     """The suite of the made-up sentences."""
-    return PolicyIE(RunSpec((), (), {}, (), other_task="policyie", suite=SuitePlan("sample")), find_workspace(None))
+    return PolicyIE(spec_of("policyie", SuitePlan("sample")), find_workspace(None))
 
 
 def slots(draw: random.Random, layer: str, length: int) -> list[Span]:

@@ -11,7 +11,7 @@ import pytest
 from servers import Behaviour, OpenAIServer, cut, refusal, reply
 
 from genaipa.runs.folder import RunFolder
-from genaipa.runs.records import RunSpec, SuitePlan
+from genaipa.suites.plan import SuitePlan, spec_of
 from genaipa.suites.policyie.task import PolicyIE
 from genaipa.workspace import find_workspace
 
@@ -38,7 +38,7 @@ def answer(kind: str, gold: str) -> Behaviour:
 
 def test_each_fault_of_a_slot_is_counted(genaipa: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of a mixture, slots that are not in the text or have no label are shares of those given; replies have faults."""
-    suite = PolicyIE(RunSpec((), (), {}, (), other_task="policyie", suite=SuitePlan("sample")), find_workspace(None))
+    suite = PolicyIE(spec_of("policyie", SuitePlan("sample")), find_workspace(None))
     asked = {suite.messages(item)[0].content: item for item in suite.material.items}
     # Sentences with slots alone are sure to have each kind's fault; the others are answered by gold.
     slots = {item.id: len(json.loads(suite.gold_reply(item))["slots"]) for item in asked.values()}

@@ -14,9 +14,9 @@ from size import size
 
 from genaipa.errors import GenaipaError
 from genaipa.runs.folder import RunFolder
-from genaipa.runs.records import RunSpec, SuitePlan
 from genaipa.suites.data import SHIPPED
 from genaipa.suites.material import UNPARSABLE, Given, Item, Outcome
+from genaipa.suites.plan import SuitePlan, spec_of
 from genaipa.suites.policyqa.baselines import reply
 from genaipa.suites.policyqa.data import CATEGORIES
 from genaipa.suites.policyqa.task import PolicyQA
@@ -51,7 +51,7 @@ def put(split: str, data: Any) -> Path:
 def suite(split: str = "sample", *, shots: int = 0, limit: int | None = None, at: Workspace | None = None) -> PolicyQA:
     """The suite as a run of it would have it."""
     plan = SuitePlan(split, limit, shots, 1, "")
-    spec = RunSpec(("scripted",), (), {}, (), other_task="policyqa", suite=plan)
+    spec = spec_of("policyqa", plan, ("scripted",))
     return PolicyQA(spec, at or find_workspace())
 
 
@@ -165,7 +165,7 @@ def test_nothing_but_segment_and_question_is_shown(tmp_path: Path) -> None:
     """In no wording a message has the segment's labels, the question's type, an answer apart, or the policy's name."""
     for wording in (1, 2, 3):
         plan = SuitePlan("sample", None, 0, wording, "")
-        asked = PolicyQA(RunSpec(("x",), (), {}, (), other_task="policyqa", suite=plan), find_workspace(tmp_path))
+        asked = PolicyQA(spec_of("policyqa", plan, ("x",)), find_workspace(tmp_path))
         for policy in json.loads(sample())["data"]:
             for paragraph in policy["paragraphs"]:
                 for example in paragraph["qas"]:

@@ -20,17 +20,17 @@ from genaipa.reports.suites.glue_chapter import chapter
 from genaipa.reports.suites.results import boards, results
 from genaipa.reports.suites.scored import Scored
 from genaipa.runs.folder import RunFolder
-from genaipa.runs.records import RunSpec, SuitePlan
 from genaipa.runs.selection import select
-from genaipa.suites.catalog import parts_of
+from genaipa.suites.catalog import SUITES, parts_of
 from genaipa.suites.material import Outcome
 from genaipa.suites.piextract.data import LAYERS
+from genaipa.suites.plan import SuitePlan, spec_of
 from genaipa.suites.privacyglue.aggregate import Pair, agreement, beaten, means, shares, smallest_p, spread, stars
 from genaipa.suites.privacyglue.encoders import encoders
 from genaipa.suites.privacyglue.examples import examples
 from genaipa.suites.privacyglue.predictions import EXAMPLES, read_predictions
 from genaipa.suites.privacyglue.rows import BY_NAME, ROWS, TASKS, Row
-from genaipa.tasks.catalog import SUITES, make_task
+from genaipa.tasks.catalog import make_task
 from genaipa.workspace import find_workspace
 
 if TYPE_CHECKING:
@@ -273,7 +273,7 @@ def test_a_baseline_is_asked_where_it_is_one(genaipa: Cli) -> None:
 
 
 def _parts(split: str = "sample") -> dict[str, Suite]:
-    spec = RunSpec(("extractive",), (), {}, (), other_task="privacyglue", suite=SuitePlan(split))
+    spec = spec_of("privacyglue", SuitePlan(split), ("extractive",))
     return parts_of(make_task(spec, find_workspace()))
 
 

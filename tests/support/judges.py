@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import yaml
 from running import make_workspace, write
 
+from genaipa.judging.kind import NAME
 from genaipa.runs.finding import run_folders
 from genaipa.runs.folder import RunFolder
-from genaipa.runs.records import JUDGE
 from genaipa.scoring.rubric import shipped_rubric
 from genaipa.scoring.store import open_store
 from genaipa.workspace import find_workspace
@@ -59,7 +59,7 @@ def study(genaipa: Any, questions: int = 4, answers: str = ANSWERS, text: str = 
 
 def judge_runs() -> list[RunFolder]:
     """The runs in which judges were asked, oldest first."""
-    return [folder for folder in run_folders(find_workspace()) if folder.manifest().spec.task == JUDGE]
+    return [folder for folder in run_folders(find_workspace()) if folder.manifest().spec.task == NAME]
 
 
 def events() -> list[Event]:

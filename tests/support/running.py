@@ -79,6 +79,7 @@ def spec(**changes: Any) -> RunSpec:
         "documents": documents,
         "questions": dict.fromkeys(documents, "policy"),
         "initializations": ("document",),
+        "prompts": ("guided",),
         "part_tokens": 60,
     }
     return RunSpec(**fields | changes)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from genaipa.runs.records import RunSpec, SuitePlan
 from genaipa.suites.material import Outcome
+from genaipa.suites.plan import SuitePlan, spec_of
 from genaipa.suites.suite import Suite
 from genaipa.tasks.catalog import make_task
 from genaipa.workspace import find_workspace
@@ -28,7 +28,7 @@ def keep(source: Source, path: str, content: bytes) -> Path:
 
 def suite(name: str, split: str, **plan: int) -> Suite:
     """The suite of a run on this split."""
-    spec = RunSpec(("openai/gpt-4o",), (), {}, (), other_task=name, suite=SuitePlan(split, **plan))
+    spec = spec_of(name, SuitePlan(split, **plan), ("openai/gpt-4o",))
     made = make_task(spec, find_workspace())
     assert isinstance(made, Suite)
     return made

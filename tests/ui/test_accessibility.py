@@ -11,8 +11,8 @@ from running import answers, carry_out, spec
 from size import size
 from stores import opened, score
 
-from genaipa.runs.records import RunSpec, SuitePlan
 from genaipa.scoring.rubric import shown
+from genaipa.suites.plan import SuitePlan, spec_of
 from rubrics import PAPER, typed
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def make_study() -> None:
         for name, keys in (("Ada", "13111"), ("Grace", "12113")):
             store.append([score(name, record.digest, typed(keys), note=f"{name}'s note") for record in answers(run)])
     carry_out(spec(systems=("manual/chat",), initializations=("company-name",)))
-    carry_out(RunSpec(("baseline/empty",), (), {}, (), other_task="policyqa", suite=SuitePlan("sample")))
+    carry_out(spec_of("policyqa", SuitePlan("sample"), ("baseline/empty",)))
 
 
 def set_as_typography(page: Page) -> None:

@@ -7,7 +7,8 @@ from pages import Shown, desk_here
 from running import carry_out, make_workspace
 
 from genaipa.runs import journal
-from genaipa.runs.records import RunSpec, SuitePlan, answer_digest
+from genaipa.runs.records import answer_digest
+from genaipa.suites.plan import SuitePlan, spec_of
 
 SYSTEMS = ("baseline/best-overlap", "baseline/empty")
 
@@ -15,7 +16,7 @@ SYSTEMS = ("baseline/best-overlap", "baseline/empty")
 def ask_sample() -> None:
     """A run of two baselines on the made-up items of PolicyQA, one of whose replies is no JSON."""
     make_workspace()
-    spec = RunSpec(SYSTEMS, (), {}, (), other_task="policyqa", suite=SuitePlan("sample"))
+    spec = spec_of("policyqa", SuitePlan("sample"), SYSTEMS)
     folder, _ = carry_out(spec)
     records = list(folder.records())
     said = "The answer is <b>in the text</b>."
@@ -65,9 +66,7 @@ def test_a_system_asked_in_two_wordings_is_two_rows():
     """Each row has a name of its own, and either can be chosen."""
     make_workspace()
     for wording in (1, 2):
-        carry_out(
-            RunSpec(("extractive",), (), {}, (), other_task="policyqa", suite=SuitePlan("sample", wording=wording))
-        )
+        carry_out(spec_of("policyqa", SuitePlan("sample", wording=wording), ("extractive",)))
     page = Shown("suites", desk_here())
     names = [row[0] for row in page.rows("suites systems")]
     assert names == ["extractive (zero-shot, wording 1)", "extractive (zero-shot, wording 2)"]

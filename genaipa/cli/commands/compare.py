@@ -17,13 +17,15 @@ from genaipa.cli.terminal.options import ExcludedOption, JsonOption, current_wor
 from genaipa.cli.terminal.output import ForceOption, check_new, written
 from genaipa.cli.terminal.tables import show_table
 from genaipa.errors import DataError, UsageError
+from genaipa.kinds import kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from genaipa.reports.comparison import Comparison
-    from genaipa.reports.suites.against import Against
+    from genaipa.reports.results import Against
     from genaipa.reports.table import Table
+    from genaipa.runs.selection import Source
     from genaipa.workspace import Workspace
 
 _COLUMNS = {
@@ -98,18 +100,18 @@ def compare(
 
     here, only = current_workspace(), several(experiment)
     # Names first: what reports need takes a second to import.
-    for side in (first, second):
-        sources_of(here, side)
+    sides = [sources_of(here, side) for side in (first, second)]
     check_packages()
     from genaipa.reports import comparison
 
     form = _form(output, force=force) if output else ""
-    suites = None if only else _suites(here, first, second)
-    if suites is not None and not suites.procedure:
+    people = all(any(kind_of(one.manifest.spec.kind).people for one in sources) for sources in sides)
+    own = {} if only else _by_rule(here, first, second, sides, people=people)
+    if own and not people:
         if output:
-            _write_suites(suites.table, output, form, force=force)
+            _write_own(next(iter(own.values())).table, output, form, force=force)
             say(f"Written to {output}.")
-        _print_suites(suites.table, everything=everything, json=json)
+        _print_own(own, everything=everything, json=json)
         return
     found = comparison.compare(
         first, second, experiments=only, excluded=include_excluded, anyway=anyway, workspace=here
@@ -122,38 +124,41 @@ def compare(
     if json:
         from genaipa.reports.render import as_rows
 
-        print_json(found.as_json() | ({"suites": as_rows(suites.table)} if suites else {}))
+        print_json(found.as_json() | {name: as_rows(one.table) for name, one in own.items()})
     else:
         _show(found, everything=everything)
-        if suites:
-            _print_suites(suites.table, everything=everything, json=False)
+        _print_own(own, everything=everything, json=False)
 
 
-def _suites(here: Workspace, first: str, second: str) -> Against | None:
-    """The suites that both were asked; None where there is none, but both were asked the paper's questions."""
-    from genaipa.reports.suites.against import against
+def _by_rule(
+    here: Workspace, first: str, second: str, sides: Sequence[Sequence[Source]], *, people: bool
+) -> dict[str, Against]:
+    """What both were asked that is scored by a rule; a UsageError for nothing at all in common."""
+    from genaipa.reports.results import by_rule
 
-    found = against(first, second, here)
-    if not found.table and not found.procedure:
+    classes = by_rule([source for sources in sides for source in sources])
+    found = {one.name: one.against(here, first, second) for one in classes}
+    shared = {name: one for name, one in found.items() if one.table}
+    if not shared and not people:
         raise UsageError(
             f"{first} and {second} have no questions and no suite's items in common; ask both alike, then compare."
         )
-    for problem in found.problems:
-        say(problem)
-    return found if found.table else None
+    for one in found.values():
+        for problem in one.problems:
+            say(problem)
+    return shared
 
 
-def _print_suites(table: Table, *, everything: bool, json: bool) -> None:
-    """Print the differences in suites: in the main measures of each, or in all."""
-    from genaipa.reports.suites.tables import MAIN
-
-    if json:
-        print_json(_facts(table))
-        return
-    some = table if everything else replace(table, data=table.data.groupby("suite", sort=False).head(MAIN))
-    show_table(some)
-    if len(some.data) < len(table.data):
-        show(f"{number(len(table.data) - len(some.data), 'row')} of further measures: --all shows them too.")
+def _print_own(found: Mapping[str, Against], *, everything: bool, json: bool) -> None:
+    """Print the differences in what is scored by a rule: in the main measures, or in all."""
+    for one in found.values():
+        if json:
+            print_json(_facts(one.table))
+            continue
+        some = one.table if everything else one.main
+        show_table(some)
+        if len(some.data) < len(one.table.data):
+            show(f"{number(len(one.table.data) - len(some.data), 'row')} of further measures: --all shows them too.")
 
 
 def _facts(table: Table) -> dict[str, object]:
@@ -162,8 +167,8 @@ def _facts(table: Table) -> dict[str, object]:
     return {"title": table.title, "method": table.note, "rows": as_rows(table)}
 
 
-def _write_suites(table: Table, output: Path, form: str, *, force: bool) -> None:
-    """Write the differences in suites into a file, or a folder where there is no `form`."""
+def _write_own(table: Table, output: Path, form: str, *, force: bool) -> None:
+    """Write the differences in what is scored by a rule into a file, or a folder where there is no `form`."""
     import msgspec
 
     from genaipa.reports.render import FORMS

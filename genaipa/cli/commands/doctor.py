@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from genaipa.cli.terminal.closing import follow, is_explained
-from genaipa.cli.terminal.console import print_json, show, table
+from genaipa.cli.terminal.console import number, print_json, show, table
 from genaipa.cli.terminal.options import JsonOption, current_workspace, option
 from genaipa.errors import GenaipaError, NotReadyError, UsageError, closest
 
@@ -314,7 +314,6 @@ def _data(workspace: Workspace) -> Iterator[Row]:
     from rich.filesize import decimal
 
     from genaipa.datasets.base import datasets
-    from genaipa.datasets.suites import JoinedData, SuiteData
     from genaipa.systems.published import is_recorded
     from genaipa.workspace import SUFFIXES, Workspace, cache
 
@@ -330,13 +329,12 @@ def _data(workspace: Workspace) -> Iterator[Row]:
     yield "cache", "ok", f"{cache()}, {decimal(size)}", ""
     for dataset in datasets():
         remedy = f"genaipa get {dataset.name}"
-        if isinstance(dataset, JoinedData):
+        if getattr(dataset, "is_joined", False):
             continue  # its parts are here one by one
-        if isinstance(dataset, SuiteData):
+        if not dataset.documents:
             # Nothing lacks without it but what nobody may want to ask.
-            here, files = len(dataset.here), len(dataset.source.blobs)
-            pulled = "pulled" if here == files else f"pulled, {here} of {files} files"
-            yield _either(dataset.title, here, pulled, f"not pulled; to ask it: {remedy}", "", "off")
+            state = getattr(dataset, "state", "pulled")
+            yield _either(dataset.title, dataset.available(), state, f"not pulled; to ask it: {remedy}", "", "off")
             continue
         yield _either(dataset.title, dataset.available(), "pulled", "the published files are not here", remedy)
         recorded = [name for name in dataset.systems if is_recorded(name)]
@@ -352,6 +350,7 @@ def _machine(workspace: Workspace) -> Iterator[Row]:
     """Token counts, the terminal, room for runs."""
     import importlib
 
+    from genaipa.runs.finding import run_folders
     from genaipa.systems.tokens import tiktoken_counter
 
     counter = tiktoken_counter("gpt-4o", offline=True)
@@ -368,6 +367,13 @@ def _machine(workspace: Workspace) -> Iterator[Row]:
     fits = encoding in ("utf-8", "utf8")
     yield _either("output", fits, f"{kind}, UTF-8", f"{kind}, {encoding or 'no encoding'}", "set PYTHONUTF8=1")
     yield _room(workspace.runs)
+    if earlier := sum(folder.is_earlier for folder in run_folders(workspace)):
+        yield (
+            "runs",
+            "missing",
+            f"{number(earlier, 'run')} of an earlier genaipa can't be read",
+            "ask again in new runs",
+        )
 
 
 def _room(runs: Path) -> Row:

@@ -47,14 +47,12 @@ def get(
 
 
 def _pull(dataset: str | None, source: str | None, *, offline: bool, json: bool) -> None:
-    from genaipa.datasets.suites import SuiteData
     from genaipa.policies.document import document_names
 
     known = named_dataset(dataset)
     result = pull_shown(known, origin=source, offline=offline)
-    documents = [name for name, (layer, _) in document_names(current_workspace()).items() if layer == "pulled"]
-    if isinstance(known, SuiteData):
-        documents = []
+    pulled = [name for name, (layer, _) in document_names(current_workspace()).items() if layer == "pulled"]
+    documents = pulled if known.documents else []
     if json:
         print_json(
             {
@@ -76,9 +74,10 @@ def _pull(dataset: str | None, source: str | None, *, offline: bool, json: bool)
     lacking = f" {result.absent} more {'is' if result.absent == 1 else 'are'} not here." if result.absent else ""
     fetched = f"{number(result.fetched, 'file')} fetched, {result.kept} already here"
     show(f"{known.title}: {fetched}, all as published.{lacking}")
-    if isinstance(known, SuiteData):
+    if not known.documents:
         show(f"Terms: {known.terms} ({result.folder}).")
-        show(f"Next: {known.next_step(current_workspace())}")
+        if step := getattr(known, "next_step", None):
+            show(f"Next: {step(current_workspace())}")
         return
     show(f"{known.terms} ({result.folder}).")
     show(f"Documents: {', '.join(documents)}")

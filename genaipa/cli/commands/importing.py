@@ -13,9 +13,6 @@ from genaipa.errors import UsageError
 if TYPE_CHECKING:
     from genaipa.datasets.base import Dataset, Imported
 
-PREDICTIONS = "privacyglue"
-"""The study that is imported from a folder of the user's own; every other one is pulled first."""
-
 
 def import_study(dataset: str | None, source: str | None, *, json: bool) -> None:
     """Import a published study as runs and scores, and print what came."""
@@ -33,24 +30,30 @@ def named_dataset(name: str | None, *, runs: bool = False) -> Dataset:
     if name is None:
         known = [one for one in names() if not runs or find(one).systems]
         commands = [f"genaipa get {one}{' --runs' if runs else ''}" for one in known]
-        if runs:
-            commands.append(f"genaipa get {PREDICTIONS} --runs --from FOLDER")
+        commands += [f"genaipa get {one} --runs --from FOLDER" for one in (_from_folders() if runs else ())]
         raise UsageError(f"which data set to get is not said: {' or '.join(commands)}.")
     return find(name)
 
 
 def _imported(dataset: str | None, source: str | None) -> Imported:
-    if dataset != PREDICTIONS:
+    known = named_dataset(dataset, runs=True)
+    import_folder = getattr(known, "import_folder", None)
+    if import_folder is None:
         if source is not None:
-            raise UsageError(
-                f"--from with --runs is for {PREDICTIONS} alone; fetch any other study first, without --runs."
-            )
-        return named_dataset(dataset, runs=True).import_study(current_workspace())
+            alone = ", ".join(_from_folders())
+            raise UsageError(f"--from with --runs is for {alone} alone; fetch any other study first, without --runs.")
+        return known.import_study(current_workspace())
     if source is None:
-        raise UsageError(f"where the predictions are is not said: genaipa get {PREDICTIONS} --runs --from FOLDER")
-    from genaipa.datasets.privacyglue import import_predictions
+        raise UsageError(f"where the predictions are is not said: genaipa get {dataset} --runs --from FOLDER")
+    imported: Imported = import_folder(current_workspace(), Path(source))
+    return imported
 
-    return import_predictions(current_workspace(), Path(source))
+
+def _from_folders() -> list[str]:
+    """The data sets that are imported from a folder of the user's own; every other one is pulled first."""
+    from genaipa.datasets.base import find, names
+
+    return [one for one in names() if hasattr(find(one), "import_folder")]
 
 
 def _facts(done: Imported) -> dict[str, object]:

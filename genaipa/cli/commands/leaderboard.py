@@ -56,18 +56,21 @@ def leaderboard(
     from genaipa.reports.notable import is_unscored, notable
     from genaipa.reports.thin import too_few
 
-    table, card = board(found.frame), _card(found)
+    table = board(found.frame)
+    own = {one.name: made for one in found.by_rule if (made := one.leaderboard(found))}
     grouped = _by_group(found, by) if by else None
     told = [*notable(found), *sorted(set(found.problems))]
     if run:
         told.insert(0, f"Filtered by: {', '.join(several(run))}.")
     if json:
         facts = {"title": table.title, "note": table.note, "notable": told, "rows": render.as_rows(table)}
-        suites = {"title": card.title, "note": card.note, "rows": render.as_rows(card)} if card else {}
+        ranked = {
+            name: {"title": one.title, "note": one.note, "rows": render.as_rows(one)} for name, one in own.items()
+        }
         groups = {"title": grouped.title, "note": grouped.note, "rows": render.as_rows(grouped)} if grouped else {}
-        print_json(facts | ({"suites": suites} if suites else {}) | ({"groups": groups} if groups else {}))
+        print_json(facts | ranked | ({"groups": groups} if groups else {}))
         return
-    shown = [one for one in (table, grouped, card) if one]
+    shown = [one for one in (table, grouped, *own.values()) if one]
     if not shown and output is None and is_unscored(found.frame):
         show("No answer has a score of a person yet, so that there is no rank.")
         caveats(sorted(set(found.problems)))
@@ -78,7 +81,7 @@ def leaderboard(
         _write(grouped or (shown[0] if shown else table), output, force=force)
     else:
         imported = "No run here has answers to rank. Of imported predictions, their figures: genaipa report"
-        _show(shown, "" if table else too_few(found.frame) or ("" if shown or not found.is_of_suites else imported))
+        _show(shown, "" if table else too_few(found.frame) or ("" if shown or not found.by_rule else imported))
     caveats([*too_few_documents(table), *told])
     if output is not None:
         show(f"{output}: the leaderboard")
@@ -112,17 +115,6 @@ def _by_group(found: Gathered, by: str) -> Table | None:
     return quality(found.frame, groups_of(found.sources, by)) or None
 
 
-def _card(found: Gathered) -> Table | None:
-    """The table of the suites; None where none was asked."""
-    from genaipa.reports.suites import card
-    from genaipa.reports.suites.results import boards
-    from genaipa.reports.suites.scored import Scored
-
-    every = [Scored(one) for one in boards(found.suites)]
-    chosen = card.shown(every)
-    return card.card(found, chosen, every) if chosen else None
-
-
 def _gathered(workspace: Workspace, names: tuple[str, ...], only: Filters, *, excluded: bool) -> Gathered:
     """Gather the selected runs and systems, limited to the selected documents and experiments."""
     from genaipa.reports import check_packages
@@ -132,12 +124,11 @@ def _gathered(workspace: Workspace, names: tuple[str, ...], only: Filters, *, ex
     sources = select(workspace, names, only)
     check_packages()
     from genaipa.reports.gather import gather_scored
-    from genaipa.reports.suites.results import results
+    from genaipa.reports.report import add_results
 
     found = gather_scored(workspace, sources, excluded=excluded)
     if not only.documents and not only.experiments:
-        found.suites, unread = results(workspace, sources)
-        found.problems += unread
+        add_results(workspace, found)
     return found
 
 

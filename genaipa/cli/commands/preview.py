@@ -54,7 +54,6 @@ def _print_messages(asked: list[tuple[PreparedRun, Ready]], *, json: bool) -> No
 
 def _print_estimate(asked: list[tuple[PreparedRun, Ready]], *, json: bool, batch: bool) -> None:
     from genaipa.execution.estimate import REPLY_TOKENS, estimate_run
-    from genaipa.runs.records import PROCEDURE
 
     rows = [row for run, ready in asked for row in estimate_run(run, ready)]
     labels = {ready.resolved.asked: _how(ready) for _, ready in asked}
@@ -63,7 +62,7 @@ def _print_estimate(asked: list[tuple[PreparedRun, Ready]], *, json: bool, batch
     if json:
         print_json({"rows": [_as_dict(row, halved) for row in rows], "systems": labels, "power": power})
         return
-    procedure = asked[0][0].task.name == PROCEDURE
+    procedure = bool(asked[0][0].spec.initializations)
     table(
         (
             "system",

@@ -6,14 +6,16 @@ spending cap; 130 interrupted (resumable as well).
 
 from __future__ import annotations
 
+import inspect
 from typing import TYPE_CHECKING, Any
 
 import typer
 
+from genaipa.cli.commands import run_options
 from genaipa.cli.commands import run_options as options
 from genaipa.cli.terminal.console import number
 from genaipa.cli.terminal.options import JsonOption, OfflineOption, current_workspace, several
-from genaipa.errors import SpendingCapError, UnknownNameError, UsageError
+from genaipa.errors import SpendingCapError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -36,6 +38,16 @@ BESIDE_RESUME = frozenset(
 """Parameters that change no message."""
 
 
+def _with_own(command: Any) -> inspect.Signature:
+    """A command's signature with the options of kinds of tasks in place of its `own`."""
+    signature = inspect.signature(command, eval_str=True)
+    own = (
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=of)
+        for name, of in run_options.own().items()
+    )
+    return signature.replace(parameters=[*list(signature.parameters.values())[:-1], *own])
+
+
 def run(
     context: typer.Context,
     system: options.System = None,
@@ -45,10 +57,6 @@ def run(
     limit_documents: options.LimitDocuments = None,
     stratify: options.Stratify = None,
     task: options.Task = "procedure",
-    suite: options.Suite = None,
-    split: options.Split = None,
-    shots: options.Shots = 0,
-    probe: options.Probe = None,
     experiment: options.Experiment = None,
     initialization: options.Initialization = None,
     wording: options.Wording = None,
@@ -84,6 +92,7 @@ def run(
     offline: OfflineOption = False,
     json: JsonOption = False,
     config: options.Config = None,
+    **own: Any,
 ) -> None:
     """Ask systems about documents, keeping answers as runs.
 
@@ -97,6 +106,9 @@ def run(
         return
     limits = _limits(context, prepared)
     raise typer.Exit(carry_out(prepared, limits, observer, json=json, on=place, again=_again(context)))
+
+
+run.__signature__ = _with_own(run)  # type: ignore[attr-defined]
 
 
 def _limits(context: typer.Context, prepared: PreparedRun) -> RunLimits:
@@ -185,9 +197,8 @@ def _preview(context: typer.Context, prepared: PreparedRun) -> None:
 def _request(options: Mapping[str, Any]) -> RunRequest:
     """Build the request from the options; an option that may be repeated is named in the singular."""
     from genaipa.execution.request import RunRequest
-    from genaipa.runs.records import PROCEDURE
-    from genaipa.suites.catalog import splits_of
-    from genaipa.tasks.catalog import suite_targets
+    from genaipa.kinds import DEFAULT, kinds
+    from genaipa.tasks.catalog import kind_named
 
     lists: dict[str, Any] = {
         plural: several(options[name])
@@ -197,16 +208,18 @@ def _request(options: Mapping[str, Any]) -> RunRequest:
         )
     }
     others: dict[str, Any] = {name: options[name] for name in RunRequest.__struct_fields__ if name in options}
+    others["kind"] = kind_named(options["task"])
     if corpus := options["corpus"]:
         others["corpus"] = str(corpus)
-    if suite := options["suite"]:
-        if options["task"] != PROCEDURE:
-            raise UsageError("a suite is a task; name one of the two, --suite or --task.")
-        if splits_of(suite) is None:
-            if ":" in suite:
-                raise UsageError(f"{suite}: it is no Suite; see genaipa/suites/suite.py for what a suite is.")
-            raise UnknownNameError("suite", suite, suite_targets())
-        others["task"] = suite
+    naming = {kind.option: name for name, kind in kinds().items() if kind.option}
+    for option in naming.keys() & options.keys():
+        if options[option] is None:
+            continue
+        if options["task"] != DEFAULT:
+            raise UsageError(f"a {option} is a task; name one of the two, --{option} or --task.")
+        others |= {"kind": naming[option], "task": options[option]}
+    own = run_options.own().keys() - naming.keys()
+    others["plan"] = {name: options[name] for name in own if options[name] is not None}
     return RunRequest(**others | lists)
 
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, get_args
 
+import msgspec
 import typer
 
 from genaipa.cli.terminal import completion
 from genaipa.cli.terminal.options import option
+from genaipa.kinds import kinds
+from genaipa.plugins import load
 
 _LARGEST = 2**63 - 1
 """The largest whole number that a server or a file is sure to take."""
@@ -92,23 +95,6 @@ Task = Annotated[
         metavar="NAME",
         help="The task: procedure (the paper's), a package's, or your own module:Class.",
     ),
-]
-Suite = Annotated[
-    str | None,
-    option(
-        "--suite",
-        autocompletion=completion.suites,
-        metavar="NAME",
-        help="A sister benchmark instead: policyqa, …, or your own module:Class (genaipa get fetches its data).",
-    ),
-]
-Split = Annotated[str | None, option("--split", help="Of a suite: dev, test, … or sample, which ships.")]
-Shots = Annotated[
-    int, option("--shots", help="Of a suite: examples in each prompt, from its train split.", min=0, max=64)
-]
-Probe = Annotated[
-    str | None,
-    option("--probe", help="Of a suite: no-context, company-swap or continuation, to see what is known by heart."),
 ]
 Experiment = Annotated[
     str | None,
@@ -272,3 +258,27 @@ Config = Annotated[
         is_eager=True,
     ),
 ]
+
+
+def own() -> dict[str, Any]:
+    """Name → annotation of the options of kinds of tasks: the fields of plans that have a help text among them."""
+    found: dict[str, Any] = {}
+    for kind in kinds().values():
+        head = kind.heading
+        if kind.option:
+            named = completion.of(load(kind.names)) if kind.names else None
+            details: dict[str, Any] = {
+                "metavar": "NAME",
+                "help": kind.about,
+                "autocompletion": named,
+                "rich_help_panel": kind.heading,
+            }
+            found[kind.option] = Annotated[str | None, option(f"--{kind.option}", **details)]
+        for field in msgspec.structs.fields(load(kind.plan)) if kind.plan else ():
+            of, *notes = get_args(field.type) or (field.type,)
+            told = next((note for note in notes if isinstance(note, msgspec.Meta) and note.description), None)
+            if told:
+                details = {"help": told.description, "min": told.ge, "max": told.le, "rich_help_panel": head}
+                flag = f"--{field.name.replace('_', '-')}"
+                found[field.name] = Annotated[of | None, option(flag, **details)]
+    return found

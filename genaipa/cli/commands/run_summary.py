@@ -11,6 +11,8 @@ from genaipa.cli.terminal.fitting import whole
 from genaipa.cli.terminal.progress import on_run
 from genaipa.cli.terminal.tally import ENDED, clock, fit
 from genaipa.errors import NOT_RECORDED, GenaipaError
+from genaipa.kinds import Closing, kind_of
+from genaipa.plugins import load
 from genaipa.systems.provider import find_provider
 from genaipa.systems.short import short_names
 
@@ -21,12 +23,9 @@ if TYPE_CHECKING:
     from genaipa.execution.run import Outcome
     from genaipa.runs.folder import RunFolder
     from genaipa.runs.tally import Tally
-    from genaipa.suites.figures import Figures
     from genaipa.workspace import Workspace
 
 _WIDEST = 500
-_FIRST_FIGURES = 4
-"""Figures of a suite that a run ends with; its report has all."""
 _MINUTE = 60.0
 
 
@@ -35,7 +34,7 @@ def already_complete(run: PreparedRun, *, json: bool) -> int:
     assert run.folder is not None, "only a run that exists is complete"
     _, tally = run.folder.progress()
     if json:
-        print_json({**summary(run.folder, "complete", tally), **_suites(run.workspace, run.folder)})
+        print_json({**summary(run.folder, "complete", tally), **_own(run.workspace, run.folder).facts})
     else:
         print_tally(tally)
         _print_scores(run.workspace, run.folder, tally)
@@ -49,7 +48,7 @@ def print_closing(run: PreparedRun, outcome: Outcome, *, json: bool, again: Sequ
     """Print the outcome of a run, its folder and the next command, which needs `again` these options of it."""
     folder = run.open()
     if json:
-        facts = {**summary(folder, outcome.status, outcome.tally), **_suites(run.workspace, folder)}
+        facts = {**summary(folder, outcome.status, outcome.tally), **_own(run.workspace, folder).facts}
         print_json({**facts, "stopped": outcome.stopped, "elapsed": outcome.elapsed})
         return
     print_tally(outcome.tally)
@@ -68,42 +67,23 @@ def print_closing(run: PreparedRun, outcome: Outcome, *, json: bool, again: Sequ
 
 
 def _print_scores(workspace: Workspace, folder: RunFolder, tally: Tally) -> None:
-    """The mean score of each system, or the first figures of a suite, with what was scored 0 for want of a reply."""
-    if found := _figures(workspace, folder):
-        for one in found:
-            figures = [f"{m.heading} {100 * one.of(m):.2f}" for m in one.suite.measures[:_FIRST_FIGURES]]
-            counts = {**one.faults, "with JSON in prose": one.in_prose}
-            faults = [f"{count:,} {name}" for name, count in counts.items() if count]
-            of = "" if one.suite.name == folder.outline().spec.task else f" of {one.suite.name}"
-            about = "; ".join(filter(None, (f"{number(one.answers, 'answer')}{of}", ", ".join(faults))))
-            show(f"{one.system}: {'; '.join(figures)} ({about})")
+    """The mean score of each system, or what its kind of task says."""
+    if found := _own(workspace, folder).lines:
+        for line in found:
+            show(line)
         return
     for system, scores in tally.scores.items():
         mean = sum(scores.values()) / len(scores)
         show(f"{system}: scored {mean:.3f} on average over {number(len(scores), 'answer')}.")
 
 
-def _figures(workspace: Workspace, folder: RunFolder) -> list[Figures]:
-    """The figures of a run of a suite; none of any other task, or where its items can't be read."""
-    if folder.outline().spec.plan is None:
-        return []
-    from genaipa.suites.figures import figures
-
+def _own(workspace: Workspace, folder: RunFolder) -> Closing:
+    """What the run's kind of task says of it; nothing where its data can't be read."""
+    closing = kind_of(folder.outline().spec.kind).closing
     try:
-        return figures(workspace, folder)
+        return load(closing)(workspace, folder) if closing else Closing()
     except GenaipaError:
-        return []
-
-
-def _suites(workspace: Workspace, folder: RunFolder) -> dict[str, object]:
-    """The figures of a suite for machines, as percentages by the names of its measures."""
-    rows: list[dict[str, object]] = []
-    for one in _figures(workspace, folder):
-        values = {measure.name: 100 * one.of(measure) for measure in one.suite.measures}
-        figures = {name: None if math.isnan(value) else value for name, value in values.items()}
-        said = {"system": one.system, "suite": one.suite.name, "figures": figures, "faults": one.faults}
-        rows.append({**said, "in_prose": one.in_prose})
-    return {"suites": rows} if rows else {}
+        return Closing()
 
 
 def _side_by_side(outcome: Outcome) -> str:
@@ -127,7 +107,7 @@ def next_step(folder: RunFolder, outcome: Outcome, again: Sequence[str] = ()) ->
 
     missing = sum(row.missing for row in outcome.tally.rows.values())
     if outcome.status == "complete":
-        report = f"\nAll figures: {on_run(folder, 'report')}" if folder.outline().spec.plan else ""
+        report = f"\nAll figures: {on_run(folder, 'report')}" if kind_of(folder.outline().spec.kind).results else ""
         whole_run = f"Complete. Read the answers: {on_run(folder, 'show')}{report}"
         return f"This part is complete. {_others(missing)}" if missing else whole_run
     lack = f"{number(missing, 'answer')} {'is' if missing == 1 else 'are'} missing."

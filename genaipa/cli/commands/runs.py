@@ -13,6 +13,7 @@ from genaipa.cli.terminal.console import complain, number, print_json, say, show
 from genaipa.cli.terminal.options import JsonOption, current_workspace, option, several
 from genaipa.cli.terminal.selection import filtered
 from genaipa.errors import GenaipaError, UnknownNameError, UsageError, command
+from genaipa.kinds import plan_of
 from genaipa.runs.filters import EVERYTHING, Filters
 
 if TYPE_CHECKING:
@@ -152,7 +153,7 @@ def _row(folder: RunFolder, manifest: Manifest, totals: Totals) -> tuple[Any, ..
         folder.name,
         manifest.status,
         ", ".join(short_names(manifest.spec.systems).values()),
-        manifest.spec.plan.label if manifest.spec.plan else manifest.documents_in_words,
+        plan.label if (plan := plan_of(manifest.spec)) else manifest.documents_in_words,
         _experiment(manifest),
         f"{totals.answered + totals.refused + totals.truncated}/{totals.planned}",
         "" if totals.cost is None else f"${totals.cost:.2f}",

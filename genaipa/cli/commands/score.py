@@ -9,6 +9,7 @@ from genaipa.cli.terminal.console import number, say, show
 from genaipa.cli.terminal.options import current_workspace, option, several
 from genaipa.cli.terminal.selection import RunsArgument
 from genaipa.errors import UnknownNameError, UsageError, clipped, command
+from genaipa.kinds import kind_of
 
 if TYPE_CHECKING:
     from genaipa.runs.folder import RunFolder
@@ -104,8 +105,9 @@ def score(
         launch.check_address(host, port)
         launch.import_pages()
         _announce(desk, login, host, port)
-        if not desk.pool.answers and _any_suite(folders):
-            show("Suites are scored without people; their items are on the page Suites.")
+        own = dict.fromkeys(kind_of(folder.manifest().spec.kind).page.partition(":")[2] for folder in folders)
+        for title in filter(None, () if desk.pool.answers else own):
+            show(f"{title} are scored without people; their items are on the page {title}.")
         launch.serve(desk, login, host=host, port=port, browser=not no_browser)
         if (state := desk.store.chained()) and state.events:
             show(f"The last digest of {state.events:,} scores and other acts: {state.head}")
@@ -138,7 +140,7 @@ def _check_answers(desk: Desk, folders: list[RunFolder]) -> None:
     """A UsageError saying what to run where there is no answer to score, no reply to take by hand, and no suite."""
     from genaipa.systems.catalog import resolve
 
-    if _any_suite(folders):
+    if any(kind_of(folder.manifest().spec.kind).page for folder in folders):
         return  # it has a page of its own
     systems = {name for folder in folders for name in folder.manifest().spec.systems}
     if not desk.pool.answers and not any(resolve(name, desk.workspace).manual for name in systems):
@@ -146,13 +148,6 @@ def _check_answers(desk: Desk, folders: list[RunFolder]) -> None:
         raise UsageError(
             f"there is no answer to score in {names} yet; go on with: genaipa run --resume {folders[-1].name}"
         )
-
-
-def _any_suite(folders: list[RunFolder]) -> bool:
-    """Whether a suite was run in one of these folders."""
-    from genaipa.runs.records import SuitePlan
-
-    return any(isinstance(folder.manifest().spec.suite, SuitePlan) for folder in folders)
 
 
 def _check_host(host: str, login: Login | None, *, insecure: bool) -> None:

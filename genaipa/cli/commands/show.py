@@ -12,6 +12,7 @@ from genaipa.cli.terminal.console import say
 from genaipa.cli.terminal.options import JsonOption, current_workspace, option
 from genaipa.cli.terminal.selection import filtered
 from genaipa.errors import GenaipaError, UnknownNameError
+from genaipa.kinds import kind_of, plan_of
 from genaipa.runs.filters import EVERYTHING, Filters
 
 if TYPE_CHECKING:
@@ -169,8 +170,8 @@ def _print_head(folder: RunFolder, manifest: Manifest, tally: Tally) -> None:
     recorded = [name for name, facts in manifest.systems.items() if facts.words == "recording"]
     if recorded:
         console.show(f"answers of {', '.join(recorded)}: those recorded in its study, to the study's prompts")
-    if spec.plan is not None:
-        console.show(f"suite {spec.task}, {spec.plan.label}, seed {spec.seed}")
+    if plan := plan_of(spec):
+        console.show(f"{kind_of(spec.kind).option} {spec.task}, {plan.label}, seed {spec.seed}")
     elif not recorded or len(recorded) < len(manifest.systems):
         console.show(f"{spec.conversation} conversations, {', '.join(spec.wordings)}, seed {spec.seed}")
         if spec.prompts:

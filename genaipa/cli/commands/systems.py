@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 
     from genaipa.systems.catalog import Resolved
     from genaipa.systems.prices import Tariff
-
-_TRAINED = "most of them by scikit-learn (pip install 'genaipa[baselines]')"
+    from genaipa.systems.provider import Meanings, Provider
 
 
 def systems(
@@ -64,20 +63,24 @@ def systems(
         _print_meanings(rows)
         _print_details(others)
     else:
-        _print_baselines(rows)
+        _print_by_task()
         _print_forms()
 
 
 def _spelt_out(names: Iterable[str]) -> list[str]:
-    """The names, `baseline` alone as all baselines; an UnknownNameError for a baseline of no suite."""
-    from genaipa.suites.baseline import PREFIX
-    from genaipa.suites.catalog import baseline_names
+    """The names, `baseline` alone as all baselines; an UnknownNameError for one that its provider has not."""
+    from genaipa.systems.provider import find_provider
 
     found: list[str] = []
     for name in names:
-        if name.startswith(PREFIX) and name not in baseline_names():
-            raise UnknownNameError("baseline", name, baseline_names(), "See: genaipa systems baseline")
-        found += baseline_names() if name == PREFIX.rstrip("/") else (name,)
+        provider = find_provider(name)
+        if provider is None or provider.meanings is None or provider.builtin is None:
+            found.append(name)
+            continue
+        every = tuple(provider.builtin())
+        if name not in (provider.name, *every):
+            raise UnknownNameError(provider.name, name, every, f"See: genaipa systems {provider.name}")
+        found += every if name == provider.name else (name,)
     return found
 
 
@@ -105,17 +108,13 @@ def _facts(resolved: Resolved) -> dict[str, Any]:
 
 
 def _meanings(system: str) -> dict[str, dict[str, str]]:
-    """Suite → kind and meaning of this baseline in it; empty for any other system."""
-    from genaipa.suites.baseline import PREFIX
-    from genaipa.suites.catalog import suites
+    """Task → kind and meaning of this system in it; empty where it is the same system for every task."""
+    from genaipa.systems.provider import find_provider
 
-    if not system.startswith(PREFIX):
-        return {}
+    provider = find_provider(system)
+    every = provider.meanings().of if provider and provider.meanings else {}
     return {
-        name: {"kind": one.kind, "about": one.about}
-        for name, suite in suites().items()
-        for one in suite.baselines
-        if PREFIX + one.name == system
+        task: {"kind": kind, "about": about} for task, of in every.items() for name, kind, about in of if name == system
     }
 
 
@@ -204,40 +203,38 @@ def _print_details(rows: list[dict[str, Any]]) -> None:
     show(f"To ask their servers: genaipa systems {' '.join(row['name'] for row in rows)} --check")
 
 
-def _print_baselines(rows: list[dict[str, Any]]) -> None:
-    """Print the names of the baselines by suite: their meanings would fill the screen."""
-    show(
-        "\nBaselines of the suites (run --suite SUITE --system baseline/NAME); none needs a key. Those with * learn "
-        f"from the suite's train split, {_TRAINED}:"
-    )
-    show_facts(
-        (f"  {suite}", ", ".join(name + "*" * (kind == "trained") for name, kind, _ in of))
-        for suite, of in _by_suite(rows).items()
-    )
-    show("The meaning of each: genaipa systems baseline")
+def _print_by_task() -> None:
+    """Print the names of systems that depend on the task: their meanings would fill the screen."""
+    for provider, meanings in _having_meanings():
+        show(f"\n{meanings.title}")
+        show_facts(
+            (f"  {task}", ", ".join(_own(name) + "*" * (kind in meanings.marked) for name, kind, _ in of))
+            for task, of in meanings.of.items()
+        )
+        show(f"The meaning of each: genaipa systems {provider.name}")
 
 
 def _print_meanings(rows: list[dict[str, Any]]) -> None:
-    listed: list[tuple[str, ...] | str] = []
-    for suite, of in _by_suite(rows).items():
-        listed += [suite, *((f"  {name}", kind, about) for name, kind, about in of)]
-    if listed:
-        table(("  baseline/", "kind", "its reply"), listed, flexible=2)
-        show(
-            "A floor uses nothing of an item, a rule its text alone, a ceiling its gold label; a trained one learns "
-            f"from the suite's train split, {_TRAINED}."
-        )
+    asked = {row["system"] for row in rows}
+    for provider, meanings in _having_meanings():
+        listed: list[tuple[str, ...] | str] = []
+        for task, of in meanings.of.items():
+            named = [(f"  {_own(name)}", kind, about) for name, kind, about in of if name in asked]
+            listed += [task, *dict.fromkeys(named)] if named else []
+        if listed:
+            table((f"  {provider.name}/", "kind", "its reply"), listed, flexible=2)
+            show(meanings.legend)
 
 
-def _by_suite(rows: list[dict[str, Any]]) -> dict[str, list[tuple[str, str, str]]]:
-    """Suite → name, kind and meaning of each of these baselines that it has."""
-    from genaipa.suites.catalog import suites
+def _having_meanings() -> list[tuple[Provider, Meanings]]:
+    from genaipa.systems.provider import providers
 
-    found: dict[str, list[tuple[str, str, str]]] = {suite: [] for suite in suites()}
-    for row in rows:
-        for suite, meaning in row["suites"].items():
-            found[suite].append((row["system"].partition("/")[2], meaning["kind"], meaning["about"]))
-    return {suite: list(dict.fromkeys(of)) for suite, of in found.items() if of}
+    return [(provider, provider.meanings()) for provider in providers() if provider.meanings]
+
+
+def _own(name: str) -> str:
+    """A system's name after its provider's."""
+    return name.partition("/")[2]
 
 
 def _print_forms() -> None:

@@ -32,6 +32,11 @@ def _completing(names: Callable[[Workspace, dict[str, Any]], Iterable[str]]) -> 
     return complete
 
 
+def of(names: Callable[[], Iterable[str]]) -> Any:
+    """A callback for Typer from a function that gives all names, wherever it is called."""
+    return _completing(lambda _here, _given: names())
+
+
 def _systems(here: Workspace, _given: dict[str, Any]) -> list[str]:
     from genaipa.systems.catalog import load_catalog
     from genaipa.systems.provider import builtin_systems
@@ -55,12 +60,6 @@ def _experiments(_here: Workspace, _given: dict[str, Any]) -> Iterable[str]:
     from genaipa.runs.experiments import EXPERIMENTS
 
     return EXPERIMENTS
-
-
-def _suites(_here: Workspace, _given: dict[str, Any]) -> Iterable[str]:
-    from genaipa.tasks.catalog import suite_targets
-
-    return suite_targets()
 
 
 def _initializations(_here: Workspace, _given: dict[str, Any]) -> Iterable[str]:
@@ -112,7 +111,7 @@ def _answers(here: Workspace, given: dict[str, Any]) -> list[str]:
 
 
 systems, documents, experiments = map(_completing, (_systems, _documents, _experiments))
-suites, data_sets = map(_completing, (_suites, _data_sets))
+data_sets = _completing(_data_sets)
 initializations, wordings = map(_completing, (_initializations, _wordings))
 question_sets = _completing(lambda here, _given: here.names("questions"))
 prompts = _completing(_templates)

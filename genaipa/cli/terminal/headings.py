@@ -88,7 +88,6 @@ OPTIONS: dict[str, dict[str, tuple[str, ...]]] = {
             *("--questions", "--limit", "--task", "--resume", "--new", "--config"),
         ),
         "A corpus": ("--documents", "--limit-documents", "--stratify", "--shard", "--shards"),
-        "A sister benchmark": ("--suite", "--split", "--shots", "--probe"),
         "How to ask": (
             *("--conversation", "--seed", "--part-tokens", "--acknowledge", "--summary-words"),
             *("--temperature", "--max-tokens", "--sampling-seed"),

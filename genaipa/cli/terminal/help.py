@@ -217,7 +217,9 @@ def _write_parameters(
             left += 1
         else:
             under = (heading for heading, listed in headings.items() if flags & set(listed))
-            options[next(under, list(options)[-1])].append(record)
+            # A kind of task says itself under which heading its options are.
+            heading = next(under, getattr(parameter, "rich_help_panel", None) or list(headings or ("Options",))[-1])
+            options.setdefault(heading, []).append(record)
     if few:
         options = {"Options": [record for records in options.values() for record in records]}
     for heading, rows in {"Arguments": arguments, **options, "On every command": rest}.items():

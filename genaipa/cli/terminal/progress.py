@@ -14,6 +14,7 @@ from genaipa.cli.terminal.console import err, number, printable, say
 from genaipa.cli.terminal.tally import RUNNING, clock, fit, money, tokens
 from genaipa.errors import command
 from genaipa.execution.observer import Observer
+from genaipa.kinds import in_words
 from genaipa.runs.tally import Tally
 from genaipa.systems.base import Usage
 from genaipa.systems.short import short_names
@@ -325,8 +326,8 @@ class TerminalObserver(Observer):
         capped = "" if cap is None else f", for {_cap(cap)} at most"
         documents = run.subject
         what = f"{documents}, {self._lanes(run, systems)}" if documents else f"the task '{run.spec.task}'"
-        if run.spec.plan is not None:
-            what = f"the suite {run.spec.task} ({run.spec.plan.label})"
+        if own := in_words(run.spec):
+            what = f"the {own}"
         say(f"run {run.open().name}: {', '.join(short_names(asked).values())} on {what}{capped}")
         if not err().is_terminal:
             yield Lines(asked, cap)

@@ -10,7 +10,6 @@ from genaipa.errors import RunError, UsageError
 from genaipa.execution.batches.batched import Batched, Batching, account_of
 from genaipa.execution.batches.ledger import Ledger
 from genaipa.runs.batches import batches_out, out_sentence, was_batched
-from genaipa.runs.records import PROCEDURE
 from genaipa.systems.catalog import resolve
 
 if TYPE_CHECKING:
@@ -57,7 +56,7 @@ def priced(run: PreparedRun, systems: list[Ready], observer: Observer) -> list[R
         if not takes_batches(ready) and ready.resolved.record and ready.resolved.record.hosted:
             observer.said(f"{ready.resolved.asked}: takes no batches, so it is asked by single calls at the full price")
     rounds = max(map(len, run.task.orders.values()), default=1)
-    if run.spec.task == PROCEDURE and run.spec.conversation == "shared" and rounds > 1:
+    if run.spec.conversation == "shared" and rounds > 1:
         observer.said(
             f"shared conversations take a batch for each of their turns, {rounds} one after another, and each may take "
             f"from minutes to 24 hours; the questions of independent conversations are one batch"

@@ -18,8 +18,9 @@ from genaipa.execution.corpus import open_corpus, tell_of_changes
 from genaipa.execution.observer import Observer
 from genaipa.execution.request import PreparedRun, check_unchanged, digests, make_spec, same_plan
 from genaipa.files.locks import held, native_lock
+from genaipa.kinds import kind_of
 from genaipa.runs.documents import KeptDocuments
-from genaipa.runs.records import PROCEDURE, Digests, Manifest, RunSpec, Shards
+from genaipa.runs.records import Digests, Manifest, RunSpec, Shards
 from genaipa.runs.shards.folder import ShardedFolder
 from genaipa.runs.shards.shard import ShardPlan
 from genaipa.systems.catalog import resolve
@@ -161,7 +162,7 @@ def prepare_shards(
 
     `opened` is the request's corpus, where it was opened already.
     """
-    if request.task != PROCEDURE:
+    if not kind_of(request.kind).documents:
         raise UsageError("shards are of documents, and another task has none; leave out the size of shards.")
     for name in request.systems:
         if resolve(name, workspace).manual:

@@ -27,7 +27,7 @@ class Chapter:
 
     `name` is its anchor on the page, `lead` says in a sentence or two what a reader sees here. `method` is HTML for the
     page's section on methods, `references` (anchor → HTML) are the works that it cites. `first` are the names of tables
-    that come before the figures: they have the findings.
+    that come before the figures: they have the findings; those of a chapter that `is_key` are shown in a terminal, too.
     """
 
     name: str
@@ -39,6 +39,7 @@ class Chapter:
     method: str = ""
     references: Mapping[str, str] = field(default_factory=dict)
     first: tuple[str, ...] = ()
+    is_key: bool = False
 
     def __repr__(self) -> str:
         return short_repr("Chapter", self.name, f"{len(self.tables)} tables, {len(self.figures)} figures")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -12,7 +11,6 @@ from genaipa.reports.suites.merit import LEVEL, Counts, Units
 from genaipa.reports.suites.results import results
 from genaipa.reports.suites.tables import meaning, percent, written
 from genaipa.reports.table import Table, table
-from genaipa.runs.records import PROCEDURE
 from genaipa.runs.selection import sources_of
 
 if TYPE_CHECKING:
@@ -22,22 +20,10 @@ if TYPE_CHECKING:
     from genaipa.workspace import Workspace
 
 
-@dataclass(frozen=True)
-class Against:
-    """The differences between two sides in the suites that both were asked.
-
-    `procedure` says whether both were asked the paper's questions, too, of which this says nothing.
-    """
-
-    table: Table
-    procedure: bool
-    problems: list[str] = field(default_factory=list)
-
-
-def against(first: str, second: str, workspace: Workspace) -> Against:
+def against(first: str, second: str, workspace: Workspace) -> tuple[Table, list[str]]:
     """Compare two systems or runs, each named as a system, a run, or RUN:SYSTEM, on the items that both were asked.
 
-    The table is empty where no suite was asked of both alike.
+    The table is empty where no suite was asked of both alike; beside it are sentences on what can't be read.
     """
     sides = [sources_of(workspace, name) for name in (first, second)]
     read = [results(workspace, sources) for sources in sides]
@@ -64,8 +50,7 @@ def against(first: str, second: str, workspace: Workspace) -> Against:
         formats={**written(["difference"], "+"), "a": ".2f", "b": ".2f"},
         aside=["name", "how_a", "how_b"],
     )
-    procedure = all(any(source.manifest.spec.task == PROCEDURE for source in sources) for sources in sides)
-    return Against(made, procedure, sorted({problem for _, problems in read for problem in problems}))
+    return made, sorted({problem for _, problems in read for problem in problems})
 
 
 def _by_suite(name: str, found: Sequence[Result]) -> dict[tuple[str, str, str, bool], Result]:

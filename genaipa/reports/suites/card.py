@@ -16,7 +16,7 @@ from genaipa.reports.suites.merit import LEVEL
 from genaipa.reports.suites.tables import percent
 from genaipa.reports.table import Table, table
 from genaipa.suites.material import FAULTS, UNPARSABLE
-from genaipa.suites.suite import SAMPLE
+from genaipa.suites.plan import SAMPLE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

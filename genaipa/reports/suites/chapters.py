@@ -19,20 +19,19 @@ if TYPE_CHECKING:
 
     from genaipa.reports.figures.figure import Figure
     from genaipa.reports.gather import Gathered
+    from genaipa.reports.suites.results import Result
     from genaipa.reports.table import Table
 
-PREFIX = "suite-"
-"""The begin of the names of the chapters of one suite each."""
 _METHOD = (
     "Suites are scored without a person: each reply is read by a rule, and compared with the gold label. The intervals "
     "of a suite leave out each of its policies in turn (a jackknife, widened by Student's t)."
 )
 
 
-def chapters(gathered: Gathered) -> list[Chapter]:
+def chapters(gathered: Gathered, found: Sequence[Result]) -> list[Chapter]:
     """The suites' chapters, the one that joins them first; what can't be worked out is said among the problems."""
     encoders = glue.encoders(gathered.sources, gathered.problems)
-    every = [Scored(board, imported=glue.beside(board, encoders)) for board in boards(gathered.suites)]
+    every = [Scored(board, imported=glue.beside(board, encoders)) for board in boards(found)]
     seven = glue_chapter.chapter(gathered.sources, every, encoders)
     if not every:
         return [seven] if seven else []
@@ -93,13 +92,14 @@ def _suite(some: Sequence[Scored], marks: drawings.Marks, *, alone: bool) -> Cha
             made, figures = [*made, *own], [*figures, *more]
     made.append(gaps.gaps(some))
     return Chapter(
-        f"{PREFIX}{name}",
+        f"suite-{name}",
         suite.title,
         f"{suite.about[:1].upper()}{suite.about[1:].rstrip('.')}.",
         present(*made),
         drawn(*figures),
         references={f"reference-{name}": escape(suite.citation)} if suite.citation else {},
         first=tuple(scored.board.stem for scored in some),
+        is_key=True,
     )
 
 

@@ -17,10 +17,9 @@ import msgspec
 from genaipa.errors import GenaipaError
 from genaipa.reports.suites.scored import Row as RowOfSuite
 from genaipa.runs.audit import audit_of
-from genaipa.runs.records import PREDICTIONS
 from genaipa.suites.privacyglue.aggregate import Means, Spread, means, spread
 from genaipa.suites.privacyglue.examples import examples
-from genaipa.suites.privacyglue.predictions import OTHER_FIGURE, PREFIX, read_predictions
+from genaipa.suites.privacyglue.predictions import KIND, OTHER_FIGURE, PREFIX, read_predictions
 from genaipa.suites.privacyglue.rows import BY_NAME, TASKS, GlueTask, Row
 
 if TYPE_CHECKING:
@@ -138,7 +137,7 @@ class View:
 def encoders(sources: Sequence[Source], problems: list[str]) -> list[Standing]:
     """The encoders whose predictions were imported, the best first; `problems` gets a sentence on each damaged run."""
     found = []
-    for source in (one for one in sources if one.manifest.spec.task == PREDICTIONS):
+    for source in (one for one in sources if one.manifest.spec.kind == KIND):
         try:
             found.append(_encoder(source))
         except GenaipaError as error:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from genaipa.reports.suites.results import boards
 from genaipa.suites.encoders import encoder
 from genaipa.suites.material import FAULTS
-from genaipa.suites.suite import SAMPLE
+from genaipa.suites.plan import SAMPLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from genaipa.errors import GenaipaError
-from genaipa.runs.records import SuitePlan
 from genaipa.suites.baseline import PREFIX
-from genaipa.suites.catalog import parts_of
+from genaipa.suites.catalog import SUITES, parts_of
 from genaipa.suites.encoders import encoder
 from genaipa.suites.material import FAULTS, PART, UNPARSABLE, Given
+from genaipa.suites.plan import KIND
 from genaipa.systems.base import Sampling, Usage
-from genaipa.tasks.catalog import SUITES, make_task
+from genaipa.tasks.catalog import make_task
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from genaipa.runs.selection import Source
     from genaipa.suites.material import Material, Outcome
     from genaipa.suites.measure import Measure
+    from genaipa.suites.plan import SuitePlan
     from genaipa.suites.suite import Suite
     from genaipa.workspace import Workspace
 
@@ -197,7 +198,7 @@ def results(workspace: Workspace, sources: Sequence[Source]) -> tuple[list[Resul
     found: dict[tuple[object, ...], Result] = {}
     problems: list[str] = []
     for source in sources:
-        if not isinstance(source.manifest.spec.suite, SuitePlan):
+        if source.manifest.spec.kind != KIND:
             continue
         try:
             for result in _of_run(workspace, source, problems):

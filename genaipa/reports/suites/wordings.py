@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from genaipa.reports.table import Table, table
-from genaipa.suites.suite import WORDINGS
+from genaipa.suites.plan import WORDINGS
 
 if TYPE_CHECKING:
     from genaipa.reports.suites.scored import Row, Scored

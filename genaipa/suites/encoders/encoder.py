@@ -21,9 +21,9 @@ from genaipa.files.atomic import replacing
 from genaipa.files.json_text import DAMAGE, why
 from genaipa.files.strict_yaml import digest
 from genaipa.suites.encoders.settings import SETTINGS, read_settings, settings_text
+from genaipa.suites.encoders.system import EncoderSystem
 from genaipa.suites.material import Material, Outcome
 from genaipa.systems.catalog import resolve
-from genaipa.systems.encoder import EncoderSystem
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

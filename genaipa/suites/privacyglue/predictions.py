@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from genaipa.errors import UsageError
-from genaipa.runs.records import PREDICTIONS
 from genaipa.suites.measure import f1, micro_f1
 from genaipa.suites.opp115.data import LABELS
 from genaipa.suites.privacyglue.rows import BY_NAME, GlueTask
@@ -34,9 +33,8 @@ PREFIX = "privacyglue/"
 """Before the model's folder in the name of a system whose predictions were imported."""
 OTHER_FIGURE = "other-figure"
 """The kind of a finding about a stated figure that is not the one computed from the predictions."""
-NOT_ASKED = (
-    f"the task '{PREDICTIONS}' is asked of nobody; it is written by: genaipa get privacyglue --runs --from FOLDER"
-)
+KIND = "privacyglue-predictions"
+NOT_ASKED = f"the task '{KIND}' is asked of nobody; it is written by: genaipa get privacyglue --runs --from FOLDER"
 
 
 class Examples(msgspec.Struct, frozen=True, omit_defaults=True):

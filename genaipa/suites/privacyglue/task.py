@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import msgspec
 
 from genaipa.errors import UnknownNameError, UsageError
-from genaipa.runs.records import Digests, SuitePlan
+from genaipa.plugins import load
+from genaipa.runs.records import Digests
 from genaipa.suites.baseline import PREFIX
 from genaipa.suites.material import PART
+from genaipa.suites.plan import SAMPLE, SuitePlan
 from genaipa.suites.privacyglue.rows import TASKS
-from genaipa.suites.suite import MATERIAL, SAMPLE, Suite
-from genaipa.systems.plugins import load
+from genaipa.suites.suite import MATERIAL, Suite
 from genaipa.tasks.base import Call, Reading, Target, Task
 
 if TYPE_CHECKING:
@@ -46,15 +47,15 @@ class PrivacyGLUE(Task):
     splits: ClassVar[tuple[str, ...]] = ("test",)
     joins: ClassVar[tuple[str, ...]] = tuple(dict.fromkeys(task.suite for task in TASKS))
     """The names of the suites."""
+    imports: ClassVar[str] = "genaipa.datasets.privacyglue:import_predictions"
     # Data and baselines are the parts' own.
     data: ClassVar[tuple[Source, ...]] = ()
     baselines: ClassVar[tuple[Baseline, ...]] = ()
 
-    @property
+    @cached_property
     def plan(self) -> SuitePlan:
         """The part of the spec that all parts share; a limit is of each of them."""
-        assert isinstance(self.spec.suite, SuitePlan), "a suite's spec has one"
-        return self.spec.suite
+        return msgspec.convert(self.spec.plan, SuitePlan)
 
     @cached_property
     def parts(self) -> dict[str, Suite]:
@@ -78,7 +79,7 @@ class PrivacyGLUE(Task):
         parts: dict[str, Suite] = {}
         missing: dict[str, str] = {}
         for name, kind in self._kinds().items():
-            spec = msgspec.structs.replace(self.spec, other_task=name)
+            spec = msgspec.structs.replace(self.spec, task=name)
             if self.folder is not None:
                 # As the run was begun, whatever data came since.
                 if (self.folder.path / "suites" / name / MATERIAL).is_file():
@@ -99,7 +100,7 @@ class PrivacyGLUE(Task):
 
     def _kinds(self) -> dict[str, type[Suite]]:
         """The suites whose baselines are asked; all, where other systems are."""
-        from genaipa.tasks.catalog import SUITES
+        from genaipa.suites.catalog import SUITES
 
         kinds: dict[str, type[Suite]] = {name: load(SUITES[name]) for name in self.joins if name in SUITES}
         asked = {}

@@ -10,8 +10,8 @@ import streamlit as st
 
 from genaipa.errors import GenaipaError
 from genaipa.judging.name import Judge
+from genaipa.kinds import kind_of, kinds
 from genaipa.runs.finding import run_folders
-from genaipa.runs.records import SuitePlan
 from genaipa.ui.launch import open_once, why_no_results
 from genaipa.ui.settings import handed_settings
 from genaipa.ui.signin import identify
@@ -33,9 +33,10 @@ PAGES = {
     "overview": ("Overview", "overview"),
     "results": ("Results", "results"),
     "judges": ("Judges", "judges"),
-    "suites": ("Suites", "suites"),
 }
 """Path in the address → title and module; the first one opens. Modules are imported when their page is first shown."""
+_RESULTS = ("results", "judges")
+"""Those that need what reports need; pages of kinds of tasks do, too."""
 
 
 _LED = "led to the study"
@@ -43,11 +44,12 @@ _LED = "led to the study"
 
 
 def _page(module: str, desk: Desk, user: User) -> None:
-    closed = why_no_results() if module in ("results", "judges", "suites") else ""
+    own = "." in module
+    closed = why_no_results() if own or module in _RESULTS else ""
     if closed:
         st.text(closed)
     else:
-        import_module(f"genaipa.ui.pages.{module}").page(desk, user)
+        import_module(module if own else f"genaipa.ui.pages.{module}").page(desk, user)
 
 
 def _judged(desk: Desk) -> bool:
@@ -58,26 +60,28 @@ def _judged(desk: Desk) -> bool:
 
 
 def _wanted(path: str, desk: Desk, user: User) -> bool:
-    """Whether a page has something for this user: verdicts of judges are for those who lead, suites have to be run."""
+    """Whether a page has something for this user: verdicts of judges are for those who lead."""
     if path == "study":
         return user.adjudicates
     if path == "judges":
         return user.adjudicates and _judged(desk)
-    return path != "suites" or _any_suite(desk)
+    return True
 
 
-def _any_suite(desk: Desk) -> bool:
-    """Whether a suite was run in the workspace."""
+def _of_kinds(desk: Desk) -> dict[str, tuple[str, str]]:
+    """Path → title and module of the pages of the kinds of tasks that were run in the workspace."""
     folders = run_folders(desk.workspace)
 
-    def found() -> bool:
+    def found() -> set[str]:
+        pages = set()
         for folder in folders:
             with contextlib.suppress(GenaipaError):
-                if isinstance(folder.manifest().spec.suite, SuitePlan):
-                    return True
-        return False
+                pages.add(kind_of(folder.outline().spec.kind).page)
+        return pages
 
-    return kept("suites there", tuple(folder.name for folder in folders), found)
+    run = kept("kinds here", tuple(folder.name for folder in folders), found)
+    listed = (kind.page.partition(":") for kind in kinds().values() if kind.page and kind.page in run)
+    return {title.lower().replace(" ", "-"): (title, module) for module, _, title in listed}
 
 
 def _desk() -> None:
@@ -90,9 +94,10 @@ def _desk() -> None:
     # Empty pages are there before anyone has signed in, so that the page in the address opens afterwards.
     # Whoever leads and scores nothing comes to the page on the study.
     leads = user is not None and user.adjudicates and not user.scores
+    every = {**PAGES, **_of_kinds(desk)}
     pages = {
         path: st.Page(shown(module), title=title, url_path=path)
-        for path, (title, module) in sorted(PAGES.items(), key=lambda page: leads and page[0] != "study")
+        for path, (title, module) in sorted(every.items(), key=lambda page: leads and page[0] != "study")
         if user is None or _wanted(path, desk, user)
     }
     st.session_state[PAGES_HERE] = pages

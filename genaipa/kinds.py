@@ -1,0 +1,132 @@
+"""The seam between the core and kinds of tasks: what a run is of, and what follows from that.
+
+A kind is a `Kind`, found by an entry point of the group `genaipa.kinds`; the core's own are in `OWN`. The core asks a
+kind for what it needs and compares no name. References are `module:name`, imported when they are used: a record must be
+cheap to read wherever runs are listed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from genaipa.errors import MissingPackageError, UnknownNameError
+from genaipa.plugins import load, plugins
+
+if TYPE_CHECKING:
+    from genaipa.runs.records import RunSpec
+
+GROUP = "genaipa.kinds"
+DEFAULT = "procedure"
+"""The kind of a run that names none."""
+PLAIN = "task"
+"""The kind of any task that no kind names: a package's, or a user's own `module:Class`."""
+OWN: dict[str, str] = {
+    DEFAULT: "genaipa.tasks.kind:PROCEDURE",
+    PLAIN: "genaipa.tasks.kind:PLAIN",
+    "judge": "genaipa.judging.kind:JUDGE",
+}
+
+
+def _all(_plan: Mapping[str, Any]) -> bool:
+    return True
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of task. Only `make` has to be there; what is left out, the kind does not have."""
+
+    make: str
+    """Function of a spec and a workspace that makes the task."""
+    people: bool = False
+    """Whether people score its answers: these have their place at the desk and in the tidy table."""
+    documents: bool = False
+    """Whether a run names documents, which may be a corpus and may be cut into shards."""
+    on_answers: bool = False
+    """Whether its questions are the answers of other runs: its runs are meant by their own names alone."""
+    keeps: bool = False
+    """Whether the digests of its task are of files in the run's folder."""
+    plan: str = ""
+    """Struct of its own options, which are options of `genaipa run`; `of(given)` makes it of those that were given,
+    and `label` says it in words. A kind with a plan takes `seed` and `repetitions` too."""
+    option: str = ""
+    """Name of the option of `genaipa run` that names a task of this kind."""
+    about: str = ""
+    """Help of that option."""
+    heading: str = ""
+    """Heading of its options on the help page."""
+    names: str = ""
+    """Function that gives the tasks of this kind that have a name."""
+    may_pass_on: Callable[[Mapping[str, Any]], bool] = _all
+    """Whether the items of a plan may be passed on to others."""
+    prompts: str = ""
+    """Folder of its prompts in `prompts/`."""
+    results: str = ""
+    """Class of what it adds to reports, made of a workspace and its runs (`genaipa.reports.results.Results`)."""
+    closing: str = ""
+    """Function of a workspace and a run folder that gives what is printed after the run (`Closing`)."""
+    page: str = ""
+    """Its page at the desk: `module:Title`."""
+    check: str = ""
+    """Function of a workspace that gives the findings on the kind's own files (`genaipa.validation`)."""
+    data: str = ""
+    """Function that gives its data sets by name."""
+
+
+@dataclass(frozen=True)
+class Closing:
+    """What a kind of task says of a run that was asked: lines for people, and facts for machines by their key."""
+
+    lines: Sequence[str] = ()
+    facts: Mapping[str, object] = field(default_factory=dict)
+
+
+@functools.cache
+def kind_of(name: str) -> Kind:
+    """The kind of that name; an UnknownNameError, or a MissingPackageError where its package is gone."""
+    target = OWN.get(name) or plugins(GROUP).get(name)
+    if target is None:
+        raise UnknownNameError("kind of task", name, names())
+    try:
+        made: Kind = load(target)
+    except ImportError as error:
+        problem = f"the kind of task '{name}' is not here ({error}); install its package again."
+        raise MissingPackageError(problem) from None
+    return made
+
+
+def names() -> tuple[str, ...]:
+    """The names of all kinds, the core's own first."""
+    return tuple(dict.fromkeys((*OWN, *plugins(GROUP))))
+
+
+def kinds() -> dict[str, Kind]:
+    """Name → kind of every kind that can be imported."""
+    found = {}
+    for name in names():
+        with contextlib.suppress(MissingPackageError):
+            found[name] = kind_of(name)
+    return found
+
+
+def hooks(which: str, of: Iterable[str] | None = None) -> list[Any]:
+    """What the references of that field are to, each once: of all kinds, or of those of these names."""
+    known = kinds() if of is None else {name: kind_of(name) for name in of}
+    return [load(target) for target in dict.fromkeys(getattr(kind, which) for kind in known.values()) if target]
+
+
+def plan_of(spec: RunSpec) -> Any:
+    """A run's plan in the struct of its kind; None where that has none."""
+    kind = kind_of(spec.kind)
+    return msgspec.convert(spec.plan, load(kind.plan)) if kind.plan else None
+
+
+def in_words(spec: RunSpec) -> str:
+    """A run's task and its plan in words; empty for a kind without a plan."""
+    kind, plan = kind_of(spec.kind), plan_of(spec)
+    return "" if plan is None else f"{kind.option or spec.kind} {spec.task} ({plan.label})"

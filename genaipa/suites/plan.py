@@ -1,0 +1,102 @@
+"""The kind of task that a suite is, and its plan: the options that are only a suite's."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, Self
+
+import msgspec
+from msgspec import Meta
+
+from genaipa.errors import OptionError
+from genaipa.kinds import Kind
+from genaipa.runs.records import RunSpec
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+SAMPLE = "sample"
+"""The split of every suite that ships: items of ours, made up, to see how it works."""
+WORDINGS = (1, 2, 3)
+KIND = "suite"
+
+
+class SuitePlan(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What is asked of a suite: its split, and the number of items of a sample (None for all).
+
+    `shots` is the number of examples in each prompt, `wording` which of the task's own wordings is used, `probe` the
+    probe for contamination, empty for none.
+    """
+
+    split: Annotated[str, Meta(description="Of a suite: dev, test, … or sample, which ships.")]
+    limit: int | None = None
+    shots: Annotated[
+        int, Meta(ge=0, le=64, description="Of a suite: examples in each prompt, from its train split.")
+    ] = 0
+    wording: int = 1
+    probe: Annotated[
+        str,
+        Meta(description="Of a suite: no-context, company-swap or continuation, to see what is known by heart."),
+    ] = ""
+
+    @classmethod
+    def of(cls, task: str, given: Mapping[str, Any]) -> Self:
+        """The plan by the options given; an OptionError for one that can't be, a UsageError for no suite."""
+        from genaipa.suites.catalog import splits_of
+
+        wording, limit = given.get("wording") or ("1",), str(given.get("limit") or "")
+        if len(wording) > 1 or wording[0] not in map(str, WORDINGS):
+            raise OptionError("wording", f" {', '.join(wording)}: a suite is asked in one of 1, 2 or 3.")
+        if limit and not (limit.strip().isdecimal() and int(limit) > 0):
+            raise OptionError("limit", f" '{limit}': a suite takes a number of items, drawn from all of them.")
+        split = given.get("split") or splits_of(task)[0]
+        shots, probe = given.get("shots") or 0, given.get("probe") or ""
+        return cls(split, int(limit) if limit else None, shots, int(wording[0]), probe)
+
+    @property
+    def label(self) -> str:
+        """The split, and in a few words whatever else is not as usual."""
+        said = [self.split]
+        said += [f"{self.limit:,} items"] if self.limit else []
+        said += [f"{self.shots} shot{'s' if self.shots > 1 else ''}"] if self.shots else []
+        said += [f"wording {self.wording}"] if self.wording > 1 else []
+        return ", ".join([*said, *([f"probe {self.probe}"] if self.probe else [])])
+
+    def facts(self, task: str) -> dict[str, str]:
+        """What a table of runs says of it, by column."""
+        items = f"{self.limit:,}" if self.limit else "all"
+        asked = {"suite": f"{task}, {self.split}", "items": items, "shots": str(self.shots), "probe": self.probe}
+        return {**asked, "wordings": str(self.wording)}
+
+
+def spec_of(name: str, plan: SuitePlan, systems: tuple[str, ...] = (), **others: Any) -> RunSpec:
+    """The spec of a suite's run; `others` are its `seed`, `repetitions` and sampling."""
+    return RunSpec(systems, (), {}, (), kind=KIND, task=name, plan=msgspec.to_builtins(plan), **others)
+
+
+def _is_sample(plan: Mapping[str, Any]) -> bool:
+    return bool(plan["split"] == SAMPLE)
+
+
+SUITE = Kind(
+    make="genaipa.suites.catalog:make_suite",
+    keeps=True,
+    plan="genaipa.suites.plan:SuitePlan",
+    option=KIND,
+    about="A sister benchmark instead: policyqa, …, or your own module:Class (genaipa get fetches its data).",
+    heading="A sister benchmark",
+    names="genaipa.suites.catalog:suite_targets",
+    may_pass_on=_is_sample,
+    prompts="suites",
+    results="genaipa.reports.suites.of_suites:OfSuites",
+    closing="genaipa.suites.figures:closing",
+    page="genaipa.ui.pages.suites:Suites",
+    check="genaipa.validation.suites:check",
+    data="genaipa.datasets.suites:every",
+)
+PREDICTIONS = Kind(
+    make="genaipa.suites.privacyglue.predictions:Predictions",
+    keeps=True,
+    may_pass_on=lambda _plan: False,
+    results=SUITE.results,
+)
+"""PrivacyGLUE's predictions by fine-tuned encoders, which are imported and asked of nobody."""
