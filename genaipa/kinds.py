@@ -52,8 +52,10 @@ class Kind:
     keeps: bool = False
     """Whether the digests of its task are of files in the run's folder."""
     plan: str = ""
-    """Struct of its own options, which are options of `genaipa run`; `of(given)` makes it of those that were given,
-    and `label` says it in words. A kind with a plan takes `seed` and `repetitions` too."""
+    """Struct of its own options, which are options of `genaipa run` where they have a help text. `label` says it in
+    words, `facts(task)` by column. A kind with a plan takes `seed` and `repetitions` too."""
+    planned: str = ""
+    """Function of a task's name and the options given that makes the plan."""
     option: str = ""
     """Name of the option of `genaipa run` that names a task of this kind."""
     about: str = ""
@@ -80,7 +82,7 @@ class Kind:
 
 @dataclass(frozen=True)
 class Closing:
-    """What a kind of task says of a run that was asked: lines for people, and facts for machines by their key."""
+    """Lines for people and facts for machines, by their key, on a run that was asked."""
 
     lines: Sequence[str] = ()
     facts: Mapping[str, object] = field(default_factory=dict)
@@ -115,7 +117,7 @@ def kinds() -> dict[str, Kind]:
 
 
 def hooks(which: str, of: Iterable[str] | None = None) -> list[Any]:
-    """What the references of that field are to, each once: of all kinds, or of those of these names."""
+    """Import what that field refers to, each once: of all kinds, or of those of these names."""
     known = kinds() if of is None else {name: kind_of(name) for name in of}
     return [load(target) for target in dict.fromkeys(getattr(kind, which) for kind in known.values()) if target]
 

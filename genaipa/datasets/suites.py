@@ -43,7 +43,7 @@ class SuiteData:
 
     @property
     def state(self) -> str:
-        """How much of it was pulled, in words; empty for nothing."""
+        """The part of it that was pulled, in words; empty for nothing."""
         here, files = len(self.here), len(self.source.blobs)
         return "" if not here else "pulled" if here == files else f"pulled, {here} of {files} files"
 

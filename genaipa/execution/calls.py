@@ -51,8 +51,8 @@ def blank_record(task: Task, system: str, call: Call) -> Record:
         reply=None,
         started=now(),
         seconds=0.0,
-        task=task.name,
-        coordinates={} if is_place(call.coordinates) else dict(call.coordinates),
+        # Fields that say it all; a default is not written.
+        **({} if is_place(call.coordinates) else {"task": task.name, "coordinates": dict(call.coordinates)}),
     )
 
 

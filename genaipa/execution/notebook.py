@@ -109,7 +109,7 @@ def requested(systems: Systems, documents: Documents, options: RunOptions) -> tu
     given["corpus"] = None if given.get("corpus") is None else str(given["corpus"])
     given["kind"] = kind_named(given.get("task", DEFAULT))
     if target := kind_of(given["kind"]).plan:
-        own = given.keys() & load(target).__struct_fields__ - set(RunRequest.__struct_fields__)
+        own = given.keys() & set(load(target).__struct_fields__) - set(RunRequest.__struct_fields__)
         given["plan"] = {**given.get("plan", {}), **{name: given.pop(name) for name in own}}
     limits = {field.name: given.pop(field.name) for field in fields(RunLimits) if field.name in given}
     for name, limit in limits.items():

@@ -316,8 +316,8 @@ def _check_own(request: RunRequest) -> None:
     """Raise an error for an option of another kind of task than this, or a system that answers only its questions."""
     for name in request.plan:
         plans = ((kind.option, load(kind.plan)) for kind in kinds().values() if kind.plan)
-        having = next((option for option, plan in plans if option and name in plan.__struct_fields__), "task")
-        raise OptionError(name, f" is an option of another task; name one with --{having}, or leave it out.")
+        having = next((option for option, plan in plans if option and name in plan.__struct_fields__), "other task")
+        raise OptionError(name, f" is an option of {having}s; name a {having}, or leave it out.")
     for system in request.systems:
         provider = find_provider(system)
         if provider and provider.only:

@@ -55,7 +55,7 @@ def task_spec(request: RunRequest) -> RunSpec:
         seed=request.seed,
         kind=request.kind,
         task=request.task,
-        plan=msgspec.to_builtins(own.of(request.task, given)) if own else {},
+        plan=msgspec.to_builtins(load(kind.planned)(request.task, given)) if own else {},
         **{name: getattr(request, name) for name in Sampling.__struct_fields__},
     )
 

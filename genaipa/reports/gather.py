@@ -85,7 +85,7 @@ class Gathered:
     """The random parts of their answers that people were asked to score."""
     groups: Groups | None = None
     by_rule: list[Results] = field(default_factory=list)
-    """What kinds of tasks add whose answers people don't score: these have no place in the tidy table."""
+    """Results of kinds of tasks whose answers people don't score, which have no place in the tidy table."""
 
     def __repr__(self) -> str:
         return short_repr("Gathered", "answers and scores", f"{len(self.frame):,} rows of {len(self.sources):,} runs")

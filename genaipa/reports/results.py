@@ -27,7 +27,7 @@ class Against(NamedTuple):
 
 
 class Results(Protocol):
-    """What such a kind adds to reports, made of a workspace and of runs, of which it takes its own.
+    """A kind's part of reports, made of a workspace and of runs, of which it takes its own.
 
     `name` is its key in JSON; `problems` are sentences on what can't be read, `notable` those that no reader may miss,
     `facts` rows of the report's head: what was asked, in how many items.

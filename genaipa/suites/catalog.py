@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from genaipa.errors import UnknownNameError, UsageError
+from genaipa.errors import OptionError, UnknownNameError, UsageError
 from genaipa.files.frames import frame_of
-from genaipa.plugins import load, plugins
+from genaipa.plugins import load
 from genaipa.suites.baseline import PREFIX
+from genaipa.suites.names import SUITES, suite_targets
+from genaipa.suites.plan import WORDINGS, SuitePlan
 from genaipa.systems.plugins import find
 from genaipa.tasks.catalog import own_task
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import pandas as pd
 
     from genaipa.runs.records import RunSpec
@@ -19,27 +23,6 @@ if TYPE_CHECKING:
     from genaipa.suites.suite import Suite
     from genaipa.tasks.base import Task
     from genaipa.workspace import Workspace
-
-ENTRY_POINTS = "genaipa.suites"
-
-# Name → class. A suite is a folder here and a line, or comes with a package.
-SUITES: dict[str, str] = {
-    "policyqa": "genaipa.suites.policyqa.task:PolicyQA",
-    "opp115": "genaipa.suites.opp115.task:Opp115",
-    "privacyqa": "genaipa.suites.privacyqa.task:PrivacyQA",
-    "privacyqa-answerability": "genaipa.suites.privacyqa_answerability.task:Answerability",
-    "privacyqa-pairs": "genaipa.suites.privacyqa_pairs.task:Pairs",
-    "piextract": "genaipa.suites.piextract.task:PiExtract",
-    "policyie": "genaipa.suites.policyie.task:PolicyIE",
-    "policy-detection": "genaipa.suites.policy_detection.task:PolicyDetection",
-    # Joins those before it.
-    "privacyglue": "genaipa.suites.privacyglue.task:PrivacyGLUE",
-}
-
-
-def suite_targets() -> dict[str, str]:
-    """Name → module:Class of every suite: those that ship, and those that packages bring."""
-    return {**SUITES, **{name: target for name, target in plugins(ENTRY_POINTS).items() if name not in SUITES}}
 
 
 def make_suite(spec: RunSpec, workspace: Workspace) -> Task:
@@ -51,6 +34,18 @@ def make_suite(spec: RunSpec, workspace: Workspace) -> Task:
         made: Task = load(target)(spec, workspace)
         return made
     return own_task(target, spec, workspace)
+
+
+def planned(task: str, given: Mapping[str, Any]) -> SuitePlan:
+    """The plan by the options given; an OptionError for one that can't be, a UsageError for no suite."""
+    wording, limit = given.get("wording") or ("1",), str(given.get("limit") or "")
+    if len(wording) > 1 or wording[0] not in map(str, WORDINGS):
+        raise OptionError("wording", f" {', '.join(wording)}: a suite is asked in one of 1, 2 or 3.")
+    if limit and not (limit.strip().isdecimal() and int(limit) > 0):
+        raise OptionError("limit", f" '{limit}': a suite takes a number of items, drawn from all of them.")
+    split = given.get("split") or splits_of(task)[0]
+    shots, probe = given.get("shots") or 0, given.get("probe") or ""
+    return SuitePlan(split, int(limit) if limit else None, shots, int(wording[0]), probe)
 
 
 def suites() -> dict[str, type[Suite]]:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Self
+from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 from msgspec import Meta
 
-from genaipa.errors import OptionError
 from genaipa.kinds import Kind
 from genaipa.runs.records import RunSpec
 
@@ -21,7 +20,7 @@ KIND = "suite"
 
 
 class SuitePlan(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What is asked of a suite: its split, and the number of items of a sample (None for all).
+    """A suite's plan: its split, and the number of items of a sample (None for all).
 
     `shots` is the number of examples in each prompt, `wording` which of the task's own wordings is used, `probe` the
     probe for contamination, empty for none.
@@ -38,20 +37,6 @@ class SuitePlan(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
         Meta(description="Of a suite: no-context, company-swap or continuation, to see what is known by heart."),
     ] = ""
 
-    @classmethod
-    def of(cls, task: str, given: Mapping[str, Any]) -> Self:
-        """The plan by the options given; an OptionError for one that can't be, a UsageError for no suite."""
-        from genaipa.suites.catalog import splits_of
-
-        wording, limit = given.get("wording") or ("1",), str(given.get("limit") or "")
-        if len(wording) > 1 or wording[0] not in map(str, WORDINGS):
-            raise OptionError("wording", f" {', '.join(wording)}: a suite is asked in one of 1, 2 or 3.")
-        if limit and not (limit.strip().isdecimal() and int(limit) > 0):
-            raise OptionError("limit", f" '{limit}': a suite takes a number of items, drawn from all of them.")
-        split = given.get("split") or splits_of(task)[0]
-        shots, probe = given.get("shots") or 0, given.get("probe") or ""
-        return cls(split, int(limit) if limit else None, shots, int(wording[0]), probe)
-
     @property
     def label(self) -> str:
         """The split, and in a few words whatever else is not as usual."""
@@ -62,7 +47,7 @@ class SuitePlan(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
         return ", ".join([*said, *([f"probe {self.probe}"] if self.probe else [])])
 
     def facts(self, task: str) -> dict[str, str]:
-        """What a table of runs says of it, by column."""
+        """Facts for a table of runs, by column."""
         items = f"{self.limit:,}" if self.limit else "all"
         asked = {"suite": f"{task}, {self.split}", "items": items, "shots": str(self.shots), "probe": self.probe}
         return {**asked, "wordings": str(self.wording)}
@@ -81,10 +66,11 @@ SUITE = Kind(
     make="genaipa.suites.catalog:make_suite",
     keeps=True,
     plan="genaipa.suites.plan:SuitePlan",
+    planned="genaipa.suites.catalog:planned",
     option=KIND,
     about="A sister benchmark instead: policyqa, …, or your own module:Class (genaipa get fetches its data).",
     heading="A sister benchmark",
-    names="genaipa.suites.catalog:suite_targets",
+    names="genaipa.suites.names:suite_targets",
     may_pass_on=_is_sample,
     prompts="suites",
     results="genaipa.reports.suites.of_suites:OfSuites",

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from genaipa.errors import DataError, UsageError
 from genaipa.files.strict_yaml import read_text
-from genaipa.suites import catalog
+from genaipa.suites.names import suite_targets
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -63,7 +63,7 @@ def load_template(workspace: Workspace, suite: str, wording: int, beside: Path) 
     """
     found = {path.stem: path for path in sorted(beside.glob("*.jinja"))}
     found |= {name: path for name, (_, path) in workspace.names("prompts", SUITES).items()}
-    others = catalog.suite_targets().keys() - {suite}
+    others = suite_targets().keys() - {suite}
     ending = f"-{wording}"
     templates = {}
     for name, path in found.items():

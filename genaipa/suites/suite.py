@@ -120,7 +120,7 @@ class Suite(Task):
 
     @cached_property
     def plan(self) -> SuitePlan:
-        """What is asked of it."""
+        """The plan: what is asked of it."""
         return msgspec.convert(self.spec.plan, SuitePlan)
 
     @cached_property

@@ -31,7 +31,7 @@ ADAPTERS: dict[str, str] = {
 
 
 class Meanings(NamedTuple):
-    """What systems do, by task: task → (system, kind, meaning) of each that it has; and sentences on the kinds.
+    """Meanings of systems by task: task → (system, kind, meaning) of each that it has; and sentences on the kinds.
 
     `title` is above a list of their names, in which those of a kind in `marked` have a *.
     """
@@ -77,7 +77,7 @@ class Provider:
     """Run by the vendor: genai-prices may know prices and contexts of its models."""
     free: bool = False
     meanings: Callable[[], Meanings] | None = None
-    """What each of its systems does, where that depends on the task."""
+    """Meanings of its systems, where these depend on the task."""
     only: str = ""
     """The questions that its systems answer, where these are not everybody's, and the way to ask them."""
     words: Words = "own"

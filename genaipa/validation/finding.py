@@ -28,7 +28,7 @@ class Finding(msgspec.Struct, frozen=True):
 
 
 class Checked(msgspec.Struct, frozen=True):
-    """What the check of a kind of task found: its folder in a workspace, the files there, and findings on them.
+    """Outcome of the check of a kind of task: its folder in a workspace, the files there, and findings on them.
 
     `splits` are those that could be read: task → split → number of items.
     """

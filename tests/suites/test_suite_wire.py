@@ -12,8 +12,8 @@ from size import size
 from suiting import suite
 
 from genaipa.suites.data import SHIPPED
-from genaipa.suites.catalog import SUITES
 from genaipa.suites.material import Outcome
+from genaipa.suites.names import SUITES
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -60,6 +60,7 @@ def specs(draw: st.DrawFn) -> RunSpec:
         questions=dict.fromkeys(documents, "policy"),
         initializations=draw(some(INITIALIZATIONS)),
         wordings=draw(some(WORDINGS)),
+        prompts=("neutral",),
         repetitions=draw(st.integers(1, 3)),
         seed=draw(numbers),
     )

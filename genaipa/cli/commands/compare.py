@@ -133,7 +133,7 @@ def compare(
 def _by_rule(
     here: Workspace, first: str, second: str, sides: Sequence[Sequence[Source]], *, people: bool
 ) -> dict[str, Against]:
-    """What both were asked that is scored by a rule; a UsageError for nothing at all in common."""
+    """Compare them where a rule scores; a UsageError for nothing at all in common."""
     from genaipa.reports.results import by_rule
 
     classes = by_rule([source for sources in sides for source in sources])

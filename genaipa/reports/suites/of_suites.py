@@ -1,4 +1,4 @@
-"""What suites add to reports."""
+"""The suites' part of reports."""
 
 from __future__ import annotations
 

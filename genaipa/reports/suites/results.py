@@ -15,9 +15,10 @@ import msgspec
 
 from genaipa.errors import GenaipaError
 from genaipa.suites.baseline import PREFIX
-from genaipa.suites.catalog import SUITES, parts_of
+from genaipa.suites.catalog import parts_of
 from genaipa.suites.encoders import encoder
 from genaipa.suites.material import FAULTS, PART, UNPARSABLE, Given
+from genaipa.suites.names import SUITES
 from genaipa.suites.plan import KIND
 from genaipa.systems.base import Sampling, Usage
 from genaipa.tasks.catalog import make_task
