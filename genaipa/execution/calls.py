@@ -37,6 +37,11 @@ def _place(system: str, call: Call) -> dict[str, Any]:
     }
 
 
+def _own(task: Task, call: Call) -> dict[str, Any]:
+    """The fields of a record that is not of the paper's questions."""
+    return {} if is_place(call.coordinates) else {"task": task.name, "coordinates": dict(call.coordinates)}
+
+
 def blank_record(task: Task, system: str, call: Call) -> Record:
     """The record of a call before anything came of it."""
     return Record(
@@ -51,8 +56,7 @@ def blank_record(task: Task, system: str, call: Call) -> Record:
         reply=None,
         started=now(),
         seconds=0.0,
-        # Fields that say it all; a default is not written.
-        **({} if is_place(call.coordinates) else {"task": task.name, "coordinates": dict(call.coordinates)}),
+        **_own(task, call),
     )
 
 
