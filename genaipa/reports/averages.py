@@ -116,7 +116,7 @@ def weighted(frame: pd.DataFrame, column: str) -> pd.DataFrame:
     single, known = (found["document"] != "").to_numpy(), found[column].notna().to_numpy()
 
     def number(rows: NDArray[np.bool_]) -> NDArray[Any]:
-        """How many of these rows each row's question has."""
+        """Count, for each row, those of these rows that have its question."""
         many: NDArray[Any] = np.bincount(place[rows], minlength=len(found))[place]
         return many
 
