@@ -8,16 +8,14 @@ import socket
 import subprocess
 import sys
 import tomllib
-from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from source import ROOT, nodes, python_files, texts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
 MAX_LINES = {"file": 600, "file of tests": 800, "function": 80}
 
 # The patterns are written so that this file doesn't match them itself.
@@ -33,15 +31,6 @@ NO_NOUN = re.compile(r"(?:What(?:ever)?|Where|Which|Whose|Who(?:ever)?|How (?:fa
 FLAG = re.compile(r"[ `(]--[a-z]")
 COMMAND = re.compile(r"\bgenaipa (?:[^;,()]|$)*")
 VAGUE = re.compile(r"(?:^|_)(?:utils?|helpers?|common|misc|manager)(?:$|_)")
-
-
-def _python(tracked: tuple[Path, ...]) -> list[Path]:
-    return [path for path in tracked if path.suffix == ".py"]
-
-
-@cache
-def _nodes(path: Path) -> list[ast.AST]:
-    return list(ast.walk(ast.parse((ROOT / path).read_text(encoding="utf-8"))))
 
 
 def _lines_with(pattern: re.Pattern[str], paths: list[Path] | tuple[Path, ...]) -> list[str]:
@@ -63,50 +52,37 @@ def test_nothing_stray(tracked: tuple[Path, ...], what: str) -> None:
 
 def test_no_promises(tracked: tuple[Path, ...]) -> None:
     """Code that lands is finished; what is left to do belongs into an issue."""
-    assert _lines_with(PROMISE, _python(tracked)) == []
-
-
-def _texts(paths: list[Path], *, docstrings: bool) -> Iterator[tuple[str, str]]:
-    """`file:line` and text: of every docstring (those of constants, too), or of every other string."""
-    for path in paths:
-        nodes = _nodes(path)
-        alone = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
-        pieces = {id(piece) for node in nodes if isinstance(node, ast.JoinedStr) for piece in node.values}
-        for node in nodes:
-            values = node.values if isinstance(node, ast.JoinedStr) else [node]
-            text = "".join(str(getattr(value, "value", "")) for value in values if isinstance(value, ast.Constant))
-            if isinstance(node, ast.expr) and text and id(node) not in pieces and (id(node) in alone) == docstrings:
-                yield f"{path}:{node.lineno}", text
+    assert _lines_with(PROMISE, python_files(tracked)) == []
 
 
 def test_docstrings_name_their_thing(tracked: tuple[Path, ...]) -> None:
     """A docstring of the package begins with a verb or a noun, not with a clause that hides it."""
-    paths = [path for path in _python(tracked) if path.parts[0] == "genaipa"]
-    assert [(place, text) for place, text in _texts(paths, docstrings=True) if NO_NOUN.match(text)] == []
+    paths = [path for path in python_files(tracked) if path.parts[0] == "genaipa"]
+    assert [(place, text) for place, text in texts(paths, docstrings=True) if NO_NOUN.match(text)] == []
 
 
 def test_nothing_stands_in_a_file(tracked: tuple[Path, ...]) -> None:
     """Code and documentation say where a thing is, and name it."""
     ours = [path for path in tracked if path.parts[0] == "genaipa" and path.suffix != ".jsonl"]
-    texts = [*ours, *(path for path in tracked if path.suffix == ".md")]
+    read = [*ours, *(path for path in tracked if path.suffix == ".md")]
     # That page quotes what was noted about the paper's numbers.
-    assert _lines_with(HIDDEN_NOUN, [path for path in texts if path.name != "reproduction.md"]) == []
+    assert _lines_with(HIDDEN_NOUN, [path for path in read if path.name != "reproduction.md"]) == []
 
 
 def test_messages_of_the_library_name_no_flag(tracked: tuple[Path, ...]) -> None:
     """Errors of `genaipa.run` are read in notebooks, which have no flags; a whole command may have some."""
     rooms = {"execution", "questions", "reports", "runs", "tasks"}
-    paths = [path for path in _python(tracked) if path.parts[0] == "genaipa" and path.parts[1] in rooms]
-    texts = ((place, COMMAND.sub("", text)) for place, text in _texts(paths, docstrings=False))
-    assert [(place, text) for place, text in texts if FLAG.search(text)] == []
+    paths = [path for path in python_files(tracked) if path.parts[0] == "genaipa" and path.parts[1] in rooms]
+    found = ((place, COMMAND.sub("", text)) for place, text in texts(paths, docstrings=False))
+    assert [(place, text) for place, text in found if FLAG.search(text)] == []
 
 
 def test_every_test_says_what_it_shows(tracked: tuple[Path, ...]) -> None:
     """Every test function has a docstring."""
     silent = []
-    for path in _python(tracked):
+    for path in python_files(tracked):
         if path.parts[0] == "tests":
-            for node in _nodes(path):
+            for node in nodes(path):
                 if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test_"):
                     silent += [] if ast.get_docstring(node) else [f"{path}: {node.name}"]
     assert silent == []
@@ -114,7 +90,7 @@ def test_every_test_says_what_it_shows(tracked: tuple[Path, ...]) -> None:
 
 def test_files_stay_short(tracked: tuple[Path, ...]) -> None:
     """A Python file that no longer fits in a head holds more than one concept."""
-    lengths = {path: len((ROOT / path).read_text(encoding="utf-8").splitlines()) for path in _python(tracked)}
+    lengths = {path: len((ROOT / path).read_text(encoding="utf-8").splitlines()) for path in python_files(tracked)}
     most = {path: MAX_LINES["file of tests" if path.parts[0] == "tests" else "file"] for path in lengths}
     assert {str(path): lines for path, lines in lengths.items() if lines > most[path]} == {}
 
@@ -123,8 +99,8 @@ def test_functions_stay_short(tracked: tuple[Path, ...]) -> None:
     """A function that no longer fits on a screen does more than one thing."""
     lengths = {
         f"{path}:{node.lineno}: {node.name}": (node.end_lineno or node.lineno) - node.lineno + 1
-        for path in _python(tracked)
-        for node in _nodes(path)
+        for path in python_files(tracked)
+        for node in nodes(path)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
     }
     assert {place: lines for place, lines in lengths.items() if lines > MAX_LINES["function"]} == {}
@@ -133,7 +109,7 @@ def test_functions_stay_short(tracked: tuple[Path, ...]) -> None:
 def test_names_say_something(tracked: tuple[Path, ...]) -> None:
     """A module that wants to be called utils lacks its noun."""
     assert [
-        str(path) for path in _python(tracked) if any(VAGUE.search(part) for part in path.with_suffix("").parts)
+        str(path) for path in python_files(tracked) if any(VAGUE.search(part) for part in path.with_suffix("").parts)
     ] == []
 
 
