@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _CELL = ["experiment", "document", "question"]
 _QUESTION = ["experiment", "question"]
+_SIDES = ("_ours", "_theirs")
 
 
 class Match(NamedTuple):
@@ -62,10 +63,19 @@ def matches(first: pd.DataFrame, second: pd.DataFrame, only: Collection[str] = (
 
     `only` are the measures that are wanted; by default all.
     """
-    averages = _averages(first), _averages(second)
+    ours, theirs = _averages(first), _averages(second)
     measures = [name for name in (OVERALL, *names_of(first)) if name == OVERALL or name in metrics_of(second)]
     measures = [name for name in measures if not only or name in only]
-    return {measure: _match(*averages, measure) for measure in measures}
+    cells = _joined(ours.cells, theirs.cells, measures, _CELL)
+    questions = _joined(ours.questions, theirs.questions, measures, _QUESTION)
+    return {
+        measure: _match(
+            _both(cells, measure, _CELL),
+            _both(questions, measure, _QUESTION),
+            *(side.questions.dropna(subset=measure).groupby("question")[measure].mean() for side in (ours, theirs)),
+        )
+        for measure in measures
+    }
 
 
 def groups(first: pd.DataFrame, second: pd.DataFrame) -> dict[str, set[str]]:
@@ -107,31 +117,29 @@ def _measures(found: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
     return each[[OVERALL, *metrics_of(found)]].mean().join(each["known"].any()).reset_index()
 
 
-def _match(first: _Averages, second: _Averages, measure: str) -> Match:
+def _match(of_cells: pd.DataFrame, means: pd.DataFrame, ours: pd.Series[float], theirs: pd.Series[float]) -> Match:
     """The pairs of one measure: cells where an experiment has any in common, else questions."""
-    of_cells = _joined(first.cells, second.cells, measure, _CELL)
-    means = _joined(first.questions, second.questions, measure, _QUESTION)
     means = means[~means["experiment"].isin(of_cells["experiment"])]
-    both = pd.concat([of_cells, means.assign(document="")], ignore_index=True)
-    both["apart"] = both["ours"] - both["theirs"]
-    both["weight"] = 1 / both.groupby(_QUESTION)["apart"].transform("size")
-    in_experiments = both.groupby(_QUESTION).agg(
-        ours=("ours", "mean"), theirs=("theirs", "mean"), pairs=("ours", "size")
-    )
-    pairs = in_experiments.groupby("question").agg(
-        ours=("ours", "mean"), theirs=("theirs", "mean"), pairs=("pairs", "sum")
-    )
-    alone = [side.questions.dropna(subset=measure).groupby("question")[measure].mean() for side in (first, second)]
-    apart = both[["question", "document", "apart", "weight", "known"]]
-    experiments = (sorted(set(each["experiment"])) for each in (both, means))
-    return Match(pairs, apart, alone[0], alone[1], *experiments)
+    both = pd.concat([of_cells, means.assign(document="")], ignore_index=True) if len(means) else of_cells
+    each = both.groupby(_QUESTION)
+    number = each["ours"].transform("size")
+    apart = both.assign(apart=both["ours"] - both["theirs"], weight=1 / number)
+    in_experiments = each[["ours", "theirs"]].mean().assign(pairs=each.size())
+    by_question = in_experiments.groupby("question")
+    pairs = by_question[["ours", "theirs"]].mean().assign(pairs=by_question["pairs"].sum())
+    apart = apart[["question", "document", "apart", "weight", "known"]]
+    experiments = (sorted(set(rows["experiment"])) for rows in (both, means))
+    return Match(pairs, apart, ours, theirs, *experiments)
 
 
-def _joined(first: pd.DataFrame, second: pd.DataFrame, measure: str, keys: list[str]) -> pd.DataFrame:
-    """The rows in which both have the measure, as `ours` and `theirs`, and whether both are `known`."""
-    named = [
-        one[[*keys, measure, "known"]].dropna().rename(columns={measure: name})
-        for one, name in ((first, "ours"), (second, "theirs"))
-    ]
-    both = named[0].merge(named[1], on=keys)
-    return both.assign(known=both["known_x"] & both["known_y"])
+def _joined(first: pd.DataFrame, second: pd.DataFrame, measures: list[str], keys: list[str]) -> pd.DataFrame:
+    """The rows that both have, with their measures, and whether both are `known`."""
+    columns = [*keys, *measures, "known"]
+    both = first[columns].merge(second[columns], on=keys, suffixes=_SIDES)
+    return both.assign(known=both["known_ours"] & both["known_theirs"])
+
+
+def _both(joined: pd.DataFrame, measure: str, keys: list[str]) -> pd.DataFrame:
+    """The rows in which both have the measure, as `ours` and `theirs`."""
+    columns = {f"{measure}{side}": side.removeprefix("_") for side in _SIDES}
+    return joined[[*keys, *columns, "known"]].dropna().rename(columns=columns).reset_index(drop=True)
