@@ -25,7 +25,8 @@ NUMBERS = (10_000, 100_000)
 _PLAN = ("-s", "extractive", "-i", "company-name", "--limit", "1", "--documents", "corpus.jsonl", "--shard", str(EACH))
 _BEGIN = """
 import sys
-from genaipa.execution.request import RunRequest, prepare
+from genaipa.execution.prepare import prepare
+from genaipa.execution.request import RunRequest
 from genaipa.workspace import find_workspace
 request = RunRequest(
     ("extractive",), corpus=sys.argv[1], initializations=("company-name",), limit="1", shard=int(sys.argv[2]),

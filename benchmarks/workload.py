@@ -107,7 +107,7 @@ class Workload:
 
 async def write_messages(workload: Workload, workspace: Path) -> None:
     """Write each document's introduction, and for every conversation its document and its questions in order."""
-    from genaipa.execution.prepare import make_ready
+    from genaipa.execution.ready import make_ready
     from genaipa.tasks.procedure import Procedure, plan
     from genaipa.tasks.script import opening
     from genaipa.workspace import find_workspace

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from genaipa.execution.batches.batched import Batching
-    from genaipa.execution.prepare import Ready
+    from genaipa.execution.ready import Ready
     from genaipa.runs.folder import RunFolder
     from genaipa.runs.records import Record, Status
     from genaipa.systems.base import Message, System, Usage

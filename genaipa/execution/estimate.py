@@ -18,7 +18,7 @@ from genaipa.tasks.base import walk
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from genaipa.execution.prepare import Ready
+    from genaipa.execution.ready import Ready
     from genaipa.execution.request import PreparedRun
     from genaipa.systems.prices import Tariff
     from genaipa.tasks.base import Call, Target, Task

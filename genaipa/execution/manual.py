@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from genaipa.execution.prepare import Ready
+    from genaipa.execution.ready import Ready
     from genaipa.runs.folder import RunFolder
     from genaipa.systems.base import Message
     from genaipa.tasks.base import Call, Target, Task

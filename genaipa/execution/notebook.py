@@ -14,7 +14,8 @@ from genaipa.errors import UsageError
 from genaipa.execution import judging
 from genaipa.execution.engine import RunLimits
 from genaipa.execution.observer import Observer
-from genaipa.execution.request import RunRequest, prepare
+from genaipa.execution.prepare import prepare
+from genaipa.execution.request import RunRequest
 from genaipa.execution.shards.dispatched import ask_on, place_of
 from genaipa.execution.shards.run import ask
 from genaipa.files.strict_yaml import convert

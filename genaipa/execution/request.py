@@ -1,4 +1,4 @@
-"""The request for a run, and the prepared run that it becomes: a spec and its data, for a new or a resumed run."""
+"""The request for a run, its spec, and the prepared run: a task with its data, for a new or a resumed run."""
 
 from __future__ import annotations
 
@@ -10,10 +10,8 @@ import msgspec
 from msgspec.structs import replace
 
 from genaipa.errors import DataError, OptionError, RunError, UnknownNameError, UsageError
-from genaipa.execution.corpus import MOST_DOCUMENTS, given, in_shards, kept, open_corpus, taken
 from genaipa.execution.observer import Observer
 from genaipa.execution.task_spec import slice_of, task_spec
-from genaipa.files.names import folder_words
 from genaipa.kinds import DEFAULT, kind_of, kinds
 from genaipa.plugins import load
 from genaipa.policies.document import Document
@@ -21,7 +19,7 @@ from genaipa.policies.given import GIVEN, UNNAMED, needs_company
 from genaipa.questions.sets import WORDINGS
 from genaipa.runs import provenance
 from genaipa.runs.experiments import DEFAULT_EXPERIMENT, EXPERIMENTS
-from genaipa.runs.finding import find_run, run_folders
+from genaipa.runs.finding import run_folders
 from genaipa.runs.folder import RunFolder, now
 from genaipa.runs.records import (
     FORMAT,
@@ -31,12 +29,10 @@ from genaipa.runs.records import (
     Manifest,
     RunSpec,
 )
-from genaipa.runs.shards.folder import ShardedFolder
 from genaipa.systems.base import Sampling
 from genaipa.systems.catalog import resolve
 from genaipa.systems.provider import find_provider
-from genaipa.systems.short import run_title
-from genaipa.tasks.catalog import identity, make_task
+from genaipa.tasks.catalog import identity
 from genaipa.tasks.prompts import set_names
 
 if TYPE_CHECKING:
@@ -177,20 +173,6 @@ def digests(task: Task) -> Digests:
     )
 
 
-def resume(workspace: Workspace, name: str, observer: Observer | None = None, *, offline: bool = False) -> PreparedRun:
-    """Prepare a run that was begun before, by its name; a RunError if its inputs have changed since."""
-    observer = observer or Observer()
-    folder = find_run(workspace, name)
-    if isinstance(folder, ShardedFolder):
-        from genaipa.execution.shards.request import resume_shards
-
-        return resume_shards(workspace, folder, observer, offline=offline)
-    manifest = folder.manifest()
-    task = make_task(manifest.spec, kept(workspace, folder, manifest, observer), folder)
-    check_unchanged(folder, manifest, digests(task))
-    return PreparedRun(task, manifest.name, folder, offline, manifest.corpus)
-
-
 def check_unchanged(folder: RunFolder, manifest: Manifest, now_is: Digests) -> None:
     """Raise a RunError, naming what it is, if anything that the run's answers depend on has changed."""
     for kind in _BEGUN_WITH:
@@ -202,39 +184,6 @@ def check_unchanged(folder: RunFolder, manifest: Manifest, now_is: Digests) -> N
                 f"{folder.name} can't go on: {kind.removesuffix('s')} '{changed[0]}' has changed since it was begun. "
                 f"Put it back{kept}, or begin a new run."
             )
-
-
-def prepare(workspace: Workspace, request: RunRequest, observer: Observer | None = None) -> PreparedRun:
-    """Prepare the unfinished run of this very plan, else a new one.
-
-    A UsageError, UnknownNameError or DataError for a request that can't be carried out; nothing is written.
-    """
-    observer, corpus = observer or Observer(), None
-    if request.name is not None and not folder_words(request.name):
-        raise UsageError(f"the name '{request.name}' leaves nothing for the folder's name; use letters or digits.")
-    workspace, request = given(workspace, request, observer)
-    if request.shard is None and request.corpus is not None and kind_of(request.kind).documents:
-        opened = open_corpus(request, observer)
-        if opened[1].asked > MOST_DOCUMENTS:
-            from genaipa.execution.shards.request import prepare_shards
-
-            return prepare_shards(workspace, in_shards(request, observer), observer, opened)
-        workspace, request, corpus = taken(workspace, request, *opened)
-    elif request.corpus is None and (request.limit_documents is not None or request.stratify is not None):
-        raise UsageError("a sample is drawn from a corpus; name its file (documents of a workspace are named).")
-    if request.shard is not None:
-        from genaipa.execution.shards.request import prepare_shards
-
-        return prepare_shards(workspace, request, observer)
-    spec = make_spec(workspace, request, observer)
-    task = make_task(spec, workspace)
-    title = request.name or run_title(spec.systems, *(spec.documents or (spec.task,)))
-    folder = None if request.new else same_plan(workspace, spec, digests(task), request.name)
-    for note in () if folder else task.notes:
-        observer.said(note)
-    if folder is not None and not folder.is_complete():
-        observer.said(f"this plan was begun before: going on with {folder.name} (the option new begins afresh)")
-    return PreparedRun(task, title, folder, request.offline, corpus)
 
 
 def same_plan(

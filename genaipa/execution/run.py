@@ -12,7 +12,7 @@ from genaipa.execution.batches.run import Batches, chosen, priced
 from genaipa.execution.engine import Engine, RunLimits
 from genaipa.execution.manual import ManualRun
 from genaipa.execution.observer import Observer
-from genaipa.execution.prepare import Ready, make_ready, uncounted
+from genaipa.execution.ready import Ready, make_ready, uncounted
 from genaipa.runs.records import Manifest, RunSpec, RunStatus, SystemFacts
 from genaipa.systems.base import Words
 from genaipa.systems.catalog import resolve
@@ -20,7 +20,7 @@ from genaipa.systems.catalog import resolve
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from genaipa.execution.prepare import Started
+    from genaipa.execution.ready import Started
     from genaipa.execution.request import PreparedRun
     from genaipa.runs.folder import RunFolder
     from genaipa.runs.records import Record

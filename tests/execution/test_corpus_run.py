@@ -12,7 +12,8 @@ from running import make_workspace
 
 from genaipa.archive.run_files import run_files
 from genaipa.execution.observer import Observer
-from genaipa.execution.request import RunRequest, prepare
+from genaipa.execution.prepare import prepare
+from genaipa.execution.request import RunRequest
 from genaipa.policies.corpus_rows import line
 from genaipa.policies.document import load_document
 from genaipa.policies.made_up import made_up

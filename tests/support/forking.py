@@ -44,7 +44,7 @@ _FORKS.set_forkserver_preload(
         *(
             "genaipa.cli.commands.run",
             "genaipa.cli.commands.run_summary",
-            "genaipa.execution.request",
+            "genaipa.execution.prepare",
             "genaipa.cli.terminal.progress",
             "genaipa.execution.run",
             "jinja2",

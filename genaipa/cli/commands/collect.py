@@ -41,7 +41,7 @@ def collect(
 
     from genaipa.cli.commands.run_summary import print_closing
     from genaipa.cli.terminal.progress import TerminalObserver
-    from genaipa.execution.request import resume
+    from genaipa.execution.prepare import resume
     from genaipa.execution.run import manual_run, settle
 
     if terminal and (files or replace):

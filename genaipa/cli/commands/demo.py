@@ -52,7 +52,8 @@ def _run(workspace: Workspace) -> RunFolder:
     import asyncio
 
     from genaipa.execution.engine import RunLimits
-    from genaipa.execution.request import RunRequest, prepare
+    from genaipa.execution.prepare import prepare
+    from genaipa.execution.request import RunRequest
     from genaipa.execution.shards.run import ask
 
     request = RunRequest(SYSTEMS, (POLICY,), experiment="quality", name=NAME, offline=True)

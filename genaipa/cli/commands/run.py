@@ -160,13 +160,13 @@ def _observer(*, yes: bool, connections: int) -> TerminalObserver:
 
 def _prepared(context: typer.Context, observer: TerminalObserver) -> PreparedRun:
     """The run that goes on, or a new one by the options."""
-    from genaipa.execution import request
+    from genaipa.execution.prepare import prepare, resume
 
     options = context.params
     if options["resume"] is None:
-        return _part(options, request.prepare(current_workspace(), _request(options), observer), observer)
+        return _part(options, prepare(current_workspace(), _request(options), observer), observer)
     _refuse_other_plan(context)
-    resumed = request.resume(current_workspace(), options["resume"], observer, offline=options["offline"])
+    resumed = resume(current_workspace(), options["resume"], observer, offline=options["offline"])
     return _part(options, resumed, observer)
 
 

@@ -269,7 +269,7 @@ def _check(resolved: Iterable[Resolved], *, json: bool) -> int:
 
 
 async def _start(resolved: Resolved) -> dict[str, Any]:
-    from genaipa.execution.prepare import start
+    from genaipa.execution.ready import start
     from genaipa.systems.base import Readiness
 
     readiness = Readiness(notes=("a web chat is driven by hand: there is nothing to start.",))

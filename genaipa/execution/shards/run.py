@@ -13,7 +13,7 @@ import msgspec
 from genaipa.errors import GenaipaError, NoRoomError, NotReadyError, OtherAccountError
 from genaipa.execution.engine import RunLimits
 from genaipa.execution.observer import Observer
-from genaipa.execution.prepare import Started
+from genaipa.execution.ready import Started
 from genaipa.execution.request import PreparedRun, check_unchanged, digests
 from genaipa.execution.run import Outcome, carry_out, check_cap
 from genaipa.execution.shards.request import ShardedRun, check_shared, task_of
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Iterator, Sequence
     from pathlib import Path
 
-    from genaipa.execution.prepare import Ready
+    from genaipa.execution.ready import Ready
     from genaipa.runs.records import Record
     from genaipa.runs.shards.shard import Shard
     from genaipa.runs.tally import Tally

@@ -10,7 +10,7 @@ import streamlit as st
 
 from genaipa.errors import GenaipaError, RunBusyError
 from genaipa.execution.manual import ManualRun, Sheet
-from genaipa.execution.request import resume
+from genaipa.execution.prepare import resume
 from genaipa.execution.run import manual_run, settle
 from genaipa.runs import selection
 from genaipa.runs.folder import ANSWERS, RunFolder
