@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def main() -> None:
-    """Run the command line; whoever ends it while it still starts is told so, and it ends as at Ctrl-C later on."""
+    """Run the command line; ended while it still starts, it says so, and ends as at Ctrl-C later on."""
     take_signals()
     # The collector of cycles looks through all that pandas and matplotlib hold each time 700 objects were made: a fifth
     # of a report's time, for next to nothing to collect.

@@ -117,13 +117,13 @@ def kinds() -> dict[str, Kind]:
 
 
 def hooks(which: str, of: Iterable[str] | None = None) -> list[Any]:
-    """Import what that field refers to, each once: of all kinds, or of those of these names."""
+    """Import what that field refers to, each once: of all kinds, or of the named ones."""
     known = kinds() if of is None else {name: kind_of(name) for name in of}
     return [load(target) for target in dict.fromkeys(getattr(kind, which) for kind in known.values()) if target]
 
 
 def plan_of(spec: RunSpec) -> Any:
-    """A run's plan in the struct of its kind; None where that has none."""
+    """A run's plan in the struct of its kind; None if that has none."""
     kind = kind_of(spec.kind)
     return msgspec.convert(spec.plan, load(kind.plan)) if kind.plan else None
 

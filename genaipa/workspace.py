@@ -60,13 +60,13 @@ class Workspace:
     home: Path
     layers: tuple[tuple[str, Path], ...]
     held: Mapping[str, Named] = field(default_factory=dict, compare=False, repr=False)
-    """Documents in memory, of a corpus, that come before those of the layers."""
+    """Documents in memory, of a corpus, that come before the layers'."""
 
     def __repr__(self) -> str:
         return short_repr("Workspace", str(self.home), ", ".join(layer for layer, _ in self.layers))
 
     def holding(self, documents: Mapping[str, Named]) -> Workspace:
-        """The same workspace with these documents, by name, before those of its folders."""
+        """The same workspace with these documents, by name, before its folders'."""
         return replace(self, held=documents)
 
     @property
@@ -106,7 +106,7 @@ class Workspace:
 
 
 WorkspaceLike = Workspace | Path | str | None
-"""A workspace as functions take it: itself, its folder, or None for the one that is found from here."""
+"""A workspace as functions take it: itself, its folder, or None for the one found from here."""
 
 
 def elsewhere(home: Path) -> tuple[str, ...]:

@@ -194,7 +194,7 @@ def _unclear(sources: Sequence[Source]) -> dict[str, list[str]]:
 
 
 def _names(sources: Sequence[Source]) -> list[str]:
-    """Names that select the same again: runs, and systems of runs of which only some were selected."""
+    """Names that select the same again: runs, and systems of runs that were selected in part."""
     found: dict[str, None] = {}
     for source in sources:
         whole = set(source.systems) == set(source.manifest.spec.systems)

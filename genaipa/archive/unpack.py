@@ -104,7 +104,7 @@ def read_pack(file: Path) -> tuple[Pack, dict[str, bytes]]:
 
 
 def _check(file: Path, pack: Pack, contents: dict[str, bytes]) -> None:
-    """A DataError unless the files are those that the pack lists, and their names safe."""
+    """A DataError unless the files are the listed ones, with safe names."""
     if pack.format > FORMAT:
         raise DataError(file, f"was written by a newer genaipa (format {pack.format}); upgrade genaipa.")
     for name in sorted({*contents, *pack.files}):

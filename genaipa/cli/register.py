@@ -16,7 +16,7 @@ from genaipa.cli.terminal.help import Command, Group, Listing, Root
 from genaipa.cli.terminal.options import ExplainOption, QuietOption, WorkspaceOption
 
 _WITHIN = {"runs": ("batches",), "scores": ("objections",)}
-"""Command → those of its own commands that have commands."""
+"""Command → its own commands that have commands."""
 _NOWHERE = ("init", "unpack")
 """Commands that work outside of any workspace."""
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from genaipa.runs.audit import Finding
 
 Progress = Callable[[int, int], None]
-"""Told (files done, files to fetch) after each file."""
+"""Called with (files done, files to fetch) after each file."""
 
 ENTRY_POINTS = "genaipa.datasets"
 DATASETS: dict[str, str] = {"genaipabench": "genaipa.datasets.genaipabench.dataset:GenAIPABench"}

@@ -99,7 +99,7 @@ class _Folder(Origin):
         raise UsageError(f"{self._folder} has no file of {self._files.title} ({clipped(names, 200)}); {self.remedy}")
 
     def _ends(self, path: str) -> list[PurePosixPath]:
-        """A path and its shorter ends, without those that other files of the repository have as well."""
+        """A path and its shorter ends, without ends that other files of the repository share."""
         parts = PurePosixPath(path).parts
         others = [PurePosixPath(other).parts for other in self._files.blobs if other != path]
         ends = [parts[begin:] for begin in range(len(parts))]

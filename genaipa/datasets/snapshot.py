@@ -33,7 +33,7 @@ class Snapshot:
 
     A source may lack files in the folders `optional`, which hold the answers and scores of a study's systems; where all
     files are in these, it has to have one. In place of a blob hash may be the first digits of it, the SHA-256 that a
-    Git-LFS pointer states, or nothing: such a file is told by what reads it.
+    Git-LFS pointer states, or nothing: such a file is checked by its reader.
     """
 
     commit: str

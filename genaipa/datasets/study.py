@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 
 
 class Answer(msgspec.Struct, frozen=True):
-    """A question and a system's answer as published, with their place; `text` is None where the cell is empty."""
+    """A question and a system's answer as published, with their place; `text` is None if the cell is empty."""
 
     system: str
     experiment: StudyExperiment

@@ -1,4 +1,4 @@
-"""Documents of a corpus, and those that are given as they are, on their way into a run and into one that goes on."""
+"""Documents, of a corpus or given as they are, on their way into a new or a resumed run."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ class _Asked:
     ready: Ready
     limits: Limits
     questions: asyncio.Semaphore
-    """Independent questions at once: as many as there are connections. Those that would only wait aren't begun."""
+    """Independent questions at once: as many as there are connections. The rest is not begun."""
     warm: dict[int, asyncio.Event] = field(default_factory=dict)
     in_words: bool = False
     """Whether it can't promise a reply by a JSON schema, so that JSON is asked for in words."""

@@ -31,12 +31,12 @@ SMALLEST_CACHED = 1024
 """Shortest prefix, in tokens, that providers cache."""
 
 _LEAST_JUDGED = 200
-"""Tokens of the shortest prompt of which it is judged whether a server cut it."""
+"""Tokens of the shortest prompt that is checked for being cut by a server."""
 _CUT = 0.5
 """A server that counts less than this share of the tokens sent has cut the prompt: no estimate is so far off."""
 
 _LENGTH = re.compile("\ue000(\\d+)\ue001")
-"""Stands in a message for a reply of so many tokens."""
+"""Stands in a message for a reply of this many tokens."""
 
 
 @dataclass
@@ -44,7 +44,7 @@ class Estimate:
     """One row: a system and an initialization (or another task's name), over all that is asked.
 
     `cost` is without any cache; `cached_cost` if each repeated prefix is read from it; those of batches likewise. None
-    where no price is known, or a system takes no batches.
+    if no price is known, or a system takes no batches.
     """
 
     system: str
@@ -138,7 +138,7 @@ def measure(task: Task, target: Target) -> Iterator[Measured]:
 
 
 def is_cut(messages: Sequence[Message], rate: float, counted: int) -> bool:
-    """Whether a server that `counted` so many tokens can't have read all that it was sent.
+    """Whether a server that `counted` this many tokens can't have read all that it was sent.
 
     `rate` is the characters of a token in the document. The estimate is by length, which no tokenizer falls short of
     by half; a server that counts nothing tells nothing.

@@ -32,7 +32,7 @@ _LOCK = ".judging.lock"
 
 @dataclass
 class PreparedJudges:
-    """The judge's runs to carry out: mostly one; those that were begun before come first.
+    """The judge's runs to carry out: mostly one; earlier ones come first.
 
     `wanted` judgements of the `answers` are asked for, and `had` of them are there already.
     """
@@ -76,7 +76,7 @@ def alone(workspace: Workspace) -> Iterator[None]:
 
 
 async def ask_judges(judges: PreparedJudges, limits: RunLimits, observer: Observer) -> list[tuple[RunFolder, Outcome]]:
-    """Carry out the runs one after another; the spending cap is for all of them, and ends those that follow, too."""
+    """Carry out the runs one after another; the spending cap is for all of them together."""
     done: list[tuple[RunFolder, Outcome]] = []
     left = limits.max_cost
     for run in judges.runs:

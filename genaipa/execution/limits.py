@@ -168,7 +168,7 @@ def at_most(messages: Sequence[Message], settings: Settings) -> Usage:
 
 @dataclass
 class Breaker:
-    """Stops a system whose every call fails the same way, instead of learning it from each question anew."""
+    """Stops a system whose every call fails the same way, instead of learning it from each question again."""
 
     tolerance: int = 2
     reason: str = ""
@@ -313,7 +313,7 @@ async def _once(system: System, messages: Sequence[Message], settings: Settings)
 
 
 def _countable(usage: object) -> Usage | None:
-    """The tokens, where they can be counted and priced; None where a server or an assistant states nonsense."""
+    """The tokens, where they can be counted and priced; None if a server or an assistant states nonsense."""
     if not isinstance(usage, Usage):
         return None
     counts: list[object] = [getattr(usage, name) for name in Usage.__struct_fields__]

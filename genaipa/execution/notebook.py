@@ -56,9 +56,9 @@ class RunOptions(SamplingOptions, total=False):
     corpus: str | Path | None
     """A file of documents, .jsonl or .parquet, in place of their names."""
     limit_documents: int | None
-    """Of a corpus: a sample of so many, drawn by the seed."""
+    """Of a corpus: the size of a sample, drawn by the seed."""
     stratify: str | None
-    """Of a corpus: the column of which each group has its share of the sample."""
+    """Of a corpus: the column whose groups each have their share of the sample."""
     task: str
     """Another task than the paper's procedure: a suite's name, with `plan` for the options that are only its own."""
     plan: Mapping[str, Any]
@@ -208,7 +208,7 @@ def judge(
 
     Each answer is judged once by each judge and pass; the same call again asks only what is missing. `evidence` shows
     the judge what rules found, `own_family` allows one of the family of a system that it judges, and `max_cost` is in
-    US dollars, for all of them. Gives the judge's runs that were asked, none where every verdict was there. A
+    US dollars, for all of them. Gives the judge's runs that were asked, none if every verdict was there. A
     UsageError for a name that fits none, or a judge that may not judge.
 
     >>> genaipa.judge("demo", "scripted/judge.yaml")

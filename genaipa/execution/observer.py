@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Observer:
-    """Is told of the events before and during a run; does nothing by default. An exception of it ends the run in order.
+    """Called at the events before and during a run; does nothing by default. An exception of it ends the run in order.
 
     >>> class Refusals(genaipa.Observer):
     ...     def recorded(self, record, tally):
@@ -29,7 +29,7 @@ class Observer:
 
     @contextlib.contextmanager
     def pulling(self, title: str) -> Iterator[Callable[[int, int], None] | None]:  # noqa: ARG002 - for whoever overrides it
-        """The data set of that title is fetched meanwhile; the callable given is told (files done, files to fetch)."""
+        """The data set of that title is fetched meanwhile; the callable given takes (files done, files to fetch)."""
         yield None
 
     def ready(self, run: PreparedRun, systems: Sequence[Ready], cap: float | None) -> None:
@@ -53,7 +53,7 @@ class Observer:
         """A call will be tried again, for this reason."""
 
     def out(self, system: str, asked: int, done: int) -> None:
-        """So many requests of a system are out in batches, of which its provider has done so many, if it tells."""
+        """`asked` requests of a system are out in batches; its provider has `done` some, if it says so."""
 
     def stopped(self, system: str, reason: str) -> None:
         """A system is asked no more in this run."""

@@ -333,7 +333,7 @@ def _known(kind: str, names: tuple[str, ...], known: Any, hint: str = "") -> Non
 
 
 def _question_sets(workspace: Workspace, request: RunRequest, only: DocumentKind | None) -> dict[str, str]:
-    """Document → question set: the one named for its kind, else the one that is called like its kind."""
+    """Document → question set: the one named for its kind, else the one called like its kind."""
     from genaipa.policies.document import load_document
     from genaipa.questions.sets import load_question_set
 

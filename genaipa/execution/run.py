@@ -42,7 +42,7 @@ class Outcome:
     needed: float = 0.0
     """US dollars that the run would have come to with the call that the cap stopped."""
     elapsed: float | None = None
-    """Seconds that this process learnt and asked for; None where it asked nobody."""
+    """Seconds that this process learnt and asked for; None if it asked nobody."""
     aside: float = 0.0
     """US dollars that are set aside, under a spending cap, for what is out in batches."""
 

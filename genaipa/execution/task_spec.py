@@ -1,4 +1,4 @@
-"""The specs of tasks other than the procedure, each of which decides by its plan what is asked."""
+"""The specs of tasks other than the procedure; its plan decides what each asks."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _ANY_TASK = frozenset({"systems", "kind", "task", "plan", "name", "new", "offline", *Sampling.__struct_fields__})
 """Fields of a request that every task takes."""
 _SAMPLED = frozenset({"seed", "repetitions"})
-"""Those that a kind with a plan takes beside them."""
+"""Options that a kind with a plan takes beside them."""
 
 _CALLED = {
     "documents": "policy",

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 Stamp = tuple[int, int, int]
-"""Inode, length and time, of which one changes with the file."""
+"""Inode, length and time; one changes with the file."""
 
 
 def stamp(path: Path) -> Stamp | None:

@@ -100,7 +100,7 @@ class Keeper:
             self._store.close()
 
     def keep(self, record: Record) -> None:
-        """Put a record's verdict into the store, with those of the last half second."""
+        """Put a record's verdict into the store, with the verdicts of the last half second."""
         self._waiting.append(record)
         if time.monotonic() - self._last >= _EVERY:
             self._put()
@@ -112,7 +112,7 @@ class Keeper:
 
 
 def put_in(workspace: Workspace, runs: Iterable[tuple[RunFolder, Manifest, Material]]) -> None:
-    """Put the verdicts of judges' runs into the store, those that it lacks."""
+    """Put the verdicts of judges' runs that it lacks into the store."""
     with closing(open_store(workspace)) as store:
         for folder, manifest, material in runs:
             store.append(list(Verdicts(manifest, material).events(folder.records())))

@@ -22,8 +22,8 @@ class Judged(msgspec.Struct, frozen=True, omit_defaults=True):
     """One answer as an analyst sees it: the question, the annotated answer, and the reply without its system's names.
 
     `digest` is the answer's. `passages` are the spans of a long document that are shown for all answers to the
-    question, `named` those that this answer names or quotes besides; a document without is shown whole. `parts` are the
-    beginnings of those in which the system was sent the document, where the answer speaks of parts. `passes` are
+    question, `named` the spans that this answer names or quotes besides; a document without is shown whole. `parts` are
+    the beginnings of parts in which the system was sent the document, where the answer speaks of parts. `passes` are
     the numbers of the passes that are wanted.
     """
 
@@ -48,7 +48,7 @@ class Material(msgspec.Struct, frozen=True):
     """The content of `judged.json`.
 
     The marks around the answers are made of `secret`; `prompt` is the digest in the judge's name. `runs` have the
-    answers, `own_family` says of which systems' family a judge is: judge → systems.
+    answers, `own_family` names systems of a judge's family: judge → systems.
     """
 
     prompt: str

@@ -11,7 +11,7 @@ _NAME = re.compile(r"judge:(?P<model>.+)@(?P<prompt>[0-9a-f]{12})#(?P<passed>[1-
 class Judge(NamedTuple):
     """One judge, as an event's `analyst` names it: another model, prompt or pass is another judge.
 
-    `model` is the one that the provider says it served, `prompt` the first 12 digits of the SHA-256 of everything that
+    `model` is the one the provider says it served, `prompt` the first 12 digits of the SHA-256 of everything that
     decides the request's words, and `passed` the number of the pass, from 1.
 
     >>> str(Judge("claude-sonnet-4-6", "0123456789ab", 1))

@@ -1,4 +1,4 @@
-"""The passages of a long document that a judge is shown: those that bear on a question, and those an answer names."""
+"""The passages of a long document that a judge is shown: for a question, and named in an answer."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Passages:
         return tuple(span for span in pieces if text[slice(*span)].strip())
 
     def about_question(self, case: Case) -> tuple[Span, ...]:
-        """The three nearest to the question and those that the annotated answer rests on, for all answers to it."""
+        """The three nearest to the question and the annotated answer's passages, for all answers to it."""
         near = self._by_nearness(case.original or case.asked)
         targets = annotated_targets(case.annotated, self.document, case.part_set) if case.annotated else ()
         rests_on = self._touched(span for _, span in targets if span)
@@ -106,7 +106,7 @@ def _tokens(span: Span) -> int:
 
 
 def _within(spans: Iterable[Span], room: int) -> tuple[Span, ...]:
-    """As many of these passages as so many tokens have room for, the first ones first; in the document's order."""
+    """The first of these passages that fit into this many tokens, in the document's order."""
     kept: list[Span] = []
     for span in spans:
         if _tokens(span) <= room:

@@ -1,4 +1,4 @@
-"""The judgements that are missing: of all that are wanted, those that neither the store nor a judge's run has.
+"""The judgements that are missing: wanted, and neither in the store nor in a judge's run.
 
 A judgement is an answer by a judge, prompt, rubric and pass; it is asked for once, ever.
 """
@@ -47,7 +47,7 @@ Wanted = dict[str, set[tuple[str, int]]]
 
 
 class JudgeRequest(NamedTuple):
-    """The request for judges: of the answers of which runs, by which systems, how often, and what they are shown.
+    """The request for judges: which runs' answers, by which systems, how often, and what they are shown.
 
     `only` filters the answers.
     """
@@ -65,7 +65,7 @@ class JudgeRequest(NamedTuple):
 class Plan:
     """The judge's runs to carry out: those `begun` before that go on, and `new` ones.
 
-    `wanted` is the number of judgements of the `answers` that are asked for, `had` of those that are there already.
+    `wanted` is the number of judgements of the `answers` that are asked for, `had` of the present ones.
     `said` are sentences for whoever asked.
     """
 

@@ -1,4 +1,4 @@
-"""The messages that a judge is sent, as Jinja templates: those of `prompts/judge/`, the workspace's over the shipped.
+"""The messages that a judge is sent, as Jinja templates: `prompts/judge/`, the workspace's over the shipped.
 
 TEMPLATES lists what each sees. What a judge is asked decides who it is: its name has the digest of all of this.
 """

@@ -47,7 +47,7 @@ class Inputs:
 
     @classmethod
     def read(cls, folder: RunFolder) -> Inputs:
-        """Those of a run that was begun, from its folder alone; a DataError for one that is damaged."""
+        """The plan of a run that was begun, from its folder alone; a DataError for one that is damaged."""
         manifest = folder.manifest()
         documents = {}
         for name, facts in manifest.documents.items():
@@ -136,7 +136,7 @@ class JudgeTask(Task):
                     yield judged, passed, conversation, opening
 
     def sample(self, target: Target) -> tuple[Iterator[Dialogue], int]:
-        """Those that are missing, in one dialogue where they begin alike: there is seen what repeats a document."""
+        """Missing verdicts, in one dialogue where they begin alike: there is seen what repeats a document."""
         kept = self.folder.seen()[0].kept if self.folder else target.kept
         missing = (
             one
@@ -234,7 +234,7 @@ class JudgeTask(Task):
 
     @contextmanager
     def keeping(self, folder: RunFolder) -> Iterator[Callable[[Record], None]]:
-        """Put each verdict into the store of scores soon after it is on disk, those of earlier sittings first."""
+        """Put each verdict into the store of scores soon after it is on disk, earlier sittings' first."""
         with Keeper(self.workspace, folder, self.material) as keeper:
             yield keeper.keep
 

@@ -146,9 +146,9 @@ def add_document(
     """Add a document to the workspace: a file (text, Markdown, HTML, PDF, Word) or an address.
 
     `company` is its name in questions (of a regulation, its short name), `title` its full title, by default the one
-    found in it; `force` replaces the document of that name; `tell` is told which tables and lists of a page were kept.
-    Look whether `text` is whole. A UsageError for a name that can't be, or is taken, and where there is no workspace; a
-    DataError for a file that can't be read.
+    found in it; `force` replaces the document of that name; `tell` is called with what was kept
+    of a page's tables and lists. Look whether `text` is whole. A UsageError for a name that can't be, or is taken, and
+    where there is no workspace; a DataError for a file that can't be read.
 
     >>> with open("acme.txt", "w") as file:
     ...     _ = file.write("We keep your address for a year.")

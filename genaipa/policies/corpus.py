@@ -107,7 +107,7 @@ class Corpus:
         return int((self.first == _counting(self.first)).sum())
 
     def chosen(self, number: int | None = None) -> NDArray[np.int64]:
-        """The rows that are asked about, in the order of the file: one for each text, or a sample of so many.
+        """The rows that are asked about, in the order of the file: one for each text, or a sample of that size.
 
         Each stratum has its share of a sample, by largest remainders. The sample depends on the seed and the documents'
         names alone, not on their order.
@@ -137,7 +137,7 @@ class Corpus:
         return found
 
     def entries(self, rows: Sequence[int] | NDArray[np.int64]) -> Iterator[Document]:
-        """The documents of these rows, which rise, with the names of those that have the same text; in a stream.
+        """The documents of these rows, which rise, with the names of rows of the same text; in a stream.
 
         A DataError at the end if the file was changed meanwhile.
         """
@@ -175,7 +175,7 @@ class Corpus:
         return [int(self.starts[number]) for number in rows]
 
     def _check_unchanged(self) -> None:
-        """Raise a DataError unless the file is the one that was checked."""
+        """Raise a DataError unless the file is the checked one."""
         if stamp(self.path) != self.stamp:
             raise DataError(self.path, "was changed while it was read; begin again.")
 

@@ -37,7 +37,7 @@ class Group(NamedTuple):
 
 
 def measured(document: Document) -> tuple[float, ...]:
-    """The statistics of one document, in the order of `MEASURES`; NaN for those that only an English one has."""
+    """The statistics of one document, in the order of `MEASURES`; NaN for measures that only English has."""
     found = measure(document.text, document.about.language)
     return (
         found.words,

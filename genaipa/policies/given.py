@@ -81,7 +81,7 @@ _GENERIC = frozenset(
 )
 """Words of titles and file names that name no company."""
 _SPEAKING = frozenset(["how", "i", "me", "my", "our", "us", "we", "what", "when", "who", "why", "you", "your"])
-"""Words of a title that speaks to the reader, in which a company's name can't be told from other words."""
+"""Words of a title that speaks to the reader, whose company name can't be found."""
 _BETWEEN = re.compile(r"\s*[|\u2013\u2014:\u00b7\u00bb\u2022]\s*|\s+-\s+")
 
 
@@ -95,7 +95,7 @@ def is_source(name: str) -> bool:
 def read_given(source: str, company: str, is_taken: Callable[[str, str], bool]) -> Document:
     """The document of a file, an address or standard input.
 
-    `company` is told by the title or the host where it is empty. `is_taken` (name, digest) is whether another text has
+    `company` comes from the title or the host where it is empty. `is_taken` (name, digest) is whether another text has
     a name; a number is added then. The errors of `extract`, and a UsageError for a company that can't be one.
     """
     extracted = extract(source)
@@ -131,7 +131,7 @@ def _document(extracted: Extracted, name: str, company: str) -> Document:
 
 
 def needs_company(document: Document) -> UsageError:
-    """The error of asking by a name that nobody has told."""
+    """The error of asking by an unknown name."""
     return UsageError(
         f"{document.about.source} has no company's name in its title, and this experiment asks by that name: add "
         "--company NAME, or ask with the document alone: --experiment quality."

@@ -9,7 +9,7 @@ _LOOKED_AT = 20_000
 _FEWEST = 30
 """Words below which a text tells nothing of its language."""
 _SHARE = 0.08
-"""Least share of English function words; English policies have about 0.25, those of other languages below 0.03."""
+"""Least share of English function words; English policies have about 0.25, other languages below 0.03."""
 _FUNCTION_WORDS = frozenset(
     ("the", "and", "of", "to", "that", "your", "you", "our", "with", "this", "are", "we", "not", "may", "by", "or")
 )

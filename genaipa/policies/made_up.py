@@ -33,7 +33,7 @@ _SECTORS = {
 }
 _COUNTRIES = ("DE", "FR", "GB", "IN", "US")
 _SNAPSHOTS = 20
-"""One in so many is a later snapshot with the text of the one before it."""
+"""One in this many is a later snapshot with the text of the one before it."""
 _LEFT_OUT = 0.25
 """Chance that a policy has nothing to say in a section."""
 
@@ -142,7 +142,7 @@ We may change this policy at any time. The newest version is always on this page
 
 Write to the privacy team of {company} with any question. Every message gets a number and an answer.
 """
-"""Sections, each with the paragraphs of which it has some."""
+"""Sections, each with paragraphs to draw from."""
 
 
 @cache
@@ -153,7 +153,7 @@ def _sections() -> dict[str, list[str]]:
 
 
 def made_up(number: int, seed: int = 0) -> Iterator[Document]:
-    """Draw so many made-up policies; the first ones of a larger number are the same."""
+    """Draw N made-up policies; the first ones of a larger number are the same."""
     before: Document | None = None
     for count in range(number):
         if before is not None and count % _SNAPSHOTS == _SNAPSHOTS - 1:

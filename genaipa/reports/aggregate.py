@@ -30,7 +30,7 @@ _ANSWER = [
 
 
 def averaged(rows: pd.DataFrame) -> list[str]:
-    """The columns of which averages are taken: the metrics, M_all, M_all+ and M_all-."""
+    """The averaged columns: the metrics, M_all, M_all+ and M_all-."""
     return [*metrics_of(rows), "m_all", "m_all_positive", "m_all_negative"]
 
 
@@ -60,7 +60,7 @@ def kept(
 def answers(frame: pd.DataFrame) -> pd.DataFrame:
     """One row per answer (or published score) with its averages over scores; `scores` is how many there are.
 
-    It is 0 for a judge's estimate (`judged.estimate`) about a question of which people scored no answer.
+    It is 0 for a judge's estimate (`judged.estimate`) about a question whose answers people didn't score.
 
     Columns: those of a cell, what identifies the answer, `averaged`, `scores`, and `doubtful`: how many of them are in
     doubt.

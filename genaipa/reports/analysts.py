@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 LEAST_ANALYSTS = 3
-"""Below so many analysts nothing is said about others."""
+"""Below this many analysts nothing is said about others."""
 MOST_APART = 0.25
-"""Share of two sides' scores by other analysts above which who scored can't be told from the systems."""
+"""Share of two sides' scores by other analysts above which analysts can't be separated from the systems."""
 _ROUNDS = 50
 _SETTLED = 1e-9
 _TOLD = 0.1
@@ -135,7 +135,7 @@ def number_of(frame: pd.DataFrame) -> str:
 
 
 def other_people(ours: pd.DataFrame, theirs: pd.DataFrame) -> str:
-    """A sentence on who scored which side, where that can't be told from the systems; empty where it can.
+    """A sentence on who scored which side, where that is confounded with the systems; else empty.
 
     Both are tidy tables; compared are the analysts' shares of each side's counted scores.
     """

@@ -84,7 +84,7 @@ class AskedQuestion:
 
 @dataclass(frozen=True)
 class Answers:
-    """Questions with their answers, of those that have an average, and sentences on the answers left out."""
+    """Questions that have an average with their answers, and sentences on the answers left out."""
 
     questions: list[AskedQuestion]
     lacking: list[str]

@@ -51,10 +51,10 @@ _ENDS = {
 """Column → the ends of its scale."""
 _QUESTION = ["system", "experiment", "question"]
 ROUGH = 10
-"""Below so many questions or documents, a note says how few they are."""
+"""Below this many questions or documents, a note says how few they are."""
 
 LEAST_FOR_MEDIAN = 6
-"""Of so many draws the least and the largest enclose the median in 95 of 100 studies, of fewer they don't."""
+"""Of this many draws the least and the largest enclose the median in 95 of 100 studies, of fewer they don't."""
 
 
 def about_policies(rows: pd.DataFrame) -> pd.DataFrame:
@@ -80,7 +80,7 @@ def policy_questions(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def groups_of_questions(rows: pd.DataFrame, *, categories: bool = False) -> Iterator[tuple[str, pd.DataFrame]]:
-    """The rows of all questions, of those from FAQs, of those of users, and of each category if asked: what there is.
+    """The rows of all questions, of FAQs', of users', and of each category if asked: what there is.
 
     Where all questions come from one source, or one category, its rows are given as well as all.
     """
@@ -116,7 +116,7 @@ def weighted(frame: pd.DataFrame, column: str) -> pd.DataFrame:
     single, known = (found["document"] != "").to_numpy(), found[column].notna().to_numpy()
 
     def number(rows: NDArray[np.bool_]) -> NDArray[Any]:
-        """Count, for each row, those of these rows that have its question."""
+        """Count, for each row, these rows that have its question."""
         many: NDArray[Any] = np.bincount(place[rows], minlength=len(found))[place]
         return many
 

@@ -52,8 +52,8 @@ _SIDE = 28
 class Comparison:
     """The differences, and in words: what differed beforehand, what was found, how, and what could not be read.
 
-    `frame` are the differences for pandas, `table` the same ready to be shown. `documents` are those of the pairs; none
-    where means over documents are compared.
+    `frame` are the differences for pandas, `table` the same ready to be shown. `documents` are the pairs' documents;
+    none if means over documents are compared.
     """
 
     first: str
@@ -72,7 +72,7 @@ class Comparison:
 
     @property
     def figure(self) -> Figure | None:
-        """The forest plot of the differences; None where there is nothing to compare."""
+        """The forest plot of the differences; None if there is nothing to compare."""
         return forest.forest(self.table, self.first, self.second)
 
     def __repr__(self) -> str:

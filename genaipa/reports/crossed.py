@@ -42,11 +42,11 @@ LEVEL = 0.95
 SHARES = ((0.0, 1.0), (0.0, 100.0))
 """Scales of shares: each answer is one or not."""
 LEAST_DOCUMENTS = 3
-"""Below so many documents nothing is said about other policies."""
+"""Below this many documents nothing is said about other policies."""
 LEAST_KNOWN = 5
-"""Below so many questions that people scored answers to, a judge's scores of the others give no estimate."""
+"""Below this many questions with answers that people scored, a judge's scores give no estimate."""
 FEW_DOCUMENTS = 10
-"""Below so many documents, what is said about other policies comes with a warning."""
+"""Below this many documents, what is said about other policies comes with a warning."""
 _ENDLESS = (-np.inf, np.inf)
 _TWO = 2
 _MOST_BENT = 0.97
@@ -97,7 +97,7 @@ def crossed(
     questions, so that every question counts alike. Several values of one cell are averaged before; NaN are left out,
     and cells may lack. An empty document is a value that is known as a mean over documents only, and is left out where
     its question has documents. With `weights` (positive), a question's mean is the weighted one of all its values.
-    `limits` are the ends of the scale, which no interval leaves; those of `SHARES` make it a share, which has intervals
+    `limits` are the ends of the scale, which no interval leaves; the ends `SHARES` make it a share, which has intervals
     also where all questions are alike, and no p values. Where some values are a judge's estimates, `known` says of each
     value whether people scored an answer to its question: only those questions say how far the judge is off, there is
     no result below `LEAST_KNOWN` of them, and none is taken for a share. `panel` are the analysts who gave the values.
@@ -196,7 +196,7 @@ def apart(first: tuple[Any, Any], second: tuple[Any, Any], *, limits: _Limits | 
 class _Cells:
     """The cells that have a document: value, weight, place of question and of document; and the questions' means.
 
-    All weights of a question add up to 1; those of all cells with a document add up to `known`.
+    All weights of a question add up to 1; of all cells with a document, to `known`.
     """
 
     value: Floats

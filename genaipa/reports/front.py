@@ -27,7 +27,7 @@ _NAMED = 3
 """Systems that a title names beside the best."""
 _BULLETS = 3
 _SILENT = 5
-"""Things named of which a study says nothing."""
+"""Things named that a study says nothing about."""
 _DETAILS = re.compile(r" \(findings: [^)]*\)")
 _ABSENT = re.compile(r"(.*?) (?:is|are) not shown")
 _UNLIKE = (
@@ -147,7 +147,7 @@ def _rest(others: Sequence[str], means: Mapping[str, float], names: Mapping[Any,
 
 
 def _between(pairs: pd.DataFrame, first: str, second: str) -> dict[str, Any] | None:
-    """The row of two systems, as the first less the second; None where they have nothing in common."""
+    """The row of two systems, as the first less the second; None if they have nothing in common."""
     for row in pairs.to_dict("records"):
         if (row["first"], row["second"]) == (first, second):
             return {str(name): value for name, value in row.items()}

@@ -51,7 +51,7 @@ class Gathered:
 
     `statistics` are of the documents that the runs asked about, by name. `questions` (id → text, with its placeholder)
     and `categories` (id → name) are in the order of their sets. `findings` are the audits' of these runs.
-    `problems` are sentences on unreadable files. `groups` are those of the documents that are told apart.
+    `problems` are sentences on unreadable files. `groups` are the documents' groups that are shown apart.
     """
 
     frame: pd.DataFrame
@@ -62,7 +62,7 @@ class Gathered:
     reworded: set[str] = field(default_factory=set)
     """The ids under which runs asked different words: their sets differ."""
     corrections: set[tuple[str, str]] = field(default_factory=set)
-    """(document, question) of annotated answers of which a correction is known."""
+    """(document, question) of annotated answers with a known correction."""
     corrected: bool = False
     """Whether the corrections are applied."""
     annotated: dict[tuple[str, str, str], str] = field(default_factory=dict)
@@ -160,7 +160,7 @@ def gather_scored(
 
 @tidy_table.plain_texts
 def rescored(gathered: Gathered, events: Iterable[Event], *, excluded: bool = False) -> Gathered:
-    """The same answers with the scores in effect after these events in place of their own: no run is read anew."""
+    """The same answers with the scores in effect after these events in place of their own: no run is read again."""
     before = gathered.frame
     wanted = {*before["answer"].cat.categories} - {""}
     given = [event for event in events if event.answer in wanted]

@@ -4,7 +4,7 @@ It is laid out for a width of 455 pt (`article` with margins of an inch); where 
 In two columns it takes the width of both, and one that breaks over pages begins a page of its own.
 
 Where a table is too wide, its headings are broken into lines or turned upright, its texts broken, and its letters get
-smaller; one that is too high is a `longtable`. Widths are those of Computer Modern, roughly. M_all and p-values are
+smaller; one that is too high is a `longtable`. Widths are Computer Modern's, roughly. M_all and p-values are
 set as formulas.
 """
 
@@ -189,7 +189,7 @@ def _shared(cells: list[float], least: list[float], heads: list[float], room: fl
 
 
 def _heading(text: str, width: float) -> list[str]:
-    """The heading in lines of so many ems, or of a word."""
+    """The heading in lines of this many ems, or of a word."""
     lines: list[str] = []
     for word in text.split():
         if lines and _ems(f"{lines[-1]} {word}") <= width:
@@ -225,7 +225,7 @@ def _ems(text: str) -> float:
 
 
 def _number_ems(cell: str) -> float:
-    """The width of a number: signs of a formula are wider than those of a text."""
+    """The width of a number: signs of a formula are wider than a text's."""
     power = _POWER.match(cell)
     return _ems(cell) + 0.45 * sum(cell.count(sign) for sign in "+-\u2212") + (1.2 if power else 0.0)
 

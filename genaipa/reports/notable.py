@@ -71,7 +71,7 @@ def _made_up(gathered: Gathered) -> list[str]:
 
 
 def weighty(gathered: Gathered) -> list[str]:
-    """Those of the sentences that change how averages are read, without their details."""
+    """The sentences that change how averages are read, without their details."""
     audited = _audited(gathered.findings, gathered.frame)
     return [*_made_up(gathered), *_mixed(gathered.frame), *_reworded(gathered), *audited, *_in_doubt(gathered.frame)]
 
@@ -135,7 +135,7 @@ def _mixed(frame: pd.DataFrame) -> list[str]:
 
 
 def _corrected(gathered: Gathered) -> list[str]:
-    """A sentence on annotated answers of which a correction is known; where they are to be applied, also on none."""
+    """A sentence on annotated answers with a known correction; where they are to be applied, also on none."""
     if not gathered.corrections:
         none = "No correction of these annotated answers is known (corrections/), so that nothing was applied."
         return [none] if gathered.corrected else []

@@ -50,7 +50,7 @@ class Part(NamedTuple):
 
 
 def part_scored(rows: pd.DataFrame) -> Part:
-    """The part that is scored of the answers of one system in one experiment, of which these are rows."""
+    """The scored part of the answers of one system in one experiment; these are its rows."""
     rows = _scorable(rows)
     each = rows.groupby(["run", "key"], observed=True, sort=False)
     scored, wave = each["counted"].any(), each["in_wave"].first().astype(str)
@@ -90,9 +90,9 @@ def _unplanned(rows: pd.DataFrame) -> str:
 
 @aggregate.kept
 def parts(frame: pd.DataFrame) -> pd.DataFrame:
-    """Each system and experiment of which people scored answers, and the `part` (`Part`) of them that they scored.
+    """Each system and experiment with answers that people scored, and the `part` (`Part`) of them that they scored.
 
-    Those of which a study published scores, which are no part of its answers, are left out.
+    Studies' published scores are no part of their answers, and are left out.
     """
     published = {*_keys(frame[(frame["unit"] == "table") & frame["counted"]])}
     found = [

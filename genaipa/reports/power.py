@@ -40,7 +40,7 @@ class Components(NamedTuple):
 
 
 PUBLISHED = Components(questions=262.0, documents=49.0, rest=886.0)
-"""Those of ChatGPT-4 and Bard in the GenAIPABench study: the means over its tables of M_all by document for robustness,
+"""ChatGPT-4 and Bard in the GenAIPABench study: the means over its tables of M_all by document for robustness,
 recall and summary, as `components` finds them."""
 
 
@@ -48,7 +48,7 @@ def components(values: Floats) -> Components:
     """Estimate the components from differences, questions x documents, NaN where there is none.
 
     By a two-way analysis of variance without interaction; with one document or one question `rest` is 0, for it can't
-    be told from the other. An estimate may be below 0, where there is less variance than chance makes.
+    be separated from the other. An estimate may be below 0, where there is less variance than chance makes.
     """
     row, column = np.nonzero(~np.isnan(values))
     value, shape = values[row, column], values.shape
@@ -109,7 +109,7 @@ def detectable(
 
 
 def _found(reach: Floats, error: float) -> float:
-    """The difference of which `POWER` is found: its mean, of this standard error, lies beyond half an interval.
+    """The difference found with probability `POWER`: its mean, of this standard error, lies beyond half an interval.
 
     The mean of a normal sample does not depend on how its values vary, nor then on the interval's half.
     """

@@ -84,7 +84,7 @@ def _commit(manifest: Manifest) -> str:
 
 
 def systems(gathered: Gathered) -> Table:
-    """One row per system as it was asked: the model that was asked for, and the one that the provider says served."""
+    """One row per system as it was asked: the model asked for, and the one the provider says served."""
     found: dict[tuple[str, ...], list[str]] = {}
     for source in gathered.sources:
         for name in source.systems:

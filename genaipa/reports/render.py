@@ -29,7 +29,7 @@ _FITS = 28
 _BROAD = 9
 """Columns above which a table is set closer."""
 _LINKED = ("question", "m_all", "m_all10")
-"""Columns whose cells lead to the answers behind them, beside those of metrics."""
+"""Columns whose cells lead to the answers behind them, beside the metrics'."""
 
 
 def headings(table: Table) -> list[str]:

@@ -52,7 +52,7 @@ class Report:
 
     @classmethod
     def of(cls, gathered: Gathered, bounds: Bounds | None = None, selection: Sequence[str] = ()) -> Report:
-        """The report of a tidy table and the facts gathered with it; `bounds` are those of the bands."""
+        """The report of a tidy table and the facts gathered with it; `bounds` are the bands'."""
         bounds = bounds or gathered.rubric.bands
         procedure = not gathered.frame.empty or not gathered.by_rule
         made = chapters(gathered, bounds) if procedure else []
@@ -100,7 +100,7 @@ class Report:
 
     @cached_property
     def gaps(self) -> list[str]:
-        """Those of `notable` that say which answers are not here: filtered out, failed, refused or cut off."""
+        """Sentences of `notable` that say which answers are not here: filtered out, failed, refused or cut off."""
         return notable.gaps(self.gathered)
 
     @cached_property
@@ -147,8 +147,8 @@ class Report:
     ) -> Path:
         """Write the page, and every figure and table as files, into a folder; gives the page's path.
 
-        An earlier report in the folder is replaced. `formats` are those of the figures, `whole` shows answers whose
-        text may not be passed on, and `tell` is told each step. The same input gives the same bytes. A
+        An earlier report in the folder is replaced. `formats` are the figures', `whole` shows answers whose
+        text may not be passed on, and `tell` is called at each step. The same input gives the same bytes. A
         UsageError if the folder holds files and no report, or can't be written.
         """
         return writing.write(self, folder, formats=formats, whole=whole, tell=tell)
@@ -169,7 +169,7 @@ def report(
     """Report on these runs, and on all runs of these systems; without a name, on every run of the workspace.
 
     It is written into `folder` if one is given (see `Report.write`). `excluded` counts answers that audits exclude;
-    `corrected` applies the known corrections of annotated answers; `bounds` are those of the bands; `by` is a
+    `corrected` applies the known corrections of annotated answers; `bounds` are the bands'; `by` is a
     column of the documents' groups that are looked at apart; `only` filters the answers. A UsageError where there is no
     run, or a name fits none.
 
@@ -233,7 +233,7 @@ def scores(
 
     The columns are those of `genaipa.reports.tidy.columns`. `everything` adds the rows that no average counts, whose
     `counted` is false: judges' scores, further scores by the reference analyst, excluded answers, and answers that
-    nobody scored. Other arguments and errors as those of `report`.
+    nobody scored. Other arguments and errors as of `report`.
 
     >>> scores = genaipa.scores("demo")
     >>> scores.groupby("system", observed=True)["m_all"].mean().round(2)

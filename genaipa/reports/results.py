@@ -27,9 +27,9 @@ class Against(NamedTuple):
 
 
 class Results(Protocol):
-    """A kind's part of reports, made of a workspace and of runs, of which it takes its own.
+    """A kind's part of reports, made of a workspace and of the kind's own runs.
 
-    `name` is its key in JSON; `problems` are sentences on what can't be read, `notable` those that no reader may miss,
+    `name` is its key in JSON; `problems` are sentences on what can't be read, `notable` the ones no reader may miss,
     `facts` rows of the report's head: what was asked, in how many items.
     """
 
@@ -49,7 +49,7 @@ class Results(Protocol):
         ...
 
     def leaderboard(self, gathered: Gathered) -> Table | None:
-        """All systems in one table; None where there is nothing to rank."""
+        """All systems in one table; None if there is nothing to rank."""
         ...
 
     @classmethod

@@ -75,7 +75,7 @@ class Table:
     paper's section. `data` has plain columns and no index; `headings` are the columns as people read them (a column
     that is not listed is headed by its own name), `formats` how their numbers are written ("+.2f"), and an absent
     number is left blank. `aside` are the columns that only CSV and JSON have, because people would have too many, and
-    `faint` those that HTML shows in grey, because nothing may be concluded from them. `tenfold` are columns of M_all
+    `faint` the ones that HTML shows in grey, because nothing may be concluded from them. `tenfold` are columns of M_all
     from 1 to 10, which people read from 10 to 100; where there is a column `measure`, in its rows of M_all alone.
     """
 

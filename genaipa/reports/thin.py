@@ -1,4 +1,4 @@
-"""Experiments of which too little is scored to count in the leaderboard, and the sentences that say so elsewhere."""
+"""Experiments with too few scores to count in the leaderboard, and the sentences that say so elsewhere."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ Thin = dict[tuple[str, str], tuple[int, int]]
 
 @aggregate.kept
 def thin(frame: pd.DataFrame) -> Thin:
-    """The experiments of a tidy table of which too little is scored.
+    """The experiments of a tidy table with too few scores.
 
     A published mean over documents scores its question about each of them.
     """
@@ -54,7 +54,7 @@ def thin(frame: pd.DataFrame) -> Thin:
 
 
 def enough(frame: pd.DataFrame) -> pd.DataFrame:
-    """The rows of the experiments of which enough is scored to count (`thin`)."""
+    """The rows of the experiments with enough scores to count (`thin`)."""
     few = thin(frame)
     # The same object, where that is all, so that what is `kept` of it is found again.
     return frame.loc[~pd.MultiIndex.from_frame(frame[_BY].astype(str)).isin(list(few))] if few else frame
@@ -76,12 +76,12 @@ def left_out(few: Thin) -> str:
 
 
 def warned_table(made: Table, few: Thin) -> Table:
-    """The table with a sentence on those of these experiments that it has averages of."""
+    """The table with a sentence on these experiments, where it has averages of any."""
     return replace(made, note=f"{made.note}{_no_sample(made.name, made, few)}")
 
 
 def warned_figure(drawn: Figure, few: Thin) -> Figure:
-    """The figure with a sentence on those of these experiments that it has averages of."""
+    """The figure with a sentence on these experiments, where it has averages of any."""
     return replace(drawn, about=f"{drawn.about}{_no_sample(drawn.name, drawn.table, few)}")
 
 

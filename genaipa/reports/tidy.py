@@ -128,7 +128,7 @@ _COLUMNS: dict[str, tuple[Kind, str]] = {
     "doubt": ("category", "why a rule alone says that the row is counted, or excluded; empty where it is in no doubt"),
     "counted": ("bool", "whether averages take the row"),
 }
-"""The columns that every tidy table has; those of the metrics are before `m_all`."""
+"""The columns that every tidy table has; the metrics' are before `m_all`."""
 
 
 def columns(metrics: Iterable[str]) -> dict[str, tuple[Kind, str]]:
@@ -199,7 +199,7 @@ def _joined(answers: pd.DataFrame, scores: pd.DataFrame, order: Mapping[str, Seq
 
 
 def _stacked(scored: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
-    """Both kinds of rows, their categories being those of both."""
+    """Both kinds of rows, with the categories of both."""
     if published.empty:
         return scored
     for name, (kind, _) in _COLUMNS.items():
@@ -243,7 +243,7 @@ def _typed(frame: pd.DataFrame, orders: Mapping[str, Sequence[str]]) -> pd.DataF
 
 
 def _category(column: pd.Series, first: Sequence[str]) -> pd.Series:
-    """The column as categories: those of `first` in its order, then the others sorted; empty where there is none.
+    """The column as categories: `first` in its order, then the others sorted; empty where there is none.
 
     One that holds categories already keeps their order.
     """

@@ -99,7 +99,7 @@ class Batch:
 
 
 class _Named(msgspec.Struct):
-    """A line of results, of which only the name is read; Google calls it a key."""
+    """A line of results; only its name is read, which Google calls a key."""
 
     custom_id: str = ""
     key: str = ""
@@ -142,7 +142,7 @@ def was_batched(folder: Path) -> bool:
 
 
 def out_sentence(batches: Sequence[Batch]) -> str:
-    """Count the batches that are out, their questions, and those of these that are done."""
+    """Count the batches that are out, their questions, and how many are done."""
     asked = sum(len(batch.intended.lines) for batch in batches)
     done = sum(batch.done for batch in batches)
     one = len(batches) == 1

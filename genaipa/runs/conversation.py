@@ -26,7 +26,7 @@ _PURPOSES: dict[Kind, tuple[Purpose, Purpose]] = {
 def conversation(folder: RunFolder, record: Record, offsets: Mapping[str, int]) -> list[Message]:
     """The messages up to and with this record: introduction, turns before it, its question, the reply if any.
 
-    `offsets` are the byte offsets of the latest record of each key (`folder.seen`): of all texts, only those of this
+    `offsets` are the byte offsets of the latest record of each key (`folder.seen`): only the texts of this
     conversation are read.
     """
     near = folder.near(record.document)

@@ -29,7 +29,7 @@ class _Name(msgspec.Struct):
 
 
 class KeptDocuments(Mapping[str, Document]):
-    """The documents that a run folder keeps in one file, by name; none where it keeps a file for each.
+    """The documents that a run folder keeps in one file, by name; none if it keeps a file for each.
 
     Only where each line begins is kept in memory.
     """

@@ -68,7 +68,7 @@ class Filters:
         return tuple(filter(None, self.in_words().split("; ")))
 
     def checked(self, runs: Sequence[tuple[RunFolder, Manifest]]) -> Filters:
-        """The same, with what to leave out told apart: a name that is no system's is a run's, or a part of it.
+        """The same, with what to leave out resolved: a name that is no system's is a run's, or a part of it.
 
         An UnknownNameError for a filter that names nothing of what there is; a misspelt one would go unnoticed. That
         there is nothing published to leave out is no mistake.

@@ -28,7 +28,7 @@ def is_run(path: Path) -> bool:
 
 
 def run_folders(workspace: Workspace) -> list[RunFolder]:
-    """The runs of a workspace, oldest first; those that were imported, whose names tell no time, before all others."""
+    """The runs of a workspace, oldest first; imported ones, whose names say no time, before all others."""
     # A manifest that is lost has a copy beside it, which is read in its place.
     known = {path.parent for name in (MANIFEST, MANIFEST_COPY) for path in workspace.runs.glob(f"*/{name}")}
     folders = [path for path in known if not path.name.startswith(".")]
@@ -38,7 +38,7 @@ def run_folders(workspace: Workspace) -> list[RunFolder]:
 def find_run(workspace: Workspace, name: str) -> RunFolder:
     """The run of that name, path, or unambiguous part of a name.
 
-    `latest` is the newest in which answers were asked for: a judge's runs come after those that are looked at.
+    `latest` is the newest in which answers were asked for: a judge's runs come after the judged ones.
     """
     direct = workspace.home / name
     for path in (direct, workspace.runs / name):

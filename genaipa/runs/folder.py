@@ -233,7 +233,7 @@ class RunFolder:
         return [(0, self)]
 
     def members(self) -> Iterator[tuple[str, list[Path]]]:
-        """(name in the folder, the files of which its content consists) of everything in it, by name."""
+        """(name in the folder, the files that make up its content) of everything in it, by name."""
         for path in sorted(path for path in self.path.rglob("*") if path.is_file()):
             yield path.relative_to(self.path).as_posix(), [path]
 
@@ -242,7 +242,7 @@ class RunFolder:
         return journal.lines(self.answers, start)
 
     def stamp(self) -> tuple[int, int, int] | None:
-        """Numbers of which one changes with each answer; None if there is none."""
+        """Numbers that change with each answer; None if there is none."""
         return stamp(self.answers)
 
     def near(self, document: str) -> RunFolder:  # noqa: ARG002 - a run of shards looks for it
@@ -389,7 +389,7 @@ class RunFolder:
         return manifest, tally
 
     def status(self, manifest: Manifest, *, missing: bool) -> RunStatus:
-        """The status that the run has now, wherever it is told; `missing` says that answers are.
+        """The run's status now, wherever it is shown; `missing` says that answers are.
 
         It is the manifest's, unless whoever wrote that was killed, or answers have gone since.
         """

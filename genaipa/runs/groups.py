@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from genaipa.runs.selection import Source
 
 NONE = "(none)"
-"""The group of documents of which nothing is known in the column."""
+"""The group of documents without a value in the column."""
 
 
 class Groups(NamedTuple):

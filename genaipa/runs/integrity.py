@@ -153,7 +153,7 @@ def _documents(folder: RunFolder, manifest: Manifest) -> Iterator[Damage]:
 
 
 def _kept_files(folder: RunFolder, manifest: Manifest) -> dict[str, str]:
-    """Path in the folder → SHA-256 of every file of which a digest was kept, and that the folder has to have.
+    """Path in the folder → SHA-256 of every file that the folder has to have and whose digest was kept.
 
     A pack leaves texts out, and words of questions and annotated answers; it has digests of its own.
     """

@@ -111,7 +111,7 @@ class KeptIntroductions:
         index[digest], self._size = before, before + len(line)
 
     def without(self, left_out: set[str]) -> Iterator[bytes]:
-        """The file's lines but for those of some digests."""
+        """The file's lines without those for some digests."""
         for _, one in journal.read(self.path, _Line):
             if one.digest not in left_out:
                 yield msgspec.json.encode(one) + b"\n"

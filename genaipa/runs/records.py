@@ -48,7 +48,7 @@ class RunSpec(Sampling, frozen=True, forbid_unknown_fields=True):
     `questions` maps each document to the question set that is asked about it and `limit` is the slice (from, to; the
     first question is 1) of each shuffled set. `prompts` are the sets of prompts that it is asked with, one by one. All
     these are of the procedure; any other `kind` decides by its `plan`, its own options by name, and by `seed` and
-    `repetitions`. `task` is the name of the task among those of its kind. The sampling options come last.
+    `repetitions`. `task` is the task's name within its kind. The sampling options come last.
     """
 
     systems: tuple[str, ...]
@@ -86,8 +86,8 @@ class Record(msgspec.Struct, frozen=True, omit_defaults=True):
     then a step in parentheses. `digest` identifies the answer by its content: what was asked about which document and
     what came back, so that a score can't slide onto another text. `key_masked` says that the reply repeated a key of
     the environment, replaced by `[key]`. `prompt_cut` says that the server must have cut the prompt, since it counted
-    under half of the tokens sent. `prompts` is the set of prompts in a run that has several; in any other it is that of
-    the run.
+    under half of the tokens sent. `prompts` is the set of prompts in a run that has several; in any other it is
+    the run's.
 
     Records of any `task` but the procedure are told apart by their `coordinates`; `initialization` is then empty and
     `question` a label. `prediction` and `score` (0 to 1) are what a task read in the reply without a person.
@@ -307,7 +307,7 @@ class Manifest(msgspec.Struct, omit_defaults=True):
 
     @property
     def documents_in_words(self) -> str:
-        """The names of the documents, or how many they are, and of which corpus."""
+        """The names of the documents, or how many they are, and their corpus."""
         if self.shards and not self.corpus:
             return f"{self.shards.documents:,} documents"
         return self.corpus.in_words if self.corpus else ", ".join(self.spec.documents)

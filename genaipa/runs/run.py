@@ -131,7 +131,7 @@ def load_run(name: str = "latest", workspace: WorkspaceLike = None) -> Run:
 
 
 def list_runs(workspace: WorkspaceLike = None) -> list[Run]:
-    """List the runs of the workspace, oldest first; those of a published study before all others.
+    """List the runs of the workspace, oldest first; a published study's before all others.
 
     >>> genaipa.list_runs()
     [<Run ...-demo: complete, 96 of 96 answers>]

@@ -139,7 +139,7 @@ def folders(workspace: Workspace, names: Sequence[str]) -> list[RunFolder]:
 
 
 def _originals(sources: list[Source]) -> list[Source]:
-    """The runs without those that only ask a published study's systems again, where the study itself is here.
+    """The runs, except any that only ask a published study's systems again, where the study itself is here.
 
     Such a run repeats answers that are counted already; by its own name it is reported as any other.
     """

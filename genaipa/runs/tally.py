@@ -75,7 +75,7 @@ class Tally:
     rows: Rows = field(default_factory=dict)
     statuses: dict[str, Status] = field(default_factory=dict)
     scores: dict[str, dict[str, float]] = field(default_factory=dict)
-    """System → key → the score that the task read by itself, for those that it could."""
+    """System → key → the score that the task read by itself, where it could."""
 
     def row(self, system: str, initialization: str) -> Count:
         """The count of one system and initialization."""

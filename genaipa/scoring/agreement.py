@@ -28,7 +28,7 @@ T = TypeVar("T")
 
 CONFIDENCE = 0.95
 LEAST_ANSWERS = 10
-"""Below so many answers alpha has no interval: none that was tried holds the truth as often as it says."""
+"""Below this many answers alpha has no interval: none that was tried holds the truth as often as it says."""
 _TWO = 2
 """Number of scores that can be compared."""
 
@@ -51,7 +51,7 @@ class MetricAgreement:
     """Agreement between analysts on one metric.
 
     `agreement` is the share of pairs of scores with equal values (0 to 1), and `difference` how far the two values of
-    a pair are apart (0 to 2), both averaged over the answers; None where no answer has two scores.
+    a pair are apart (0 to 2), both averaged over the answers; None if no answer has two scores.
     """
 
     alpha: Alpha
@@ -91,7 +91,7 @@ class Leaning:
 class Agreement:
     """The agreement of all analysts, and of each pair.
 
-    `answers` is the number of those with two scores or more. `pairs` begin with those that differ most, and `leanings`
+    `answers` is the number with two scores or more. `pairs` begin with the most different ones, and `leanings`
     with the most lenient.
     """
 
@@ -237,7 +237,7 @@ def within(counts: NDArray[np.int64], scale: Floats) -> MetricAgreement:
 def between(first: NDArray[np.int64], second: NDArray[np.int64], scale: Floats) -> MetricAgreement:
     """The agreement of two sides on answers that both scored; how far a side agrees with itself doesn't matter.
 
-    Each side's counts (answers, values) are as those of `within`; where several of a side scored an answer, each of
+    Each side's counts (answers, values) are as in `within`; where several of a side scored an answer, each of
     them counts alike. With one scorer on either side, it is what `within` finds.
     """
     import numpy as np

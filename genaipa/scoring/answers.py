@@ -58,7 +58,7 @@ class Occurrence:
 
 @dataclass(slots=True)
 class Answer:
-    """One answer with its occurrences, at least one; the properties are those of the first."""
+    """One answer with its occurrences, at least one; the properties are the first one's."""
 
     digest: str
     document_digest: str
@@ -188,7 +188,7 @@ class _RunAnswers:
         return None
 
     def means(self, line: RecordHead) -> bool:
-        """Whether the answer is one of those that were asked for."""
+        """Whether the answer is one of the wanted ones."""
         return self._source is None or self._source.means(line)
 
     def can_be_used(self, document: str) -> bool:
@@ -348,7 +348,7 @@ class Pool:
             self.generation += 1
 
     def set_aside(self, digest: str, problem: str) -> None:
-        """Remove an answer that can't be read, and list it among the problems until it is written anew."""
+        """Remove an answer that can't be read, and list it among the problems until it is written again."""
         with self._lock:
             if self.answers.pop(digest, None) is not None:
                 self.generation += 1

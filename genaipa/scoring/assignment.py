@@ -43,7 +43,7 @@ class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     document in a row, or none of these; what is in a row is shuffled, and so are the rows. `wave` are the answers that
     analysts are asked to score, by the beginnings of their digests (`Waves.asked`); None asks for all. With `settled`,
     the values of settled cases are filled in for analysts to accept (`evidence.settled`).
-    `assign` pairs an analyst with the documents, experiments and systems of which they are asked to score answers.
+    `assign` pairs an analyst with the documents, experiments and systems whose answers they are asked to score.
     """
 
     per_answer: float = 1.2
@@ -77,7 +77,7 @@ class Dispute:
 class History:
     """An analyst's current scores of the pool's answers, oldest first.
 
-    `seconds` is their median time (None where there is none), `calibrated` how many were given for calibration.
+    `seconds` is their median time (None if there is none), `calibrated` how many were given for calibration.
     """
 
     scores: list[Event]
@@ -101,13 +101,13 @@ class Coverage:
         self._wanted: dict[str, int] = {}
         self._given: dict[str, int] = {}
         self.asked: set[str] = set()
-        """Answers of which scores are wanted."""
+        """Answers that scores are wanted of."""
         self.open: set[str] = set()
         """Answers that need more scores than they have."""
         self.later: set[str] = set()
         """Answers outside of the wave that have no score: a larger wave may ask for them."""
         self._open_of: dict[str, set[str]] = {name.casefold(): set() for name, _ in self._plan.assign}
-        """Analyst whose work is assigned → those of the open answers that are theirs."""
+        """Analyst whose work is assigned → their open answers."""
         self.doubles: set[str] = set()
         """Answers that want two scores or more; of these, those scored `once`, and those `twice` or more."""
         self.once: set[str] = set()
@@ -162,7 +162,7 @@ class Coverage:
             self._count(digest, scores)
 
     def _count(self, digest: str, scores: dict[str, Event]) -> None:
-        """Count an answer's current scores (analyst → score) in place of those that it had."""
+        """Count an answer's current scores (analyst → score) in place of its earlier ones."""
         for analyst in scores:
             self.scored[analyst].add(digest)
         counted = {analyst: score for analyst, score in scores.items() if analyst not in self._plan.reference}
@@ -220,7 +220,7 @@ class Coverage:
         return self.asked_of(analyst) if analyst in self._plan.reference else self.open
 
     def asked_of(self, analyst: str) -> set[str]:
-        """The answers that this analyst is asked to score, including those that they have scored.
+        """The answers that this analyst is asked to score, scored ones included.
 
         A reference analyst is asked for all but those to be adjudicated, whose scores adjudicators see.
         """
@@ -272,7 +272,7 @@ class Orders:
                     ordered += sorted(self._rows.get(ahead.pop(), ()), key=place)
 
     def of_few(self, analyst: str, asked: set[str], scored: set[str]) -> list[str] | None:
-        """The order of the answers asked and not `scored` where they are few; None where they are many, or of a wave.
+        """The order of the answers asked and not `scored` where they are few; None if they are many, or of a wave.
 
         Near the end of a study they are far apart in the whole order; that of a wave is short.
         """
@@ -287,7 +287,7 @@ class Orders:
         return lambda digest: [*map(of_row, self._row(digest)), drawn(digest)]
 
     def _catch_up(self) -> None:
-        """Begin anew where answers came or went."""
+        """Begin again where answers came or went."""
         as_of = (self._pool.generation, len(self._pool.arrived))
         if as_of == self._as_of:
             return
@@ -330,7 +330,7 @@ def wanted_from(plan: Plan, digest: str) -> int:
 
 
 def _differences(given: list[Values]) -> dict[str, float] | None:
-    """Per metric the highest value less the lowest; None where all are the same."""
+    """Per metric the highest value less the lowest; None if all are the same."""
     if all(values == given[0] for values in given):
         return None
     by_metric = {metric: [values[metric] for values in given] for metric in given[0]}

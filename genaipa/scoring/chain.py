@@ -1,6 +1,6 @@
 """The log of scores can't be altered unseen: each event has a digest of its content and of the digest before it.
 
-Whoever changes an event, takes one out or puts one in would have to make every digest after it anew, and the last one
+Whoever changes an event, takes one out or puts one in would have to make every digest after it again, and the last one
 is easily noted elsewhere.
 """
 
@@ -54,7 +54,7 @@ class Verified(msgspec.Struct, frozen=True):
 
     An archive of before there were digests has none, and nothing to check: all of it is empty.
 
-    `events` are those that are there, `head` is the digest of the last one; `begun` and `before` are as in `State`.
+    `events` are the present ones, `head` is the digest of the last one; `begun` and `before` are as in `State`.
     """
 
     events: int

@@ -85,7 +85,7 @@ class CurrentScores:
             return list(self._objections.values())
 
     def pin(self, about: tuple[str, str, str]) -> Event | None:
-        """The pin in effect of a question about a text (`Pin.about`); None where no passage is pinned."""
+        """The pin in effect of a question about a text (`Pin.about`); None if no passage is pinned."""
         with self._lock:
             event = self._pins.get(about)
         return event if event and isinstance(event.annotation, Pin) and event.annotation.at else None
@@ -116,7 +116,7 @@ class CurrentScores:
             return frozenset(self._saw_system.get(analyst, ()))
 
     def saw_scores(self, analyst: str) -> frozenset[str]:
-        """The answers of which others' scores were ever shown to an analyst, to adjudicate them or otherwise."""
+        """The answers whose scores by others were ever shown to an analyst, to adjudicate them or otherwise."""
         with self._lock:
             return frozenset(self._saw_scores.get(analyst, ()))
 
@@ -155,7 +155,7 @@ class CurrentScores:
             return self._kinds[scorer].all()
 
     def independent_scores(self) -> list[Event]:
-        """People's scores as they were before they saw those of others, see `independent_scores`."""
+        """People's scores as they were before they saw others', see `independent_scores`."""
         return independent_scores(self.events())
 
 
@@ -179,7 +179,7 @@ def in_effect(events: Iterable[Event]) -> list[Event]:
 
 
 def independent_scores(events: Iterable[Event]) -> list[Event]:
-    """The people's scores of a whole log that were in effect before they saw those of others, in its order.
+    """The people's scores of a whole log that were in effect before they saw others', in its order.
 
     A correction or an undo after that does not change them.
     """

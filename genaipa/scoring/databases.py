@@ -32,7 +32,7 @@ _REMEDIES = {
 }
 """Part of an SQLite error → remedy."""
 _WHY = {"locked": "another program is writing to them", "full": "the disk that they are on is full"}
-"""Part of an error → what analysts are told."""
+"""Part of an error → the message for analysts."""
 
 
 def connect(url: str, *, reading: bool = False) -> tuple[Engine, str]:

@@ -1,7 +1,7 @@
 """Answers that two analysts score before all others, so that their agreement is known early.
 
 Of the answers that want two scores or more, `EARLY` come first, for all analysts the same ones, spread over systems,
-experiments and documents; those that one analyst has scored come before new ones. Once so many have two scores, the
+experiments and documents; answers that one analyst has scored come before new ones. Once this many have two scores, the
 others wait for their place in each analyst's order, so that agreement is measured throughout a study.
 """
 
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from genaipa.scoring.assignment import Coverage, Plan
 
 EARLY = 30
-"""Answers that two analysts score first: from so many on, agreement is worth a number."""
+"""Answers that two analysts score first: from this many on, agreement is worth a number."""
 _CANDIDATES = 3 * EARLY
 """Answers that are spread: more than are needed, since some are skipped, or asked of a few analysts alone."""
 
 
 class Early:
-    """The early answers of a pool: which ones, worked out anew when answers arrive."""
+    """The early answers of a pool: which ones, worked out again when answers arrive."""
 
     def __init__(self, pool: Pool, plan: Plan) -> None:
         self._pool, self._seed = pool, plan.seed
@@ -66,7 +66,7 @@ def _ascending(digests: list[str]) -> Iterator[str]:
 
 
 def spread(answers: Iterable[Answer], number: int, *, seed: int) -> list[str]:
-    """The digests of so many answers: systems, experiments and documents take turns, and chance draws the questions.
+    """The digests of N answers: systems, experiments and documents take turns, and chance draws the questions.
 
     The same are drawn for all of these, and answers to one question about one document come in a row: one of each
     system in each experiment, before any has a second.

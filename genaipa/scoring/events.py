@@ -44,7 +44,7 @@ class Objection(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="ob
 
 
 class Ruling(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, tag="ruling"):
-    """The decision on the `objection` with this id: the correction that is accepted, or None where it is rejected."""
+    """The decision on the `objection` with this id: the correction that is accepted, or None if it is rejected."""
 
     objection: str
     correction: Correction | None = None

@@ -29,7 +29,7 @@ class Bounds(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def in_words(self) -> str:
-        """The bands, as a reader is told them."""
+        """The bands, as readers see them."""
         m_all = self.overall
         return (
             f"Green from {self.green:g} (M_all {m_all.green * 10:g}) up, "

@@ -83,7 +83,7 @@ class People(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     `left_out` maps an analyst whose scores and adjudications count nowhere to the reason. They stay in the log.
     `rate` is the price of an hour of analysts' time, in any currency. `keys` maps acts of `KEYS` to other keys.
-    `assign` maps an analyst to the documents, experiments and systems of which they are asked to score answers; whoever
+    `assign` maps an analyst to the documents, experiments and systems whose answers they are asked to score; whoever
     is not there is asked about all.
     """
 

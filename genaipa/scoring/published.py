@@ -26,8 +26,8 @@ Overall = Annotated[float, msgspec.Meta(ge=0, le=11)]
 class PublishedScore(msgspec.Struct, frozen=True):
     """One cell (or row of metrics) of a published table.
 
-    `document` is empty for a mean over all documents of the study. `m_all` is None where the source has the five
-    metrics only, and these are None where it has M_all only. `averaged` is the number of scores in the mean, 0 if
+    `document` is empty for a mean over all documents of the study. `m_all` is None if the source has the five
+    metrics only, and these are None if it has M_all only. `averaged` is the number of scores in the mean, 0 if
     unknown. `excluded` is the reason why analyses leave the value out by default; empty if they don't.
     `doubt` is why another source could have been counted: the value was chosen by a rule, or (where it is `excluded`)
     it was not.

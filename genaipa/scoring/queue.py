@@ -87,8 +87,8 @@ class Queue:
     def next(self, analyst: str) -> str | None:
         """The answer to score now, reserved for some minutes; None when nothing is left for this analyst.
 
-        Answers that they have begun come first, then calibration, those that two analysts score before all others,
-        their order, and last those skipped.
+        Answers that they have begun come first, then calibration, answers that two analysts score before all others,
+        their order, and last the skipped ones.
         """
         coverage = self._caught_up()
         scored, asked = coverage.scored[analyst], coverage.asked_of(analyst)
@@ -113,9 +113,9 @@ class Queue:
         return None
 
     def ahead_of(self, analyst: str) -> set[str]:
-        """The answers that this analyst could still be asked to score, including those that others are scoring now.
+        """The answers that this analyst could still be asked to score, even if others are scoring them now.
 
-        Those that only a larger wave would ask for are among them. Their systems and their scores by others must not
+        Answers that only a larger wave would ask for are among them. Their systems and their scores by others must not
         be shown to this analyst.
         """
         coverage = self._caught_up()
@@ -141,7 +141,7 @@ class Queue:
         return any(digest not in scored for digest in self._begun(analyst))
 
     def _begun(self, analyst: str) -> list[str]:
-        """The answers of which an analyst has a draft, the newest first; theirs whoever else scored them."""
+        """The answers that an analyst has a draft of, the newest first; theirs whoever else scored them."""
         skipped = self.current.skipped(analyst)
         return [
             draft.answer
@@ -247,7 +247,7 @@ class Queue:
         return self._keep(self._event("adjudication", analyst, digest, **given, independent=False))
 
     def _event(self, kind: EventKind, analyst: str, digest: str, **fields: Any) -> Event:
-        """An event of now; unless told otherwise, `blind` and `independent` follow from its analyst's exposures."""
+        """An event of now; by default, `blind` and `independent` follow from its analyst's exposures."""
         shown = {
             "blind": self.plan.blind and digest not in self.current.saw_system(analyst),
             "independent": digest not in self.current.saw_scores(analyst),

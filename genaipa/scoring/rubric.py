@@ -51,7 +51,7 @@ _RESERVED = frozenset(
 class Metric(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One metric: `words` are the meanings of the rubric's values, from best to worst.
 
-    `name` is shown in place of its id, `question` is the one that the analyst answers. `weight` is how often the
+    `name` is shown in place of its id, `question` is the one the analyst answers. `weight` is how often the
     metric counts in M_all. `evidence` are the kinds that the desk shows beside it.
     """
 

@@ -34,8 +34,8 @@ HEAD = ("system", "experiment", "answers", "in the wave", "of these scored", "ot
 class Sample:
     """The random part of answers, as it is now.
 
-    `groups` are the systems in each experiment, `size` is the number of different answers in the random part of any, of
-    which people have still to score those `unscored`, and `notes` say what was drawn in sentences.
+    `groups` are the systems in each experiment, `size` is the number of different answers in the random part of any;
+    people have still to score those `unscored`, and `notes` say what was drawn in sentences.
     """
 
     groups: list[Standing]
@@ -75,8 +75,8 @@ def sample(
 
     `size` is that of each system in each experiment; without one, nothing is drawn where none has more than 64 answers.
     What was drawn stays: a larger size adds to it, and answers that came later are drawn from beside it. `seed` is that
-    of the first draw, and each group of documents in the column `stratify` has its share. `tell` is told of files that
-    can't be read. A UsageError where there is no answer, a name fits none, or a column has too many groups.
+    of the first draw, and each group of documents in the column `stratify` has its share. `tell` is called with files
+    that can't be read. A UsageError where there is no answer, a name fits none, or a column has too many groups.
 
     >>> run = genaipa.run("extractive", "vpda", experiment="regulation")
     >>> genaipa.sample(run, size=4)

@@ -300,7 +300,7 @@ class Store:
         self._engine.dispose()
 
     def _by_id(self, connection: Connection, ids: Sequence[str]) -> dict[str, Event]:
-        """Those of the events with these ids that are there."""
+        """The events with these ids that are there."""
         rows = _run_on(connection, "SELECT event FROM score_events WHERE id IN :these", ids)
         return {event.id: event for event in map(self._decode, rows.scalars())}
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from genaipa.scoring.answers import Answer
 
 SIZE = 64
-"""Answers of each group in a wave, unless told otherwise."""
+"""Answers of each group in a wave by default."""
 UNFINISHED = 0.05
 """The share of a wave that may lack scores."""
 _GOLDEN = 0.6180339887498949
@@ -66,9 +66,9 @@ class Cell(NamedTuple):
 
 
 class Draw(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """One draw of a group: the order of its answers by then, of which the first `size` are in the wave.
+    """One draw of a group: the order of its answers by then; the first `size` are in the wave.
 
-    `wanted` is the size of the group's whole wave, as it was asked for, and `sizes` are those that its part in this
+    `wanted` is the size of the group's whole wave, as it was asked for, and `sizes` are the ones that its part in this
     draw has had, each larger than the one before. `back` is how many of them a view goes back (`Waves.finished`).
     `stratum` names the documents that it was drawn from; empty for all.
     """
@@ -119,7 +119,7 @@ class Draw(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
 
 
 def _rounds(lengths: Sequence[int], turns: int) -> tuple[list[int], list[float]]:
-    """The number that each of several rows gives in so many turns, round by round, and its mean over their orders.
+    """The number that each of several rows gives in that many turns, round by round, and its mean over their orders.
 
     Three rows of 3, 1 and 3 give 2, 1 and 2 in five turns. In four they give 2, 1 and 1, on average 1.5, 1 and 1.5.
     """
@@ -210,7 +210,7 @@ class Waves(msgspec.Struct, frozen=True, dict=True):
     def finished(self, answers: Collection[str], scored: Collection[str]) -> Waves:
         """These waves; one that is not finished as it was when it was smaller, if people finished that.
 
-        `answers` are the digests of those that there are, and `scored` of those that people have scored. Whoever lets a
+        `answers` are the digests there are, and `scored` the ones people have scored. Whoever lets a
         finished wave grow keeps a random part that way, and what is scored of the rest is beside it.
         """
         if not self.draws:
@@ -343,7 +343,7 @@ class Standing(NamedTuple):
 
 
 def standings(waves: Waves, answers: Iterable[Answer], scored: Collection[str]) -> list[Standing]:
-    """Each group's standing, of these answers; `scored` are the digests of those that people have scored."""
+    """Each group's standing, of these answers; `scored` are the digests that people have scored."""
     return [
         _standing(group, found.keys(), scored, waves.taken.get(group, set()), waves.known.get(group, set()))
         for group, found in _population(answers).items()

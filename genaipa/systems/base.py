@@ -210,7 +210,7 @@ class System(Protocol):
         ...
 
     async def count_tokens(self, text: str) -> int | None:
-        """Count a text's tokens, at most by a free call; None where the system can't."""
+        """Count a text's tokens, at most by a free call; None if the system can't."""
         ...
 
     async def close(self) -> None:

@@ -42,7 +42,7 @@ BATCH_BYTES = 30_000_000
 
 @dataclass(frozen=True)
 class Listing:
-    """A protocol's list of models: its path, and the fields of an entry; those of an object in it after a dot.
+    """A protocol's list of models: its path, and the fields of an entry; an inner object's after a dot.
 
     `unknown` tells whether an error 404 for a single model is about the model or about a missing route. In a
     `complete` list an absent model does not exist.
@@ -137,7 +137,7 @@ class HostedSystem(abc.ABC):
 
     @abc.abstractmethod
     def _read_entry(self, entry: dict[str, Any]) -> Readiness:
-        """Read a model's entry, of which anything may be missing or odd."""
+        """Read a model's entry, in which anything may be missing or odd."""
 
     @abc.abstractmethod
     def _structured(self, schema: dict[str, Any]) -> dict[str, Any]:
@@ -208,7 +208,7 @@ class ChatSystem(HostedSystem):
 
     @contextlib.contextmanager
     def _translated(self, seconds: float) -> Iterator[None]:
-        """Translate the SDK's errors, its transport's, and those that it stumbles over."""
+        """Translate the SDK's errors, its transport's, and any that it stumbles over."""
         import httpx2
 
         try:
@@ -262,7 +262,7 @@ class ChatSystem(HostedSystem):
 
     @abc.abstractmethod
     def _read(self, answer: dict[str, Any], sent: dict[str, Any]) -> Reply:
-        """Read an answer, of which anything may be missing or odd."""
+        """Read an answer, in which anything may be missing or odd."""
 
     async def close(self) -> None:
         """Let go of the connections."""
@@ -323,14 +323,14 @@ def _turn(message: Message, mark: bytes) -> bytes:
 def prefix_ends(messages: Sequence[Message]) -> tuple[list[int], bool]:
     """Positions of the ends of shared prefixes, and whether the conversation goes on after the last one.
 
-    It does not where every question starts from the document anew.
+    It does not where every question starts from the document again.
     """
     ends = [index for index, message in enumerate(messages) if message.breakpoint]
     return ends, bool(ends) and sum(message.role == "user" for message in messages[ends[-1] + 1 :]) > 1
 
 
 async def lines_in(chunks: AsyncIterator[bytes]) -> AsyncGenerator[bytes]:
-    """The lines of a file that comes in chunks, without those that are empty."""
+    """The lines of a file that comes in chunks, without empty ones."""
     rest = b""
     async for chunk in chunks:
         *lines, rest = (rest + chunk).split(b"\n")

@@ -263,7 +263,7 @@ class GoogleSystem(HostedSystem):
             ]
 
     async def results(self, state: BatchState) -> AsyncGenerator[bytes]:
-        """Download the lines of an ended batch; there are none where it expired."""
+        """Download the lines of an ended batch; there are none if it expired."""
         for name in state.results:
             with tempfile.TemporaryFile() as file:
                 with self._translated(_ABOUT_BATCHES):
@@ -341,7 +341,7 @@ def _file_of(mark: str) -> str:
 
 
 def _state(batch: types.BatchJob) -> BatchState:
-    """Read a batch, of which the SDK tells no counts."""
+    """Read a batch, without counts: the SDK gives none."""
     state = _word(batch.state).rpartition("_STATE_")[2].lower()
     mark = batch.display_name or ""
     results = (batch.dest.file_name,) if batch.dest is not None and batch.dest.file_name else ()

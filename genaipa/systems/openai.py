@@ -152,7 +152,7 @@ class OpenAISystem(ChatSystem):
         return found
 
     async def results(self, state: BatchState) -> AsyncGenerator[bytes]:
-        """Download the lines that came and those that failed; either file may be missing."""
+        """Download the lines that came and the lines that failed; either file may be missing."""
         for name in state.results:
             with self._translated(BATCH_SECONDS):
                 streaming = self._client.files.with_streaming_response

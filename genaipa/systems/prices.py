@@ -79,7 +79,7 @@ def _listed(provider: str, model: str, tokens: int = 0, cached: int = 0, written
 
 @cache
 def _flat_price(provider: str, model: str) -> Price | None:
-    """A model's prices by these tables, which take half a millisecond for each call; None where they have tiers."""
+    """A model's prices by these tables, which take half a millisecond for each call; None if they have tiers."""
     found = []
     for size in (1_000, 100_000, 10_000_000):
         sizes = {
@@ -101,7 +101,7 @@ def own_tariff(price: Price) -> Tariff:
 
 
 def find_tariff(provider: str, model: str) -> Tariff | None:
-    """Tariff of a hosted model; None where its price is unknown."""
+    """Tariff of a hosted model; None if its price is unknown."""
     from genai_prices import Usage as Priced
     from genai_prices import calc_price
 

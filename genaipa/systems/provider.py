@@ -33,7 +33,7 @@ ADAPTERS: dict[str, str] = {
 class Meanings(NamedTuple):
     """Meanings of systems by task: task → (system, kind, meaning) of each that it has; and sentences on the kinds.
 
-    `title` is above a list of their names, in which those of a kind in `marked` have a *.
+    `title` is above a list of their names, in which models of a kind in `marked` have a *.
     """
 
     of: Mapping[str, Sequence[tuple[str, str, str]]]
@@ -64,7 +64,7 @@ class Provider:
     """Distributions whose versions can change a reply."""
 
     keys: tuple[str, ...] = ()
-    """Environment variables of which one holds the key; `{SERVER}` in it is the server's part of a system's name."""
+    """Environment variables, one of which holds the key; `{SERVER}` in it is the server's part of a system's name."""
     key_needed: Literal["always", "elsewhere", "optional"] = "always"
     """Whether a request needs a key: always, except on loopback, or only where the server wants one."""
     address: str = ""
@@ -88,7 +88,7 @@ class Provider:
     """Names by which its models call themselves, separated by `, `."""
 
     counter: Callable[..., Counter | None] | None = None
-    """Counts a model's tokens without a call: `counter(model, offline=…)`, None where it can't."""
+    """Counts a model's tokens without a call: `counter(model, offline=…)`, None if it can't."""
     source: Callable[[str], Path | None] | None = None
     """File of a system's replies, by its full name."""
     program: Callable[[], str | None] | None = None

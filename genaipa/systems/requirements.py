@@ -42,7 +42,7 @@ def lacking(resolved: Resolved) -> list[str]:
 
 
 def _serverless(provider: Provider) -> list[str]:
-    """Steps needed where no server is named; none where one can be started here."""
+    """Steps needed where no server is named; none if one can be started here."""
     if provider.program is None:
         return [f"set {provider.address}"] if provider.address else []
     try:

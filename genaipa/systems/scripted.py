@@ -1,7 +1,7 @@
 """Scripted replies from a file, for trying genaipa without a key and for tests.
 
 `scripted` alone repeats the first words that it is asked. `scripted/PATH.yaml` (from the working folder, or absolute)
-follows a file; `scripted/careful` and `scripted/breezy` follow those of the demo, which come with genaipa:
+follows a file; `scripted/careful` and `scripted/breezy` follow the demo's files, which come with genaipa:
 
     rules:                       # the first that matches is used; where none does, `default`
       - match: (?i)encrypt       # a regular expression, searched in the last message

@@ -209,7 +209,7 @@ class VllmSystem(CompatibleSystem):
         return readiness
 
     async def _start_replicas(self, number: int) -> Readiness:
-        """Start so many servers side by side; all are stopped again if one can't be."""
+        """Start N servers side by side; all are stopped again if one can't be."""
         for devices in _parts(number):
             replica = VllmSystem(name=self.name, model=self.model, accepts=self.accepts)
             replica._devices = devices or " "

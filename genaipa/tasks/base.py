@@ -52,7 +52,7 @@ class Call:
     """Keys of the questions of the conversation, in order, for the record of how it began."""
     turn: int = 1
     digest: str = ""
-    """SHA-256 of the document that is asked about: part of the answer's identity; a cache is told by it."""
+    """SHA-256 of the document that is asked about: part of the answer's identity; it identifies a cache."""
     settings: Mapping[str, Any] = field(default_factory=dict)
     """Fields of `Settings` that this call sets itself, such as `json_schema` and `max_tokens`."""
     fixed: bool = False
@@ -101,7 +101,7 @@ class Target:
     """The task's own data about this system."""
 
     def count(self, text: str, name: str = "") -> int:
-        """Tokens of a text, as the system counts those of the task's text of that name."""
+        """Tokens of a text, counted as the system counts the task's text of that name."""
         return self.counter(name).count(text)
 
     def counter(self, name: str) -> Counter:

@@ -26,7 +26,7 @@ def task_names() -> list[str]:
 
 
 def kind_named(task: str) -> str:
-    """The kind of a task by its name: the kind of that name, else the one that has it, else a plain task's."""
+    """The kind of a task by its name: the kind of that name, else the one with the task, else a plain task's."""
     if task == DEFAULT or task in names():
         return task
     having = (name for name, kind in kinds().items() if kind.names and task in load(kind.names)())

@@ -167,7 +167,7 @@ class Procedure(Task):
         self._annotated, self._notes = self._find_annotated()
 
     def about(self, documents: Mapping[str, Document]) -> Procedure:
-        """The same procedure about other documents of a corpus; its questions and prompts are not loaded anew.
+        """The same procedure about other documents of a corpus; its questions and prompts are not loaded again.
 
         A KeyError for a document of a kind that this one has none of.
         """
@@ -249,7 +249,7 @@ class Procedure(Task):
 
     @property
     def shared(self) -> dict[str, str]:
-        """Those of the sources that are the same whatever the documents: prompts and questions."""
+        """The sources that are the same whatever the documents: prompts and questions."""
         shared = {f"prompts/{name}.jinja": text for name, text in self._templates.items()}
         return shared | {f"questions/{name}.yaml": text for name, text in self._asked.items()}
 

@@ -42,7 +42,7 @@ TEMPLATES: dict[str, tuple[str, ...]] = {
 INCLUDED = ("rules",)
 SETS: dict[str, str] = {
     NEUTRAL: "cite the section relied on, and say so when the document does not contain the answer",
-    GUIDED: "as well: name the section as the document does, and none where it is silent; summaries by topics",
+    GUIDED: "as well: name the section as the document does, and none if it is silent; summaries by topics",
     "paper": "as the paper describes its prompts, of which it prints no text: no rules, and summaries of any length",
 }
 """The shipped sets, the usual one first → how they ask."""
@@ -139,7 +139,7 @@ def found_prompts(workspace: Workspace, name: str = NEUTRAL) -> Prompts:
 
 
 def _over(files: dict[str, tuple[str, Path]], layer: Workspace, name: str) -> dict[str, tuple[str, Path]]:
-    """The files with those of a nearer layer in their place: those of the set before those of all sets."""
+    """The files, a nearer layer's in place of a farther one's: the set's before all sets'."""
     return {**files, **layer.names("prompts"), **layer.names("prompts", name)}
 
 

@@ -127,7 +127,7 @@ def _table_of(found: View, rows: Rows) -> Table:
 
 
 def line_of(found: View, place: HeatmapCell) -> Line | None:
-    """The line of the report's table with this cell; None where the filters leave nothing of it."""
+    """The line of the report's table with this cell; None if the filters leave nothing of it."""
     data = _table_of(found, place.rows).data
     at = (data["system"] == place.system) & (data["experiment"] == place.experiment) & (data[place.rows] == place.name)
     lines = data[at].to_dict("records")

@@ -1,4 +1,4 @@
-"""Start the desk's server in this process: for this machine alone unless told otherwise, without usage statistics.
+"""Start the desk's server in this process: for this machine alone by default, without usage statistics.
 
 Settings are given as flags, which override Streamlit's configuration files and variables.
 """

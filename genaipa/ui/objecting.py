@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def on_screen(desk: Desk, analyst: str, case: Case, trouble: str) -> dict[str, Any] | None:
-    """The analyst's objection to the annotated answer, if any, for the pad; None where there is no annotated answer."""
+    """The analyst's objection to the annotated answer, if any, for the pad; None if there is no annotated answer."""
     if case.annotated is None:
         return None
     mine = _mine(desk, analyst, case)

@@ -53,5 +53,5 @@ def _of(case: Case) -> Pin:
 
 
 def _characters(text: str, counted: int) -> int:
-    """So many characters as JavaScript counts them, in characters."""
+    """An offset that JavaScript counted, in characters."""
     return len(text.encode("utf-16-le")[: 2 * max(counted, 0)].decode("utf-16-le", "ignore"))

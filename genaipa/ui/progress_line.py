@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 _PACE = 10
-"""Answers from which an analyst's own pace is told."""
+"""Answers from which an analyst's own pace is shown."""
 
 
 def progress_line(desk: Desk, user: User, digest: str, *, correcting: bool) -> list[str]:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def proposed(desk: Desk, analyst: str, digest: str, prepared: Callable[[str], Prepared]) -> Proposal | None:
-    """The values that an analyst may accept for this answer; None where they are to find them themselves.
+    """The values that an analyst may accept for this answer; None if they are to find them themselves.
 
     That is everybody for one settled case in five and for calibration, the reference analysts always, and whoever
     scores an answer that somebody has scored from a proposal: so their scores can be compared. Of others' scores

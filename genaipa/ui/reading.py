@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def case_of(desk: Desk, digest: str) -> Case:
-    """The case of an answer of the pool; one that can't be read is set aside, and the page drawn anew without it."""
+    """The case of an answer of the pool; one that can't be read is set aside, and the page drawn again without it."""
     try:
         return desk.pool.case(digest)
     except GenaipaError as error:
@@ -39,7 +39,7 @@ def annotated_of(case: Case) -> list[Text]:
 
 
 def scores_of(desk: Desk, user: User, answer: Answer, *, key: str) -> None:
-    """Everyone's values side by side, and the notes; seeing those of others is recorded as an exposure."""
+    """Everyone's values side by side, and the notes; seeing others' is recorded as an exposure."""
     given = list(desk.current.scores(answer.digest).values())
     given += filter(None, [desk.current.adjudication(answer.digest)])
     if any(event.analyst != user.name for event in given):

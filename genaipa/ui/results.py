@@ -53,7 +53,7 @@ _CELL = ["system", "experiment", "document", "question"]
 
 @dataclass(frozen=True)
 class ScoreFilter:
-    """The scores that count: as in the report, adjudications alone, published ones, or those of one analyst."""
+    """The scores that count: as in the report, adjudications alone, published ones, or one analyst's."""
 
     role: Literal["report", "adjudication", "published", "human", "machine"] = "report"
     name: str = ""
@@ -65,7 +65,7 @@ class ScoreFilter:
 
 @dataclass(frozen=True)
 class Choice:
-    """The choice of the filters. `questions` are any, faq, user, or those of a category."""
+    """The choice of the filters. `questions` are any, faq, user, or a category's."""
 
     system: str = ANY
     experiment: str = ANY
@@ -184,7 +184,7 @@ def sources_of(desk: Desk) -> list[Source]:
 
 @dataclass(frozen=True)
 class AnswerScores:
-    """An answer with its scores, or one published score: the rows of the frame, of which there is at least one."""
+    """An answer with its scores, or one published score: the rows of the frame, at least one."""
 
     rows: list[dict[str, Any]]
 
@@ -206,7 +206,7 @@ class AnswerScores:
 class View:
     """The filtered results: the report's tables, and the answers behind them.
 
-    `hidden` answers are never listed, and those of them that have scores are in none of the tables (`left_out`), or
+    `hidden` answers are never listed, and those with scores are in none of the tables (`left_out`), or
     without them: a wave that a user does not see whole is not finished for them.
     """
 
@@ -306,7 +306,7 @@ class View:
         return self._pictures[figure.name]
 
     def behind(self, system: str, experiment: str, rows: Rows, name: str) -> list[AnswerScores]:
-        """The answers of a line of a heat map, those that count first, then in the order of their documents."""
+        """The answers of a line of a heat map, counting ones first, then in the order of their documents."""
         line = (system, experiment, rows, name)
         if line not in self._lines:
             frame = self.frame
@@ -315,7 +315,7 @@ class View:
         return self._lines[line]
 
     def told(self, experiment: str = ANY) -> list[str]:
-        """The answers whose scores the numbers give away: those that are among few behind one of them."""
+        """The answers whose scores the numbers give away: each one of few behind a number."""
         return (
             self._told.get(experiment, []) if experiment != ANY else [a for some in self._told.values() for a in some]
         )
@@ -337,7 +337,7 @@ def view(snapshot: Snapshot, choice: Choice, hidden: bytes) -> View:
 
 
 def view_without_ahead(desk: Desk, user: User) -> View | None:
-    """The view of all answers but those that this user can still be asked to score; None without a run."""
+    """The view of all answers, except any that this user can still be asked to score; None without a run."""
     snapshot = cache_of(desk.pool).snapshot(desk, anew=True)
     ahead = desk.queue.ahead_of(user.name) if user.scores else frozenset[str]()
     return view(snapshot, Choice(), snapshot.hidden(ahead)) if snapshot else None
@@ -350,7 +350,7 @@ def _unscored(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _behind(rows: pd.DataFrame) -> list[AnswerScores]:
-    """The rows, those of one answer together."""
+    """The rows, one answer's together."""
     found: dict[tuple[Any, ...], AnswerScores] = {}
     for row in rows[[*_SHOWN, *metrics_of(rows)]].sort_values(_ORDER, kind="stable").to_dict("records"):
         place = (row["run"], row["key"]) if row["unit"] == "answer" else (len(found),)

@@ -128,7 +128,7 @@ def unseen_head(title: str) -> None:
 
 
 def part(title: str) -> None:
-    """The title of a part of the page: the desk's own words, never those of a run or a person."""
+    """The title of a part of the page: the desk's own words, never a run's or a person's."""
     st.header(title, anchor=False)
 
 
@@ -138,7 +138,7 @@ def texts(key: str, entries: Sequence[Text]) -> None:
 
 
 def noted(title: str, note: str) -> Text:
-    """A table's or figure's title, and its note of which the first sentence is in sight."""
+    """A table's or figure's title, and its note, whose first sentence is in sight."""
     end = note.find(". ") + 1
     return Text(note, title, tone="caption", fold=end or None)
 
@@ -179,7 +179,7 @@ def long_table(
     choose: Callable[[str], None] | None = None,
     before: Callable[[Sequence[T]], None] | None = None,
 ) -> None:
-    """A table of which one page is on screen, and only that page's rows are made.
+    """A table with one page on screen; only that page's rows are made.
 
     `before` is called with the items of that page before it is shown.
     """

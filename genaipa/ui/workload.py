@@ -73,7 +73,7 @@ def in_all(desk: Desk, works: Sequence[Workload]) -> str:
 
 
 def price(seconds: float | None, rate: float) -> str:
-    """The price of so many seconds at so much an hour, in the currency of the rate; a dash for None."""
+    """The price of this many seconds at so much an hour, in the currency of the rate; a dash for None."""
     return "-" if seconds is None else f"{seconds / _HOUR * rate:,.2f}"
 
 

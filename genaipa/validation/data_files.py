@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 class Validation(msgspec.Struct, frozen=True):
     """All findings on a workspace by file, and for each kind of data how many files are fine, of how many.
 
-    `splits` are those of the user's own data: suite → split → number of items.
+    `splits` are of the user's own data: suite → split → number of items.
     """
 
     findings: list[Finding]

@@ -30,7 +30,7 @@ class Finding(msgspec.Struct, frozen=True):
 class Checked(msgspec.Struct, frozen=True):
     """Outcome of the check of a kind of task: its folder in a workspace, the files there, and findings on them.
 
-    `splits` are those that could be read: task → split → number of items.
+    `splits` are the readable ones: task → split → number of items.
     """
 
     folder: str

@@ -24,7 +24,7 @@ Fault = Literal["busy", "worker", "server", "job"]
 
 
 class LostServerError(GenaipaError):
-    """A craft's own server died, so that its worker has to be started anew."""
+    """A craft's own server died, so that its worker has to be started again."""
 
 
 class Craft(Protocol):
@@ -108,7 +108,7 @@ class Workers(Protocol):
         ...
 
     def hear(self, seconds: float) -> Sequence[News]:
-        """Hear what there is, after at most so many seconds."""
+        """Hear what there is, after at most this many seconds."""
         ...
 
     def stop(self) -> None:

@@ -30,7 +30,7 @@ class Jobs:
     """Their name in sentences."""
 
     def make(self, number: int, workers: int) -> Any | None:  # noqa: ARG002 - for whoever overrides it
-        """Make the job that a worker is given, one of so many; None where it can't be begun now, but may be later."""
+        """Make the job that a worker is given, one of this many; None if it can't be begun now, but may be later."""
         return number
 
     def told(self, number: int, what: Any) -> None:

@@ -43,7 +43,7 @@ class _Process:
     """When it last gave a sign of life."""
 
     def end(self, wait_for: float = 0.0) -> None:
-        """End it by closing its pipe, and at once after so many seconds."""
+        """Close its pipe; kill it after `wait_for` seconds."""
         self.pipe.close()
         with contextlib.suppress(subprocess.TimeoutExpired):
             self.running.wait(wait_for)
@@ -69,7 +69,7 @@ class Processes:
     craft: Craft
     environment: Callable[[str], dict[str, str]] = lambda _worker: {}
     silence: float = 60.0
-    """Seconds without a sign of life, every five of which there is one, after which a process is killed."""
+    """Seconds without a sign of life, due every five, after which a process is killed."""
     _running: dict[str, _Process] = field(default_factory=dict)
     _listened: float = field(default_factory=time.monotonic)
 

@@ -1,4 +1,4 @@
-"""Workers that are actors of a Ray cluster: the one that this process runs in, or a small one on this machine.
+"""Workers that are actors of a Ray cluster: the one this process runs in, or a small one on this machine.
 
 Ray finds each actor its place, by processors and accelerators, and tells of its death. It restarts none by itself: a
 job that is given again is counted in `dispatch.py`, and what it had finished is on disk.
@@ -126,7 +126,7 @@ class _Asked:
 
 @dataclass
 class RayWorkers:
-    """Actors with one craft on a cluster that was joined, each with so many accelerators."""
+    """Actors with one craft on a cluster that was joined, each with N accelerators."""
 
     ray: ModuleType
     craft: Craft

@@ -19,15 +19,15 @@ SENTENCE = 7
 
 # Per 10,000 words of docstrings and messages. Whoever rewrites some lowers the number; nobody raises it.
 MOST = {
-    "those that": 8.5,
-    "those of": 11.6,
-    "the one that": 1.9,
-    "of which": 6.7,
-    "told": 4.9,
-    "anew": 2.8,
-    "so many": 5.0,
+    "those that": 2.4,
+    "those of": 4.2,
+    "the one that": 1.0,
+    "of which": 1.7,
+    "told": 2.0,
+    "anew": 1.6,
+    "so many": 1.4,
     "what stands": 0.0,
-    "none where": 5.1,
+    "none where": 1.2,
 }
 
 

@@ -19,7 +19,7 @@ _LONGEST_NAME = 24
 def heat_map(
     cells: Mapping[tuple[str, str], float], categories: Mapping[str, str], names: Mapping[str, str]
 ) -> list[str]:
-    """The lines of a heat map of values from 10 to 100 by system and question; none where it can't be shown.
+    """The lines of a heat map of values from 10 to 100 by system and question; none if it can't be shown.
 
     `categories` (question → category) has the questions in their order, `names` the systems' in that of the lines. A
     pipe, and a terminal that has no such signs, get nothing.
@@ -51,7 +51,7 @@ def _block(value: float | None) -> str:
 
 
 def _fitting(groups: Mapping[str, Sequence[str]], room: int) -> Iterator[list[str]]:
-    """The categories in rows of at most so many columns."""
+    """The categories in rows of at most that width."""
     row: list[str] = []
     taken = 0
     for name, questions in groups.items():

@@ -47,7 +47,7 @@ _ALWAYS = ("measure", "A", "B", "A \u2212 B", "for these documents", "p", "meani
 _NAMED = 3
 """Documents that the verdict names, at most."""
 _UNDER = (4, 3, 2, 6, 7, 8, 9)
-"""Those that first move under their row where the terminal is narrow: the means, n, then the intervals."""
+"""Columns that first move under their row where the terminal is narrow: the means, n, then the intervals."""
 
 
 _ExperimentOption = Annotated[
@@ -200,7 +200,7 @@ def _form(output: Path, *, force: bool) -> str:
 
 
 def _show(found: Comparison, *, everything: bool) -> None:
-    """Print the finding, then the rows it rests on by family: those that could be tested, or all."""
+    """Print the finding, then the rows it rests on by family: the tested ones, or all."""
     table, tested = found.table, found.frame["test"] != "none"
     if not everything and tested.any():
         main = table.data["questions"] == "all"

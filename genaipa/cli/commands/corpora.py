@@ -110,7 +110,7 @@ def generate(
 
 @contextlib.contextmanager
 def _counting(doing: str, most: int | None = None) -> Iterator[Any]:
-    """Show on the terminal how many documents were dealt with: the function is told of each."""
+    """Show on the terminal how many documents were dealt with: the function is called after each."""
     of = f" of {most:,}" if most is not None else ""
     done = 0
 

@@ -82,7 +82,7 @@ def _bring_scores(workspace: Workspace) -> None:
 
 
 def _report(workspace: Workspace, run: str) -> Report | None:
-    """Write the report; None where packages for that are missing."""
+    """Write the report; None if packages for that are missing."""
     from genaipa.reports import PACKAGES
 
     if any(importlib.util.find_spec(name) is None for name in PACKAGES):

@@ -27,7 +27,7 @@ Row = tuple[str, State, str, str]
 """Subject, state, finding, and the remedy, empty where nothing is wrong."""
 
 _ALWAYS = ("genaipa", "servers", "output", "runs")
-"""Topics and checks of which all that is missing is wanted."""
+"""Topics and checks whose every missing part is wanted."""
 _OURS = "GENAIPA_"
 _SETTINGS = {
     *("GENAIPA_CACHE", "GENAIPA_DATABASE_URL", "GENAIPA_DESK", "GENAIPA_MIRROR", "GENAIPA_VLLM_ARGS"),

@@ -150,7 +150,7 @@ def _say_next(found: Table, *, drawn: bool, few: bool) -> None:
 
 
 def _print(headers: Sequence[str], lines: list[list[str] | str], *, under: Sequence[int]) -> None:
-    """A table without the columns in which there is nothing; those of `under` move under their lines first."""
+    """A table without its empty columns; the columns `under` move under their lines first."""
     cells = [line for line in lines if isinstance(line, list)]
     kept = [place for place in range(len(headers)) if any(line[place] for line in cells)]
     rows = [line if isinstance(line, str) else [line[place] for place in kept] for line in lines]
@@ -177,7 +177,7 @@ def _agreements(found: Table) -> Iterator[list[str] | str]:
 
 
 def _leniencies(found: Table) -> Iterator[list[str] | str]:
-    """A line for each group of answers under each judge, of M_all; without those of too few answers."""
+    """A line for each group of answers under each judge, of M_all; groups of too few answers are left out."""
     data = found.readable[(found.data["measure"] == "M_all") & found.data["mean"].notna()]
     for judge, rows in data.groupby("judge", sort=False):
         yield str(judge)

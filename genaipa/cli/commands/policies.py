@@ -82,7 +82,7 @@ def _print_list(workspace: Workspace, *, json: bool) -> None:
 
 
 def _facts(workspace: Workspace, document: Document) -> dict[str, Any]:
-    """A row of the list. `answers` and `silent` are None where nobody annotated answers about this text.
+    """A row of the list. `answers` and `silent` are None if nobody annotated answers about this text.
 
     `answers_to` is the question set that they were written for, `answers_to_default` how many of them are for the
     questions that are asked about such a document by default, `answers_digest` the digest of the text that they name,

@@ -57,7 +57,7 @@ def _place(name: str) -> int:
 
 
 def _variables(name: str) -> tuple[str, ...]:
-    """Variables of a template; an included one sees those of the template around it."""
+    """Variables of a template; an included one sees the variables of the template around it."""
     from genaipa.tasks.prompts import TEMPLATES
 
     return ("company", "subject", *TEMPLATES[name]) if name in TEMPLATES else ()

@@ -109,7 +109,7 @@ def report(
 
 @contextlib.contextmanager
 def _telling(first: str) -> Iterator[Callable[[str], None]]:
-    """Show the current step on the terminal: `first`, then each that the function is told; elsewhere one line."""
+    """Show the current step on the terminal: `first`, then each passed to the function; elsewhere one line."""
     if not err().is_terminal:
         say("working out tables and figures, which takes some seconds")
     with err().status(first) as status:
@@ -167,7 +167,7 @@ def _unscored(made: Report) -> str:
 
 
 def _bounds(here: Workspace, green: float | None, red: float | None) -> Bounds:
-    """The bounds of the rubric's bands, but for those that are given."""
+    """The bounds of the rubric's bands, overridden by the given ones."""
     from genaipa.scoring.m_all import Bounds
     from genaipa.scoring.rubric import load_rubric
 

@@ -124,7 +124,7 @@ def _limits(context: typer.Context, prepared: PreparedRun) -> RunLimits:
 
 
 def _replicate(number: int, prepared: PreparedRun, *, on: str | None) -> None:
-    """Have so many servers started for models of vLLM."""
+    """Have N servers started for models of vLLM."""
     import os
 
     from genaipa.systems.vllm import REPLICAS
@@ -171,7 +171,7 @@ def _prepared(context: typer.Context, observer: TerminalObserver) -> PreparedRun
 
 
 def _part(options: Mapping[str, Any], prepared: PreparedRun, observer: TerminalObserver) -> PreparedRun:
-    """The run, of which only the part of its shards that the options name is carried out here."""
+    """The run; only the shards that the options name are carried out here."""
     from genaipa.execution.shards.request import ShardedRun
 
     if options["shards"] is None:

@@ -78,7 +78,7 @@ def _print_scores(workspace: Workspace, folder: RunFolder, tally: Tally) -> None
 
 
 def _own(workspace: Workspace, folder: RunFolder) -> Closing:
-    """Lines and facts of the run's kind of task; none where its data can't be read."""
+    """Lines and facts of the run's kind of task; none if its data can't be read."""
     closing = kind_of(folder.outline().spec.kind).closing
     try:
         return load(closing)(workspace, folder) if closing else Closing()

@@ -31,7 +31,7 @@ _BESIDE = 16
 """Columns that the id of a question takes beside its answer in a narrow terminal."""
 _FEW = 12
 _LISTED = 50
-"""Answers at most that are listed of those that a part of a key names."""
+"""Most answers listed for a part of a key."""
 _MOST = 100_000
 """Answers of a run from which on they are counted, and not listed."""
 
@@ -101,7 +101,7 @@ def show(
 
 
 def _matching(keys: list[str], answer: str) -> list[str]:
-    """The keys that a user may mean: that key, those of that question, or those with these parts or this in them."""
+    """The keys that a user may mean: that key, the keys of that question, or keys with these parts or this in them."""
     if answer in keys:
         return [answer]
     # The last part of a suite's key is the repetition.

@@ -45,12 +45,12 @@ def err() -> Console:
 
 
 def width() -> int | None:
-    """Columns into which results are to fit; None where they may be as wide as they need to be."""
+    """Columns into which results are to fit; None if they may be as wide as they need to be."""
     return _width(sys.stdout)
 
 
 def _width(stream: TextIO) -> int | None:
-    """Columns of the terminal, or those that COLUMNS asks for; None for a pipe or a file that it says nothing of."""
+    """Columns of the terminal, or COLUMNS; None for a pipe or a file that it says nothing of."""
     asked = os.environ.get("COLUMNS", "")
     if asked.isdigit() and int(asked) > 0:
         return max(_LEAST, int(asked))
@@ -131,7 +131,7 @@ def table(
 ) -> None:
     """A table on stdout, fitted to the terminal as `fitting` does it; a row that is a string is a heading.
 
-    `right` are the columns that hold numbers, `flexible` the one that is mainly text, `under` those that first move
+    `right` are the columns that hold numbers, `flexible` the column of mainly text, `under` the first ones to move
     under their row. Cells are plain text, never markup.
     """
     from rich.text import Text

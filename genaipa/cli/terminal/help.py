@@ -53,7 +53,7 @@ class Command(TyperCommand):
         return [self.options_metavar or "", *_arguments(self.get_params(ctx))]
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Write what each argument and option does: those that most people need, or on the whole page all of them."""
+        """Write what each argument and option does: the options that most people need, or on the whole page all."""
         name = self.name or ""
         few = () if ctx.meta.get(_ALL) else FEW.get(name, ())
         _write_parameters(ctx, formatter, self.get_params(ctx), OPTIONS.get(name, {}), few)
@@ -99,7 +99,7 @@ class Listing(Group):
         return super().resolve_command(ctx, args if args[0] in self.commands else ["list", *args])
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
-        """Usage without the words for commands, of which `list` takes none."""
+        """Usage without the words for commands, since `list` takes none."""
         pieces: list[str] = self.commands["list"].collect_usage_pieces(ctx)
         return pieces
 
@@ -113,7 +113,7 @@ class Root(Group):
     """`genaipa` itself: its commands in groups, also by their old names."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
-        """The command that is named, by its old name too, which is then told the new one."""
+        """The named command; an old name is found too, and the new one reported."""
         if new := RENAMED.get(args[0]):
             if not ctx.resilient_parsing:
                 from genaipa.cli.terminal.console import say
@@ -200,7 +200,7 @@ def _write_parameters(
     headings: Mapping[str, Sequence[str]],
     few: Sequence[str] = (),
 ) -> None:
-    """Write arguments and options under their headings; of the options only those of `few`, where it names any."""
+    """Write arguments and options under their headings; only the options `few`, where it names any."""
     arguments: list[tuple[str, str]] = []
     options: dict[str, list[tuple[str, str]]] = {heading: [] for heading in headings or ("Options",)}
     rest, left = [], 0

@@ -85,7 +85,7 @@ class Progress(Observer):
         self._out[system] = asked, done
 
     def _counts(self) -> dict[str, tuple[int, int]]:
-        """System → answers in and answers missing, of those that are asked here and now."""
+        """System → answers in and answers missing, of the questions asked here and now."""
         counts = dict.fromkeys(self.asked, (0, 0))
         for (system, _), row in self._tally.rows.items():
             if system in counts:
@@ -357,7 +357,7 @@ def on_run(folder: RunFolder, *words: str) -> str:
 
 
 def interrupted(folder: RunFolder | None, again: Sequence[str] = ()) -> None:
-    """The last words after Ctrl-C; the next command needs `again` these options of the one that was stopped."""
+    """The last words after Ctrl-C; the next command needs `again` these options of the stopped one."""
     from genaipa.runs.batches import batches_out, out_sentence
 
     if folder is None:

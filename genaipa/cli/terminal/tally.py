@@ -93,10 +93,10 @@ class Fitted:
 def fit(
     tally: Tally, columns: Sequence[_Column], width: int | None, height: int | None = None, *, bars: bool = False
 ) -> Fitted:
-    """The table within so many columns and lines (None for as many as it takes), with `bars` where they have room.
+    """The table within this many columns and lines (None for as many as it takes), with `bars` where they have room.
 
-    A column that would be empty is left out, and so are those that there is no room for. Too many lines lose the
-    initializations first; then only so many systems stay as have lines, those with answers missing first.
+    Columns that are empty, or that there is no room for, are left out. Too many lines lose the
+    initializations first; then systems are left out, complete ones first.
     """
     names, rows, hidden = _lines(tally, height)
     total = _sum(tally.rows.values()) if len({system for system, _ in tally.rows}) > 1 else None
@@ -131,7 +131,7 @@ def fit(
 
 
 def _bar(row: Count, room: int) -> ProgressBar | None:
-    """A progress bar of at most so many characters; None where that is too few."""
+    """A progress bar of at most this many characters; None if that is too few."""
     from rich.progress_bar import ProgressBar
 
     wide = min(_WIDEST_BAR, room)
@@ -187,9 +187,9 @@ def _sum(rows: Iterable[Count]) -> Count:
 
 
 def told_apart(names: Sequence[str], room: int) -> list[str]:
-    """The names in at most so many characters, cut where they stay as different as they were.
+    """The names in at most this many characters, cut where they stay as different as they were.
 
-    The middle goes first, since a model's name tells most at its two ends; a number follows what can't be told
+    The middle goes first, since a model's name says most at its two ends; a number follows names not kept
     apart by any one cut.
     """
     if all(len(name) <= room for name in names):

@@ -33,7 +33,7 @@ ROUNDING = 0.006
 _SHARE = 0.9
 """Share of the telling cells that two nearly whole copies have in common."""
 _HALF = 0.75
-"""Share of those of each half, the FAQ and the users' questions, that it needs for that."""
+"""Share of the questions of each half, the FAQ and the users' questions, that it needs for that."""
 _ENOUGH = 10
 """Telling cells that prove a copy by themselves."""
 _FEW = 4
@@ -204,7 +204,7 @@ _Part = tuple[str, list[Cell], list[Cell]]
 
 
 def _blocks(one: Source, other: Source) -> Iterator[tuple[str, list[str]]]:
-    """All questions, those from FAQs and those of users that both tables have."""
+    """All questions, FAQs' and users' that both tables have."""
     both = [question for question in one.rows if question in other.rows]
     yield "scores", both
     yield "FAQ scores", [question for question in both if origin_of(question) == "faq"]

@@ -151,7 +151,7 @@ def _label_columns(grid: Grid) -> tuple[int, int]:
 class _Rows:
     """Goes down a sheet and tells which rows ask what.
 
-    Within an experiment the questions come in the study's order. Where they begin anew, or many rows are blank, a
+    Within an experiment the questions come in the study's order. Where they begin again, or many rows are blank, a
     heading may have been lost: what follows belongs to no experiment that is known, up to the next heading.
     """
 

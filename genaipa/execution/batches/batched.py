@@ -95,7 +95,7 @@ class Batched:
         self.system, self.name = system, system.name
         self._ledger, self._plan, self._say, self._run, self._retries = ledger, plan, say, run, retries
         self._tell = tell
-        """Told how many requests are out, and how many of them are done, when a batch was looked at or collected."""
+        """Called with the number of requests out, and done, when a batch was looked at or collected."""
         self._pending: list[tuple[str, bytes]] = []
         self._bytes = 0
         self._tasks: set[asyncio.Task[None]] = set()
@@ -109,7 +109,7 @@ class Batched:
         self._unread: dict[str, set[int]] = {}
         self._news = False
         self._error: Exception | None = None
-        """Error that the next request is told, for all."""
+        """Error that the next request raises, for all."""
         self._troubles = 0
         """Batches in a row that failed as a whole."""
         self._not_before = 0.0
@@ -160,7 +160,7 @@ class Batched:
     # -- handing in --
 
     async def _take(self, line: str, body: bytes) -> None:
-        """Put a request among those that are handed in together."""
+        """Put a request among the next batch's."""
         if time.monotonic() < self._not_before:
             self._held_back = True
             return
@@ -273,7 +273,7 @@ class Batched:
             await self._follow(batch)
 
     async def _accepted(self, batch: Batch, since: float) -> bool:
-        """Whether a batch was accepted; one that never was is taken anew."""
+        """Whether a batch was accepted; one that never was is asked again."""
         found = await self._orphans.find(batch, since)
         if found is False:
             self._not_out(batch.intended.lines)
@@ -296,7 +296,7 @@ class Batched:
             self._say(out_sentence(self._count_out()))
 
     def _count_out(self) -> list[Batch]:
-        """The batches that are out, after their counts were told."""
+        """The batches that are out, after their counts were reported."""
         out = [batch for batch in self._ledger.out if batch.intended.system == self.name]
         self._tell(sum(batch.count for batch in out), sum(batch.done for batch in out))
         return out

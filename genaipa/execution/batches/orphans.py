@@ -34,7 +34,7 @@ async def looks(plan: Batching) -> AsyncIterator[None]:
 
 
 class Orphans:
-    """The search for batches of a system of which nobody knows whether they were accepted."""
+    """The search for batches of a system whose submission was not acknowledged."""
 
     def __init__(self, system: BatchSystem, ledger: Ledger, plan: Batching, say: Callable[[str], None]) -> None:
         self._system, self._ledger, self._plan, self._say = system, ledger, plan, say

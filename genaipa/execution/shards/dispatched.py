@@ -58,7 +58,7 @@ class On:
 
 
 def place_of(on: str | None, gpus: float | None = None, *, batch: object = None, shards: bool = True) -> On | None:
-    """Read the place of a run's workers before the run is prepared; None where none is named.
+    """Read the place of a run's workers before the run is prepared; None if none is named.
 
     `shards` is whether the run may have any. A UsageError for a place, or what is asked for beside it, that can't be.
     """
@@ -151,7 +151,7 @@ class _Purse:
     """Dollars of each shard: spent, or granted while it may be under way somewhere."""
     under_way: set[int] = field(default_factory=set)
     needed: dict[int, float] = field(default_factory=dict)
-    """Dollars of a shard with its next call, of those that a grant stopped."""
+    """Dollars of a shard with its next call, if a grant stopped it."""
 
     @property
     def spent(self) -> float:
@@ -329,7 +329,7 @@ def carry_out_on(
 
 
 def _own_servers(systems: Sequence[str]) -> list[str]:
-    """Those of the systems whose server each worker would start for itself."""
+    """Systems whose server each worker would start for itself."""
     here = [name for name in systems if name.startswith(f"{ONES_OWN}/")]
     return here if read_variable("VLLM_BASE_URL") is None else []
 

@@ -180,7 +180,7 @@ def prepare_shards(
 
 
 class Parts:
-    """The documents of a request, a shard's at a time: those that it names, or its corpus's, which are streamed."""
+    """The documents of a request, a shard's at a time: the named ones, or its corpus's, which are streamed."""
 
     def __init__(
         self,

@@ -132,7 +132,7 @@ async def ask(run: PreparedRun, limits: RunLimits | None = None, observer: Obser
 async def carry_out_shards(run: ShardedRun, limits: RunLimits, observer: Observer) -> Outcome:
     """Carry out the unfinished shards of a run here, one after another; a shard that another process holds is left out.
 
-    A damaged shard is told by a sentence and left out as well, unless all are. Raises what `carry_out` does.
+    A damaged shard is reported and left out as well, unless all are. Raises what `carry_out` does.
     """
     cap, since = run.cap(limits.max_cost), time.monotonic()
     check_cap(run.spec, run.workspace, cap)
@@ -164,7 +164,7 @@ async def carry_out_shards(run: ShardedRun, limits: RunLimits, observer: Observe
 
 
 def _in_order(run: ShardedRun) -> list[int]:
-    """The shards to do; first those of which batches are out, whose account and cost decide what may be handed in."""
+    """The shards to do; first any with batches out, whose account and cost decide what may be handed in."""
     to_do, folder = run.to_do(), run.sharded
     if not was_batched(folder.path):
         return to_do

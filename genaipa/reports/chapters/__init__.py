@@ -41,7 +41,7 @@ CHAPTERS: dict[str, Literal["answers", "scores"]] = {
 
 @plain_texts
 def chapters(gathered: Gathered, bounds: Bounds) -> list[Chapter]:
-    """The chapters that a report has, in reading order; `bounds` are those of the bands."""
+    """The chapters that a report has, in reading order; `bounds` are the bands'."""
     scope = Scope.of(gathered.frame, gathered.categories, bounds, gathered.questions)
     scored = bool(gathered.frame["counted"].any())
     wanted = (name for name, needed in CHAPTERS.items() if scored or needed == "answers")

@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class Chapter:
-    """A part of a report: its tables and figures, with sentences on those that it lacks and why.
+    """A part of a report: its tables and figures, with sentences on what it lacks and why.
 
     `name` is its anchor on the page, `lead` says in a sentence or two what a reader sees here. `method` is HTML for the
     page's section on methods, `references` (anchor → HTML) are the works that it cites. `first` are the names of tables
-    that come before the figures: they have the findings; those of a chapter that `is_key` are shown in a terminal, too.
+    that come before the figures: they have the findings; a chapter's that `is_key` are shown in a terminal, too.
     """
 
     name: str

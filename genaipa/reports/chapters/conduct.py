@@ -37,7 +37,7 @@ _WIDTHS = [
 ]
 """Seconds that an interval of time may have, so that its ends are round."""
 _MOST, _FEWEST = 60, 4
-"""Intervals that a figure has at most, and with fewer of which there is none."""
+"""Largest and smallest number of intervals of a figure."""
 _INSTANT = 0.005
 """Median seconds below which a system's answers come from this machine's memory."""
 _SHORTEST = 0.001

@@ -109,7 +109,7 @@ def against(table: Table, effort: Effort, scope: Scope = ALONE) -> Figure | None
     systems = style.labels(style.ordered(data["system"]), 34)
     note = (
         "Average of M_all over questions against what an answer takes. The thick line is its interval for these "
-        "documents, the thin one with ends that for policies like these (none where it can't be had). "
+        "documents, the thin one with ends that for policies like these (none if it can't be had). "
         f"n is the number of answers. {style.bands_in_words(scope.bounds)}"
         f"{scope.without(data['system'], _LACK[effort])}{style.in_full(systems)} {table.note}"
     )

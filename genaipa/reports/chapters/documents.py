@@ -47,7 +47,7 @@ _MANY = 8
 _N_AT, _ROOM = 104.0, 17.0
 """Position of n on the axis of M_all, and its width."""
 _COMPARED = 30
-"""Documents of which pairs are compared; of more, no rank would be known."""
+"""Most documents whose pairs are compared; of more, no rank would be known."""
 _SCORED = ("silent", "m_all10", "answers", "scores")
 
 

@@ -45,7 +45,7 @@ _BESIDE = {"shared": -0.14, "independent": 0.14}
 
 
 def _scored(frame: pd.DataFrame) -> pd.DataFrame:
-    """The answers about policies of which conversation and place are known, with their M_all as `points`."""
+    """The answers about policies whose conversation and place are known, with their M_all as `points`."""
     rows = averages.about_policies(aggregate.answers(frame))
     rows = rows[rows["m_all"].notna() & (rows["conversation"] != "") & (rows["position"] > 0)]
     return rows.assign(points=(rows["m_all"] * SCALE).round(9))
@@ -132,7 +132,7 @@ def _by_place(rows: pd.DataFrame) -> dict[str, object]:
 def order_figure(asked: Table, placed: Table, scope: Scope = ALONE) -> Figure | None:
     """Draw the effects of the kind of conversation and of the place in it: a row per system and experiment.
 
-    None where neither is known.
+    None if neither is known.
     """
     both = pd.concat(
         [

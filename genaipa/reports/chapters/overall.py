@@ -31,7 +31,7 @@ _BY = ["system", "experiment"]
 def board(frame: pd.DataFrame) -> Table:
     """Systems by the mean over questions of their means over experiments, the best first.
 
-    Experiments of which too little is scored, and no finished wave (`thin`), are left blank, and don't count: a handful
+    Experiments with too few scores and no finished wave (`thin`) are left blank, and don't count: a handful
     that shares its texts with answers scored elsewhere is not a sample. Where averages rest on a part of the answers,
     people see the column `scored`, which says on which part.
     """
@@ -131,7 +131,7 @@ def who_scored(frame: pd.DataFrame) -> Table:
 
 
 def by_source(frame: pd.DataFrame) -> Table:
-    """M_all over questions from FAQs and over those of users, by system."""
+    """M_all over questions from FAQs and over users' questions, by system."""
     frame, said = with_estimates(frame)
     found = averages.policy_questions(frame).dropna(subset="m_all10")
     rows = [

@@ -25,7 +25,7 @@ _ABOUT = ["system", "experiment", "document", "question", "category", "source"]
 
 
 def in_order(labels: Iterable[str]) -> list[str]:
-    """Sets of prompts, the shipped ones first, those of a study last."""
+    """Sets of prompts, the shipped ones first, a study's last."""
     place = {name: number for number, name in enumerate(SETS)} | {PUBLISHED: len(SETS) + 1}
     known = {label: place.get(label.partition(" (")[0], len(SETS)) for label in labels if label}
     return sorted(known, key=lambda label: (known[label], label))

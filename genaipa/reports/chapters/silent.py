@@ -31,11 +31,11 @@ _ERRORS = {"asserts though silent": ("yes", "no"), "claims silence though answer
 """Error → `silent` of the questions on which it is possible, and `claims_silence` of the answers that make it."""
 _WHERE = {"yes": "silent", "partly": "partly silent", "no": "answers"}
 _STATES: tuple[Status, ...] = ("open", "accepted", "rejected")
-"""States of objections to annotated answers, beside those that were withdrawn."""
+"""States of objections to annotated answers, beside withdrawn ones."""
 _ABROAD = "Answers about documents in other languages ({:,}) are left out: the rules are for English. "
 _CELL = ["system", "experiment", "question", "document"]
 _COMPARED = 30
-"""Systems of which pairs are compared."""
+"""Most systems whose pairs are compared."""
 _SURE = [*BOTH[:-1], "questions", "documents"]
 
 

@@ -1,7 +1,7 @@
 """All systems of a report against each other: paired differences of M_all, and the ranks that they leave open.
 
 Every pair is compared over what both have (`matches`), as the leaderboard counts it: estimates where there are any, and
-no experiment of which too little is scored. p is adjusted by Holm's method for the number of pairs. A system's rank is
+no experiment with too few scores. p is adjusted by Holm's method for the number of pairs. A system's rank is
 known as far as others are higher or lower than it for policies like these, as rankings of chat models give it: 2 to 4
 of 5 if one is higher and one is lower (Chiang and others, 2024, arXiv:2403.04132; Miller, 2024, arXiv:2411.00640, on
 paired differences).
@@ -33,7 +33,7 @@ PAIRS = [
     *("first", "second", "n", "documents", "difference", "low", "high", "policies_low", "policies_high"),
     *("p_holm", "policies_p_holm", "meaning"),
 ]
-"""The columns of the table of pairs: those of a comparison, the first system minus the second."""
+"""The columns of the table of pairs, as of a comparison: the first system minus the second."""
 _MAY_BE_CHANCE = "may be chance, among so many pairs"
 
 
@@ -41,7 +41,7 @@ def differences(frame: pd.DataFrame) -> pd.DataFrame:
     """A row for each pair of systems with questions in common (columns: `PAIRS`), the higher average first.
 
     `meaning` names the higher system, with whom it holds for. It is empty where the difference may be chance, and says
-    so where only the number of pairs makes it that: intervals are those of each pair by itself.
+    so where only the number of pairs makes it that: intervals are each pair's by itself.
     """
     frame = enough(frame)
     (found,) = estimates([frame], alike=True)
@@ -61,7 +61,7 @@ def differences(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _pairs(sides: dict[str, tuple[pd.DataFrame, pd.DataFrame]], *, judged: bool) -> Iterator[dict[str, Any]]:
-    """Compare each two of the systems, of which there is what averages take and what people scored."""
+    """Compare each two of the systems, over what averages take and what people scored."""
     for first, second in combinations(sides, 2):
         match = matches(sides[first][0], sides[second][0], (OVERALL,))[OVERALL]
         if len(match.pairs):

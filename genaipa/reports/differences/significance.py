@@ -22,9 +22,9 @@ SIGNIFICANT = 0.05
 """An adjusted p below this is taken for more than chance."""
 _LEAST_WRITTEN = 0.001
 _LEAST_WAYS = 40
-"""Below so many ways in which chance can deal out signs or sides, no two-sided p gets below 0.05, which is 2 of 40."""
+"""Below this many ways for chance to deal out signs or sides, no two-sided p gets below 0.05, which is 2 of 40."""
 _EXACT = 50
-"""Up to so many values, all the ways are counted; from there on, the normal approximation is as good."""
+"""Up to this many values, all the ways are counted; from there on, the normal approximation is as good."""
 _DIGITS = 9
 """Decimals to which averages are the same: sums of halves, divided by threes and fives, are not so exactly."""
 
@@ -45,7 +45,7 @@ class Tested(NamedTuple):
 def paired(differences: Floats) -> Tested:
     """Wilcoxon's signed-rank test, with the matched-pairs rank-biserial correlation; zeros are left out of both.
 
-    No test is made of fewer than six differences, of which none could be significant. If all of six or more are zero, p
+    No test is made of fewer than six differences: none could be significant. If all of six or more are zero, p
     is 1. The effect of zeros alone is 0.
     """
     rounded = differences.round(_DIGITS)
@@ -105,7 +105,7 @@ def _two_sided(ways: Floats, at: int) -> float:
 
 
 def holm(p: Sequence[float]) -> list[float]:
-    """The p-values adjusted, by Holm's method, for being so many; NaN is no test, and stays."""
+    """The p-values adjusted for their number by Holm's method; NaN is no test, and stays."""
     tests = sorted((value, place) for place, value in enumerate(p) if not math.isnan(value))
     adjusted, least = [math.nan] * len(p), 0.0
     for before, (value, place) in enumerate(tests):

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     Row = Mapping[Any, Any]
 
 FEW = 10
-"""Below so many questions, what is found is said to rest on few."""
+"""Below this many questions, what is found is said to rest on few."""
 OTHER_PEOPLE = "other analysts"
 """The meaning of a difference between systems that other people scored."""
 PRIMARY = "primary endpoint"

@@ -1,1 +1,1 @@
-"""Figures: each a function of tables, that gives a Figure, or None where there is nothing to draw."""
+"""Figures: each a function of tables, that gives a Figure, or None if there is nothing to draw."""

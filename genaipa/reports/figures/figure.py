@@ -1,6 +1,6 @@
 """A figure of a report: its drawing, its caption and its numbers; and its files, the same bytes for the same numbers.
 
-A figure is drawn anew for each format, in the house style, without any state of pyplot: several threads may draw at
+A figure is drawn again for each format, in the house style, without any state of pyplot: several threads may draw at
 once.
 """
 

@@ -27,7 +27,7 @@ _LOOKS: dict[str, dict[str, Any]] = {
     "may be chance": {"marker": "o", "color": style.INK, "markerfacecolor": "white"},
     "too few questions to test": {"marker": "d", "color": style.FAINT, "markerfacecolor": "white"},
 }
-"""Meaning of a mark → its style; told by shape and filling as well as by colour."""
+"""Meaning of a mark → its style; distinct in shape and filling as well as in colour."""
 _INTERVALS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "for these documents": ("low", "high", {"linewidth": 2.6, "solid_capstyle": "butt"}),
     "for policies like these": ("policies_low", "policies_high", {"linewidth": 0.8, "marker": "|", "markersize": 5.0}),

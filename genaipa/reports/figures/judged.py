@@ -78,7 +78,7 @@ def _draw_agreement(data: pd.DataFrame, names: Mapping[Any, str]) -> Canvas:
 
 
 def alpha_axes(axes: Axes, data: pd.DataFrame, rows: int, end: float) -> None:
-    """Set up the axes of alphas (columns `alpha` and `low`): so many rows down, across to -1 at most."""
+    """Set up the axes of alphas (columns `alpha` and `low`): this many rows down, across to -1 at most."""
     axes.set_ylim(rows - 0.4, -0.6)
     lowest: Any = data[["alpha", "low"]].min(axis=None)
     # Where nearly all scores are equal an interval goes far below: the numbers say how far.

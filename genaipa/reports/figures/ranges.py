@@ -67,7 +67,7 @@ class Rows:
 
 
 def fits(rows: int) -> int:
-    """Number of systems of so many rows that fit a page."""
+    """Number of systems with this many rows that fit a page."""
     return max(int((style.HEIGHT - FOOT) / (ROW * rows + HEAD)), 1)
 
 

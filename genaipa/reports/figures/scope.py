@@ -97,7 +97,7 @@ class Scope:
         return f" Categories: {'; '.join(named)}." if named else ""
 
     def pages(self, draw: Iterable[Callable[[Scope], Figure | None]]) -> list[Figure]:
-        """The figures that there are, those of many systems in several pages."""
+        """The figures that there are; many systems take several pages."""
         return [figure for one in draw for figure in _paged(one, self)]
 
 

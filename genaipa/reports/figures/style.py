@@ -1,6 +1,6 @@
 """Style of the figures: sizes for print, colours that the colour-blind tell apart, the bands, and names that fit.
 
-Nothing is told by colour alone: systems have a marker as well, bands have a name and a mark, and values are written.
+Nothing is shown by colour alone: systems have a marker as well, bands have a name and a mark, and values are written.
 Names come from files of other people: what is drawn of them is plain text without line breaks, control characters and
 signs that the font lacks, and is shortened.
 """
@@ -229,7 +229,7 @@ def count(number: Any) -> str:
 
 
 def signed(number: float) -> str:
-    """A difference in M_all as it is written: with its sign, and none where it rounds to nothing."""
+    """A difference in M_all as it is written: with its sign, and none if it rounds to nothing."""
     written = f"{number:+.1f}"
     return "0.0" if written in {"+0.0", "-0.0"} else written.replace("-", "\u2212")
 
@@ -260,7 +260,7 @@ def plain(text: object) -> str:
 
 
 def short(text: object, most: int = 24) -> str:
-    """A name in at most so many signs: `openai-api/host/model` loses its front first, then its middle."""
+    """A name in at most this many signs: `openai-api/host/model` loses its front first, then its middle."""
     name = plain(text)
     if len(name) <= most:
         return name
@@ -272,7 +272,7 @@ def short(text: object, most: int = 24) -> str:
 
 
 def begin(text: object, most: int) -> str:
-    """The beginning of a text, in at most so many signs."""
+    """The beginning of a text, in at most this many signs."""
     whole = plain(text)
     return whole if len(whole) <= most else f"{whole[: most - 1].rstrip()}\u2026"
 
@@ -364,7 +364,7 @@ def quality_axis(axes: Axes, bounds: Bounds, *, along: str = "x", room: float = 
 
 
 def _apart(ticks: Sequence[float], least: float = 9.0) -> list[float]:
-    """The ticks without those that would touch the one before; the last one stays."""
+    """The ticks, without any that would touch the one before; the last one stays."""
     kept: list[float] = []
     for tick in ticks:
         if not kept or tick - kept[-1] >= least:

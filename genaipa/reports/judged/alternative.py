@@ -92,7 +92,7 @@ def _against(values: Mapping[str, Floats], person: str, own: Floats) -> tuple[fl
 
 
 def _discovered(p: Sequence[float]) -> int:
-    """Count those that are significant at the rate `_Q` (Benjamini and Yekutieli, 2001)."""
+    """Count the p-values that are significant at the rate `_Q` (Benjamini and Yekutieli, 2001)."""
     places = np.arange(1, len(p) + 1)
     below = np.sort(p) * (len(p) / places) * (1 / places).sum() <= _Q
     return int(places[below].max(initial=0))

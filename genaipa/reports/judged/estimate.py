@@ -5,7 +5,7 @@ a document, whose values are the means of z (`judged.rectify`); all others are a
 comparison takes it through the same functions, and with the same intervals, as people's averages.
 
 People's own average is the wave's. Where they scored other answers beside a finished wave, chance had no part in these:
-those that the wave could have drawn count nowhere, those from before the draw as themselves alone (z without a judge).
+answers that the wave could have drawn count nowhere, earlier answers as themselves alone (z without a judge).
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class Estimate:
         return self.groups[self.groups["why"] == ""]
 
     def basis(self, *group: str, measure: str = "m_all") -> str:
-        """The answers behind a system's estimates, or those of one of its experiments; empty without an estimate.
+        """The answers behind a system's estimates, or behind one experiment's; empty without an estimate.
 
         As in "people 64 of 160, judge all (own family)".
         """
@@ -94,7 +94,7 @@ class Estimate:
 
 @kept
 def estimated(frame: pd.DataFrame) -> Estimate | None:
-    """The estimates of the answers of a tidy table; None where no judge scored any, nor people beside a wave."""
+    """The estimates of the answers of a tidy table; None if no judge scored any, nor people beside a wave."""
     return estimates([frame])[0]
 
 
@@ -144,8 +144,8 @@ class _Answers(NamedTuple):
     """A row for each answer, with what is known of it: people's scores, the judge's, and whether it was drawn.
 
     `table` has `_OF`, and `row`, the first of the answer in its tidy table; scores are by measure, NaN for none.
-    `asked` are those that people are asked to score, `drawn` says which of them correct the judge, and out of which.
-    `rubrics` are those by which people scored.
+    `asked` are answers that people are asked to score, `drawn` says which of them correct the judge, and out of which.
+    `rubrics` are the ones by which people scored.
     """
 
     table: pd.DataFrame
@@ -239,7 +239,7 @@ def _refused(answers: _Answers, group: Flags) -> str:
 
 
 def _side(frame: pd.DataFrame, answers: _Answers, here: Flags, judges: dict[str, Judge], beside: Flags) -> Estimate:
-    """The estimates of the answers of one tidy table; `beside` are those of groups whose average is the wave's."""
+    """The estimates of the answers of one tidy table; `beside` are answers of groups whose average is the wave's."""
     drawn, measures = answers.drawn, _measures(frame)
     judge, slopes = _filled(answers), {}
     values: dict[str, dict[str, Floats]] = {}

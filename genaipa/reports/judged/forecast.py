@@ -59,7 +59,7 @@ class Forecast:
         return -float(stdtrit(n - 1, (1 - LEVEL) / 2)) * (1 + 1 / (n * (n - 1)))
 
     def more(self, target: float) -> tuple[float, float, float]:
-        """So many more scores until half the interval is `target`, and the range; infinite where all are too few."""
+        """Scores still needed for half the interval to be `target`, and the range; infinite where all are too few."""
         random, free = np.random.default_rng(0), (self.questions - 1, max(self.scored - 1, 1))
         drawn = (random.chisquare(n, _DRAWS) / n for n in free)
         needed = self._needed(target, self.between * next(drawn), self.within * next(drawn))
@@ -90,7 +90,7 @@ class Forecast:
 
 
 def forecast(frame: pd.DataFrame, system: str, experiment: str) -> Forecast | None:
-    """The forecast of M_all of a system in an experiment; None where it has no estimate, or one without an interval."""
+    """The forecast of M_all of a system in an experiment; None if it has no estimate, or one without an interval."""
     found = estimated(frame)
     if found is None:
         return None

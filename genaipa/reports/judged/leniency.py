@@ -1,4 +1,4 @@
-"""Leniency of judges: by how much their values are above those that averages take, by measure and group of answers."""
+"""Leniency of judges: by how much their values are above what averages take, by measure and group of answers."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ if TYPE_CHECKING:
 
 ALL = "all"
 FAMILY = "family"
-"""Groups of systems: those of the judge's own family, and the others."""
+"""Groups of systems: the judge's own family, and the others."""
 OWN, OTHER = "its own", "others"
 _GROUPS = ("system", "document", "category", "silent")
 _EACH = (ALL, FAMILY, "system")
-"""The groups of which each metric is given; of the others M_all alone."""
+"""The groups with each metric; the others have M_all alone."""
 _SILENT = {"yes": "silent", "partly": "partly silent", "no": "not silent"}
 _LIMITS = {OVERALL: (-9.0, 9.0)}
 _METRIC = (-2.0, 2.0)
 
 
 def leniency(given: Verdicts, frame: pd.DataFrame) -> Table:
-    """Mean of a judge's values less those that averages take, with both intervals; `frame` is the tidy table."""
+    """Mean of a judge's values less what averages take, with both intervals; `frame` is the tidy table."""
     columns = ["judge", "by", "group", "family", "measure", "answers", "mean", *BOTH[:-1], "reason"]
     people = aggregate.answers(frame)
     people = people[(people["answer"].astype("str") != "") & people["m_all"].notna()]
@@ -73,7 +73,7 @@ def _differences(given: Verdicts, judge: str, people: pd.DataFrame, frame: pd.Da
 
 
 def _own(frame: pd.DataFrame, model: str) -> set[str]:
-    """The systems of a judge's own family, by their names or by those of the models that answered."""
+    """The systems of a judge's own family, by their names or by the names of the models that answered."""
     named = frame[["system", "model"]].drop_duplicates().astype("str")
     both = named.itertuples(index=False, name=None)
     return {system for system, served in both if akin(system, model) or (served and akin(served, model))}

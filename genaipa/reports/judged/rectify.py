@@ -7,7 +7,7 @@ judge is worth, the average of z is right on average over the draws, and it vari
 question has a scored answer; it keeps that from hanging on how many answers of a document, or which questions, were
 drawn.
 
-π is the share that came about, not the one that was planned: of the answers of a cell (one question about one
+π is the share that came about, not the planned one: of the answers of a cell (one question about one
 document), of the cells of a question, and of the questions of a group, each weighed as the average weighs them. So the
 people's part is the average that they give alone.
 """
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 _LEAST_FREE = 10
-"""Degrees of freedom below which a variance within questions is not told apart from that between them."""
+"""Degrees of freedom below which variances within and between questions are pooled."""
 
 
 @dataclass(frozen=True, eq=False)

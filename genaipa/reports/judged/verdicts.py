@@ -75,7 +75,7 @@ class Side:
         return found
 
     def with_(self, others: Iterable[Side]) -> Side:
-        """These scores and those of others as one side."""
+        """These scores and others as one side."""
         sides = (self, *others)
         answer, scorer, time, values = (
             np.concatenate([getattr(side, name) for side in sides]) for name in ("answer", "scorer", "time", "values")
@@ -197,7 +197,7 @@ def _side(given: Sequence[tuple[Event, str]], rubric: Rubric, answers: pd.Index)
 
 
 def without_value(data: pd.DataFrame, *columns: str) -> list[str]:
-    """Those of the columns in which there is nothing: on paper they would only take room."""
+    """The empty columns: on paper they would only take room."""
     return [name for name in columns if (data[name].isna() | (data[name] == "")).all()]
 
 

@@ -198,7 +198,7 @@ class ShardedFolder(RunFolder):
         return [(index << _PLACE, shard) for index, shard in self.shards()]
 
     def members(self) -> Iterator[tuple[str, list[Path]]]:
-        """(name, the files of which its content consists) of what a run in one folder would have, by name."""
+        """(name, the files that make up its content) of what a run in one folder would have, by name."""
         own = (member for member in super().members() if not member[0].startswith((SHARDS, f"{FOLDER}/")))
         found: dict[str, list[Path]] = {ANSWERS: [], **dict(own)}
         for _, shard in self.shards():
@@ -302,7 +302,7 @@ class ShardedFolder(RunFolder):
         return self.outline().status == "complete" and not self.to_do()
 
     def to_do(self, among: Iterable[int] | None = None) -> list[int]:
-        """The shards in which answers are missing, or those of them that are among these."""
+        """The shards in which answers are missing; only these, if any are named."""
         every = range(self.number) if among is None else among
         return [index for index in every if self._lacks(self.shard(index))]
 

@@ -184,7 +184,7 @@ class Shard(RunFolder):
         return [msgspec.json.decode(line, type=Record) for line in self._seal.at(offsets)]
 
     def state(self) -> tuple[Manifest, Tally]:
-        """The manifest, with its status put right, and the counts; those of a sealed shard know no keys."""
+        """The manifest, with its status put right, and the counts; a sealed shard's know no keys."""
         if not self.is_sealed:
             return super().state()
         try:
@@ -204,7 +204,7 @@ class Shard(RunFolder):
 
     @property
     def cost(self) -> float:
-        """US dollars that it cost so far: by its answers, of which a manifest knows nothing after a kill."""
+        """US dollars that it cost so far, by its answers: after a kill the manifest knows nothing of them."""
         if not self.is_begun:
             return 0.0
         try:

@@ -272,7 +272,7 @@ def _leads(before: str) -> bool:
 
 
 def _expected(annotated: AnnotatedAnswer | None) -> bool | None:
-    """Whether an answer should claim silence; None where the annotated answer leaves that open."""
+    """Whether an answer should claim silence; None if the annotated answer leaves that open."""
     if annotated is None or annotated.silent == "partly":
         return None
     if annotated.silent == "yes":

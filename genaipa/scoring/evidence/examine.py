@@ -45,7 +45,7 @@ _POINTING = re.compile(
 class Evidence:
     """A reply's citations, quotations and abstention.
 
-    `suggestion` is the value of the citations, None where the evidence doesn't settle it; `reason`
+    `suggestion` is the value of the citations, None if the evidence doesn't settle it; `reason`
     is the sentence that says why. `targets` is how many passages the annotated answer rests on. `points` says that the
     reply seems to name a section in a way that is not recognised: then nothing is made of its naming none.
     `summarised` says that the system had a summary, from which it may quote. `foreign` says that the document is not in
@@ -139,7 +139,7 @@ def _points(reply: str, document: Document, silence: Silence) -> bool:
 
 
 def _on_silence(references: tuple[Reference, ...], silence: Silence, *, points: bool) -> tuple[float | None, str]:
-    """Score the references, with the reason, where the document is silent; None where it takes an analyst."""
+    """Score the references, with the reason, where the document is silent; None if it takes an analyst."""
     if any(not reference.outside for reference in references):
         return -1.0, "The document does not answer this question, and the answer cites a section all the same."
     if silence.claimed and not references and not points:
@@ -148,7 +148,7 @@ def _on_silence(references: tuple[Reference, ...], silence: Silence, *, points: 
 
 
 def _on_sections(references: tuple[Reference, ...]) -> tuple[float | None, str]:
-    """Score the references, with the reason, where the document answers; None where it takes an analyst."""
+    """Score the references, with the reason, where the document answers; None if it takes an analyst."""
     inside = [reference for reference in references if reference.outside not in {"another law", "a summary"}]
     if not inside or any(reference.outside for reference in inside):
         return None, ""

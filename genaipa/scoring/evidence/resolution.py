@@ -66,8 +66,8 @@ def find_references(
 ) -> tuple[Reference, ...]:
     """Find the references of a reply in order; of numbers the first thousand.
 
-    `parts` are the spans of the parts that the system was given, `expected` those of the annotated answer's sections. A
-    system that was given a summary (`summarised`) may mean its parts, so a number without a title is uncertain.
+    `parts` are the spans of the parts given to the system, `expected` the spans of the annotated answer's sections.
+    A system that was given a summary (`summarised`) may mean its parts, so a number without a title is uncertain.
     """
     citations = find_citations(reply, document)
     lookup = _Lookup(document, parts)

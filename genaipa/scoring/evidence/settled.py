@@ -1,4 +1,4 @@
-"""Settled cases: answers whose values follow from the rubric's rule, or from those that an analyst has just given.
+"""Settled cases: answers whose values follow from the rubric's rule, or from values that an analyst has just given.
 
 They are proposed to the analyst, who accepts or changes them; nothing is scored without that.
 """
@@ -25,9 +25,9 @@ _LONGEST = 2000
 _SHOWN = 3
 """Differences that a reason names."""
 _BLANK = 5
-"""Of so many settled cases one begins blank, so that what is filled in can be held against what is not."""
+"""Of this many settled cases one begins blank, so that what is filled in can be held against what is not."""
 _RULED = frozenset(("citations", "quotations"))
-"""Kinds of evidence of the metrics of which the rule on silence speaks."""
+"""Kinds of evidence of the metrics in the rule on silence."""
 _CLIP = 40
 """Characters of a difference that a reason shows."""
 # A word that answers before it is said that nothing can be.
@@ -81,7 +81,7 @@ def rightly_silent(reply: str, evidence: Evidence, rubric: Rubric) -> Proposal |
 def near_repeat(reply: str, evidence: Evidence, before: Iterable[ScoredAnswer]) -> Proposal | None:
     """Propose the values of the first of these answers that the reply nearly repeats; None without one.
 
-    It has nearly the same words and cites the same; no number, denial or qualification is among those that differ.
+    It has nearly the same words and cites the same; no number, denial or qualification is among the words that differ.
     """
     for scored in before:
         one, other = scored.reply.split(), reply.split()
@@ -119,7 +119,7 @@ def _cites(evidence: Evidence) -> tuple[object, ...]:
 
 
 def _differences(one: list[str], other: list[str]) -> Iterator[tuple[str, str]]:
-    """The words of two texts that differ, by more than upper and lower case: those of the one and of the other."""
+    """The words of two texts that differ, by more than upper and lower case, of each text."""
     for kind, begin, end, start, stop in _matched(one, other).get_opcodes():
         if kind != "equal":
             yield " ".join(one[begin:end]), " ".join(other[start:stop])

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def accepted(workspace: Workspace, name: str, objections: Iterable[Filed]) -> tuple[Corrections, list[str]]:
-    """The accepted corrections about the document of that name, and sentences on those that are left out.
+    """The accepted corrections about the document of that name, and sentences on any left out.
 
     They are of one text (the workspace's, where one is about that) and by the ids of one question set, that of the
     annotated answers. Of several corrections of one annotated answer the one accepted last counts. A UsageError if

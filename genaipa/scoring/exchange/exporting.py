@@ -32,7 +32,7 @@ def suffix_of(path: Path) -> str:
 
 
 def given(events: Iterable[Event], *, machines: bool) -> list[Event]:
-    """The scores and adjudications in effect; those of machines only where they are wanted."""
+    """The scores and adjudications in effect; machines' only where they are wanted."""
     return [event for event in in_effect(events) if machines or event.scorer == "human"]
 
 
@@ -47,7 +47,7 @@ def write_scores(
 ) -> None:
     """Write events in the format of a suffix; a table takes scores and adjudications only.
 
-    `answers` (by digest) are those of which a table can say more than the digest. With `per_run`, a table has a row
+    `answers` (by digest) are the ones on which a table can say more than the digest. With `per_run`, a table has a row
     for each place where an answer was given, and not one that names them all.
     """
     if suffix == ".jsonl":

@@ -33,7 +33,7 @@ _DIGEST = re.compile("[0-9a-f]{64}")
 class Imported(msgspec.Struct):
     """The result of an import. With any `problems`, nothing was taken.
 
-    `added` are new events, `known` those that the store had already, `unscored` rows of a sheet without any value.
+    `added` are new events, `known` events that the store had already, `unscored` rows of a sheet without any value.
     `replaced` tells of rows that were taken once and that their analyst has replaced or withdrawn since: they are
     left out, so that an old sheet never wins over a newer correction.
     """
@@ -78,7 +78,7 @@ def import_from(
 
 
 class _Sifting:
-    """Tells new events from those that the store has, and from those that do not fit it."""
+    """Sorts events: new, in the store already, or not fitting it."""
 
     def __init__(self, history: Sequence[Event], answers: Collection[str], *, unknown_answers: bool) -> None:
         self.new: list[Event] = []

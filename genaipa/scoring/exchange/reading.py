@@ -43,7 +43,7 @@ class Reading:
     """Events found in files so far, the problems of their entries, and the number of rows without any value.
 
     `spell` gives the name under which the scores of a person are kept, and raises a UsageError for an impossible name;
-    `analyst` is who filled the rows that name nobody. Values and columns are those of the `rubric`.
+    `analyst` is who filled the rows that name nobody. Values and columns are the `rubric`'s.
     """
 
     spell: Callable[[str], str]

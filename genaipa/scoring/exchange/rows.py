@@ -31,7 +31,7 @@ _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
 
 
 def columns(rubric: Rubric) -> tuple[str, ...]:
-    """The columns of a table of scores: those that are read back, and `ABOUT`."""
+    """The columns of a table of scores: the ones read back, and `ABOUT`."""
     return (
         *(DIGEST, "analyst", "time", *rubric.metrics, "note"),
         *("seconds", "kind", "scorer", "blind", "independent", "calibration", "suggested", "preselected", "pinned"),

@@ -35,7 +35,7 @@ class OpenDispute:
     """An answer on the adjudicator's screen.
 
     `event` becomes the event's id, so that Enter pressed twice is one adjudication. `message` tells the outcome of the
-    last one; `failures` counts those of saving this one.
+    last one; `failures` counts failed tries to save this one.
     """
 
     user: str
@@ -53,7 +53,7 @@ class OpenDispute:
 
 @dataclass
 class AdjudicationSession:
-    """The state of this page in one browser session; callbacks fetch it as those of `scoring.ScoringSession` do."""
+    """The state of this page in one browser session; callbacks fetch it as `scoring.ScoringSession`'s do."""
 
     opened: OpenDispute | None = None
     filters: tuple[str, ...] = ()

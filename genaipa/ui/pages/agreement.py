@@ -150,7 +150,7 @@ def _leaning(leaning: Leaning) -> Row:
 
 
 def _filled_in(found: Preselected, rubric: Rubric) -> None:
-    """Filled-in values beside those that others gave to the same answers; nothing where none were filled in."""
+    """Filled-in values beside the values that others gave to the same answers; nothing where none were filled in."""
     if not found.scores:
         return
     part("Values that were filled in")
@@ -179,7 +179,7 @@ def _filled_in_systems(desk: Desk) -> None:
 
 
 def _answers(desk: Desk, user: User) -> None:
-    """The answers whose scores differ most, without those that the user could be asked to score."""
+    """The answers whose scores differ most, except any that the user could be asked to score."""
     part("Answers that differ most")
     name = user.name
     disputes = kept(

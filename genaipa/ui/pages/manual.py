@@ -87,7 +87,7 @@ def _waiting(desk: Desk) -> tuple[dict[str, RunFolder], list[str]]:
 
 
 def _open(workspace: Workspace, folder: RunFolder) -> ManualRun:
-    """The by-hand side of a run; made anew when another process has kept a reply."""
+    """The by-hand side of a run; made again when another process has kept a reply."""
     answers = folder.path / ANSWERS
     stat = answers.stat() if answers.exists() else None
     stamp = (folder.path, stat and (stat.st_size, stat.st_mtime_ns))

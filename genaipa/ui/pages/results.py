@@ -331,7 +331,7 @@ def _read(desk: Desk, user: User, digest: str, place: heatmap.HeatmapCell) -> No
 def _others(desk: Desk, user: User, answer: Answer, place: heatmap.HeatmapCell) -> dict[str, str]:
     """System, wording and repetition → digest of the other systems' answers to the question in this experiment.
 
-    Those that this user can still be asked to score are not among them.
+    Answers that this user can still be asked to score are not among them.
     """
     ahead = desk.queue.ahead_of(user.name) if user.scores else frozenset[str]()
     found = {}

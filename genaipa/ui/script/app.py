@@ -36,7 +36,7 @@ PAGES = {
 }
 """Path in the address → title and module; the first one opens. Modules are imported when their page is first shown."""
 _RESULTS = ("results", "judges")
-"""Those that need what reports need; pages of kinds of tasks do, too."""
+"""Pages that need what reports need; pages of kinds of tasks do, too."""
 
 
 _LED = "led to the study"

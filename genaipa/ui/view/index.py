@@ -102,7 +102,7 @@ BY_SCORE = {
 class Index:
     """The latest answer of each key of the runs, in rows by question; a UsageError where there is none.
 
-    `systems`, `documents` and `experiments` are those of the answers, `questions` maps each question to its text.
+    `systems`, `documents` and `experiments` are the answers', `questions` maps each question to its text.
     `problems` are sentences on what can't be read.
     """
 
@@ -122,7 +122,7 @@ class Index:
         return [source.folder.name for source in self.sources]
 
     def refresh(self) -> None:
-        """Read the runs anew where answers have come since."""
+        """Read the runs again where answers have come since."""
         with self._lock:
             if self._stamps != [source.folder.stamp() for source in self.sources]:
                 self._read()
@@ -272,7 +272,7 @@ class Index:
         return self._apart(found, choice) if choice.score == "apart" else found
 
     def _apart(self, places: list[int], choice: Choice) -> list[int]:
-        """Those of these places at which people's scores of the chosen systems are far apart."""
+        """The places at which people's scores of the chosen systems are far apart."""
         names = choice.systems or tuple(self.systems)
         scored = [place for name in names for place in self._of_cells.get((name, "scored"), ())]
         several = {place for place, count in Counter(scored).items() if count > 1}

@@ -165,7 +165,7 @@ def choice_of(index: Index, asked: QueryParams) -> Choice:
 
 
 def _about(key: Key) -> Iterator[str]:
-    """The facts of a row's answers, without those that hold nearly always."""
+    """The facts of a row's answers, without any that hold nearly always."""
     document, _, initialization, wording, repetition, prompts = key
     yield document
     yield initialization
