@@ -10,10 +10,10 @@ import pandas as pd
 
 from genaipa.reports.analysts import other_people, panel
 from genaipa.reports.crossed import crossed
-from genaipa.reports.suites.merit import Counts, Units
 from genaipa.reports.table import SCALE
-from genaipa.suites.material import Given, Item, Outcome
-from genaipa.suites.measure import Measure, ratio
+from genaipa_suites.material import Given, Item, Outcome
+from genaipa_suites.measure import Measure, ratio
+from genaipa_suites.report.merit import Counts, Units
 
 LENIENCIES = (2.0, 4.0, 9.0)
 """Standard deviations between analysts of M_all x 10: 9 is a fifth of a step on every metric alike."""

@@ -22,12 +22,12 @@ from benchmarks.measure import serving
 from benchmarks.workload import SYSTEM, Workload
 from genaipa.datasets.base import datasets
 from genaipa.errors import GenaipaError
-from genaipa.suites.catalog import suites
-from genaipa.suites.material import Outcome
-from genaipa.suites.plan import SuitePlan, spec_of
-from genaipa.suites.suite import Suite
 from genaipa.tasks.catalog import make_task
 from genaipa.workspace import Workspace, find_workspace
+from genaipa_suites.catalog import suites
+from genaipa_suites.material import Outcome
+from genaipa_suites.plan import SuitePlan, spec_of
+from genaipa_suites.suite import Suite
 
 POLICYQA, POLICIES, QUESTIONS, SENTENCES = 4152, 8, 50, 1243
 """Questions of PolicyQA's test split; policies, questions about each, and sentences of PrivacyQA's."""

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from genaipa.runs.run import Run, list_runs, load_run
     from genaipa.scoring.notebook import import_scores
     from genaipa.scoring.sampling import sample
-    from genaipa.suites.catalog import list_suites
+    from genaipa.tasks.catalog import list_suites
     from genaipa.workspace import Workspace, find_workspace
 
 __version__ = "0.1.0"
@@ -72,7 +72,7 @@ _HOMES = {
     "list_documents": "policies.document",
     "list_question_sets": "questions.sets",
     "list_runs": "runs.run",
-    "list_suites": "suites.catalog",
+    "list_suites": "tasks.catalog",
     "load_document": "policies.document",
     "load_question_set": "questions.sets",
     "load_run": "runs.run",

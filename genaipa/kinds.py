@@ -19,6 +19,8 @@ from genaipa.errors import MissingPackageError, UnknownNameError
 from genaipa.plugins import load, plugins
 
 if TYPE_CHECKING:
+    from collections.abc import KeysView
+
     from genaipa.runs.records import RunSpec
 
 GROUP = "genaipa.kinds"
@@ -64,6 +66,8 @@ class Kind:
     """Heading of its options on the help page."""
     names: str = ""
     """Function that gives the tasks of this kind that have a name."""
+    listed: str = ""
+    """Function that gives a row of facts about each of them."""
     may_pass_on: Callable[[Mapping[str, Any]], bool] = _all
     """Whether the items of a plan may be passed on to others."""
     prompts: str = ""
@@ -102,9 +106,9 @@ def kind_of(name: str) -> Kind:
     return made
 
 
-def names() -> tuple[str, ...]:
+def names() -> KeysView[str]:
     """The names of all kinds, the core's own first."""
-    return tuple(dict.fromkeys((*OWN, *plugins(GROUP))))
+    return {**OWN, **plugins(GROUP), **OWN}.keys()
 
 
 def kinds() -> dict[str, Kind]:
@@ -114,6 +118,12 @@ def kinds() -> dict[str, Kind]:
         with contextlib.suppress(MissingPackageError):
             found[name] = kind_of(name)
     return found
+
+
+def missing() -> str:
+    """Name the kinds whose package is gone; empty for none."""
+    gone = sorted(names() - kinds().keys())
+    return f"not here, though installed once: the package of {' and '.join(gone)}" if gone else ""
 
 
 def hooks(which: str, of: Iterable[str] | None = None) -> list[Any]:

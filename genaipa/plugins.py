@@ -24,6 +24,11 @@ def _plugins(group: str, installed: tuple[tuple[str, int], ...]) -> dict[str, st
     return {point.name: point.value for point in entry_points(group=group)}
 
 
+def is_ours(module: str) -> bool:
+    """Whether a module ships with genaipa."""
+    return module.partition(".")[0] in ("genaipa", "genaipa_suites")
+
+
 def load(target: str) -> Any:
     """The object that `module:name` refers to."""
     module, _, attribute = target.partition(":")

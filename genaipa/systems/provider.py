@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -112,27 +113,31 @@ class Provider:
         return "/".join([*system.split("/")[: self.form.count("/")], ""])
 
 
-def adapters() -> dict[str, str]:
-    """The table, and the adapters that packages bring."""
-    return {**plugins(ENTRY_POINTS), **ADAPTERS}
-
-
 @cache
 def adapter(provider: str) -> Any:
-    """Import the adapter class of a provider."""
-    return load(adapters()[provider])
+    """Import the adapter class of a provider, from the table or of a package; an ImportError if that is gone."""
+    return load(ADAPTERS.get(provider) or plugins(ENTRY_POINTS)[provider])
+
+
+def adapters() -> dict[str, Any]:
+    """Name → adapter of every provider, those of packages that can't be imported left out."""
+    found = {name: adapter(name) for name in ADAPTERS}
+    for name in plugins(ENTRY_POINTS):
+        with contextlib.suppress(ImportError):
+            found[name] = adapter(name)
+    return found
 
 
 def find_provider(system: str) -> Provider | None:
     """Provider of a system's full name, or by its own name; None for others' classes."""
     name = system.partition("/")[0]
-    found: Provider | None = adapter(name).provider if name in ADAPTERS or name in adapters() else None
-    return found
+    found = adapter(name) if name in ADAPTERS else adapters().get(name)
+    return None if found is None else found.provider
 
 
 def providers() -> tuple[Provider, ...]:
     """All providers, in the table's order."""
-    return tuple(adapter(name).provider for name in (*ADAPTERS, *(adapters().keys() - ADAPTERS.keys())))
+    return tuple(one.provider for one in adapters().values())
 
 
 def builtin_systems() -> tuple[str, ...]:

@@ -17,6 +17,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from genaipa.errors import GenaipaError, TaskError, clipped
+from genaipa.plugins import is_ours
 from genaipa.runs.records import Digests
 
 if TYPE_CHECKING:
@@ -243,7 +244,7 @@ class Task(ABC):
         except GenaipaError:
             raise
         except Exception as error:
-            if type(self).__module__.startswith("genaipa."):
+            if is_ours(type(self).__module__):
                 raise
             file = getattr(sys.modules.get(type(self).__module__), "__file__", "")
             frames = traceback.extract_tb(error.__traceback__)

@@ -6,12 +6,15 @@ import hashlib
 from typing import TYPE_CHECKING
 
 from genaipa.errors import UnknownNameError, UsageError
+from genaipa.files.frames import frame_of
 from genaipa.kinds import DEFAULT, PLAIN, hooks, kind_of, kinds, names
-from genaipa.plugins import load, plugins
+from genaipa.plugins import is_ours, load, plugins
 from genaipa.systems.plugins import make, source_file
 from genaipa.tasks.base import Task
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from genaipa.runs.folder import RunFolder
     from genaipa.runs.records import RunSpec
     from genaipa.workspace import Workspace
@@ -31,6 +34,20 @@ def kind_named(task: str) -> str:
         return task
     having = (name for name, kind in kinds().items() if kind.names and task in load(kind.names)())
     return next(having, PLAIN)
+
+
+def list_suites() -> pd.DataFrame:
+    """List the suites, a row each: what each asks, its splits, its measures, and the `data` to pull for it.
+
+    Every suite has the split `sample` as well, of made-up items, which needs no data. `genaipa.run(systems, task=NAME,
+    split=SPLIT)` asks one.
+
+    >>> suites = genaipa.list_suites().set_index("suite")
+    >>> suites.loc["policy-detection", ["splits", "measures"]].to_list()
+    ['test, valid, train', 'micro F1, macro F1']
+    """
+    rows = [row for listed in hooks("listed") for row in listed()]
+    return frame_of(rows, list(rows[0]) if rows else [])
 
 
 def make_task(spec: RunSpec, workspace: Workspace, folder: RunFolder | None = None) -> Task:
@@ -63,5 +80,5 @@ def plain_names() -> list[str]:
 def identity(task: Task) -> dict[str, str]:
     """Name → SHA-256 of the file of a task that is not shipped: a run of it goes on only with the same."""
     module = type(task).__module__
-    path = None if module.startswith("genaipa.") else source_file(module)
+    path = None if is_ours(module) else source_file(module)
     return {} if path is None else {task.name: hashlib.sha256(path.read_bytes()).hexdigest()}

@@ -16,6 +16,7 @@ from source import ROOT, nodes, python_files, texts
 if TYPE_CHECKING:
     from pathlib import Path
 
+PACKAGES = {"genaipa", "genaipa_suites"}
 MAX_LINES = {"file": 600, "file of tests": 800, "function": 80}
 
 # The patterns are written so that this file doesn't match them itself.
@@ -57,13 +58,13 @@ def test_no_promises(tracked: tuple[Path, ...]) -> None:
 
 def test_docstrings_name_their_thing(tracked: tuple[Path, ...]) -> None:
     """A docstring of the package begins with a verb or a noun, not with a clause that hides it."""
-    paths = [path for path in python_files(tracked) if path.parts[0] == "genaipa"]
+    paths = [path for path in python_files(tracked) if path.parts[0] in PACKAGES]
     assert [(place, text) for place, text in texts(paths, docstrings=True) if NO_NOUN.match(text)] == []
 
 
 def test_nothing_stands_in_a_file(tracked: tuple[Path, ...]) -> None:
     """Code and documentation say where a thing is, and name it."""
-    ours = [path for path in tracked if path.parts[0] == "genaipa" and path.suffix != ".jsonl"]
+    ours = [path for path in tracked if path.parts[0] in PACKAGES and path.suffix != ".jsonl"]
     read = [*ours, *(path for path in tracked if path.suffix == ".md")]
     # That page quotes what was noted about the paper's numbers.
     assert _lines_with(HIDDEN_NOUN, [path for path in read if path.name != "reproduction.md"]) == []
@@ -72,7 +73,7 @@ def test_nothing_stands_in_a_file(tracked: tuple[Path, ...]) -> None:
 def test_messages_of_the_library_name_no_flag(tracked: tuple[Path, ...]) -> None:
     """Errors of `genaipa.run` are read in notebooks, which have no flags; a whole command may have some."""
     rooms = {"execution", "questions", "reports", "runs", "tasks"}
-    paths = [path for path in python_files(tracked) if path.parts[0] == "genaipa" and path.parts[1] in rooms]
+    paths = [path for path in python_files(tracked) if path.parts[0] in PACKAGES and path.parts[1] in rooms]
     found = ((place, COMMAND.sub("", text)) for place, text in texts(paths, docstrings=False))
     assert [(place, text) for place, text in found if FLAG.search(text)] == []
 

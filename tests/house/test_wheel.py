@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
+PACKAGES = {"genaipa", "genaipa_suites"}
 DATA_FOLDERS = ("prompts", "questions", "policies", "annotations", "rubrics")
 
 
@@ -34,9 +35,9 @@ def test_data_files_ship(wheel: frozenset[str], tracked: tuple[Path, ...], kind:
 
 def test_package_ships(wheel: frozenset[str], tracked: tuple[Path, ...]) -> None:
     """The package ships whole, its own data files (catalog, templates, lists) and its type marker with it."""
-    expected = {path.as_posix() for path in tracked if path.parts[0] == "genaipa"}
+    expected = {path.as_posix() for path in tracked if path.parts[0] in PACKAGES}
     assert "genaipa/py.typed" in expected
-    assert {name for name in wheel if name.startswith("genaipa/") and "/_data/" not in name} == expected
+    assert {name for name in wheel if name.split("/")[0] in PACKAGES and "/_data/" not in name} == expected
 
 
 def test_licences_ship(wheel: frozenset[str]) -> None:
@@ -47,7 +48,7 @@ def test_licences_ship(wheel: frozenset[str]) -> None:
 
 def test_nothing_else_ships(wheel: frozenset[str]) -> None:
     """A wheel that carries tests or docs would put them into everybody's site-packages."""
-    assert {name.split("/")[0] for name in wheel if ".dist-info/" not in name} == {"genaipa"}
+    assert {name.split("/")[0] for name in wheel if ".dist-info/" not in name} == PACKAGES
 
 
 def test_a_list_of_all_packages(tmp_path: Path) -> None:

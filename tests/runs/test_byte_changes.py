@@ -16,12 +16,12 @@ from stores import score
 
 from genaipa.errors import GenaipaError
 from genaipa.reports.gather import gather_scored
-from genaipa.reports.suites.results import results
 from genaipa.runs.finding import run_folders
 from genaipa.runs.selection import select
 from genaipa.scoring.store import open_store
 from genaipa.validation.data_files import validate
 from genaipa.workspace import find_workspace
+from genaipa_suites.report.results import results
 from tests.conftest import forget_personal_settings
 
 if TYPE_CHECKING:

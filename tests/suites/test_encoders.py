@@ -22,19 +22,19 @@ from tiny_encoder import make_tiny_encoder
 
 from genaipa.files.strict_yaml import as_yaml, read_yaml
 from genaipa.runs.folder import RunFolder
-from genaipa.suites.catalog import suites
-from genaipa.suites.data import SHIPPED
-from genaipa.suites.encoders.heads import HEADS
-from genaipa.suites.encoders.kinds import Example
-from genaipa.suites.encoders.settings import TrainingSettings
-from genaipa.suites.material import Outcome
-from genaipa.suites.plan import SuitePlan, spec_of
 from genaipa.workspace import find_workspace
+from genaipa_suites.catalog import suites
+from genaipa_suites.data import SHIPPED
+from genaipa_suites.encoders.heads import HEADS
+from genaipa_suites.encoders.kinds import Example
+from genaipa_suites.encoders.settings import TrainingSettings
+from genaipa_suites.material import Outcome
+from genaipa_suites.plan import SuitePlan, spec_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from genaipa.suites.encoders.kinds import KindName
+    from genaipa_suites.encoders.kinds import KindName
 
 TRAINING = SHIPPED / "encoders" / "training.yaml"
 needs_torch = pytest.mark.skipif(find_spec("torch") is None, reason="needs torch and transformers (extra encoders)")
@@ -99,7 +99,7 @@ def right(kind: KindName, example: Example) -> Any:
 
 def train(tmp_path: Path, kind: KindName, examples: Sequence[Example], **changed: Any) -> tuple[Any, list[str]]:
     """What came of training the tiny model on examples that it is asked as well, and what it said meanwhile."""
-    from genaipa.suites.encoders.training import Job, fine_tune
+    from genaipa_suites.encoders.training import Job, fine_tune
 
     said: list[str] = []
     words = [one if isinstance(one, str) else " ".join(one) for each in examples for one in (each.first, each.second)]

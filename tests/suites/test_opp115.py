@@ -9,10 +9,10 @@ import pytest
 from suiting import figures, keep, outcomes, suite
 
 from genaipa.errors import DataError
-from genaipa.suites.encoders.encoder import Encoder
-from genaipa.suites.encoders.heads import HEADS
-from genaipa.suites.material import UNPARSABLE
-from genaipa.suites.opp115.data import COUNTS, LABELS, SOURCE
+from genaipa_suites.encoders.encoder import Encoder
+from genaipa_suites.encoders.heads import HEADS
+from genaipa_suites.material import UNPARSABLE
+from genaipa_suites.opp115.data import COUNTS, LABELS, SOURCE
 
 SPLITS = ("train", "validation")
 

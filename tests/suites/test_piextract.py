@@ -13,11 +13,11 @@ from size import size
 from suiting import figures, keep, outcomes, suite
 
 from genaipa.errors import DataError
-from genaipa.suites.material import NOT_IN_THE_TEXT, UNPARSABLE, Item, Outcome
-from genaipa.suites.piextract.baselines import tokens_of
-from genaipa.suites.piextract.data import LAYERS, SOURCE
-from genaipa.suites.piextract.score import EXACT, MEASURES, PARTS
-from genaipa.suites.splits import drawn
+from genaipa_suites.material import NOT_IN_THE_TEXT, UNPARSABLE, Item, Outcome
+from genaipa_suites.piextract.baselines import tokens_of
+from genaipa_suites.piextract.data import LAYERS, SOURCE
+from genaipa_suites.piextract.score import EXACT, MEASURES, PARTS
+from genaipa_suites.splits import drawn
 
 NOTHING = {layer: [] for layer in LAYERS}
 

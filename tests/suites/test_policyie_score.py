@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 from size import size
 
-from genaipa.suites.material import UNPARSABLE, Given, Item, Outcome
-from genaipa.suites.plan import SuitePlan, spec_of
-from genaipa.suites.policyie import mistakes
-from genaipa.suites.policyie.labels import INTENTS, LABELS, LAYERS, OTHER, parts_of
-from genaipa.suites.policyie.task import PolicyIE
-from genaipa.suites.spans import Span, bio, chunks
 from genaipa.workspace import find_workspace
+from genaipa_suites.material import UNPARSABLE, Given, Item, Outcome
+from genaipa_suites.plan import SuitePlan, spec_of
+from genaipa_suites.policyie import mistakes
+from genaipa_suites.policyie.labels import INTENTS, LABELS, LAYERS, OTHER, parts_of
+from genaipa_suites.policyie.task import PolicyIE
+from genaipa_suites.spans import Span, bio, chunks
 
 FEW = {
     "type-I": ["action", "data-provider.user", "data-shared.data-other", "data-shared.data-general"],

@@ -11,9 +11,9 @@ import pytest
 from servers import Behaviour, OpenAIServer, cut, refusal, reply
 
 from genaipa.runs.folder import RunFolder
-from genaipa.suites.plan import SuitePlan, spec_of
-from genaipa.suites.policyie.task import PolicyIE
 from genaipa.workspace import find_workspace
+from genaipa_suites.plan import SuitePlan, spec_of
+from genaipa_suites.policyie.task import PolicyIE
 
 if TYPE_CHECKING:
     from commandline import Cli

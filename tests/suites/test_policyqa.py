@@ -14,16 +14,16 @@ from size import size
 
 from genaipa.errors import GenaipaError
 from genaipa.runs.folder import RunFolder
-from genaipa.suites.data import SHIPPED
-from genaipa.suites.material import UNPARSABLE, Given, Item, Outcome
-from genaipa.suites.plan import SuitePlan, spec_of
-from genaipa.suites.policyqa.baselines import reply
-from genaipa.suites.policyqa.data import CATEGORIES
-from genaipa.suites.policyqa.task import PolicyQA
-from genaipa.suites.published import published_rows
 from genaipa.systems.base import Message
 from genaipa.tasks.base import Target
 from genaipa.workspace import Workspace, find_workspace
+from genaipa_suites.data import SHIPPED
+from genaipa_suites.material import UNPARSABLE, Given, Item, Outcome
+from genaipa_suites.plan import SuitePlan, spec_of
+from genaipa_suites.policyqa.baselines import reply
+from genaipa_suites.policyqa.data import CATEGORIES
+from genaipa_suites.policyqa.task import PolicyQA
+from genaipa_suites.published import published_rows
 
 if TYPE_CHECKING:
     from commandline import Cli

@@ -9,7 +9,7 @@ import pytest
 from servers import AnthropicServer, Behaviour, GoogleServer, LoopbackServer, OpenAIServer, cut, refusal, reply
 from size import size
 
-from genaipa.suites.data import SHIPPED
+from genaipa_suites.data import SHIPPED
 
 if TYPE_CHECKING:
     from commandline import Cli

@@ -16,22 +16,22 @@ from glue_tree import TREE, write_tree
 from servers import OpenAIServer, reply
 from test_suite_wire import Asked, golden
 
-from genaipa.reports.suites.glue_chapter import chapter
-from genaipa.reports.suites.results import boards, results
-from genaipa.reports.suites.scored import Scored
 from genaipa.runs.folder import RunFolder
 from genaipa.runs.selection import select
-from genaipa.suites.catalog import SUITES, parts_of
-from genaipa.suites.material import Outcome
-from genaipa.suites.piextract.data import LAYERS
-from genaipa.suites.plan import SuitePlan, spec_of
-from genaipa.suites.privacyglue.aggregate import Pair, agreement, beaten, means, shares, smallest_p, spread, stars
-from genaipa.suites.privacyglue.encoders import encoders
-from genaipa.suites.privacyglue.examples import examples
-from genaipa.suites.privacyglue.predictions import EXAMPLES, read_predictions
-from genaipa.suites.privacyglue.rows import BY_NAME, ROWS, TASKS, Row
 from genaipa.tasks.catalog import make_task
 from genaipa.workspace import find_workspace
+from genaipa_suites.catalog import SUITES, parts_of
+from genaipa_suites.material import Outcome
+from genaipa_suites.piextract.data import LAYERS
+from genaipa_suites.plan import SuitePlan, spec_of
+from genaipa_suites.privacyglue.aggregate import Pair, agreement, beaten, means, shares, smallest_p, spread, stars
+from genaipa_suites.privacyglue.encoders import encoders
+from genaipa_suites.privacyglue.examples import examples
+from genaipa_suites.privacyglue.predictions import EXAMPLES, read_predictions
+from genaipa_suites.privacyglue.rows import BY_NAME, ROWS, TASKS, Row
+from genaipa_suites.report.glue_chapter import chapter
+from genaipa_suites.report.results import boards, results
+from genaipa_suites.report.scored import Scored
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,9 +39,9 @@ if TYPE_CHECKING:
     from commandline import Finished
     from servers import Behaviour
 
-    from genaipa.suites.material import Item
-    from genaipa.suites.suite import Suite
     from genaipa.tasks.base import Task
+    from genaipa_suites.material import Item
+    from genaipa_suites.suite import Suite
 
     Cli = Callable[..., Finished]
 

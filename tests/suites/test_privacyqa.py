@@ -14,14 +14,14 @@ from size import size
 from suiting import figures, keep, outcomes, suite
 
 from genaipa.errors import DataError, UsageError
-from genaipa.suites.data import SHIPPED
-from genaipa.suites.material import OUT_OF_RANGE, UNPARSABLE, Outcome
-from genaipa.suites.privacyqa.score import between_people, leave_one_out, overlap
-from genaipa.suites.privacyqa.silence import rule_for
-from genaipa.suites.privacyqa.sources import CORPUS, PART, SUBSET, TABLES
-from genaipa.suites.privacyqa.table import Question
-from genaipa.suites.privacyqa_pairs.data import TEST as PAIRS
-from genaipa.suites.published import published_rows
+from genaipa_suites.data import SHIPPED
+from genaipa_suites.material import OUT_OF_RANGE, UNPARSABLE, Outcome
+from genaipa_suites.privacyqa.score import between_people, leave_one_out, overlap
+from genaipa_suites.privacyqa.silence import rule_for
+from genaipa_suites.privacyqa.sources import CORPUS, PART, SUBSET, TABLES
+from genaipa_suites.privacyqa.table import Question
+from genaipa_suites.privacyqa_pairs.data import TEST as PAIRS
+from genaipa_suites.published import published_rows
 
 SAMPLE = SHIPPED / "privacyqa"
 EXPECTED = {

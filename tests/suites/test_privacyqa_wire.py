@@ -10,9 +10,9 @@ import pytest
 from servers import AnthropicServer, Behaviour, GoogleServer, LoopbackServer, OpenAIServer, cut, refusal, reply
 from suiting import figures, suite
 
-from genaipa.reports.suites.results import results
 from genaipa.runs.selection import select
 from genaipa.workspace import find_workspace
+from genaipa_suites.report.results import results
 
 if TYPE_CHECKING:
     from commandline import Cli

@@ -5,7 +5,7 @@ import random
 import pytest
 from size import size
 
-from genaipa.suites.spans import Span, bio, chunks, counted, counted_by_label, placed
+from genaipa_suites.spans import Span, bio, chunks, counted, counted_by_label, placed
 
 CASES = size(small=300, full=5000)
 TAGS = ("O", "O", "B-x", "I-x", "B-y", "I-y", "B-data-z", "I-data-z")

@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from genaipa.datasets.base import find
-from genaipa.datasets.suites import JoinedData, SuiteData
 from genaipa.errors import DataError, GenaipaError, UsageError
 from genaipa.files.hashes import blob_hash
-from genaipa.suites.data import Source
 from genaipa.workspace import find_workspace
+from genaipa_suites.data import Source
+from genaipa_suites.datasets import JoinedData, SuiteData
 
 POINTER = "version https://git-lfs.github.com/spec/v1\noid sha256:f84c\nsize 12\n"
 TEXTS = {"data/a/dev.json": "{}", "data/b/dev.json": "[]", "data/a/test.json": "1", "notes/legend.csv": "x,y"}

@@ -12,12 +12,12 @@ from size import size
 from suiting import figures, keep, outcomes, suite
 from test_spans import CASES, corpora, summed
 
-from genaipa.suites.material import UNPARSABLE
-from genaipa.suites.measure import f1, macro_f1
-from genaipa.suites.opp115.data import LABELS as TWELVE
-from genaipa.suites.opp115.data import SOURCE
-from genaipa.suites.policy_detection.data import LABELS as BOTH
-from genaipa.suites.spans import chunks
+from genaipa_suites.material import UNPARSABLE
+from genaipa_suites.measure import f1, macro_f1
+from genaipa_suites.opp115.data import LABELS as TWELVE
+from genaipa_suites.opp115.data import SOURCE
+from genaipa_suites.policy_detection.data import LABELS as BOTH
+from genaipa_suites.spans import chunks
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 MODULE = """
 import json
-from genaipa.suites.material import Given, Item, Material
-from genaipa.suites.measure import Measure
-from genaipa.suites.suite import Suite
+from genaipa_suites.material import Given, Item, Material
+from genaipa_suites.measure import Measure
+from genaipa_suites.suite import Suite
 
 
 class Opposites(Suite):

@@ -9,9 +9,9 @@ import pytest
 
 from genaipa.errors import UsageError
 from genaipa.runs.folder import RunFolder
-from genaipa.suites.data import SHIPPED
-from genaipa.suites.material import Given, Item, Material, Outcome
-from genaipa.suites.probes import COMPANY_SWAP, CONTINUATION, CONTINUED, NO_CONTEXT, applied
+from genaipa_suites.data import SHIPPED
+from genaipa_suites.material import Given, Item, Material, Outcome
+from genaipa_suites.probes import COMPANY_SWAP, CONTINUATION, CONTINUED, NO_CONTEXT, applied
 
 LONG = " ".join(f"word{number}" for number in range(30))
 

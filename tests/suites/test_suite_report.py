@@ -17,22 +17,22 @@ from size import size
 
 from genaipa.errors import DataError
 from genaipa.reports.report import report
-from genaipa.reports.suites import breakdowns
-from genaipa.reports.suites.breakdowns import in_order
-from genaipa.reports.suites.card import correlation, shown
-from genaipa.reports.suites.merit import Counts, Units
-from genaipa.reports.suites.results import boards, results
-from genaipa.reports.suites.scored import Scored
-from genaipa.reports.suites.tables import main_table
 from genaipa.runs.selection import select
-from genaipa.suites.catalog import suites
-from genaipa.suites.crosswalk import load_crosswalk
-from genaipa.suites.data import SHIPPED
-from genaipa.suites.material import Given, Item, Outcome
-from genaipa.suites.measure import Measure, f1, macro_f1, micro_f1, precision, ratio, recall
-from genaipa.suites.piextract.data import LAYERS
-from genaipa.suites.published import published_rows
 from genaipa.workspace import find_workspace
+from genaipa_suites.catalog import suites
+from genaipa_suites.crosswalk import load_crosswalk
+from genaipa_suites.data import SHIPPED
+from genaipa_suites.material import Given, Item, Outcome
+from genaipa_suites.measure import Measure, f1, macro_f1, micro_f1, precision, ratio, recall
+from genaipa_suites.piextract.data import LAYERS
+from genaipa_suites.published import published_rows
+from genaipa_suites.report import breakdowns
+from genaipa_suites.report.breakdowns import in_order
+from genaipa_suites.report.card import correlation, shown
+from genaipa_suites.report.merit import Counts, Units
+from genaipa_suites.report.results import boards, results
+from genaipa_suites.report.scored import Scored
+from genaipa_suites.report.tables import main_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -183,8 +183,8 @@ def test_groups_with_numbers_are_in_their_order() -> None:
 
 def test_the_cross_walk_knows_the_categories_of_every_suite() -> None:
     """Every category that PolicyQA and OPP-115 have is in it; a category of questions that is unknown is refused."""
-    from genaipa.suites.opp115.data import LABELS
-    from genaipa.suites.policyqa.data import CATEGORIES
+    from genaipa_suites.opp115.data import LABELS
+    from genaipa_suites.policyqa.data import CATEGORIES
 
     walk, names = load_crosswalk(find_workspace())
     assert set(CATEGORIES) | set(LABELS) <= walk.by_name.keys()

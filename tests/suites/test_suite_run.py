@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import genaipa as front
-from genaipa.suites.data import SHIPPED
+from genaipa_suites.data import SHIPPED
 
 if TYPE_CHECKING:
     from collections.abc import Callable

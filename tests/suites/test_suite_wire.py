@@ -11,9 +11,9 @@ from servers import AnthropicServer, GoogleServer, OpenAIServer, cut, empty, fai
 from size import size
 from suiting import suite
 
-from genaipa.suites.data import SHIPPED
-from genaipa.suites.material import Outcome
-from genaipa.suites.names import SUITES
+from genaipa_suites.data import SHIPPED
+from genaipa_suites.material import Outcome
+from genaipa_suites.names import SUITES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from commandline import Finished
     from servers import Behaviour, LoopbackServer
 
-    from genaipa.suites.suite import Suite
+    from genaipa_suites.suite import Suite
 
     Cli = Callable[..., Finished]
 

@@ -40,7 +40,7 @@ def _page(name, desk, user):
     # Streamlit runs the text of this function on its own: nothing of this file is known in it.
     import importlib
 
-    importlib.import_module(f"genaipa.ui.pages.{name}").page(desk, user)
+    importlib.import_module(name if "." in name else f"genaipa.ui.pages.{name}").page(desk, user)
 
 
 class Shown:

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from genaipa.suites.material import Outcome
-from genaipa.suites.plan import SuitePlan, spec_of
-from genaipa.suites.suite import Suite
 from genaipa.tasks.catalog import make_task
 from genaipa.workspace import find_workspace
+from genaipa_suites.material import Outcome
+from genaipa_suites.plan import SuitePlan, spec_of
+from genaipa_suites.suite import Suite
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from genaipa.suites.data import Source
-    from genaipa.suites.material import Item
+    from genaipa_suites.data import Source
+    from genaipa_suites.material import Item
 
 
 def keep(source: Source, path: str, content: bytes) -> Path:

@@ -12,7 +12,7 @@ from size import size
 from stores import opened, score
 
 from genaipa.scoring.rubric import shown
-from genaipa.suites.plan import SuitePlan, spec_of
+from genaipa_suites.plan import SuitePlan, spec_of
 from rubrics import PAPER, typed
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from running import carry_out, make_workspace
 
 from genaipa.runs import journal
 from genaipa.runs.records import answer_digest
-from genaipa.suites.plan import SuitePlan, spec_of
+from genaipa_suites.plan import SuitePlan, spec_of
 
 SYSTEMS = ("baseline/best-overlap", "baseline/empty")
 
@@ -27,7 +27,7 @@ def ask_sample() -> None:
 def test_it_leads_from_a_system_to_its_items():
     """A row of a table chooses the system, the group and the item: its text, its gold label, the reply and why."""
     ask_sample()
-    page = Shown("suites", desk_here())
+    page = Shown("genaipa_suites.page", desk_here())
     assert [row[0] for row in page.rows("suites systems")] == [*SYSTEMS]
     assert page.rows("suites systems")[0][-1] == "1 unparsable"
     assert page.rows("suites items")[0][3] == "unparsable"
@@ -47,7 +47,7 @@ def test_it_leads_from_a_system_to_its_items():
 def test_items_are_filtered_by_the_kind_of_error():
     """The box offers the faults that there are, and leaves the items of the chosen one."""
     ask_sample()
-    page = Shown("suites", desk_here())
+    page = Shown("genaipa_suites.page", desk_here())
     kinds = page.test.selectbox(key="suites kind")
     assert "unparsable" in kinds.options
     assert "refused" not in kinds.options
@@ -59,7 +59,7 @@ def test_items_are_filtered_by_the_kind_of_error():
 def test_without_a_suite_it_says_how_to_run_one():
     """The page of a workspace without one is a sentence with the command."""
     make_workspace()
-    assert "genaipa run --suite" in Shown("suites", desk_here()).text()
+    assert "genaipa run --suite" in Shown("genaipa_suites.page", desk_here()).text()
 
 
 def test_a_system_asked_in_two_wordings_is_two_rows():
@@ -67,7 +67,7 @@ def test_a_system_asked_in_two_wordings_is_two_rows():
     make_workspace()
     for wording in (1, 2):
         carry_out(spec_of("policyqa", SuitePlan("sample", wording=wording), ("extractive",)))
-    page = Shown("suites", desk_here())
+    page = Shown("genaipa_suites.page", desk_here())
     names = [row[0] for row in page.rows("suites systems")]
     assert names == ["extractive (zero-shot, wording 1)", "extractive (zero-shot, wording 2)"]
     page.tell("suites systems", "chosen", names[1])

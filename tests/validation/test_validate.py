@@ -16,9 +16,9 @@ import yaml
 from genaipa.errors import DataError
 from genaipa.files.strict_yaml import convert, read_partly, read_yaml
 from genaipa.questions.sets import QuestionSet, load_question_set
-from genaipa.suites.data import SHIPPED
 from genaipa.validation.data_files import validate
 from genaipa.workspace import find_workspace, shipped
+from genaipa_suites.data import SHIPPED
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,6 +7,7 @@ import re
 from typing import Any
 
 from genaipa.errors import closest
+from genaipa.kinds import missing
 
 _SAID = {
     r"^No such command '(.*?)'\.(?: Did you mean ('[^']*').*)?$": r"there is no command '\1'; did you mean \2?",
@@ -40,6 +41,9 @@ def _told(error: Any, parameter: Any, context: Any) -> str:
         # Without the dashes, which all have: they would make anything look alike.
         near = closest(error.option_name.lstrip("-"), [one.lstrip("-") for one in error.possibilities or ()])
         near = f": did you mean '--{near}'?" if near else "."
+        # It may be an option of a kind of task whose package is gone.
+        gone = missing() if context is not None and context.command.name == "run" else ""
+        near = f"; {gone}." if gone else near
         return f"there is no option '{error.option_name}'{near}"
     for pattern, said in _SAID.items():
         message = re.sub(pattern, said, message)

@@ -1,0 +1,32 @@
+"""Baselines of a suite: systems of the catalog that need no model, no key and no network (`baseline/NAME`).
+
+A baseline knows more than a message says (all items, a train split, for a ceiling the gold labels), so that its suite
+puts its reply into the message that asks for it. No other system is ever sent such a message.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from genaipa_suites.material import Item
+    from genaipa_suites.suite import Suite
+
+Kind = Literal["floor", "ceiling", "rule", "trained"]
+PREFIX = "baseline/"
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """A baseline: `make` is given the suite, and gives the function from an item to the text of a reply.
+
+    A floor uses nothing of the item, a ceiling its gold label, a rule the text alone; a trained one learns from the
+    suite's own train split (`Suite.training`). Floors and ceilings are computed beside the systems in every report.
+    """
+
+    name: str
+    kind: Kind
+    about: str
+    make: Callable[[Suite], Callable[[Item], str]]

@@ -1,0 +1,104 @@
+"""The suites that there are: those that ship, those that packages bring, and anybody's `module:Class`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from genaipa.errors import OptionError, UnknownNameError, UsageError
+from genaipa.plugins import load
+from genaipa.systems.plugins import find
+from genaipa.tasks.catalog import own_task
+from genaipa_suites.baseline import PREFIX
+from genaipa_suites.names import SUITES, suite_targets
+from genaipa_suites.plan import WORDINGS, SuitePlan
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from genaipa.runs.records import RunSpec
+    from genaipa.tasks.base import Task
+    from genaipa.workspace import Workspace
+    from genaipa_suites.data import Source
+    from genaipa_suites.suite import Suite
+
+
+def make_suite(spec: RunSpec, workspace: Workspace) -> Task:
+    """The suite of a spec; an UnknownNameError or UsageError where there is none."""
+    target = suite_targets().get(spec.task, spec.task)
+    if ":" not in target:
+        raise UnknownNameError("suite", spec.task, suite_targets())
+    if target in SUITES.values():
+        made: Task = load(target)(spec, workspace)
+        return made
+    return own_task(target, spec, workspace)
+
+
+def planned(task: str, given: Mapping[str, Any]) -> SuitePlan:
+    """The plan by the options given; an OptionError for one that can't be, a UsageError for no suite."""
+    wording, limit = given.get("wording") or ("1",), str(given.get("limit") or "")
+    if len(wording) > 1 or wording[0] not in map(str, WORDINGS):
+        raise OptionError("wording", f" {', '.join(wording)}: a suite is asked in one of 1, 2 or 3.")
+    if limit and not (limit.strip().isdecimal() and int(limit) > 0):
+        raise OptionError("limit", f" '{limit}': a suite takes a number of items, drawn from all of them.")
+    split = given.get("split") or splits_of(task)[0]
+    shots, probe = given.get("shots") or 0, given.get("probe") or ""
+    return SuitePlan(split, int(limit) if limit else None, shots, int(wording[0]), probe)
+
+
+def suites() -> dict[str, type[Suite]]:
+    """Name → class of every suite; a task that joins several is none itself."""
+    from genaipa_suites.suite import Suite
+
+    classes = {name: load(target) if name in SUITES else find(target) for name, target in suite_targets().items()}
+    return {name: one for name, one in classes.items() if issubclass(one, Suite)}
+
+
+def listed() -> Iterator[dict[str, str]]:
+    """A row for each suite: its name and title, its splits, measures, the data to pull for it, its question."""
+    kinds: dict[str, type[Task]] = {**suites(), **{name: load(SUITES[name]) for name in joining()}}
+    columns = ("suite", "title", "splits", "measures", "data", "about")
+    return (dict(zip(columns, (name, *_facts(name, kind)), strict=True)) for name, kind in kinds.items())
+
+
+def _facts(name: str, kind: Any) -> tuple[str, ...]:
+    """A suite's title, splits, measures, data and question; the parts of one that joins several have the measures."""
+    measures = (measure.heading for measure in getattr(kind, "measures", ()))
+    data = ", ".join(source.name for source in kind.data) or name
+    return kind.title, ", ".join(kind.splits), ", ".join(measures), data, kind.about
+
+
+def splits_of(name: str) -> tuple[str, ...]:
+    """The splits of a suite, that asked by default first; a UsageError for a name, or a module:Class, that is none."""
+    from genaipa_suites.suite import Suite
+
+    target = suite_targets().get(name, name)
+    if ":" not in target:
+        raise UnknownNameError("suite", name, suite_targets())
+    made = load(target) if name in SUITES else find(target)
+    if name not in SUITES and not (isinstance(made, type) and issubclass(made, Suite)):
+        raise UsageError(f"{name}: it is no Suite; see genaipa_suites/suite.py for what a suite is.")
+    return tuple(made.splits)
+
+
+def sources() -> dict[str, Source]:
+    """Name → data set of every suite: what `genaipa get` can fetch for them."""
+    return {source.name: source for suite in suites().values() for source in suite.data}
+
+
+def joining() -> dict[str, tuple[str, tuple[str, ...], str]]:
+    """Name → title and suites of every task that joins several, and the function that imports predictions of it."""
+    classes = {name: load(target) for name, target in SUITES.items()}
+    return {name: (one.title, one.joins, one.imports) for name, one in classes.items() if hasattr(one, "joins")}
+
+
+def baseline_names() -> tuple[str, ...]:
+    """Full names of all baselines, each once."""
+    return tuple(dict.fromkeys(PREFIX + one.name for suite in suites().values() for one in suite.baselines))
+
+
+def parts_of(task: Task) -> dict[str, Suite]:
+    """The suites that a task asks, by name: itself, or the parts of one that joins several; none for any other task."""
+    from genaipa_suites.suite import Suite
+
+    parts: dict[str, Suite] = getattr(task, "parts", {})
+    return {task.name: task} if isinstance(task, Suite) else dict(parts)

@@ -1,0 +1,145 @@
+"""Whether the files in a workspace's `suites/` can be read: splits of its own, the cross-walk, settings of training."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from genaipa.errors import DataError, GenaipaError, nearest
+from genaipa.files.strict_yaml import read_partly
+from genaipa.questions.sets import load_question_set
+from genaipa.validation.finding import Checked, Finding, as_findings
+from genaipa.workspace import Workspace, shipped
+from genaipa_suites import crosswalk
+from genaipa_suites.catalog import suites
+from genaipa_suites.data import FOLDER
+from genaipa_suites.encoders.settings import SETTINGS, TrainingSettings
+from genaipa_suites.plan import SAMPLE, SuitePlan, spec_of
+from genaipa_suites.prompts import SUITES, faults
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from genaipa_suites.suite import Suite
+
+
+def _suite_files(workspace: Workspace) -> list[Path]:
+    """The files in the workspace's own `suites/`, but for hidden ones and a README."""
+    if workspace.layers[0][0] != "workspace":
+        return []
+    home = workspace.home / FOLDER
+    return [path for path in sorted(home.rglob("*")) if path.is_file() and _is_data(path.relative_to(home))]
+
+
+def _is_data(path: Path) -> bool:
+    return path.stem.lower() != "readme" and not any(part.startswith(".") for part in path.parts)
+
+
+def check(workspace: Workspace) -> Checked:
+    """Read every file there as its suite would, with the published splits in which it takes a file's place."""
+    home, files = workspace.home / FOLDER, _suite_files(workspace)
+    # The shipped one may not fit a question set of the user's own, who can't mend it.
+    findings = [*_check_crosswalk(workspace)] if workspace.home / crosswalk.FILE in files else []
+    read = {workspace.home / crosswalk.FILE, workspace.home / SETTINGS}
+    if workspace.home / SETTINGS in files:
+        findings += as_findings(read_partly(workspace.home / SETTINGS, TrainingSettings, lambda _: ())[1])
+    folders: dict[str, list[Path]] = {}
+    for path in files:
+        folders.setdefault(path.relative_to(home).parts[0], []).append(path)
+    splits: dict[str, dict[str, int]] = {}
+    for name, suite in suites().items():
+        if name in folders:
+            reading = _Reading(name, suite, workspace, folders[name])
+            splits[name] = {split: size for split in reading.names() if (size := reading.size(split))}
+            findings += reading.findings
+            read |= reading.read
+    known = [*suites(), Path(SETTINGS).parent.name]
+    findings += [_unread(path, home, known) for path in files if path not in read]
+    findings += _check_prompts(workspace)
+    return Checked(FOLDER, files, findings, {name: found for name, found in splits.items() if found})
+
+
+class _Reading:
+    """The own files of a suite, read split by split."""
+
+    def __init__(self, name: str, suite: type[Suite], workspace: Workspace, files: Sequence[Path]) -> None:
+        self._name, self._suite, self._workspace, self._files = name, suite, workspace, files
+        self.findings: list[Finding] = []
+        self.read: set[Path] = set()
+
+    def names(self) -> list[str]:
+        """Names that a split may have, shorter ones first: the published ones, and the words of the files' names."""
+        published = dict.fromkeys((*self._suite.splits, self._suite.train, SAMPLE))
+        others = {name for path in self._files for name in _words(path)} - published.keys()
+        return [*published, *sorted(others, key=lambda name: (len(name), name))]
+
+    def size(self, split: str) -> int:
+        """The number of items of a split that has files here; 0 for a name that is no split, or a file at fault."""
+        suite = self._suite(spec_of(self._name, SuitePlan(split)), self._workspace)
+        items, error = 0, None
+        try:
+            items = len(suite.load(split).items)
+        except GenaipaError as problem:
+            error = problem
+        mine = {path for path in suite.files.own.values() if path in self._files}
+        if isinstance(error, DataError) and Path(error.path) in self._files:
+            mine.add(Path(error.path))
+        if not mine - self.read:
+            # Of a name that is no split nothing is read, or a file of another split.
+            return 0
+        if error is not None:
+            self.findings += as_findings([error], min(mine))
+            mine |= {path for path in self._files if split in _words(path)}
+        elif split in self._suite.splits:
+            changed = (path for path in suite.files.changed if suite.files.own[path] in mine)
+            self.findings += [_replaces(suite, path) for path in changed]
+        self.read |= mine
+        return items
+
+
+def _words(path: Path) -> set[str]:
+    """Names of splits that a file may be of, by its own name and its folder's: `mine` for mine_dataset.csv."""
+    found = set()
+    for name in (path.stem, path.parent.name) if path.suffix not in (".zip", ".xz") else ():
+        words = name.split("_")
+        found |= {"_".join(words[begin:end]) for begin in range(len(words)) for end in range(begin, len(words) + 1)}
+    return found - {""}
+
+
+def _replaces(suite: Suite, path: str) -> Finding:
+    problem = (
+        f"takes the place of the published {path} and is another file: runs on it are of your own items, and have no "
+        "published rows beside them. To ask both, give it another name."
+    )
+    return Finding(str(suite.files.own[path]), "", problem, "warning")
+
+
+def _unread(path: Path, home: Path, known: Iterable[str]) -> Finding:
+    inside = path.relative_to(home).parts
+    if len(inside) > 1 and inside[0] in known:
+        problem = f"is not read: {inside[0]} has no file of that name, or the other files of its split are missing."
+        return Finding(str(path), "", problem, "warning")
+    if len(inside) == 1:
+        return Finding(str(path), "", f"is not read: it belongs into a suite's folder, {FOLDER}/NAME/.", "warning")
+    problem = f"is not read: there is no suite '{inside[0]}'{nearest(inside[0], known)}"
+    return Finding(str(path), "", problem, "warning")
+
+
+def _check_prompts(workspace: Workspace) -> Iterator[Finding]:
+    """Templates that can't be rendered, and those that no suite has."""
+    ours = Workspace(shipped(), (("shipped", shipped()),)).names("prompts", SUITES)
+    for name, (_, path) in workspace.names("prompts", SUITES).items():
+        yield from as_findings(faults(path))
+        if name not in ours:
+            yield Finding(str(path), "", f"is no message of a suite's{nearest(name, ours)}", "warning")
+
+
+def _check_crosswalk(workspace: Workspace) -> Iterator[Finding]:
+    try:
+        known = load_question_set(crosswalk.QUESTIONS, workspace).categories
+    except GenaipaError:  # which is told already
+        return
+    path = workspace.home / crosswalk.FILE
+    rules = partial(crosswalk.problems, path, known=known)
+    yield from as_findings(read_partly(path, crosswalk.Crosswalk, rules)[1])

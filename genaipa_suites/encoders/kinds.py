@@ -1,0 +1,297 @@
+"""The kinds of tasks that an encoder is fine-tuned for: examples in, inputs of a model; its outputs in, predictions.
+
+Each is a thin layer over the class of transformers that has the same head: one linear layer over the encoder.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from genaipa_suites.encoders.settings import TrainingSettings
+
+KindName = Literal["sequence", "multi-label", "pair", "token", "span"]
+IGNORED = -100
+"""The label of a token that the loss leaves out."""
+_BEST = 20
+"""Starts and ends of a span that are combined."""
+
+
+@dataclass(frozen=True)
+class Example:
+    """One input of an encoder, and what is to be predicted.
+
+    `first` is the text, the question, or the words to be tagged; `second` the other text of a pair, or the text that a
+    span is looked for in. `target` is, by kind: a label; a list of labels; a list of layers, each with a tag (B-x, I-x
+    or O) for every word; the characters (start, end) of the span in `second`. Predictions have the same form, except
+    that a predicted span is its text.
+    """
+
+    first: str | tuple[str, ...]
+    second: str = ""
+    target: Any = None
+
+
+@dataclass(frozen=True)
+class Input:
+    """An input of the model, made of an example: all of it, or a window of a long text.
+
+    `fields` are the model's own; `example` is the number of the example; `at` says for every token which word of
+    `first` it begins, or which characters of `second` it is (None for any other token).
+    """
+
+    fields: dict[str, Any]
+    example: int
+    at: list[Any]
+
+
+class Kind(ABC):
+    """A kind of task. It learns its labels from the examples of the train split."""
+
+    auto: ClassVar[str]
+    """The class of transformers."""
+
+    def __init__(self, examples: Sequence[Example], settings: TrainingSettings) -> None:
+        self.settings = settings
+        self._learn(examples)
+
+    def _learn(self, examples: Sequence[Example]) -> None:  # noqa: B027 - spans have no labels
+        pass
+
+    @property
+    def head(self) -> dict[str, Any]:
+        """The model's options that depend on the labels."""
+        return {}
+
+    @abstractmethod
+    def inputs(self, tokenizer: Any, examples: Sequence[Example], *, targets: bool) -> list[Input]:
+        """Inputs of the model, with or without the targets."""
+
+    @abstractmethod
+    def predictions(self, found: Any, inputs: Sequence[Input], examples: Sequence[Example]) -> list[Any]:
+        """The prediction for each example from the model's outputs for each input."""
+
+    loss: Callable[..., Any] | None = None
+    """A loss in place of the model's own, of its outputs, the labels and the number of items in the batch."""
+
+    def reduced(self, logits: Any, labels: Any) -> Any:  # noqa: ARG002 - the Trainer's form
+        """The outputs that are kept of a batch."""
+        return logits[0] if isinstance(logits, tuple) else logits
+
+
+class Classification(Kind):
+    """One label of a text (sequence) or of two (pair)."""
+
+    auto = "AutoModelForSequenceClassification"
+    problem: ClassVar[str] = "single_label_classification"
+
+    def _learn(self, examples: Sequence[Example]) -> None:
+        self.labels = sorted({label for one in examples for label in self._labels(one)})
+
+    def _labels(self, example: Example) -> list[str]:
+        return [example.target]
+
+    @property
+    def head(self) -> dict[str, Any]:
+        """The number of labels, and whether they exclude each other."""
+        # Even one label alone is a class among two: a single output would be a regression.
+        return {"num_labels": max(2, len(self.labels)), "problem_type": self.problem}
+
+    def inputs(self, tokenizer: Any, examples: Sequence[Example], *, targets: bool) -> list[Input]:
+        """One input for each example, cut off at the longest length."""
+        seconds = [one.second for one in examples]
+        coded = tokenizer(
+            [one.first for one in examples],
+            seconds if any(seconds) else None,
+            truncation=True,
+            max_length=self.settings.max_length,
+        )
+        fields = [{name: coded[name][place] for name in coded} for place in range(len(examples))]
+        if targets:
+            for one, field in zip(examples, fields, strict=True):
+                field["labels"] = self._coded(one)
+        return [Input(field, place, []) for place, field in enumerate(fields)]
+
+    def _coded(self, example: Example) -> Any:
+        # A label that the train split lacks can't be predicted; in a validation split it counts as the first.
+        return self.labels.index(example.target) if example.target in self.labels else 0
+
+    def predictions(self, found: Any, inputs: Sequence[Input], examples: Sequence[Example]) -> list[Any]:  # noqa: ARG002
+        """The likeliest label."""
+        return [self.labels[place] for place in found[:, : len(self.labels)].argmax(-1).tolist()]
+
+
+class MultiLabel(Classification):
+    """Any number of labels of a text: those whose probability is at least a half."""
+
+    problem: ClassVar[str] = "multi_label_classification"
+
+    def _labels(self, example: Example) -> list[str]:
+        return list(example.target)
+
+    def _coded(self, example: Example) -> Any:
+        known = self.labels if len(self.labels) > 1 else [*self.labels, ""]
+        return [float(label in example.target) for label in known]
+
+    def predictions(self, found: Any, inputs: Sequence[Input], examples: Sequence[Example]) -> list[Any]:  # noqa: ARG002
+        """The labels, in order of name."""
+        return [[label for label, score in zip(self.labels, row, strict=False) if score >= 0] for row in found.tolist()]
+
+
+class Tagging(Kind):
+    """A tag for each word in every layer: independent classifiers over one encoder, trained together."""
+
+    auto = "AutoModelForTokenClassification"
+
+    def _learn(self, examples: Sequence[Example]) -> None:
+        layers = [
+            {tag for tags in layer for tag in tags} for layer in zip(*(one.target for one in examples), strict=True)
+        ]
+        # What begins goes on: a word may have several tokens, and every one but the first has I-.
+        self.layers = [sorted({"O", *tags, *(f"I-{tag[2:]}" for tag in tags if tag != "O")}) for tags in layers]
+
+    @property
+    def head(self) -> dict[str, Any]:
+        """All layers' classifiers side by side in one."""
+        return {"num_labels": sum(map(len, self.layers))}
+
+    def inputs(self, tokenizer: Any, examples: Sequence[Example], *, targets: bool) -> list[Input]:
+        """One input for each example; of a sentence that is too long, the words after its end are never tagged."""
+        coded = tokenizer(
+            [list(one.first) for one in examples],
+            is_split_into_words=True,
+            truncation=True,
+            max_length=self.settings.max_length,
+        )
+        made = []
+        for place, one in enumerate(examples):
+            words = coded.word_ids(place)
+            begins = [word if word != before else None for before, word in zip([None, *words], words, strict=False)]
+            fields = {name: coded[name][place] for name in coded}
+            if targets:
+                fields["labels"] = [
+                    [self._coded(one, layer, word, first=begin is not None) for layer in range(len(self.layers))]
+                    for word, begin in zip(words, begins, strict=True)
+                ]
+            made.append(Input(fields, place, begins))
+        return made
+
+    def _coded(self, example: Example, layer: int, word: int | None, *, first: bool) -> int:
+        if word is None:
+            return IGNORED
+        tag, known = example.target[layer][word], self.layers[layer]
+        if tag != "O" and not first:
+            tag = f"I-{tag[2:]}"
+        return known.index(tag) if tag in known else IGNORED
+
+    def loss(self, outputs: Any, labels: Any, num_items_in_batch: Any = None) -> Any:  # noqa: ARG002 - the Trainer's form
+        """Mean over layers of the cross-entropy of their tokens."""
+        from torch.nn.functional import cross_entropy
+
+        parts = outputs.logits.split([len(layer) for layer in self.layers], dim=-1)
+        losses = [
+            cross_entropy(part.flatten(0, 1), labels[..., place].flatten(), ignore_index=IGNORED)
+            for place, part in enumerate(parts)
+        ]
+        return sum(losses) / len(losses)
+
+    def reduced(self, logits: Any, labels: Any) -> Any:
+        """The likeliest tag of each layer: all their probabilities would not fit memory."""
+        import torch
+
+        parts = super().reduced(logits, labels).split([len(layer) for layer in self.layers], dim=-1)
+        return torch.stack([part.argmax(-1) for part in parts], dim=-1)
+
+    def predictions(self, found: Any, inputs: Sequence[Input], examples: Sequence[Example]) -> list[Any]:
+        """The tag of each word's first token; O for words that were cut off."""
+        made = []
+        for one, row in zip(inputs, found, strict=True):
+            tags = [["O"] * len(examples[one.example].first) for _ in self.layers]
+            for token, word in enumerate(one.at):
+                if word is not None:
+                    for layer, known in enumerate(self.layers):
+                        tags[layer][word] = known[int(row[token][layer])]
+            made.append(tags)
+        return made
+
+
+class Spans(Kind):
+    """The span of a text that answers a question; a long text is read in windows that overlap."""
+
+    auto = "AutoModelForQuestionAnswering"
+
+    def inputs(self, tokenizer: Any, examples: Sequence[Example], *, targets: bool) -> list[Input]:
+        """One input for each window."""
+        longest = self.settings.max_length
+        coded = tokenizer(
+            [_cut(tokenizer, str(one.first), longest // 2) for one in examples],
+            [one.second for one in examples],
+            truncation="only_second",
+            max_length=longest,
+            stride=min(self.settings.stride, longest // 8),
+            return_overflowing_tokens=True,
+            return_offsets_mapping=True,
+        )
+        examples_of, offsets = coded.pop("overflow_to_sample_mapping"), coded.pop("offset_mapping")
+        made = []
+        for place, example in enumerate(examples_of):
+            at = [
+                span if part == 1 else None
+                for part, span in zip(coded.sequence_ids(place), offsets[place], strict=True)
+            ]
+            fields = {name: coded[name][place] for name in coded}
+            if targets:
+                fields["start_positions"], fields["end_positions"] = _tokens(at, examples[example].target)
+            made.append(Input(fields, example, at))
+        return made
+
+    def reduced(self, logits: Any, labels: Any) -> Any:  # noqa: ARG002 - the Trainer's form
+        """Scores of every token as start and as end."""
+        return tuple(logits[:2])
+
+    def predictions(self, found: Any, inputs: Sequence[Input], examples: Sequence[Example]) -> list[Any]:
+        """The text between the best pair of a start and an end, in the best window."""
+        best: dict[int, tuple[float, str]] = {}
+        for one, starts, ends in zip(inputs, *found, strict=True):
+            for start in _highest(starts, one.at):
+                for end in _highest(ends, one.at):
+                    score = float(starts[start] + ends[end])
+                    if (
+                        0 <= end - start < self.settings.longest_answer
+                        and score > best.get(one.example, (-math.inf,))[0]
+                    ):
+                        text = examples[one.example].second[one.at[start][0] : one.at[end][1]]
+                        best[one.example] = (score, text.strip())
+        return [best.get(number, (0.0, ""))[1] for number in range(len(examples))]
+
+
+def _cut(tokenizer: Any, question: str, longest: int) -> str:
+    """The question's first tokens, so many that there is room for the text."""
+    tokens = tokenizer(question, add_special_tokens=False)["input_ids"]
+    return question if len(tokens) <= longest else str(tokenizer.decode(tokens[:longest]))
+
+
+def _tokens(at: Sequence[Any], span: tuple[int, int]) -> tuple[int, int]:
+    """First and last token of a span of characters; the input's first token twice where the window lacks any of it."""
+    inside = [token for token, place in enumerate(at) if place and place[0] < span[1] and place[1] > span[0]]
+    whole = inside and at[inside[0]][0] <= span[0] and at[inside[-1]][1] >= span[1]
+    return (inside[0], inside[-1]) if whole else (0, 0)
+
+
+def _highest(scores: Any, at: Sequence[Any]) -> list[int]:
+    inside = [token for token, place in enumerate(at) if place is not None]
+    return sorted(inside, key=lambda token: -scores[token])[:_BEST]
+
+
+KINDS: dict[KindName, type[Kind]] = {
+    "sequence": Classification,
+    "multi-label": MultiLabel,
+    "pair": Classification,
+    "token": Tagging,
+    "span": Spans,
+}

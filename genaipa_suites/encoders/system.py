@@ -1,0 +1,59 @@
+"""Encoders fine-tuned on a suite's train split (`encoder/bert-base-uncased`): each reply is worked out by the suite.
+
+As with a baseline, the prediction is in the message that asks for it, and is repeated here: training takes hours and
+knows a whole split, which no message says. `genaipa_suites/encoders/` trains.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from typing import TYPE_CHECKING, ClassVar
+
+from genaipa.errors import MissingPackageError, PermanentError
+from genaipa.systems.base import BuiltinSystem, Readiness, Reply
+from genaipa.systems.provider import Provider
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from genaipa.systems.base import Message, Settings, Words
+
+PACKAGES = ("torch", "transformers", "accelerate")
+
+
+class EncoderSystem(BuiltinSystem):
+    """`encoder/MODEL`: a model of the Hugging Face hub, or a folder that holds one."""
+
+    provider: ClassVar[Provider] = Provider(
+        name="encoder",
+        form="encoder/MODEL",
+        about="encoders of the Hugging Face hub or a folder, fine-tuned here on a suite's train split (run --suite)",
+        sdk="transformers",
+        extra="encoders",
+        packages=PACKAGES,
+        free=True,
+        words="document",
+    )
+    words: Words = provider.words
+
+    def __init__(self, *, name: str, model: str, accepts: Collection[str] = ()) -> None:  # noqa: ARG002 - it has no sampling
+        super().__init__(name=name)
+        self.model = model
+
+    async def start(self) -> Readiness:
+        """Look for the packages without importing them; a MissingPackageError names the extra."""
+        for package in PACKAGES:
+            if importlib.util.find_spec(package) is None:
+                raise MissingPackageError(
+                    f"{self.name} needs the package '{package}': pip install 'genaipa[{self.provider.extra}]'"
+                )
+        return Readiness()
+
+    async def answer(self, messages: Sequence[Message], settings: Settings) -> Reply:  # noqa: ARG002 - it has none
+        """The prediction that the message carries; a PermanentError where no suite has put one there."""
+        last = messages[-1]
+        if last.purpose != "answer":
+            raise PermanentError(
+                f"{self.name} is fine-tuned for the items of a suite; ask it with: genaipa run --suite", fatal=True
+            )
+        return Reply(last.carries, model=self.model)

@@ -1,0 +1,89 @@
+"""The kind of task that a suite is, and its plan: the options that are only a suite's."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import msgspec
+from msgspec import Meta
+
+from genaipa.kinds import Kind
+from genaipa.runs.records import RunSpec
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+SAMPLE = "sample"
+"""The split of every suite that ships: items of ours, made up, to see how it works."""
+WORDINGS = (1, 2, 3)
+KIND = "suite"
+
+
+class SuitePlan(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A suite's plan: its split, and the number of items of a sample (None for all).
+
+    `shots` is the number of examples in each prompt, `wording` which of the task's own wordings is used, `probe` the
+    probe for contamination, empty for none.
+    """
+
+    split: Annotated[str, Meta(description="Of a suite: dev, test, … or sample, which ships.")]
+    limit: int | None = None
+    shots: Annotated[
+        int, Meta(ge=0, le=64, description="Of a suite: examples in each prompt, from its train split.")
+    ] = 0
+    wording: int = 1
+    probe: Annotated[
+        str,
+        Meta(description="Of a suite: no-context, company-swap or continuation, to see what is known by heart."),
+    ] = ""
+
+    @property
+    def label(self) -> str:
+        """The split, and in a few words whatever else is not as usual."""
+        said = [self.split]
+        said += [f"{self.limit:,} items"] if self.limit else []
+        said += [f"{self.shots} shot{'s' if self.shots > 1 else ''}"] if self.shots else []
+        said += [f"wording {self.wording}"] if self.wording > 1 else []
+        return ", ".join([*said, *([f"probe {self.probe}"] if self.probe else [])])
+
+    def facts(self, task: str) -> dict[str, str]:
+        """Facts for a table of runs, by column."""
+        items = f"{self.limit:,}" if self.limit else "all"
+        asked = {"suite": f"{task}, {self.split}", "items": items, "shots": str(self.shots), "probe": self.probe}
+        return {**asked, "wordings": str(self.wording)}
+
+
+def spec_of(name: str, plan: SuitePlan, systems: tuple[str, ...] = (), **others: Any) -> RunSpec:
+    """The spec of a suite's run; `others` are its `seed`, `repetitions` and sampling."""
+    return RunSpec(systems, (), {}, (), kind=KIND, task=name, plan=msgspec.to_builtins(plan), **others)
+
+
+def _is_sample(plan: Mapping[str, Any]) -> bool:
+    return bool(plan["split"] == SAMPLE)
+
+
+SUITE = Kind(
+    make="genaipa_suites.catalog:make_suite",
+    keeps=True,
+    plan="genaipa_suites.plan:SuitePlan",
+    planned="genaipa_suites.catalog:planned",
+    option=KIND,
+    about="A sister benchmark instead: policyqa, …, or your own module:Class (genaipa get fetches its data).",
+    heading="A sister benchmark",
+    names="genaipa_suites.names:suite_targets",
+    listed="genaipa_suites.catalog:listed",
+    may_pass_on=_is_sample,
+    prompts="suites",
+    results="genaipa_suites.report.of_suites:OfSuites",
+    closing="genaipa_suites.figures:closing",
+    page="genaipa_suites.page:Suites",
+    check="genaipa_suites.checking:check",
+    data="genaipa_suites.datasets:every",
+)
+PREDICTIONS = Kind(
+    make="genaipa_suites.privacyglue.predictions:Predictions",
+    keeps=True,
+    may_pass_on=lambda _plan: False,
+    results=SUITE.results,
+)
+"""PrivacyGLUE's predictions by fine-tuned encoders, which are imported and asked of nobody."""

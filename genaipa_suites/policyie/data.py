@@ -1,0 +1,237 @@
+"""PolicyIE's files in both of their forms, checked, as items: one for each distinct sentence, with all its gold rows.
+
+The form of its scripts has a folder for each split with `seq.in`, `label`, `seq_type_I.out` and `seq_type_II.out`, a
+line for each row, or a zip of such folders; PLUE's has three files of JSON lines for each split. Neither has the
+policies of the sentences. The order of rows depends on how a form was made, so that items are known by their content.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import zipfile
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+import msgspec
+
+from genaipa.errors import DataError
+from genaipa.files.json_text import DAMAGE, why
+from genaipa_suites.data import Source
+from genaipa_suites.material import Item, Material
+from genaipa_suites.policyie.labels import INTENTS, LABELS, OTHER
+from genaipa_suites.spans import chunks
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from genaipa_suites.data import DataFiles
+
+TERMS = "research alone, not for sale and shared alike (PLUE says CC BY-NC-SA 4.0; the repositories say MIT)."
+SOURCE = Source(
+    name="policyie",
+    title="PolicyIE (PLUE)",
+    repository="JFChi/PLUE",
+    commit="05bc22ca2951953035687c1fd655b576da0a8e94",
+    blobs={
+        "data/policyie/json/intent_classification_train.json": "129d5ed68bf800bbf4794f3c28e1aa579f85a9e3",
+        "data/policyie/json/intent_classification_valid.json": "64b864d6155914fc9226967815101e096171e3c3",
+        "data/policyie/json/intent_classification_test.json": "717978e5d767784d7d49f405fe95a83b0b4d46fb",
+        "data/policyie/json/type_I_slot_filling_train.json": "d60d2219373c6d429c0bc14cb89ebb5e3082c330",
+        "data/policyie/json/type_I_slot_filling_valid.json": "580c9aa642adbb64b774863623a48181dd162570",
+        "data/policyie/json/type_I_slot_filling_test.json": "9ea263663b3590f3164222d4bf80064e244283bc",
+        "data/policyie/json/type_II_slot_filling_train.json": "add0f97f0dc936d3f73412b063575151aa13083a",
+        "data/policyie/json/type_II_slot_filling_valid.json": "f75d56697cbc66b9eab636fd1ef8dee2fa113b6d",
+        "data/policyie/json/type_II_slot_filling_test.json": "c800d2f9360fa469c85c7af313ad27631492c363",
+    },
+    terms=TERMS,
+)
+SPLITS = ("test", "valid", "train")
+PLUE = (
+    "data/policyie/json/intent_classification_{}.json",
+    "data/policyie/json/type_I_slot_filling_{}.json",
+    "data/policyie/json/type_II_slot_filling_{}.json",
+)
+FILES = ("seq.in", "label", "seq_type_I.out", "seq_type_II.out")
+"""Of the scripts' form, in each split's folder: sentences, intents, tags of each layer."""
+ARCHIVES = ("data/bio_format.zip", "data/sanitized_split.zip")
+OFFICIAL = Source(
+    name="policyie-official",
+    title="PolicyIE (its scripts' form)",
+    repository="wasiahmad/PolicyIE",
+    commit="57046c431b64",
+    blobs={
+        **{f"data/bio_format/{split}/{name}": "" for split in SPLITS for name in FILES},
+        ARCHIVES[0]: "",
+        ARCHIVES[1]: "cf44ae8a81cc51d5715d925f5990fff78a146b71",
+    },
+    terms=TERMS,
+    remedy="The authors' data/prepare.sh makes the folder bio_format in a clone: "
+    "git clone https://github.com/wasiahmad/PolicyIE",
+)
+ROWS = {"train": 4_109, "valid": 100, "test": 1_041}
+
+
+_S = TypeVar("_S", bound=msgspec.Struct)
+
+
+class Row(NamedTuple):
+    """A row of the files: the sentence's tokens, its intent, its tags in both layers."""
+
+    tokens: Sequence[str]
+    intent: str
+    type_i: Sequence[str]
+    type_ii: Sequence[str]
+
+
+class _Sentence(msgspec.Struct):
+    sentence: str
+    label: str
+
+
+class _Tagged(msgspec.Struct):
+    tokens: list[str]
+    labels: list[str]
+
+
+def load(files: DataFiles, split: str) -> Material:
+    """The distinct sentences of a split, in the files' order; each item's gold are the rows that have it.
+
+    A gold row is {"intent", "type-I": [[first token, last + 1, label], …], "type-II": …}. A DataError names the file
+    and the line of the first mistake, and pulled files of another size.
+    """
+    place, rows, pulled = _read(files, split)
+    if pulled and len(rows) != ROWS[split]:
+        problem = f"has {len(rows):,} rows, the published one {ROWS[split]:,}; run: genaipa get {SOURCE.name}"
+        raise DataError(place, problem)
+    if not rows:
+        raise DataError(place, "has no sentences; take the published files.")
+    found: dict[str, list[dict[str, object]]] = {}
+    for number, row in enumerate(rows, 1):
+        if problem := _problem(row):
+            raise DataError(place, f"{problem}; take the published files, or correct it.", f"line {number}")
+        gold: dict[str, object] = {"intent": row.intent, "type-I": chunks(row.type_i), "type-II": chunks(row.type_ii)}
+        found.setdefault(" ".join(row.tokens), []).append(gold)
+    return Material(tuple(_item(sentence, gold) for sentence, gold in found.items()))
+
+
+def _item(sentence: str, gold: list[dict[str, object]]) -> Item:
+    several = "several gold rows" if len(gold) > 1 else "one gold row"
+    intents = tuple(str(row["intent"]) for row in gold)
+    key = hashlib.sha256(sentence.encode()).hexdigest()[:12]
+    return Item(key, {"text": sentence}, gold, stratum=intents[0], groups={"gold rows": (several,)})
+
+
+def _read(files: DataFiles, split: str) -> tuple[Path, list[Row], bool]:
+    """The file to name in messages, the rows, and whether they are published ones and not the user's own."""
+    paths = [f"data/bio_format/{split}/{name}" for name in FILES]
+    if (here := files.find(paths[0])) is not None and here.parent.name == split:
+        texts = [(files.find(path) or Path(path), files.text(path)) for path in paths]
+        for place, _ in texts:
+            if place.parent != here.parent:
+                raise DataError(place, f"is not in the folder of {here}; put the four files of a split into one.")
+        return here, _lines(texts), not files.own.keys() & {*paths}
+    archive = next((path for path in ARCHIVES if files.find(path)), None)
+    if archive and files.find(PLUE[0].format(split)) is None:
+        content = files.read(archive)
+        place = files.find(archive) or Path(archive)
+        return place, _unpacked(place, content, split), archive not in files.own
+    return _json(files, [path.format(split) for path in PLUE])
+
+
+def _json(files: DataFiles, paths: Sequence[str]) -> tuple[Path, list[Row], bool]:
+    """The rows in PLUE's form."""
+    texts = [files.text(path) for path in paths]
+    places = [files.find(path) or Path(path) for path in paths]
+    sentences = _objects(places[0], texts[0], _Sentence)
+    layers = [_objects(place, text, _Tagged) for place, text in zip(places[1:], texts[1:], strict=True)]
+    for place, layer in zip(places[1:], layers, strict=True):
+        _same_length(place, len(layer), places[0], len(sentences))
+        for number, (tagged, one) in enumerate(zip(layer, sentences, strict=True), 1):
+            if " ".join(tagged.tokens).split() != one.sentence.split() or tagged.tokens != layers[0][number - 1].tokens:
+                problem = f"its tokens are not those of the sentence in {places[0].name}; take both from one split."
+                raise DataError(place, problem, f"line {number}")
+    each = zip(sentences, *layers, strict=True)
+    rows = [Row(_parted(first.tokens), one.label, first.labels, second.labels) for one, first, second in each]
+    return places[0], rows, not files.own.keys() & {*paths}
+
+
+def _parted(tokens: Sequence[str]) -> list[str]:
+    """Tokens without the blanks that some may have in them, so that the sentence made of them is parted as they are."""
+    return ["".join(token.split()) or "_" for token in tokens]
+
+
+def _objects(place: Path, text: str, kind: type[_S]) -> list[_S]:
+    decoder = msgspec.json.Decoder(kind)
+    found = []
+    for number, line in enumerate(_split(text), 1):
+        try:
+            found.append(decoder.decode(line))
+        except DAMAGE as error:
+            fields = " and ".join(kind.__struct_fields__)
+            problem = f"is no object with {fields} ({why(error)}); take the published file."
+            raise DataError(place, problem, f"line {number}") from None
+    return found
+
+
+def _lines(texts: Sequence[tuple[Path, str]]) -> list[Row]:
+    """The rows in the scripts' form, from the four files' places and texts."""
+    (first, sentences), *others = [(place, _split(text)) for place, text in texts]
+    for place, lines in others:
+        _same_length(place, len(lines), first, len(sentences))
+    each = zip(sentences, *(lines for _, lines in others), strict=True)
+    return [Row(tokens.split(), intent.strip(), one.split(), two.split()) for tokens, intent, one, two in each]
+
+
+def _unpacked(place: Path, content: bytes, split: str) -> list[Row]:
+    """The rows of a split in a zip of the scripts' form."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            names = [name for name in archive.namelist() if f"/{name}".endswith(f"/{split}/{FILES[0]}")]
+            if len(names) != 1:
+                problem = (
+                    f"has no {split}/{FILES[0]}; it is made of the annotated policies by the authors' data/prepare.sh: "
+                    "pull from its folder bio_format."
+                )
+                raise DataError(place, problem)
+            folder = names[0].removesuffix(FILES[0])
+            return _lines([(place / folder / one, archive.read(folder + one).decode()) for one in FILES])
+    except (zipfile.BadZipFile, KeyError, UnicodeDecodeError) as error:
+        raise DataError(place, f"is no zip of PolicyIE's files ({error}); take the published one.") from None
+
+
+def _split(text: str) -> list[str]:
+    """The lines, without blank ones at the end."""
+    text = text.rstrip()
+    return text.split("\n") if text else []
+
+
+def _same_length(place: Path, length: int, other: Path, expected: int) -> None:
+    if length != expected:
+        problem = f"has {length:,} lines, {other.name} {expected:,}; take both from one split of one form."
+        raise DataError(place, problem)
+
+
+def _problem(row: Row) -> str:
+    """The first mistake in a row, in words; empty for none."""
+    if not row.tokens:
+        return "it has no words"
+    if row.intent not in INTENTS:
+        return f"its intent is '{row.intent}', which is none of PolicyIE's"
+    layers = (("type-I", row.type_i), ("type-II", row.type_ii))
+    if row.intent == OTHER and any(tag != "O" for _, tags in layers for tag in tags):
+        return f"its intent is {OTHER}, and it has slots"
+    return next(filter(None, (_flaw(layer, tags, len(row.tokens)) for layer, tags in layers)), "")
+
+
+def _flaw(layer: str, tags: Sequence[str], length: int) -> str:
+    if len(tags) != length:
+        return f"it has {length} words and {len(tags)} tags of {layer}"
+    for before, tag in pairwise(["O", *tags]):
+        form, _, label = tag.partition("-")
+        if tag != "O" and (form not in ("B", "I") or label not in LABELS[layer]):
+            return f"'{tag}' is no tag of {layer}"
+        if form == "I" and before[1:] != tag[1:]:
+            return f"its tag '{tag}' of {layer} goes on with no slot"
+    return ""

@@ -1,0 +1,178 @@
+"""PolicyIE's scorers: intents, and the slots of one answer against each gold row of its sentence, in three ways.
+
+A prediction is {"intent", "slots": [{"text", "role", "label", "start", "end"}]}; a slot whose text is not in the
+sentence has -1 for both places, one whose role and attribute make no label has an empty one. Neither is ever right, and
+both count as predicted. A reply with a fault has the prediction None: its intent is wrong, and it earns nothing where
+nothing was to be found.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from genaipa_suites.measure import f1
+from genaipa_suites.policyie.labels import INTENTS, LAYERS, OTHER, ROLES
+from genaipa_suites.spans import Span, counted, folded
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from genaipa_suites.material import Outcome
+    from genaipa_suites.spans import Counts
+
+NO_LABEL = "?"
+"""In place of the attribute of a slot whose role and attribute make no label."""
+
+
+def gold_rows(outcome: Outcome) -> list[dict[str, Any]]:
+    """The gold rows of the outcome's sentence."""
+    rows: list[dict[str, Any]] = outcome.item.gold
+    return rows
+
+
+def answered(outcome: Outcome) -> list[tuple[str, dict[str, Any]]]:
+    """Each gold row with the intent predicted for it: the one of the sentence, empty for a reply with a fault."""
+    said = outcome.given.prediction or {"intent": ""}
+    rows = gold_rows(outcome)
+    return list(zip(said.get("intents", [said["intent"]] * len(rows)), rows, strict=True))
+
+
+def with_slots(outcome: Outcome, intent: str = "") -> list[dict[str, Any]]:
+    """Those of the rows that slots are scored on: all whose gold intent is not Other, or is this one."""
+    return [row for row in gold_rows(outcome) if (row["intent"] == intent if intent else row["intent"] != OTHER)]
+
+
+def gold_spans(row: dict[str, Any], layer: str) -> list[Span]:
+    """The references of a row in a layer."""
+    return [Span(*each) for each in row[layer]]
+
+
+def spans(outcome: Outcome, layer: str) -> list[Span]:
+    """The predicted slots of a layer; one that can't be right has a place before the sentence, which none else has."""
+    found = []
+    for number, slot in enumerate(_slots(outcome, layer)):
+        wrong = not slot["label"] or slot["start"] < 0
+        label = slot["label"] or f"{slot['role']}.{NO_LABEL}"
+        found.append(Span(-1, -1 - number, label) if wrong else Span(slot["start"], slot["end"], label))
+    return found
+
+
+def _slots(outcome: Outcome, layer: str) -> list[dict[str, Any]]:
+    said = outcome.given.prediction
+    return [slot for slot in said["slots"] if ROLES[slot["role"]] == layer] if said is not None else []
+
+
+def intents(outcome: Outcome) -> list[int]:
+    """(true positives, predicted, gold) of every intent over the rows of a sentence, in the order of `INTENTS`."""
+    pairs = [(said, row["intent"]) for said, row in answered(outcome)]
+    found = []
+    for intent in INTENTS:
+        both = pairs.count((intent, intent))
+        found += [both, sum(said == intent for said, _ in pairs), sum(gold == intent for _, gold in pairs)]
+    return found
+
+
+def tagger(outcome: Outcome, layer: str, intent: str = "") -> Counts:
+    """(true positives, predicted, gold) slots of a layer, over the rows that slots are scored on."""
+    said = spans(outcome, layer)
+    each = [counted(said, gold_spans(row, layer)) for row in with_slots(outcome, intent)]
+    return _added(each)
+
+
+def exact(outcome: Outcome, layer: str) -> tuple[int, int]:
+    """(rows with the right intent and all slots of a layer right, rows), over the rows that slots are scored on."""
+    slots = sorted(spans(outcome, layer))
+    rows = [(said, row) for said, row in answered(outcome) if row["intent"] != OTHER]
+    return sum(said == row["intent"] and slots == sorted(gold_spans(row, layer)) for said, row in rows), len(rows)
+
+
+def seq2seq(outcome: Outcome, layer: str, intent: str = "") -> tuple[float, int]:
+    """(sum of the F1 of each row by the seq2seq script, rows), over the rows that slots are scored on."""
+    each = [_listed(outcome, row, layer) for row in with_slots(outcome, intent)]
+    return sum(each), len(each)
+
+
+def seq2seq_exact(outcome: Outcome, layer: str) -> tuple[int, int]:
+    """(rows with the right intent and an F1 of 1 by the seq2seq script, rows), as above."""
+    rows = [(said, row) for said, row in answered(outcome) if row["intent"] != OTHER]
+    return sum(said == row["intent"] and _listed(outcome, row, layer) == 1 for said, row in rows), len(rows)
+
+
+def _listed(outcome: Outcome, row: dict[str, Any], layer: str) -> float:
+    """F1 of the lists of labels with their texts, as the seq2seq script has it: places do not count.
+
+    Like the script, it asks of each reference whether it is among the predictions, so that one prediction finds a
+    reference that is there twice two times.
+    """
+    if outcome.given.prediction is None:
+        return 0.0
+    tokens = outcome.item.shown["text"].split()
+    said = [(slot["label"], folded(slot["text"])) for slot in _slots(outcome, layer)]
+    gold = [(label, folded("".join(tokens[start:end]))) for start, end, label in row[layer]]
+    return f1((sum(one in said for one in gold), len(said), len(gold))) if said or gold else 1.0
+
+
+def role_spans(outcome: Outcome, layer: str) -> tuple[list[Span], list[list[Span]]]:
+    """The predicted slots of a layer and those of each gold row, their labels cut at the dot."""
+    gold = [[_cut(span) for span in gold_spans(row, layer)] for row in gold_rows(outcome)]
+    return [_cut(span) for span in spans(outcome, layer)], gold
+
+
+def roles(outcome: Outcome) -> list[int]:
+    """(true positives, predicted, gold) of every role over all rows, labels cut at the dot: PrivacyGLUE's PolicyIE-B.
+
+    Layer by layer, in the order of `LAYERS`.
+    """
+    found: list[int] = []
+    for layer, known in LAYERS.items():
+        said, gold = role_spans(outcome, layer)
+        counts = Counter((1, span.label) for span in said * len(gold))
+        for row in gold:
+            counts.update((2, span.label) for span in row)
+            counts.update((0, span.label) for span in (Counter(said) & Counter(row)).elements())
+        found += [counts[which, role] for role in known for which in range(3)]
+    return found
+
+
+def _cut(span: Span) -> Span:
+    return Span(span.start, span.end, _role(span.label))
+
+
+def by_layer(counts: Sequence[float]) -> Iterator[Sequence[float]]:
+    """The counts of `roles`, one layer after the other."""
+    begin = 0
+    for known in LAYERS.values():
+        yield counts[begin : begin + 3 * len(known)]
+        begin += 3 * len(known)
+
+
+def role(outcome: Outcome, which: str) -> Counts:
+    """(true positives, predicted, gold) slots of one role by their full labels, over the rows with slots."""
+    layer = ROLES[which]
+    said = [span for span in spans(outcome, layer) if _role(span.label) == which]
+    gold = [[Span(*each) for each in row[layer] if _role(each[2]) == which] for row in with_slots(outcome)]
+    return _added([counted(said, row) for row in gold]) if said or any(gold) else (0, 0, 0)
+
+
+def _role(label: str) -> str:
+    return label.partition(".")[0]
+
+
+def other(outcome: Outcome) -> tuple[int, int]:
+    """(gold-Other rows that are answered Other without slots, gold-Other rows)."""
+    rows = sum(row["intent"] == OTHER for row in gold_rows(outcome))
+    said = outcome.given.prediction
+    return rows if said is not None and said["intent"] == OTHER and not said["slots"] else 0, rows
+
+
+def faulty(outcome: Outcome, *, unlabelled: bool) -> tuple[int, int]:
+    """(predicted slots with no valid label, or else with a text that is not in the sentence; predicted slots)."""
+    said = outcome.given.prediction
+    slots = said["slots"] if said is not None else []
+    return sum(not slot["label"] if unlabelled else slot["start"] < 0 for slot in slots), len(slots)
+
+
+def _added(each: Sequence[Counts]) -> Counts:
+    right, predicted, gold = (sum(column) for column in zip(*each, strict=True)) if each else (0, 0, 0)
+    return right, predicted, gold

@@ -1,0 +1,117 @@
+"""PolicyIE as a suite (Ahmad et al. 2021): one question for each distinct sentence, all of its gold rows scored."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from genaipa_suites.material import Given, Item, Material
+from genaipa_suites.policyie import mistakes, score
+from genaipa_suites.policyie.baselines import BASELINES, best_reply
+from genaipa_suites.policyie.data import OFFICIAL, SOURCE, SPLITS, load
+from genaipa_suites.policyie.labels import ATTRIBUTES, INTENTS, LAYERS, OTHER, ROLES, label_of
+from genaipa_suites.policyie.measures import MEASURES, PARTS
+from genaipa_suites.spans import placed
+from genaipa_suites.suite import Suite
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from genaipa_suites.material import Outcome
+
+
+class PolicyIE(Suite):
+    """Tell each sentence's intent, and mark the spans of its slots.
+
+    The files say nothing about which sentence is of which policy, so that intervals are by sentence, and too narrow.
+    """
+
+    title: ClassVar[str] = "PolicyIE"
+    about: ClassVar[str] = (
+        "a sentence of a privacy policy: which of five intents it has, and which of its words are slots in two layers; "
+        "scored as the paper's two scripts and PrivacyGLUE score them"
+    )
+    citation: ClassVar[str] = (
+        "Ahmad, W. U., Chi, J., Le, T., Norton, T., Tian, Y., Chang, K.-W.: Intent Classification and Slot Filling for "
+        "Privacy Policies. ACL-IJCNLP 2021."
+    )
+    data = (SOURCE, OFFICIAL)
+    splits = SPLITS
+    measures = MEASURES
+    parts = PARTS
+    error_kinds = mistakes.KINDS
+    about_errors = mistakes.ABOUT
+    baselines = BASELINES
+    schema: ClassVar[Mapping[str, Any]] = {
+        "type": "object",
+        "properties": {
+            "intent": {"type": "string", "enum": list(INTENTS)},
+            "slots": {
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "properties": {
+                        "text": {"type": "string"},
+                        "role": {"type": "string", "enum": list(ROLES)},
+                        "attribute": {"type": "string", "enum": list(ATTRIBUTES)},
+                    },
+                    "required": ["text", "role", "attribute"],
+                    "additionalProperties": False,
+                },
+            },
+        },
+        "required": ["intent", "slots"],
+        "additionalProperties": False,
+    }
+
+    def load(self, split: str) -> Material:
+        """The distinct sentences of a split; DataError and UsageError as `data.load`."""
+        return load(self.files, split)
+
+    def parse(self, item: Item, found: Any) -> Given:
+        """The intent, and each slot with its label and its tokens; empty or -1 for a slot that is never right.
+
+        A slot may name its first word (`at`, from 0), as baselines do; that counts where the text begins with it.
+        """
+        tokens = item.shown["text"].split()
+        slots = [{key: slot[key] for key in ("text", "role", "attribute")} for slot in found["slots"]]
+        for layer in LAYERS:
+            own = [place for place, slot in enumerate(slots) if ROLES[slot["role"]] == layer]
+            firsts = [found["slots"][place].get("at") for place in own]
+            texts = [slots[place]["text"] for place in own]
+            for place, span in zip(own, placed(tokens, texts, firsts), strict=True):
+                slot = slots[place]
+                start, end = span or (-1, -1)
+                slots[place] = {**slot, "label": label_of(slot["role"], slot["attribute"]), "start": start, "end": end}
+        prediction = {"intent": found["intent"], "slots": slots}
+        if found.get("intents") == [row["intent"] for row in item.gold]:
+            # Of the baseline that knows the gold intent of every row. Nobody else gains by it: all of them are right.
+            prediction["intents"] = found["intents"]
+        return Given(prediction)
+
+    def gold_reply(self, item: Item) -> str:
+        """The most frequent gold intent, and the slots of the first row that has it."""
+        return best_reply(item, places=False)
+
+    def errors(self, outcome: Outcome) -> Mapping[str, int]:
+        """The paper's seven types over the gold rows that are not Other (`mistakes` says what comes first)."""
+        tokens = outcome.item.shown["text"].split()
+        said = [span for layer in LAYERS for span in score.spans(outcome, layer)]
+        found: Counter[str] = Counter()
+        for intent, row in score.answered(outcome):
+            if row["intent"] != OTHER:
+                gold = [span for layer in LAYERS for span in score.gold_spans(row, layer)]
+                found += mistakes.slot_errors(said, gold, tokens)
+                found[mistakes.WI] += intent != row["intent"]
+        return +found
+
+    def why(self, outcome: Outcome) -> str:
+        """A fault; else the types of errors; else slots on Other; empty for all right."""
+        if outcome.given.fault:
+            return outcome.given.fault
+        errors = self.errors(outcome)
+        named = [
+            f"{kind} ({errors[kind]})" if errors[kind] > 1 else kind for kind in mistakes.KINDS if errors.get(kind)
+        ]
+        right, rows = score.other(outcome)
+        return ", ".join([*named, *(["not Other, or slots on Other"] if right < rows else [])])

@@ -1,0 +1,241 @@
+"""PrivacyQA's official tables: one row for each question and sentence of its policy, tab-separated, without quoting.
+
+A sentence may begin with a quotation mark, and `None` is a value: an annotator who did not do this question. So the
+lines are split here, by nothing that would take either for something else.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from genaipa.errors import DataError
+from genaipa_suites.privacyqa.sources import CATEGORIES, POLICIES, QUESTIONS, ROWS, TABLES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from genaipa_suites.data import DataFiles
+
+_IDS = ("Folder", "DocID", "QueryID", "SentID", "Split", "Query", "Segment")
+_TRAIN, _TEST = (*_IDS, "Label"), (*_IDS, "Any_Relevant")
+_ANNOTATOR = re.compile(r"Ann[1-9]\d*")
+_LABELS = frozenset(("Relevant", "Irrelevant"))
+_NOT_DONE = "None"
+_NAMES = {
+    "first": "First Party Collection/Use",
+    "third": "Third Party Sharing/Collection",
+    "datasecurity": "Data Security",
+    "dataretention": "Data Retention",
+    "user_access": "User Access, Edit and Deletion",
+    "user_choice": "User Choice/Control",
+    "other": "Other",
+    "audiences": "International and Specific Audiences",
+    "unknown": "Unknown",
+}
+"""Column of a category file → the category as OPP-115 names it."""
+NO_CATEGORY = "None of them"
+
+
+@dataclass
+class Question:
+    """A question about a policy. `references` are annotator → sentences that he marked, by their number from 1 on.
+
+    Only annotators who did this question are in it. `relevant` are the sentences that the table says any of them
+    marked (in train, the sentences with the one label).
+    """
+
+    id: str
+    policy: str
+    text: str
+    references: dict[str, list[int]] = field(default_factory=dict)
+    relevant: list[int] = field(default_factory=list)
+
+
+class Table(NamedTuple):
+    """A split: its questions, and policy → its sentences in order."""
+
+    questions: list[Question]
+    policies: dict[str, list[str]]
+
+
+class _Row(NamedTuple):
+    line: int
+    policy: str
+    query: str
+    sentence: int
+    text: str
+    segment: str
+    labels: list[str]
+
+
+class _Asked(NamedTuple):
+    """A question as its rows come: its text, and sentence → (line, labels)."""
+
+    text: str
+    rows: dict[int, tuple[int, list[str]]]
+
+
+@lru_cache(maxsize=4096)  # a table says each of them once for every sentence
+def trimmed(identifier: str) -> str:
+    """An id without the blanks that some have before their numbers ("Fiverr _1_0")."""
+    return re.sub(r"\s+(?=_\d)", "", identifier.strip())
+
+
+@lru_cache(maxsize=4096)
+def named(document: str) -> str:
+    """The policy's name in a DocID: what comes before its number."""
+    return re.sub(r"\s*_\d+$", "", document.strip())
+
+
+def read_table(files: DataFiles, split: str) -> Table:
+    """The official table of a split, checked; a DataError names the line, and what is wrong with it.
+
+    A published table has the published counts. In one of a user's own any number of policies, questions and annotators
+    will do, and it has to agree with itself.
+    """
+    path = TABLES.get(split, f"{split}.csv")
+    columns, lines = _lines(files, path, _TRAIN if split == "train" else _TEST)
+    found = files.find(path)
+    assert found is not None, "it was just read"
+    reader = _Reader(found, columns, own=path in files.own)
+    for number, fields in lines:
+        reader.take(_row(found, number, fields, columns, "train" if split == "train" else "test"))
+    table = reader.table()
+    counts = (sum(len(asked.rows) for asked in reader.asked.values()), len(table.policies), len(table.questions))
+    published = (ROWS.get(split), POLICIES.get(split), QUESTIONS.get(split))
+    if path not in files.own and counts != published:
+        raise DataError(found, f"has {counts} rows, policies and questions, not {published}; pull it anew.")
+    return table
+
+
+def read_categories(files: DataFiles, split: str) -> dict[tuple[str, str], tuple[str, ...]]:
+    """Categories of the questions, by (policy, id) and by (policy, question in lower case); empty where no file is."""
+    path = CATEGORIES.get(split, f"{split}_opp_annotations.csv")
+    if files.find(path) is None:
+        return {}
+    columns, lines = _lines(files, path, ("Folder", "DocID", "QueryID", "Split", "Query"))
+    found: dict[tuple[str, str], tuple[str, ...]] = {}
+    at = len(columns) - len(extra) if (extra := [name for name in columns if name in _NAMES]) else len(columns)
+    for number, fields in lines:
+        marks = fields[at:]
+        if not extra or set(marks) - {"0", "1"}:
+            where = files.find(path) or path
+            raise DataError(where, "a category is marked by 0 or 1; pull the file anew.", f"line {number}")
+        names = tuple(_NAMES[name] for name, mark in zip(extra, marks, strict=True) if mark == "1") or (NO_CATEGORY,)
+        policy = named(fields[1])
+        found[policy, trimmed(fields[2])] = names
+        found.setdefault((policy, plain(fields[4])), names)
+    return found
+
+
+def plain(question: str) -> str:
+    """A question without case and needless blanks, by which files that have other ids are joined."""
+    return " ".join(question.lower().split())
+
+
+def _lines(files: DataFiles, path: str, first: tuple[str, ...]) -> tuple[list[str], Iterator[tuple[int, list[str]]]]:
+    """The columns, which begin with those named, and the further lines as (number, fields)."""
+    text = files.text(path).removeprefix("\ufeff")
+    where = files.find(path) or path
+    # Not splitlines: a sentence may hold characters that Python takes for the end of a line.
+    lines = text.split("\n")
+    columns = [name.strip() for name in lines[0].split("\t")]
+    if tuple(columns[: len(first)]) != first:
+        wanted = " ".join(first)
+        raise DataError(where, f"its first line has to name the tab-separated columns {wanted}.", "line 1")
+
+    def rest() -> Iterator[tuple[int, list[str]]]:
+        for number, line in enumerate(lines[1:], 2):
+            fields = line.rstrip("\r").split("\t")
+            if len(fields) == len(columns):
+                yield number, fields
+            elif line.strip():
+                problem = (
+                    f"has {len(fields)} fields, not {len(columns)}; quoting and line breaks are not for this file."
+                )
+                raise DataError(where, problem, f"line {number}")
+
+    return columns, rest()
+
+
+def _row(found: Path, number: int, fields: list[str], columns: list[str], wanted: str) -> _Row:
+    if fields[4].strip() != wanted:
+        problem = f"its split is '{fields[4]}', not '{wanted}': splits are not mixed in one file."
+        raise DataError(found, problem, f"line {number}")
+    labels = fields[len(_IDS) :]
+    if not _LABELS.issuperset(labels):
+        for column, label in zip(columns[len(_IDS) :], labels, strict=True):
+            if label not in _LABELS and not (label == _NOT_DONE and _ANNOTATOR.fullmatch(column)):
+                problem = f"its {column} is '{label}', not Relevant or Irrelevant."
+                raise DataError(found, problem, f"line {number}")
+    _, before, sentence = fields[3].strip().rpartition("_")
+    if not before or not sentence.isdecimal():
+        raise DataError(found, f"its SentID '{fields[3]}' does not end in _ and a number.", f"line {number}")
+    return _Row(
+        number, named(fields[1]), trimmed(fields[2]), int(sentence), fields[5].strip(), fields[6].strip(), labels
+    )
+
+
+class _Reader:
+    """Rows of a table as they come, told from those before them."""
+
+    def __init__(self, path: Path, columns: list[str], *, own: bool) -> None:
+        self.path, self.own = path, own
+        self.annotators = columns[len(_TEST) :] or ["Label"]
+        wrong = [name for name in self.annotators if not _ANNOTATOR.fullmatch(name)]
+        if columns[len(_IDS)] == "Any_Relevant" and wrong:
+            raise DataError(path, "after Any_Relevant come columns of annotators: Ann1, Ann2 and so on.", "line 1")
+        self.segments: dict[str, dict[int, str]] = {}
+        self.asked: dict[tuple[str, str], _Asked] = {}
+
+    def take(self, row: _Row) -> None:
+        """Keep a row; a DataError for one that is there already, or contradicts another."""
+        asked = self.asked.get((row.policy, row.query))
+        if asked is None:
+            asked = self.asked[row.policy, row.query] = _Asked(row.text, {})
+        if row.sentence in asked.rows:
+            line = asked.rows[row.sentence][0]
+            problem = f"question {row.query} has sentence {row.sentence} already in line {line}."
+            raise DataError(self.path, problem, f"line {row.line}")
+        asked.rows[row.sentence] = (row.line, row.labels)
+        known = self.segments.setdefault(row.policy, {}).setdefault(row.sentence, row.segment)
+        if self.own and (known != row.segment or asked.text != row.text):
+            what = "sentence" if known != row.segment else "question"
+            raise DataError(self.path, f"its {what} is another text than before under this id.", f"line {row.line}")
+
+    def table(self) -> Table:
+        """Questions and policies; a DataError where a question does not have all sentences of its policy."""
+        if not self.asked:
+            raise DataError(self.path, "has no rows.")
+        places = {
+            policy: {number: place for place, number in enumerate(sorted(sentences), 1)}
+            for policy, sentences in self.segments.items()
+        }
+        questions = [self._question(key, asked, places[key[0]]) for key, asked in self.asked.items()]
+        policies = {policy: [texts[one] for one in sorted(texts)] for policy, texts in self.segments.items()}
+        return Table(questions, policies)
+
+    def _question(self, key: tuple[str, str], asked: _Asked, places: dict[int, int]) -> Question:
+        policy, identifier = key
+        where, rows = f"question {identifier}", asked.rows
+        if len(rows) != len(places):
+            problem = f"has {len(rows)} of the {len(places)} sentences of {policy}; every question has all of them."
+            raise DataError(self.path, problem, where)
+
+        def marked(column: int) -> list[int]:
+            return sorted(places[number] for number, (_, labels) in rows.items() if labels[column] == "Relevant")
+
+        question = Question(identifier, policy, asked.text, relevant=marked(0))
+        for column, name in enumerate(self.annotators, -len(self.annotators)):
+            left_out = sum(labels[column] == _NOT_DONE for _, labels in rows.values())
+            if self.own and 0 < left_out < len(rows):
+                raise DataError(self.path, f"{name} has both labels and None; None is for all sentences.", where)
+            if left_out < len(rows):
+                question.references[name] = marked(column)
+        if self.own and question.relevant != sorted({one for each in question.references.values() for one in each}):
+            raise DataError(self.path, "Any_Relevant is not what its annotators marked.", where)
+        return question

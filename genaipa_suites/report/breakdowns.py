@@ -1,0 +1,141 @@
+"""Break-downs of a suite's figures: by groups of items, by parts of items, and by types of errors."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from genaipa.reports.table import Table, table
+from genaipa_suites.report.tables import headed, percent, written
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from genaipa_suites.report.scored import Scored
+
+_ABOUT = ("group", "system", "kind")
+
+
+def groupings(scored: Scored) -> list[str]:
+    """The names of the break-downs that its items have, where there is more than one group."""
+    groups: dict[str, set[str]] = {}
+    for item in scored.board.suite.material.items:
+        for name, own in item.groups.items():
+            groups.setdefault(name, set()).update(own)
+    return [name for name, own in groups.items() if len(own) > 1]
+
+
+def in_order(groups: Iterable[tuple[str, int]]) -> list[str]:
+    """Groups (with their numbers of items) by the first number in their names, or else the largest first."""
+    known = list(groups)
+    numbers = {name: re.search(r"\d+", name) for name, _ in known}
+    if all(numbers.values()):
+        # "up to 3" comes before "3 to 5", and "over 30" after "11 to 30".
+        return sorted(numbers, key=lambda name: (int(re.findall(r"\d+", name)[-1]), _is_above(name)))
+    return [name for name, _ in sorted(known, key=lambda one: (-one[1], one[0]))]
+
+
+def _is_above(name: str) -> bool:
+    return bool(re.match(r"\s*(?:>|over|above|more)|.*\+\s*$", name, re.IGNORECASE))
+
+
+def stem_of(scored: Scored, breakdown: str) -> str:
+    """The name of a break-down's table."""
+    return f"{scored.board.stem}-by-{re.sub(r'[^a-z0-9]+', '-', breakdown.lower())}"
+
+
+def by_group(scored: Scored, grouping: str) -> Table:
+    """The main measures of every system in each group of items."""
+    items = scored.board.suite.material.items
+    sizes: dict[str, int] = {}
+    for item in items:
+        for name in item.groups.get(grouping, ()):
+            sizes[name] = sizes.get(name, 0) + 1
+    measures = scored.board.suite.grouped
+    rows: list[dict[str, Any]] = []
+    for group in in_order(sizes.items()):
+        inside = {item.id for item in items if group in item.groups.get(grouping, ())}
+        for row in (*scored.asked, *scored.references):
+            assert row.counts is not None, "a system and a floor have outcomes"
+            chosen = np.array([one in inside for one in row.counts.ids], bool)
+            merits = {measure.name: row.counts.merit(measure, chosen) for measure in measures}
+            first = merits[measures[0].name]
+            found: dict[str, Any] = {"group": group, "system": row.label, "kind": row.kind}
+            found |= {"items": first.items, "policies": first.policies}
+            for name, merit in merits.items():
+                found |= percent(merit, name)
+            rows.append(found)
+        rows += _published(scored, grouping, group)
+    names = [measure.name for measure in measures]
+    return table(
+        stem_of(scored, grouping),
+        f"{scored.board.title}: by {grouping}",
+        f"Percentages. An item may be in several groups. {scored.units.population}",
+        pd.DataFrame(rows),
+        [*_ABOUT, "items", *(["policies"] if scored.units.policies else []), *_shown(names)],
+        headings={"group": grouping, **headed(measures)},
+        formats={**written(names), "items": ".0f", "policies": ".0f"},
+    )
+
+
+def by_part(scored: Scored, breakdown: str) -> Table:
+    """The measures of parts of items, such as spans of one kind, for every system."""
+    parts = scored.board.suite.parts[breakdown]
+    rows: list[dict[str, Any]] = []
+    for group, measures in parts.items():
+        for row in (*scored.asked, *scored.references):
+            assert row.counts is not None, "a system and a floor have outcomes"
+            found: dict[str, Any] = {"group": group, "system": row.label, "kind": row.kind}
+            for measure in measures:
+                found |= percent(row.counts.merit(measure), measure.name)
+            rows.append(found)
+        rows += _published(scored, breakdown, group)
+    every = {measure.name: measure for measures in parts.values() for measure in measures}
+    meanings = " ".join(f"{one.heading}: {one.definition}" for one in every.values())
+    return table(
+        stem_of(scored, breakdown),
+        f"{scored.board.title}: by {breakdown}",
+        f"Percentages. {meanings} {scored.units.population}",
+        pd.DataFrame(rows),
+        [*_ABOUT, *_shown(list(every))],
+        headings={"group": breakdown, **headed(list(every.values()))},
+        formats=written(list(every)),
+    )
+
+
+def _shown(names: Sequence[str]) -> list[str]:
+    return [column for name in names for column in (name, f"{name}_low", f"{name}_high")]
+
+
+def _published(scored: Scored, breakdown: str, group: str) -> list[dict[str, Any]]:
+    """The published rows that are about this group alone, of the whole split."""
+    kind = "published, whole split" if scored.board.plan.limit else "published"
+    return [
+        {"group": group, "system": row.system, "kind": kind, **row.values}
+        for row in scored.published_parts
+        if (row.breakdown, row.group) == (breakdown, group)
+    ]
+
+
+def errors(scored: Scored) -> Table:
+    """The types of errors of every system that a run asked, counted; empty where the suite tells none apart."""
+    suite, rows = scored.board.suite, []
+    for row in scored.asked if suite.error_kinds else []:
+        assert row.result is not None, "a system that was asked has a result"
+        found: Counter[str] = Counter()
+        for outcome in row.result.outcomes:
+            found.update(suite.errors(outcome))
+        kinds = {kind: found[kind] for kind in suite.error_kinds}
+        rows.append({"system": row.label, "kind": row.kind, **kinds, "all": sum(kinds.values())})
+    return table(
+        f"{scored.board.stem}-errors",
+        f"{scored.board.title}: types of errors",
+        f"Numbers of errors over all items and repetitions. An item may have several. {suite.about_errors}".strip(),
+        pd.DataFrame(rows),
+        ["system", "kind", *suite.error_kinds, "all"],
+        formats=dict.fromkeys((*suite.error_kinds, "all"), ",d"),
+    )

@@ -1,0 +1,222 @@
+"""The card: for each system its scores in all suites beside people's scores of its answers, and what it took.
+
+Does a cheap automatic score predict what people say of a system's answers? The card puts both side by side, with their
+rank correlation over systems, and says of how many systems that is.
+"""
+
+from __future__ import annotations
+
+from math import atanh, nan, sqrt, tanh
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from genaipa.reports.chapters.overall import board as leaderboard
+from genaipa.reports.table import Table, table
+from genaipa_suites.material import FAULTS, UNPARSABLE
+from genaipa_suites.plan import SAMPLE
+from genaipa_suites.report.merit import LEVEL
+from genaipa_suites.report.tables import percent
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from genaipa.reports.gather import Gathered
+    from genaipa_suites.report.results import Result
+    from genaipa_suites.report.scored import Row, Scored
+
+NAME = "card"
+_LEAST = 3
+"""Systems below which ranks can't be compared at all."""
+_FEW = 4
+"""Systems below which a rank correlation has no interval."""
+_SPENT = ("cost", "cached", "unparsable", "faulty")
+_NORMAL = 1.959964
+
+
+def shown(boards: Sequence[Scored]) -> list[Scored]:
+    """One board of each suite for the card: without a probe, published rather than made up, whole, of most systems."""
+    found: dict[str, Scored] = {}
+    for scored in sorted(boards, key=_rank):
+        if not scored.board.plan.probe:
+            found.setdefault(scored.board.name, scored)
+    order = {scored.board.name: place for place, scored in reversed(list(enumerate(boards)))}
+    return sorted(found.values(), key=lambda scored: order[scored.board.name])
+
+
+def left_out(boards: Sequence[Scored], chosen: Sequence[Scored]) -> str:
+    """The sentence on systems that were asked other items of a suite than those in its column; empty without any."""
+    here = {(scored.board.name, system) for scored in chosen for system in plainest(scored)}
+    there: dict[str, list[str]] = {}
+    for scored in boards:
+        if scored.board.plan.probe or scored in chosen:
+            continue
+        names = [name for name, row in plainest(scored).items() if row.kind == "system"]
+        if others := [name for name in names if (scored.board.name, name) not in here]:
+            there[scored.board.title] = others
+    said = "; ".join(f"{title} ({', '.join(names)})" for title, names in there.items())
+    return f" A column is of one set of items: not in it are {said}." if said else ""
+
+
+def _rank(scored: Scored) -> tuple[bool, bool, int, int]:
+    plan, asked = scored.board.plan, scored.board.results
+    systems = {result.system for result in asked if not result.baseline}
+    return plan.split == SAMPLE, plan.limit is not None, -len(systems), -len(asked)
+
+
+def plainest(scored: Scored) -> dict[str, Row]:
+    """System → its row as it was asked most plainly: with the fewest examples, in the first wording."""
+    found: dict[str, Row] = {}
+    for row in sorted(scored.asked, key=lambda row: _plain(row.result)):
+        found.setdefault(row.system, row)
+    return found
+
+
+def _plain(result: Result | None) -> tuple[int, int, str]:
+    assert result is not None, "a system that was asked has a result"
+    return result.plan.shots, result.plan.wording, result.asked
+
+
+def card(gathered: Gathered, boards: Sequence[Scored], every: Sequence[Scored]) -> Table:
+    """A row for each system, a column for each suite, M_all, and what was spent; then floors, ceilings and people.
+
+    `boards` are the columns; what of `every` board is in none is said.
+    """
+    each = {scored.board.name: plainest(scored) for scored in boards}
+    quality = _quality(gathered)
+    kinds = {name: row.kind for rows in each.values() for name, row in rows.items()}
+    systems = [name for name, kind in kinds.items() if kind == "system"] or list(kinds)
+    rows: list[dict[str, Any]] = []
+    for system in dict.fromkeys([*systems, *quality]):
+        row: dict[str, Any] = {"system": system, "kind": kinds.get(system, "system"), **quality.get(system, {})}
+        own = [each[scored.board.name].get(system) for scored in boards]
+        for scored, one in zip(boards, own, strict=True):
+            if one is not None and one.counts is not None:
+                row |= percent(one.counts.merit(scored.measures[0]), scored.board.name)
+        rows.append(row | _spent([one.result for one in own if one is not None and one.result is not None]))
+    rows += _references(boards)
+    spent = [name for name in _SPENT if any(row.get(name, nan) >= 0 for row in rows)]
+    names = [scored.board.name for scored in boards]
+    measured = [*names, *(["m_all10"] if quality else [])]
+    ends = [f"{name}_{end}" for name in measured for end in ("low", "high")]
+    columns = f"{'; '.join(f'{scored.board.title}: {scored.measures[0].heading}' for scored in boards)}"
+    return table(
+        NAME,
+        "All suites, and what people say",
+        f"Each suite's main measure in per cent ({columns}) in the plainest way in which a system was asked (fewest "
+        "examples, first wording), and M_all (10 to 100): people's scores of its answers, or their estimates. "
+        "The measures differ: only systems in one column are comparable. Cost and shares are over these suites: "
+        "`cached` of the tokens sent, `unparsable` and `faulty` (unparsable, refused, cut off, failed, out of range, "
+        "not in the text) of the replies. Intervals are in CSV and JSON. The last rows: the best floor (an answer that "
+        "takes no reading), the ceiling and people, worked out on the same items." + left_out(every, boards),
+        pd.DataFrame(rows),
+        ["system", "kind", *measured, *spent],
+        headings={scored.board.name: _heading(scored) for scored in boards} | {"cost": "cost ($)"},
+        formats={
+            **dict.fromkeys((*measured, *ends), ".1f"),
+            **dict.fromkeys(("cached", "unparsable", "faulty"), ".1%"),
+            "cost": ".2f",
+        },
+        aside=[*ends, *(name for name in _SPENT if name not in spent)],
+    )
+
+
+def _heading(scored: Scored) -> str:
+    """The suite's title, and the number of items of a sample."""
+    board = scored.board
+    return f"{board.suite.title} ({len(board.suite.material.items):,} items)" if board.plan.limit else board.suite.title
+
+
+def _quality(gathered: Gathered) -> dict[str, dict[str, float]]:
+    """System → its M_all with the interval for policies like these, as in the leaderboard."""
+    if gathered.frame.empty or not gathered.frame["counted"].any():
+        return {}
+    data = leaderboard(gathered.frame).data
+    return {
+        str(row["system"]): {
+            "m_all10": row["m_all10"],
+            "m_all10_low": row["policies_low"],
+            "m_all10_high": row["policies_high"],
+        }
+        for row in data.to_dict("records")
+    }
+
+
+def _spent(results: Sequence[Result]) -> dict[str, float]:
+    """Cost of these results, and shares of their tokens and replies."""
+    costs = [result.cost for result in results if result.cost is not None]
+    sent = sum(result.usage.input for result in results)
+    replies = sum(len(result.outcomes) for result in results)
+    faulty = sum(result.faults[fault] for result in results for fault in FAULTS)
+    return {
+        "cost": sum(costs) if costs else nan,
+        "cached": sum(result.usage.cached for result in results) / sent if sent else nan,
+        "unparsable": sum(result.faults[UNPARSABLE] for result in results) / replies if replies else nan,
+        "faulty": faulty / replies if replies else nan,
+    }
+
+
+def _references(boards: Sequence[Scored]) -> list[dict[str, Any]]:
+    """The best floor, the ceiling and people of each suite."""
+    rows = []
+    for kind, name in (("floor", "best floor"), ("ceiling", "ceiling"), ("people", "people")):
+        values: dict[str, float] = {}
+        for scored in boards:
+            main = scored.measures[0]
+            own = [row for row in scored.rows if row.kind == kind and (kind != "ceiling" or row is scored.ceiling)]
+            known = [row.figures[main.name] for row in own if main.name in row.figures]
+            known += [row.counts.merit(main).value for row in own if row.counts and row.counts.outcomes]
+            if known:
+                values[scored.board.name] = 100 * max(known)
+        if values:
+            rows.append({"system": name, "kind": kind, **values})
+    return rows
+
+
+def ranks(made: Table, boards: Sequence[Scored]) -> Table:
+    """Spearman's rank correlation over systems between each suite and M_all; empty where no system has both."""
+    rows = []
+    systems = made.data[made.data["kind"] == "system"]
+    for scored in boards if "m_all10" in systems else []:
+        both = systems[[scored.board.name, "m_all10"]].dropna()
+        if len(both):
+            rho, low, high = correlation(both[scored.board.name], both["m_all10"])
+            said = {"suite": scored.board.title, "measure": scored.measures[0].heading, "systems": len(both)}
+            rows.append({**said, "rho": rho, "low": low, "high": high, "meaning": _meaning(len(both), low, high)})
+    return table(
+        "card-ranks",
+        "Do suites predict what people say?",
+        "Spearman's rank correlation between a suite's main measure and M_all, over the systems that have both: 1 "
+        "where they rank systems alike, \u22121 where they rank them in reverse. The interval is Bonett and Wright's "
+        "(2000); of ranks that agree throughout, its inner end is that of the next lower correlation there can be. "
+        "With three systems a rank correlation says nothing: one ranking in six agrees by chance.",
+        pd.DataFrame(rows),
+        ["suite", "measure", "systems", "rho", "low", "high", "meaning"],
+        headings={"rho": "rank correlation", "low": f"{LEVEL} % interval"},
+        formats=dict.fromkeys(("rho", "low", "high"), "+.2f"),
+    )
+
+
+def correlation(first: pd.Series[Any], second: pd.Series[Any]) -> tuple[float, float, float]:
+    """Spearman's rank correlation and its interval; from -1 to 1 of three pairs, NaN of fewer, or where all are equal.
+
+    >>> correlation(pd.Series([1, 2, 3]), pd.Series([1, 2, 3]))
+    (1.0, -1.0, 1.0)
+    """
+    number = len(first)
+    if number < _LEAST or first.nunique() < 2 or second.nunique() < 2:  # noqa: PLR2004 - equals have no ranks
+        return nan, nan, nan
+    rho = round(float(first.rank().corr(second.rank())), 12)
+    if number < _FEW:
+        return rho, -1.0, 1.0
+    nearest = 1 - 12 / (number * (number**2 - 1))
+    inner = max(-nearest, min(nearest, rho))
+    reach = _NORMAL * sqrt((1 + inner**2 / 2) / (number - 3))
+    low, high = tanh(atanh(inner) - reach), tanh(atanh(inner) + reach)
+    return rho, min(low, rho), max(high, rho)
+
+
+def _meaning(number: int, low: float, high: float) -> str:
+    if number < _FEW:
+        return f"nothing: {number} system{'' if number == 1 else 's'}"
+    return "systems rank alike" if low > 0 else "systems rank in reverse" if high < 0 else "undecided"

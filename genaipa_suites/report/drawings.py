@@ -1,0 +1,218 @@
+"""Figures of suites: scores with their intervals between floor and ceiling, and along groups that have an order."""
+
+from __future__ import annotations
+
+from math import isnan
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from genaipa.reports.figures import style
+from genaipa.reports.figures.figure import Figure
+from genaipa.reports.table import Table, table
+from genaipa_suites.report.merit import LEVEL
+from genaipa_suites.report.tables import percent
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from matplotlib.figure import Figure as Canvas
+
+    from genaipa_suites.report.scored import Scored
+
+    Marks = Mapping[str, dict[str, Any]]
+    """System → its colour and marker."""
+
+_ROW = 0.2
+_LINES: dict[str, dict[str, Any]] = {
+    "floor": {"linestyle": (0, (1, 2)), "color": style.INK},
+    "ceiling": {"linestyle": "-", "color": style.FAINT},
+    "people": {"linestyle": (0, (5, 2)), "color": style.COLOURS[2]},
+}
+"""Kind of a reference → its line down a panel."""
+_ACROSS = 2
+_HATCHES = ("", "///", "...")
+_DARK = (0, 1, 2, 6)
+"""Colours on which a number is written in white."""
+
+
+def scores(boards: Sequence[Scored], name: str, title: str, marks: Marks) -> Figure | None:
+    """The main measure of each system, a panel for each suite, with the best floor, the ceiling and people."""
+    found = [data for scored in boards if (data := _scores(scored)) is not None]
+    if not found:
+        return None
+    data = pd.concat(found, ignore_index=True)
+    about = (
+        "Points: each suite's main measure in per cent, with its interval; the panels' measures differ, so that only "
+        "systems within one are comparable. Dotted line: the best floor (an answer that takes no reading), solid: the "
+        "ceiling (gold labels), dashed: people by several references, all on the same items. Suites: "
+        f"{'; '.join(_basis(scored) for scored in boards)}."
+    )
+    columns = ["board", "measure", "system", "kind", "value", "low", "high"]
+    numbers = table(
+        name,
+        title,
+        about,
+        data,
+        columns,
+        headings={"board": "suite", "low": f"{LEVEL} % interval"},
+        formats=dict.fromkeys(("value", "low", "high"), ".1f"),
+    )
+    return Figure(name, title, about, numbers, lambda: _draw_scores(numbers.data, marks))
+
+
+def _basis(scored: Scored) -> str:
+    number, policies = len(scored.board.suite.material.items), scored.units.policies
+    return f"{scored.board.title}: {number:,} items" + (f" of {policies:,} policies" if policies else "")
+
+
+def _scores(scored: Scored) -> pd.DataFrame | None:
+    """Rows of a panel: the systems, and of the references the best floor, the ceiling and people."""
+    main = scored.measures[0]
+    rows = []
+    for row in (*scored.asked, *scored.references, *scored.people):
+        if row.kind == "ceiling" and row is not scored.ceiling:
+            continue
+        if row.counts is not None:
+            found = percent(row.counts.merit(main), "value")
+            sure = {"value": found["value"], "low": found["value_low"], "high": found["value_high"]}
+        else:
+            sure = {"value": 100 * row.figures.get(main.name, float("nan"))}
+        rows.append({"system": row.label, "kind": row.kind, **sure})
+    data = pd.DataFrame(rows).dropna(subset="value")
+    if not data["kind"].isin(["system", "baseline"]).any():
+        data["kind"] = data["kind"].where(~data["system"].isin([row.label for row in scored.asked]), "baseline")
+    floors = data[data["kind"] == "floor"].sort_values("value").iloc[:-1]
+    data = data.drop(floors.index)
+    if not data["kind"].isin(["system", "baseline"]).any():
+        return None
+    return data.assign(board=scored.board.title, measure=main.heading)
+
+
+def _draw_scores(data: pd.DataFrame, marks: Marks) -> Canvas:
+    boards = list(dict.fromkeys(data["board"]))
+    down, across = style.panels(len(boards), _ACROSS)
+    systems = [list(rows["system"]) for rows in (_points(data, board) for board in boards)]
+    most = max(map(len, systems))
+    drawn = style.canvas(style.WIDTH, down * (_ROW * most + 0.75) + 0.35)
+    panels = drawn.subplots(down, across, sharex=True, squeeze=False)
+    for axes, board in zip(panels.flat, boards, strict=False):
+        rows = _points(data, board)
+        axes.set_title(style.short(board, 42 if across > 1 else 80), fontsize=style.SMALL)
+        for row in data[(data["board"] == board) & data["kind"].isin(list(_LINES))].to_dict("records"):
+            axes.axvline(row["value"], linewidth=0.9, zorder=1, **_LINES[str(row["kind"])])
+        for place, row in enumerate(rows.to_dict("records")):
+            look = marks[row["system"]]
+            axes.plot([row["low"], row["high"]], [place, place], color=look["color"], linewidth=1.4, zorder=2)
+            axes.plot(
+                [row["value"]], [place], **look, linestyle="none", markersize=5, markeredgecolor="white", zorder=3
+            )
+            written = f"{row['value']:.1f}"
+            axes.annotate(written, (1.01, place), xycoords=("axes fraction", "data"), fontsize=style.TINY, va="center")
+        axes.set_yticks(range(len(rows)), [style.short(name, 26) for name in rows["system"]])
+        axes.set_ylim(max(len(rows), most) - 0.4, -0.6)
+        axes.set_xlim(-2, 102)
+        axes.tick_params(axis="y", length=0)
+    for axes, board in zip(panels.flat, boards, strict=False):
+        measure = data.loc[data["board"] == board, "measure"].iloc[0]
+        axes.set_xlabel(f"{style.short(measure, 40)} (%)", fontsize=style.SMALL)
+        axes.tick_params(axis="x", labelbottom=True)
+    style.bottom(panels, len(boards))
+    there = {str(kind) for kind in data["kind"]}
+    names = {"floor": "best floor", "ceiling": "ceiling", "people": "people"}
+    lines = [style.mark(names[kind], **{**look, "marker": ""}) for kind, look in _LINES.items() if kind in there]
+    style.legend(drawn, lines)
+    return drawn
+
+
+def _points(data: pd.DataFrame, board: str) -> pd.DataFrame:
+    return data[(data["board"] == board) & data["kind"].isin(["system", "baseline"])]
+
+
+def ordered(made: Table) -> bool:
+    """Whether the groups of a break-down have an order: there is a number in the name of each."""
+    return all(any(sign.isdigit() for sign in group) for group in made.data["group"])
+
+
+def along(scored: Scored, grouping: str, made: Table, marks: Marks) -> Figure:
+    """The main measures along groups that have an order, of the table of a break-down."""
+    measures = {one.name: one.heading for one in scored.measures if one.name in made.data}
+    title = f"{scored.board.title}: by {grouping}"
+    about = (
+        f"{' and '.join(measures.values())} in per cent by {grouping}, with intervals; under each group how many items "
+        f"it has. Dotted: floors, which are worked out on the same items. {scored.units.population}"
+    )
+    return Figure(made.name, title, about, made, lambda: _draw_along(made.data, measures, grouping, marks))
+
+
+def _draw_along(data: pd.DataFrame, measures: Mapping[str, str], grouping: str, marks: Marks) -> Canvas:
+    groups = list(dict.fromkeys(data["group"]))
+    sizes = {group: int(data.loc[data["group"] == group, "items"].max()) for group in groups}
+    systems = list(dict.fromkeys(data["system"]))
+    drawn = style.canvas(style.WIDTH, 2.7 + 0.12 * len(systems))
+    panels = drawn.subplots(1, len(measures), sharey=True, squeeze=False)[0]
+    for axes, (name, heading) in zip(panels, measures.items(), strict=True):
+        axes.set_title(heading)
+        for number, system in enumerate(systems):
+            rows = data[data["system"] == system]
+            look, floor = marks[system], bool((rows["kind"] == "floor").any())
+            at = [groups.index(group) + (number - (len(systems) - 1) / 2) * 0.07 for group in rows["group"]]
+            line = {"linestyle": (0, (1, 2)) if floor else "-", "linewidth": 0.9}
+            axes.plot(at, rows[name], **look, **line, markersize=4, markeredgecolor="white", zorder=3)
+            for place, low, high in zip(at, rows[f"{name}_low"], rows[f"{name}_high"], strict=True):
+                if not isnan(low) and not floor:
+                    axes.plot([place, place], [low, high], color=look["color"], linewidth=0.8, zorder=2)
+        axes.set_xticks(range(len(groups)), [f"{_wrapped(group)}\nn={sizes[group]:,}" for group in groups])
+        axes.tick_params(axis="x", labelsize=style.TINY)
+        axes.set_ylim(-2, 102)
+        axes.set_xlabel(style.plain(grouping))
+    panels[0].set_ylabel("per cent")
+    labels = style.labels(systems)
+    style.legend(drawn, [style.mark(labels[system], **marks[system]) for system in systems])
+    return drawn
+
+
+def _wrapped(name: str) -> str:
+    """A group's name on two lines: where there are several, one is too long."""
+    words = style.short(name, 22).split()
+    return " ".join(words[:-1]) + "\n" + words[-1] if len(words) > 1 else " ".join(words)
+
+
+def stacked(numbers: Table, scored: Scored) -> Figure | None:
+    """The types of errors of each system, stacked, of their table; None where there is none."""
+    kinds = [kind for kind in scored.board.suite.error_kinds if len(numbers.data) and numbers.data[kind].any()]
+    if not kinds:
+        return None
+    about = f"Numbers of errors by type, over all items and repetitions: {', '.join(kinds)}. An item may have several."
+    about = f"{about} {scored.board.suite.about_errors}".strip()
+    colours = {kind: place for place, kind in enumerate(scored.board.suite.error_kinds) if kind in kinds}
+    return Figure(numbers.name, numbers.title, about, numbers, lambda: _draw_stacked(numbers.data, colours))
+
+
+def _draw_stacked(data: pd.DataFrame, kinds: Mapping[str, int]) -> Canvas:
+    """A bar for each system; `kinds` are those that there are, with their places among all of the suite's."""
+    drawn = style.canvas(style.WIDTH, 1.1 + 0.28 * len(data))
+    axes = drawn.subplots()
+    left = [0.0] * len(data)
+    entries = []
+    for kind, number in kinds.items():
+        colour = style.COLOURS[number % len(style.COLOURS)]
+        look: dict[str, Any] = {"facecolor": colour, "edgecolor": "white", "linewidth": 0.5}
+        look["hatch"] = _HATCHES[number // len(style.COLOURS) % len(_HATCHES)]
+        bars = axes.barh(range(len(data)), data[kind], left=left, height=0.66, **look)
+        widest = float(data["all"].max())
+        dark = number % len(style.COLOURS) in _DARK
+        for bar, count in zip(bars, data[kind], strict=True):
+            if count > widest * 0.03:
+                middle = bar.get_x() + bar.get_width() / 2
+                ink = "white" if dark else style.INK
+                text = axes.text(middle, bar.get_y() + 0.33, f"{count:,}", fontsize=style.TINY, color=ink)
+                text.set(ha="center", va="center")
+        left = [before + more for before, more in zip(left, data[kind], strict=True)]
+        entries.append(style.patch(kind, **look))
+    axes.set_yticks(range(len(data)), list(style.labels(data["system"], 30).values()))
+    axes.set_ylim(len(data) - 0.5, -0.5)
+    axes.tick_params(axis="y", length=0)
+    axes.set_xlabel("errors")
+    style.legend(drawn, entries)
+    return drawn

@@ -1,0 +1,296 @@
+"""Results of suites: from the selected runs to outcomes, one result for each system, suite, split and plan.
+
+Runs of one plan on the same items are one result: what they asked again is a further repetition.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from genaipa.errors import GenaipaError
+from genaipa.systems.base import Sampling, Usage
+from genaipa.tasks.catalog import make_task
+from genaipa_suites.baseline import PREFIX
+from genaipa_suites.catalog import parts_of
+from genaipa_suites.encoders import encoder
+from genaipa_suites.material import FAULTS, PART, UNPARSABLE, Given
+from genaipa_suites.names import SUITES
+from genaipa_suites.plan import KIND
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from genaipa.runs.records import Record
+    from genaipa.runs.selection import Source
+    from genaipa.workspace import Workspace
+    from genaipa_suites.material import Material, Outcome
+    from genaipa_suites.measure import Measure
+    from genaipa_suites.plan import SuitePlan
+    from genaipa_suites.suite import Suite
+
+IN_WORDS = "in words"
+_MISSING = "missing"
+
+
+@dataclass(frozen=True)
+class Result:
+    """One system's outcomes on the items of one suite, as it was asked: by its plan and its sampling options.
+
+    `planned` is how many outcomes there would be if everything had been asked; what was not is missing, and not scored.
+    `cost` is in US dollars, None where no price is known; it and `usage` include tries that a later one replaced.
+    """
+
+    system: str
+    name: str
+    suite: Suite
+    plan: SuitePlan
+    sampling: Sampling
+    items: str
+    """Digest of the items asked: results of equal ones fit into one table."""
+    outcomes: tuple[Outcome, ...] = ()
+    runs: tuple[str, ...] = ()
+    planned: int = 0
+    cost: float | None = None
+    usage: Usage = field(default_factory=Usage)
+    dates: tuple[str, ...] = ()
+    """The days on which it was asked, each once, in order."""
+    unfinished: int = 0
+    """Outcomes of repetitions that were broken off: left out, since a repetition of a few items is no figure."""
+
+    @property
+    def missing(self) -> int:
+        """Outcomes that are wanted, and not there."""
+        return max(0, self.planned - len(self.outcomes) - self.unfinished)
+
+    @property
+    def repetitions(self) -> int:
+        """The number of times that items were asked."""
+        return len({outcome.repetition for outcome in self.outcomes})
+
+    @cached_property
+    def faults(self) -> Counter[str]:
+        """Fault → how many outcomes have it; every kind of fault is there, and `missing`."""
+        found = Counter(outcome.given.fault for outcome in self.outcomes if outcome.given.fault)
+        return Counter({**dict.fromkeys(FAULTS, 0), **found, _MISSING: self.missing})
+
+    @property
+    def in_words(self) -> float:
+        """The share of outcomes whose form was asked for in words, for want of a schema; NaN where none had a form."""
+        ways = [outcome.way for outcome in self.outcomes if outcome.way]
+        return ways.count(IN_WORDS) / len(ways) if ways else float("nan")
+
+    @property
+    def in_prose(self) -> float:
+        """The share of outcomes whose JSON was found among other words; NaN over none."""
+        found = [outcome.given.in_prose for outcome in self.outcomes]
+        return sum(found) / len(found) if found else float("nan")
+
+    def strict(self, measure: Measure) -> float:
+        """The figure (0 to 1) if JSON among other words were unparsable."""
+        fault = Given(fault=UNPARSABLE)
+        return self.figure(measure, [replace(one, given=fault) if one.given.in_prose else one for one in self.outcomes])
+
+    def figure(self, measure: Measure, some: Sequence[Outcome] | None = None) -> float:
+        """Mean over repetitions of the figure of each (0 to 1), as tables have it: pooled, many would be another.
+
+        It is of all outcomes, or of `some` of them.
+        """
+        outcomes = self.outcomes if some is None else some
+        each = [
+            measure.of(one for one in outcomes if one.repetition == repetition)
+            for repetition in sorted({outcome.repetition for outcome in outcomes})
+        ]
+        return sum(each) / len(each) if each else float("nan")
+
+    @property
+    def baseline(self) -> str:
+        """The kind of baseline that the system is; empty for a system that was asked."""
+        own = {PREFIX + one.name: str(one.kind) for one in self.suite.baselines}
+        return own.get(self.system, "")
+
+    @property
+    def asked(self) -> str:
+        """The way of asking in words: shots, wording, sampling options, or a training; empty for a baseline."""
+        if self.baseline:
+            return ""
+        if trained := encoder.way(self.suite, self.system):
+            return trained
+        shots = f"{self.plan.shots} shot{'s' if self.plan.shots > 1 else ''}" if self.plan.shots else "zero-shot"
+        plain = Sampling()
+        options = {name: getattr(self.sampling, name) for name in Sampling.__struct_fields__}
+        given = [f"{name} {value}" for name, value in options.items() if value != getattr(plain, name)]
+        return ", ".join([shots, f"wording {self.plan.wording}", *given])
+
+
+@dataclass(frozen=True)
+class Board:
+    """The results on the same items of one suite, which a table can compare; `suite` has the items."""
+
+    results: tuple[Result, ...]
+    number: int = 1
+    """Its number among boards of one split, as many items and one probe: those of other samples have others."""
+
+    @property
+    def suite(self) -> Suite:
+        """The suite, with the items that were asked."""
+        return self.results[0].suite
+
+    @property
+    def name(self) -> str:
+        """The suite's name."""
+        return self.results[0].name
+
+    @property
+    def plan(self) -> SuitePlan:
+        """The plan, whose split, limit and probe all results have."""
+        return self.results[0].plan
+
+    @property
+    def own(self) -> bool:
+        """Whether a published split was read from files of the user's own, so that no published figure is of it."""
+        return bool(self.suite.material.own)
+
+    @property
+    def title(self) -> str:
+        """Title of the suite, its split, and what is not all of it, or not the published one."""
+        items = f", a sample of {len(self.suite.material.items):,}" if self.plan.limit else ""
+        own = ", own files" if self.own else ""
+        probe = f", probe {self.plan.probe}" if self.plan.probe else ""
+        other = f", no. {self.number}" if self.number > 1 else ""
+        return f"{self.suite.title}, {self.plan.split}{own}{items}{probe}{other}"
+
+    @property
+    def stem(self) -> str:
+        """Beginning of the names of its tables."""
+        limit = str(self.plan.limit) if self.plan.limit else ""
+        own = "own" if self.own else ""
+        other = f"items-{self.number}" if self.number > 1 else ""
+        return "-".join(filter(None, (self.name, self.plan.split, own, limit, self.plan.probe, other)))
+
+
+def boards(results: Iterable[Result]) -> list[Board]:
+    """The results by the items that they are of: suites in their order, without a probe first, whole splits first."""
+    found: defaultdict[tuple[str, str, str], list[Result]] = defaultdict(list)
+    for result in results:
+        found[result.name, result.plan.probe, result.items].append(result)
+    order = list(SUITES)
+
+    def place(board: Board) -> tuple[int, str, str, int, str]:
+        known = order.index(board.name) if board.name in order else len(order)
+        return known, board.name, board.plan.probe, -len(board.suite.material.items), board.plan.split
+
+    made = (Board(tuple(sorted(some, key=lambda one: (bool(one.baseline), one.system)))) for some in found.values())
+    known: Counter[str] = Counter()
+    numbered = []
+    for board in sorted(made, key=place):
+        known[board.stem] += 1
+        numbered.append(replace(board, number=known[board.stem]))
+    return numbered
+
+
+def results(workspace: Workspace, sources: Sequence[Source]) -> tuple[list[Result], list[str]]:
+    """The results of the runs of suites among these, and sentences on what can't be read; other runs are left alone."""
+    found: dict[tuple[object, ...], Result] = {}
+    problems: list[str] = []
+    for source in sources:
+        if source.manifest.spec.kind != KIND:
+            continue
+        try:
+            for result in _of_run(workspace, source, problems):
+                key = (result.system, result.name, result.plan, result.sampling, result.items)
+                found[key] = _joined(found[key], result) if key in found else result
+        except GenaipaError as error:
+            problems.append(f"{source.folder.name} is left out: {error}")
+        except (OSError, msgspec.DecodeError):
+            problems.append(f"{source.folder.name} is left out: the items that it asked are not in its folder.")
+    return [_finished(result) for result in found.values()], problems
+
+
+def _finished(result: Result) -> Result:
+    """The result without the repetitions that were broken off, where another one was asked whole."""
+    sizes = Counter(outcome.repetition for outcome in result.outcomes)
+    whole = {repetition for repetition, size in sizes.items() if size >= len(result.suite.material.items)}
+    if not whole or len(whole) == len(sizes):
+        return result
+    kept = tuple(outcome for outcome in result.outcomes if outcome.repetition in whole)
+    return replace(result, outcomes=kept, unfinished=len(result.outcomes) - len(kept))
+
+
+def _of_run(workspace: Workspace, source: Source, problems: list[str]) -> list[Result]:
+    """The results of one run: one for each of its systems and suites."""
+    spec = source.manifest.spec
+    parts = parts_of(make_task(spec, workspace, source.folder))
+    latest: dict[str, Record] = {}
+    spent: defaultdict[tuple[str, str], list[Record]] = defaultdict(list)
+    for record in source.folder.records():
+        if record.kind == "answer" and record.system in source.systems:
+            latest[record.key] = record
+            spent[record.system, record.coordinates.get(PART, spec.task)].append(record)
+    kept: defaultdict[tuple[str, str], list[Record]] = defaultdict(list)
+    unknown = 0
+    for record in latest.values():
+        name = record.coordinates.get(PART, spec.task)
+        known = name in parts and record.coordinates.get("item") in parts[name].items
+        known = known and record.coordinates.get("repetition", "").isdigit()
+        unknown += not known
+        if known:
+            kept[record.system, name].append(record)
+    if unknown:
+        problems.append(f"{source.folder.name}: {unknown:,} of its answers are to items that it has not; left out.")
+    sampling = Sampling(**{name: getattr(spec, name) for name in Sampling.__struct_fields__})
+    digests = {name: _digest(suite.material) for name, suite in parts.items()}
+    return [
+        Result(
+            system,
+            suite.label,
+            suite,
+            suite.plan,
+            sampling,
+            digests[name],
+            tuple(suite.outcomes(kept[system, name])),
+            (source.folder.name,),
+            len(suite.material.items) * suite.spec.repetitions,
+            *_spent(spent[system, name]),
+        )
+        for name, suite in parts.items()
+        for system in source.systems
+    ]
+
+
+def _digest(material: Material) -> str:
+    """The digest of what is asked: the items with their texts, however many examples are before them."""
+    texts = {one.document: material.documents.get(one.document) for one in material.items if one.document}
+    asked = msgspec.structs.replace(material, documents=texts, examples=())
+    return hashlib.sha256(msgspec.json.encode(asked, order="deterministic")).hexdigest()
+
+
+def _spent(records: Sequence[Record]) -> tuple[float | None, Usage, tuple[str, ...]]:
+    """Money and tokens that these records took, and their days."""
+    costs = [record.cost for record in records if record.cost is not None]
+    usage = sum((record.usage for record in records if record.usage is not None), Usage())
+    return sum(costs) if costs else None, usage, tuple(sorted({record.started[:10] for record in records}))
+
+
+def _joined(first: Result, second: Result) -> Result:
+    """Both as one; the repetitions of the second come after those of the first."""
+    before = max((outcome.repetition for outcome in first.outcomes), default=0)
+    # Both runs have the same keys; those of a result tell its outcomes apart.
+    more = (
+        replace(one, repetition=before + one.repetition, key=f"{second.runs[0]}|{one.key}") for one in second.outcomes
+    )
+    costs = [one.cost for one in (first, second) if one.cost is not None]
+    return replace(
+        first,
+        outcomes=(*first.outcomes, *more),
+        runs=(*first.runs, *second.runs),
+        planned=first.planned + second.planned,
+        cost=sum(costs) if costs else None,
+        usage=first.usage + second.usage,
+        dates=tuple(sorted({*first.dates, *second.dates})),
+    )

@@ -1,0 +1,188 @@
+"""Kinds of tasks come from packages: the core works without ours, and with a stranger's."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from running import write
+
+from genaipa.kinds import kind_of, kinds
+from genaipa.plugins import load
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from commandline import Finished
+
+    Cli = Callable[..., Finished]
+
+ROOT = Path(__file__).parents[2]
+REFERENCES = ("make", "plan", "planned", "names", "listed", "results", "closing", "check", "data")
+
+RIDDLES = """
+from typing import Annotated
+from msgspec import Meta, Struct
+import pandas as pd
+from genaipa.datasets.base import Pulled
+from genaipa.kinds import Closing, Kind
+from genaipa.reports.chapters.chapter import Chapter
+from genaipa.reports.results import Against
+from genaipa.reports.table import table
+from genaipa.systems.base import Message
+from genaipa.tasks.base import Call, Reading, Task
+
+KIND = Kind(
+    make="riddles:Riddles", plan="riddles:Plan", planned="riddles:planned", heading="Riddles",
+    results="riddles:Results", closing="riddles:closing", page="riddles_page:Riddles", data="riddles:data",
+)
+
+
+class Plan(Struct):
+    riddles: Annotated[int, Meta(description="Riddles to ask.")] = 2
+
+    @property
+    def label(self):
+        return f"{self.riddles} riddles"
+
+    def facts(self, task):
+        return {"riddles": str(self.riddles)}
+
+
+def planned(task, given):
+    return Plan(**given)
+
+
+class Riddles(Task):
+    def dialogues(self, target):
+        for number in range(self.spec.plan["riddles"]):
+            yield self.one(number)
+
+    def one(self, number):
+        yield Call({"riddle": str(number)}, [Message("user", f"What is {number} and {number}?")])
+
+    def read(self, call, reply):
+        return Reading(reply, float(reply == "0"))
+
+
+class Results:
+    name = "riddles"
+
+    def __init__(self, workspace, sources):
+        self.problems = []
+        self.scores = [(one.system, one.score) for source in sources for one in source.folder.records()]
+
+    notable, facts = ["Riddles are for fun."], [("Riddles", "some")]
+
+    def chapters(self, gathered):
+        return [Chapter("riddles", "Riddles", "Who solves them.", [self.leaderboard(gathered)])]
+
+    def leaderboard(self, gathered):
+        frame = pd.DataFrame(self.scores, columns=["system", "solved"]).groupby("system", as_index=False).sum()
+        return table("riddles", "Riddles solved", "All of them.", frame, ["system", "solved"])
+
+    @classmethod
+    def against(cls, workspace, first, second):
+        made = cls(workspace, []).leaderboard(None)
+        return Against(made, made, [])
+
+
+def closing(workspace, folder):
+    return Closing(["Riddles were asked."], {"riddles": 1})
+
+
+class Book:
+    name, title, terms = "riddle-book", "A book of riddles", "Free."
+    documents = question_sets = systems = ()
+
+    def available(self):
+        return False
+
+    def pull(self, *, origin, offline, progress=None):
+        return Pulled(__import__("pathlib").Path(), 1, 0)
+
+    def import_study(self, workspace):
+        raise NotImplementedError
+
+
+def data():
+    return {Book.name: Book()}
+"""
+PAGE = """
+import streamlit as st
+
+
+def page(desk, user):
+    st.text(f"riddles for {user.name}")
+"""
+
+
+@pytest.mark.parametrize("name", list(kinds()))
+def test_what_a_kind_refers_to_is_there(name: str) -> None:
+    """A reference is a string until it is used: each leads somewhere."""
+    kind = kind_of(name)
+    assert all(callable(load(target)) for one in REFERENCES if (target := getattr(kind, one)))
+    assert not kind.page or callable(load(f"{kind.page.partition(':')[0]}:page"))
+
+
+@pytest.fixture
+def riddles(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A package that brings a kind of task, as pip would have installed it."""
+    write("riddles.py", RIDDLES)
+    write("riddles_page.py", PAGE)
+    write("riddles-1.dist-info/METADATA", "Metadata-Version: 2.1\nName: riddles\nVersion: 1\n")
+    write("riddles-1.dist-info/entry_points.txt", "[genaipa.kinds]\nriddles = riddles:KIND\n")
+    write("say.yaml", 'rules: [{match: "0 and 0", reply: "0"}]\ndefault: "42"\n')
+    monkeypatch.setenv("PYTHONPATH", str(Path.cwd()))
+
+
+@pytest.mark.usefixtures("riddles")
+def test_a_kind_of_somebody_elses(genaipa_process: Cli) -> None:
+    """Its option is on the help page, its run is asked, summed up, listed, ranked and reported, its data are got."""
+    assert "\nRiddles:\n  --riddles N  Riddles to ask.\n" in genaipa_process("run", "--help-all").out
+    asked = ("run", "-s", "scripted/say.yaml", "--task", "riddles")
+    done = genaipa_process(*asked, "--riddles", "3")
+    assert (done.code, "Riddles were asked." in done.out) == (0, True), done.err
+    again = json.loads(genaipa_process(*asked, "--riddles", "3", "--json").out)
+    assert (again["status"], again["riddles"]) == ("complete", 1)
+    assert "3 riddles" in genaipa_process("runs").out
+    ranked = json.loads(genaipa_process("leaderboard", "--json").out)["riddles"]["rows"]
+    assert ranked == [{"system": "scripted/say.yaml", "solved": 1.0}]
+    assert genaipa_process("report", "latest", "-o", "made").code == 0
+    page = Path("made/index.html").read_text(encoding="utf-8")
+    assert all(said in page for said in ("Who solves them.", "Riddles are for fun."))
+    assert "A book of riddles: 1 file fetched" in genaipa_process("get", "riddle-book").out
+    other = genaipa_process("run", "-s", "extractive", "-p", "brindlecart", "--riddles", "3")
+    assert (other.code, "--riddles is an option of" in other.err) == (2, True), other.err
+
+
+@pytest.mark.full
+def test_the_core_works_without_ours(tmp_path: Path, genaipa_process: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a copy without the suites everything of the paper's evaluator goes on, and says what is gone."""
+    copy = tmp_path / "copy"
+    shutil.copytree(ROOT / "genaipa", copy / "genaipa")
+    for data in ("prompts", "questions", "policies", "annotations", "rubrics"):
+        (copy / data).symlink_to(ROOT / data)
+    # The checkout is on the path too: there it would be found.
+    (copy / "genaipa_suites.py").write_text("raise ModuleNotFoundError(\"No module named 'genaipa_suites'\")\n")
+    monkeypatch.setenv("PYTHONPATH", str(copy))
+    refused = genaipa_process("run", "--suite", "policyqa", "-s", "extractive")
+    assert (refused.code, "there is no option '--suite'; not here, though installed once" in refused.err) == (2, True)
+    asked = genaipa_process("run", "-s", "extractive", "-p", "brindlecart", "-e", "quality", "--limit", "3")
+    assert asked.code == 0, asked.err
+    for words in (("demo",), ("report", "latest"), ("leaderboard",), ("judges",), ("sample", "latest"), ("doctor",)):
+        done = genaipa_process(*words)
+        assert done.code == 0, (words, done.err)
+    for words in (
+        ("systems",),
+        ("validate",),
+        ("score", "--help"),
+        ("judge", "--help"),
+        ("policies",),
+        ("get", "--help"),
+    ):
+        done = genaipa_process(*words)
+        assert done.code == 0, (words, done.err)
