@@ -18,8 +18,8 @@ from genaipa.files.html import short_repr
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-Kind = Literal["prompts", "questions", "policies", "annotations", "corrections", "rubrics"]
-SUFFIXES: dict[Kind, tuple[str, ...]] = {
+DataKind = Literal["prompts", "questions", "policies", "annotations", "corrections", "rubrics"]
+SUFFIXES: dict[DataKind, tuple[str, ...]] = {
     "prompts": (".jinja",),
     "questions": (".yaml",),
     "policies": (".md", ".txt"),
@@ -83,11 +83,11 @@ class Workspace:
         path = self.home / SYSTEMS
         return path if self.layers[0][0] == "workspace" and path.is_file() else None
 
-    def names(self, kind: Kind, within: str = "") -> dict[str, tuple[str, Path]]:
+    def names(self, kind: DataKind, within: str = "") -> dict[str, tuple[str, Path]]:
         """Map each name of a kind, or in a folder within it, to (layer, file) in the nearest layer that has it."""
         return {name: places[0] for name, places in self.every(kind, within).items()}
 
-    def every(self, kind: Kind, within: str = "") -> dict[str, list[tuple[str, Path]]]:
+    def every(self, kind: DataKind, within: str = "") -> dict[str, list[tuple[str, Path]]]:
         """Map each name of a kind to (layer, file) in every layer that has it, nearest first."""
         found: dict[str, list[tuple[str, Path]]] = {}
         for layer, folder in self.layers:
@@ -125,7 +125,7 @@ def no_folder(path: Path) -> str:
     return "is not a folder; move it away." if path.exists() and not path.is_dir() else ""
 
 
-def shipped(kind: Kind | Literal[""] = "") -> Path:
+def shipped(kind: DataKind | Literal[""] = "") -> Path:
     """Folder of shipped data, or of a kind of them: inside the wheel, or the root of a checkout."""
     package = Path(__file__).resolve().parent
     inside = package / "_data"

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from genaipa_suites.material import Item
     from genaipa_suites.suite import Suite
 
-Kind = Literal["floor", "ceiling", "rule", "trained"]
+BaselineKind = Literal["floor", "ceiling", "rule", "trained"]
 PREFIX = "baseline/"
 
 
@@ -27,6 +27,6 @@ class Baseline:
     """
 
     name: str
-    kind: Kind
+    kind: BaselineKind
     about: str
     make: Callable[[Suite], Callable[[Item], str]]

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
     from genaipa.policies.document import Document
     from genaipa.questions.sets import QuestionSet
-    from genaipa.workspace import Kind, Workspace
+    from genaipa.workspace import DataKind, Workspace
 
 
 class Answer(msgspec.Struct, frozen=True):
@@ -310,7 +310,7 @@ def write_recordings(
     return sorted(by_system)
 
 
-def _pulled(kind: Kind, name: str) -> bytes:
+def _pulled(kind: DataKind, name: str) -> bytes:
     return read_text(pulled_only().names(kind)[name][1]).encode()
 
 

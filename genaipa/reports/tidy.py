@@ -60,9 +60,9 @@ class _PlainTexts(ContextDecorator):
 plain_texts = _PlainTexts()
 """Around whatever makes tables of tables; a decorator as well."""
 
-Kind = Literal["category", "str", "int16", "int32", "float64", "bool"]
+ColumnKind = Literal["category", "str", "int16", "int32", "float64", "bool"]
 
-_COLUMNS: dict[str, tuple[Kind, str]] = {
+_COLUMNS: dict[str, tuple[ColumnKind, str]] = {
     "unit": ("category", "what the row is: `answer` or `table` (see the head of this page)"),
     "run": ("category", "the run folder's name"),
     "key": ("str", "the answer's key in its run; empty for `table` rows"),
@@ -131,11 +131,11 @@ _COLUMNS: dict[str, tuple[Kind, str]] = {
 """The columns that every tidy table has; the metrics' are before `m_all`."""
 
 
-def columns(metrics: Iterable[str]) -> dict[str, tuple[Kind, str]]:
+def columns(metrics: Iterable[str]) -> dict[str, tuple[ColumnKind, str]]:
     """Column → (type, meaning): the documentation of the tidy table, and the order of its columns."""
     known = list(_COLUMNS.items())
     place = list(_COLUMNS).index("m_all")
-    own: list[tuple[str, tuple[Kind, str]]] = [
+    own: list[tuple[str, tuple[ColumnKind, str]]] = [
         (metric, ("float64", f"{metric}, from -1 to 1 (paper, section 5)")) for metric in metrics
     ]
     return dict([*known[:place], *own, *known[place:]])

@@ -10,12 +10,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from genaipa.runs.folder import RunFolder
-    from genaipa.runs.records import Kind, Record
+    from genaipa.runs.records import Record, RecordKind
 
 NO_WORDS = "(no answer)"
 """Stands in the history for a reply without text: providers refuse an empty message."""
 
-_PURPOSES: dict[Kind, tuple[Purpose, Purpose]] = {
+_PURPOSES: dict[RecordKind, tuple[Purpose, Purpose]] = {
     "answer": ("question", "answer"),
     "summary": ("summary-request", "answer"),
     "acknowledgement": ("introduction", "acknowledgement"),

@@ -29,7 +29,7 @@ NEUTRAL, GUIDED = "neutral", "guided"
 """The sets of prompts that runs are made with, unless they say otherwise, and that all runs were made with before."""
 
 ConversationMode = Literal["shared", "independent"]
-Kind = Literal["answer", "summary", "acknowledgement"]
+RecordKind = Literal["answer", "summary", "acknowledgement"]
 Status = Literal["answered", "refused", "truncated", "failed"]
 RunStatus = Literal["running", "complete", "partial", "capped", "interrupted", "waiting"]
 
@@ -96,7 +96,7 @@ class Record(msgspec.Struct, frozen=True, omit_defaults=True):
     key: str
     status: Status
     conversation: str
-    kind: Kind
+    kind: RecordKind
     system: str
     document: str
     initialization: Initialization | Literal[""]
@@ -133,7 +133,7 @@ class RecordHead(msgspec.Struct, kw_only=True):
 
     key: str
     status: Status
-    kind: Kind
+    kind: RecordKind
     system: str
     document: str
     initialization: Initialization | Literal[""]

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 SHIPPED = "genaipabench"
 """The name of the rubric that ships, which a workspace has that names none."""
-Kind = Literal["citations", "quotations", "length"]
+EvidenceKind = Literal["citations", "quotations", "length"]
 """A kind of evidence that the desk shows beside a metric."""
 _MOST_VALUES = 9
 """Each value has a digit as its key."""
@@ -59,7 +59,7 @@ class Metric(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     name: str = ""
     question: str = ""
     weight: float = 1.0
-    evidence: tuple[Kind, ...] = ()
+    evidence: tuple[EvidenceKind, ...] = ()
 
 
 class Values(dict[str, float]):
@@ -118,7 +118,7 @@ class Rubric(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True)
         """The meaning of a value of a metric."""
         return self.metrics[metric].words[self.values.index(value)]
 
-    def with_evidence(self, kind: Kind) -> list[str]:
+    def with_evidence(self, kind: EvidenceKind) -> list[str]:
         """The metrics beside which the desk shows this kind of evidence."""
         return [name for name, metric in self.metrics.items() if kind in metric.evidence]
 

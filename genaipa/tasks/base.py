@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 
     from genaipa.runs.folder import RunFolder
-    from genaipa.runs.records import ConversationMode, DocumentFacts, Kind, Record, RunSpec, Status
+    from genaipa.runs.records import ConversationMode, DocumentFacts, Record, RecordKind, RunSpec, Status
     from genaipa.systems.base import Message, Reply
     from genaipa.systems.tokens import Counter
     from genaipa.workspace import Workspace
@@ -45,7 +45,7 @@ class Call:
 
     coordinates: Mapping[str, str]
     messages: Sequence[Message]
-    kind: Kind = "answer"
+    kind: RecordKind = "answer"
     conversation: str = ""
     """Id of the conversation, unique in the run; empty for one that all calls of the task and system share."""
     mode: ConversationMode = "independent"

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Mapping, Sequence
 
     from genaipa.policies.document import Document
-    from genaipa.runs.records import Kind
+    from genaipa.runs.records import RecordKind
     from genaipa.tasks.base import Dialogue, Target
     from genaipa.workspace import Workspace
 
@@ -342,7 +342,7 @@ class Procedure(Task):
         conversation: Conversation,
         question: str,
         messages: Sequence[Message],
-        kind: Kind = "answer",
+        kind: RecordKind = "answer",
         turn: int = 1,
     ) -> Call:
         return Call(

@@ -43,7 +43,7 @@ from genaipa.tasks.prompts import found_prompts, inner_folders, set_names
 from genaipa.validation.assigned import unknown_assignments
 from genaipa.validation.finding import Checked, Finding, as_findings
 from genaipa.validation.prompts import prompt_findings, unused_prompts
-from genaipa.workspace import MARKER, RUNS, SUFFIXES, SYSTEMS, Kind, Workspace, no_folder
+from genaipa.workspace import MARKER, RUNS, SUFFIXES, SYSTEMS, DataKind, Workspace, no_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -277,7 +277,7 @@ def _unread_files(workspace: Workspace) -> Iterator[Finding]:
         yield from unused_prompts(workspace, name)
 
 
-def _why_unread(path: Path, kind: Kind, read: Iterable[Path]) -> str:
+def _why_unread(path: Path, kind: DataKind, read: Iterable[Path]) -> str:
     if path.suffix in SUFFIXES[kind]:
         twin = next((other.name for other in read if other.stem == path.stem), None)
         if twin is None:

@@ -29,7 +29,7 @@ from genaipa.scoring.rubric import shipped_rubric
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from genaipa.datasets.genaipabench.copies import Copy, Kind, Tables
+    from genaipa.datasets.genaipabench.copies import Copy, TableKind, Tables
     from genaipa.datasets.study import Answer
     from genaipa.scoring.published import PublishedScore
 
@@ -59,7 +59,7 @@ def _by_system(scores: list[PublishedScore]) -> Iterator[Tables]:
     systems: defaultdict[str, Tables] = defaultdict(dict)
     for score in scores:
         if score.experiment != "regulation":
-            kind: Kind = "m_all" if score.document else "metrics"
+            kind: TableKind = "m_all" if score.document else "metrics"
             table = systems[score.system].setdefault((kind, score.experiment), Source(kind, score.experiment, {}))
             table.rows.setdefault(score.question, {})[score.document] = score
     return iter(systems.values())

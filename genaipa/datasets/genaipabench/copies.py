@@ -43,7 +43,7 @@ _VALUES = 3
 _MEAN = ""
 """The column of a table's means over its documents, by which tables of both kinds are compared."""
 
-Kind = Literal["m_all", "metrics"]
+TableKind = Literal["m_all", "metrics"]
 Cell = tuple[str, str]
 """(question, column); a column is a document, a metric, or `_MEAN`."""
 
@@ -52,7 +52,7 @@ Cell = tuple[str, str]
 class Source:
     """One published table: M_all by question and document of an experiment, or its metrics averaged over documents."""
 
-    kind: Kind
+    kind: TableKind
     experiment: StudyExperiment
     rows: dict[str, dict[str, PublishedScore]]
     """Question → document → score; the document is empty where it is averaged over."""
@@ -116,7 +116,7 @@ class Copy:
         return {*self.cells, *behind, *((question, _MEAN) for question, _ in self.cells)}
 
 
-Tables = dict[tuple[Kind, "StudyExperiment"], Source]
+Tables = dict[tuple[TableKind, "StudyExperiment"], Source]
 """The tables of one system."""
 
 
