@@ -64,7 +64,7 @@ class UsageError(GenaipaError):
 
 
 class UnknownNameError(UsageError):
-    """A name that doesn't exist; the message names the nearest one, or those that exist."""
+    """A name that doesn't exist; the message names the nearest one, or all that exist."""
 
     def __init__(self, kind: str, name: str, known: Iterable[str], hint: str = "") -> None:
         super().__init__(f"no {kind} '{clipped(name)}'{nearest(name, known)}{' ' + hint if hint else ''}")

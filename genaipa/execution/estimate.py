@@ -43,7 +43,7 @@ _LENGTH = re.compile("\ue000(\\d+)\ue001")
 class Estimate:
     """One row: a system and an initialization (or another task's name), over all that is asked.
 
-    `cost` is without any cache; `cached_cost` if each repeated prefix is read from it; those of batches likewise. None
+    `cost` is without any cache; `cached_cost` if each repeated prefix is read from it; batches' likewise. None
     if no price is known, or a system takes no batches.
     """
 

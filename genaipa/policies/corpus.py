@@ -249,7 +249,7 @@ class _Reading:
             self.problems.add(int(numbers[row]), "the name is taken", f"by {self.file.place} {numbers[first[row]]}")
         groups = sorted(self.columns.difference(KNOWN))
         if len(groups) > _MOST_GROUPS:
-            self.problems.add(1, f"there are more than {_MOST_GROUPS} columns; leave out those that nobody needs")
+            self.problems.add(1, f"there are more than {_MOST_GROUPS} columns; leave out what nobody needs")
         if self.problems:
             listed = "\n".join(f"  {said}" for said in self.problems)
             raise DataError(self.path, f"can't be used as it is, and nothing of it was taken:\n{listed}")

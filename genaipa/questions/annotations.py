@@ -179,7 +179,7 @@ def template(document: Document, questions: QuestionSet, date: str) -> str:
 
 
 _TEMPLATE = """\
-# One entry for each question; what is still blank counts as not annotated. `sections` are those that the answer cites,
+# One entry for each question; what is still blank counts as not annotated. `sections` are the ones the answer cites,
 # as the document labels them. Where the document does not say: silent: yes, no sections, and an answer that says so;
 # where it answers only some of the question: silent: partly.
 # `digest` is that of the text that the answers are about: they are used for no other text.\

@@ -62,7 +62,7 @@ def answers(frame: pd.DataFrame) -> pd.DataFrame:
 
     It is 0 for a judge's estimate (`judged.estimate`) about a question whose answers people didn't score.
 
-    Columns: those of a cell, what identifies the answer, `averaged`, `scores`, and `doubtful`: how many of them are in
+    Columns: the cell's, what identifies the answer, `averaged`, `scores`, and `doubtful`: how many of them are in
     doubt.
     """
     counted = frame[frame["counted"]]

@@ -150,6 +150,6 @@ def other_people(ours: pd.DataFrame, theirs: pd.DataFrame) -> str:
         return ""
     sides = [", ".join(f"{name} {share:.0%}" for name, share in one.head(3).items()) for one in shares]
     return (
-        f"Other people scored A ({sides[0]}) than B ({sides[1]}): how lenient each is can't be told from the systems. "
+        f"Other people scored A ({sides[0]}) than B ({sides[1]}): leniency and systems can't be separated. "
         "Have the same analysts score both."
     )

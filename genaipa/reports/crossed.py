@@ -268,7 +268,7 @@ def _refused(cells: _Cells, *, share: bool) -> str:
         return f"{number}: below {LEAST_DOCUMENTS}, nothing can be said for policies like these."
     if not share and _alike(cells) < _TWO:  # a share counts those that are sure to be independent
         return (
-            f"{cells.documents} documents, of which one makes up most of the average: nothing can be said for policies "
+            f"{cells.documents} documents, but one makes up most of the average: nothing can be said for policies "
             "like these."
         )
     if cells.known * _TWO < len(cells.means):

@@ -144,7 +144,7 @@ def _corrected(gathered: Gathered) -> list[str]:
     applied = "not applied (the option corrected applies them)"
     if gathered.corrected:
         applied = "applied (to what is silent, and the annotated answers shown; scores stay as they were given)"
-    return [f"Annotated answers of which a correction is known: {len(named)}, {applied}: {some}."]
+    return [f"Annotated answers with a known correction: {len(named)}, {applied}: {some}."]
 
 
 def _reworded(gathered: Gathered) -> list[str]:

@@ -231,7 +231,7 @@ def scores(
 ) -> pd.DataFrame:
     """Gather people's scores of these runs' answers, as averages count them: a row per answer and analyst.
 
-    The columns are those of `genaipa.reports.tidy.columns`. `everything` adds the rows that no average counts, whose
+    The columns are listed in `genaipa.reports.tidy.columns`. `everything` adds the rows that no average counts, whose
     `counted` is false: judges' scores, further scores by the reference analyst, excluded answers, and answers that
     nobody scored. Other arguments and errors as of `report`.
 

@@ -75,7 +75,7 @@ _COLUMNS: dict[str, tuple[ColumnKind, str]] = {
     "wording": ("category", "original, or paraphrase-1 to -3; empty in a mean over wordings"),
     "prompts": (
         "category",
-        "the set of prompts, with a digest where it is not as shipped; `published` for those of a study",
+        "the set of prompts, with a digest where it is not as shipped; `published` for a study's",
     ),
     "repetition": ("int16", "the repetition, from 1; 0 in `table` rows"),
     "conversation": (

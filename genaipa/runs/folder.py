@@ -169,7 +169,7 @@ class RunFolder:
             if written > FORMAT:
                 raise _OtherFormError(path, f"was written by a newer genaipa (format {written}); upgrade genaipa.")
             if written < FORMAT:
-                raise _OtherFormError(path, f"is of an earlier genaipa (format {written}), and not read; ask anew.")
+                raise _OtherFormError(path, f"is of an earlier genaipa (format {written}), and not read; ask again.")
             manifest = msgspec.json.decode(content, type=Manifest)
         except OSError as error:
             raise DataError(path, f"can't be read ({error.strerror}).") from None

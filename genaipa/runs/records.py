@@ -89,7 +89,7 @@ class Record(msgspec.Struct, frozen=True, omit_defaults=True):
     under half of the tokens sent. `prompts` is the set of prompts in a run that has several; in any other it is
     the run's.
 
-    Records of any `task` but the procedure are told apart by their `coordinates`; `initialization` is then empty and
+    Records of any `task` but the procedure are identified by their `coordinates`; `initialization` is then empty and
     `question` a label. `prediction` and `score` (0 to 1) are what a task read in the reply without a person.
     """
 

@@ -81,7 +81,7 @@ class Run:
     def to_frame(self) -> pd.DataFrame:
         """A row per question that was asked: the answer, or the failure (`status`, `error`), with its time and cost.
 
-        `run` and `key` are those of the frame of scores. The records of another task than the procedure have their
+        `run` and `key` are as in the frame of scores. The records of another task than the procedure have their
         coordinates as columns as well, and the prediction and score (0 to 1) that were read in each.
         Needs pandas: a MissingPackageError where it isn't installed.
         """

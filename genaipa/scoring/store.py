@@ -135,7 +135,7 @@ class Store:
             if taken >= schema.CHAINED and not self._damaged and (wrong := _first_break(connection)):
                 raise DataError(
                     self.name,
-                    f"the log of scores was changed by something else than genaipa: {wrong} All of it is told by: "
+                    f"the log of scores was changed by something else than genaipa: {wrong} For all of it: "
                     "genaipa scores verify",
                 )
 
@@ -322,7 +322,7 @@ class Store:
             return event
         raise DataError(
             self.name,
-            f"{complaint(event, self.rubric)} Name the rubric of these scores in genaipa.toml, or keep those of "
+            f"{complaint(event, self.rubric)} Name the rubric of these scores in genaipa.toml, or keep scores by "
             f"another one in a database of their own ({VARIABLE}).",
             f"event {event.id}",
         )

@@ -65,7 +65,7 @@ class Provider:
     """Distributions whose versions can change a reply."""
 
     keys: tuple[str, ...] = ()
-    """Environment variables, one of which holds the key; `{SERVER}` in it is the server's part of a system's name."""
+    """Environment variables; one holds the key; `{SERVER}` in it is the server's part of a system's name."""
     key_needed: Literal["always", "elsewhere", "optional"] = "always"
     """Whether a request needs a key: always, except on loopback, or only where the server wants one."""
     address: str = ""

@@ -43,7 +43,7 @@ INCLUDED = ("rules",)
 SETS: dict[str, str] = {
     NEUTRAL: "cite the section relied on, and say so when the document does not contain the answer",
     GUIDED: "as well: name the section as the document does, and none if it is silent; summaries by topics",
-    "paper": "as the paper describes its prompts, of which it prints no text: no rules, and summaries of any length",
+    "paper": "as the paper describes its prompts, whose text it does not print: no rules, and summaries of any length",
 }
 """The shipped sets, the usual one first → how they ask."""
 PUBLISHED = "published"

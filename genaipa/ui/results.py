@@ -134,7 +134,7 @@ class ResultsCache:
         self._lock = threading.Lock()
 
     def snapshot(self, desk: Desk, *, anew: bool = False) -> Snapshot | None:
-        """The last snapshot, or a new one if there is none or a stale one is wanted `anew`; None without a run."""
+        """The last snapshot; a new one if there is none, or if it is stale and `anew`; None without a run."""
         held = self._snapshot
         if held is not None and not (anew and held.is_stale(desk)):
             return held

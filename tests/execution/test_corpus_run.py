@@ -254,7 +254,7 @@ def test_answers_to_a_question_are_listed_in_part(genaipa: Callable[..., Finishe
     shown = genaipa("show", "latest", "Q2").out
     assert shown.startswith("question Q2: Question 2 on [the company]?\n")
     assert shown.count("shop-") == 51
-    assert "60 answers match 'Q2', of which the first 50 are listed; write more of a key: extractive|shop-" in shown
+    assert "60 answers match 'Q2'; the first 50 are listed; write more of a key: extractive|shop-" in shown
     assert "question Q" not in genaipa("show", "latest", "document").out
     assert len(json.loads(genaipa("show", "latest", "Q2", "--json").out)) == 60
 

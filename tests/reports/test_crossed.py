@@ -124,7 +124,7 @@ def test_a_document_that_was_scored_more_makes_it_less_sure() -> None:
     alone[10:, 1:] = np.nan
     found = crossed(*cells(alone))
     assert np.isnan(found.policies_low)
-    assert found.why.startswith("5 documents, of which one makes up most of the average")
+    assert found.why.startswith("5 documents, but one makes up most of the average")
 
 
 def test_refusals() -> None:

@@ -26,7 +26,7 @@ def list_batches(
     run: Annotated[
         list[str] | None, typer.Argument(autocompletion=completion.runs, help="Only these: names, or parts of names.")
     ] = None,
-    all_: Annotated[bool, option("--all", "-a", help="Those that were collected or given up, too.")] = False,
+    all_: Annotated[bool, option("--all", "-a", help="Include collected and abandoned batches.")] = False,
     json: JsonOption = False,
 ) -> None:
     """List batches that are out.

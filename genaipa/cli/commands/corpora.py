@@ -54,7 +54,7 @@ def stats(
 ) -> None:
     """Measure how hard documents are to read.
 
-    The measures are those of the paper's table 1.
+    The measures are the paper's (table 1).
 
     Of a corpus the measures are distributions: median, quartiles and range, over all documents or by group. It is read
     in a stream, and checked first: everything that is wrong with it is listed.

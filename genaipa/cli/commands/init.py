@@ -17,7 +17,7 @@ name = {name}
 """
 
 _SYSTEMS = """\
-# Short names of your own for systems, beside those that `genaipa systems` lists. Take the # away to use the example,
+# Short names of your own for systems, beside the list of `genaipa systems`. Take the # away to use the example,
 # and the line 'systems: {}' with it.
 systems: {}
 # systems:
@@ -52,7 +52,7 @@ _IGNORED = "runs/\nreports/\npublished/\n.env\nscores.db*\n.streamlit/secrets.to
 
 
 def init(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A new folder, or . for the one that you are in.")],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A new folder, or . for the current one.")],
 ) -> None:
     """Create a workspace for your data and runs.
 

@@ -127,7 +127,7 @@ def _in_short(judge: str, agreed: Table, lenient: Table) -> str:
 
 
 def _are_few(frame: pd.DataFrame) -> bool:
-    """Whether no system has so many answers in an experiment that people score a part of them."""
+    """Whether no system has enough answers in an experiment for people to score only a part of them."""
     from genaipa.scoring.waves import SIZE
 
     answers = frame[frame["answer"] != ""].drop_duplicates(["system", "experiment", "answer"])

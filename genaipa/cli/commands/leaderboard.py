@@ -41,7 +41,7 @@ def leaderboard(
     """Rank all systems by overall quality.
 
     Over all runs, published studies that were imported included, unless filters say otherwise. It says where systems
-    did not answer the same. An experiment of which less than half is scored is left blank. Suites have a table of
+    did not answer the same. An experiment less than half scored is left blank. Suites have a table of
     their own.
     """
     if output is not None:

@@ -70,7 +70,7 @@ def _print_list(workspace: Workspace, *, json: bool) -> None:
         for row in rows
     ]
     table(("name", "kind", "words", "answers", "written for", "from"), cells, right=(2, 3))
-    show("answers: annotated answers, in parentheses those that say that the document is silent.")
+    show("answers: annotated answers, in parentheses the number that say the document is silent.")
     show("written for: their question set; they are used for the same questions of other sets, too.")
     for row in rows:
         if row["unused"]:
@@ -86,7 +86,7 @@ def _facts(workspace: Workspace, document: Document) -> dict[str, Any]:
 
     `answers_to` is the question set that they were written for, `answers_to_default` how many of them are for the
     questions that are asked about such a document by default, `answers_digest` the digest of the text that they name,
-    and `unused` why those of that name are not used.
+    and `unused` why the ones of that name are not used.
     """
     from genaipa.policies.statistics import measure
     from genaipa.questions.annotations import find_annotations, question_set, why_unused

@@ -111,7 +111,7 @@ def _print_estimate(asked: list[tuple[PreparedRun, Ready]], *, json: bool, batch
     if power:
         from genaipa.reports.crossed import LEAST_DOCUMENTS
 
-        show(f"{power['said']}, if two systems vary as those of the published study do.")
+        show(f"{power['said']}, if two systems vary as the published study's do.")
         if power["policies"] is None:
             show(f"Below {LEAST_DOCUMENTS} documents nothing can be said for policies like these.")
 

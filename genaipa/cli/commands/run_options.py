@@ -220,7 +220,7 @@ GpusPerWorker = Annotated[
     option(
         "--gpus-per-worker",
         metavar="GPUS",
-        help="With --on ray: each worker has so many, and starts its own server for vllm/… models on them.",
+        help="With --on ray: GPUs of each worker, which starts its own server for vllm/… models on them.",
         min=0,
         max=1000,
     ),
@@ -229,7 +229,7 @@ Replicas = Annotated[
     int | None,
     option(
         "--replicas",
-        help="Of vllm/… models: start so many servers here, each with its part of the GPUs.",
+        help="Of vllm/… models: start N servers here, each with its part of the GPUs.",
         min=1,
         max=1000,
     ),

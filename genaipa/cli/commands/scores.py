@@ -202,8 +202,8 @@ def verify(
     """Check that scores are as they were written.
 
     Each event has a digest of what it says and of the digest before it. Every event that was changed, taken out or put
-    in by something else than genaipa is told; the exit code is then 1. Note the last digest somewhere else: with it,
-    even a log that was made anew as a whole is told from the one that was there.
+    in by something else than genaipa is named; the exit code is then 1. Note the last digest somewhere else: with it,
+    even a log that was made again as a whole is found out.
     """
     from genaipa.scoring.chain import verify as verified
     from genaipa.scoring.store import existing_store

@@ -120,7 +120,7 @@ def _print_many(folder: RunFolder, keys: list[str], listed: list[Record], answer
     if len({record.question for record in listed}) == 1 and (text := _wording(folder, listed[0].question)):
         console.show(f"question {listed[0].question}: {text}")
     _print_answers(listed)
-    first = f", of which the first {len(listed)} are listed" if len(listed) < len(keys) else ""
+    first = f"; the first {len(listed)} are listed" if len(listed) < len(keys) else ""
     console.show(f"{len(keys):,} answers match '{answer}'{first}; write more of a key: {listed[0].key}")
 
 

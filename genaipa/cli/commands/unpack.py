@@ -19,7 +19,7 @@ def unpack(
     """Unpack a study and rebuild its tables.
 
     Needs no network. Every file is checked against its digest first. The folder is a workspace then: see its runs with
-    'genaipa runs', its report in report/, and the one made anew in reports/again/.
+    'genaipa runs', its report in report/, and the one made again in reports/again/.
     """
     from genaipa.cli.terminal.console import number, say, show
     from genaipa.reports import check_packages

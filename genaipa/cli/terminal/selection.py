@@ -40,7 +40,7 @@ _Experiment = Annotated[
 ]
 _Since = Annotated[
     str | None,
-    option("--since", metavar="DATE", help="Only runs begun since 2026-01-31, or in the last so many days: 7d."),
+    option("--since", metavar="DATE", help="Only runs begun since 2026-01-31, or in the last 7 days: 7d."),
 ]
 ByOption = Annotated[
     str,

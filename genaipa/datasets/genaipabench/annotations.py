@@ -95,7 +95,7 @@ def _numbering(text: str) -> tuple[str, ...]:
 
 
 def _note_copies(answers: dict[str, AnnotatedAnswer], questions: dict[str, str]) -> None:
-    """Note copied answers: of questions with the same text, all but the one that it suits best."""
+    """Note copied answers: of questions with the same text, all but the best match."""
     same: defaultdict[str, list[str]] = defaultdict(list)
     for question, answer in answers.items():
         if answer.silent != "yes":

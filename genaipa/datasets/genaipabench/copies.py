@@ -149,7 +149,7 @@ def contradicted(tables: Tables, source: Source, question: str) -> tuple[float, 
 def find_copies(tables: Tables) -> list[Copy]:
     """The copies among the tables of one system.
 
-    Of two equal parts the copy is the one that the other kind of table of its experiment contradicts on more questions,
+    Of two equal parts the copy is the one the other kind of table of its experiment contradicts on more questions,
     or else confirms on fewer; a table that is itself equal to another one has no say, unless nothing else has. Where
     that shows nothing, the more complete table is taken for the original, and of two that are as complete the one whose
     experiment the study has first (quality, robustness, recall, summary).

@@ -23,7 +23,7 @@ REGULATION_IDS = {f"PR_{number}": f"PR_{(number - 1) % 6 + 1}" for number in ran
 
 # Stands at the head of the converted file, for who opens it.
 DEFECTS = """\
-# As published with GenAIPABench. Some paraphrases ask something else than their original: those of T_f1, UC_u1 and
+# As published with GenAIPABench. Some paraphrases ask something else than their original: all of T_f1, UC_u1 and
 # PD_f3, the first of AEE_u1 and RC_u1, the second and third of SE_f1, the third of DM_f3 and SE_u1. The first two of
 # SE_u1 are the same.
 """

@@ -67,7 +67,7 @@ def _under_several(text: _Text, sharing: list[Answer], questions: QuestionSet) -
         fits[answer.question] = max(fits[answer.question], shared)
     (rightful, most), (_, least) = fits.most_common()[0], fits.most_common()[-1]
     if len(fits) > _PAIR or most == least:
-        yield _mentioned("same-answer", sharing, "Which question it answers can't be told; the same text is")
+        yield _mentioned("same-answer", sharing, "Which question it answers is unknown; the same text is")
         return
     for answer in sharing:
         if answer.question != rightful:

@@ -372,7 +372,7 @@ class Batched:
     # -- the end --
 
     async def kept(self, *, ended: bool) -> None:
-        """Note the batches of which everything is in `answers.jsonl`, and delete what their provider holds.
+        """Note the batches whose every answer is in `answers.jsonl`, and delete what their provider holds.
 
         Where all was asked to its `ended`, nobody will come for what nobody read: it was in the records before.
         """

@@ -60,7 +60,7 @@ def listed(findings: Sequence[Finding]) -> Table:
     data = pd.DataFrame({name: [getattr(finding, name) for finding in rows] for name in _LISTED})
     # 0 is no repetition.
     data["repetition"] = data["repetition"].astype("float64").replace(0, float("nan"))
-    note = "File, sheet and cell are those of the published data."
+    note = "File, sheet and cell refer to the published data."
     return Table(
         "audit",
         "Everything that the audit found",

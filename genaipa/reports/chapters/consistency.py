@@ -174,7 +174,7 @@ def consistency(found: pd.DataFrame) -> Table:
         f"the `{CHANGE}` counts steps up and steps down alike, which cancel out in the `{DROP}` from the original to "
         "the paraphrases; `band changes` is how often one of the two is in another band than the other. "
         f"{_HOW}; `{BEYOND}` takes it off, where the original and its paraphrases were both asked again. In a shared "
-        "conversation, asking again shuffles the order anew. `n` is the number of questions (paper, sections 6.2 and "
+        "conversation, asking again reshuffles the order. `n` is the number of questions (paper, sections 6.2 and "
         f"7). {averages.intervals(data)}",
         data,
         columns,

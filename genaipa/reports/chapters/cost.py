@@ -82,10 +82,10 @@ def _note(data: pd.DataFrame) -> str:
     if data["m_all10"].notna().any():
         said += " Beside it M_all (10 to 100) over the questions that were scored, each a mean over documents."
     if data[["low", *_COSTS.values()]].notna().to_numpy().any():
-        said += f" {INTERVALS} The intervals of the cost are those of a question's mean over documents."
+        said += f" {INTERVALS} The intervals of the cost are for a question's mean over documents."
     return said + (
         " The intervals of the median, in CSV and JSON, are seconds that were measured, blank below "
-        f"{averages.LEAST_FOR_MEDIAN} questions and, for policies like these, so many documents."
+        f"{averages.LEAST_FOR_MEDIAN} questions or, for policies like these, documents."
     )
 
 

@@ -87,9 +87,9 @@ def five_numbers(frame: pd.DataFrame) -> Table:
     return table(
         "five-numbers",
         "Scores by document, in five numbers",
-        "M_all (10 to 100) over the n questions asked about a document, and over those from FAQs and those of "
-        "users: minimum, quartiles (interpolated linearly), maximum, and the mean with its interval (paper, figures "
-        f"2a, 3a, 4a and 6a). {THESE}{averages.how_few(data['n'])}",
+        "M_all (10 to 100) over the n questions asked about a document, and over FAQs' and "
+        "users' questions: minimum, quartiles (interpolated linearly), maximum, and the mean with its interval (paper, "
+        f"figures 2a, 3a, 4a and 6a). {THESE}{averages.how_few(data['n'])}",
         data,
         columns,
         formats=dict.fromkeys(_NUMBERS, ".2f"),

@@ -88,6 +88,6 @@ def chapter(gathered: Gathered, _scope: Scope) -> Chapter | None:
     return Chapter(
         "groups",
         f"By {groups.by}",
-        f"The documents fall into {number:,} group{'s' if number > 1 else ''}, each of which is looked at by itself.",
+        f"The documents fall into {number:,} group{'s' if number > 1 else ''}, each looked at by itself.",
         present(quality(gathered.frame, groups), answers(gathered.frame, groups)),
     )

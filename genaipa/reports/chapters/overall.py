@@ -62,7 +62,7 @@ def board(frame: pd.DataFrame) -> Table:
         "Leaderboard",
         "Systems by M_all (10 to 100): each question's mean over the experiments that it is scored in, each "
         "a mean over documents, averaged over questions. An experiment's own column averages its questions. `answers` "
-        "is how many answers, or published scores, this rests on. The intervals are those of one system; whether two "
+        "is how many answers, or published scores, this rests on. The intervals are for one system; whether two "
         "differ is what `genaipa compare` says (paper, sections 6 and 7), by averages over what both have alone, which "
         "may be others than these. Those of an experiment are in CSV and JSON. "
         f"{INTERVALS}{averages.few_documents(data)}{left_out(few)}{averages.not_alike(shown, found)}"
@@ -173,7 +173,7 @@ def by_measure(frame: pd.DataFrame) -> Table:
         "averages",
         "Averages of M_all and of each metric",
         "M_all (10 to 100) and the metrics (-1 to 1): means over n questions of their means over documents, for all "
-        "questions, those from FAQs and those of users; `documents` is how many documents these are, 0 where a study "
+        "questions, FAQs' and users'; `documents` is how many documents these are, 0 where a study "
         f"published only means over them (paper, section 6). {averages.intervals(data)}{said}",
         data.sort_values(["system", "experiment"], kind="stable"),
         printed,

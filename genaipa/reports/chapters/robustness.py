@@ -54,7 +54,7 @@ def drops(frame: pd.DataFrame) -> Table:
         "robustness",
         "Original questions and their paraphrases",
         "M_all (10 to 100) averaged over n questions, each a mean over documents, and how far it drops from "
-        f"the original to the paraphrases (above 0: the paraphrases do worse). {_HOW}. The intervals are those of the "
+        f"the original to the paraphrases (above 0: the paraphrases do worse). {_HOW}. The intervals are for the "
         f"drop (paper, sections 6.2 and 7). {averages.intervals(data)}",
         data,
         columns,

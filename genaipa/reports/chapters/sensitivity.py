@@ -55,8 +55,8 @@ def sensitivity(frame: pd.DataFrame) -> Table:
         "with each finding. Other: by the source that was not chosen: what the metrics come to where M_all by document "
         "was chosen, and of two equal columns the other one, so that the first gives way without a replacement. "
         "Everything: with all that an audit leaves out, too "
-        "(`genaipa report --include-excluded`). Only averages that rest on a choice are here; those of the metrics (-1 "
-        "to 1), over the questions among these that have them, are in CSV and JSON.",
+        "(`genaipa report --include-excluded`). Only averages that rest on a choice are here; averages of the metrics "
+        "(-1 to 1), over the questions among these that have them, are in CSV and JSON.",
         data,
         columns,
         headings={

@@ -66,7 +66,7 @@ def statistics(measured: Mapping[str, Statistics], frame: pd.DataFrame) -> Table
         "paper are lower by 1.8 to 2.7, it doesn't say how they were counted, and no way of counting that was tried "
         "gives them (sentences "
         "that end at colons and semicolons, too, explain 1.2 to 2.0). The last columns are the questions asked, and "
-        "those of them on which the document is wholly silent by its annotated answers (paper, section 6, table 1)."
+        "how many of them the document is wholly silent on by its annotated answers (paper, section 6, table 1)."
         f"{averages.corrections(frame)}",
         pd.DataFrame(rows, columns=columns),
         columns,

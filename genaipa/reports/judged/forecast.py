@@ -35,7 +35,7 @@ _TAILS = (0.1, 0.9)
 
 @dataclass(frozen=True)
 class Forecast:
-    """The variances behind an average of `questions`, each with `each` answers of which people scored `scored` in all.
+    """The variances behind an average of `questions`, each with `each` answers; people scored `scored` in all.
 
     `between` is the variance of the questions' means if all answers were scored, `within` that of an answer's residual
     around its question's. `half` is half the interval for these documents as it is.

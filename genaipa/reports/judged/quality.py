@@ -164,7 +164,7 @@ def confusion(given: Verdicts) -> Table:
     return table(
         "judges-confusion",
         "What a judge gives where people give a value",
-        "Numbers of answers, of those that both scored. An answer that several people scored, or that was judged in "
+        "Numbers of answers that both scored. An answer that several people scored, or that was judged in "
         "several passes, is divided among their values.",
         data,
         columns,

@@ -37,7 +37,7 @@ _LEAST_FREE = 10
 
 @dataclass(frozen=True, eq=False)
 class Drawn:
-    """The answers that were drawn and scored, and out of which; arrays of one length, an element for each answer.
+    """The answers that were drawn and scored, and their sampling frame; arrays with an element for each answer.
 
     `cell`, `question` and `group` are numbers from 0: a cell lies in one question, and a question in one group (the
     same question in another group has another number). `scored` are the answers that were drawn and scored, `eligible`

@@ -87,7 +87,7 @@ def page(desk: Desk, user: User) -> None:
         notice(
             "adjudication none",
             "There is nothing to settle: of the answers that have all their scores, none has scores that differ"
-            + (" (those that you can still be asked to score are left out)." if user.scores else "."),
+            + (" (answers that you can still be asked to score are left out)." if user.scores else "."),
         )
         return
     with st.container(horizontal=True, vertical_alignment="center"):

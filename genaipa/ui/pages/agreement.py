@@ -188,7 +188,7 @@ def _answers(desk: Desk, user: User) -> None:
         lambda: sorted(desk.queue.disputes(name, scores=user.scores), key=lambda d: -sum(d.differences.values())),
     )
     if not disputes:
-        hidden = ", or none whose scores you may see: those that you can still be asked to score are left out"
+        hidden = ", or none whose scores you may see: answers that you can still be asked to score are left out"
         notice("agreement same", f"There is none{hidden if user.scores else ''}.")
         return
     columns = ["question", "document", "analysts", *_heads(desk.rubric), "adjudicated"]
