@@ -7,15 +7,13 @@ cheap to read wherever runs are listed.
 
 from __future__ import annotations
 
-import contextlib
 import functools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from genaipa.errors import MissingPackageError, UnknownNameError
 from genaipa.plugins import load, plugins
 
 if TYPE_CHECKING:
@@ -94,30 +92,23 @@ class Closing:
 
 @functools.cache
 def kind_of(name: str) -> Kind:
-    """The kind of that name; an UnknownNameError, or a MissingPackageError where its package is gone."""
-    target = OWN.get(name) or plugins(GROUP).get(name)
-    if target is None:
-        raise UnknownNameError("kind of task", name, names())
+    """The kind of that name; one that has nothing, and can't be made, where its package is gone."""
+    target = OWN.get(name) or plugins(GROUP).get(name, "")
     try:
-        made: Kind = load(target)
-    except ImportError as error:
-        problem = f"the kind of task '{name}' is not here ({error}); install its package again."
-        raise MissingPackageError(problem) from None
+        made: Kind = load(target) if target else Kind("")
+    except (ImportError, AttributeError):
+        return Kind("")
     return made
 
 
 def names() -> KeysView[str]:
     """The names of all kinds, the core's own first."""
-    return {**OWN, **plugins(GROUP), **OWN}.keys()
+    return {**OWN, **plugins(GROUP)}.keys()
 
 
 def kinds() -> dict[str, Kind]:
-    """Name → kind of every kind that can be imported."""
-    found = {}
-    for name in names():
-        with contextlib.suppress(MissingPackageError):
-            found[name] = kind_of(name)
-    return found
+    """Name → kind of every kind that is here."""
+    return {name: kind for name in names() if (kind := kind_of(name)).make}
 
 
 def missing() -> str:
@@ -126,16 +117,24 @@ def missing() -> str:
     return f"not here, though installed once: the package of {' and '.join(gone)}" if gone else ""
 
 
-def hooks(which: str, of: Iterable[str] | None = None) -> list[Any]:
-    """Import what that field refers to, each once: of all kinds, or of the named ones."""
-    known = kinds() if of is None else {name: kind_of(name) for name in of}
-    return [load(target) for target in dict.fromkeys(getattr(kind, which) for kind in known.values()) if target]
+def hooks(which: str) -> list[Any]:
+    """Import what that field of all kinds refers to, each once."""
+    return [load(target) for target in dict.fromkeys(getattr(kind, which) for kind in kinds().values()) if target]
 
 
 def plan_of(spec: RunSpec) -> Any:
     """A run's plan in the struct of its kind; None if that has none."""
     kind = kind_of(spec.kind)
     return msgspec.convert(spec.plan, load(kind.plan)) if kind.plan else None
+
+
+def plan_problem(spec: RunSpec) -> str:
+    """The reason that a run's plan can be none of its kind; empty if it can."""
+    try:
+        plan_of(spec)
+    except msgspec.ValidationError as error:
+        return f"its plan: {error}"
+    return ""
 
 
 def in_words(spec: RunSpec) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from genaipa.errors import MissingPackageError
 from genaipa.kinds import kind_of
 from genaipa.plugins import load
 
@@ -61,12 +60,4 @@ class Results(Protocol):
 def by_rule(sources: Sequence[Source]) -> list[type[Results]]:
     """The classes of the kinds of these runs that have results of their own, each once."""
     targets = dict.fromkeys(kind_of(source.manifest.spec.kind).results for source in sources)
-    return [_class(target) for target in targets if target]
-
-
-def _class(target: str) -> type[Results]:
-    try:
-        made: type[Results] = load(target)
-    except ImportError as error:
-        raise MissingPackageError(f"the report on these runs needs a package that is gone ({error}).") from None
-    return made
+    return [load(target) for target in targets if target]

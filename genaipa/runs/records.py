@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 import msgspec
 
 from genaipa.files.html import short_repr
-from genaipa.kinds import DEFAULT
+from genaipa.kinds import DEFAULT, plan_problem
 from genaipa.questions.sets import Wording
 from genaipa.runs.corpus import CorpusFacts
 from genaipa.systems.base import Sampling, Usage, Words
@@ -315,6 +315,8 @@ class Manifest(msgspec.Struct, omit_defaults=True):
     def complaint(self) -> str:
         """Why this can be no run's manifest, as its parts do not fit each other; empty if it can."""
         spec = self.spec
+        if problem := plan_problem(spec):
+            return problem
         lost = [f"document '{name}'" for name in spec.documents if name not in self.documents]
         lost += [f"questions about '{name}'" for name in spec.documents if name not in spec.questions]
         lost += [f"digest of '{name}'" for name in spec.documents if name not in self.digests.documents]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING
 
-from genaipa.errors import UnknownNameError, UsageError
+from genaipa.errors import MissingPackageError, UnknownNameError, UsageError
 from genaipa.files.frames import frame_of
 from genaipa.kinds import DEFAULT, PLAIN, hooks, kind_of, kinds, names
 from genaipa.plugins import is_ours, load, plugins
@@ -52,7 +52,10 @@ def list_suites() -> pd.DataFrame:
 
 def make_task(spec: RunSpec, workspace: Workspace, folder: RunFolder | None = None) -> Task:
     """The task of a spec, or of a run that goes on; a UsageError for an unknown name, and any error of its data."""
-    task: Task = load(kind_of(spec.kind).make)(spec, workspace)
+    kind = kind_of(spec.kind)
+    if not kind.make:
+        raise MissingPackageError(f"the kind of task '{spec.kind}' is not here; install the package that brings it.")
+    task: Task = load(kind.make)(spec, workspace)
     task.folder = folder
     return task
 

@@ -186,3 +186,27 @@ def test_the_core_works_without_ours(tmp_path: Path, genaipa_process: Cli, monke
     ):
         done = genaipa_process(*words)
         assert done.code == 0, (words, done.err)
+
+
+def test_a_run_of_a_kind_that_is_gone_is_in_nobodys_way(genaipa: Cli) -> None:
+    """It is listed, left out of what is about others, and can't go on; a plan that is no plan of its kind is damage."""
+    of_paper = ("-s", "extractive", "-p", "brindlecart", "-e", "quality", "--limit", "1")
+    assert genaipa("run", *of_paper, "--name", "whole").code == 0
+    asked = ("run", "-s", "baseline/ceiling", "--suite", "policyqa", "--split", "sample")
+    assert genaipa(*asked, "--name", "gone").code == 0
+    (run,) = Path("runs").glob("*-gone")
+    whole = (run / "manifest.json").read_text(encoding="utf-8")
+
+    def changed(old: str, new: str) -> None:
+        assert old in whole
+        for path in (run / "manifest.json", run / ".manifest.json"):
+            path.write_text(whole.replace(old, new), encoding="utf-8")
+
+    changed('"kind": "suite"', '"kind": "riddles"')
+    assert "gone" in genaipa("runs").out
+    assert genaipa("report").code == genaipa("leaderboard").code == 0
+    refused = genaipa("run", "--resume", "gone")
+    assert (refused.code, "the kind of task 'riddles' is not here" in refused.err) == (1, True), refused.err
+    changed('"split": "sample"', '"split": 3')
+    damaged = json.loads(genaipa("validate", "--json").out)
+    assert "is damaged (its plan: Expected `str`, got `int`" in str(damaged)
