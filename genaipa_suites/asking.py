@@ -36,7 +36,7 @@ PROBE = "probe"
 
 
 class Drawn(NamedTuple):
-    """The items of a new run, and those that its probe can't ask about, in words."""
+    """The items of a new run, and in words what its probe can't ask about."""
 
     material: Material
     left_out: str
@@ -148,7 +148,7 @@ def _provider(suite: Suite, system: str) -> str:
 
 
 def dialogues(suite: Suite, target: Target) -> Iterator[Dialogue]:
-    """One dialogue for each item and repetition; those that share a text in a row."""
+    """One dialogue for each item and repetition; items that share a text in a row."""
     answer, encoder = suite.baseline_reply(target.name), encoders.encoder_of(suite, target.name)
     shots = [] if answer or encoder else _shots(suite)
     for repetition in range(1, suite.spec.repetitions + 1):
@@ -163,7 +163,7 @@ def dialogues(suite: Suite, target: Target) -> Iterator[Dialogue]:
 
 
 def sample(suite: Suite, target: Target) -> tuple[Iterator[Dialogue], int] | None:
-    """Those about one long text, or after the same examples, in one dialogue each; None where nothing is repeated."""
+    """Items about one long text, or after the same examples, in one dialogue each; None if nothing is repeated."""
     if not _has_long_texts(suite) and not suite.plan.shots:
         return None
     alike = groupby(_ordered(suite) * suite.spec.repetitions, key=lambda item: item.document)

@@ -1,4 +1,4 @@
-"""The suites that there are: those that ship, those that packages bring, and anybody's `module:Class`."""
+"""The suites that there are: shipped, brought by packages, and anybody's `module:Class`."""
 
 from __future__ import annotations
 

@@ -127,7 +127,7 @@ def _unread(path: Path, home: Path, known: Iterable[str]) -> Finding:
 
 
 def _check_prompts(workspace: Workspace) -> Iterator[Finding]:
-    """Templates that can't be rendered, and those that no suite has."""
+    """Templates that can't be rendered, and templates that no suite has."""
     ours = Workspace(shipped(), (("shipped", shipped()),)).names("prompts", SUITES)
     for name, (_, path) in workspace.names("prompts", SUITES).items():
         yield from as_findings(faults(path))

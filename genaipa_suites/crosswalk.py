@@ -1,4 +1,4 @@
-"""The cross-walk: from categories of practices, which suites have, to those of the paper's questions (a data file)."""
+"""The cross-walk: from suites' categories of practices to the paper's categories of questions (a data file)."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ _POINTER = b"version https://git-lfs.github.com/spec/"
 
 
 def folders(workspace: Workspace) -> Iterator[Path]:
-    """Folders with data of suites, nearest first: the workspace's, and the one that ships."""
+    """Folders with data of suites, nearest first: the workspace's, and the shipped one."""
     for layer, folder in workspace.layers:
         if layer != "pulled":
             yield SHIPPED if layer == "shipped" else folder / FOLDER
@@ -40,7 +40,7 @@ class Source:
 
     In place of the hash may be its first digits, the SHA-256 that a Git-LFS pointer states, or nothing: such a file its
     loader checks.
-    `terms` is a sentence on its licence. A pull takes those of the files that its origin has, and refuses any other
+    `terms` is a sentence on its licence. A pull takes the files that its origin has, and refuses any other
     content than the published one. `remedy` says what else to do where no snapshot has the files.
     """
 
@@ -68,12 +68,12 @@ class DataFiles:
     digests: dict[str, str] = field(default_factory=dict)
     """Path → SHA-256 of the files that were read."""
     own: dict[str, Path] = field(default_factory=dict)
-    """Those of them that were not pulled: of the workspace, or shipped."""
+    """Files that were not pulled: of the workspace, or shipped."""
     changed: list[str] = field(default_factory=list)
-    """Those of `own`, in the order of reading, that no hash tells to be the published files all the same."""
+    """The files `own`, in the order of reading, that no hash tells to be the published files all the same."""
 
     def find(self, path: str) -> Path | None:
-        """The file, or None where it is not here."""
+        """The file, or None if it is not here."""
         return self._own(path) or self._pulled(path)
 
     def read(self, path: str) -> bytes:

@@ -49,7 +49,7 @@ class SuiteData:
 
     @property
     def here(self) -> list[str]:
-        """Those of its files that were pulled, by their paths in the repository."""
+        """Its pulled files, by their paths in the repository."""
         return [path for path in self.source.blobs if (self.source.folder / path).is_file()]
 
     def available(self) -> bool:
@@ -57,7 +57,7 @@ class SuiteData:
         return bool(self.here)
 
     def pull(self, *, origin: str | None, offline: bool, progress: Progress | None = None) -> Pulled:
-        """Fetch those of its files that the origin has; a GenaipaError where none is to be had, or another content."""
+        """Fetch the files that the origin has; a GenaipaError where none is to be had, or another content."""
         pulled = files(self.source).fetch(origin=origin, offline=offline, progress=progress)
         unpinned = [path for path in self.here if not self.source.blobs[path]]
         if unpinned:
@@ -91,7 +91,7 @@ class SuiteData:
 
 
 class JoinedData(SuiteData):
-    """The data of the suites that a task joins, under its name: of each suite those of the same name.
+    """The data of the suites that a task joins, under its name: each suite's of the same name.
 
     `imports` is the function that imports predictions from a folder, if there is one.
     """

@@ -18,7 +18,7 @@ def need_sklearn() -> None:
 
 
 def words(rarest: int = 1) -> Any:
-    """Logarithmic TF-IDF of words and pairs of words that are in at least so many texts."""
+    """Logarithmic TF-IDF of words and pairs of words that are in at least N texts."""
     from sklearn.feature_extraction.text import TfidfVectorizer
 
     return TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True, min_df=rarest)

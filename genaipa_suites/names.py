@@ -21,5 +21,5 @@ SUITES: dict[str, str] = {
 
 
 def suite_targets() -> dict[str, str]:
-    """Name → module:Class of every suite: those that ship, and those that packages bring."""
+    """Name → module:Class of every suite, shipped or brought by packages."""
     return {**SUITES, **{name: target for name, target in plugins(ENTRY_POINTS).items() if name not in SUITES}}

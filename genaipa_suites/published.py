@@ -36,7 +36,7 @@ class PublishedRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def published_rows(suite: type[Suite] | Suite) -> list[PublishedRow]:
-    """The rows published for a suite, in the file's order; none where it has no file.
+    """The rows published for a suite, in the file's order; none if it has no file.
 
     A DataError for a split that the suite does not have, a group that a breakdown of its own does not have, or a value
     under a name that none of the measures has.

@@ -45,5 +45,5 @@ def examples(candidates: Sequence[Item], number: int, seed: int, forbidden: Coll
 
 
 def same_text(item: Item) -> str:
-    """The text of an item without case and blanks: by it a train item is told to be the evaluated one."""
+    """The text of an item without case and blanks: by it a train item is known to be the evaluated one."""
     return " ".join(str(item.document or item.shown.get("text", "")).lower().split())

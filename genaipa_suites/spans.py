@@ -2,7 +2,7 @@
 
 Shared by suites that ask for spans as texts and are scored on tokens (PolicyIE, PI-Extract). One layer at a time:
 
-    placed(tokens, texts)         # [(2, 4), None, …]: the tokens that each text stands on; None where it stands nowhere
+    placed(tokens, texts)         # [(2, 4), None, …]: the tokens that each text stands on; None if it stands nowhere
     bio([Span(2, 4, "SHARE")], 9) # ["O", "O", "B-SHARE", "I-SHARE", "O", …]
     chunks(tags)                  # the spans of gold or predicted tags, as seqeval's default mode finds them
     counted(predicted, gold)      # (true positives, predicted, gold): add these up, and `measure.f1` is micro F1
@@ -44,7 +44,7 @@ def folded(text: str) -> str:
 def placed(
     tokens: Sequence[str], texts: Sequence[str], firsts: Sequence[int | None] = ()
 ) -> list[tuple[int, int] | None]:
-    """For each text the tokens that it stands on (first, last + 1), or None where it stands nowhere (any more).
+    """For each text the tokens that it stands on (first, last + 1), or None if it stands nowhere (any more).
 
     The texts are taken in their order, which should be that of appearance: each has the first place after the one
     before it, or, where there is none, the first in the whole sentence. No token is used twice, so that a text named
@@ -86,7 +86,7 @@ def _places(whole: str, text: str, begins: Mapping[int, int], ends: Mapping[int,
 
 
 def bio(spans: Iterable[Span], length: int) -> list[str]:
-    """BIO tags of spans of which no two share a token, for a sentence of so many tokens; a ValueError otherwise."""
+    """BIO tags of spans, no two sharing a token, for a sentence of N tokens; a ValueError otherwise."""
     tags = ["O"] * length
     for start, end, label in spans:
         if not 0 <= start < end <= length or tags[start:end] != ["O"] * (end - start):

@@ -169,7 +169,7 @@ class Suite(Task):
 
     @property
     def grouped(self) -> tuple[Measure, ...]:
-        """The measures of groups of items, the main one first: no mean over labels, of which a group has only some."""
+        """The measures of groups of items, the main one first: no mean over labels, since a group has only some."""
         return self.measures[:2]
 
     def why(self, outcome: Outcome) -> str:
@@ -247,7 +247,7 @@ class Suite(Task):
         return len(self.material.items) * self.spec.repetitions
 
     def dialogues(self, target: Target) -> Iterator[Dialogue]:
-        """One dialogue for each item and repetition; those that share a text in a row."""
+        """One dialogue for each item and repetition; items that share a text in a row."""
         return asking.dialogues(self, target)
 
     def sample(self, target: Target) -> tuple[Iterator[Dialogue], int]:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _ROUNDS = 8
 _AROUND = 3
-"""Tokens to either side that a tag is told from."""
+"""Tokens to either side that a tag depends on."""
 _RUNS = re.compile(r"(.)\1+")
 
 

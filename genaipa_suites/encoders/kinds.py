@@ -271,7 +271,7 @@ class Spans(Kind):
 
 
 def _cut(tokenizer: Any, question: str, longest: int) -> str:
-    """The question's first tokens, so many that there is room for the text."""
+    """The question's first tokens, few enough to leave room for the text."""
     tokens = tokenizer(question, add_special_tokens=False)["input_ids"]
     return question if len(tokens) <= longest else str(tokenizer.decode(tokens[:longest]))
 

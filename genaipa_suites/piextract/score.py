@@ -20,7 +20,7 @@ def found(tokens: Sequence[str], texts: Mapping[str, Any]) -> Given:
     """The spans of the texts named for each layer, as (first token, last + 1).
 
     A text that has no place (left) becomes (-1, -1): a span that is predicted and wrong. One that the sentence does not
-    have at all is a fault as well. Texts may come with their first tokens (`at`, by layer), as those of baselines do:
+    have at all is a fault as well. Texts may come with their first tokens (`at`, by layer), as the baselines' do:
     that counts where a text is there.
     """
     at = texts.get("at")

@@ -43,7 +43,7 @@ def _tfidf(suite: Suite) -> Callable[[Item], str]:
 
 
 class PolicyDetection(Suite):
-    """Texts of web pages that were taken for privacy policies, of which most are."""
+    """Texts of web pages that were taken for privacy policies; most are."""
 
     title = TITLE
     about = "Tell whether the text of a web page is a privacy policy. Scored is the label."

@@ -97,4 +97,4 @@ ATTRIBUTES = (
     *dict.fromkeys(one for roles in LAYERS.values() for attributes in roles.values() for one in attributes),
     NONE,
 )
-"""All attributes, those of data first; then "none"."""
+"""All attributes, data's first; then "none"."""

@@ -18,7 +18,7 @@ is right, explained or missing.
 The paper states no precedence, and no script is published. Its Table 8 fits this one. A reference that another type
 explains is not counted as missing there: for RoBERTa 1,064 right + 867 MS + 130 WB + 103 WS + 18 WL + 32/2 WSp are
 its 2,198 slots exactly; for BART the sum is 15.5 too high, as it is where several predictions share a reference. And
-with so few wrong labels as it has (18 and 19), spurious slots were told first: a trained tagger of ours has 3 then, and
+with so few wrong labels as it has (18 and 19), spurious slots came first: a trained tagger of ours has 3 then, and
 80 otherwise. Table 7 does not fit: its first example names a WL where all labels on a reference's words are spurious,
 and its second MS beside WB for what is one slot.
 """
@@ -91,7 +91,7 @@ def _first(references: Sequence[Span], explained: Collection[Span]) -> list[Span
 
 
 def _parts(reference: Span, wrong: Sequence[Span], tokens: Sequence[str]) -> list[Span]:
-    """Those of the predictions that make up a reference together; none where fewer than two do."""
+    """The predictions that make up a reference together; none if fewer than two do."""
     whole = _content(reference, tokens)
     inside = [
         span for span in wrong if span.label == reference.label and (own := _content(span, tokens)) and own <= whole

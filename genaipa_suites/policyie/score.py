@@ -39,7 +39,7 @@ def answered(outcome: Outcome) -> list[tuple[str, dict[str, Any]]]:
 
 
 def with_slots(outcome: Outcome, intent: str = "") -> list[dict[str, Any]]:
-    """Those of the rows that slots are scored on: all whose gold intent is not Other, or is this one."""
+    """The rows that slots are scored on: all whose gold intent is not Other, or is this one."""
     return [row for row in gold_rows(outcome) if (row["intent"] == intent if intent else row["intent"] != OTHER)]
 
 
@@ -114,7 +114,7 @@ def _listed(outcome: Outcome, row: dict[str, Any], layer: str) -> float:
 
 
 def role_spans(outcome: Outcome, layer: str) -> tuple[list[Span], list[list[Span]]]:
-    """The predicted slots of a layer and those of each gold row, their labels cut at the dot."""
+    """The predicted slots of a layer and each gold row's, their labels cut at the dot."""
     gold = [[_cut(span) for span in gold_spans(row, layer)] for row in gold_rows(outcome)]
     return [_cut(span) for span in spans(outcome, layer)], gold
 

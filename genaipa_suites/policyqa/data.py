@@ -43,7 +43,7 @@ CATEGORIES = (
     "Do Not Track",
     "International and Specific Audiences",
 )
-"""OPP-115's categories of practices without "Other", of which PolicyQA asks nothing."""
+"""OPP-115's categories of practices without "Other", which PolicyQA does not ask about."""
 LENGTHS = {3: "1 to 3 words", 8: "4 to 8 words", 15: "9 to 15 words", 30: "16 to 30 words"}
 LONGEST = "over 30 words"
 """PrivacyGLUE's encoders give no answer of more than 30 tokens."""

@@ -13,7 +13,7 @@ from genaipa_suites.policyqa.score import words_of
 VERBATIM, FOLDED, FUZZY, ABSENT, EMPTY = "verbatim", "folded", "fuzzy", "absent", "empty"
 RUNGS = (VERBATIM, FOLDED, FUZZY, ABSENT, EMPTY)
 ONE_IN = 5
-"""A nearly verbatim answer may differ from the segment in one of so many words."""
+"""A nearly verbatim answer may differ from the segment in one of this many words."""
 _QUOTES, _DOUBLE = "\u2018\u2019\u201a\u201b\u2032`\u00b4", "\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb"
 _DASHES, _UNSEEN = "\u2010\u2011\u2012\u2013\u2014\u2015\u2212", "\u00ad\u200b\u200c\u200d\u2060\ufeff"
 _SIGNS = str.maketrans(

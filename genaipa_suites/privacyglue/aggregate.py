@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 LEVELS = ((0.001, "***"), (0.01, "**"), (0.05, "*"))
 """Levels of significance and their stars (paper, Figure 3)."""
 _MOST_WAYS = 20_000
-"""Ways to deal the values out that are tried one by one: those of eight against eight, and some more."""
+"""Ways to deal the values out that are tried one by one: all of eight against eight, and some more."""
 _NAMED = 3
 """Rows that a note names."""
 
@@ -92,7 +92,7 @@ def spread(samples: Sequence[float]) -> Spread:
 class Beaten:
     """The one-sided Mann-Whitney test of one row: whether `system` is better than `other`, over repetitions.
 
-    `smallest` is the smallest p that so many repetitions can give at all. `meaningless` says why p tells nothing.
+    `smallest` is the smallest p that these repetitions can give at all. `meaningless` says why p says nothing.
     """
 
     row: Row
@@ -104,7 +104,7 @@ class Beaten:
 
 
 def smallest_p(number: int, others: int) -> float:
-    """The smallest p of the one-sided Mann-Whitney test with so many repetitions per side: all of one side above."""
+    """The smallest p of the one-sided Mann-Whitney test with N repetitions per side: all of one side above."""
     return _p(range(others, others + number), range(others))
 
 
@@ -122,7 +122,7 @@ def beaten(row: Row, system: str, samples: Sequence[float], other: str, others: 
 
 
 def stars(tests: Sequence[Beaten]) -> str:
-    """Stars of a system in one row: the level at which every other is beaten; none where a test is meaningless."""
+    """Stars of a system in one row: the level at which every other is beaten; none if a test is meaningless."""
     if not tests or any(test.meaningless for test in tests):
         return ""
     worst = max(test.p for test in tests)
@@ -130,7 +130,7 @@ def stars(tests: Sequence[Beaten]) -> str:
 
 
 def _p(samples: Sequence[float], others: Sequence[float]) -> float:
-    """The p by scipy's choice of method; by all ways for few values with ties, of which it has no exact one."""
+    """The p by scipy's choice of method; by all ways for few values with ties, where it is not exact."""
     from scipy.stats import PermutationMethod, mannwhitneyu
 
     ways = math.comb(len(samples) + len(others), len(samples))

@@ -1,4 +1,4 @@
-"""Examples of PrivacyGLUE in outcomes of the suites: each told by its content, and right or not.
+"""Examples of PrivacyGLUE in outcomes of the suites: each identified by its content, and right or not.
 
 An imported prediction has the same key for the same example, so that any two systems can be laid side by side.
 """
@@ -34,7 +34,7 @@ def key_of(*parts: str) -> str:
 
 
 def numbered(keys: Iterable[str]) -> list[str]:
-    """The keys, those that come again told apart by a number."""
+    """The keys, made distinct by a number where they come again."""
     seen: Counter[str] = Counter()
     found = []
     for key in keys:

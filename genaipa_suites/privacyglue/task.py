@@ -1,7 +1,7 @@
 """PrivacyGLUE as a task: the suites whose data are here, asked one after another in one run.
 
-Each part is the suite itself, made of a spec of its own, so that its items, prompts and replies are those of a run of
-that suite alone. One run's records are told apart by the coordinate `suite`.
+Each part is the suite itself, made of a spec of its own, so that its items, prompts and replies are as in a run of
+that suite alone. One run's records differ in the coordinate `suite`.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 class PrivacyGLUE(Task):
     """Seven tasks of six suites on their test splits, or on the made-up samples of all.
 
-    Asked are the suites whose data are here; a run goes on with those that it began with.
+    Asked are the suites whose data are here; a run goes on with the ones it began with.
     """
 
     title: ClassVar[str] = "PrivacyGLUE"

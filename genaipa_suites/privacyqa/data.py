@@ -20,7 +20,7 @@ def load(files: DataFiles, split: str, *, sentences: bool = True) -> Material:
     """All questions of a split; with `sentences` about their policies, else each alone.
 
     Shown are the question as `text` and, with sentences, the policy's name as `company`. Gold are the annotators'
-    sets of sentences by their numbers (`references`), those that the file says are relevant, the number of sentences,
+    sets of sentences by their numbers (`references`), the ones the file says are relevant, the number of sentences,
     whether the question is unanswerable, and how many of the annotators marked nothing.
     """
     table = read_subset(files) if split == SUBSET else read_table(files, split)

@@ -50,7 +50,7 @@ def _harmonic(counts: Sequence[float]) -> float:
 
 
 def _scored(name: str, heading: str, definition: str, scorer: Scorer, least: int = 1) -> tuple[Measure, ...]:
-    """F1 of means, mean F1, P and R by one scorer, over items with at least so many references."""
+    """F1 of means, mean F1, P and R by one scorer, over items with at least N references."""
     one = partial(_one, scorer=scorer, least=least)
     return (
         Measure(
@@ -110,9 +110,9 @@ _PAIRS = (
 _CONSENSUS = "Against the one reference: the sentences that at least half of the annotators marked."
 MEASURES = (*_PAPER, *_BEST, *_PLUE, *_PAIRS, *answerability("silence_"))
 SINGLE = (*_BEST, *_PAIRS, *answerability("silence_"))
-"""Those of the train split, which has one label of each pair."""
+"""Measures of the train split, which has one label of each pair."""
 SUBSET = (
     *_scored("consensus", "consensus", _CONSENSUS, each_best),
     *(one for one in answerability("silence_") if one.name == "silence_false_silence_rate"),
 )
-"""Those of the subset, in which every question has evidence."""
+"""Measures of the subset, in which every question has evidence."""

@@ -21,7 +21,7 @@ RULES: Mapping[str, Callable[[int, int], bool]] = {
     "most": lambda empty, of: 2 * empty > of,
     "all": lambda empty, of: empty == of,
 }
-"""Name → whether a question is unanswerable of whose annotators so many, of all, marked no sentence."""
+"""Name → whether a question is unanswerable if this many of all its annotators marked no sentence."""
 
 
 FALSE_ANSWER, FALSE_SILENCE = "false answer", "false silence"

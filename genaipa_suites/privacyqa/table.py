@@ -181,7 +181,7 @@ def _row(found: Path, number: int, fields: list[str], columns: list[str], wanted
 
 
 class _Reader:
-    """Rows of a table as they come, told from those before them."""
+    """Rows of a table as they come, checked against the ones before."""
 
     def __init__(self, path: Path, columns: list[str], *, own: bool) -> None:
         self.path, self.own = path, own

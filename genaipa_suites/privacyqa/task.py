@@ -96,7 +96,7 @@ class PrivacyQA(Suite):
         return Given(chosen, OUT_OF_RANGE if outside else "")
 
     def gold_reply(self, item: Item) -> str:
-        """Of the references the one that agrees best with all."""
+        """The reference that agrees best with all."""
         return reply(agreed(measures.references(item)))
 
     def asked_about(self, item: Item) -> dict[str, Any]:
@@ -150,7 +150,7 @@ class PrivacyQA(Suite):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Those of every suite; what the subset is; by which rule questions are unanswerable."""
+        """Every suite's notes; what the subset is; by which rule questions are unanswerable."""
         items, documents = self.material.items, self.material.documents
         said = tuple(note for note in super().notes if self.plan.split == SUBSET or not note.startswith(PART.title))
         if self.plan.probe == CONTINUATION:

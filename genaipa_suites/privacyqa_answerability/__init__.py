@@ -1,1 +1,1 @@
-"""PrivacyQA's answerability: whether a policy can be expected to answer a question, told by the question alone."""
+"""PrivacyQA's answerability: whether a policy can be expected to answer a question, judged by the question alone."""

@@ -41,7 +41,7 @@ class Answerability(Suite):
 
     @cached_property
     def files(self) -> DataFiles:
-        """PrivacyQA's files, of which this reads the questions."""
+        """PrivacyQA's files; this reads the questions."""
         return DataFiles(OFFICIAL.name, self.data, self.workspace)
 
     def load(self, split: str) -> Material:
@@ -80,7 +80,7 @@ class Answerability(Suite):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Those of every suite, and by which rule questions are unanswerable."""
+        """Every suite's notes, and by which rule questions are unanswerable."""
         if self.plan.probe == CONTINUATION:
             return super().notes
         return (*super().notes, f"{self.title}: {rule_note(self.material.items)}")

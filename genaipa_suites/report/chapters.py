@@ -29,7 +29,7 @@ _METHOD = (
 
 
 def chapters(gathered: Gathered, found: Sequence[Result]) -> list[Chapter]:
-    """The suites' chapters, the one that joins them first; what can't be worked out is said among the problems."""
+    """The suites' chapters, the joint one first; what can't be worked out is said among the problems."""
     encoders = glue.encoders(gathered.sources, gathered.problems)
     every = [Scored(board, imported=glue.beside(board, encoders)) for board in boards(found)]
     seven = glue_chapter.chapter(gathered.sources, every, encoders)
@@ -70,7 +70,7 @@ def _joined(gathered: Gathered, every: Sequence[Scored], marks: drawings.Marks) 
 
 
 def _systems(every: Sequence[Scored], gathered: Gathered) -> list[str]:
-    """Every system of a figure: those of the procedure as its figures have them, then those that suites asked."""
+    """Every system of a figure: the procedure's as its figures have them, then the suites'."""
     known = list(map(str, style.ordered(gathered.frame["system"]))) if len(gathered.frame) else []
     asked = [name for scored in every for row in scored.asked for name in (row.system, row.label)]
     references = [row.system for scored in every for row in scored.references]

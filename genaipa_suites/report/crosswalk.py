@@ -116,7 +116,7 @@ def _quality(gathered: Gathered, names: Mapping[str, str]) -> list[dict[str, Any
 
 
 def figure(numbers: Table, marks: Marks) -> Figure | None:
-    """Categories down, a panel for each suite; None where fewer than two have any."""
+    """Categories down, a panel for each suite; None if fewer than two have any."""
     suites = list(dict.fromkeys(numbers.data["suite"])) if numbers else []
     if len(suites) < 2:  # noqa: PLR2004 - one alone has its own break-downs
         return None

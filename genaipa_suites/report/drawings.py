@@ -179,7 +179,7 @@ def _wrapped(name: str) -> str:
 
 
 def stacked(numbers: Table, scored: Scored) -> Figure | None:
-    """The types of errors of each system, stacked, of their table; None where there is none."""
+    """The types of errors of each system, stacked, of their table; None if there is none."""
     kinds = [kind for kind in scored.board.suite.error_kinds if len(numbers.data) and numbers.data[kind].any()]
     if not kinds:
         return None
@@ -190,7 +190,7 @@ def stacked(numbers: Table, scored: Scored) -> Figure | None:
 
 
 def _draw_stacked(data: pd.DataFrame, kinds: Mapping[str, int]) -> Canvas:
-    """A bar for each system; `kinds` are those that there are, with their places among all of the suite's."""
+    """A bar for each system; `kinds` are the present ones, with their places among all of the suite's."""
     drawn = style.canvas(style.WIDTH, 1.1 + 0.28 * len(data))
     axes = drawn.subplots()
     left = [0.0] * len(data)

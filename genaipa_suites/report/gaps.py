@@ -24,7 +24,7 @@ _ABOUT = {
 
 
 def gaps(some: Sequence[Scored]) -> Table:
-    """The main measures under each probe minus those of the plain run, of each system that was asked both."""
+    """The main measures under each probe minus the plain run's, of each system that was asked both."""
     rows: list[dict[str, Any]] = []
     probed = [one for one in some if one.board.plan.probe not in ("", CONTINUATION)]
     for scored in probed:

@@ -48,7 +48,7 @@ class Sides:
         return {key: at for at, key in enumerate(self.keys)}
 
     def of(self, keys: Sequence[str]) -> list[list[bool]]:
-        """Those of these examples, in this order."""
+        """The outcomes of these examples, in this order."""
         chosen = [self._place[key] for key in keys]
         return [[one[at] for at in chosen] for one in self.right]
 
@@ -80,7 +80,7 @@ class Standing:
 
     @property
     def means(self) -> Means:
-        """The means over its rows, in percent: of a system that was asked over those that are the paper's measure.
+        """The means over its rows, in percent: of a system that was asked over the rows that are the paper's measure.
 
         A tagger's are not: words are scored here, and the word pieces of encoders there.
         """
@@ -105,7 +105,7 @@ class Standing:
 
 @dataclass(frozen=True)
 class View:
-    """PrivacyGLUE on one split, or on a sample of it of so many items of each suite."""
+    """PrivacyGLUE on one split, or on a sample of it of N items of each suite."""
 
     split: str
     limit: int | None

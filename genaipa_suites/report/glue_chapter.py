@@ -34,7 +34,7 @@ _METHOD = (
 
 
 def chapter(sources: Sequence[Source], every: Sequence[Scored], encoders: Sequence[Standing]) -> Chapter | None:
-    """The chapter on PrivacyGLUE; None where no run asked all its tasks, and there are no imported encoders."""
+    """The chapter on PrivacyGLUE; None if no run asked all its tasks, and there are no imported encoders."""
     made: list[Table] = []
     first: list[str] = []
     figures: list[Figure | None] = []

@@ -80,7 +80,7 @@ class Units:
 
 
 class Counts:
-    """The counts of one system's outcomes: those of a measure are worked out once, and added up in many ways."""
+    """The counts of one system's outcomes: a measure's are worked out once, and added up in many ways."""
 
     def __init__(self, outcomes: Sequence[Outcome], units: Units) -> None:
         self.outcomes = outcomes

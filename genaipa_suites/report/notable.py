@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def of_suites(results: Iterable[Result]) -> list[str]:
-    """Sentences on the suites' runs; none where everything was asked and could be read."""
+    """Sentences on the suites' runs; none if everything was asked and could be read."""
     said, asked = [], boards(results)
     if samples := dict.fromkeys(board.suite.title for board in asked if board.plan.split == SAMPLE):
         said.append(f"The items of a sample are made up, and measure nothing: {', '.join(samples)}.")

@@ -44,11 +44,11 @@ class OfSuites:
         return [("Suites", said)] if asked else []
 
     def chapters(self, gathered: Gathered) -> list[Chapter]:
-        """A chapter for each suite, and those that join several."""
+        """A chapter for each suite, and chapters that join several."""
         return chapters.chapters(gathered, self.results)
 
     def leaderboard(self, gathered: Gathered) -> Table | None:
-        """The card of the suites; None where none was asked."""
+        """The card of the suites; None if none was asked."""
         every = [Scored(one) for one in boards(self.results)]
         chosen = card.shown(every)
         return card.card(gathered, chosen, every) if chosen else None

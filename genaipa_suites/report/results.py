@@ -43,7 +43,7 @@ class Result:
     """One system's outcomes on the items of one suite, as it was asked: by its plan and its sampling options.
 
     `planned` is how many outcomes there would be if everything had been asked; what was not is missing, and not scored.
-    `cost` is in US dollars, None where no price is known; it and `usage` include tries that a later one replaced.
+    `cost` is in US dollars, None if no price is known; it and `usage` include tries that a later one replaced.
     """
 
     system: str
@@ -134,7 +134,7 @@ class Board:
 
     results: tuple[Result, ...]
     number: int = 1
-    """Its number among boards of one split, as many items and one probe: those of other samples have others."""
+    """Its number among boards of one split, as many items and one probe: other samples have others."""
 
     @property
     def suite(self) -> Suite:
@@ -278,7 +278,7 @@ def _spent(records: Sequence[Record]) -> tuple[float | None, Usage, tuple[str, .
 
 
 def _joined(first: Result, second: Result) -> Result:
-    """Both as one; the repetitions of the second come after those of the first."""
+    """Both as one; the repetitions of the second come after the first's."""
     before = max((outcome.repetition for outcome in first.outcomes), default=0)
     # Both runs have the same keys; those of a result tell its outcomes apart.
     more = (

@@ -88,7 +88,7 @@ class Scored:
 
     @cached_property
     def references(self) -> list[Row]:
-        """The suite's floors and ceilings on the same items, worked out now, but for those that a run asked."""
+        """The suite's floors and ceilings on the same items, worked out now, but for any that a run asked."""
         there = {result.system for result in self.board.results if not result.missing}
         wanted = [one for one in self.board.suite.baselines if one.kind in _COMPUTED and PREFIX + one.name not in there]
         return [row for baseline in wanted if (row := self._computed(baseline)) is not None]

@@ -19,15 +19,15 @@ SENTENCE = 7
 
 # Per 10,000 words of docstrings and messages. Whoever rewrites some lowers the number; nobody raises it.
 MOST = {
-    "those that": 2.4,
-    "those of": 4.2,
-    "the one that": 1.0,
-    "of which": 1.7,
-    "told": 2.0,
-    "anew": 1.6,
-    "so many": 1.4,
+    "those that": 0.4,
+    "those of": 1.0,
+    "the one that": 0.4,
+    "of which": 0.5,
+    "told": 0.9,
+    "anew": 1.3,
+    "so many": 0.4,
     "what stands": 0.0,
-    "none where": 1.2,
+    "none where": 0.2,
 }
 
 
