@@ -163,10 +163,14 @@ def _questions(
     said, scored = _said(gathered, shown), _scores(gathered.frame, shown)
     ordered = shown.drop_duplicates(_ASKED).sort_values(_ASKED, kind="stable")
     numbers = {key: number for number, key in enumerate(ordered[_ASKED].itertuples(index=False, name=None), 1)}
+    questions: dict[tuple[Any, ...], list[Any]] = {}
+    for row in shown.to_dict("records"):
+        questions.setdefault(tuple(row[name] for name in _ASKED), []).append(row)
+    systems = list(shown["system"].cat.categories)
     found = []
-    for key, rows in shown.groupby(_ASKED, observed=True, sort=False):
+    for key, rows in questions.items():
         sides: dict[tuple[Any, ...], Side] = {}
-        for row in rows.to_dict("records"):
+        for row in rows:
             record = said.get((row["run"], row["key"]))
             if record is None or record.reply is None:
                 continue
@@ -178,8 +182,8 @@ def _questions(
             side = sides.setdefault(same, Side(_about(row), [(what, _plain(text)) for what, text in texts]))
             scores = scored.get((row["run"], row["key"]), "No score of its own.")
             side.answers.append(Answer(str(row["system"]), scores, _plain(record.reply)))
-        means = rows.drop_duplicates("system").sort_values("system", kind="stable")
-        overall = [(str(one["system"]), float(one["overall"]) * SCALE) for one in means.to_dict("records")]
+        means = {row["system"]: float(row["overall"]) * SCALE for row in rows}
+        overall = [(str(name), means[name]) for name in sorted(means, key=systems.index)]
         if sides:
             experiment, question = map(str, key)
             text = gathered.questions.get(question, "")
