@@ -186,7 +186,7 @@ def _has_long_texts(suite: Suite) -> bool:
 def _predicted(item: Item, where: dict[str, str], encoder: encoders.Encoder, repetition: int) -> Dialogue:
     # An encoder is trained once the first reply of a repetition is asked for.
     work = partial(encoder.reply, item, repetition)
-    yield Call(where, [Message("user", f"Item {item.id}", "answer")], worked_out=work)
+    yield Call(where, [Message("user", f"Item {item.id}", "answer")], compute=work)
 
 
 def _repeated(item: Item, where: dict[str, str], answer: Callable[[Item], str]) -> Dialogue:
@@ -209,7 +209,7 @@ def _prompted(suite: Suite, item: Item, where: dict[str, str], system: str, shot
         settings["cache_key"] = f"genaipa-{digest(conversation)[:16]}"
     # For the estimate alone: a right reply is about as long as any.
     likely = str(item.gold) if continued else suite.gold_reply(item)
-    yield Call(where, messages, conversation=conversation, settings=settings, assumed=likely)
+    yield Call(where, messages, conversation=conversation, settings=settings, placeholder_reply=likely)
 
 
 def _asking(suite: Suite, item: Item) -> list[Message]:

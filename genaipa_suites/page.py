@@ -18,13 +18,13 @@ from genaipa.ui.widgets import (
     Cell,
     Row,
     Text,
-    head,
-    kept,
+    heading,
     long_table,
     notice,
     numbers,
-    part,
+    page_header,
     problems,
+    session_cached,
     table,
     texts,
 )
@@ -50,10 +50,10 @@ _CHOSEN = "suites item"
 
 def page(desk: Desk, _user: User) -> None:
     """Show the systems of one suite, their scores by group, and the items behind a number."""
-    head("Suites")
+    page_header("Suites")
     stamp = tuple((folder.name, _size(folder.answers)) for folder in run_folders(desk.workspace))
     with st.spinner("Scoring the suites …"):
-        found, said = kept("suites results", stamp, lambda: results(desk.workspace, sources_of(desk)))
+        found, said = session_cached("suites results", stamp, lambda: results(desk.workspace, sources_of(desk)))
     problems("suites problems", said)
     made = boards(found)
     if not made:
@@ -74,7 +74,7 @@ def page(desk: Desk, _user: User) -> None:
 
 def _systems(board: Board) -> Result:
     """The systems with their first measures; the one whose items are below."""
-    part("Systems")
+    heading("Systems")
     measures = board.suite.measures[:_COLUMNS]
     chosen = st.session_state.get("suites system", "")
     result = next((one for one in board.results if _way(board, one) == chosen), board.results[0])
@@ -108,7 +108,7 @@ def _groups(board: Board, result: Result) -> None:
     names = list(dict.fromkeys(name for item in board.suite.material.items for name in item.groups))
     if not names:
         return
-    part("By group")
+    heading("By group")
     name = st.radio("Break down by", names, horizontal=True, key="suites breakdown")
     measure = board.suite.grouped[0]
     groups: dict[str, list[Outcome]] = {}
@@ -128,7 +128,7 @@ def _groups(board: Board, result: Result) -> None:
 
 def _items(board: Board, result: Result) -> None:
     """The items of the chosen system, group and kind of error; one of them to read."""
-    part("Items")
+    heading("Items")
     outcomes = _filtered(board, result)
     if not outcomes:
         notice("suites no items", "No item is of this kind.")

@@ -246,7 +246,7 @@ class Engine:
         if call.kind != "acknowledgement":
             await self._begin(name, call)
             messages = [*messages[:-1], dataclasses.replace(messages[-1], key=key)]
-        if call.worked_out is not None:
+        if call.compute is not None:
             carries = await self._worked_out(name, call)
             messages = [*messages[:-1], dataclasses.replace(messages[-1], carries=carries)]
         settings = self._settings(call)

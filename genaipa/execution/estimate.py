@@ -120,7 +120,9 @@ def measure(task: Task, target: Target) -> Iterator[Measured]:
 
     for dialogue in task.sampled(target)[0]:
         before: Sequence[Message] = ()
-        for call in walk(dialogue, lambda call: call.assumed or f"\ue000{_reply_tokens(task, call, target)}\ue001"):
+        for call in walk(
+            dialogue, lambda call: call.placeholder_reply or f"\ue000{_reply_tokens(task, call, target)}\ue001"
+        ):
             document = call.coordinates.get("document", "")
             shared = 0
             for one, other in zip(before, call.messages, strict=False):
@@ -155,6 +157,6 @@ def _reply_tokens(task: Task, call: Call, target: Target) -> int:
     if call.kind == "summary":
         words = task.spec.summary_words
         return min(round(words * TOKENS_PER_WORD), limit or words * 2)
-    if call.assumed:
-        return min(limit or MOST_TOKENS, target.count(call.assumed))
+    if call.placeholder_reply:
+        return min(limit or MOST_TOKENS, target.count(call.placeholder_reply))
     return min(limit or REPLY_TOKENS, REPLY_TOKENS)

@@ -94,7 +94,7 @@ class ManualRun:
                 if sheet is not None:
                     sheet.calls[key] = call
                 # What is asked after a reply that decides it is known, and gets files, once that reply is in.
-                before = call if call.mode == "shared" and not call.fixed else None
+                before = call if call.mode == "shared" and not call.independent_of_reply else None
             if sheet is not None:
                 yield sheet
 
@@ -104,8 +104,8 @@ class ManualRun:
 
         def reply(call: Call) -> str:
             nonlocal known
-            if call.assumed or call.fixed:
-                return call.assumed
+            if call.placeholder_reply or call.independent_of_reply:
+                return call.placeholder_reply
             said = self._reply(calls.key(self.task, target.name, call))
             known = known and bool(said)
             return said or ""

@@ -34,4 +34,4 @@ def conversations(task: Task, target: Target) -> Iterator[tuple[str, Sequence[Me
 
 
 def _placeholder(call: Call) -> str:
-    return call.assumed or (SUMMARY_PLACEHOLDER if call.kind == "summary" else REPLY_PLACEHOLDER)
+    return call.placeholder_reply or (SUMMARY_PLACEHOLDER if call.kind == "summary" else REPLY_PLACEHOLDER)

@@ -157,7 +157,7 @@ class JudgeTask(Task):
             conversation=conversation,
             digest=self.inputs.documents[judged.document].digest,
             settings={"json_schema": self._schemas[annotated]},
-            assumed=verdict.sample(rubric, annotated=annotated),
+            placeholder_reply=verdict.sample(rubric, annotated=annotated),
         )
 
     def _coordinates(self, judged: Judged, passed: int) -> dict[str, str]:

@@ -56,11 +56,11 @@ class Call:
     """SHA-256 of the document that is asked about: part of the answer's identity; it identifies a cache."""
     settings: Mapping[str, Any] = field(default_factory=dict)
     """Fields of `Settings` that this call sets itself, such as `json_schema` and `max_tokens`."""
-    fixed: bool = False
+    independent_of_reply: bool = False
     """Whether what follows in the conversation is the same whatever the reply says: a chat by hand may show it."""
-    assumed: str = ""
+    placeholder_reply: str = ""
     """A text in place of the reply where nothing is asked, if there is a likely one."""
-    worked_out: Callable[[Callable[[str], None]], str] | None = None
+    compute: Callable[[Callable[[str], None]], str] | None = None
     """Works out what the last message carries once the call is asked, for systems that only repeat it. It may take
     hours: it runs in a thread, one call after another, and is given a function to say in words how far it is."""
 
@@ -161,7 +161,9 @@ class Task(ABC):
 
     def planned(self) -> int:
         """The number of answers wanted of each system."""
-        every = (call for dialogue in self.asked(Target("")) for call in walk(dialogue, lambda call: call.assumed))
+        every = (
+            call for dialogue in self.asked(Target("")) for call in walk(dialogue, lambda call: call.placeholder_reply)
+        )
         return sum(call.kind == "answer" for call in every)
 
     @abstractmethod
@@ -205,9 +207,9 @@ class Task(ABC):
             return self.flaw(call, reply)
 
     def carried(self, call: Call, say: Callable[[str], None]) -> str:
-        """The text that a call's last message carries, by its `worked_out`."""
+        """The text that a call's last message carries, by its `compute`."""
         with self._own_code():
-            return call.worked_out(say) if call.worked_out else call.messages[-1].carries
+            return call.compute(say) if call.compute else call.messages[-1].carries
 
     def reading(self, call: Call, reply: str, status: Status = "answered") -> Reading:  # noqa: ARG002 - a suite's use
         """Reading of a reply by `read`, an empty one for None."""

@@ -333,7 +333,7 @@ class Procedure(Task):
             messages.append(step.message)
             name = f"({prefix}{step.name.strip('()')})"
             call = self._call(conversation, name, tuple(messages), "acknowledgement", turn)
-            said = yield dataclasses.replace(call, assumed=step.acknowledgement.content)
+            said = yield dataclasses.replace(call, placeholder_reply=step.acknowledgement.content)
             messages.append(Message("assistant", said or NO_WORDS, "acknowledgement"))
         return messages
 
@@ -355,5 +355,5 @@ class Procedure(Task):
             conversation.order,
             turn,
             self.digests.documents[conversation.document],
-            fixed=kind != "summary",
+            independent_of_reply=kind != "summary",
         )

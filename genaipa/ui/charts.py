@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from genaipa.reports.figures import style
-from genaipa.ui.widgets import part
+from genaipa.ui.widgets import heading
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,7 +30,7 @@ def boxes(found: View, experiment: str) -> None:
     drawn = drawn[drawn["questions"] == "all"]
     if drawn.empty:
         return
-    part("By document")
+    heading("By document")
     # Described in the words of the grammar itself: with altair that takes longer than all else on the page.
     st.vega_lite_chart(
         spec=_chart(drawn, points, found.bounds),

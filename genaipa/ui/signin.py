@@ -12,7 +12,7 @@ from genaipa.errors import UsageError
 from genaipa.scoring.people import LONGEST_NAME
 from genaipa.ui.components import component
 from genaipa.ui.login import email_of
-from genaipa.ui.widgets import head
+from genaipa.ui.widgets import page_header
 from genaipa.ui.workload import lasting, left_for
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def _leave() -> None:
 
 
 def _ask_name(desk: Desk, refusal: str) -> None:
-    head("Who are you?")
+    page_header("Who are you?")
     for sentence in (_asked(desk), _lasts(desk), _RECORDED):
         st.text(sentence)
     with st.form("name", width=480):
@@ -108,7 +108,7 @@ def _lasts(desk: Desk) -> str:
 def _by_login(desk: Desk, login: Login) -> User | None:
     claims = st.user.to_dict()
     if not claims.get("is_logged_in"):
-        head("Please log in")
+        page_header("Please log in")
         st.text("This desk knows its analysts by their e-mail addresses.")
         st.text(_RECORDED)
         for provider in login.providers:

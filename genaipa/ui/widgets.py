@@ -98,7 +98,7 @@ class Slice:
     all: int
 
 
-def head(title: str, *, seen: bool = True) -> None:
+def page_header(title: str, *, seen: bool = True) -> None:
     """The page's title, nearer to the top than Streamlit puts it, and the size of all titles."""
     st.html(
         "<style>.stMainBlockContainer{padding-top:3.6rem}"
@@ -115,10 +115,10 @@ def head(title: str, *, seen: bool = True) -> None:
     if seen:
         st.title(title, anchor=False)
     else:
-        unseen_head(title)
+        unseen_header(title)
 
 
-def unseen_head(title: str) -> None:
+def unseen_header(title: str) -> None:
     """The title of a page without room for one: it is read aloud."""
     # The container of the title would take room too.
     st.html(
@@ -127,7 +127,7 @@ def unseen_head(title: str) -> None:
     )
 
 
-def part(title: str) -> None:
+def heading(title: str) -> None:
     """The title of a part of the page: the desk's own words, never a run's or a person's."""
     st.header(title, anchor=False)
 
@@ -260,7 +260,7 @@ def _reaches_scores(desk: Desk) -> bool:
     return False
 
 
-def kept(name: str, stamp: Hashable, make: Callable[[], T]) -> T:
+def session_cached(name: str, stamp: Hashable, make: Callable[[], T]) -> T:
     """The result of `make`, kept in this session until the stamp changes."""
     held = st.session_state.get(name)
     if held is None or held[0] != stamp:
@@ -277,6 +277,6 @@ def duration(seconds: float | None) -> str:
     return f"{minutes} min {rest} s" if minutes else f"{rest} s"
 
 
-def moment(time: str) -> str:
+def format_time(time: str) -> str:
     """An event's time to the minute: "2026-11-21 15:40"."""
     return time[:16].replace("T", " ")

@@ -33,7 +33,7 @@ class Slow(Task):
     def dialogues(self, target):
         for number in range(20):
             work = functools.partial(self.work, number) if target.name == "own:Echo" else None
-            yield self.ask(Call({"item": str(number)}, [Message("user", "?")], worked_out=work))
+            yield self.ask(Call({"item": str(number)}, [Message("user", "?")], compute=work))
 
     def ask(self, call):
         yield call

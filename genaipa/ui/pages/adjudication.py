@@ -15,7 +15,7 @@ from genaipa.scoring.events import Draft, Event, new_id
 from genaipa.ui.answer_view import Prepared, in_words, metric_in_words, prepare
 from genaipa.ui.components import component
 from genaipa.ui.pages import objections
-from genaipa.ui.widgets import ANY, duration, head, kept, moment, notice, told
+from genaipa.ui.widgets import ANY, duration, format_time, notice, page_header, session_cached, told
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -73,7 +73,7 @@ def _session() -> AdjudicationSession:
 
 def page(desk: Desk, user: User) -> None:
     """Show one disputed answer at a time; its adjudication is committed before the next is shown."""
-    head("Adjudicate", seen=False)
+    page_header("Adjudicate", seen=False)
     st.html("<style>.stMainBlockContainer{padding-inline:1.2rem}</style>")
     if user.why_no_adjudication:
         st.text(user.why_no_adjudication)
@@ -137,7 +137,7 @@ def disputes(desk: Desk, user: User) -> dict[str, Dispute]:
         all_of_them = desk.queue.disputes(user.name, scores=user.scores)
         return {d.answer: d for d in all_of_them if len(d.scores) >= desk.queue.wanted(d.answer)}
 
-    return kept("adjudication disputes", stamp, differing)
+    return session_cached("adjudication disputes", stamp, differing)
 
 
 def _differences(rubric: Rubric) -> list[float]:
@@ -235,7 +235,7 @@ def _prepared(desk: Desk, answer: str) -> Prepared:
     def made() -> Prepared:
         return prepare(desk.pool.case(answer), desk.rubric, blind=desk.queue.plan.blind, suggestions=False)
 
-    return kept("adjudication case", (answer, desk.pool.generation), made)
+    return session_cached("adjudication case", (answer, desk.pool.generation), made)
 
 
 def _on_screen(desk: Desk, user: User, dispute: Dispute, opened: OpenDispute) -> dict[str, Any]:
@@ -279,7 +279,7 @@ def _can(user: User, disputes: Mapping[str, Dispute], chosen: list[str]) -> dict
 
 def _about(event: Event) -> str:
     words = "adjudicated " if event.kind == "adjudication" else "calibration " if event.calibration else ""
-    return f"{words}{moment(event.time)}\n{duration(event.seconds)}"
+    return f"{words}{format_time(event.time)}\n{duration(event.seconds)}"
 
 
 def _metric(rubric: Rubric, metric: str, dispute: Dispute, columns: list[Event]) -> dict[str, Any]:

@@ -21,12 +21,12 @@ from genaipa.ui.widgets import (
     Column,
     Row,
     Text,
-    head,
-    kept,
+    heading,
     long_table,
     notice,
     numbers,
-    part,
+    page_header,
+    session_cached,
     table,
     texts,
 )
@@ -50,7 +50,7 @@ FEW = 30
 
 def page(desk: Desk, user: User) -> None:
     """Show the agreement of the people's current scores."""
-    head("Agreement")
+    page_header("Agreement")
     desk.current.refresh()
     found, filled, left_out = measured(desk)
     if left_out:
@@ -96,7 +96,7 @@ def _heads(rubric: Rubric, more: str = "") -> list[str | Column]:
 
 
 def _metrics(found: Agreement, rubric: Rubric) -> None:
-    part("By metric")
+    heading("By metric")
     table(
         "agreement metrics",
         "Agreement by metric",
@@ -122,7 +122,7 @@ def _alpha(alpha: Alpha) -> Cell:
 
 
 def _pairs(found: Agreement, rubric: Rubric) -> None:
-    part("Pairs that differ most")
+    heading("Pairs that differ most")
     columns = ["analysts", *numbers("answers", "mean difference"), *_heads(rubric, " equal")]
     long_table("agreement pairs", "Pairs of analysts", columns, found.pairs, _pair)
 
@@ -133,7 +133,7 @@ def _pair(pair: Pair) -> Row:
 
 
 def _leanings(found: Agreement, rubric: Rubric) -> None:
-    part("Leniency and drift")
+    heading("Leniency and drift")
     columns = ["analyst", *numbers("answers", "over all"), *_heads(rubric), *numbers("drift")]
     long_table("agreement leanings", "Leniency by analyst", columns, found.leanings, _leaning)
     st.caption(
@@ -153,7 +153,7 @@ def _filled_in(found: Preselected, rubric: Rubric) -> None:
     """Filled-in values beside the values that others gave to the same answers; nothing where none were filled in."""
     if not found.scores:
         return
-    part("Values that were filled in")
+    heading("Values that were filled in")
     columns = [*numbers("scores", "answers with both"), *_heads(rubric)]
     differences = map(_signed, found.differences.values())
     row = Row((f"{found.scores:,}", f"{found.answers:,}", *differences))
@@ -180,9 +180,9 @@ def _filled_in_systems(desk: Desk) -> None:
 
 def _answers(desk: Desk, user: User) -> None:
     """The answers whose scores differ most, except any that the user could be asked to score."""
-    part("Answers that differ most")
+    heading("Answers that differ most")
     name = user.name
-    disputes = kept(
+    disputes = session_cached(
         "agreement disputes",
         (name, desk.current.seen),
         lambda: sorted(desk.queue.disputes(name, scores=user.scores), key=lambda d: -sum(d.differences.values())),

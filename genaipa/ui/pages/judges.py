@@ -13,7 +13,7 @@ import streamlit as st
 from genaipa.judging.name import Judge
 from genaipa.ui.chapter_view import show_chapter
 from genaipa.ui.results import view_without_ahead
-from genaipa.ui.widgets import Text, head, noted, notice, problems, texts
+from genaipa.ui.widgets import Text, noted, notice, page_header, problems, texts
 
 if TYPE_CHECKING:
     from genaipa.scoring.people import User
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 def page(desk: Desk, user: User) -> None:
     """Show what each judge is worth, and the figures and tables that this rests on."""
-    head("Judges")
+    page_header("Judges")
     if user.why_no_adjudication:
         st.text(f"{user.why_no_adjudication} This page is for those who adjudicate.")
         return

@@ -15,7 +15,19 @@ from genaipa.execution.run import manual_run, settle
 from genaipa.runs import selection
 from genaipa.runs.folder import ANSWERS, RunFolder
 from genaipa.systems.catalog import resolve
-from genaipa.ui.widgets import FOLD, Row, Text, Tone, head, kept, notice, part, problems, table, texts
+from genaipa.ui.widgets import (
+    FOLD,
+    Row,
+    Text,
+    Tone,
+    heading,
+    notice,
+    page_header,
+    problems,
+    session_cached,
+    table,
+    texts,
+)
 
 if TYPE_CHECKING:
     from genaipa.scoring.people import User
@@ -42,7 +54,7 @@ class Chat:
 
 def page(desk: Desk, _user: User) -> None:
     """Choose a run and a chat, paste, and give the reply back."""
-    head("By hand")
+    page_header("By hand")
     _say_last()
     waiting, unusable = _waiting(desk)
     problems("by hand problems", unusable)
@@ -91,7 +103,7 @@ def _open(workspace: Workspace, folder: RunFolder) -> ManualRun:
     answers = folder.path / ANSWERS
     stat = answers.stat() if answers.exists() else None
     stamp = (folder.path, stat and (stat.st_size, stat.st_mtime_ns))
-    return kept("by hand open", stamp, lambda: _as_it_is(workspace, folder))
+    return session_cached("by hand open", stamp, lambda: _as_it_is(workspace, folder))
 
 
 def _as_it_is(workspace: Workspace, folder: RunFolder) -> ManualRun:
@@ -127,10 +139,10 @@ def _chat(workspace: Workspace, folder: RunFolder, manual: ManualRun, chat: Chat
     ]
     last = manual.last_kept(sheet)
     if last is None or sheet.independent:
-        part("Open a new chat")
+        heading("Open a new chat")
         texts(f"by hand introduction {key}", introduction)
     else:
-        part("Go on in the same chat")
+        heading("Go on in the same chat")
         if introduction:
             with st.expander("The chat is lost: begin it again"):
                 said = "Paste this into a new chat, then go on below; the new chat knows no earlier message."

@@ -10,7 +10,7 @@ import streamlit as st
 from genaipa.errors import GenaipaError
 from genaipa.questions.annotations import SAID
 from genaipa.scoring.objections import Status, annotated, exporting, filed, proved, ruling
-from genaipa.ui.widgets import ANY, FOLD, Row, Text, long_table, moment, notice, texts, told
+from genaipa.ui.widgets import ANY, FOLD, Row, Text, format_time, long_table, notice, texts, told
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -114,11 +114,11 @@ def _show(case: Case, beside: Sequence[Filed]) -> None:
         aside = ", ".join(filter(None, (SAID[case.annotated.silent], *case.annotated.sections)))
         entries.append(Text(case.annotated.answer, "Annotated answer", aside=aside, tone="good", fold=FOLD))
     for one in beside:
-        by = f"{one.event.analyst}, {moment(one.event.time)}"
+        by = f"{one.event.analyst}, {format_time(one.event.time)}"
         entries.append(Text(_words(case, one.said.correction), by, aside=one.status, tone="note", fold=FOLD))
         if one.ruling is not None:
             note = one.ruling.note or "No reason is given."
-            entries.append(Text(note, f"{one.status} by {one.ruling.analyst}", aside=moment(one.ruling.time)))
+            entries.append(Text(note, f"{one.status} by {one.ruling.analyst}", aside=format_time(one.ruling.time)))
     texts("objection texts", entries)
     with st.expander("The document"):
         texts("objection document", [Text(case.document.text, about)])

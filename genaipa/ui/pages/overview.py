@@ -24,14 +24,14 @@ from genaipa.ui.widgets import (
     Row,
     Text,
     duration,
-    head,
-    kept,
+    format_time,
+    heading,
     long_table,
-    moment,
     notice,
     numbers,
-    part,
+    page_header,
     problems,
+    session_cached,
     table,
     texts,
     told,
@@ -83,7 +83,7 @@ def page(desk: Desk, user: User) -> None:
     """Show the progress of the study, its runs and analysts, and the answers."""
     desk.pool.refresh()
     desk.current.refresh()
-    head("Overview")
+    page_header("Overview")
     problems("overview problems", desk.problems(user))
     if desk.pool.left_out:
         st.caption(desk.pool.left_out)
@@ -102,7 +102,7 @@ def page(desk: Desk, user: User) -> None:
 def _numbers(desk: Desk, user: User) -> None:
     progress = desk.queue.progress(user.name)
     # Of all answers, to count them: which they are is not said here.
-    disputes = kept(
+    disputes = session_cached(
         "overview disputes",
         (desk.current.seen, desk.pool.generation),
         lambda: desk.queue.disputes(user.name, scores=False),
@@ -120,7 +120,7 @@ def _numbers(desk: Desk, user: User) -> None:
         column.metric(label, f"{number:,}")
     if progress.wanted:
         st.progress(min(progress.given / progress.wanted, 1.0))
-    if part_asked := kept("overview part", (len(desk.pool.arrived), desk.pool.generation), lambda: desk.part):
+    if part_asked := session_cached("overview part", (len(desk.pool.arrived), desk.pool.generation), lambda: desk.part):
         st.caption(part_asked)
     if any(len(answer.occurrences) > 1 for answer in desk.pool.answers.values()):
         st.caption("Equal texts about a document and question are one answer here, and scored once.")
@@ -129,7 +129,7 @@ def _numbers(desk: Desk, user: User) -> None:
 def _runs(desk: Desk) -> dict[str, RunFolder]:
     folders = selection.folders(desk.workspace, desk.settings.runs)
     if folders:
-        part("Runs")
+        heading("Runs")
         heads = ["run", "state", "systems", "documents", *numbers("answered", "planned", "failed")]
         long_table("overview runs", "Runs", heads, folders[::-1], _run)
     return {folder.name: folder for folder in folders}
@@ -161,10 +161,10 @@ def _read(path: Path, _stamps: tuple[tuple[int, int, int] | None, ...]) -> tuple
 
 def _analysts(desk: Desk, runs: dict[str, RunFolder]) -> None:
     stamp = (desk.current.seen, len(desk.pool.arrived), desk.pool.generation)
-    works = kept("overview work", stamp, lambda: workloads(desk))
+    works = session_cached("overview work", stamp, lambda: workloads(desk))
     if not works:
         return
-    part("Analysts")
+    heading("Analysts")
     costs = numbers("cost so far", "cost to come") if desk.people.rate is not None else ()
     times = numbers("scored", "median time per answer", "time so far", "left", "time left")
     heads = ["analyst", *times, *costs, *numbers("last seen (UTC)")]
@@ -178,7 +178,7 @@ def _analyst(desk: Desk, work: Workload) -> Row:
     rate = desk.people.rate
     costs = () if rate is None else (price(work.spent, rate), price(work.ahead, rate))
     times = (duration(work.each), lasting(work.spent), *left)
-    return Row((work.analyst, f"{work.scored:,}", *times, *costs, moment(latest)))
+    return Row((work.analyst, f"{work.scored:,}", *times, *costs, format_time(latest)))
 
 
 def _cost_of_runs(runs: dict[str, RunFolder]) -> str:
@@ -198,7 +198,7 @@ def _cost_of_runs(runs: dict[str, RunFolder]) -> str:
 
 
 def _answers(desk: Desk, visible: Visibility, runs: dict[str, RunFolder]) -> None:
-    part("Answers")
+    heading("Answers")
     if not desk.pool.answers:
         notice("overview no answers", "No answer is in yet.")
         return
@@ -282,7 +282,7 @@ def _listed(names: Iterable[str]) -> str:
 
 def _read_answer(desk: Desk, visible: Visibility, answer: Answer, runs: dict[str, RunFolder]) -> None:
     case = case_of(desk, answer.digest)
-    part("The answer as it was asked")
+    heading("The answer as it was asked")
     if visible.system(answer.digest):
         _said(desk, visible, answer, case, runs)
     else:
@@ -336,7 +336,7 @@ def _facts(where: Occurrence, record: Record) -> list[Row]:
         "key": where.key,
         "served by": record.model or "",
         "state": f"{record.status}{f' ({record.finish})' if record.finish else ''}",
-        "time": f"{moment(record.started)} UTC, {record.seconds:g} s, attempts: {record.attempts}",
+        "time": f"{format_time(record.started)} UTC, {record.seconds:g} s, attempts: {record.attempts}",
         "tokens": f"{usage.input:,} in ({usage.cached:,} cached), {usage.output:,} out" if usage else "",
     }
     return [Row((Cell(name, tone="quiet"), fact)) for name, fact in facts.items() if fact]

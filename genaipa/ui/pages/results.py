@@ -26,12 +26,12 @@ from genaipa.ui.widgets import (
     Cell,
     Row,
     Text,
-    head,
+    heading,
     long_table,
     noted,
     notice,
     numbers,
-    part,
+    page_header,
     problems,
     table,
     texts,
@@ -55,7 +55,7 @@ def page(desk: Desk, user: User) -> None:
     """The systems, the heat map with the answers behind it, the box plots, and the other parts of a report."""
     desk.pool.refresh()
     desk.current.refresh()
-    head("Results")
+    page_header("Results")
     problems("results problems", desk.problems(user))
     cache = cache_of(desk.pool)
     snapshot = _snapshot(desk, cache)
@@ -138,7 +138,7 @@ def _left_out(desk: Desk, user: User, found: View) -> None:
 
 
 def _board(found: View) -> None:
-    part("Systems")
+    heading("Systems")
     board = found.board
     if not board:
         notice("results no board", found.no_board)
@@ -169,7 +169,7 @@ def _estimates(found: View) -> None:
     made, forecasts = found.estimates
     if not made:
         return
-    part("People and judge")
+    heading("People and judge")
     ends = {name: (f"{name}_low", f"{name}_high") for name in ("people",)} | {"mean": ("low", "high")}
     rows = []
     for row in made.data[made.data["measure"] == "M_all"].to_dict("records"):
@@ -203,7 +203,7 @@ def _interval(board: Table, row: heatmap.Line, low: str, high: str) -> Cell:
 @st.fragment
 def _by_metric(desk: Desk, user: User, found: View) -> None:
     """The heat map of one experiment with the box plots beneath it; between them the answers behind a cell."""
-    part("By question and metric")
+    heading("By question and metric")
     experiments = [str(name) for name in found.questions.data["experiment"].unique()]
     if not experiments:
         notice("results no map", "This selection has no score of a question about a policy.")
@@ -228,7 +228,7 @@ def _by_metric(desk: Desk, user: User, found: View) -> None:
 
 def _behind(desk: Desk, user: User, found: View, place: heatmap.HeatmapCell, line: heatmap.Line) -> None:
     """The answers whose scores a cell is a mean of, and one of them to read."""
-    part("Behind the cell")
+    heading("Behind the cell")
     value = line[place.column]
     banded = f" ({heatmap.band_of(place.column, value, found.bounds)})"
     number = f"{heatmap.written(place.column, value)}{banded}" if value == value else "no value"  # noqa: PLR0124
@@ -357,7 +357,7 @@ def _beside(desk: Desk, user: User, digest: str, named: str) -> Text:
 
 
 def _report(desk: Desk, user: User, found: View) -> None:
-    part("The rest of the report")
+    heading("The rest of the report")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         wanted = st.toggle("Compute every table and figure of the report for this selection", key="results report")
     if not wanted:

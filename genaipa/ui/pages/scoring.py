@@ -15,7 +15,7 @@ from genaipa.ui.components import component
 from genaipa.ui.progress_line import progress_line
 from genaipa.ui.recalling import recalled
 from genaipa.ui.scoring_session import OpenAnswer, ScoringSession, current_session, open_answer, prepared
-from genaipa.ui.widgets import as_sentence, told, unseen_head
+from genaipa.ui.widgets import as_sentence, told, unseen_header
 
 if TYPE_CHECKING:
     from genaipa.scoring.people import User
@@ -32,7 +32,7 @@ def page(desk: Desk, user: User) -> None:
         st.text(user.why_no_scores)
         return
     st.html("<style>.stMainBlockContainer{padding:3.6rem 1.2rem 0}</style>")
-    unseen_head("Score")
+    unseen_header("Score")
     session = current_session()
     if session.opened is not None and session.opened.analyst != user.name:
         session.opened = session.comparison = session.shown = None

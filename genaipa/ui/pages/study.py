@@ -15,7 +15,7 @@ from genaipa.judging.name import Judge
 from genaipa.ui.launch import why_no_results
 from genaipa.ui.pages import adjudication, objections
 from genaipa.ui.pages.agreement import FEW, measured
-from genaipa.ui.widgets import PAGES_HERE, Text, head, notice, problems, texts
+from genaipa.ui.widgets import PAGES_HERE, Text, notice, page_header, problems, texts
 from genaipa.ui.workload import lasting, workloads
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class Said:
 
 def page(desk: Desk, user: User) -> None:
     """Show the five sentences; the two that rest on the report's numbers come when these are worked out."""
-    head("Study")
+    page_header("Study")
     if user.why_no_adjudication:
         st.text(f"{user.why_no_adjudication} This page is for those who adjudicate.")
         return

@@ -15,7 +15,7 @@ from genaipa.runs.finding import run_folders
 from genaipa.ui.launch import open_once, why_no_results
 from genaipa.ui.settings import handed_settings
 from genaipa.ui.signin import identify
-from genaipa.ui.widgets import PAGES_HERE, as_sentence, kept
+from genaipa.ui.widgets import PAGES_HERE, as_sentence, session_cached
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -79,7 +79,7 @@ def _of_kinds(desk: Desk) -> dict[str, tuple[str, str]]:
                 pages.add(kind_of(folder.outline().spec.kind).page)
         return pages
 
-    run = kept("kinds here", tuple(folder.name for folder in folders), found)
+    run = session_cached("kinds here", tuple(folder.name for folder in folders), found)
     listed = (kind.page.partition(":") for kind in kinds().values() if kind.page and kind.page in run)
     return {title.lower().replace(" ", "-"): (title, module) for module, _, title in listed}
 
