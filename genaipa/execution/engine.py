@@ -136,7 +136,7 @@ class Engine:
     async def _system(self, ready: Ready) -> None:
         name = ready.resolved.asked
         # Of what is handed in as batches, nothing holds a connection.
-        at_once = ready.system.at_once if isinstance(ready.system, Batched) else self.limits.max_connections
+        at_once = ready.system.concurrency if isinstance(ready.system, Batched) else self.limits.max_connections
         limits = Limits(
             gate=Gate(at_once),
             retries=self.limits.max_retries,
@@ -145,7 +145,7 @@ class Engine:
         )
         asked = _Asked(ready, limits, asyncio.Semaphore(at_once))
         await self._go_through(asked, at_once)
-        while isinstance(ready.system, Batched) and not limits.breaker.open and await ready.system.more():
+        while isinstance(ready.system, Batched) and not limits.breaker.open and await ready.system.wait_for_news():
             await self._go_through(asked, at_once)
         await self.budget.give_up(name)
         if limits.breaker.open:

@@ -122,12 +122,12 @@ class AnthropicSystem(ChatSystem):
             )
             return str(batch["id"])
 
-    async def look(self, batch: str) -> BatchState:
+    async def status(self, batch: str) -> BatchState:
         """Look how far a batch is."""
         with self._translated(BATCH_SECONDS):
             return _state(await self._client.messages.batches.retrieve(batch, timeout=BATCH_SECONDS))
 
-    async def recent(self, since: float) -> list[BatchState]:
+    async def list_since(self, since: float) -> list[BatchState]:
         """List the account's batches, newest first at the provider, back to then."""
         found = []
         with self._translated(BATCH_SECONDS):
@@ -166,7 +166,7 @@ class AnthropicSystem(ChatSystem):
         with self._translated(BATCH_SECONDS):
             await self._client.messages.batches.cancel(batch, timeout=BATCH_SECONDS)
 
-    async def discard(self, state: BatchState) -> None:
+    async def delete(self, state: BatchState) -> None:
         """Delete the batch."""
         with self._translated(BATCH_SECONDS):
             await self._client.messages.batches.delete(state.id, timeout=BATCH_SECONDS)

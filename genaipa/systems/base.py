@@ -283,7 +283,7 @@ class BatchSystem(System, Protocol):
         """Hand in a batch of (name, request) and return its id; `mark` shows in the provider's list."""
         ...
 
-    async def look(self, batch: str) -> BatchState:
+    async def status(self, batch: str) -> BatchState:
         """Look how far a batch is."""
         ...
 
@@ -295,7 +295,7 @@ class BatchSystem(System, Protocol):
         """Read one line as `reply` reads an answer; raises what `reply` would."""
         ...
 
-    async def recent(self, since: float) -> list[BatchState]:
+    async def list_since(self, since: float) -> list[BatchState]:
         """List the account's batches made since then (seconds since 1970), all of them."""
         ...
 
@@ -303,7 +303,7 @@ class BatchSystem(System, Protocol):
         """Call a batch off; what was done is kept."""
         ...
 
-    async def discard(self, state: BatchState) -> None:
+    async def delete(self, state: BatchState) -> None:
         """Delete what the provider holds of an ended batch."""
         ...
 

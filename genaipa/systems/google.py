@@ -231,7 +231,7 @@ class GoogleSystem(HostedSystem):
             batch = await self._client.aio.batches.create(model=self.model, src=name, config=options)
             return str(batch.name)
 
-    async def look(self, batch: str) -> BatchState:
+    async def status(self, batch: str) -> BatchState:
         """Look how far a batch is."""
         with self._translated(_ABOUT_BATCHES):
             state = _state(await self._client.aio.batches.get(name=batch, config=_limited()))
@@ -252,7 +252,7 @@ class GoogleSystem(HostedSystem):
             return TransientError(said, kind=found.kind, overload=found.overload)
         return PermanentError(said, kind=found.kind, fatal=True)
 
-    async def recent(self, since: float) -> list[BatchState]:
+    async def list_since(self, since: float) -> list[BatchState]:
         """List the account's batches made since then; nobody promises their order."""
         with self._translated(_ABOUT_BATCHES):
             listed = await self._client.aio.batches.list(config={"page_size": 100} | _limited())
@@ -296,7 +296,7 @@ class GoogleSystem(HostedSystem):
         with self._translated(_ABOUT_BATCHES):
             await self._client.aio.batches.cancel(name=batch, config=_limited())
 
-    async def discard(self, state: BatchState) -> None:
+    async def delete(self, state: BatchState) -> None:
         """Delete the batch and its files; one that was deleted, or whose name is too long to delete it by, stays."""
         deletions = [(self._client.aio.files, name) for name in state.files]
         for place, name in [*deletions, (self._client.aio.batches, state.id)]:

@@ -136,12 +136,12 @@ class OpenAISystem(ChatSystem):
             )
             return str(batch.id)
 
-    async def look(self, batch: str) -> BatchState:
+    async def status(self, batch: str) -> BatchState:
         """Look how far a batch is."""
         with self._translated(BATCH_SECONDS):
             return self._state(await self._client.batches.retrieve(batch, timeout=BATCH_SECONDS))
 
-    async def recent(self, since: float) -> list[BatchState]:
+    async def list_since(self, since: float) -> list[BatchState]:
         """List the account's batches, newest first at the provider, back to then."""
         found = []
         with self._translated(BATCH_SECONDS):
@@ -178,7 +178,7 @@ class OpenAISystem(ChatSystem):
         with self._translated(BATCH_SECONDS):
             await self._client.batches.cancel(batch, timeout=BATCH_SECONDS)
 
-    async def discard(self, state: BatchState) -> None:
+    async def delete(self, state: BatchState) -> None:
         """Delete the batch's files at the provider."""
         for name in state.files:
             with self._translated(BATCH_SECONDS):

@@ -33,24 +33,24 @@ class Jobs:
         """Make the job that a worker is given, one of this many; None if it can't be begun now, but may be later."""
         return number
 
-    def told(self, number: int, what: Any) -> None:
+    def on_progress(self, number: int, what: Any) -> None:
         """A job under way reports something."""
 
-    def ended(self, number: int, what: Any) -> bool:  # noqa: ARG002 - for whoever overrides it
+    def on_done(self, number: int, what: Any) -> bool:  # noqa: ARG002 - for whoever overrides it
         """A job is done; whether it has to be given once more."""
         return False
 
-    def back(self, number: int) -> None:
+    def on_requeue(self, number: int) -> None:
         """A job came back undone from a worker that is there; it is given again, or given up."""
 
-    def lost(self, number: int, why: str) -> bool:  # noqa: ARG002 - for whoever overrides it
+    def on_lost(self, number: int, why: str) -> bool:  # noqa: ARG002 - for whoever overrides it
         """A job's worker died or can't go on; whether the job got further with it, so that it counts as no trial."""
         return False
 
-    def said(self, sentence: str) -> None:
+    def log(self, sentence: str) -> None:
         """Something worth knowing about a worker."""
 
-    def shown(self, words: str) -> str:
+    def redact(self, words: str) -> str:
         """Words of a worker, which may be anybody's, as they may be shown."""
         return words
 
@@ -196,13 +196,13 @@ class Dispatcher:
     def _heard(self, news: News) -> None:
         worker = self.known[news.worker]
         if isinstance(news, Failed | Died):
-            news = replace(news, why=self.jobs.shown(news.why))
+            news = replace(news, why=self.jobs.redact(news.why))
         match news:
             case Ready():
                 worker.state = "idle" if worker.state == "coming" else worker.state
             case Told(what=what):
                 if worker.job is not None:
-                    self.jobs.told(worker.job.number, what)
+                    self.jobs.on_progress(worker.job.number, what)
             case Ended(what=what):
                 worker.deaths = self.failures = 0
                 self._ended(worker, what)
@@ -219,7 +219,7 @@ class Dispatcher:
         if job is None:
             return
         try:
-            again = self.jobs.ended(job.number, what)
+            again = self.jobs.on_done(job.number, what)
         except GenaipaError as error:
             self._give_up(job, str(error))
         else:
@@ -235,7 +235,7 @@ class Dispatcher:
         if job is None:
             return
         if news.fault != "server":
-            self.jobs.back(job.number)
+            self.jobs.on_requeue(job.number)
         if news.fault == "busy":
             job.busy_since = job.busy_since or time.monotonic()
             job.not_before = time.monotonic() + self.patience.again
@@ -245,7 +245,7 @@ class Dispatcher:
                 self.waiting.append(job)
         elif news.fault == "worker":
             self.waiting.appendleft(job)
-            self.jobs.lost(job.number, news.why)
+            self.jobs.on_lost(job.number, news.why)
             self.not_ready = True
             self._out(news.worker, worker, news.why)
         elif news.fault == "server":
@@ -265,7 +265,7 @@ class Dispatcher:
 
     def _died(self, name: str, worker: _Worker, why: str) -> None:
         job = self._free(worker)
-        further = job is not None and self.jobs.lost(job.number, why)
+        further = job is not None and self.jobs.on_lost(job.number, why)
         worker.deaths = 1 if further else worker.deaths + 1
         if job is not None:
             job.died = [name] if further else [*job.died, name]
@@ -291,7 +291,7 @@ class Dispatcher:
         worker.state, worker.why = "out", why
         self.workers.end(name)
         if self._usable() or any(one.state == "away" for one in self.known.values()):
-            self.jobs.said(f"worker {name} is given nothing more: {why}")
+            self.jobs.log(f"worker {name} is given nothing more: {why}")
             return
         if self.not_ready:
             raise NotReadyError(f"no worker can go on: {why}", kind="workers")

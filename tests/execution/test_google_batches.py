@@ -66,7 +66,7 @@ def test_why_a_batch_failed_is_told() -> None:
     async def fail(system: Any) -> Any:
         body, _ = system.line([Message("user", "Why?")], Settings())
         batch = await system.submit([("a", body)], "m")
-        return [(await system.look(batch)).failure, (await system.look(batch)).failure]
+        return [(await system.status(batch)).failure, (await system.status(batch)).failure]
 
     def server(code: str) -> GoogleBatchServer:
         return GoogleBatchServer(lambda _number: Fate(state="failed", code=code))
@@ -88,11 +88,11 @@ def test_a_long_file_goes_up_in_pieces_and_what_comes_back_is_found_by_its_long_
     async def there_and_back(system: Any) -> Any:
         body, sent = system.line([Message("user", "x" * 9_000_000)], Settings())
         batch = await system.submit([("a", body)], "m")
-        await system.look(batch)
-        state = await system.look(batch)
+        await system.status(batch)
+        state = await system.status(batch)
         (line,) = [line async for line in system.results(state)]
-        await system.discard(state)
-        return state, system.read_line(json.loads(line), sent), await system.recent(0)
+        await system.delete(state)
+        return state, system.read_line(json.loads(line), sent), await system.list_since(0)
 
     server = GoogleBatchServer()
     state, reply, listed = _with_system(server, there_and_back)

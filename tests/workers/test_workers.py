@@ -36,25 +36,25 @@ class Told(Jobs):
         """The job's number, and what it does."""
         return (number, *self.do.get(number, ("", 0)))
 
-    def told(self, number: int, what: Any) -> None:
+    def on_progress(self, number: int, what: Any) -> None:
         """A report."""
         self.heard.append(("told", number, what))
 
-    def ended(self, number: int, what: Any) -> bool:
+    def on_done(self, number: int, what: Any) -> bool:
         """A result; none is given once more."""
         self.heard.append(("ended", number, what))
         return False
 
-    def back(self, number: int) -> None:
+    def on_requeue(self, number: int) -> None:
         """A job that is undone."""
         self.heard.append(("back", number, None))
 
-    def lost(self, number: int, why: str) -> bool:
+    def on_lost(self, number: int, why: str) -> bool:
         """A loss; those of job 6 got further."""
         self.heard.append(("lost", number, why))
         return number == 6
 
-    def said(self, sentence: str) -> None:
+    def log(self, sentence: str) -> None:
         """A sentence."""
         self.heard.append(("said", 0, sentence))
 
@@ -143,10 +143,10 @@ def test_ctrl_c_stops_in_order(tmp_path: Path) -> None:
     """Jobs under way are cancelled as by Ctrl-C, crafts are left, and no process remains."""
 
     class Interrupting(Told):
-        def told(self, number: int, what: Any) -> None:
+        def on_progress(self, number: int, what: Any) -> None:
             if len(self.of("told")) == 1:
                 threading.Timer(0.2, _thread.interrupt_main).start()
-            super().told(number, what)
+            super().on_progress(number, what)
 
     begun = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
@@ -160,11 +160,11 @@ def test_a_worker_that_stands_still_is_replaced(tmp_path: Path) -> None:
     """One that is stopped, and can't tell, is killed after a while; its job is done by another."""
 
     class Stopping(Told):
-        def told(self, number: int, what: Any) -> None:
+        def on_progress(self, number: int, what: Any) -> None:
             if number == 0 and not self.of("lost"):
                 noted_by = next(line for line in (tmp_path / "notes").read_text().splitlines() if "job-0" in line)
                 os.kill(int(noted_by.split()[1]), signal.SIGSTOP)
-            super().told(number, what)
+            super().on_progress(number, what)
 
     jobs = Stopping({0: ("sleep", 1), 1: ("sleep", 1)})
     threading.Timer(20, (tmp_path / "woken").touch).start()

@@ -74,12 +74,12 @@ class Batched:
     """A system that is asked by batches, over and over until nothing is out.
 
     A request whose result is not there yet is put among those to be handed in, and left out: nothing waits for it, so
-    that a hundred thousand of them need no more memory than their names. `more` then waits until results came, and
-    each question that has no record yet is asked again from its beginning, with the results that are at hand by then.
+    that a hundred thousand of them need no more memory than their names. `wait_for_news` then waits for results, and
+    each question without a record is asked again from its beginning, with the results that are at hand by then.
     `recover` comes before the first request, `stop` before the run is let go.
     """
 
-    at_once = 250
+    concurrency = 250
     """Requests under way at once, at most: their records are written together."""
 
     def __init__(
@@ -105,7 +105,7 @@ class Batched:
         """Requests by their lines that are to be handed in, or out."""
         self._results: defaultdict[str, list[_Result]] = defaultdict(list)
         self._asked: Counter[str] = Counter()
-        """Times that each line was asked for since `more`: the second time wants its second result."""
+        """Times that each line was asked for since `wait_for_news`: the second time wants its second result."""
         self._unread: dict[str, set[int]] = {}
         self._news = False
         self._error: Exception | None = None
@@ -220,7 +220,7 @@ class Batched:
         await self._ledger.note(batch, "submitted", id=number)
         return batch
 
-    async def more(self) -> bool:
+    async def wait_for_news(self) -> bool:
         """Hand in what has come together, and wait until there is something new; whether there is."""
         self._hand_in()
         self._asked.clear()
@@ -284,7 +284,7 @@ class Batched:
     async def _follow(self, batch: Batch) -> None:
         async for _ in looks(self._plan):
             try:
-                state = await self.system.look(batch.id)
+                state = await self.system.status(batch.id)
             except TransientError as error:
                 self._say(f"{error}; looking again")
                 continue
@@ -385,7 +385,7 @@ class Batched:
                 self._ledger.drop_results(batch)
                 if state := self._states.get(batch.mark):
                     with contextlib.suppress(NoReplyError):
-                        await self.system.discard(state)
+                        await self.system.delete(state)
 
     async def stop(self) -> None:
         """Leave everything as it is; batches that are out stay out."""

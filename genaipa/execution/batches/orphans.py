@@ -49,7 +49,7 @@ class Orphans:
         deadline = max(since + self._plan.patience, time.time() + self._plan.patience / 10)
         async for _ in looks(self._plan):
             try:
-                listed = await self._system.recent(batch.intended.at - _CLOCKS)
+                listed = await self._system.list_since(batch.intended.at - _CLOCKS)
             except TransientError as error:
                 self._say(f"{error}; looking again whether a batch was accepted")
                 continue

@@ -221,13 +221,13 @@ class _ShardJobs(Jobs):
             return (self._folder.shard(number).path / ANSWERS).stat().st_size
         return 0
 
-    def told(self, number: int, what: Any) -> None:
+    def on_progress(self, number: int, what: Any) -> None:
         """Show what a shard reports."""
         match what:
             case ("counts", rows):
                 self._count(number, rows)
             case ("said", sentence):
-                self.said(sentence)
+                self.log(sentence)
             case ("waiting", system, reason):
                 self._observer.waiting(system, reason)
             case ("stopped", system, reason) if system not in self.stopped:
@@ -239,7 +239,7 @@ class _ShardJobs(Jobs):
         self._rows[number] = rows
         self._observer.counted(self.tally)
 
-    def ended(self, number: int, end: ShardEnd) -> bool:
+    def on_done(self, number: int, end: ShardEnd) -> bool:
         """Count it, and settle its cost; one that its grant stopped goes on with what others leave."""
         self._count(number, end.rows)
         del self._rows[number]
@@ -248,21 +248,21 @@ class _ShardJobs(Jobs):
             self.capped, self.needed = end.capped, self._purse.spent + end.needed - end.cost
         return again and not self.stopped
 
-    def shown(self, words: str) -> str:
+    def redact(self, words: str) -> str:
         """Take out keys: a dying process may have printed anything."""
         return mask(words, known_keys())
 
-    def back(self, number: int) -> None:
+    def on_requeue(self, number: int) -> None:
         """Have what it did not spend for others."""
         if self._purse.cap is not None:
             self._purse.settle(number, self._folder.shard(number).cost)
 
-    def lost(self, number: int, why: str) -> bool:
+    def on_lost(self, number: int, why: str) -> bool:
         """Say why a shard is given again; whether its file of answers grew."""
-        self.said(f"shard {number:05} is given again: {why}")
+        self.log(f"shard {number:05} is given again: {why}")
         return self._size(number) > self._sizes.get(number, 0)
 
-    def said(self, sentence: str) -> None:
+    def log(self, sentence: str) -> None:
         """Pass it on, once."""
         if sentence not in self._said:
             self._said.add(sentence)
