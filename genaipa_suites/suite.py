@@ -279,10 +279,10 @@ class Suite(Task):
         return {}
 
     def read(self, call: Call, reply: str) -> Reading:
-        """The `reading` of a whole reply."""
-        return self.reading(call, reply)
+        """The reading of a whole reply."""
+        return self.read_status(call, reply, "answered")
 
-    def reading(self, call: Call, reply: str, status: Status = "answered") -> Reading:
+    def read_status(self, call: Call, reply: str, status: Status) -> Reading:
         """The prediction of a reply as JSON, or its fault; its score."""
         item = self.items[call.coordinates["item"]]
         given = self.given(item, reply, status)

@@ -158,7 +158,7 @@ class Engine:
         places = asyncio.Semaphore(at_once)
         target = dataclasses.replace(asked.ready.target, kept=self.tally.kept, begun=self.folder.begun)
         async with asyncio.TaskGroup() as group:
-            for dialogue in self.task.asked(target):
+            for dialogue in self.task.guarded_dialogues(target):
                 step = next(dialogue, None)
                 if step is None:
                     continue
@@ -259,7 +259,7 @@ class Engine:
         def say(how_far: str) -> None:
             loop.call_soon_threadsafe(self.observer.waiting, system, how_far)
 
-        return await loop.run_in_executor(self._worker, self.task.carried, call, say)
+        return await loop.run_in_executor(self._worker, self.task.guarded_compute, call, say)
 
     async def _begin(self, system: str, call: Call) -> None:
         """Keep how a conversation began, before anything of it is asked; calls side by side wait for the first."""
@@ -289,7 +289,7 @@ class Engine:
             name: mask(value, self._keys) if isinstance(value, str) else value for name, value in reply.sent.items()
         }
         self.sent[record.system] = sent
-        reading = self.task.reading(call, text, _STATUS[reply.finish])
+        reading = self.task.guarded_read(call, text, _STATUS[reply.finish])
         return replace(
             record,
             status=_STATUS[reply.finish],
@@ -329,7 +329,7 @@ class Engine:
     ) -> Attempt:
         """Ask on until the task can use the reply: a few times at most, and while the cap has money to set `aside`."""
         for _ in range(min(self.limits.max_retries, _FURTHER_TRIES)):
-            if not self.task.fault(call, attempt.reply):
+            if not self.task.guarded_flaw(call, attempt.reply):
                 break
             before = attempt
             try:
@@ -342,7 +342,7 @@ class Engine:
             except NoReplyError as error:
                 error.attempts, error.usage = before.attempts + error.attempts, before.with_usage(error.usage)
                 raise
-        flaw = self.task.fault(call, attempt.reply)
+        flaw = self.task.guarded_flaw(call, attempt.reply)
         asked.unusable = asked.unusable + 1 if flaw else 0
         if not flaw:
             return attempt

@@ -84,7 +84,7 @@ def _of_all(row: Estimate, times: float) -> Estimate:
 def estimate(task: Task, ready: Ready) -> list[Estimate]:
     """The rows of one system over a task."""
     rows: dict[str, Estimate] = {}
-    times, batched = task.sampled(ready.target)[1], ready.resolved.batch_tariff
+    times, batched = task.guarded_sample(ready.target)[1], ready.resolved.batch_tariff
     for call, tokens_in, tokens_out, repeated in measure(task, ready.target):
         name = call.coordinates.get("initialization", task.name)
         row = rows.setdefault(name, Estimate(ready.resolved.asked, name))
@@ -118,7 +118,7 @@ def measure(task: Task, target: Target) -> Iterator[Measured]:
             total += counted[known]
         return total
 
-    for dialogue in task.sampled(target)[0]:
+    for dialogue in task.guarded_sample(target)[0]:
         before: Sequence[Message] = ()
         for call in walk(
             dialogue, lambda call: call.placeholder_reply or f"\ue000{_reply_tokens(task, call, target)}\ue001"

@@ -110,7 +110,7 @@ class ManualRun:
             known = known and bool(said)
             return said or ""
 
-        for dialogue in self.task.asked(target):
+        for dialogue in self.task.guarded_dialogues(target):
             known = True
             for call in walk(dialogue, reply):
                 if call.kind != "acknowledgement":
@@ -240,7 +240,7 @@ class ManualRun:
     async def _keep(self, system: str, call: Call, text: str) -> None:
         if not self.folder.has_begun(calls.conversation_id(self.task, system, call)):
             await calls.begin(self.folder, self.task, system, call)
-        reading = self.task.reading(call, text)
+        reading = self.task.guarded_read(call, text)
         await self.folder.append(
             replace_fields(
                 calls.blank_record(self.task, system, call),

@@ -19,7 +19,7 @@ REPLY_PLACEHOLDER = "[the system's reply]"
 
 def conversations(task: Task, target: Target) -> Iterator[tuple[str, Sequence[Message]]]:
     """(id, messages) of each fresh conversation with a system, up to the last message that it is sent."""
-    for dialogue in task.asked(target):
+    for dialogue in task.guarded_dialogues(target):
         title, messages = "", ()  # type: tuple[str, Sequence[Message]]
         for call in walk(dialogue, _placeholder):
             if call.kind == "acknowledgement":

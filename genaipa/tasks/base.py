@@ -162,7 +162,9 @@ class Task(ABC):
     def planned(self) -> int:
         """The number of answers wanted of each system."""
         every = (
-            call for dialogue in self.asked(Target("")) for call in walk(dialogue, lambda call: call.placeholder_reply)
+            call
+            for dialogue in self.guarded_dialogues(Target(""))
+            for call in walk(dialogue, lambda call: call.placeholder_reply)
         )
         return sum(call.kind == "answer" for call in every)
 
@@ -182,39 +184,44 @@ class Task(ABC):
         """The task's reading of a reply; None leaves it to people."""
         return None
 
+    def read_status(self, call: Call, reply: str, status: Status) -> Reading | None:  # noqa: ARG002 - for tasks that do
+        """The reading of a reply that may be cut off or refused, by its status; `read` unless overridden."""
+        return self.read(call, reply)
+
     @contextmanager
     def keeping(self, folder: RunFolder) -> Iterator[Callable[[Record], None]]:  # noqa: ARG002 - for tasks that do
         """Held while a run is asked: is given each record once it is on disk, to keep elsewhere too."""
         yield lambda _record: None
 
-    # What drives a task asks by these: code of a user's own that fails is a TaskError.
+    # A subclass overrides the methods above. Whatever drives a task calls the guarded ones, in which an error of a
+    # user's own code is a TaskError.
 
-    def asked(self, target: Target) -> Iterator[Dialogue]:
+    def guarded_dialogues(self, target: Target) -> Iterator[Dialogue]:
         """The `dialogues`."""
         with self._own_code():
             dialogues = iter(self.dialogues(target))
         return self._each(dialogues)
 
-    def sampled(self, target: Target) -> tuple[Iterator[Dialogue], int]:
+    def guarded_sample(self, target: Target) -> tuple[Iterator[Dialogue], int]:
         """The `sample`."""
         with self._own_code():
             dialogues, times = self.sample(target)
         return self._each(dialogues), times
 
-    def fault(self, call: Call, reply: Reply) -> str:
+    def guarded_flaw(self, call: Call, reply: Reply) -> str:
         """The `flaw`."""
         with self._own_code():
             return self.flaw(call, reply)
 
-    def carried(self, call: Call, say: Callable[[str], None]) -> str:
+    def guarded_compute(self, call: Call, say: Callable[[str], None]) -> str:
         """The text that a call's last message carries, by its `compute`."""
         with self._own_code():
             return call.compute(say) if call.compute else call.messages[-1].carries
 
-    def reading(self, call: Call, reply: str, status: Status = "answered") -> Reading:  # noqa: ARG002 - a suite's use
-        """Reading of a reply by `read`, an empty one for None."""
+    def guarded_read(self, call: Call, reply: str, status: Status = "answered") -> Reading:
+        """The `read_status`; an empty reading for None."""
         with self._own_code():
-            return self.read(call, reply) or Reading("")
+            return self.read_status(call, reply, status) or Reading("")
 
     def _each(self, dialogues: Iterator[Dialogue]) -> Iterator[Dialogue]:
         while True:

@@ -167,9 +167,9 @@ class PrivacyGLUE(Task):
                 asked.enter_context(part.keeping(folder))
             yield lambda _record: None
 
-    def reading(self, call: Call, reply: str, status: Status = "answered") -> Reading:
+    def read_status(self, call: Call, reply: str, status: Status) -> Reading:
         """The reading of the call's part."""
-        return self.parts[call.coordinates[PART]].reading(call, reply, status)
+        return self.parts[call.coordinates[PART]].read_status(call, reply, status)
 
     def flaw(self, call: Call, reply: Reply) -> str:
         """The flaw by the call's part."""
