@@ -50,7 +50,7 @@ def load_crosswalk(workspace: Workspace) -> tuple[Crosswalk, dict[str, str]]:
     """
     path = next((file for folder in folders(workspace) if (file := folder / _NAME).is_file()), None)
     if path is None:
-        raise UsageError(f"{FILE} is missing; install genaipa anew.")
+        raise UsageError(f"{FILE} is missing; install genaipa again.")
     found, known = read_yaml(path, Crosswalk), load_question_set(QUESTIONS, workspace).categories
     for problem in problems(path, found, known):
         raise problem

@@ -101,7 +101,7 @@ class DataFiles:
         except UnicodeDecodeError:
             found = self.find(path)
             assert found is not None, "it was just read"
-            raise DataError(found, "is not UTF-8; save it as UTF-8, or pull it anew.") from None
+            raise DataError(found, "is not UTF-8; save it as UTF-8, or pull it again.") from None
 
     def _own(self, path: str) -> Path | None:
         parts = PurePosixPath(path).parts

@@ -93,7 +93,7 @@ def verify(store: Store, head: str = "") -> Verified:
         missing = state.events - count
         breaks.append(f"{missing:,} of {state.events:,} events {'is' if missing == 1 else 'are'} missing.")
     if not noted:
-        breaks.append(f"the head that was noted ({head[:12]}…) is none of the log's: it was made anew since.")
+        breaks.append(f"the head that was noted ({head[:12]}…) is none of the log's: it was made again since.")
     if lost := store.unguarded():
         gone = " and ".join(lost)
         breaks.append(f"the database no longer refuses to change or delete an event: somebody changed {gone}.")

@@ -73,7 +73,7 @@ def load(files: DataFiles, split: str) -> Material:
     return Material(tuple(_item(f"{split}-{first[one]}", one, sorted(labels[one])) for one in labels))
 
 
-_REMEDY = f"pull it anew with: genaipa get {SOURCE.name}"
+_REMEDY = f"pull it again with: genaipa get {SOURCE.name}"
 
 
 def _rows(text: str, found: str) -> Iterator[tuple[str, str]]:

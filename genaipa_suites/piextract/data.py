@@ -92,7 +92,7 @@ def load(files: DataFiles, split: str) -> Material:
     return Material(tuple(items))
 
 
-_REMEDY = f"pull it anew with: genaipa get {SOURCE.name}"
+_REMEDY = f"pull it again with: genaipa get {SOURCE.name}"
 
 
 def _read(files: DataFiles, path: str, layer: str) -> _Layer:

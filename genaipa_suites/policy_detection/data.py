@@ -63,7 +63,7 @@ def load(files: DataFiles, split: str) -> Material:
     return Material(tuple(items[place] for place in places[split]))
 
 
-_REMEDY = f"pull it anew with: genaipa get {SOURCE.name}"
+_REMEDY = f"pull it again with: genaipa get {SOURCE.name}"
 
 
 def _items(files: DataFiles, path: str) -> list[Item]:

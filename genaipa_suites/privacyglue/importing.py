@@ -156,17 +156,17 @@ def _predictions(task: GlueTask, file: Path) -> tuple[Examples, list[Any]]:
     kind = list[_Answered] if task.name == "policy_qa" else list[_Labelled]
     entries = _decoded(file, kind)
     if not entries:
-        raise DataError(file, "has no entries; write the predictions anew.")
+        raise DataError(file, "has no entries; write the predictions again.")
     twice = next((one for one, number in Counter(entry.id for entry in entries).items() if number > 1), None)
     if twice is not None:
-        raise DataError(file, "has this id twice; write the predictions anew.", f"id {twice}")
+        raise DataError(file, "has this id twice; write the predictions again.", f"id {twice}")
     names = tuple(str(entry.id) for entry in entries)
     if task.name == "policy_qa":
         gold = tuple(_answers(entry, file) for entry in entries)
         return Examples(names, names, gold), [entry.prediction_text for entry in entries]
     for entry in entries:
         if problem := _misfit(task, entry):
-            raise DataError(file, f"{problem}; write the predictions anew.", f"id {entry.id}")
+            raise DataError(file, f"{problem}; write the predictions again.", f"id {entry.id}")
     words = (entry.text if isinstance(entry.text, str) else " ".join(entry.text) for entry in entries)
     firsts = (str(entry.gold_label) if task.name == "policy_ie_a" else entry.task for entry in entries)
     each = zip(firsts, entries, words, strict=True)
@@ -182,14 +182,14 @@ def _decoded(file: Path, kind: Any) -> Any:
     except OSError as error:
         raise DataError(file, f"can't be read ({error.strerror}).") from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise DataError(file, f"is not what PrivacyGLUE's code writes ({why(error)}); write it anew.") from None
+        raise DataError(file, f"is not what PrivacyGLUE's code writes ({why(error)}); write it again.") from None
 
 
 def _answers(entry: _Answered, file: Path) -> list[str]:
     """The texts of the right answers, a list or SQuAD's columns."""
     answers = entry.gold_answers.get("text") if isinstance(entry.gold_answers, dict) else entry.gold_answers
     if not isinstance(answers, list) or not answers or not all(isinstance(one, str) for one in answers):
-        raise DataError(file, "has no list of right answers; write the predictions anew.", f"id {entry.id}")
+        raise DataError(file, "has no list of right answers; write the predictions again.", f"id {entry.id}")
     return answers
 
 
@@ -246,7 +246,7 @@ def _differ(
         if name not in computed:
             continue
         if not isinstance(value, int | float):
-            raise DataError(file, f"'{name}' is no number; write it anew.", task.name)
+            raise DataError(file, f"'{name}' is no number; write it again.", task.name)
         if not abs(computed[name] - value / task.scale) <= _CLOSE:
             mine, theirs = 100 * computed[name], 100 * value / task.scale
             reason = f"{of}{name} of {task.title} is {mine:.2f} % by the predictions, and {theirs:.2f} % here."

@@ -92,18 +92,18 @@ def answerability(prefix: str = "") -> tuple[Measure, ...]:
         ),
         Measure(f"{prefix}unanswerable_r", f"R{heading}", f"Recall. {about}", _positives, recall),
         Measure(
-            f"{prefix}accuracy", f"Accuracy{heading}", "Share of questions rightly told answerable or not.", _right
+            f"{prefix}accuracy", f"Accuracy{heading}", "Share of questions rightly labelled answerable or not.", _right
         ),
         Measure(
             f"{prefix}false_answer_rate",
             "False answers",
-            "Share of unanswerable questions not told to be so; a fault is one. Lower is better.",
+            "Share of unanswerable questions not labelled so; a fault is one. Lower is better.",
             _false_answer,
         ),
         Measure(
             f"{prefix}false_silence_rate",
             "False silence",
-            "Share of answerable questions told to be unanswerable; a fault is one. Lower is better.",
+            "Share of answerable questions labelled unanswerable; a fault is one. Lower is better.",
             _false_silence,
         ),
     )

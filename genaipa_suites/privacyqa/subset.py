@@ -60,7 +60,7 @@ def read_subset(files: DataFiles) -> Table:
         question.id = f"{question.policy}_{sum(one.policy == question.policy for one in questions)}"
         questions.append(question)
     if SUBSET not in files.own and len(questions) != SUBSET_QUESTIONS:
-        raise DataError(path, f"has {len(questions)} questions, not {SUBSET_QUESTIONS}; pull it anew.")
+        raise DataError(path, f"has {len(questions)} questions, not {SUBSET_QUESTIONS}; pull it again.")
     policies = {policy: [sentence.strip() for sentence in text.sentences] for policy, text in texts.items()}
     return Table(questions, policies)
 
@@ -109,7 +109,7 @@ def _read_policy(files: DataFiles, policy: str) -> _Text:
     published = SENTENCES.get(policy)
     if path not in files.own and published and lines != published:
         found = files.find(path)
-        raise DataError(found or path, f"has {lines} lines, not {published}: one for each sentence; pull it anew.")
+        raise DataError(found or path, f"has {lines} lines, not {published}: one for each sentence; pull it again.")
     if not text.strip():
         raise UsageError(f"'{path}' of {policy} is empty.")
     return _Text(text)

@@ -108,7 +108,7 @@ def read_table(files: DataFiles, split: str) -> Table:
     counts = (sum(len(asked.rows) for asked in reader.asked.values()), len(table.policies), len(table.questions))
     published = (ROWS.get(split), POLICIES.get(split), QUESTIONS.get(split))
     if path not in files.own and counts != published:
-        raise DataError(found, f"has {counts} rows, policies and questions, not {published}; pull it anew.")
+        raise DataError(found, f"has {counts} rows, policies and questions, not {published}; pull it again.")
     return table
 
 
@@ -124,7 +124,7 @@ def read_categories(files: DataFiles, split: str) -> dict[tuple[str, str], tuple
         marks = fields[at:]
         if not extra or set(marks) - {"0", "1"}:
             where = files.find(path) or path
-            raise DataError(where, "a category is marked by 0 or 1; pull the file anew.", f"line {number}")
+            raise DataError(where, "a category is marked by 0 or 1; pull the file again.", f"line {number}")
         names = tuple(_NAMES[name] for name, mark in zip(extra, marks, strict=True) if mark == "1") or (NO_CATEGORY,)
         policy = named(fields[1])
         found[policy, trimmed(fields[2])] = names

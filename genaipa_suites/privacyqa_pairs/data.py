@@ -59,5 +59,5 @@ def load(files: DataFiles, split: str) -> Material:
     if not items:
         raise DataError(found, "has no pairs.")
     if path not in files.own and dict(counts) != COUNTS:
-        raise DataError(found, f"has {dict(counts)} as answers, not {COUNTS}; pull it anew.")
+        raise DataError(found, f"has {dict(counts)} as answers, not {COUNTS}; pull it again.")
     return Material(tuple(items))

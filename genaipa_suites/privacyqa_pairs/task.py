@@ -74,7 +74,7 @@ class Pairs(Suite):
         Measure(
             "balanced_accuracy",
             "Balanced accuracy",
-            "Mean of the shares of relevant and of irrelevant pairs that are told to be so, as LegalBench has it.",
+            "Mean of the shares of relevant and of irrelevant pairs that are labelled so, as LegalBench has it.",
             _counts,
             _balanced,
         ),

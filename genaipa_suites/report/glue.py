@@ -143,7 +143,7 @@ def encoders(sources: Sequence[Source], problems: list[str]) -> list[Standing]:
         except GenaipaError as error:
             problems.append(f"{source.folder.name} is left out: {error}")
         except (OSError, msgspec.DecodeError, LookupError, ValueError):
-            problems.append(f"{source.folder.name} is left out: its predictions are damaged; import it anew.")
+            problems.append(f"{source.folder.name} is left out: its predictions are damaged; import it again.")
     return sorted(found, key=lambda one: (-len(one.samples), -one.means.arithmetic, one.system))
 
 

@@ -19,15 +19,15 @@ SENTENCE = 7
 
 # Per 10,000 words of docstrings and messages. Whoever rewrites some lowers the number; nobody raises it.
 MOST = {
-    "those that": 0.4,
-    "those of": 1.0,
+    "those that": 0.3,
+    "those of": 0.8,
     "the one that": 0.4,
-    "of which": 0.5,
-    "told": 0.9,
-    "anew": 1.3,
-    "so many": 0.4,
+    "of which": 0.4,
+    "told": 0.4,
+    "anew": 0.1,
+    "so many": 0.2,
     "what stands": 0.0,
-    "none where": 0.2,
+    "none where": 0.1,
 }
 
 

@@ -194,7 +194,7 @@ def test_a_log_that_was_made_anew_is_told_by_a_noted_head(store: Store) -> None:
         schema._begin_chain(connection)
     (told,) = chain.verify(store).breaks
     assert "no longer refuses" in told
-    assert "made anew" in chain.verify(store, head).breaks[0]
+    assert "made again" in chain.verify(store, head).breaks[0]
 
 
 def test_scores_of_before_are_chained_when_they_are_opened(url: str) -> None:

@@ -58,7 +58,7 @@ def test_edited_files_are_refused(published):
         "We collect it.,First Party\n": "row 1: the label 'First Party' is none of the twelve",
         'We collect it.,Data Security\nWe keep it, for a year.,"Data Retention"\n': "row 2: is not a text and a label",
         # One field too long, or one field too few, as this process has been told to read.
-        'We keep it.,Data Retention\n"We keep' + " it" * 50_000: "pull it anew",
+        'We keep it.,Data Retention\n"We keep' + " it" * 50_000: "pull it again",
         "": "has no rows",
         "version https://git-lfs.github.com/spec/v1\n": "is a Git-LFS pointer",
     }
