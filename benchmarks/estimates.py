@@ -300,8 +300,8 @@ def figure(panels: dict[str, list[Row]]) -> Figure:
 
 def published_scores() -> Published | None:
     """The published scores as far as they are here; None, said, where they are not."""
-    from genaipa.datasets.genaipabench.files import published
-    from genaipa.datasets.genaipabench.study import read_study
+    from genaipa_study.files import published
+    from genaipa_study.study import read_study
 
     try:
         return Published.of(read_study(published()).scores)

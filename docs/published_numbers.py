@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 import pandas as pd
 
-from genaipa.datasets.genaipabench.audit_scores import COPIED_TABLE
 from genaipa.files.strict_yaml import read_yaml
 from genaipa.reports.chapters import documents, metrics, overall, regulation, texts
 from genaipa.reports.gather import gather
 from genaipa.runs.selection import select
 from genaipa.workspace import find_workspace
+from genaipa_study.audit_scores import COPIED_TABLE
 
 if TYPE_CHECKING:
     from genaipa.reports.gather import Gathered

@@ -21,12 +21,14 @@ def _plugins(group: str, installed: tuple[tuple[str, int], ...]) -> dict[str, st
     # A tenth of a second.
     from importlib.metadata import entry_points
 
-    return {point.name: point.value for point in entry_points(group=group)}
+    # A name of ours is ours, whatever else is installed.
+    found = sorted(entry_points(group=group), key=lambda point: is_ours(point.module))
+    return {point.name: point.value for point in found}
 
 
 def is_ours(module: str) -> bool:
     """Whether a module ships with genaipa."""
-    return module.partition(".")[0] in ("genaipa", "genaipa_suites")
+    return module.partition(".")[0] in ("genaipa", "genaipa_study", "genaipa_suites")
 
 
 def load(target: str) -> Any:

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     from servers import OpenAIServer
 
-    from genaipa.datasets.genaipabench.study import Study
     from genaipa.scoring.store import Store
+    from genaipa_study.study import Study
 
 ROOT = Path(__file__).parents[1]
 SHARED = ROOT.parent / "shared"
@@ -209,8 +209,8 @@ def pulled_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def real(pulled_cache: Path) -> Study:
     """The published study as far as it is here, read once for all workers; never changed by a test."""
-    from genaipa.datasets.genaipabench.files import published
-    from genaipa.datasets.genaipabench.study import Study, read_study
+    from genaipa_study.files import published
+    from genaipa_study.study import Study, read_study
 
     common = pulled_cache.with_name("study")
     with filelock.FileLock(f"{common}.lock"), pytest.MonkeyPatch.context() as patch:

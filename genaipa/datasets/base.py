@@ -1,8 +1,7 @@
-"""The seam to other people's data: the protocol of a data set, and the table of known ones.
+"""The seam to other people's data: the protocol of a data set.
 
-A data set is a folder beside this file, with a class that fits `Dataset`, and a line in `DATASETS`; one of another
-package is an entry point in the group `genaipa.datasets`. A kind of task brings its own
-(`genaipa.kinds.Kind.data`).
+A data set is a class that fits `Dataset`, by an entry point of the group `genaipa.datasets`. A kind of task brings its
+own (`genaipa.kinds.Kind.data`).
 """
 
 from __future__ import annotations
@@ -28,8 +27,7 @@ Progress = Callable[[int, int], None]
 """Called with (files done, files to fetch) after each file."""
 
 ENTRY_POINTS = "genaipa.datasets"
-DATASETS: dict[str, str] = {"genaipabench": "genaipa.datasets.genaipabench.dataset:GenAIPABench"}
-"""Name of a data set → its class. Facts are read wherever names are listed, so importing its module must be cheap."""
+"""Entry points: name of a data set → its class. Importing its module must be cheap: names are listed often."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -97,7 +95,7 @@ _METHODS = ("available", "pull", "import_study")
 
 def names() -> list[str]:
     """The data sets that can be pulled, shipped ones first."""
-    return list(dict.fromkeys((*DATASETS, *_of_kinds(), *_targets())))
+    return list(dict.fromkeys((*_targets(), *_of_kinds())))
 
 
 def find(name: str) -> Dataset:
@@ -163,5 +161,5 @@ def _of_kinds() -> dict[str, Dataset]:
 
 
 def _targets() -> dict[str, str]:
-    """Name → module:Class, a shipped name before another package's."""
-    return DATASETS | plugins(ENTRY_POINTS) | DATASETS
+    """Name → module:Class."""
+    return plugins(ENTRY_POINTS)

@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING
 import pytest
 from genaipabench_tree import IDS, SENTENCES, answers, repository, table, tree_of
 
-from genaipa.datasets.genaipabench.annotations import cited_articles, cited_parts
-from genaipa.datasets.genaipabench.documents import DOCUMENTS, PART_SETS, locate
-from genaipa.datasets.genaipabench.pull import available, pull
 from genaipa.errors import DataError
 from genaipa.policies.document import load_document
 from genaipa.questions.annotations import load_annotations
 from genaipa.questions.sets import WORDINGS, load_question_set
 from genaipa.workspace import find_workspace, pulled
+from genaipa_study.annotations import cited_articles, cited_parts
+from genaipa_study.documents import DOCUMENTS, PART_SETS, locate
+from genaipa_study.pull import available, pull
 
 if TYPE_CHECKING:
-    from genaipa.datasets.genaipabench.files import Tree
     from genaipa.questions.annotations import Annotations
+    from genaipa_study.files import Tree
 
 POLICIES = ("uber", "spotify", "airbnb", "facebook", "twitter")
 UBER = "Annotated Answers/Privacy Policy Answers/annotated_answers_Uber.csv"

@@ -14,19 +14,19 @@ import pytest
 from genaipabench_tree import COMMIT, TreeServer, git_hash, repository, tree_of
 
 from genaipa.datasets.base import offering
-from genaipa.datasets.genaipabench.files import COMMIT as PINNED
-from genaipa.datasets.genaipabench.files import published
-from genaipa.datasets.genaipabench.pull import available, pull
 from genaipa.errors import DataError, GenaipaError, UsageError
 from genaipa.policies.document import load_document
+from genaipa_study.files import COMMIT as PINNED
+from genaipa_study.files import published
+from genaipa_study.pull import available, pull
 
 FILES = repository()
 TREE = tree_of(FILES)
 QUESTIONS = "Questions/Privacy Policy Questions/Questions.csv"
 PULL = """
 import json, sys
-from genaipa.datasets.genaipabench.files import Tree
-from genaipa.datasets.genaipabench.pull import pull
+from genaipa_study.files import Tree
+from genaipa_study.pull import pull
 origin, commit, blobs = json.load(sys.stdin)
 pull(origin=origin, tree=Tree(commit, blobs))
 """

@@ -9,10 +9,10 @@ import pytest
 from genaipabench_tree import IDS, tree_of
 from published_tree import COLUMNS, TABLES, metrics_sheet, results, results_csv, scores, workbook
 
-from genaipa.datasets.genaipabench.audit_scores import audit_scores, with_exclusions
-from genaipa.datasets.genaipabench.results import read_scores
 from genaipa.runs.audit import Finding
 from genaipa.scoring.published import PublishedScore
+from genaipa_study.audit_scores import audit_scores, with_exclusions
+from genaipa_study.results import read_scores
 
 FAQ = [question for question in IDS if "_f" in question]
 EXPERIMENTS = {"original": "quality", "robust": "robustness", "adaptive": "recall", "summary": "summary"}

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from genaipa.datasets.genaipabench.repeats import audit_repeats
 from genaipa.datasets.study import Answer
 from genaipa.questions.sets import load_question_set
+from genaipa_study.repeats import audit_repeats
 
 if TYPE_CHECKING:
-    from genaipa.datasets.genaipabench.study import Study
     from genaipa.runs.audit import Finding
+    from genaipa_study.study import Study
 
 LONG = (
     "Couriers photograph every parcel at the door, keep the picture for three weeks in the depot archive, and tell you "

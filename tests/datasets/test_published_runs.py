@@ -14,8 +14,6 @@ import pytest
 from genaipabench_tree import IDS, repository, tree_of
 from published_tree import COLUMNS, POLICIES, USER, faq_sheet, reply, study, user_sheet, workbook
 
-from genaipa.datasets.genaipabench.pull import pull
-from genaipa.datasets.genaipabench.study import import_study, record_study
 from genaipa.errors import RunError, UsageError
 from genaipa.reports.gather import gather_scored
 from genaipa.runs.audit import audit_of, excluded_answers, read_audit
@@ -26,6 +24,8 @@ from genaipa.runs.selection import select
 from genaipa.scoring.published import published_scores
 from genaipa.systems.published import NO_SUMMARY, read_recording
 from genaipa.workspace import Workspace, find_workspace
+from genaipa_study.pull import pull
+from genaipa_study.study import import_study, record_study
 from tests.conftest import forget_personal_settings
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from commandline import Finished
 
-    from genaipa.datasets.genaipabench.files import Tree
+    from genaipa_study.files import Tree
 
     Cli = Callable[..., Finished]
 

@@ -11,14 +11,14 @@ from genaipabench_tree import IDS, tree_of
 from msgspec.structs import replace
 from published_tree import SINGLE, TABLES, metrics_sheet, regulations, results, results_csv, scores, workbook
 
-from genaipa.datasets.genaipabench.audit_scores import audit_scores, with_exclusions
-from genaipa.datasets.genaipabench.files import Tree
-from genaipa.datasets.genaipabench.results import read_scores
-from genaipa.datasets.genaipabench.study import Study
 from genaipa.datasets.study import Answer
 from genaipa.reports.power import PUBLISHED, components
 from genaipa.runs.audit import Finding
 from genaipa.scoring.published import PublishedScore, read_published, write_published
+from genaipa_study.audit_scores import audit_scores, with_exclusions
+from genaipa_study.files import Tree
+from genaipa_study.results import read_scores
+from genaipa_study.study import Study
 
 BARD = results("Bard", "orig")
 FOLDER = "Results/Results_Bard"

@@ -10,9 +10,9 @@ import openpyxl
 import pytest
 from size import size
 
-from genaipa.datasets.genaipabench.transcripts import read_workbook
 from genaipa.errors import DataError
 from genaipa.scoring.exchange.tables import read_table
+from genaipa_study.transcripts import read_workbook
 
 if TYPE_CHECKING:
     from collections.abc import Callable

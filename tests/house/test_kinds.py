@@ -161,13 +161,14 @@ def test_a_kind_of_somebody_elses(genaipa_process: Cli) -> None:
 
 @pytest.mark.full
 def test_the_core_works_without_ours(tmp_path: Path, genaipa_process: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In a copy without the suites everything of the paper's evaluator goes on, and says what is gone."""
+    """In a copy without the suites and the study everything of the paper's evaluator goes on, and says what is gone."""
     copy = tmp_path / "copy"
     shutil.copytree(ROOT / "genaipa", copy / "genaipa")
     for data in ("prompts", "questions", "policies", "annotations", "rubrics"):
         (copy / data).symlink_to(ROOT / data)
     # The checkout is on the path too: there it would be found.
-    (copy / "genaipa_suites.py").write_text("raise ModuleNotFoundError(\"No module named 'genaipa_suites'\")\n")
+    for package in ("genaipa_study", "genaipa_suites"):
+        (copy / f"{package}.py").write_text("raise ModuleNotFoundError('it is gone')\n")
     monkeypatch.setenv("PYTHONPATH", str(copy))
     refused = genaipa_process("run", "--suite", "policyqa", "-s", "extractive")
     assert (refused.code, "there is no option '--suite'; not here, though installed once" in refused.err) == (2, True)

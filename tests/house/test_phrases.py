@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-PACKAGES = {"genaipa", "genaipa_suites"}
+PACKAGES = {"genaipa", "genaipa_study", "genaipa_suites"}
 SENTENCE = 7
 """Words from which on a string literal counts as a message."""
 

@@ -10,7 +10,6 @@ from genaipa.cli.commands.importing import import_study, named_dataset
 from genaipa.cli.terminal import completion
 from genaipa.cli.terminal.console import number, print_json, say, show
 from genaipa.cli.terminal.options import JsonOption, OfflineOption, current_workspace, option
-from genaipa.datasets.base import DATASETS
 
 if TYPE_CHECKING:
     from genaipa.datasets.base import Dataset, Pulled
@@ -20,7 +19,7 @@ def get(
     dataset: Annotated[
         str | None,
         typer.Argument(
-            help=f"Which data: {', '.join(DATASETS)}, or a suite's; left out, all are named.",
+            help="Which data: genaipabench, or a suite's; left out, all are named.",
             autocompletion=completion.data_sets,
         ),
     ] = None,

@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING
 import msgspec
 import yaml
 
-from genaipa.datasets.genaipabench.annotations import convert_annotations
-from genaipa.datasets.genaipabench.documents import DOCUMENTS, convert_document
-from genaipa.datasets.genaipabench.files import Tree, published
-from genaipa.datasets.genaipabench.questions import (
+from genaipa.datasets.snapshot import key_of, write
+from genaipa.workspace import pulled
+from genaipa_study.annotations import convert_annotations
+from genaipa_study.documents import DOCUMENTS, convert_document
+from genaipa_study.files import Tree, published
+from genaipa_study.questions import (
     DEFECTS,
     POLICY_SET,
     REGULATION_SET,
     convert_questions,
     convert_regulation_questions,
 )
-from genaipa.datasets.snapshot import key_of, write
-from genaipa.workspace import pulled
 
 if TYPE_CHECKING:
     from genaipa.datasets.base import Progress, Pulled

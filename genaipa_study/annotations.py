@@ -7,12 +7,12 @@ from collections import defaultdict
 
 import msgspec
 
-from genaipa.datasets.genaipabench.documents import DOCUMENTS, document_text
-from genaipa.datasets.genaipabench.files import LICENSE, Tree, read_table, source_url
-from genaipa.datasets.genaipabench.questions import POLICY_IDS, POLICY_SET, REGULATION_IDS, REGULATION_SET
 from genaipa.files.strict_yaml import digest
 from genaipa.questions.annotations import AnnotatedAnswer, Annotations, Silent
 from genaipa.scoring.evidence.abstention import leaves_open
+from genaipa_study.documents import DOCUMENTS, document_text
+from genaipa_study.files import LICENSE, Tree, read_table, source_url
+from genaipa_study.questions import POLICY_IDS, POLICY_SET, REGULATION_IDS, REGULATION_SET
 
 _COLUMNS = {
     "id": ("question id", "id_question"),

@@ -6,21 +6,21 @@ import re
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
-from genaipa.datasets.genaipabench.documents import DOCUMENTS
-from genaipa.datasets.genaipabench.files import csv_rows
-from genaipa.datasets.genaipabench.layout import labelled
-from genaipa.datasets.genaipabench.repeats import FUNCTION_WORDS, audit_repeats
-from genaipa.datasets.genaipabench.sheets import column_letter
 from genaipa.runs.audit import Finding
+from genaipa_study.documents import DOCUMENTS
+from genaipa_study.files import csv_rows
+from genaipa_study.layout import labelled
+from genaipa_study.repeats import FUNCTION_WORDS, audit_repeats
+from genaipa_study.sheets import column_letter
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from genaipa.datasets.genaipabench.files import Tree
     from genaipa.datasets.study import Answer
     from genaipa.policies.document import Document
     from genaipa.questions.annotations import Annotations
     from genaipa.questions.sets import QuestionSet
+    from genaipa_study.files import Tree
 
 # Names by which an answer mentions a company, beside the companies that go by their own name.
 _NAMES = {"facebook": "Facebook|Meta|Instagram", "twitter": "Twitter|[Tt]weets?|X Corp"}

@@ -6,8 +6,14 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-from genaipa.datasets.genaipabench.files import csv_rows
-from genaipa.datasets.genaipabench.layout import (
+from genaipa.errors import DataError
+from genaipa.files.formulas import parse_number
+from genaipa.runs.audit import Finding
+from genaipa.runs.experiments import StudyExperiment
+from genaipa.scoring.published import PublishedScore
+from genaipa.scoring.rubric import shipped_rubric
+from genaipa_study.files import csv_rows
+from genaipa_study.layout import (
     POLICIES,
     REGULATIONS,
     RESULTS,
@@ -18,20 +24,14 @@ from genaipa.datasets.genaipabench.layout import (
     origin_of,
     system_of,
 )
-from genaipa.datasets.genaipabench.questions import REGULATION_IDS
-from genaipa.datasets.genaipabench.sheets import Grid, column_letter
-from genaipa.datasets.genaipabench.transcripts import read_workbook
-from genaipa.errors import DataError
-from genaipa.files.formulas import parse_number
-from genaipa.runs.audit import Finding
-from genaipa.runs.experiments import StudyExperiment
-from genaipa.scoring.published import PublishedScore
-from genaipa.scoring.rubric import shipped_rubric
+from genaipa_study.questions import REGULATION_IDS
+from genaipa_study.sheets import Grid, column_letter
+from genaipa_study.transcripts import read_workbook
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from genaipa.datasets.genaipabench.files import Tree
+    from genaipa_study.files import Tree
 
 PARAPHRASES = 3
 """Number of answers that a user question's score in the robustness experiment is the mean of."""

@@ -8,9 +8,16 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from genaipa.datasets.base import Imported, pulled_only
-from genaipa.datasets.genaipabench.audit_answers import audit_annotations, audit_answers
-from genaipa.datasets.genaipabench.audit_scores import audit_scores, with_exclusions
-from genaipa.datasets.genaipabench.layout import (
+from genaipa.datasets.snapshot import key_of
+from genaipa.datasets.study import Answer, StudyRun, write_recordings, write_study
+from genaipa.errors import UsageError
+from genaipa.policies.document import Document, load_document
+from genaipa.questions.annotations import load_annotations
+from genaipa.questions.sets import load_question_set
+from genaipa.systems.published import is_recorded
+from genaipa_study.audit_answers import audit_annotations, audit_answers
+from genaipa_study.audit_scores import audit_scores, with_exclusions
+from genaipa_study.layout import (
     ANSWERS,
     POLICIES,
     REGULATIONS,
@@ -21,24 +28,17 @@ from genaipa.datasets.genaipabench.layout import (
     origin_of,
     wordings_of,
 )
-from genaipa.datasets.genaipabench.questions import POLICY_SET, REGULATION_SET
-from genaipa.datasets.genaipabench.results import read_scores
-from genaipa.datasets.genaipabench.transcripts import read_answers
-from genaipa.datasets.snapshot import key_of
-from genaipa.datasets.study import Answer, StudyRun, write_recordings, write_study
-from genaipa.errors import UsageError
-from genaipa.policies.document import Document, load_document
-from genaipa.questions.annotations import load_annotations
-from genaipa.questions.sets import load_question_set
-from genaipa.systems.published import is_recorded
+from genaipa_study.questions import POLICY_SET, REGULATION_SET
+from genaipa_study.results import read_scores
+from genaipa_study.transcripts import read_answers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from genaipa.datasets.genaipabench.files import Tree
     from genaipa.runs.audit import Finding
     from genaipa.scoring.published import PublishedScore
     from genaipa.workspace import Workspace
+    from genaipa_study.files import Tree
 
 RECORDED = 1
 """Version of the recordings. Raise it when they change: those made before are then made again."""

@@ -5,7 +5,12 @@ from __future__ import annotations
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from genaipa.datasets.genaipabench.layout import (
+from genaipa.datasets.study import Answer
+from genaipa.errors import DataError
+from genaipa.files.spreadsheets import rows_of, workbook
+from genaipa.questions.sets import WORDINGS
+from genaipa.runs.audit import Finding
+from genaipa_study.layout import (
     ANSWERS,
     POLICIES,
     REPETITIONS,
@@ -14,19 +19,14 @@ from genaipa.datasets.genaipabench.layout import (
     origin_of,
     system_of,
 )
-from genaipa.datasets.genaipabench.sheets import Grid, Sheet, column_letter, read_sheet, simplified
-from genaipa.datasets.study import Answer
-from genaipa.errors import DataError
-from genaipa.files.spreadsheets import rows_of, workbook
-from genaipa.questions.sets import WORDINGS
-from genaipa.runs.audit import Finding
+from genaipa_study.sheets import Grid, Sheet, column_letter, read_sheet, simplified
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from genaipa.datasets.genaipabench.files import Tree
     from genaipa.questions.sets import QuestionSet, Wording
+    from genaipa_study.files import Tree
 
 
 def read_workbook(path: Path) -> Iterator[tuple[str, Grid]]:

@@ -20,18 +20,18 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from genaipa.datasets.genaipabench.copies import ROUNDING, Source, contradicted, counterpart, find_copies
-from genaipa.datasets.genaipabench.layout import origin_of
-from genaipa.datasets.genaipabench.results import PARAPHRASES
 from genaipa.runs.audit import Finding
 from genaipa.scoring.rubric import shipped_rubric
+from genaipa_study.copies import ROUNDING, Source, contradicted, counterpart, find_copies
+from genaipa_study.layout import origin_of
+from genaipa_study.results import PARAPHRASES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from genaipa.datasets.genaipabench.copies import Copy, TableKind, Tables
     from genaipa.datasets.study import Answer
     from genaipa.scoring.published import PublishedScore
+    from genaipa_study.copies import Copy, TableKind, Tables
 
 
 COPIED_TABLE = "duplicate-table"

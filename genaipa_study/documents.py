@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from genaipa.datasets.genaipabench.files import LICENSE, Tree, source_url
 from genaipa.errors import DataError
 from genaipa.files.strict_yaml import read_text
 from genaipa.policies.document import About
+from genaipa_study.files import LICENSE, Tree, source_url
 
 if TYPE_CHECKING:
     from genaipa.policies.document import DocumentKind

@@ -7,14 +7,14 @@ import re
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from genaipa.datasets.genaipabench.documents import DOCUMENTS
-from genaipa.datasets.genaipabench.questions import POLICY_IDS
 from genaipa.runs.experiments import EXPERIMENTS
+from genaipa_study.documents import DOCUMENTS
+from genaipa_study.questions import POLICY_IDS
 
 if TYPE_CHECKING:
-    from genaipa.datasets.genaipabench.files import Tree
     from genaipa.questions.sets import Wording
     from genaipa.runs.experiments import StudyExperiment
+    from genaipa_study.files import Tree
 
 
 ANSWERS = "Generated Answers/"

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from math import inf
 from typing import TYPE_CHECKING
 
-from genaipa.datasets.genaipabench.layout import REPETITIONS, experiment_named, labelled, origin_of, wordings_of
-from genaipa.datasets.genaipabench.questions import POLICY_IDS
 from genaipa.questions.sets import WORDINGS, Wording
+from genaipa_study.layout import REPETITIONS, experiment_named, labelled, origin_of, wordings_of
+from genaipa_study.questions import POLICY_IDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

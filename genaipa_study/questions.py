@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from genaipa.datasets.genaipabench.files import LICENSE, read_table, source_url
 from genaipa.questions.sets import Question, QuestionSet
+from genaipa_study.files import LICENSE, read_table, source_url
 
 if TYPE_CHECKING:
-    from genaipa.datasets.genaipabench.files import Tree
+    from genaipa_study.files import Tree
 
 POLICY_SET = "genaipabench"
 REGULATION_SET = "genaipabench-regulation"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from genaipa.datasets.genaipabench.documents import DOCUMENTS
-from genaipa.datasets.genaipabench.questions import POLICY_SET, REGULATION_SET
+from genaipa_study.documents import DOCUMENTS
+from genaipa_study.questions import POLICY_SET, REGULATION_SET
 
 if TYPE_CHECKING:
     from genaipa.datasets.base import Imported, Progress, Pulled
@@ -26,22 +26,22 @@ class GenAIPABench:
 
     def available(self) -> bool:
         """Whether documents, questions and annotated answers were pulled."""
-        from genaipa.datasets.genaipabench.pull import available
+        from genaipa_study.pull import available
 
         return available()
 
     def pull(self, *, origin: str | None, offline: bool, progress: Progress | None = None) -> Pulled:
         """Fetch and convert the published files, and write the recordings of the study's systems."""
-        from genaipa.datasets.genaipabench.files import published
-        from genaipa.datasets.genaipabench.pull import pull
-        from genaipa.datasets.genaipabench.study import record_study
+        from genaipa_study.files import published
+        from genaipa_study.pull import pull
+        from genaipa_study.study import record_study
 
         done = pull(origin=origin, offline=offline, progress=progress)
         return replace(done, notes=(*done.notes, *record_study(published())))
 
     def import_study(self, workspace: Workspace) -> Imported:
         """Write the study's answers and scores as runs, with the audit of both."""
-        from genaipa.datasets.genaipabench.files import published
-        from genaipa.datasets.genaipabench.study import import_study
+        from genaipa_study.files import published
+        from genaipa_study.study import import_study
 
         return import_study(published(), workspace)

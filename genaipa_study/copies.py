@@ -19,8 +19,8 @@ from functools import cached_property
 from itertools import combinations, combinations_with_replacement, product
 from typing import TYPE_CHECKING, Literal
 
-from genaipa.datasets.genaipabench.layout import STUDY_EXPERIMENTS, origin_of
 from genaipa.scoring.rubric import shipped_rubric
+from genaipa_study.layout import STUDY_EXPERIMENTS, origin_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
