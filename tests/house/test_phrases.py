@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-PACKAGES = {"genaipa", "genaipa_study", "genaipa_suites"}
 SENTENCE = 7
 """Words from which on a string literal counts as a message."""
 
@@ -32,7 +31,7 @@ MOST = {
 
 
 def _prose(tracked: tuple[Path, ...]) -> Iterator[tuple[str, str]]:
-    paths = [path for path in python_files(tracked) if path.parts[0] in PACKAGES]
+    paths = [path for path in python_files(tracked) if path.parts[0].startswith("genaipa")]
     yield from texts(paths, docstrings=True)
     yield from ((place, text) for place, text in texts(paths, docstrings=False) if len(text.split()) >= SENTENCE)
 
