@@ -20,8 +20,7 @@ from genaipa.execution.shards.dispatched import ask_on, place_of
 from genaipa.execution.shards.run import ask
 from genaipa.files.strict_yaml import convert
 from genaipa.judging.plan import JudgeRequest
-from genaipa.kinds import DEFAULT, kind_of
-from genaipa.plugins import load
+from genaipa.kinds import DEFAULT, hooks
 from genaipa.runs.run import Run, Runs, chosen
 from genaipa.systems.base import SamplingOptions
 from genaipa.tasks.catalog import kind_named
@@ -109,9 +108,9 @@ def requested(systems: Systems, documents: Documents, options: RunOptions) -> tu
         given["limit"] = "-".join(map(str, limit)) if isinstance(limit, tuple) else str(limit)
     given["corpus"] = None if given.get("corpus") is None else str(given["corpus"])
     given["kind"] = kind_named(given.get("task", DEFAULT))
-    if target := kind_of(given["kind"]).plan:
-        own = given.keys() & set(load(target).__struct_fields__) - set(RunRequest.__struct_fields__)
-        given["plan"] = {**given.get("plan", {}), **{name: given.pop(name) for name in own}}
+    own = given.keys() & {name for plan in hooks("plan") for name in plan.__struct_fields__}
+    own -= set(RunRequest.__struct_fields__)
+    given["plan"] = {**given.get("plan", {}), **{name: given.pop(name) for name in own}}
     limits = {field.name: given.pop(field.name) for field in fields(RunLimits) if field.name in given}
     for name, limit in limits.items():
         convert({name: limit}, dict[str, _LIMITS[name]], "genaipa.run")  # type: ignore[valid-type]

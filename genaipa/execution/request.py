@@ -48,7 +48,7 @@ _BEGUN_WITH = ("systems", "documents", "questions", "prompts", "task")
 """Kinds of digests that a run's answers depend on; annotations may change without touching them."""
 
 
-class RunRequest(Sampling, frozen=True):
+class RunRequest(Sampling, frozen=True, forbid_unknown_fields=True):
     """A user's request, with fields named like the options of `genaipa run`.
 
     `kind` and `task` say what is asked, `plan` has the options that are only that kind's own; the other fields from

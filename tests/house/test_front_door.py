@@ -95,6 +95,8 @@ def test_every_option_is_in_the_signature_and_a_wrong_one_is_a_sentence() -> Non
         ({"repetitions": "twice"}, "repetitions: expected a whole number"),
         ({"systems": 3}, "a system is named"),
         ({"documents": 4}, "documents are given by their names"),
+        ({"max_costs": 5}, "max_cost"),
+        ({"shots": 2}, "shots is an option of suites"),
     ):
         with pytest.raises(front.GenaipaError, match=said):
             front.run(**({"systems": "extractive", "documents": "brindlecart"} | given))
