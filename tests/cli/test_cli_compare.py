@@ -153,7 +153,7 @@ def test_files_are_written(genaipa: Cli, run: str) -> None:
     for folder in ("two", "three"):
         done(genaipa("compare", "extractive", "scripted", "-o", folder))
     names = {path.name for path in Path("two").iterdir()}
-    forms = {f"comparison.{form}" for form in ("csv", "tex", "html", "json")}
+    forms = {f"comparison.{form}" for form in ("csv", "tex", "html", "json", "txt")}
     assert names == forms | {f"differences.{form}" for form in ("csv", "png", "svg", "pdf")}
     for name in names:
         assert (Path("two") / name).read_bytes() == (Path("three") / name).read_bytes()
