@@ -137,7 +137,12 @@ def plan_problem(spec: RunSpec) -> str:
     return ""
 
 
+def task_in_words(spec: RunSpec) -> str:
+    """A run's task by its name, after the word for such tasks: `suite policyqa`."""
+    return f"{kind_of(spec.kind).option} {spec.task}".strip()
+
+
 def in_words(spec: RunSpec) -> str:
     """A run's task and its plan in words; empty for a kind without a plan."""
-    kind, plan = kind_of(spec.kind), plan_of(spec)
-    return "" if plan is None else f"{kind.option or spec.kind} {spec.task} ({plan.label})"
+    plan = plan_of(spec)
+    return "" if plan is None else f"{task_in_words(spec)} ({plan.label})"

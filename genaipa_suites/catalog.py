@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from genaipa.errors import OptionError, UnknownNameError, UsageError
+from genaipa.execution.task_spec import slice_of
 from genaipa.plugins import load
 from genaipa.systems.plugins import find
 from genaipa.tasks.catalog import own_task
@@ -35,14 +36,15 @@ def make_suite(spec: RunSpec, workspace: Workspace) -> Task:
 
 def planned(task: str, given: Mapping[str, Any]) -> SuitePlan:
     """The plan by the options given; an OptionError for one that can't be, a UsageError for no suite."""
-    wording, limit = given.get("wording") or ("1",), str(given.get("limit") or "")
+    wording, limit = given.get("wording") or ("1",), given.get("limit")
     if len(wording) > 1 or wording[0] not in map(str, WORDINGS):
         raise OptionError("wording", f" {', '.join(wording)}: a suite is asked in one of 1, 2 or 3.")
-    if limit and not (limit.strip().isdecimal() and int(limit) > 0):
+    first, last = slice_of(limit) or (1, 0)
+    if first != 1:
         raise OptionError("limit", f" '{limit}': a suite takes a number of items, drawn from all of them.")
     split = given.get("split") or splits_of(task)[0]
     shots, probe = given.get("shots") or 0, given.get("probe") or ""
-    return SuitePlan(split, int(limit) if limit else None, shots, int(wording[0]), probe)
+    return SuitePlan(split, last or None, shots, int(wording[0]), probe)
 
 
 def suites() -> dict[str, type[Suite]]:

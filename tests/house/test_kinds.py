@@ -28,6 +28,7 @@ from typing import Annotated
 from msgspec import Meta, Struct
 import pandas as pd
 from genaipa.datasets.base import Pulled
+from genaipa.errors import UsageError
 from genaipa.kinds import Closing, Kind
 from genaipa.reports.chapters.chapter import Chapter
 from genaipa.reports.results import Against
@@ -105,7 +106,7 @@ class Book:
         return Pulled(__import__("pathlib").Path(), 1, 0)
 
     def import_study(self, workspace):
-        raise NotImplementedError
+        raise UsageError("A book has no runs.")
 
 
 def data():

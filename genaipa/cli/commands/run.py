@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from genaipa.cli.commands import run_options
 from genaipa.cli.commands import run_options as options
+from genaipa.cli.commands.run_options import OF_KINDS
 from genaipa.cli.terminal.console import number
 from genaipa.cli.terminal.options import JsonOption, OfflineOption, current_workspace, several
 from genaipa.errors import SpendingCapError, UsageError
@@ -43,7 +43,7 @@ def _with_own(command: Any) -> inspect.Signature:
     signature = inspect.signature(command, eval_str=True)
     own = (
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=of)
-        for name, of in run_options.own().items()
+        for name, of in OF_KINDS.items()
     )
     return signature.replace(parameters=[*list(signature.parameters.values())[:-1], *own])
 
@@ -218,7 +218,7 @@ def _request(options: Mapping[str, Any]) -> RunRequest:
         if options["task"] != DEFAULT:
             raise UsageError(f"a {option} is a task; name one of the two, --{option} or --task.")
         others |= {"kind": naming[option], "task": options[option]}
-    own = run_options.own().keys() - naming.keys()
+    own = OF_KINDS.keys() - naming.keys()
     others["plan"] = {name: options[name] for name in own if options[name] is not None}
     return RunRequest(**others | lists)
 

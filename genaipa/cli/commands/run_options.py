@@ -11,7 +11,7 @@ import typer
 
 from genaipa.cli.terminal import completion
 from genaipa.cli.terminal.options import option
-from genaipa.kinds import kinds
+from genaipa.kinds import Kind, kinds
 from genaipa.plugins import load
 
 _LARGEST = 2**63 - 1
@@ -260,25 +260,24 @@ Config = Annotated[
 ]
 
 
-def own() -> dict[str, Any]:
-    """Name → annotation of the options of kinds of tasks: the fields of plans that have a help text among them."""
+def _of_kinds() -> dict[str, Any]:
     found: dict[str, Any] = {}
     for kind in kinds().values():
-        head = kind.heading
         if kind.option:
             named = completion.of(load(kind.names)) if kind.names else None
-            details: dict[str, Any] = {
-                "metavar": "NAME",
-                "help": kind.about,
-                "autocompletion": named,
-                "rich_help_panel": kind.heading,
-            }
-            found[kind.option] = Annotated[str | None, option(f"--{kind.option}", **details)]
+            found[kind.option] = _of_kind(kind, kind.option, str, kind.about, metavar="NAME", autocompletion=named)
         for field in msgspec.structs.fields(load(kind.plan)) if kind.plan else ():
             of, *notes = get_args(field.type) or (field.type,)
-            told = next((note for note in notes if isinstance(note, msgspec.Meta) and note.description), None)
-            if told:
-                details = {"help": told.description, "min": told.ge, "max": told.le, "rich_help_panel": head}
-                flag = f"--{field.name.replace('_', '-')}"
-                found[field.name] = Annotated[of | None, option(flag, **details)]
+            for note in notes:
+                if isinstance(note, msgspec.Meta) and note.description:
+                    found[field.name] = _of_kind(kind, field.name, of, note.description, min=note.ge, max=note.le)
     return found
+
+
+def _of_kind(kind: Kind, name: str, of: Any, about: str, **details: Any) -> Any:
+    flag = f"--{name.replace('_', '-')}"
+    return Annotated[of | None, option(flag, help=about, rich_help_panel=kind.heading, **details)]
+
+
+OF_KINDS = _of_kinds()
+"""Name → annotation of the options of kinds of tasks: the fields of plans that have a help text among them."""

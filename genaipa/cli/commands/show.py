@@ -12,7 +12,7 @@ from genaipa.cli.terminal.console import say
 from genaipa.cli.terminal.options import JsonOption, current_workspace, option
 from genaipa.cli.terminal.selection import filtered
 from genaipa.errors import GenaipaError, UnknownNameError
-from genaipa.kinds import kind_of, plan_of
+from genaipa.kinds import plan_of, task_in_words
 from genaipa.runs.filters import EVERYTHING, Filters
 
 if TYPE_CHECKING:
@@ -171,7 +171,7 @@ def _print_head(folder: RunFolder, manifest: Manifest, tally: Tally) -> None:
     if recorded:
         console.show(f"answers of {', '.join(recorded)}: those recorded in its study, to the study's prompts")
     if plan := plan_of(spec):
-        console.show(f"{kind_of(spec.kind).option} {spec.task}, {plan.label}, seed {spec.seed}")
+        console.show(f"{task_in_words(spec)}, {plan.label}, seed {spec.seed}")
     elif not recorded or len(recorded) < len(manifest.systems):
         console.show(f"{spec.conversation} conversations, {', '.join(spec.wordings)}, seed {spec.seed}")
         if spec.prompts:
