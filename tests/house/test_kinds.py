@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from desk import browsing, open_desk
 from running import write
 
 from genaipa.kinds import kind_of, kinds
@@ -158,6 +159,17 @@ def test_a_kind_of_somebody_elses(genaipa_process: Cli) -> None:
     assert "A book of riddles: 1 file fetched" in genaipa_process("get", "riddle-book").out
     other = genaipa_process("run", "-s", "extractive", "-p", "brindlecart", "--riddles", "3")
     assert (other.code, "--riddles is an option of" in other.err) == (2, True), other.err
+
+
+@pytest.mark.full
+@pytest.mark.usefixtures("riddles")
+def test_its_page_opens_at_the_desk(genaipa_process: Cli) -> None:
+    """The desk names the page of a kind that was run, and shows it whatever its module is called."""
+    assert genaipa_process("run", "-s", "scripted/say.yaml", "--task", "riddles").code == 0
+    with browsing() as browser, open_desk() as desk:
+        page = browser.visit(desk, "Ada")
+        page.get_by_role("link", name="Riddles").first.click()
+        page.get_by_text("riddles for Ada").wait_for()
 
 
 @pytest.mark.full

@@ -43,13 +43,12 @@ _LED = "led to the study"
 """Key in the session's state: a lead has come to a page, theirs where it would have been the analysts'."""
 
 
-def _page(module: str, desk: Desk, user: User) -> None:
-    own = "." in module
-    closed = why_no_results() if own or module in _RESULTS else ""
+def _page(path: str, module: str, desk: Desk, user: User) -> None:
+    closed = why_no_results() if path in _RESULTS or path not in PAGES else ""
     if closed:
         st.text(closed)
     else:
-        import_module(module if own else f"genaipa.ui.pages.{module}").page(desk, user)
+        import_module(module).page(desk, user)
 
 
 def _judged(desk: Desk) -> bool:
@@ -88,15 +87,16 @@ def _desk() -> None:
     desk, login = open_once(handed_settings())
     user = identify(desk, login)
 
-    def shown(module: str) -> Callable[[], None]:
-        return lambda: as_sentence(lambda: _page(module, desk, user), desk) if user else None
+    def shown(path: str, module: str) -> Callable[[], None]:
+        return lambda: as_sentence(lambda: _page(path, module, desk, user), desk) if user else None
 
     # Empty pages are there before anyone has signed in, so that the page in the address opens afterwards.
     # Whoever leads and scores nothing comes to the page on the study.
     leads = user is not None and user.adjudicates and not user.scores
-    every = {**PAGES, **_of_kinds(desk)}
+    ours = {path: (title, f"genaipa.ui.pages.{module}") for path, (title, module) in PAGES.items()}
+    every = ours | {path: page for path, page in _of_kinds(desk).items() if path not in ours}
     pages = {
-        path: st.Page(shown(module), title=title, url_path=path)
+        path: st.Page(shown(path, module), title=title, url_path=path)
         for path, (title, module) in sorted(every.items(), key=lambda page: leads and page[0] != "study")
         if user is None or _wanted(path, desk, user)
     }
