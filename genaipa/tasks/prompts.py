@@ -119,7 +119,9 @@ def set_names(workspace: Workspace) -> list[str]:
     The messages of other kinds of tasks are in folders there, too, and no sets to ask a system with.
     """
     others = inner_folders()
-    folders = (path for _, layer in workspace.layers for path in sorted((layer / "prompts").glob("[!.]*")))
+    # Whatever else ships in `prompts/` is of some kind of task, be its package here or not.
+    layers = (folder for name, folder in workspace.layers if name != "shipped")
+    folders = (path for layer in layers for path in sorted((layer / "prompts").glob("[!.]*")))
     return list(dict.fromkeys((*SETS, *(path.name for path in folders if path.is_dir() and path.name not in others))))
 
 
