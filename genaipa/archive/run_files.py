@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from genaipa.errors import DataError, UsageError
 from genaipa.files.strict_yaml import as_yaml, read_yaml
 from genaipa.kinds import in_words, kind_of
-from genaipa.policies.corpus_rows import line
+from genaipa.policies.corpus_rows import json_line
 from genaipa.policies.statistics import measure
 from genaipa.questions.annotations import read_annotations
 from genaipa.questions.sets import QuestionSet
@@ -114,13 +114,13 @@ class _Redacted:
             return self._manifest()
         if name == DOCUMENTS:
             return b"".join(
-                line(dataclasses.replace(document, text="") if name in self._documents else document)
+                json_line(dataclasses.replace(document, text="") if name in self._documents else document)
                 for name, document in self._kept.items()
             )
         if name == INTRODUCTIONS:
             left_out = {PurePosixPath(one).stem for one in self._left_out}
             parts = (part.path for _, part in self._source.folder.parts())
-            return b"".join(line for path in parts for line in KeptIntroductions(path).without(left_out))
+            return b"".join(json_line for path in parts for json_line in KeptIntroductions(path).without(left_out))
         if name not in self._worded:
             return b"".join(path.read_bytes() for path in paths)
         return _annotations(paths[0]) if name.startswith("annotations/") else _questions(paths[0])

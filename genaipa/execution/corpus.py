@@ -10,8 +10,7 @@ from msgspec.structs import replace
 from genaipa.datasets.base import datasets
 from genaipa.errors import GenaipaError, RunError, UsageError
 from genaipa.kinds import kind_of
-from genaipa.policies.corpus import Corpus, documents_of, examine
-from genaipa.policies.corpus_files import file_digest
+from genaipa.policies.corpus import Corpus, documents_of, examine, file_digest
 from genaipa.policies.document import document_names
 from genaipa.policies.given import GIVEN, in_words, is_source, read_given
 from genaipa.runs.corpus import DOCUMENTS, CorpusFacts

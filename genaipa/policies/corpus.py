@@ -11,19 +11,182 @@ import hashlib
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from genaipa.errors import DataError, UsageError, clipped, nearest
+import msgspec
+
+from genaipa.errors import DataError, MissingPackageError, UsageError, clipped, nearest
+from genaipa.files.json_text import DAMAGE, why
 from genaipa.files.stamps import Stamp, stamp
-from genaipa.policies.corpus_files import CorpusFile, Row, open_corpus
-from genaipa.policies.corpus_rows import FACTS, KNOWN, NEEDED, document, flaws, is_plain, line, text_of
-from genaipa.policies.document import Document
+from genaipa.policies.corpus_rows import FACTS, KNOWN, NEEDED, document, flaws, is_plain, json_line, text_of
+from genaipa.policies.document import LONGEST, Document
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     import numpy as np
     from numpy.typing import NDArray
+
+
+LONGEST_ROW = 12 * LONGEST
+"""Bytes of a line that is read: a character takes at most twelve, escaped."""
+_BATCH = 128
+"""Rows of a Parquet file that are in memory at once: 128 of the longest documents are 256 MB of ASCII."""
+
+
+class CorpusRow(NamedTuple):
+    """One row as it was found: its line (or row, from 1), where it starts, its cells, or why it can't be read."""
+
+    number: int
+    start: int
+    cells: dict[str, Any]
+    problem: str = ""
+
+
+class CorpusFile(Protocol):
+    """A file of a corpus, as rows in a stream."""
+
+    place: str
+    """A row's place in words: line or row."""
+
+    def rows(self) -> Iterator[CorpusRow]:
+        """Every row."""
+
+    def digest(self) -> str:
+        """SHA-256 of the file; read along where all of its rows were."""
+
+    def at(self, starts: Sequence[int]) -> Iterator[CorpusRow]:
+        """The rows that start there, in the order of the file; `starts` rise."""
+
+    def lines(self, starts: Sequence[int]) -> Iterator[bytes] | None:
+        """The lines of JSON that start there, unread, each with its end; None for a file that has none."""
+
+
+def file_digest(path: Path) -> str:
+    """SHA-256 of a file, read in pieces."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def open_corpus(path: Path) -> CorpusFile:
+    """Open a corpus by its ending; a DataError for any other, or a file that can't be read.
+
+    A MissingPackageError where Parquet can't be read.
+    """
+    try:
+        if not path.is_file():
+            raise DataError(path, "is no file; name one with a document in each line (.jsonl) or row (.parquet).")
+        path.open("rb").close()
+    except OSError as error:
+        raise DataError(path, f"can't be read ({error.strerror}).") from None
+    if path.suffix.lower() in (".jsonl", ".ndjson"):
+        return _JsonLines(path)
+    if path.suffix.lower() == ".parquet":
+        return _Parquet(path)
+    raise DataError(path, "is no corpus; its name ends in .jsonl (a JSON object in each line) or .parquet.")
+
+
+class _JsonLines:
+    """JSON lines; blank ones are passed over. A start is a byte offset."""
+
+    place = "line"
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._digest = ""
+
+    def digest(self) -> str:
+        return self._digest or file_digest(self._path)
+
+    def rows(self) -> Iterator[CorpusRow]:
+        number, start, known = 0, 0, hashlib.sha256()
+        with self._path.open("rb") as file:
+            while line := file.readline(LONGEST_ROW):
+                number += 1
+                known.update(line)
+                length = len(line)
+                if length == LONGEST_ROW and not line.endswith(b"\n"):
+                    while more := file.readline(LONGEST_ROW):
+                        known.update(more)
+                        length += len(more)
+                        if more.endswith(b"\n"):
+                            break
+                    yield CorpusRow(number, start, {}, f"is longer than {LONGEST_ROW // 1_000_000} MB")
+                elif not line.isspace() and line != _MARK:
+                    yield _parsed(number, start, line.removeprefix(_MARK) if number == 1 else line)
+                start += length
+        self._digest = known.hexdigest()
+
+    def at(self, starts: Sequence[int]) -> Iterator[CorpusRow]:
+        for number, (start, line) in enumerate(zip(starts, self.lines(starts), strict=True), 1):
+            yield _parsed(number, start, line)
+
+    def lines(self, starts: Sequence[int]) -> Iterator[bytes]:
+        with self._path.open("rb") as file:
+            for start in starts:
+                file.seek(start)
+                line = file.readline(LONGEST_ROW).rstrip() + b"\n"
+                yield line if start else line.removeprefix(_MARK)
+
+
+_MARK = b"\xef\xbb\xbf"
+
+
+def _parsed(number: int, start: int, line: bytes) -> CorpusRow:
+    try:
+        cells = msgspec.json.decode(line)
+    except DAMAGE as error:
+        return CorpusRow(number, start, {}, f"no JSON object ({why(error)})")
+    if not isinstance(cells, dict):
+        return CorpusRow(number, start, {}, "no JSON object")
+    return CorpusRow(number, start, cells)
+
+
+class _Parquet:
+    """A Parquet file, read a few rows at a time however large its row groups are. A start is a row's number from 0."""
+
+    place = "row"
+
+    def __init__(self, path: Path) -> None:
+        try:
+            import pyarrow as pa
+            import pyarrow.parquet as pq
+        except ModuleNotFoundError:
+            raise MissingPackageError(
+                f"{path} needs the package 'pyarrow': pip install 'genaipa[reports]', or save it as .jsonl."
+            ) from None
+        self._path, self._reader, self._wrong = path, pq, (pa.ArrowException, OSError, ValueError)
+
+    def digest(self) -> str:
+        return file_digest(self._path)
+
+    def rows(self) -> Iterator[CorpusRow]:
+        start = 0
+        try:
+            # Buffered: a column of a row group, which may be all of the file, is never in memory as a whole.
+            with self._reader.ParquetFile(self._path, buffer_size=1 << 20) as file:
+                for batch in file.iter_batches(_BATCH):
+                    for cells in batch.to_pylist():
+                        yield CorpusRow(start + 1, start, cells)
+                        start += 1
+        except self._wrong as error:
+            raise DataError(self._path, f"can't be read as Parquet ({' '.join(str(error).split())[:200]}).") from None
+
+    def at(self, starts: Sequence[int]) -> Iterator[CorpusRow]:
+        wanted = iter(starts)
+        following = next(wanted, None)
+        for row in self.rows():
+            if following is None:
+                return
+            if row.start == following:
+                yield row
+                following = next(wanted, None)
+
+    def lines(self, starts: Sequence[int]) -> None:  # noqa: ARG002 - it has none
+        return None
+
 
 _NEEDED = frozenset(NEEDED)
 _MOST_GROUPS = 100
@@ -149,12 +312,12 @@ class Corpus:
         """The same as lines of a corpus; a line of this one as it is, where no other document has its text."""
         lines = self.file.lines(self._starts(rows))
         if lines is None:
-            yield from map(line, self.entries(rows))
+            yield from map(json_line, self.entries(rows))
             return
         also = self._also(rows)
         named = self.entries([int(row) for row in rows if int(row) in also])
         for row, own in zip(rows, lines, strict=True):
-            yield line(next(named)) if int(row) in also else own
+            yield json_line(next(named)) if int(row) in also else own
         self._check_unchanged()
 
     def _also(self, rows: Sequence[int] | NDArray[np.int64]) -> dict[int, list[str]]:
@@ -194,7 +357,7 @@ def _counting(like: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.arange(len(like))
 
 
-class _Reading:
+class _CorpusReading:
     """The one pass through a corpus that checks it; bounded memory: some 60 bytes for each row."""
 
     def __init__(self, path: Path, file: CorpusFile, seed: int, by: str) -> None:
@@ -209,7 +372,7 @@ class _Reading:
         self.plain_numbers = 0
         self._key = hashlib.sha256(str(seed).encode()).digest()
 
-    def take(self, row: Row) -> None:
+    def take(self, row: CorpusRow) -> None:
         """Check one row, and note what is needed of it."""
         if row.problem:
             said, _, reason = row.problem.partition(" (")
@@ -297,7 +460,7 @@ def examine(path: Path, *, seed: int = 0, by: str = "", seen: Callable[[], None]
     it doesn't have; a MissingPackageError where Parquet can't be read. `seen` hears of each row.
     """
     file = open_corpus(path)
-    reading = _Reading(path, file, seed, by)
+    reading = _CorpusReading(path, file, seed, by)
     for row in file.rows():
         reading.take(row)
         if seen is not None:

@@ -39,7 +39,7 @@ def document(cells: Mapping[str, Any]) -> Document:
     return Document(text_of(cells["name"]) or "", cells["text"], about, LAYER)
 
 
-def line(document: Document) -> bytes:
+def json_line(document: Document) -> bytes:
     """A document as a line of a corpus, with its end."""
     about = document.about
     known = {"kind": "" if document.kind == "policy" else document.kind, "also": about.also}

@@ -1,12 +1,14 @@
 """A document: a privacy policy of a company, or a data-protection regulation.
 
 It is a text file `policies/NAME.md` or `policies/NAME.txt`, with metadata in `policies/NAME.yaml`. Without metadata its
-company is its name.
+company is its name. Rules on silence, citations and reading levels are made for English alone. A system is given a long
+document in parts (paper, section 3 and Appendix A).
 """
 
 from __future__ import annotations
 
 import hashlib
+import re
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
@@ -16,15 +18,15 @@ import msgspec
 from genaipa.errors import DataError, UnknownNameError
 from genaipa.files.html import html_table, short_repr
 from genaipa.files.strict_yaml import read_text, read_yaml
-from genaipa.policies.language import is_english
 from genaipa.policies.sections import Section, find_sections
 from genaipa.workspace import find_workspace
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from genaipa.workspace import Workspace, WorkspaceLike
+
 
 DocumentKind = Literal["policy", "regulation"]
 
@@ -165,12 +167,12 @@ def load_document(name: str, workspace: WorkspaceLike = None) -> Document:
     if not beside.is_file():
         return Document(name=name, text=text, about=About(company=name.replace("-", " ").title()), layer=layer)
     document = Document(name=name, text=text, about=read_yaml(beside, About), layer=layer)
-    for error in problems(path, document):
+    for error in document_problems(path, document):
         raise error
     return document
 
 
-def problems(path: Path, document: Document) -> Iterator[DataError]:
+def document_problems(path: Path, document: Document) -> Iterator[DataError]:
     """Yield every problem of a document's metadata; `path` is its text file."""
     beside = path.with_suffix(".yaml")
     if document.about.digest and document.about.digest != document.digest:
@@ -185,3 +187,66 @@ def problems(path: Path, document: Document) -> Iterator[DataError]:
         within = not starts or 0 <= starts[0] <= starts[-1] < len(document.text)
         if list(starts) != sorted(set(starts)) or not within:
             yield DataError(beside, "offsets must rise and lie within the text.", f"part_sets.{part_set}")
+
+
+# Coarse to fine: a chapter, a section, a paragraph, a line, a sentence, a clause, a word. A finer border is used only
+# where the coarser ones leave a piece too long, so a sentence is cut only when it alone exceeds a part.
+_BORDERS = [
+    r"(?=\n#{1,2} )",
+    r"(?=\n#{3,6} )",
+    r"\n\n+",
+    r"\n",
+    r"(?<=[.!?;][\"\u201d\u2019)\]]) +",
+    r"(?<=[.!?;]) +",
+    r"(?<=[,:]) ",
+    r" ",
+    "",
+]
+
+
+def split_parts(document: Document, size: int, count: Callable[[str], int]) -> list[str]:
+    """Split the text into parts of at most `size` tokens, as `count` counts; joined, they are the document.
+
+    A document that fits in one part stays whole. Blanks without room in a part stay with the text around them.
+    """
+    text = document.text
+    if count(text) <= size:
+        return [text]
+    from langchain_text_splitters import RecursiveCharacterTextSplitter
+
+    splitter = RecursiveCharacterTextSplitter(
+        separators=_BORDERS,
+        is_separator_regex=True,
+        keep_separator="end",
+        chunk_size=size,
+        chunk_overlap=0,
+        length_function=count,
+        strip_whitespace=False,
+    )
+    parts: list[str] = []
+    for piece in splitter.split_text(text):
+        if parts and not (piece.strip() and parts[-1].strip()):
+            parts[-1] += piece
+        else:
+            parts.append(piece)
+    return parts
+
+
+_LOOKED_AT = 20_000
+"""Characters of a text that are looked at."""
+_FEWEST = 30
+"""Words below which a text tells nothing of its language."""
+_SHARE = 0.08
+"""Least share of English function words; English policies have about 0.25, other languages below 0.03."""
+_FUNCTION_WORDS = frozenset(
+    ("the", "and", "of", "to", "that", "your", "you", "our", "with", "this", "are", "we", "not", "may", "by", "or")
+)
+_WORD = re.compile(r"[^\W\d_]+")
+
+
+def is_english(text: str, stated: str = "") -> bool:
+    """Say whether a text is in English: as its metadata state, else by its function words; short ones count as such."""
+    if stated:
+        return stated.casefold().split("-")[0] in ("en", "eng", "english")
+    words = _WORD.findall(text[:_LOOKED_AT].casefold())
+    return len(words) < _FEWEST or sum(word in _FUNCTION_WORDS for word in words) >= _SHARE * len(words)

@@ -1,4 +1,4 @@
-"""Recognise the sections of a document from its headings and numbering.
+"""The sections of a document: recognised by headings and numbering, and found again by a citation.
 
 Markdown headings are the sections, if there are any. Otherwise they are lines that look like headings and whose numbers
 rise, so that lists, tables of contents and sentences are left out. A document of one long line has an outline only if
@@ -7,24 +7,116 @@ its numbering (I., II., … with A., B., … beneath) is unambiguous.
 
 from __future__ import annotations
 
+import logging
 import re
 from collections import Counter
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import accumulate, groupby, pairwise
+from typing import TYPE_CHECKING
 
-from genaipa.policies.markdown import find_headings, plain
-from genaipa.policies.numbering import (
-    GAP,
-    NUMBER,
-    ROMAN,
-    WORD,
-    as_numbers,
-    cite,
-    follows,
-    from_roman,
-    split_number,
-    strip_act,
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+
+
+@cache
+def _parser(*, inline: bool) -> MarkdownIt:
+    from markdown_it import MarkdownIt  # takes too long to import for `--help`
+
+    # It would write a line for every rule that it tries into the log of whoever sets logging to DEBUG.
+    logging.getLogger("markdown_it").setLevel(logging.INFO)
+    parser = MarkdownIt("commonmark")
+    if not inline:
+        # "2. Data" above a line of dashes is a heading, and no item of a list.
+        parser.disable("list").core.ruler.enableOnly(["normalize", "block"])
+    return parser
+
+
+def find_headings(text: str) -> list[tuple[int, int, str]]:
+    """List the headings of a text: level (1 to 6), line (from 0), and title without markup.
+
+    Headings inside code and quotations don't count; nor do underlined list items, or several lines above one underline,
+    such as front matter.
+    """
+    # A lone carriage return would be a line of its own.
+    tokens = _parser(inline=False).parse(text.replace("\r", " "))
+    return [
+        (int(token.tag[1]), token.map[0], without_markup(content.content))
+        for token, content in pairwise(tokens)
+        if token.type == "heading_open" and token.map and not token.level
+        if re.fullmatch(r"(?![-*+] ).+", content.content)
+    ]
+
+
+def without_markup(line: str) -> str:
+    """Remove emphasis, links, code marks, escapes and an anchor (`{#name}`) from one line."""
+    line = re.sub(r"\s*\{#[\w-]+\}$", "", line.strip())
+    if not re.search(r"[*_`\[\\<&]", line):
+        return line
+    children = _parser(inline=True).parseInline(line)[0].children or []
+    return "".join(child.content for child in children if child.type in {"text", "code_inline", "image"}).strip()
+
+
+SECTION_WORD = (
+    r"(?i:§{1,2}|(?:Chapter|Part|Title|Book|Division|Section|Sect?|Article|Art|Clause|Schedule|Annex|Appendix)s?\b\.?)"
 )
+_SHORT = {"sec": "Section", "sect": "Section", "art": "Article"}
+ROMAN = r"(?=[IVXLC])(?:X[LC]|L?X{0,3})(?:I[XV]|V?I{0,3})"
+# Behind such a word: 12, 4.2, 12a, IV, IV.B, B, B.2.
+SECTION_NUMBER = rf"(?:\d+[a-z]?|{ROMAN}|[A-Z])(?:\.(?:\d+|[A-Z]))*(?!\w)"
+GAP = 2
+"""Largest step between neighbours of an outline: a heading in between may be lost."""
+
+
+def split_number(heading: str) -> tuple[str, str]:
+    """Split "4.2 Title" into "4.2" and "Title", "Article 12: Title" into "Article 12" and "Title"; "" for no number."""
+    worded = re.match(rf"({SECTION_WORD})\s*({SECTION_NUMBER})(?:\.(?=\s|$)|\s*[:\u2013—-])?\s*", heading)
+    counted = re.match(
+        rf"(\d+(?:\.\d+)+|\d+(?=[.):\s])|(?:{ROMAN}|[A-Z])(?=[.)]))[.):]*(?:\s+[\u2013—-])?\s+(?=\S)", heading
+    )
+    if worded:
+        return cite_section(worded.group(1), worded.group(2)), strip_act(heading[worded.end() :])
+    # A year at the beginning counts nothing.
+    if counted and not re.match(r"(?:19|20)\d\d\s", heading):
+        return counted.group(1), heading[counted.end() :]
+    return "", heading
+
+
+def cite_section(word: str, number: str) -> str:
+    """Cite `Art.` and `5` as "Article 5"; a section by its number alone."""
+    stem = word.rstrip(".").lower().removesuffix("s")
+    name = "Section" if word.startswith("§") else _SHORT.get(stem, stem.capitalize())
+    return number if name == "Section" else f"{name} {number}"
+
+
+def strip_act(title: str) -> str:
+    """Remove the name of an act that is glued to a title ("GDPRSubject-matter")."""
+    return re.sub(r"^(?:[A-Z]{3,}(?=[A-Z][a-z])|GDPR\s+(?:[\u2013—-]\s+)?)", "", title)
+
+
+def as_numbers(number: str) -> tuple[int, ...]:
+    """Make a number comparable: "4.2" is (4, 2), "IV.B" is (4, 2), "12a" is (12, 1)."""
+    return tuple(
+        int(part) if part.isdigit() else (not place and from_roman(part)) or ord(part.upper()[0]) - ord("A") + 1
+        for place, part in enumerate(re.findall(r"\d+|[A-Z]+|[a-z]", number))
+    )
+
+
+def from_roman(number: str) -> int:
+    """Value of a Roman number up to 89; 0 for anything else."""
+    if not re.fullmatch(ROMAN, number):
+        return 0
+    values = [{"I": 1, "V": 5, "X": 10, "L": 50, "C": 100}[letter] for letter in number]
+    return sum(-value if value < after else value for value, after in pairwise([*values, 0]))
+
+
+def follows(earlier: tuple[int, ...], later: tuple[int, ...]) -> bool:
+    """Whether an outline can go on from one number to the other: 4.2 to 4.3, 4.2.1, 5 or 5.1, but not to 13."""
+    if later <= earlier:
+        return False
+    same = next((i for i, (a, b) in enumerate(zip(earlier, later, strict=False)) if a != b), len(earlier))
+    step = later[same] - (earlier[same] if same < len(earlier) else 0)
+    return step <= GAP and all(number <= GAP for number in later[same + 1 :])
 
 
 @dataclass(frozen=True)
@@ -58,7 +150,7 @@ def find_sections(text: str) -> tuple[Section, ...]:
     starts = [0, *accumulate(len(line) + 1 for line in text.split("\n"))]
     headings = _marked(text, starts)
     if len(headings) < 2:  # noqa: PLR2004 - one marked heading is the document's title, and the outline may be plain
-        headings = _plain([plain(line) for line in text.split("\n")], starts, headings) or _inline(text)
+        headings = _plain([without_markup(line) for line in text.split("\n")], starts, headings) or _inline(text)
     ends = [*(heading.start for heading in headings), len(text)][1:]
     return tuple(replace(heading, end=end) for heading, end in zip(headings, ends, strict=True))
 
@@ -136,13 +228,15 @@ def _read(lines: list[str], i: int) -> list[_Candidate]:
     text = lines[i]
     if len(text) > _MAX_TITLE and not re.match(r"\d{3,}(?:\.\d+)+\.\s|§", text):
         return []
-    worded = re.match(rf"(?=[A-Z§])({WORD}) ?({NUMBER})(\.(?=\s|$)|\s*[:\u2013—](?=\s|$)|\s+-\s)?\s*(.*)", text)
+    worded = re.match(
+        rf"(?=[A-Z§])({SECTION_WORD}) ?({SECTION_NUMBER})(\.(?=\s|$)|\s*[:\u2013—](?=\s|$)|\s+-\s)?\s*(.*)", text
+    )
     if worded:
         word, number, separator, rest = worded.groups()
         run_in = bool(separator) or word == "§"
         title = _title(strip_act(rest), begun=_begun(lines, i), lower=bool(separator), run_in=run_in)
         title = title if rest else _title_below(lines, i)
-        name = cite(word, number)
+        name = cite_section(word, number)
         kind = name.rpartition(" ")[0] or "Section"
         return [] if title is None else [_Candidate(kind, as_numbers(number), name, title, i)]
     counted = re.match(rf"(\d+(?:\.\d+)+|\d+(?=\.\s)|(?:{ROMAN}|[A-Z])(?=\.\s))\.?(?:\s+(.*)|$)", text)
@@ -347,3 +441,71 @@ def _inline_title(text: str) -> str:
         if word.endswith((".", "?", ":")):
             return " ".join(words[: capital or i + 1]).rstrip(".:")
     return " ".join(words[: capital or len(words)])
+
+
+def resolve(sections: tuple[Section, ...], label: str) -> Section | None:
+    """Find the section that a citation names; None without any.
+
+    A citation is a number with or without its word ("4.2", "§ 4.2", "Sec. IV.B", "Art. 12(3)"), or a title. A
+    subdivision that is no section of its own means the section it is in; of several ("Chapter III, Section 2") the
+    innermost is meant.
+    """
+    wanted = " ".join(label.split()).strip(" .,;:\"'\u201c\u201d\u2018\u2019[]*")
+    called = re.sub(
+        r"^(?:the )?(?:(?:section|chapter|part|article) (?:on |titled |called )?)?", "", wanted, flags=re.IGNORECASE
+    )
+    called = re.sub(r" (?:section|chapter|part|article)$", "", called, flags=re.IGNORECASE)
+    titled = _titled(sections, wanted) or _titled(sections, called)
+    if titled:
+        return titled
+    cited = _cited(wanted)
+    found = [hits for number in cited if (hits := _numbered(sections, number))]
+    if found:
+        # Where numbering begins anew in each chapter, the chapter that is named beside it decides.
+        begin = max((hits[0].start for hits in found if len(hits) == 1), default=0)
+        named = [next((hit for hit in hits if hit.start >= begin), hits[0]) for hits in found]
+        return max(named, key=lambda section: section.level)
+    # "C. Cookies" is cited by its title; "5. Cookies" names a section that isn't there.
+    lettered = all(re.fullmatch(r"[A-Z]", number) for number in cited)
+    return _titled(sections, split_number(wanted)[1]) if cited and lettered else None
+
+
+def _titled(sections: tuple[Section, ...], title: str) -> Section | None:
+    wanted = title.strip(" \"'\u201c\u201d\u2018\u2019").casefold()
+    same = (section for section in sections if wanted in (section.title.casefold(), section.label.casefold()))
+    return next(same, None) if wanted else None
+
+
+def _cited(wanted: str) -> list[str]:
+    """Read the numbers of a citation, with their words; one without a word only at the beginning."""
+    worded = [
+        cite_section(*match.groups()) for match in re.finditer(rf"(?<!\w)({SECTION_WORD})\s*({SECTION_NUMBER})", wanted)
+    ]
+    bare = re.match(rf"({SECTION_NUMBER})(?=$|[.,:()]|\s[A-Z(\u2013—-])(?![A-Z]\s)", wanted)
+    return worded or ([bare.group(1)] if bare else [])
+
+
+def _numbered(sections: tuple[Section, ...], cited: str) -> list[Section]:
+    """Find sections by number; else the one above, if that has no subsections."""
+    wanted = _parsed(cited)
+    numbers = [_parsed(section.number) for section in sections]
+    words = {wanted[0]}
+    if wanted[0] in _ALIKE and not any(word == wanted[0] for word, number in numbers if number):
+        words = _ALIKE
+    there = [(section, number) for section, (word, number) in zip(sections, numbers, strict=True) if word in words]
+    hits = [section for section, number in there if number == wanted[1]]
+    above = wanted[1][:-1]
+    if hits or not above or any(number[:-1] == above for _, number in there):
+        return hits
+    return _numbered(sections, cited.rpartition(".")[0])
+
+
+# What one document calls a section, an answer may call an article; a chapter is never meant by it.
+_ALIKE = {"", "Article", "Clause"}
+
+
+def _parsed(number: str) -> tuple[str, tuple[str, ...]]:
+    """Split a number into word and steps, Roman ones made Arabic: "Chapter II" is ("Chapter", ("2",))."""
+    word, _, counted = number.rpartition(" ")
+    first, *rest = counted.split(".")
+    return word, (str(from_roman(first) or first), *rest) if first else ()

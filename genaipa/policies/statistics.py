@@ -1,13 +1,22 @@
-"""Readability statistics of a document (paper, section 6, table 1)."""
+"""Readability statistics (paper, section 6, table 1): of a document, and their distribution over many by group."""
 
 from __future__ import annotations
 
 import math
 import re
+from array import array
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
 
-from genaipa.policies.language import is_english
+from genaipa.policies.corpus_rows import group_of
+from genaipa.policies.document import is_english
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from genaipa.policies.document import Document
+
 
 # The paper's reading time: a word is five characters, and a person reads 265 words in a minute.
 CHARACTERS_PER_MINUTE = 5 * 265
@@ -124,3 +133,57 @@ def _syllables(part: str) -> int:
         spoken = re.sub(silent, "", spoken)
     groups = len(re.findall(r"[aeiouy]+", spoken))
     return max(1, groups + sum(len(re.findall(split, part)) for split in _SPLIT))
+
+
+MEASURES = ("words", "sections", "unique_words", "reading_time", "grade", "connective_words")
+"""The columns of table 1, in its units: shares are 0 to 1, reading time is in minutes."""
+
+
+class Quartiles(NamedTuple):
+    """The distribution of a measure over documents: a quarter is below `lower`, a quarter above `upper`."""
+
+    least: float
+    lower: float
+    median: float
+    upper: float
+    most: float
+
+
+class DocumentGroup(NamedTuple):
+    """A group of documents, how many they are, and the distribution of each measure."""
+
+    name: str
+    documents: int
+    spreads: dict[str, Quartiles]
+
+
+def measured(document: Document) -> tuple[float, ...]:
+    """The statistics of one document, in the order of `MEASURES`; NaN for measures that only English has."""
+    found = measure(document.text, document.about.language)
+    return (
+        found.words,
+        len(document.sections),
+        found.unique_words,
+        found.reading_time,
+        math.nan if found.grade is None else found.grade,
+        math.nan if found.connective_words is None else found.connective_words,
+    )
+
+
+def distributions(documents: Iterable[Document], by: str = "") -> list[DocumentGroup]:
+    """Measure documents in a stream, 48 bytes kept of each; the groups of the column `by`, by name, or all as one."""
+    found: dict[str, list[array[float]]] = {}
+    for document in documents:
+        columns = found.setdefault(group_of(document, by), [array("d") for _ in MEASURES])
+        for column, value in zip(columns, measured(document), strict=True):
+            column.append(value)
+    return [DocumentGroup(name, len(found[name][0]), dict(_spreads(found[name]))) for name in sorted(found)]
+
+
+def _spreads(columns: list[array[float]]) -> Iterator[tuple[str, Quartiles]]:
+    import numpy as np
+
+    for name, column in zip(MEASURES, columns, strict=True):
+        known = np.frombuffer(column)[~np.isnan(np.frombuffer(column))]
+        if known.size:
+            yield name, Quartiles(*map(float, np.quantile(known, (0, 0.25, 0.5, 0.75, 1))))

@@ -1,7 +1,9 @@
-"""Annotated answers: the expert reference for a (document, question), or the statement that the document is silent.
+"""Annotated answers and their corrections: the expert reference for a (document, question), or that it is silent.
 
 A file `annotations/NAME.yaml` belongs to one text of the document NAME and to one question set. Its answers hold for
-every question with the same text, in any set.
+every question with the same text, in any set. A file `corrections/NAME.yaml` belongs to the same two. Annotated answers
+stay as they are: a correction, with the sentence of the document that proves it, is a layer above them, applied where
+somebody asks for it.
 """
 
 from __future__ import annotations
@@ -14,8 +16,8 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 import yaml
 
-from genaipa.errors import DataError, UnknownNameError, UsageError
-from genaipa.files.strict_yaml import as_yaml, read_yaml
+from genaipa.errors import DataError, UnknownNameError, UsageError, clipped
+from genaipa.files.strict_yaml import as_yaml, digest, read_yaml
 from genaipa.policies.document import load_document
 from genaipa.questions.sets import Question, QuestionSet, load_question_set
 
@@ -143,7 +145,7 @@ def load_annotations(workspace: Workspace, document: str) -> Annotations:
 
 def _read(path: Path, document: str) -> Annotations:
     annotations = read_annotations(path)
-    for error in problems(path, document, annotations):
+    for error in annotation_problems(path, document, annotations):
         raise error
     return annotations
 
@@ -186,7 +188,7 @@ _TEMPLATE = """\
 """
 
 
-def problems(path: Path, document: str, annotations: Annotations) -> Iterator[DataError]:
+def annotation_problems(path: Path, document: str, annotations: Annotations) -> Iterator[DataError]:
     """Yield every problem of a file of annotated answers that shows in the file alone."""
     if annotations.document != document:
         yield DataError(path, f"belongs to '{annotations.document}'; name and file must agree.", "document")
@@ -321,3 +323,126 @@ def _folded(question: Question, asked: QuestionSet, company: str) -> str:
 
 def _plain(text: str) -> str:
     return " ".join(text.translate(_QUOTES).casefold().split())
+
+
+_ENDS = 2
+
+
+class Correction(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """The right values for one question: `silent`, `answer` and `sections`, as far as they are given.
+
+    The proof is a `sentence` of the document, word for word; or, where its words may not be passed on, its place in the
+    text `at` (first character, and the one after the last) and the SHA-256 of these characters.
+    """
+
+    silent: Silent | None = None
+    answer: str = ""
+    sections: tuple[str, ...] | None = None
+    sentence: str = ""
+    at: tuple[int, ...] | None = None
+    sha256: str = ""
+    why: str = ""
+
+    def proof(self, text: str) -> str:
+        """The sentence of the document's text that proves it, up to spacing; empty if it is not there."""
+        if self.sentence:
+            return self.sentence if _single_spaced(self.sentence) in _single_spaced(text) else ""
+        found = text[slice(*self.at)] if self.at else ""
+        return found if found and digest(found) == self.sha256 else ""
+
+    def applied(self, answer: AnnotatedAnswer) -> AnnotatedAnswer:
+        """The annotated answer with what is right in its place."""
+        silent = self.silent or answer.silent
+        sections = answer.sections if self.sections is None else self.sections
+        return msgspec.structs.replace(
+            answer,
+            silent=silent,
+            answer=self.answer or answer.answer,
+            sections=() if silent == "yes" else sections,
+            note=" ".join(filter(None, (answer.note, f"Corrected: {self.why}" if self.why else "Corrected."))),
+        )
+
+
+class Corrections(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """All corrections of one document's annotated answers, by the ids of the question set `questions`.
+
+    `digest` is the SHA-256 of the text that they are about.
+    """
+
+    document: str
+    questions: str
+    annotators: tuple[str, ...]
+    digest: str
+    corrections: dict[str, Correction]
+    date: str = ""
+    source: str = ""
+
+
+def correction_problems(path: Path, document: str, found: Corrections) -> Iterator[DataError]:
+    """Yield every problem of a file of corrections that shows in the file alone."""
+    if found.document != document:
+        yield DataError(path, f"belongs to '{found.document}'; name and file must agree.", "document")
+    for question, one in found.corrections.items():
+        for flaw in flaws(one):
+            yield DataError(path, flaw, f"corrections.{question}")
+
+
+def flaws(one: Correction) -> Iterator[str]:
+    """Yield every problem of a correction by itself."""
+    if one.silent is None and not one.answer.strip() and one.sections is None:
+        yield "corrects nothing: give silent, answer or sections."
+    if one.silent == "yes" and one.sections:
+        yield "is marked silent, so it can't rest on sections ('partly' can)."
+    if bool(one.sentence.strip()) == bool(one.at or one.sha256):
+        yield "wants its proof: a sentence of the document, or its place 'at' and sha256."
+    elif not one.sentence.strip() and (one.at is None or len(one.at) != _ENDS or not one.sha256):
+        yield "wants both: the place 'at', as [first, end] in characters, and sha256."
+
+
+def unproved(path: Path, found: Corrections, text: str) -> Iterator[DataError]:
+    """Yield every correction whose proof is not in the text that it is about."""
+    for question, one in found.corrections.items():
+        given = one.sentence.strip() or (one.at and len(one.at) == _ENDS and one.sha256)
+        if given and not one.proof(text):
+            said = f"'{clipped(one.sentence)}'" if one.sentence else f"the passage at {list(one.at or ())}"
+            yield DataError(path, f"{said} is not in {found.document}'s text.", f"corrections.{question}")
+
+
+def find_corrections(workspace: Workspace, document: Document) -> list[tuple[str, Corrections]]:
+    """Find the corrections about this very text in every layer (with its name), the nearest last.
+
+    A DataError for a bad file, and for a correction whose proof is not in the text.
+    """
+    known = []
+    for layer, path in reversed(workspace.every("corrections").get(document.name, ())):
+        found = read_yaml(path, Corrections)
+        if found.digest == document.digest:
+            for error in (*correction_problems(path, document.name, found), *unproved(path, found, document.text)):
+                raise error
+            known.append((layer, found))
+    return known
+
+
+def correct(annotations: Annotations, corrections: dict[str, Correction]) -> Annotations:
+    """Put what is right in the place of annotated answers that are corrected."""
+    answers = {
+        question: corrections[question].applied(answer) if question in corrections else answer
+        for question, answer in annotations.answers.items()
+    }
+    return msgspec.structs.replace(annotations, answers=answers)
+
+
+def noted(answer: AnnotatedAnswer, right: AnnotatedAnswer) -> AnnotatedAnswer:
+    """The annotated answer as it is, with what a correction says of it as a note."""
+    if answer == right:
+        return answer
+    said = right.answer if right.answer != answer.answer else ""
+    silent = right.silent if right.silent != answer.silent else ""
+    # The note of a corrected answer begins with that of the answer, and goes on with why.
+    parts = (answer.note, "A correction is known:", silent and f"silent: {silent}.", said)
+    why = right.note.removeprefix(answer.note).strip()
+    return msgspec.structs.replace(answer, note=" ".join(filter(None, (*parts, why))))
+
+
+def _single_spaced(text: str) -> str:
+    return " ".join(text.split())

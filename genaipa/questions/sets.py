@@ -97,12 +97,12 @@ def load_question_set(name: str, workspace: WorkspaceLike = None) -> QuestionSet
         raise UnknownNameError("question set", name, files)
     path = files[name][1]
     questions = read_yaml(path, QuestionSet)
-    for error in problems(path, name, questions):
+    for error in question_problems(path, name, questions):
         raise error
     return questions
 
 
-def problems(path: Path, name: str, questions: QuestionSet) -> Iterator[DataError]:
+def question_problems(path: Path, name: str, questions: QuestionSet) -> Iterator[DataError]:
     """Yield every problem of a question file that shows in the file alone."""
     if questions.name != name:
         yield DataError(path, f"the set calls itself '{questions.name}'; name and file must agree.", "name")

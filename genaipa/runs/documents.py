@@ -12,7 +12,7 @@ import msgspec
 
 from genaipa.errors import DataError
 from genaipa.files.strict_yaml import read_text
-from genaipa.policies.corpus_rows import document, line
+from genaipa.policies.corpus_rows import document, json_line
 from genaipa.policies.document import About, Document
 from genaipa.runs import journal
 from genaipa.runs.corpus import DOCUMENTS
@@ -85,4 +85,4 @@ def text_file(folder: Path, facts: DocumentFacts) -> Path:
 
 def kept_lines(documents: Iterable[Document]) -> str:
     """The content of the file that keeps these documents."""
-    return b"".join(map(line, documents)).decode()
+    return b"".join(map(json_line, documents)).decode()

@@ -21,12 +21,13 @@ from genaipa.questions.annotations import (
     Annotations,
     annotated_texts,
     carry_over,
+    correct,
     find_annotations,
+    find_corrections,
     question_set,
     read_annotations,
     same_questions,
 )
-from genaipa.questions.corrections import correct, find_corrections
 from genaipa.questions.sets import Question, QuestionSet
 from genaipa.runs import journal
 from genaipa.runs.documents import kept_text, text_file

@@ -16,7 +16,7 @@ import msgspec
 
 from genaipa.errors import DataError, GenaipaError
 from genaipa.files.json_text import DAMAGE, why
-from genaipa.questions.corrections import noted
+from genaipa.questions.annotations import noted
 from genaipa.questions.sets import Wording
 from genaipa.runs.audit import audit_of, excluded_answers
 from genaipa.runs.inputs import Inputs

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import msgspec
 
-from genaipa.questions.corrections import Correction, flaws
+from genaipa.questions.annotations import Correction, flaws
 from genaipa.scoring.rubric import Values
 
 if TYPE_CHECKING:

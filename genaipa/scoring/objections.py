@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal
 from genaipa.errors import GenaipaError, UsageError, clipped, command
 from genaipa.files.strict_yaml import digest
 from genaipa.policies.document import load_document
-from genaipa.questions.corrections import Correction
+from genaipa.questions.annotations import Correction
 from genaipa.runs.finding import run_folders
 from genaipa.runs.folder import now
 from genaipa.runs.inputs import Inputs

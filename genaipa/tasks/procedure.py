@@ -15,8 +15,7 @@ from msgspec.structs import replace
 from genaipa.errors import OptionError, UsageError
 from genaipa.files.strict_yaml import as_yaml, digest, read_text
 from genaipa.policies.corpus_rows import LAYER
-from genaipa.policies.document import load_document
-from genaipa.policies.parts import split_parts
+from genaipa.policies.document import load_document, split_parts
 from genaipa.questions.annotations import annotated_texts, find_annotations
 from genaipa.questions.sets import WORDINGS, QuestionSet, Wording, load_question_set
 from genaipa.runs.conversation import NO_WORDS

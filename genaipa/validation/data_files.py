@@ -16,15 +16,21 @@ from genaipa.errors import DataError, GenaipaError, clipped, nearest
 from genaipa.files.json_text import DAMAGE, why
 from genaipa.files.strict_yaml import UNREADABLE, read_partly, read_text
 from genaipa.kinds import hooks
-from genaipa.policies.document import About, Document, load_document, read_document
-from genaipa.policies.document import problems as document_problems
-from genaipa.policies.lookup import resolve
-from genaipa.questions.annotations import Annotations, filled, find_annotations, is_about, question_set, why_unused
-from genaipa.questions.annotations import problems as annotation_problems
-from genaipa.questions.corrections import Corrections, unproved
-from genaipa.questions.corrections import problems as correction_problems
-from genaipa.questions.sets import QuestionSet
-from genaipa.questions.sets import problems as question_problems
+from genaipa.policies.document import About, Document, document_problems, load_document, read_document
+from genaipa.policies.sections import resolve
+from genaipa.questions.annotations import (
+    Annotations,
+    Corrections,
+    annotation_problems,
+    correction_problems,
+    filled,
+    find_annotations,
+    is_about,
+    question_set,
+    unproved,
+    why_unused,
+)
+from genaipa.questions.sets import QuestionSet, question_problems
 from genaipa.runs.finding import is_run, open_run
 from genaipa.runs.folder import ANSWERS, CONVERSATIONS, MANIFEST
 from genaipa.runs.integrity import damage

@@ -13,10 +13,10 @@ from genaipa.errors import DataError
 from genaipa.files.strict_yaml import as_yaml, digest
 from genaipa.policies.document import load_document
 from genaipa.questions.annotations import (
+    annotation_problems,
     carry_over,
     find_annotations,
     load_annotations,
-    problems,
     read_annotations,
     template,
 )
@@ -128,9 +128,9 @@ def test_silent_has_three_values_and_is_read_as_it_was_before() -> None:
         with pytest.raises(DataError, match=r"answers\.Q1\.silent"):
             read_annotations(write("wrong.yaml", path.read_text().replace("silent: yes", f"silent: {wrong}", 1)))
     resting = path.read_text().replace("answer: So.", "answer: So., sections: ['1']")
-    assert [error.entry for error in problems(path, "acme", read_annotations(write("some.yaml", resting)))] == [
-        f"answers.{question}" for question in read.silent
-    ]
+    assert [
+        error.entry for error in annotation_problems(path, "acme", read_annotations(write("some.yaml", resting)))
+    ] == [f"answers.{question}" for question in read.silent]
 
 
 def test_annotations_hold_for_the_set_that_their_author_saw() -> None:

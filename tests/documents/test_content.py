@@ -7,7 +7,7 @@ import re
 import pytest
 
 from genaipa.policies.document import DocumentKind, load_document
-from genaipa.policies.lookup import resolve
+from genaipa.policies.sections import resolve
 from genaipa.questions.annotations import load_annotations
 from genaipa.questions.sets import load_question_set
 from genaipa.workspace import find_workspace

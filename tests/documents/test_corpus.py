@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 from genaipa.errors import DataError, MissingPackageError, UsageError
 from genaipa.policies.corpus import Corpus, documents_of, examine
-from genaipa.policies.corpus_rows import line
-from genaipa.policies.distribution import distributions, measured
+from genaipa.policies.corpus_rows import json_line
 from genaipa.policies.made_up import made_up
+from genaipa.policies.statistics import distributions, measured
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -122,7 +122,7 @@ def test_lines_and_parquet_are_the_same_corpus(
     found = list(documents_of(folder / "c.parquet"))
     lines(folder / "c.jsonl", *({**one, "date": str(one["date"])} for one in table))
     assert list(documents_of(folder / "c.jsonl")) == found
-    (folder / "again.jsonl").write_bytes(b"".join(map(line, found)))
+    (folder / "again.jsonl").write_bytes(b"".join(map(json_line, found)))
     assert list(documents_of(folder / "again.jsonl")) == found
     one, other = examine(folder / "c.parquet", by="land"), examine(folder / "c.jsonl", by="land")
     assert one.first.tolist() == other.first.tolist()
@@ -203,7 +203,7 @@ def test_a_corpus_is_read_in_a_stream(tmp_path: Path) -> None:
     """Checking and drawing from a corpus takes a fifth of its size in memory."""
     path = tmp_path / "c.jsonl"
     with path.open("wb") as file:
-        file.writelines(map(line, made_up(1000)))
+        file.writelines(map(json_line, made_up(1000)))
     examine(path)
     tracemalloc.start()
     corpus = examine(path, by="sector")
@@ -216,7 +216,7 @@ def test_a_corpus_is_read_in_a_stream(tmp_path: Path) -> None:
 def test_statistics_are_distributions(tmp_path: Path, genaipa: Callable[..., Finished]) -> None:
     """Each measure's median, quartiles and range by group are those of the documents' own statistics."""
     path = tmp_path / "c.jsonl"
-    path.write_bytes(b"".join(map(line, made_up(40))))
+    path.write_bytes(b"".join(map(json_line, made_up(40))))
     told = json.loads(genaipa("policies", "stats", "--documents", path, "--by", "sector", "--json").out)
     every = list(documents_of(path))
     shops = np.array([measured(one) for one in every if one.about.groups["sector"] == "shop"])

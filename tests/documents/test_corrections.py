@@ -13,7 +13,7 @@ from stores import opened, score
 from genaipa.errors import DataError
 from genaipa.files.strict_yaml import digest
 from genaipa.policies.document import load_document
-from genaipa.questions.corrections import find_corrections
+from genaipa.questions.annotations import find_corrections
 from genaipa.reports.gather import gather
 from genaipa.reports.report import Report
 from genaipa.runs.inputs import Inputs

@@ -8,10 +8,8 @@ import pytest
 from analysts import make_answers
 
 import genaipa
-from genaipa.policies.distribution import distributions
-from genaipa.policies.document import About, Document
-from genaipa.policies.language import is_english
-from genaipa.policies.statistics import measure
+from genaipa.policies.document import About, Document, is_english
+from genaipa.policies.statistics import distributions, measure
 from genaipa.questions.annotations import AnnotatedAnswer
 from genaipa.reports.chapters.silent import silent_questions
 from genaipa.scoring.evidence.examine import examine

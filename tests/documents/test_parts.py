@@ -11,8 +11,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from genaipa.policies.document import About, Document, load_document
-from genaipa.policies.parts import split_parts
+from genaipa.policies.document import About, Document, load_document, split_parts
 
 if TYPE_CHECKING:
     from collections.abc import Callable

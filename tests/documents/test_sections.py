@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from genaipa.policies.lookup import resolve
-from genaipa.policies.sections import Section, find_sections
+from genaipa.policies.sections import Section, find_sections, resolve
 
 ROOT = Path(__file__).parents[2]
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from genaipa.errors import DataError
-from genaipa.policies import word
+from genaipa.policies import formats
 from genaipa.policies.adding import extract
 from genaipa.policies.sections import find_sections
 
@@ -121,7 +121,7 @@ def test_what_is_no_word_document_is_refused_in_a_sentence(monkeypatch: pytest.M
     assert len(swollen) < 30_000
     with pytest.raises(DataError, match="has more than 200,000 elements"):
         extract(write("packed.docx", swollen))
-    monkeypatch.setattr(word, "MOST_BYTES", 1000)
+    monkeypatch.setattr(formats, "MOST_BYTES", 1000)
     with pytest.raises(DataError, match="holds more than"):
         extract(write("swollen.docx", docx(paragraph("Hello. " * 1000))))
 

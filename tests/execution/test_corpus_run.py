@@ -14,7 +14,7 @@ from genaipa.archive.run_files import run_files
 from genaipa.execution.observer import Observer
 from genaipa.execution.prepare import prepare
 from genaipa.execution.request import RunRequest
-from genaipa.policies.corpus_rows import line
+from genaipa.policies.corpus_rows import json_line
 from genaipa.policies.document import load_document
 from genaipa.policies.made_up import made_up
 from genaipa.runs.run import load_run
@@ -41,7 +41,7 @@ def corpus(tmp_path: Path) -> Path:
 
 def written(path: Path, *documents: Document) -> Path:
     """Write a corpus."""
-    path.write_bytes(b"".join(map(line, documents)))
+    path.write_bytes(b"".join(map(json_line, documents)))
     return path
 
 

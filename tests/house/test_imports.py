@@ -110,7 +110,7 @@ def test_the_splitter_s_telemetry_is_never_imported(tmp_path: Path) -> None:
     """The client langsmith comes with the splitter: splitting imports none of it, whatever variables say."""
     (tmp_path / "genaipa.toml").touch()
     probe = (
-        "import sys; from genaipa.policies.parts import split_parts\n"
+        "import sys; from genaipa.policies.document import split_parts\n"
         "from genaipa.policies.document import load_document\n"
         "assert len(split_parts(load_document('brindlecart'), 500, len)) > 1\n"
         "print(*[name for name in sys.modules if name.startswith('langsmith')], 'none')"

@@ -12,7 +12,7 @@ import pytest
 from queues import work
 from stores import score
 
-from genaipa.policies.corpus_rows import line
+from genaipa.policies.corpus_rows import json_line
 from genaipa.policies.made_up import made_up
 from genaipa.reports import page
 from genaipa.reports.chapters.cost import by_system
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 def run(tmp_path: Path, genaipa: Callable[..., Finished]) -> Run:
     """A run on a corpus of 20 documents in three shards, three questions about each."""
     (tmp_path / "genaipa.toml").touch()
-    (tmp_path / "c.jsonl").write_bytes(b"".join(map(line, made_up(20))))
+    (tmp_path / "c.jsonl").write_bytes(b"".join(map(json_line, made_up(20))))
     asked = ("run", "-s", "extractive", "-e", "quality", "--limit", "3", "--documents", "c.jsonl")
     done = genaipa(*asked, "--shard", "7")
     assert done.code == 0, done.err
@@ -103,7 +103,7 @@ def test_metrics_without_annotated_answers(run: Run) -> None:
 def test_long_and_empty_tables(tmp_path: Path, genaipa: Callable[..., Finished]) -> None:
     """A page counts its texts, leaves out columns without a value, and explains intervals in no chapter."""
     (tmp_path / "genaipa.toml").touch()
-    (tmp_path / "c.jsonl").write_bytes(b"".join(map(line, made_up(30))))
+    (tmp_path / "c.jsonl").write_bytes(b"".join(map(json_line, made_up(30))))
     asked = ("run", "-s", "extractive", "-e", "quality", "--limit", "2", "--documents", "c.jsonl")
     assert genaipa(*asked).code == 0
     run = load_run("latest")

@@ -15,7 +15,7 @@ from stores import kept, opened, score, undo
 from genaipa.errors import DataError, UsageError
 from genaipa.files.strict_yaml import digest, read_yaml
 from genaipa.policies.document import About, Document
-from genaipa.questions.corrections import Correction, Corrections
+from genaipa.questions.annotations import Correction, Corrections
 from genaipa.runs.folder import now
 from genaipa.scoring import chain
 from genaipa.scoring.current import CurrentScores

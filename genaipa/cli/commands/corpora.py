@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from genaipa.policies.corpus import Corpus
-    from genaipa.policies.distribution import Group
     from genaipa.policies.document import Document
+    from genaipa.policies.statistics import DocumentGroup
 
 _HEADERS = {
     "words": "words",
@@ -67,7 +67,7 @@ def stats(
     if names:
         raise UsageError("a corpus is measured as a whole; leave out the names, or --documents.")
     from genaipa.policies.corpus import documents_of, examine
-    from genaipa.policies.distribution import distributions
+    from genaipa.policies.statistics import distributions
 
     with _counting("checking") as count:
         corpus = examine(documents, by=by, seen=count)
@@ -95,7 +95,7 @@ def generate(
     Each says what an invented company does with data: other sections, other promises, another sector and country. One
     in twenty is a later snapshot with the very same text.
     """
-    from genaipa.policies.corpus_rows import line
+    from genaipa.policies.corpus_rows import json_line
     from genaipa.policies.made_up import made_up
 
     if file.suffix != ".jsonl":
@@ -103,7 +103,7 @@ def generate(
     check_new(file, force=force)
     with _counting("made", count) as told, written(file, force=force) as lines:
         for document in _counted(made_up(count, seed), told):
-            lines.write(line(document))
+            lines.write(json_line(document))
     show(f"{file}: {number(count, 'made-up policy', 'made-up policies')}, each a line.")
     show(f"Next: {command('genaipa', 'policies', 'stats', '--documents', file, '--by', 'sector')}")
 
@@ -131,8 +131,8 @@ def _counted(documents: Iterable[Document], count: Any) -> Iterator[Document]:
 
 
 def _print_documents(names: tuple[str, ...], *, json: bool, output: Path | None, force: bool) -> None:
-    from genaipa.policies.distribution import MEASURES, measured
     from genaipa.policies.document import document_names
+    from genaipa.policies.statistics import MEASURES, measured
 
     here = current_workspace()
     rows: list[dict[str, Any]] = []
@@ -163,13 +163,13 @@ def _shown(measure: str, value: float) -> str:
     return forms.get(measure, "{:,.0f}").format(value)
 
 
-def _rows(group: Group, by: str) -> Iterator[dict[str, Any]]:
+def _rows(group: DocumentGroup, by: str) -> Iterator[dict[str, Any]]:
     for measure, spread in group.spreads.items():
         values = {name: _rounded(measure, value) for name, value in spread._asdict().items()}
         yield {**({by: group.name} if by else {}), "documents": group.documents, "measure": measure, **values}
 
 
-def _as_json(corpus: Corpus, groups: list[Group], by: str) -> dict[str, Any]:
+def _as_json(corpus: Corpus, groups: list[DocumentGroup], by: str) -> dict[str, Any]:
     return {
         "file": str(corpus.path),
         "digest": corpus.digest,
@@ -181,7 +181,7 @@ def _as_json(corpus: Corpus, groups: list[Group], by: str) -> dict[str, Any]:
     }
 
 
-def _print_distributions(corpus: Corpus, groups: list[Group], by: str) -> None:
+def _print_distributions(corpus: Corpus, groups: list[DocumentGroup], by: str) -> None:
     cells = []
     for group in groups:
         for measure, spread in group.spreads.items():

@@ -18,7 +18,7 @@ from genaipa.workspace import shipped
 
 if TYPE_CHECKING:
     from genaipa.policies.document import Document
-    from genaipa.questions.corrections import Correction
+    from genaipa.questions.annotations import Correction
     from genaipa.scoring.objections import Filed
     from genaipa.workspace import Workspace
 

@@ -192,7 +192,7 @@ def _path(workspace: Workspace, document: Document) -> Path:
 
 
 def _print_section(document: Document, label: str, *, json: bool) -> None:
-    from genaipa.policies.lookup import resolve
+    from genaipa.policies.sections import resolve
 
     found = resolve(document.sections, label)
     if found is None:

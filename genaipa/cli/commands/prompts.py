@@ -137,7 +137,7 @@ def _print_text(name: str, text: str, *, exact: bool) -> None:
 def _script(workspace: Workspace, loaded: Prompts, policy: str) -> Script:
     """The messages for a document in parts of the usual size."""
     from genaipa.execution.ready import PART_TOKENS
-    from genaipa.policies.parts import split_parts
+    from genaipa.policies.document import split_parts
     from genaipa.questions.sets import load_question_set
     from genaipa.systems.tokens import estimated
     from genaipa.tasks.script import Script

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from genaipa.policies.lookup import resolve
+from genaipa.policies.sections import resolve
 from genaipa.scoring.evidence.abstention import Silence, find_silence
 from genaipa.scoring.evidence.outline import outline
 from genaipa.scoring.evidence.quotations import Quotation, find_quotations

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from genaipa.policies.lookup import resolve
-from genaipa.policies.sections import Section
+from genaipa.policies.sections import Section, resolve
 from genaipa.scoring.evidence.quotations import NEAR, nearest
 from genaipa.scoring.evidence.text_index import index_text
 

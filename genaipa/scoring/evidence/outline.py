@@ -11,8 +11,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from genaipa.policies.numbering import follows
-from genaipa.policies.sections import Section
+from genaipa.policies.sections import Section, follows
 
 if TYPE_CHECKING:
     from genaipa.policies.document import Document

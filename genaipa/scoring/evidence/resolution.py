@@ -11,9 +11,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from genaipa.policies.lookup import resolve
-from genaipa.policies.numbering import from_roman
-from genaipa.policies.sections import Section
+from genaipa.policies.sections import Section, from_roman, resolve
 from genaipa.scoring.evidence.citations import Citation, find_citations
 from genaipa.scoring.evidence.section_finder import Found, SectionFinder, shares
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from genaipa.policies.lookup import resolve
-from genaipa.policies.sections import Section
+from genaipa.policies.sections import Section, resolve
 from genaipa.scoring.evidence.headings import Headings
 from genaipa.scoring.evidence.outline import numbers_inside, outline
 from genaipa.scoring.evidence.text_index import fold

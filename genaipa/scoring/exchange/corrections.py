@@ -8,8 +8,7 @@ import msgspec
 
 from genaipa.errors import GenaipaError, UsageError
 from genaipa.policies.document import load_document
-from genaipa.questions.annotations import find_annotations, question_set, same_questions
-from genaipa.questions.corrections import Correction, Corrections
+from genaipa.questions.annotations import Correction, Corrections, find_annotations, question_set, same_questions
 from genaipa.runs.permission import may_be_passed_on
 from genaipa.scoring.objections import find_document
 

@@ -15,8 +15,7 @@ from genaipa.ui.widgets import ANY, FOLD, Row, Text, format_time, long_table, no
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from genaipa.questions.annotations import Silent
-    from genaipa.questions.corrections import Correction
+    from genaipa.questions.annotations import Correction, Silent
     from genaipa.scoring.answers import Case
     from genaipa.scoring.objections import Filed
     from genaipa.scoring.people import User

@@ -1,18 +1,25 @@
-"""Convert a web page to Markdown, and check whether an extracted text has the page's tables and lists.
+"""Other formats as Markdown: a web page, a Word document by way of a web page, and the lines of a PDF.
 
-Extractors of main text may drop tables and lists as decoration; in a privacy policy they matter most. This conversion
-keeps everything but the elements that HTML marks as outside the text: scripts, navigation, headers, footers and asides.
+Extractors of main text may drop a page's tables and lists as decoration; in a privacy policy they matter most. The
+conversion keeps everything but the elements that HTML marks as outside the text: scripts, navigation, headers, footers
+and asides; and an extracted text is checked for the page's tables and lists.
 """
 
 from __future__ import annotations
 
+import io
 import re
+import zipfile
+from collections import Counter
 from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+from genaipa.errors import DataError
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
 
 _UNREAD = (
     "//comment() | //processing-instruction() | //script | //style | //noscript | //template | //iframe | //svg"
@@ -78,7 +85,7 @@ class Page:
 
     def _has_headings(self, text: str) -> bool:
         """Whether the blocks in a text have their headings above them; the page's title isn't missed."""
-        there, headings = _bare(text), _Lines(text, "#")
+        there, headings = _bare(text), _PageLines(text, "#")
         titles = [block for block in self._blocks if block.startswith("# ")]
         above: list[str] = []
         for block in self._blocks:
@@ -137,13 +144,13 @@ def _structures(scope: Any) -> Iterator[tuple[str, list[list[str]]]]:
 
 
 def _held(structures: list[tuple[str, list[list[str]]]], text: str) -> Structures:
-    lines = {"table": _Lines(text, r"\|"), "list": _Lines(text, r"(?:[-*+]|\d+[.)])\s")}
+    lines = {"table": _PageLines(text, r"\|"), "list": _PageLines(text, r"(?:[-*+]|\d+[.)])\s")}
     lost = [kind for kind, entries in structures if not all(lines[kind].have(entry) for entry in entries)]
     kinds = [kind for kind, _ in structures]
     return Structures(kinds.count("table"), kinds.count("list"), lost.count("table"), lost.count("list"))
 
 
-class _Lines:
+class _PageLines:
     """The lines of a text that begin with a mark, without marks and blanks."""
 
     def __init__(self, text: str, mark: str) -> None:
@@ -289,3 +296,146 @@ def _is_layout(element: Any) -> bool:
 def _has_headed_text(element: Any) -> bool:
     words = sum(len(_line(heading).split()) for heading in element.iterdescendants(*_HEADINGS))
     return 0 < words < len(_line(element).split())
+
+
+MOST_BYTES = 20_000_000
+"""Unpacked text and markup of a file at most; pictures are not read."""
+
+MOST_ELEMENTS = 100_000
+"""Elements of a page at most: a long policy has some thousand."""
+MOST_IN_WORD = 200_000
+"""Elements of a Word document at most, which takes several for a few words."""
+# Whatever they are called: the prefix of a name is the file's own.
+_ELEMENTS = re.compile(rb"<[^/?!]")
+
+TEXT = "word/document.xml"
+# Word's title of a whole document is a paragraph style, which is no heading to the library.
+_STYLES = "p[style-name='Title'] => h1:fresh"
+
+
+def is_word(raw: bytes) -> bool:
+    """Whether these bytes are a Word document, by their list of files."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(raw)) as archive:
+            return TEXT in archive.namelist()
+    except (zipfile.BadZipFile, NotImplementedError, ValueError, OSError):
+        return False
+
+
+def as_page(raw: bytes, source: str, mammoth: Any) -> tuple[str, int]:
+    """Convert to HTML with the library `mammoth`, and count the headings whose numbers only Word generates.
+
+    A DataError for anything that can't be read.
+    """
+    if raw.startswith(b"\xd0\xcf\x11\xe0"):
+        raise DataError(source, "is an old Word document or one with a password; save it as .docx without a password.")
+    if not is_word(raw):
+        raise DataError(source, "is not a Word document that can be read.")
+    with zipfile.ZipFile(io.BytesIO(raw)) as archive:
+        read = [member for member in archive.infolist() if member.filename.endswith((".xml", ".rels"))]
+        if sum(member.file_size for member in read) > MOST_BYTES:
+            raise DataError(source, f"holds more than {MOST_BYTES // 1_000_000} MB of text; save it as a .txt file.")
+        # The library needs minutes and gigabytes for a few kilobytes of packed paragraphs.
+        if sum(len(_ELEMENTS.findall(archive.read(member))) for member in read) > MOST_IN_WORD:
+            raise DataError(source, f"has more than {MOST_IN_WORD:,} elements; save it as a .txt file.")
+    numbered: list[Any] = []
+
+    def note(paragraph: Any) -> Any:
+        heading = re.match(r"heading \d", paragraph.style_name or "", re.IGNORECASE)
+        if heading and paragraph.numbering is not None and paragraph.numbering.is_ordered:
+            numbered.append(paragraph)
+        return paragraph
+
+    try:
+        found = mammoth.convert_to_html(
+            io.BytesIO(raw),
+            style_map=_STYLES,
+            convert_image=lambda _image: [],
+            transform_document=mammoth.transforms.paragraph(note),
+            include_embedded_style_map=False,
+        )
+    except Exception as error:
+        # A broken file can make the library and its parser raise anything.
+        raise DataError(source, f"is not a Word document that can be read ({type(error).__name__}).") from error
+    return f"<html><body>{found.value}</body></html>", len(numbered)
+
+
+HEADING = re.compile(
+    r"(?i:Chapter|Part|Section|Article|Art\.|Annex|Appendix|§)\s*[\dIVXL]"
+    r"|\d+(?:\.\d+)*[.)]?\s+[\"“(]?[A-Z]|(?:[IVXL]+|[A-Z])\.\s+[A-Z]"
+)
+_ITEM = re.compile(r"[-*•▪◦●\u2013—]\s|\(?(?:\d{1,2}|[a-z]|[ivx]+)[.)]\s")
+_SHORT = 40  # characters that no full line has less of
+_PAGE_NUMBER = re.compile(r"(?:page\s+)?\d{1,4}(?:\s*(?:of|/)\s*\d{1,4})?", re.IGNORECASE)
+_LONGEST_TITLE = 100  # characters
+_FILE = re.compile(r"\.[A-Za-z]\w{1,4}$")
+
+
+def paragraphs(pages: list[str]) -> str:
+    """Join the lines of pages to paragraphs, without page numbers and running titles.
+
+    A line continues the one before if that one is full, or if it begins in lower case.
+    """
+    lines = _without_furniture([[line.strip() for line in page.strip().split("\n")] for page in pages])
+    lengths = sorted(len(line) for line in lines if line)
+    # Most lines of running text are nearly as long as the longest ones.
+    full = max(_SHORT, 0.75 * lengths[int(0.9 * (len(lengths) - 1))]) if lengths else _SHORT
+    words = set(re.findall(r"\w+", " ".join(lines).lower()))
+    found: list[str] = []
+    last = ""
+    for line in lines:
+        if line and last and _goes_on(last, line, full):
+            found[-1] = _joined(found[-1], line, words)
+        elif line:
+            found.append(line)
+        last = line
+    return "\n\n".join(found) + "\n" if found else ""
+
+
+def _goes_on(last: str, line: str, full: float) -> bool:
+    if _ITEM.match(line) or (HEADING.match(line) and not line.endswith((".", ",", ";")) and len(line) < full):
+        return False
+    ended = last.endswith((".", "!", "?", ":", ";"))
+    heading = HEADING.match(last) is not None and len(last) < full and not ended
+    if line[0].islower():
+        return not heading or last.endswith(("-", ","))
+    return len(last) >= full and not (ended and len(line) < full)
+
+
+def _joined(before: str, line: str, words: set[str]) -> str:
+    """Join two lines; a hyphenated word becomes one if the document has it so elsewhere."""
+    broken = re.search(r"(\w+)[-\u00ad]$", before)
+    if not broken or not line[0].islower():
+        return f"{before} {line}"
+    rest = re.match(r"\w+", line)
+    whole = (broken.group(1) + rest.group()).lower() if rest else ""
+    return (before[:-1] if before.endswith("\u00ad") or whole in words else before) + line
+
+
+def _without_furniture(pages: list[list[str]]) -> list[str]:
+    """Drop page numbers, and first and last lines that most pages share."""
+    edges = Counter(_edge(line) for page in pages for line in {page[0], page[-1]} if line)
+    often = max(3, len(pages) / 2)
+    found: list[str] = []
+    for page in pages:
+        kept = list(page)
+        for i in (-1, 0):
+            if kept and (_PAGE_NUMBER.fullmatch(kept[i]) or edges[_edge(kept[i])] >= often):
+                kept.pop(i)
+        found += kept
+    return found
+
+
+def _edge(line: str) -> str:
+    """A running title without the number of its page."""
+    return re.sub(r"\d+", "0", line)
+
+
+def pdf_title(stated: str, pages: list[str]) -> str:
+    """Title in the metadata unless it is a file's name; else the first line, if it looks like a title."""
+    stated = " ".join(stated.split())
+    if stated and not re.match(r"untitled\b|Microsoft \w+ - ", stated, re.IGNORECASE) and not _FILE.search(stated):
+        return stated
+    first, second = ([line.strip() for page in pages for line in page.split("\n") if line.strip()] + ["", ""])[:2]
+    looks_like_one = re.fullmatch(r"[A-Z][^\d]*[^\d.,:;!?-]", first) and len(first) <= _LONGEST_TITLE
+    return first if looks_like_one and not HEADING.match(first) and not second[:1].islower() else ""
