@@ -14,9 +14,9 @@ from genaipa.errors import UsageError
 from genaipa.execution import judging
 from genaipa.execution.engine import RunLimits
 from genaipa.execution.observer import Observer
+from genaipa.execution.places import place_of
 from genaipa.execution.prepare import prepare
 from genaipa.execution.request import RunRequest
-from genaipa.execution.shards.dispatched import ask_on, place_of
 from genaipa.execution.shards.run import ask
 from genaipa.files.strict_yaml import convert
 from genaipa.judging.plan import JudgeRequest
@@ -185,10 +185,7 @@ async def run_async(
     if place is not None:
         place.check_installed()
     prepared = prepare(here, request, observer)
-    if place is None:
-        await ask(prepared, limits, observer)
-    else:
-        await ask_on(prepared, place, limits, observer)
+    await ask(prepared, limits, observer, place)
     return Run(here, prepared.open())
 
 

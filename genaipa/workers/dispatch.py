@@ -47,7 +47,7 @@ class Jobs:
         """A job's worker died or can't go on; whether the job got further with it, so that it counts as no trial."""
         return False
 
-    def log(self, sentence: str) -> None:
+    def said(self, sentence: str) -> None:
         """Something worth knowing about a worker."""
 
     def redact(self, words: str) -> str:
@@ -291,7 +291,7 @@ class Dispatcher:
         worker.state, worker.why = "out", why
         self.workers.end(name)
         if self._usable() or any(one.state == "away" for one in self.known.values()):
-            self.jobs.log(f"worker {name} is given nothing more: {why}")
+            self.jobs.said(f"worker {name} is given nothing more: {why}")
             return
         if self.not_ready:
             raise NotReadyError(f"no worker can go on: {why}", kind="workers")

@@ -54,7 +54,7 @@ class Told(Jobs):
         self.heard.append(("lost", number, why))
         return number == 6
 
-    def log(self, sentence: str) -> None:
+    def said(self, sentence: str) -> None:
         """A sentence."""
         self.heard.append(("said", 0, sentence))
 

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from genaipa.cli.terminal.progress import TerminalObserver
     from genaipa.execution.batches.batched import Batching
     from genaipa.execution.engine import RunLimits
+    from genaipa.execution.places import On
     from genaipa.execution.request import PreparedRun, RunRequest
     from genaipa.execution.run import Outcome
-    from genaipa.execution.shards.dispatched import On
 
 PARTIAL, CAPPED, INTERRUPTED = 3, SpendingCapError.exit_code, 130
 BESIDE_RESUME = frozenset(
@@ -138,7 +138,7 @@ def _replicate(number: int, prepared: PreparedRun, *, on: str | None) -> None:
 
 def _place(context: typer.Context) -> On | None:
     """Read the place of a run's workers before the run is prepared; None without any."""
-    from genaipa.execution.shards.dispatched import place_of
+    from genaipa.execution.places import place_of
 
     options = context.params
     if options["new"] and options["shards"] is not None:
@@ -264,17 +264,15 @@ def carry_out(
 
     from genaipa.cli.commands import run_summary
     from genaipa.cli.terminal.progress import interrupted
-    from genaipa.execution.shards import dispatched
+    from genaipa.execution.places import no_shards
+    from genaipa.execution.shards.request import ShardedRun
 
-    if on is not None:
-        dispatched.check_shards(prepared)
+    if on is not None and not isinstance(prepared, ShardedRun):
+        raise no_shards()
     if prepared.complete:
         return run_summary.already_complete(prepared, json=json)
     try:
-        if on is None:
-            outcome = asyncio.run(_promptly(prepared, limits, observer))
-        else:
-            outcome = dispatched.carry_out_on(prepared, on, limits, observer)
+        outcome = asyncio.run(_promptly(prepared, limits, observer, on))
     except (KeyboardInterrupt, asyncio.CancelledError):
         interrupted(prepared.folder, again)
         return INTERRUPTED
@@ -282,10 +280,10 @@ def carry_out(
     return {"complete": 0, "capped": CAPPED}.get(outcome.status, PARTIAL)
 
 
-async def _promptly(prepared: PreparedRun, limits: RunLimits, observer: TerminalObserver) -> Outcome:
+async def _promptly(prepared: PreparedRun, limits: RunLimits, observer: TerminalObserver, on: On | None) -> Outcome:
     """Carry out a run that Ctrl-C stops also while a document is cut into parts."""
     from genaipa.cli.terminal.stopping import promptly
     from genaipa.execution.shards.run import ask
 
     with promptly():
-        return await ask(prepared, limits, observer)
+        return await ask(prepared, limits, observer, on)

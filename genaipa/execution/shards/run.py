@@ -1,39 +1,324 @@
-"""Carry out the shards of a run: one, as a worker is given it, or all of them here, one after another."""
+"""Carry out a run: in its one folder, or shard by shard, here one after another or by workers elsewhere."""
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
+import copy
 import math
+import threading
 import time
-from dataclasses import replace
-from typing import TYPE_CHECKING, Self
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Self
 
 import msgspec
 
 from genaipa.errors import GenaipaError, NoRoomError, NotReadyError, OtherAccountError
 from genaipa.execution.engine import RunLimits
 from genaipa.execution.observer import Observer
+from genaipa.execution.places import check_servers, no_shards, shared_out, workers_at
 from genaipa.execution.ready import Started
 from genaipa.execution.request import PreparedRun, check_unchanged, digests
-from genaipa.execution.run import Outcome, carry_out, check_cap
+from genaipa.execution.run import Outcome, carry_out, check_cap, ready_systems
 from genaipa.execution.shards.request import ShardedRun, check_shared, task_of
 from genaipa.runs.batches import batches_out, was_batched
+from genaipa.runs.folder import ANSWERS
 from genaipa.runs.records import RunStatus
 from genaipa.runs.shards.folder import ShardedFolder
-from genaipa.runs.tally import Rows
+from genaipa.runs.tally import Rows, Tally
+from genaipa.systems.redaction import known_keys, mask
+from genaipa.workers.base import LostServerError
+from genaipa.workers.dispatch import Dispatcher, Jobs
 from genaipa.workspace import MARKER, Workspace, find_workspace
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    from genaipa.execution.places import On
     from genaipa.execution.ready import Ready
     from genaipa.runs.records import Record
     from genaipa.runs.shards.shard import Shard
-    from genaipa.runs.tally import Tally
+    from genaipa.workers.base import Report
+
+Job = tuple[int, RunLimits]
+"""A shard's number, and its limits: the spending cap is its own."""
 
 _FAILED_SHARDS = 3
 """As many shards that can't be asked are passed over at the beginning; after them, it is not the shards."""
+_REPORT_EVERY = 0.5
+"""Seconds between two reports of a shard's counts from elsewhere."""
+
+
+async def ask(
+    run: PreparedRun, limits: RunLimits | None = None, observer: Observer | None = None, on: On | None = None
+) -> Outcome:
+    """Carry out a run, of shards or not; shards by workers, if a place for them is given.
+
+    A shard that can't be asked is reported and left out. Raises what `execution.run.carry_out` does; cancelled, it has
+    the shards under way stop in order first.
+    """
+    limits, observer = limits or RunLimits(), observer or Observer()
+    if not isinstance(run, ShardedRun):
+        if on is not None:
+            raise no_shards()
+        return await carry_out(run, limits, observer)
+    since, limits = time.monotonic(), replace(limits, max_cost=run.cap(limits.max_cost))
+    check_cap(run.spec, run.workspace, limits.max_cost)
+    if run.complete:
+        return Outcome("complete", run.sharded.progress()[1])
+    with contextlib.ExitStack() as held:
+        whole = Whole(run, limits, observer, held)
+        try:
+            await (_here(run, whole) if on is None else _elsewhere(run, whole, on, held))
+        finally:
+            if whole.is_begun:
+                status, tally = run.settle(limits.max_cost)
+    return whole.outcome(status, tally, round(time.monotonic() - since, 3))
+
+
+async def _here(run: ShardedRun, whole: Whole) -> None:
+    """Carry out the shards one after another in this event loop. Raises why none can be asked."""
+    whole.begin()
+    failed, ends = list[GenaipaError](), 0
+    async with ShardWorker(run.sharded.path, run.workspace, offline=run.offline) as worker:
+        for index in _in_order(run):
+            try:
+                if (job := whole.make(index, 1)) is None:
+                    break
+                end = await worker.finish(*job, whole)
+            except (NotReadyError, NoRoomError, OtherAccountError):
+                raise
+            except GenaipaError as error:
+                whole.on_requeue(index)
+                whole.said(f"shard {index:05}: {error}")
+                failed.append(error)
+                if len(failed) > _FAILED_SHARDS > ends:
+                    break
+            else:
+                ends += 1
+                if whole.on_done(index, end):
+                    break  # it was granted all that is left
+    if failed and not ends:
+        raise failed[0]
+
+
+async def _elsewhere(run: ShardedRun, whole: Whole, on: On, held: contextlib.ExitStack) -> None:
+    """Have workers carry out the shards; connections to a server that all of them share are divided among them."""
+    check_servers(run.spec.systems, on)
+    ready = await ready_systems(run.task, offline=run.offline, asking=False, say=whole.said)
+    workers, room = held.enter_context(workers_at(on, whole.said))
+    whole.ready(run, ready, None)
+    whole.begin()
+    to_do = _in_order(run)
+    number = max(1, min(room, len(to_do)))
+    whole.limits = shared_out(run.spec.systems, whole.limits, on, number)
+    held.enter_context(whole.watching(run, ready, None))
+    craft = ShardWorker(run.sharded.path, offline=run.offline)
+    stop = threading.Event()
+    dispatcher = Dispatcher(workers(craft), number, whole, stop=stop)
+    working = asyncio.get_running_loop().run_in_executor(None, dispatcher.run, to_do)
+    try:
+        await asyncio.shield(working)
+    except asyncio.CancelledError:
+        stop.set()
+        await asyncio.wait([working])
+        working.exception()  # looked at: it was stopped
+        raise
+    for index, why in dispatcher.given_up.items():
+        whole.said(f"shard {index:05} was given up: {why}")
+
+
+def _in_order(run: ShardedRun) -> list[int]:
+    """The shards to do; first any with batches out, whose account and cost decide what may be handed in."""
+    to_do, folder = run.to_do(), run.sharded
+    if not was_batched(folder.path):
+        return to_do
+    return sorted(to_do, key=lambda index: not any(batches_out(folder.shard(index).path)))
+
+
+@dataclass
+class Purse:
+    """A spending cap held over shards: each may spend what it was granted, and no more than is left is granted."""
+
+    cap: float | None
+    held: dict[int, float] = field(default_factory=dict)
+    """Dollars of each shard: spent, set aside for its batches, or granted while it may be under way somewhere."""
+    under_way: set[int] = field(default_factory=set)
+    needed: dict[int, float] = field(default_factory=dict)
+    """Dollars of a shard with its next call, if a grant stopped it."""
+
+    def grant(self, index: int, spent: float, workers: int) -> float | None:
+        """Dollars that a shard may come to in all; 0 or less is none."""
+        if self.cap is None:
+            return None
+        spent = max(spent, self.held.get(index, 0.0))
+        left = self.cap - sum(dollars for other, dollars in self.held.items() if other != index) - spent
+        share = left / max(1, workers - len(self.under_way - {index}))
+        missing = self.needed.get(index, 0.0) - spent
+        if left <= 0 or missing > left:
+            return 0.0
+        granted = self.held[index] = spent + max(share, missing)
+        self.under_way.add(index)
+        return granted
+
+    def settle(self, index: int, cost: float) -> None:
+        """Take back what a shard that nobody is at any more did not spend."""
+        self.under_way.discard(index)
+        self.held[index] = cost
+
+
+class Whole(Jobs, Observer):
+    """The shards of a run as jobs, and what is heard of them as one run: counts together, sentences once, one display.
+
+    A shard that is carried out here has it as its observer; reports from elsewhere are calls of its methods.
+    """
+
+    noun = "shards"
+
+    def __init__(self, run: ShardedRun, limits: RunLimits, observer: Observer, held: contextlib.ExitStack) -> None:
+        self.limits, self.is_begun = limits, False
+        self._run, self._observer, self._held = run, observer, held
+        self._cap, self._share = limits.max_cost, run.share(limits.max_cost)
+        self._display: Observer | None = None
+        self._tally = Tally()
+        self._purse = Purse(self._share)
+        self._reasons: dict[str, str] = {}
+        """System → why it was asked no more."""
+        self._capped, self._needed, self._aside = "", 0.0, 0.0
+        self._here = 0
+        """The shard that is carried out here, one at a time."""
+        self._rows: dict[int, Rows] = {}
+        """The rows of each shard under way, as they are part of the tally."""
+        self._sizes: dict[int, int] = {}
+        self._said: set[str] = set()
+
+    def begin(self) -> None:
+        """Open the run's folder, note that it goes on, and count what was spent."""
+        self._run.open()
+        self.is_begun = True
+        self._tally, folder = self._run.begin(self._cap), self._run.sharded
+        if self._cap is not None:
+            begun = (index for index in self._run.own() if folder.shard(index).is_begun)
+            self._purse.held = {index: folder.shard(index).cost for index in begun}
+
+    def outcome(self, status: RunStatus, tally: Tally, elapsed: float) -> Outcome:
+        """The outcome of the run, which has this status and these counts now."""
+        capped = self._capped if status != "complete" else ""
+        if capped and self._cap is not None and self._run.part == (1, 1):
+            # A shard's own cap was its grant.
+            aside = f" and ${self._aside:.4f} set aside for batches" if self._aside else ""
+            capped = f"{capped.partition(';')[0]}; ${tally.cost:.4f} of the cap of ${self._cap:.2f} is spent{aside}"
+        return Outcome("capped" if capped else status, tally, self._reasons, capped, self._needed, elapsed)
+
+    # -- jobs --
+
+    def make(self, number: int, workers: int) -> Job | None:
+        """The shard's number and limits; None once a system was stopped, or while no money is left for it."""
+        if self._reasons:
+            return None
+        shard, self._here = self._run.sharded.shard(number), number
+        rows = shard.state()[1].rows if shard.is_begun else {}
+        if number in self._rows:  # it was begun here, and lost
+            self._count(number, rows)
+        spent = sum(row.cost for row in rows.values())
+        granted = self._purse.grant(number, spent, workers)
+        if granted is not None and granted <= 0:
+            if self._capped:
+                return None
+            granted = spent  # so that the shard says what its next call would need
+        self._rows[number], self._sizes[number] = rows, self._size(number)
+        return number, replace(self.limits, max_cost=granted)
+
+    def _size(self, number: int) -> int:
+        """Bytes of a shard's answers."""
+        with contextlib.suppress(OSError):
+            return (self._run.sharded.shard(number).path / ANSWERS).stat().st_size
+        return 0
+
+    def on_progress(self, number: int, what: Any) -> None:
+        """Hear what a shard elsewhere reports."""
+        event, *of = what
+        if event == "counts":
+            self._count(number, *of)
+        else:
+            getattr(self, event)(*of)
+
+    def _count(self, number: int, rows: Rows) -> None:
+        self._tally.exchange(self._rows.get(number, {}), rows)
+        self._rows[number] = rows
+        self._shows.counted(self._tally)
+
+    def on_done(self, number: int, end: ShardEnd) -> bool:
+        """Count it, and settle its cost; one that its grant stopped goes on with what others leave."""
+        self._count(number, end.rows)
+        del self._rows[number]
+        self._reasons |= end.stopped
+        self._aside += end.aside
+        self._purse.settle(number, end.cost + end.aside)
+        if end.capped:
+            self._purse.needed[number] = end.needed
+            self._capped, self._needed = end.capped, sum(self._purse.held.values()) + end.needed - end.cost
+        return bool(end.capped) and not self._reasons
+
+    def redact(self, words: str) -> str:
+        """Take out keys: a dying process may have printed anything."""
+        return mask(words, known_keys())
+
+    def on_requeue(self, number: int) -> None:
+        """Have what it did not spend for others."""
+        if self._cap is not None:
+            self._purse.settle(number, self._run.sharded.shard(number).cost)
+
+    def on_lost(self, number: int, why: str) -> bool:
+        """Say why a shard is given again; whether its file of answers grew."""
+        self.said(f"shard {number:05} is given again: {why}")
+        return self._size(number) > self._sizes.get(number, 0)
+
+    # -- what is heard --
+
+    def said(self, sentence: str) -> None:
+        """Pass it on, once."""
+        if sentence not in self._said:
+            self._said.add(sentence)
+            self._observer.said(sentence)
+
+    def ready(self, run: PreparedRun, systems: Sequence[Ready], cap: float | None) -> None:  # noqa: ARG002 - the whole's
+        """Pass on once that systems are ready."""
+        if self._display is None:
+            self._observer.ready(self._run, systems, self._cap)
+
+    @contextlib.contextmanager
+    def watching(self, run: PreparedRun, systems: Sequence[Ready], cap: float | None) -> Iterator[Observer]:  # noqa: ARG002 - the whole's
+        """Open the display with the first shard; it stays for all."""
+        if self._display is None:
+            self._display = self._held.enter_context(self._observer.watching(self._run, systems, self._share))
+            self._display.begun(self._tally)
+        yield self
+
+    def begun(self, tally: Tally) -> None:
+        """Know the keys of the shard that is carried out here; its rows are counted as they change."""
+        self._count(self._here, tally.rows)
+        self._tally.statuses = dict(tally.statuses)
+
+    def recorded(self, record: Record, tally: Tally) -> None:  # noqa: ARG002 - the shard's
+        """Count it, and pass it on."""
+        self._tally.add(record)
+        self._shows.recorded(record, self._tally)
+
+    def waiting(self, system: str, reason: str) -> None:
+        """Pass it on."""
+        self._shows.waiting(system, reason)
+
+    def stopped(self, system: str, reason: str) -> None:
+        """Pass it on, once; nothing more is begun."""
+        if system not in self._reasons:
+            self._reasons[system] = reason
+            self._shows.stopped(system, reason)
+
+    @property
+    def _shows(self) -> Observer:
+        return self._display or self._observer
 
 
 class ShardEnd(msgspec.Struct, frozen=True):
@@ -56,7 +341,8 @@ class ShardEnd(msgspec.Struct, frozen=True):
 class ShardWorker:
     """Carries out shards of one run, one after another, and keeps the systems that it started for all of them.
 
-    Enter it in the event loop in which its shards are carried out. Until then it can be pickled.
+    Enter it in the event loop in which its shards are carried out. Until then it can be pickled: elsewhere it is the
+    craft of a worker.
     """
 
     def __init__(self, path: Path, workspace: Workspace | None = None, *, offline: bool = False) -> None:
@@ -97,9 +383,12 @@ class ShardWorker:
         why = outcome.stopped, outcome.capped, outcome.needed
         return ShardEnd(index, outcome.status, outcome.tally.rows, *why, outcome.aside)
 
-    def lost(self) -> str:
-        """The name of a system whose server, started here, ended; empty if none did."""
-        return self._started.lost() if self._started else ""
+    async def carry_out(self, job: Job, report: Report) -> ShardEnd:
+        """Carry out a shard elsewhere; a LostServerError if a server that was started there died."""
+        end = await self.finish(*job, _Reporting(report))
+        if end.stopped and self._started and (lost := self._started.lost()):
+            raise LostServerError(end.stopped.get(lost, f"{lost}: its server ended."))
+        return end
 
     def _prepared(self, run: ShardedFolder, shard: Shard, index: int) -> PreparedRun:
         """The shard as a run that can be asked, its folder begun."""
@@ -114,168 +403,43 @@ class ShardWorker:
         return prepared
 
 
+class _Reporting(Observer):
+    """Reports counts and sentences of a shard to the process that shows them."""
+
+    def __init__(self, report: Report) -> None:
+        self._report, self._next = report, 0.0
+
+    def said(self, sentence: str) -> None:
+        """Report it."""
+        self._report(("said", sentence))
+
+    def begun(self, tally: Tally) -> None:
+        """Report at once."""
+        self._counts(tally)
+
+    def recorded(self, record: Record, tally: Tally) -> None:
+        """Report, unless that was done just now."""
+        if record.error is not None:
+            self._report(("waiting", record.system, record.error.message))
+        if time.monotonic() >= self._next:
+            self._counts(tally)
+
+    def waiting(self, system: str, reason: str) -> None:
+        """Report it."""
+        self._report(("waiting", system, reason))
+
+    def stopped(self, system: str, reason: str) -> None:
+        """Report it."""
+        self._report(("stopped", system, reason))
+
+    def _counts(self, tally: Tally) -> None:
+        self._next = time.monotonic() + _REPORT_EVERY
+        # Of the keys nothing is sent; the rows change while they are on their way.
+        self._report(("counts", copy.deepcopy(tally.rows)))
+
+
 def _workspace_of(path: Path) -> Workspace:
     """The workspace in which a run is."""
     home = path.parents[1]
     found = find_workspace(home)
     return found if (home / MARKER).is_file() else Workspace(home, found.layers[1:])
-
-
-async def ask(run: PreparedRun, limits: RunLimits | None = None, observer: Observer | None = None) -> Outcome:
-    """Carry out a run, of shards or not; the errors of `execution.run.carry_out`."""
-    limits, observer = limits or RunLimits(), observer or Observer()
-    if isinstance(run, ShardedRun):
-        return await carry_out_shards(run, limits, observer)
-    return await carry_out(run, limits, observer)
-
-
-async def carry_out_shards(run: ShardedRun, limits: RunLimits, observer: Observer) -> Outcome:
-    """Carry out the unfinished shards of a run here, one after another; a shard that another process holds is left out.
-
-    A damaged shard is reported and left out as well, unless all are. Raises what `carry_out` does.
-    """
-    cap, since = run.cap(limits.max_cost), time.monotonic()
-    check_cap(run.spec, run.workspace, cap)
-    if run.complete:
-        return Outcome("complete", run.sharded.progress()[1])
-    run.open()
-    folder = run.sharded
-    with contextlib.ExitStack() as shown:
-        whole = _Whole(run, observer, cap, shown)
-        ended = _Ended()
-        try:
-            async with ShardWorker(folder.path, run.workspace, offline=run.offline) as worker:
-                purse = _Purse(run, cap)
-                for index in _in_order(run):
-                    left = replace(limits, max_cost=purse.left(index, ended.aside))
-                    await ended.take(worker.finish(index, left, whole), whole, index)
-                    if ended.over:
-                        break
-        finally:
-            status, tally = run.settle(cap)
-    ended.complain()
-    elapsed = round(time.monotonic() - since, 3)
-    capped = ended.capped
-    if capped and cap is not None and run.part == (1, 1):
-        # The shard's own cap was what the others left of it.
-        aside = f" and ${ended.aside:.4f} set aside for batches" if ended.aside else ""
-        capped = f"{capped.partition(';')[0]}; ${tally.cost:.4f} of the cap of ${cap:.2f} is spent{aside}"
-    return Outcome(status, tally, ended.stopped, capped, ended.needed, elapsed)
-
-
-def _in_order(run: ShardedRun) -> list[int]:
-    """The shards to do; first any with batches out, whose account and cost decide what may be handed in."""
-    to_do, folder = run.to_do(), run.sharded
-    if not was_batched(folder.path):
-        return to_do
-    return sorted(to_do, key=lambda index: not any(batches_out(folder.shard(index).path)))
-
-
-class _Purse:
-    """The spending cap of the shards that are carried out here: each gets what the others have left."""
-
-    def __init__(self, run: ShardedRun, cap: float | None) -> None:
-        self._folder, self._cap = run.sharded, run.share(cap)
-        self._spent = 0.0 if cap is None else sum(self._folder.shard(index).cost for index in run.own())
-        self._last: tuple[int, float] | None = None
-
-    def left(self, index: int, aside: float) -> float | None:
-        """US dollars that a shard may come to, what it cost before included; None without a cap.
-
-        So much is set `aside` for what other shards have out in batches.
-        """
-        if self._cap is None:
-            return None
-        if self._last is not None:
-            before, cost = self._last
-            self._spent += self._folder.shard(before).cost - cost
-        cost = self._folder.shard(index).cost
-        self._last = index, cost
-        return max(0.0, self._cap - self._spent - aside + cost)
-
-
-class _Ended:
-    """The ends of the shards that were carried out here."""
-
-    def __init__(self) -> None:
-        self.stopped: dict[str, str] = {}
-        self.capped, self.needed = "", 0.0
-        self.aside = 0.0
-        """US dollars that are set aside for what they have out in batches."""
-        self.over = False
-        """Whether the next shard would end as this one did."""
-        self._ends = 0
-        self._failed: list[GenaipaError] = []
-
-    async def take(self, carrying_out: Awaitable[ShardEnd], observer: Observer, index: int) -> None:
-        """Wait for a shard's end; what keeps one shard from being asked must not keep others."""
-        try:
-            end = await carrying_out
-        except (NotReadyError, NoRoomError, OtherAccountError):
-            raise
-        except GenaipaError as error:
-            self._failed.append(error)
-            self.over = len(self._failed) > _FAILED_SHARDS > self._ends
-            observer.said(f"shard {index:05}: {error}")
-            return
-        self._ends += 1
-        self.stopped |= end.stopped
-        self.capped, self.needed = end.capped, end.needed
-        self.aside += end.aside
-        self.over = bool(end.capped or end.stopped)
-
-    def complain(self) -> None:
-        """Raise what kept every shard from being asked."""
-        if self._failed and not self._ends:
-            raise self._failed[0]
-
-
-class _Whole(Observer):
-    """Shows shards, one after another, as one run or part of it: all counts together, sentences once, one display."""
-
-    def __init__(self, run: ShardedRun, observer: Observer, cap: float | None, shown: contextlib.ExitStack) -> None:
-        self._run, self._observer, self._cap, self._shown = run, observer, cap, shown
-        self._display: Observer | None = None
-        self._said: set[str] = set()
-        self.tally = run.begin(cap)
-
-    def said(self, sentence: str) -> None:
-        """Pass on what was not said about another shard."""
-        if sentence not in self._said:
-            self._said.add(sentence)
-            self._observer.said(sentence)
-
-    def ready(self, run: PreparedRun, systems: Sequence[Ready], cap: float | None) -> None:  # noqa: ARG002 - the whole's
-        """Pass on once that systems are ready."""
-        if self._display is None:
-            self._observer.ready(self._run, systems, self._cap)
-
-    @contextlib.contextmanager
-    def watching(self, run: PreparedRun, systems: Sequence[Ready], cap: float | None) -> Iterator[Observer]:  # noqa: ARG002 - the whole's
-        """Open the display with the first shard; it stays for all."""
-        if self._display is None:
-            share = self._run.share(self._cap)
-            self._display = self._shown.enter_context(self._observer.watching(self._run, systems, share))
-            self._display.begun(self.tally)
-        yield self
-
-    def begun(self, tally: Tally) -> None:
-        """Know the keys of this shard."""
-        self.tally.statuses = dict(tally.statuses)
-
-    def recorded(self, record: Record, tally: Tally) -> None:  # noqa: ARG002 - the shard's
-        """Count it, and pass it on."""
-        self.tally.add(record)
-        self._shows.recorded(record, self.tally)
-
-    def waiting(self, system: str, reason: str) -> None:
-        """Pass it on."""
-        self._shows.waiting(system, reason)
-
-    def stopped(self, system: str, reason: str) -> None:
-        """Pass it on."""
-        self._shows.stopped(system, reason)
-
-    @property
-    def _shows(self) -> Observer:
-        return self._display or self._observer
