@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from genaipa.errors import DataError, OptionError, UnknownNameError, UsageError, clipped
+from genaipa.errors import DataError, OptionError, UsageError, clipped
 from genaipa.files.strict_yaml import digest
 from genaipa.systems.base import Message
 from genaipa.systems.catalog import resolve
@@ -79,7 +79,7 @@ def _chosen(suite: Suite) -> Material:
     """The split that is asked; the error of one that is not here names those that are."""
     try:
         return suite.load(suite.plan.split)
-    except (DataError, UnknownNameError):
+    except DataError:
         raise
     except UsageError as error:
         if suite.is_part:

@@ -7,7 +7,11 @@ names.
 
 from __future__ import annotations
 
+import csv
 import hashlib
+import io
+import lzma
+import sys
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
@@ -17,7 +21,7 @@ from genaipa.errors import DataError, UsageError
 from genaipa.files.hashes import hash_like
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from genaipa.workspace import Workspace
 
@@ -94,14 +98,53 @@ class DataFiles:
         return content
 
     def text(self, path: str) -> str:
-        """Content of a UTF-8 file; a DataError for any other encoding."""
+        """Content of a UTF-8 file, unpacked if it is an `.xz`; a DataError for any other encoding."""
         content = self.read(path)
         try:
-            return content.decode("utf-8")
+            return (lzma.decompress(content) if path.endswith(".xz") else content).decode("utf-8-sig")
+        except lzma.LZMAError:
+            raise self.fault(path, "can't be unpacked") from None
         except UnicodeDecodeError:
-            found = self.find(path)
-            assert found is not None, "it was just read"
-            raise DataError(found, "is not UTF-8; save it as UTF-8, or pull it again.") from None
+            raise self.fault(path, "is not UTF-8") from None
+
+    def rows(self, path: str, columns: Sequence[str], *, heads: bool = True) -> Iterator[tuple[str, list[str]]]:
+        """Each row of a CSV file as its place and its fields in these columns.
+
+        Without `heads` there is no row of names, and a row has as many fields as there are columns. A DataError for any
+        other file, or one without rows.
+        """
+        # A text may be longer than the fields that Python's reader takes by default.
+        limit = csv.field_size_limit(sys.maxsize)
+        place = "row 0"
+        try:
+            rows = filter(None, csv.reader(io.StringIO(self.text(path), newline="")))
+            names = next(rows, []) if heads else list(columns)
+            if missing := [column for column in columns if column not in names]:
+                raise self.fault(path, f"has no column '{missing[0]}'", "row 1")
+            for number, row in enumerate(rows, start=1):
+                place = f"row {number}"
+                if len(row) != len(names):
+                    expected = f"{len(names)} fields" if heads else " and ".join(columns)
+                    raise self.fault(path, f"is not {expected}, but {len(row)} fields", place)
+                yield place, [row[names.index(column)] for column in columns]
+        except csv.Error as error:
+            raise self.fault(path, f"is not a CSV file ({error})", f"after {place}") from None
+        finally:
+            csv.field_size_limit(limit)
+        if place == "row 0":
+            raise self.fault(path, "has no rows")
+
+    def fault(self, path: str, problem: str, place: str = "") -> DataError:
+        """The error of a file that was found: pulled files have one remedy, for the user's own see the problem."""
+        source = next((source.name for source in self.sources if path in source.blobs), self.suite)
+        remedy = "correct it" if path in self.own else f"pull it again with: genaipa get {source}"
+        return DataError(self.find(path) or path, f"{problem}; {remedy}", place)
+
+    def check(self, path: str, counts: Mapping[str, int], published: Mapping[str, int]) -> None:
+        """Raise a DataError if a published file that was pulled has other counts of things than the published ones."""
+        if path not in self.own and counts != published:
+            said = [", ".join(f"{one[thing]:,} {thing}" for thing in published) for one in (counts, published)]
+            raise self.fault(path, f"has {said[0]}, published are {said[1]}")
 
     def _own(self, path: str) -> Path | None:
         parts = PurePosixPath(path).parts

@@ -33,6 +33,21 @@ def words_and_characters() -> Any:
     return make_union(words(rarest=2), characters)
 
 
+def frequent_words() -> Any:
+    """Counts of the 200 most frequent words."""
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    return CountVectorizer(max_features=200)
+
+
+def frequent_words_and_length() -> Any:
+    """The same, and the text's length in words."""
+    from sklearn.pipeline import make_union
+    from sklearn.preprocessing import FunctionTransformer
+
+    return make_union(frequent_words(), FunctionTransformer(lambda texts: [[len(text.split())] for text in texts]))
+
+
 def label_sets(
     texts: Sequence[str],
     gold: Sequence[Collection[str]],
@@ -64,3 +79,23 @@ def label_sets(
         return [label for label, value in zip(labels, decided, strict=True) if value > 0]
 
     return labels_of
+
+
+def single_label(
+    texts: Sequence[str],
+    gold: Sequence[Collection[str]],
+    features: Callable[[], Any] = words,
+    *,
+    balanced: bool = False,
+) -> Callable[[str], list[str]]:
+    """Learn the one label that a text has, as `label_sets` learns several."""
+    need_sklearn()
+    from sklearn.pipeline import make_pipeline
+    from sklearn.svm import LinearSVC
+
+    labels = [label for (label,) in gold]
+    if len(set(labels)) == 1:
+        return lambda _text: labels[:1]
+    machine = LinearSVC(C=1, class_weight="balanced" if balanced else None, random_state=0)
+    model = make_pipeline(features(), machine).fit(texts, labels)
+    return lambda text: [str(model.predict([text])[0])]

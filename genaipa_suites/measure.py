@@ -60,6 +60,12 @@ def micro_f1(counts: Sequence[float]) -> float:
     return f1([sum(counts[place::3]) for place in range(3)])
 
 
+def mean_recall(counts: Sequence[float]) -> float:
+    """Mean of the recall of every label that is gold, from the counts of `macro_f1`: balanced accuracy."""
+    each = [counts[place] / counts[place + 2] for place in range(0, len(counts), 3) if counts[place + 2]]
+    return sum(each) / len(each) if each else math.nan
+
+
 def f1_of_means(counts: Sequence[float]) -> float:
     """Harmonic mean of mean precision and mean recall, from (sum of precisions, sum of recalls, number of items)."""
     both = counts[0] + counts[1]

@@ -1,7 +1,11 @@
-"""Samples of items: a stratified one for a first look, and examples for a prompt. Equal seeds draw equal samples."""
+"""Samples of items: a stratified one for a first look, examples for a prompt, PrivacyGLUE's random splits.
+
+Equal seeds draw equal samples.
+"""
 
 from __future__ import annotations
 
+import math
 import random
 from collections import defaultdict
 from typing import TYPE_CHECKING
@@ -47,3 +51,16 @@ def examples(candidates: Sequence[Item], number: int, seed: int, forbidden: Coll
 def same_text(item: Item) -> str:
     """The text of an item without case and blanks: by it a train item is known to be the evaluated one."""
     return " ".join(str(item.document or item.shown.get("text", "")).lower().split())
+
+
+def split_off(size: int, share: float, seed: int = 42) -> tuple[list[int], list[int]]:
+    """(kept, set aside): the places of `size` rows as PrivacyGLUE splits them, `share` of them (0 to 1) set aside.
+
+    A permutation by numpy's `default_rng`; its first ceil(share * size) places are set aside, the next
+    floor((1 - share) * size) kept, both in the permutation's order.
+    """
+    import numpy as np
+
+    order = np.random.default_rng(seed).permutation(size).tolist()
+    aside, kept = math.ceil(size * share), math.floor(size * (1 - share))
+    return order[aside : aside + kept], order[:aside]

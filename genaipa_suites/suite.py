@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from genaipa.runs.records import Record, RunSpec, Status
     from genaipa.tasks.base import Call, Dialogue, Target
     from genaipa.workspace import Workspace
+    from genaipa_suites.encoders.kinds import Head
     from genaipa_suites.prompts import Template
 
 MATERIAL = "items.json"
@@ -83,6 +84,10 @@ class Suite(Task):
     dependent: ClassVar[str] = ""
     """A sentence on items that are not independent, for its published data; empty where clusters are known."""
     baselines: tuple[Baseline, ...] = ()
+    head: ClassVar[Head | None] = None
+    """The encoder that can be fine-tuned for it."""
+    seen: ClassVar[str] = ""
+    """A sentence where the published train split holds what the others ask about."""
     schema: ClassVar[Mapping[str, Any]]
     """JSON schema of a reply; every property required, none additional."""
     max_tokens: ClassVar[int | None] = None
@@ -158,9 +163,10 @@ class Suite(Task):
         """The gold label as people read it: text, a list, or an object of such."""
         return item.gold
 
-    def errors(self, outcome: Outcome) -> Mapping[str, int]:  # noqa: ARG002 - for suites that tell them apart
+    def errors(self, outcome: Outcome) -> Mapping[str, int]:
         """Type of error (one of `error_kinds`) → how many of it an outcome has; types that it has none of left out."""
-        return {}
+        why = self.why(outcome)
+        return {why: 1} if why in self.error_kinds else {}
 
     @property
     def single(self) -> Measure:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from genaipa.errors import DataError, RunError, UnknownNameError, UsageError, clipped
+from genaipa.errors import DataError, RunError, UsageError, clipped
 from genaipa.files.atomic import replacing
 from genaipa.files.json_text import DAMAGE, why
 from genaipa.files.strict_yaml import digest
@@ -28,8 +28,7 @@ from genaipa_suites.material import Material, Outcome
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from genaipa_suites.encoders.heads import Head, Part
-    from genaipa_suites.encoders.kinds import Example
+    from genaipa_suites.encoders.kinds import Example, Head, Part
     from genaipa_suites.encoders.settings import TrainingSettings
     from genaipa_suites.encoders.training import Trained
     from genaipa_suites.material import Item
@@ -73,11 +72,9 @@ def encoder_of(suite: Suite, system: str) -> Encoder | None:
     model = _model(suite, system)
     if model is None:
         return None
-    from genaipa_suites.encoders.heads import HEADS
-
-    if suite.name not in HEADS:
-        raise UnknownNameError("suite for encoders", suite.name, HEADS)
-    return Encoder(suite, system, model, HEADS[suite.name])
+    if suite.head is None:
+        raise UsageError(f"{system} can't be fine-tuned for {suite.name}, which has no head; leave one of them out.")
+    return Encoder(suite, system, model, suite.head)
 
 
 def _model(suite: Suite, system: str) -> str | None:
@@ -145,7 +142,7 @@ class Encoder:
     def seen(self) -> str:
         """The sentence on what it saw of the published splits in training; empty for other items."""
         published = self.suite.plan.split in self.suite.splits and not self.suite.material.own
-        return self.head.seen if published else ""
+        return self.suite.seen if published else ""
 
     def folder(self, run: Path) -> Path:
         """The folder of its seeds in a run folder."""
@@ -298,9 +295,9 @@ def _divided(suite: Suite, settings: TrainingSettings) -> tuple[Material, Materi
                 return learnt, valid
     if len(learnt.items) < FEWEST:
         raise UsageError(f"{suite.title}: {len(learnt.items)} items are too few to be fine-tuned on.")
-    from genaipa_suites.splits import drawn
+    from genaipa_suites.sampling import split_off
 
-    kept, aside = drawn(len(learnt.items), settings.validation_share)
+    kept, aside = split_off(len(learnt.items), settings.validation_share)
     parts = (tuple(learnt.items[place] for place in sorted(places)) for places in (kept, aside))
     return Material(next(parts), learnt.documents), Material(next(parts), learnt.documents)
 

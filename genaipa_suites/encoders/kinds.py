@@ -1,5 +1,6 @@
 """The kinds of tasks that an encoder is fine-tuned for: examples in, inputs of a model; its outputs in, predictions.
 
+A suite's `Head` says which kinds it needs, makes examples of items, and replies of predictions.
 Each is a thin layer over the class of transformers that has the same head: one linear layer over the encoder.
 """
 
@@ -7,13 +8,15 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from genaipa_suites.encoders.settings import TrainingSettings
+    from genaipa_suites.material import Item, Material
 
 KindName = Literal["sequence", "multi-label", "pair", "token", "span"]
 IGNORED = -100
@@ -48,6 +51,31 @@ class Input:
     fields: dict[str, Any]
     example: int
     at: list[Any]
+
+
+Predicted = Mapping[str, list[Any]]
+"""Name of a part → the prediction for each of an item's examples."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """One model of a suite: its kind, the suite's measure that it is stopped by, and the examples of an item.
+
+    `name` tells it from the other models of the suite; it is empty where there is one alone.
+    """
+
+    kind: KindName
+    figure: str
+    examples: Callable[[Item, Material], list[Example]]
+    name: str = ""
+
+
+@dataclass(frozen=True)
+class Head:
+    """An encoder for a suite: its models, and the reply to an item that is made of what they predict."""
+
+    parts: tuple[Part, ...]
+    reply: Callable[[Item, Predicted], str]
 
 
 class Kind(ABC):

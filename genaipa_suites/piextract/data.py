@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from genaipa.errors import DataError
 from genaipa_suites.data import DataFiles, Source
 from genaipa_suites.material import Item, Material
+from genaipa_suites.sampling import split_off
 from genaipa_suites.spans import chunks
-from genaipa_suites.splits import drawn, has_split
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -70,13 +69,12 @@ def load(files: DataFiles, split: str) -> Material:
     id has the official file and the number of the sentence in it. A DataError for layers whose tokens differ, for tags
     of another layer, or for other counts than the published ones.
     """
-    has_split(files, TITLE, split, SPLITS, _FILE.format(LAYERS["COLLECT"], split))
     file = _OFFICIAL.get(split, split)
     layers = {layer: _read(files, _FILE.format(folder, file), layer) for layer, folder in LAYERS.items()}
     first = layers["COLLECT"]
     for other in layers.values():
         if other.tokens != first.tokens:
-            raise DataError(other.path, f"its tokens are not those of {first.path}; {_REMEDY}")
+            raise files.fault(other.path, f"its tokens are not those of {files.find(first.path)}")
     gold = [
         {layer: [(start, end) for start, end, _ in chunks(read.tags[place])] for layer, read in layers.items()}
         for place in range(len(first.tokens))
@@ -87,17 +85,13 @@ def load(files: DataFiles, split: str) -> Material:
         for number, (tokens, spans) in enumerate(zip(first.tokens, gold, strict=True), start=1)
     ]
     if split in ("train", "valid"):
-        kept, aside = drawn(len(items), _VALID)
+        kept, aside = split_off(len(items), _VALID)
         items = [items[place] for place in (kept if split == "train" else aside)]
     return Material(tuple(items))
 
 
-_REMEDY = f"pull it again with: genaipa get {SOURCE.name}"
-
-
 def _read(files: DataFiles, path: str, layer: str) -> _Layer:
     text = files.text(path)
-    found = str(files.find(path))
     known = ("O", f"B-{layer}", f"I-{layer}")
     tokens: list[list[str]] = [[]]
     tags: list[list[str]] = [[]]
@@ -110,13 +104,13 @@ def _read(files: DataFiles, path: str, layer: str) -> _Layer:
             token, _, tag = line.rstrip().partition(" _ _ ")
             if not token or " " in token or tag not in known:
                 expected = f"'token _ _ tag' with a tag out of {', '.join(known)}"
-                raise DataError(found, f"is not {expected}; {_REMEDY}", f"line {number}")
+                raise files.fault(path, f"is not {expected}", f"line {number}")
             tokens[-1].append(token)
             tags[-1].append(tag)
     full = len(tokens) if tokens[-1] else len(tokens) - 1
     if not full:
-        raise DataError(found, f"has no sentences; {_REMEDY}")
-    return _Layer(found, tokens[:full], tags[:full])
+        raise files.fault(path, "has no sentences")
+    return _Layer(path, tokens[:full], tags[:full])
 
 
 def _check(
@@ -133,9 +127,9 @@ def _check(
     for name, known in COUNTS[file].items():
         if known in (counts[name], begun.get(name)):
             continue
-        path = str(files.find(_FILE.format(LAYERS.get(name, LAYERS["COLLECT"]), file)))
+        path = layers.get(name, layers["COLLECT"]).path
         things = name if name in ("sentences", "tokens") else f"spans of {name}"
-        raise DataError(path, f"has {counts[name]} {things}, published are {known}; {_REMEDY}")
+        raise files.fault(path, f"has {counts[name]} {things}, published are {known}")
 
 
 def _item(key: str, tokens: list[str], spans: dict[str, list[tuple[int, int]]]) -> Item:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from genaipa_suites.encoders.kinds import Example, Head, Part
 from genaipa_suites.piextract.baselines import BASELINES, reply, tokens_of
 from genaipa_suites.piextract.data import LAYERS, SOURCE, SPLITS, TITLE, load
 from genaipa_suites.piextract.score import EXACT, MEASURES, PARTS, difference, found
+from genaipa_suites.spans import Span, bio, chunks
 from genaipa_suites.suite import Suite
 
 if TYPE_CHECKING:
+    from genaipa_suites.encoders.kinds import Predicted
     from genaipa_suites.material import Given, Item, Material, Outcome
     from genaipa_suites.measure import Measure
 
@@ -19,6 +22,17 @@ SCHEMA: dict[str, Any] = {
     "required": list(LAYERS),
     "additionalProperties": False,
 }
+
+
+def _tagged(item: Item, _material: Material) -> list[Example]:
+    tokens = tokens_of(item)
+    tags = [bio([Span(start, end, layer) for start, end in item.gold[layer]], len(tokens)) for layer in LAYERS]
+    return [Example(tuple(tokens), target=tags)]
+
+
+def _named(item: Item, found: Predicted) -> str:
+    tags = dict(zip(LAYERS, found[""][0], strict=True))
+    return reply(tokens_of(item), {layer: [span[:2] for span in chunks(tags[layer])] for layer in LAYERS}, places=True)
 
 
 class PiExtract(Suite):
@@ -39,6 +53,7 @@ class PiExtract(Suite):
     parts = PARTS
     dependent = "its files don't name the policy of a sentence, so that intervals are by sentence and too narrow"
     baselines = BASELINES
+    head = Head((Part("token", "f1_layers", _tagged),), _named)
     schema = SCHEMA
 
     def load(self, split: str) -> Material:

@@ -7,7 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from genaipa_suites.baseline import Baseline
-from genaipa_suites.linear import need_sklearn, words
+from genaipa_suites.linear import single_label
 from genaipa_suites.policyie.labels import LAYERS, OTHER, parts_of
 from genaipa_suites.spans import Span, bio, chunks
 from genaipa_suites.tagger import tagger
@@ -59,14 +59,9 @@ def _ceiling(suite: Suite) -> Callable[[Item], str]:  # noqa: ARG001 - the gold 
 
 
 def _intents(suite: Suite) -> Callable[[str], str]:
-    need_sklearn()
-    from sklearn.pipeline import make_pipeline
-    from sklearn.svm import LinearSVC
-
-    rows = [(item.shown["text"], row["intent"]) for item in suite.training.items for row in item.gold]
-    model = make_pipeline(words(), LinearSVC(C=1, random_state=0))
-    model.fit([text for text, _ in rows], [intent for _, intent in rows])
-    return lambda text: str(model.predict([text])[0])
+    rows = [(item.shown["text"], [row["intent"]]) for item in suite.training.items for row in item.gold]
+    intents_of = single_label([text for text, _ in rows], [intents for _, intents in rows])
+    return lambda text: intents_of(text)[0]
 
 
 def _tfidf(suite: Suite) -> Callable[[Item], str]:

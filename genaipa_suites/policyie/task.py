@@ -5,19 +5,40 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from genaipa_suites.encoders.kinds import Example, Head, Part
 from genaipa_suites.material import Given, Item, Material
 from genaipa_suites.policyie import mistakes, score
-from genaipa_suites.policyie.baselines import BASELINES, best_reply
+from genaipa_suites.policyie.baselines import BASELINES, best_reply, reply
 from genaipa_suites.policyie.data import OFFICIAL, SOURCE, SPLITS, load
 from genaipa_suites.policyie.labels import ATTRIBUTES, INTENTS, LAYERS, OTHER, ROLES, label_of
 from genaipa_suites.policyie.measures import MEASURES, PARTS
-from genaipa_suites.spans import placed
+from genaipa_suites.spans import Span, bio, chunks, placed
 from genaipa_suites.suite import Suite
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from genaipa_suites.encoders.kinds import Predicted
     from genaipa_suites.material import Outcome
+
+
+def _intents(item: Item, _material: Material) -> list[Example]:
+    return [Example(item.shown["text"], target=row["intent"]) for row in item.gold]
+
+
+def _slots(item: Item, _material: Material) -> list[Example]:
+    """Each gold row of the sentence with the tags of both layers."""
+    tokens = tuple(item.shown["text"].split())
+    return [
+        Example(tokens, target=[bio([Span(*slot) for slot in row[layer]], len(tokens)) for layer in LAYERS])
+        for row in item.gold
+    ]
+
+
+def _intent_and_slots(item: Item, found: Predicted) -> str:
+    # All rows of a sentence are the same input.
+    spans = [span for tags in found["slots"][0] for span in chunks(tags)]
+    return reply(found["intent"][0], spans, item.shown["text"].split(), places=True)
 
 
 class PolicyIE(Suite):
@@ -42,6 +63,14 @@ class PolicyIE(Suite):
     error_kinds = mistakes.KINDS
     about_errors = mistakes.ABOUT
     baselines = BASELINES
+    head = Head(
+        (
+            Part("sequence", "intent_f1_macro", _intents, "intent"),
+            Part("token", "slot_f1_macro_privacyglue", _slots, "slots"),
+        ),
+        _intent_and_slots,
+    )
+    seen = "70 of the 1,041 rows of test have a sentence that is in train or valid as well."
     schema: ClassVar[Mapping[str, Any]] = {
         "type": "object",
         "properties": {

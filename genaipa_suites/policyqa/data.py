@@ -93,9 +93,7 @@ def load(files: DataFiles, split: str) -> Material:
     twice = [one for one, times in Counter(item.id for item in items).items() if times > 1]
     if twice:
         raise DataError(place, "this id is there twice; take the published file, or give each its own.", twice[0])
-    if path not in files.own and len(items) != EXAMPLES[path]:
-        problem = f"has {len(items):,} examples, the published file {EXAMPLES[path]:,}; run: genaipa get {SOURCE.name}"
-        raise DataError(place, problem)
+    files.check(path, {"examples": len(items)}, {"examples": EXAMPLES.get(path, 0)})
     if not items:
         raise DataError(place, "has no examples; take the published file.")
     return Material(items)

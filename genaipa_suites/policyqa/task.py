@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from genaipa_suites.encoders.kinds import Example, Head, Part
 from genaipa_suites.material import NOT_IN_THE_TEXT, Given, Item, Material
 from genaipa_suites.policyqa import data
 from genaipa_suites.policyqa.baselines import BASELINES, reply
@@ -21,6 +22,13 @@ EMPTY_ANSWER, NOT_VERBATIM = "empty answer", "not word for word"
 _BY_RUNG = {EMPTY: EMPTY_ANSWER, ABSENT: NOT_IN_THE_TEXT, FOLDED: NOT_VERBATIM, FUZZY: NOT_VERBATIM}
 
 
+def _answer(item: Item, _material: Material) -> list[Example]:
+    # The first reference, at its first place in the text.
+    text, answer = item.shown["text"], item.gold[0]
+    start = text.find(answer)
+    return [Example(item.shown["question"], text, (start, start + len(answer)))]
+
+
 class PolicyQA(Suite):
     """Answer each question with one span of its segment."""
 
@@ -35,6 +43,7 @@ class PolicyQA(Suite):
     splits = ("test", "dev", "train")
     measures = MEASURES
     baselines = BASELINES
+    head = Head((Part("span", "f1_squad", _answer),), lambda _item, found: reply(found[""][0]))
     error_kinds = (EMPTY_ANSWER, NOT_IN_THE_TEXT, NOT_VERBATIM, *MISPLACED)
     about_errors = (
         "Too long: the nearest reference is in the answer; too short: the answer is in it; overlapping: they share "

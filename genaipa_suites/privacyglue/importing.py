@@ -36,7 +36,7 @@ from genaipa.runs.records import (
     answer_digest,
     key_of,
 )
-from genaipa_suites.opp115.data import LABELS
+from genaipa_suites.opp115.task import LABELS
 from genaipa_suites.privacyglue.examples import key_of as example_key
 from genaipa_suites.privacyglue.examples import numbered
 from genaipa_suites.privacyglue.predictions import EXAMPLES, KIND, OTHER_FIGURE, PREFIX, Examples, Predicted

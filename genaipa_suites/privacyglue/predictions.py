@@ -16,7 +16,7 @@ import msgspec
 from genaipa.errors import UsageError
 from genaipa.tasks.base import Task
 from genaipa_suites.measure import f1, micro_f1
-from genaipa_suites.opp115.data import LABELS
+from genaipa_suites.opp115.task import LABELS
 from genaipa_suites.privacyglue.rows import BY_NAME, GlueTask
 from genaipa_suites.spans import Span, chunks, counted_by_label
 

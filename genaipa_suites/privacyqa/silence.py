@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from genaipa_suites.measure import Measure, f1, precision, recall
-from genaipa_suites.privacyqa.sources import QUESTIONS, UNANSWERABLE
+from genaipa_suites.privacyqa.sources import COUNTS, UNANSWERABLE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -35,7 +35,7 @@ def empty(question: Question) -> int:
 
 def rule_for(questions: Sequence[Question], split: str) -> str:
     """The rule by which as many test questions are unanswerable as the paper says; `any` where none gives that."""
-    if len(questions) == QUESTIONS.get(split) and split == "test":
+    if split == "test" and len(questions) == COUNTS[split]["questions"]:
         for name, holds in RULES.items():
             if sum(holds(empty(one), len(one.references)) for one in questions) == UNANSWERABLE:
                 return name

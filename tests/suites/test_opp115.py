@@ -10,9 +10,8 @@ from suiting import figures, keep, outcomes, suite
 
 from genaipa.errors import DataError
 from genaipa_suites.encoders.encoder import Encoder
-from genaipa_suites.encoders.heads import HEADS
 from genaipa_suites.material import UNPARSABLE
-from genaipa_suites.opp115.data import COUNTS, LABELS, SOURCE
+from genaipa_suites.opp115.task import COUNTS, LABELS, SOURCE
 
 SPLITS = ("train", "validation")
 
@@ -35,7 +34,10 @@ def test_published_files_have_the_published_counts(published):
         file.write("\n")  # no row
     for split in SPLITS:
         items = suite("opp115", split).load(split).items
-        assert (len(items), sum(len(item.gold) for item in items)) == COUNTS[split][1:]
+        assert (len(items), sum(len(item.gold) for item in items)) == (
+            COUNTS[split]["texts"],
+            COUNTS[split]["labels of texts"],
+        )
         assert len({item.id for item in items}) == len({item.shown["text"] for item in items}) == len(items)
         assert {label for item in items for label in item.gold} == set(LABELS)
         assert all(item.groups["category"] == tuple(item.gold) and set(item.shown) == {"text"} for item in items)
@@ -44,9 +46,9 @@ def test_published_files_have_the_published_counts(published):
 def test_an_encoder_has_seen_policies_of_the_published_splits(published):
     """The published splits share policies, which is said of an encoder's figures; a user's own files may share none."""
     asked = suite("opp115", "validation")
-    assert "108 policies" in Encoder(asked, "encoder/x", "x", HEADS["opp115"]).seen
+    assert "108 policies" in Encoder(asked, "encoder/x", "x", asked.head).seen
     asked.material = msgspec.structs.replace(asked.material, own=("validation_dataset.csv",))
-    assert not Encoder(asked, "encoder/x", "x", HEADS["opp115"]).seen
+    assert not Encoder(asked, "encoder/x", "x", asked.head).seen
 
 
 def test_edited_files_are_refused(published):
@@ -54,7 +56,7 @@ def test_edited_files_are_refused(published):
     path = published / "validation_dataset.csv"
     content = path.read_text(encoding="utf-8")
     cases = {
-        content.rpartition("\n")[0].rpartition('"\n')[0] + '"\n': "published are 648 rows, 550 texts and 644 labels",
+        content.rpartition("\n")[0].rpartition('"\n')[0] + '"\n': "published are 648 rows, 550 texts, 644 labels",
         "We collect it.,First Party\n": "row 1: the label 'First Party' is none of the twelve",
         'We collect it.,Data Security\nWe keep it, for a year.,"Data Retention"\n': "row 2: is not a text and a label",
         # One field too long, or one field too few, as this process has been told to read.
@@ -75,7 +77,7 @@ def test_a_split_that_is_not_here_is_said(genaipa):
     asked = ("run", "--suite", "opp115", "--system", "baseline/majority", "--split")
     other, missing = genaipa(*asked, "dev"), genaipa(*asked, "validation")
     assert (other.code, missing.code) == (2, 2)
-    assert "no split of OPP-115 'dev'; known: sample, test, train, validation." in other.err
+    assert "--split 'dev': OPP-115 has test, validation, train, sample." in other.err
     assert "genaipa get opp115" in missing.err
 
 

@@ -17,7 +17,7 @@ from genaipa_suites.material import NOT_IN_THE_TEXT, UNPARSABLE, Item, Outcome
 from genaipa_suites.piextract.baselines import tokens_of
 from genaipa_suites.piextract.data import LAYERS, SOURCE
 from genaipa_suites.piextract.score import EXACT, MEASURES, PARTS
-from genaipa_suites.splits import drawn
+from genaipa_suites.sampling import split_off
 
 NOTHING = {layer: [] for layer in LAYERS}
 
@@ -36,8 +36,8 @@ def published(shared: Path) -> Path:
 
 def test_splits_are_drawn_as_published():
     """The recipe draws the places that the official repository's own test expects of 25 rows."""
-    kept, test = drawn(25, 0.3)
-    train, valid = ([kept[place] for place in places] for places in drawn(len(kept), 0.15))
+    kept, test = split_off(25, 0.3)
+    train, valid = ([kept[place] for place in places] for places in split_off(len(kept), 0.15))
     assert test == [15, 16, 19, 20, 9, 7, 17, 24]
     assert train == [12, 23, 14, 5, 0, 6, 13, 18, 3, 21, 1, 10, 22, 11]
     assert valid == [4, 8, 2]

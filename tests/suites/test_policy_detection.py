@@ -11,7 +11,7 @@ import pytest
 from suiting import keep, suite
 
 from genaipa.errors import DataError
-from genaipa_suites.policy_detection.data import LABELS, SOURCE
+from genaipa_suites.policy_detection.task import LABELS, SOURCE
 
 PACKED, PLAIN = SOURCE.blobs
 
@@ -55,7 +55,7 @@ def test_wrong_files_are_refused(genaipa):
     """A pointer, a row too few, no such column, another label, no archive: each is said in a sentence."""
     cases = [
         (PACKED, b"version https://git-lfs.github.com/spec/v1\noid sha256:f8\n", "run 'git lfs pull'"),
-        (PACKED, lzma.compress(table(1300), preset=0), "has 1300 rows, published are 1301"),
+        (PACKED, lzma.compress(table(1300), preset=0), "has 1,300 rows, published are 1,301"),
         (PACKED, b"no archive", "can't be unpacked"),
         (PLAIN, table(3, ("", "policy_text")), "row 1: has no column 'is_policy'"),
         (PLAIN, table(3).replace(b"False", b"perhaps").replace(b"True", b"perhaps"), "row 1: its 'is_policy'"),
@@ -73,7 +73,7 @@ def test_wrong_files_are_refused(genaipa):
     assert "genaipa get policy-detection" in done.err
     assert "git lfs pull" in done.err
     other = genaipa("run", "--suite", "policy-detection", "--split", "dev", "--system", "baseline/majority")
-    assert "no split of Policy-Detection 'dev'; known: sample, test, train, valid." in other.err
+    assert "--split 'dev': Policy-Detection has test, valid, train, sample." in other.err
 
 
 def test_a_split_of_ones_own():

@@ -274,7 +274,7 @@ def test_a_pulled_file_has_as_many_examples_as_the_published_one(monkeypatch: py
     place = PolicyQA.data[0].folder / "data/dev.json"
     place.parent.mkdir(parents=True)
     place.write_text(sample(), encoding="utf-8")
-    with pytest.raises(GenaipaError, match=r"has 20 examples, the published file 3,809; run: genaipa get policyqa"):
+    with pytest.raises(GenaipaError, match="has 20 examples, published are 3,809 examples; pull it again"):
         suite("dev").load("dev")
 
 

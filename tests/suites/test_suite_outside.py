@@ -19,37 +19,21 @@ if TYPE_CHECKING:
     Cli = Callable[..., Finished]
 
 MODULE = """
-import json
-from genaipa_suites.material import Given, Item, Material
-from genaipa_suites.measure import Measure
-from genaipa_suites.suite import Suite
+from genaipa_suites.labels import LabelSuite
+from genaipa_suites.material import Item, Material
 
 
-class Opposites(Suite):
+class Opposites(LabelSuite, labels=("cold", "dry", "new"), field="word"):
     title = "Opposites"
     about = "The opposite of a word."
     citation = "Made up."
     version = 3
     data = ()
     splits = ("all",)
-    schema = {
-        "type": "object",
-        "properties": {"word": {"type": "string"}},
-        "required": ["word"],
-        "additionalProperties": False,
-    }
-    measures = (Measure("right", "right", "Share of the words that are right.", lambda one: (
-        float(one.given.prediction == one.item.gold), 1.0)),)
 
     def load(self, split):
         pairs = (("hot", "cold"), ("wet", "dry"), ("old", "new"))
-        return Material(tuple(Item(word, {"word": word}, other, cluster=word) for word, other in pairs))
-
-    def parse(self, item, found):
-        return Given(found["word"])
-
-    def gold_reply(self, item):
-        return json.dumps({"word": item.gold})
+        return Material(tuple(Item(word, {"text": word}, other, cluster=word) for word, other in pairs))
 """
 
 
@@ -58,7 +42,7 @@ def module() -> Iterator[str]:
     """The suite in the working folder, and a model that knows one opposite in three."""
     write("genaipa.toml", "")
     write("opposites.py", MODULE)
-    write("prompts/opposites.Opposites-1.jinja", "What is the opposite of {{ word }}?")
+    write("prompts/opposites.Opposites-1.jinja", "What is the opposite of {{ text }}?")
     write("say.yaml", yaml.safe_dump({"rules": [{"match": "of hot", "reply": '{"word": "cold"}'}], "default": "{}"}))
     yield "opposites:Opposites"
     sys.modules.pop("opposites", None)
@@ -73,8 +57,9 @@ def test_a_suite_of_ones_own(genaipa: Cli, module: str) -> None:
     assert "What is the opposite of hot?" in genaipa(*asked, "--dry-run").out
     assert genaipa("report", "latest", "-o", "made").code == 0
     with Path("made/tables/opposites.Opposites-all.csv").open(encoding="utf-8", newline="") as file:
-        (row,) = csv.DictReader(file)
-    assert (float(row["right"]), row["items"]) == (pytest.approx(100 / 3, abs=0.01), "3")
+        row, floor = csv.DictReader(file)
+    assert (float(row["accuracy"]), row["items"]) == (pytest.approx(100 / 3, abs=0.01), "3")
+    assert floor["system"] == "baseline/majority"
     definitions = Path("made/tables/opposites.Opposites-measures.txt").read_text(encoding="utf-8")
     assert "version 3 of the suite" in " ".join(definitions.split())
 
@@ -83,11 +68,11 @@ def test_a_suite_that_a_package_brings(genaipa: Cli, module: str, monkeypatch: p
     """An entry point gives it a name, under which it is listed; a class that is no suite is refused."""
     write("brought-1.dist-info/METADATA", "Metadata-Version: 2.1\nName: brought\nVersion: 1\n")
     write("brought-1.dist-info/entry_points.txt", f"[genaipa.suites]\nopposites = {module}\n")
-    write("prompts/opposites-1.jinja", "And the opposite of {{ word }}?")
+    write("prompts/opposites-1.jinja", "And the opposite of {{ text }}?")
     monkeypatch.syspath_prepend(str(Path.cwd()))
     assert genaipa("run", "-s", "scripted/say.yaml", "--suite", "opposites").code == 0
     unknown = genaipa("run", "-s", "scripted/say.yaml", "--suite", "opposite")
     assert (unknown.code, "did you mean 'opposites'?" in unknown.err) == (2, True), unknown.err
-    for name, said in (("opposites:json", "it is no Suite"), ("opposites:No", "the module has no 'No'")):
+    for name, said in (("opposites:Item", "it is no Suite"), ("opposites:No", "the module has no 'No'")):
         refused = genaipa("run", "-s", "scripted/say.yaml", "--suite", name)
         assert (refused.code, said in refused.err) == (2, True), refused.err

@@ -183,7 +183,7 @@ def test_groups_with_numbers_are_in_their_order() -> None:
 
 def test_the_cross_walk_knows_the_categories_of_every_suite() -> None:
     """Every category that PolicyQA and OPP-115 have is in it; a category of questions that is unknown is refused."""
-    from genaipa_suites.opp115.data import LABELS
+    from genaipa_suites.opp115.task import LABELS
     from genaipa_suites.policyqa.data import CATEGORIES
 
     walk, names = load_crosswalk(find_workspace())
