@@ -16,7 +16,7 @@ from genaipa.policies.given import GIVEN, in_words, is_source, read_given
 from genaipa.runs.corpus import DOCUMENTS, CorpusFacts
 from genaipa.runs.documents import KeptDocuments, kept_text, text_file
 from genaipa.runs.finding import run_folders
-from genaipa.systems.short import run_title
+from genaipa.systems.provider import run_title
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -25,7 +25,7 @@ from genaipa.execution.observer import Observer
 from genaipa.execution.structured import ask_in_words
 from genaipa.runs.records import FailureInfo, answer_digest
 from genaipa.systems.base import UNSUPPORTED_SCHEMA, Settings
-from genaipa.systems.redaction import known_keys, mask
+from genaipa.systems.provider import known_keys, mask
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from genaipa.systems.base import MOST_TOKENS, Message, Usage
-from genaipa.systems.tokens import CHARACTERS_PER_TOKEN
+from genaipa.systems.costs import CHARACTERS_PER_TOKEN
 from genaipa.tasks.base import walk
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from genaipa.execution.ready import Ready
     from genaipa.execution.request import PreparedRun
-    from genaipa.systems.prices import Tariff
+    from genaipa.systems.costs import Tariff
     from genaipa.tasks.base import Call, Target, Task
 
 REPLY_TOKENS = 300

@@ -15,14 +15,14 @@ from genaipa.execution.request import PreparedRun
 from genaipa.execution.run import carry_out
 from genaipa.files.locks import held, native_lock
 from genaipa.judging.plan import plan
-from genaipa.systems.short import run_title
+from genaipa.systems.provider import run_title
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from genaipa.execution.observer import Observer
     from genaipa.execution.run import Outcome
-    from genaipa.judging.answers import Answers
+    from genaipa.judging.answers import JudgedAnswers
     from genaipa.judging.plan import JudgeRequest
     from genaipa.runs.folder import RunFolder
     from genaipa.workspace import Workspace
@@ -40,7 +40,7 @@ class PreparedJudges:
     runs: list[PreparedRun]
     wanted: int
     had: int
-    answers: Answers
+    answers: JudgedAnswers
 
 
 def prepare_judges(

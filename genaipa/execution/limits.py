@@ -27,7 +27,7 @@ from genaipa.errors import (
     clipped,
 )
 from genaipa.systems.base import MOST_TOKENS, UNDONE, Finish, Reply, Usage
-from genaipa.systems.redaction import redact
+from genaipa.systems.provider import redact
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Sequence

@@ -13,7 +13,7 @@ from genaipa.files.names import folder_words
 from genaipa.kinds import kind_of
 from genaipa.runs.finding import find_run
 from genaipa.runs.shards.folder import ShardedFolder
-from genaipa.systems.short import run_title
+from genaipa.systems.provider import run_title
 from genaipa.tasks.catalog import make_task
 
 if TYPE_CHECKING:

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING
 
 from genaipa.errors import GenaipaError, NotReadyError, UsageError
 from genaipa.execution.estimate import REPLY_TOKENS, Measured, measure
-from genaipa.systems import tokens
+from genaipa.systems import costs
 from genaipa.systems.base import BuiltinSystem, Readiness
 from genaipa.systems.catalog import Resolved, resolve
-from genaipa.systems.redaction import redact
+from genaipa.systems.provider import redact
 from genaipa.tasks.base import Target
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from genaipa.systems.base import System
-    from genaipa.systems.prices import Tariff
+    from genaipa.systems.costs import Tariff
     from genaipa.tasks.base import Task
 
 PART_TOKENS = 2000
@@ -48,7 +48,7 @@ class Ready:
 def uncounted(systems: Sequence[str]) -> str:
     """A note that these systems' tokens are estimated."""
     whose = "its" if len(systems) == 1 else "their"
-    return f"{', '.join(systems)}: {whose} tokens can't be counted here ({tokens.estimated().label})."
+    return f"{', '.join(systems)}: {whose} tokens can't be counted here ({costs.estimated().label})."
 
 
 class Started:
@@ -166,16 +166,16 @@ async def _target(ready: Ready, task: Task, *, offline: bool) -> Target:
     return Target(ready.resolved.asked, counters, part_tokens)
 
 
-async def _counter(ready: Ready, text: str, *, offline: bool) -> tokens.Counter:
+async def _counter(ready: Ready, text: str, *, offline: bool) -> costs.TokenCounter:
     try:
         counted = await ready.system.count_tokens(text) if ready.system and text else None
     except Exception:  # noqa: BLE001 - a user's own assistant may raise anything; a count is not worth a run
         counted = None
     if counted is not None:
-        return tokens.measured(counted, len(text), f"{ready.resolved.provider}'s own count")
+        return costs.measured(counted, len(text), f"{ready.resolved.provider}'s own count")
     record = ready.resolved.record
     counter = record.counter(ready.resolved.model, offline=offline) if record and record.counter else None
-    return counter or tokens.estimated()
+    return counter or costs.estimated()
 
 
 def check_fit(ready: Ready, task: Task) -> None:

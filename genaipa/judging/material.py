@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from genaipa.runs.folder import RunFolder
 
 FILE = "judged.json"
-Span = tuple[int, int]
+Passage = tuple[int, int]
 
 
 class Judged(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -38,13 +38,13 @@ class Judged(msgspec.Struct, frozen=True, omit_defaults=True):
     aside: str = ""
     note: str = ""
     silent: bool = False
-    passages: tuple[Span, ...] = ()
-    named: tuple[Span, ...] = ()
+    passages: tuple[Passage, ...] = ()
+    named: tuple[Passage, ...] = ()
     parts: tuple[str, ...] = ()
     evidence: tuple[str, ...] = ()
 
 
-class Material(msgspec.Struct, frozen=True):
+class JudgedMaterial(msgspec.Struct, frozen=True):
     """The content of `judged.json`.
 
     The marks around the answers are made of `secret`; `prompt` is the digest in the judge's name. `runs` have the
@@ -64,12 +64,12 @@ class Material(msgspec.Struct, frozen=True):
         return msgspec.json.format(msgspec.json.encode(self), indent=1).decode() + "\n"
 
 
-def read_material(folder: RunFolder) -> Material:
+def read_material(folder: RunFolder) -> JudgedMaterial:
     """The material of a judge's run; a DataError if it can't be read, or is not as it was written."""
     path = folder.path / FILE
     try:
         content = path.read_bytes()
-        material = msgspec.json.decode(content, type=Material)
+        material = msgspec.json.decode(content, type=JudgedMaterial)
     except OSError as error:
         raise DataError(path, f"can't be read ({error.strerror}); restore the file.") from None
     except DAMAGE as error:

@@ -1,8 +1,9 @@
-"""The name under which a judge's verdicts are kept in the store of scores."""
+"""The name under which a judge's verdicts are kept in the store of scores, and the family of its model."""
 
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import NamedTuple, Self
 
 _NAME = re.compile(r"judge:(?P<model>.+)@(?P<prompt>[0-9a-f]{12})#(?P<passed>[1-9][0-9]*)")
@@ -31,3 +32,59 @@ class Judge(NamedTuple):
         """The judge that an event's analyst names; None for people, and for machine scores from elsewhere."""
         found = _NAME.fullmatch(analyst)
         return cls(found["model"], found["prompt"], int(found["passed"])) if found else None
+
+
+# A maker's family → how its models are called. By the names of models, so that a route or a server says nothing.
+_FAMILIES = {
+    "gpt": r"gpt|chatgpt|davinci|(?:^|[-_])o[1-9](?:$|[-_])|openai|copilot|bing",
+    "claude": r"claude|anthropic",
+    "gemini": r"gemini|gemma|\bbard\b|\bpalm\b|palm-?2|google",
+    "llama": r"llama|vicuna|alpaca",
+    "mistral": r"mi[sx]tral|codestral|ministral|magistral|pixtral|le-?chat",
+    "qwen": r"qwen|qwq|tongyi",
+    "deepseek": r"deepseek",
+    "phi": r"(?:^|[-_])phi(?:$|[-_\d])",
+    "command": r"command|cohere|\baya\b",
+    "grok": r"grok|(?:^|[-_])xai",
+    "glm": r"glm|zhipu",
+    "kimi": r"kimi|moonshot",
+    "ernie": r"ernie",
+    "olmo": r"olmo|tulu",
+    "granite": r"granite",
+    "nemotron": r"nemotron",
+    "nova": r"\bnova\b|amazon[-.]titan",
+    "sonar": r"\bsonar\b|perplexity",
+}
+
+
+@cache
+def family(model: str) -> str:
+    """The family of a model by its name, as asked or as served; a name of no known family is one by itself.
+
+    The last part of a path is looked at first, then those before it: a distilled or fine-tuned model is named after
+    what it was made from (`vllm/deepseek-ai/DeepSeek-R1-Distill-Qwen-7B` is a qwen), and a name of one's own may have
+    its maker before it.
+
+    >>> family("openai/gpt-4o"), family("vllm/meta-llama/Llama-3.1-8B-Instruct"), family("scripted/kind")
+    ('gpt', 'llama', 'scripted/kind')
+    """
+    name = model.casefold().strip()
+    pieces = name.split("/")
+    # A server's name is no model: `openai-api/lab/my-model` is not a gpt.
+    if pieces[0] in ("openai-api", "vllm", "scripted", "manual") and len(pieces) > 1:
+        pieces = pieces[2 if pieces[0] == "openai-api" else 1 :]
+    if model.startswith("scripted"):
+        return model
+    for piece in reversed(pieces):
+        # The later of two makers in one name is what was fine-tuned: "DeepSeek-R1-Distill-Llama".
+        found = [
+            (match.start(), maker) for maker, pattern in _FAMILIES.items() for match in re.finditer(pattern, piece)
+        ]
+        if found:
+            return max(found)[1]
+    return model
+
+
+def akin(one: str, other: str) -> bool:
+    """Whether two models are of one family."""
+    return family(one) == family(other)

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from genaipa.errors import GenaipaError, UsageError
 from genaipa.judging import verdict
-from genaipa.judging.answers import Answers
+from genaipa.judging.answers import JudgedAnswers
 from genaipa.judging.keeping import asked_models, put_in
 from genaipa.judging.kind import NAME
-from genaipa.judging.material import FILE, Material, read_material
+from genaipa.judging.material import FILE, JudgedMaterial, read_material
 from genaipa.judging.name import Judge
 from genaipa.judging.prompts import load_templates, prompt_digest
-from genaipa.judging.task import Inputs, JudgeTask
+from genaipa.judging.task import JudgeInputs, JudgeTask
 from genaipa.runs.filters import EVERYTHING, Filters
 from genaipa.runs.finding import run_folders
 from genaipa.runs.records import RunSpec
@@ -62,14 +62,14 @@ class JudgeRequest(NamedTuple):
 
 
 @dataclass
-class Plan:
+class JudgePlan:
     """The judge's runs to carry out: those `begun` before that go on, and `new` ones.
 
     `wanted` is the number of judgements of the `answers` that are asked for, `had` of the present ones.
     `said` are sentences for whoever asked.
     """
 
-    answers: Answers
+    answers: JudgedAnswers
     wanted: int
     had: int = 0
     begun: list[tuple[RunFolder, int]] = field(default_factory=list)
@@ -77,7 +77,7 @@ class Plan:
     said: list[str] = field(default_factory=list)
 
 
-class _Begun(NamedTuple):
+class _BegunRun(NamedTuple):
     """A judge's run: the judgements in its plan, and those it has, by judges; the longest verdict in tokens."""
 
     folder: RunFolder
@@ -86,7 +86,7 @@ class _Begun(NamedTuple):
     max_tokens: int | None
 
 
-def plan(workspace: Workspace, request: JudgeRequest) -> Plan:
+def plan(workspace: Workspace, request: JudgeRequest) -> JudgePlan:
     """Plan what is missing; puts verdicts that only a run folder has into the store.
 
     A UsageError for runs without answers, for a judge that is none, and for one of the family of a system that it
@@ -97,13 +97,13 @@ def plan(workspace: Workspace, request: JudgeRequest) -> Plan:
     judges = {resolve(name, workspace).name: name for name in request.judges}
     for name in request.judges:
         _check_judge(workspace, name)
-    answers = Answers(workspace, request.runs, request.only)
+    answers = JudgedAnswers(workspace, request.runs, request.only)
     own_family = _own_family(answers, judges, allowed=request.own_family)
     prompt = prompt_digest(templates.sources, rubric, evidence=request.evidence)
     begun, served = _judged_before(workspace, prompt, rubric, judges)
     passes = range(1, request.passes + 1)
     wanted = {judge: {(digest, one) for digest in answers.digests for one in passes} for judge in judges}
-    found = Plan(answers, sum(map(len, wanted.values())))
+    found = JudgePlan(answers, sum(map(len, wanted.values())))
     _leave_out(wanted, _in_store(workspace, prompt, served))
     for one in begun:
         _leave_out(wanted, one.done)
@@ -126,7 +126,7 @@ def plan(workspace: Workspace, request: JudgeRequest) -> Plan:
             alike[frozenset(left)].append(judges[judge])
     for those, names in alike.items():
         whose = {name: own_family[name] for name in names if name in own_family}
-        material = Material(prompt, secrets.token_hex(16), answers.runs, request.evidence, whose, rubric, ())
+        material = JudgedMaterial(prompt, secrets.token_hex(16), answers.runs, request.evidence, whose, rubric, ())
         spec = RunSpec(tuple(names), (), {}, (), kind=NAME, task=NAME, max_tokens=request.max_tokens or MOST_TOKENS)
         found.new.append(_task(workspace, answers, spec, those, material, templates))
     found.said += [*answers.problems, *filter(None, [answers.left_out])]
@@ -135,21 +135,23 @@ def plan(workspace: Workspace, request: JudgeRequest) -> Plan:
 
 def _task(
     workspace: Workspace,
-    answers: Answers,
+    answers: JudgedAnswers,
     spec: RunSpec,
     left: frozenset[tuple[str, int]],
-    material: Material,
+    material: JudgedMaterial,
     templates: Prompts,
 ) -> JudgeTask:
     passes: defaultdict[str, list[int]] = defaultdict(list)
     for digest, number in sorted(left):
         passes[digest].append(number)
     judged = answers.judged({digest: tuple(those) for digest, those in passes.items()}, evidence=material.evidence)
-    material = Material(**{name: getattr(material, name) for name in material.__struct_fields__} | {"answers": judged})
+    material = JudgedMaterial(
+        **{name: getattr(material, name) for name in material.__struct_fields__} | {"answers": judged}
+    )
     named = {one.document for one in judged}
     documents = {name: document for name, document in answers.documents.items() if name in named}
     facts = {name: facts for name, facts in answers.facts().items() if name in named}
-    return JudgeTask(spec, workspace, Inputs(material, documents, facts, templates))
+    return JudgeTask(spec, workspace, JudgeInputs(material, documents, facts, templates))
 
 
 def _check_judge(workspace: Workspace, name: str) -> None:
@@ -165,7 +167,7 @@ def _check_judge(workspace: Workspace, name: str) -> None:
         raise UsageError(f"{name} can't judge: it {what}. Name a model, or scripted/FILE to try things out.")
 
 
-def _own_family(answers: Answers, judges: Mapping[str, str], *, allowed: bool) -> dict[str, tuple[str, ...]]:
+def _own_family(answers: JudgedAnswers, judges: Mapping[str, str], *, allowed: bool) -> dict[str, tuple[str, ...]]:
     """Judge → the systems of its own family that it is to judge; a UsageError for the first, unless `allowed`."""
     found = {}
     for judge, name in judges.items():
@@ -185,7 +187,7 @@ def _leave_out(wanted: Wanted, done: Wanted) -> None:
         wanted[judge] -= done.get(judge, set())
 
 
-def _judge_runs(workspace: Workspace) -> list[tuple[RunFolder, Manifest, Material]]:
+def _judge_runs(workspace: Workspace) -> list[tuple[RunFolder, Manifest, JudgedMaterial]]:
     """The runs in which judges were asked, oldest first; without those whose manifest is damaged."""
     found = []
     for folder in run_folders(workspace):
@@ -199,9 +201,9 @@ def _judge_runs(workspace: Workspace) -> list[tuple[RunFolder, Manifest, Materia
 
 def _judged_before(
     workspace: Workspace, prompt: str, rubric: Rubric, judges: Mapping[str, str]
-) -> tuple[list[_Begun], dict[str, set[str]]]:
+) -> tuple[list[_BegunRun], dict[str, set[str]]]:
     """The runs in which these judges were asked this, and the models as which each judge was served."""
-    begun: list[_Begun] = []
+    begun: list[_BegunRun] = []
     served = {judge: {judge, resolve(name, workspace).model} for judge, name in judges.items()}
     # Verdicts by another rubric are another judge's, and perhaps not even of these metrics.
     runs = [run for run in _judge_runs(workspace) if run[2].rubric.digest == rubric.digest]
@@ -213,7 +215,7 @@ def _judged_before(
             continue
         every = {(one.digest, number) for one in material.answers for number in one.passes}
         limit = manifest.spec.max_tokens
-        one = _Begun(folder, dict.fromkeys(names.values(), every), {judge: set() for judge in names.values()}, limit)
+        one = _BegunRun(folder, dict.fromkeys(names.values(), every), {judge: set() for judge in names.values()}, limit)
         for record in folder.records():
             if record.status == "answered" and record.system in names:
                 judge, known = names[record.system], record.coordinates

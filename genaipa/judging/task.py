@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 from genaipa.errors import RunError
 from genaipa.files.strict_yaml import digest, read_text
 from genaipa.judging import quarantine, verdict
+from genaipa.judging.answers import excerpt
 from genaipa.judging.keeping import Keeper
 from genaipa.judging.kind import NAME
 from genaipa.judging.material import FILE, read_material
-from genaipa.judging.passages import excerpt
 from genaipa.policies.document import About, Document
 from genaipa.runs.records import Digests, key_of
 from genaipa.scoring.rubric import shown
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from typing import Any
 
-    from genaipa.judging.material import Judged, Material
+    from genaipa.judging.material import Judged, JudgedMaterial
     from genaipa.policies.document import DocumentKind
     from genaipa.runs.folder import RunFolder
     from genaipa.runs.records import DocumentFacts, Record, RunSpec
@@ -37,16 +37,16 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Inputs:
+class JudgeInputs:
     """The inputs of a judge's requests: the material, the documents' texts and facts by name, the templates."""
 
-    material: Material
+    material: JudgedMaterial
     documents: Mapping[str, Document]
     facts: Mapping[str, DocumentFacts]
     templates: Prompts
 
     @classmethod
-    def read(cls, folder: RunFolder) -> Inputs:
+    def read(cls, folder: RunFolder) -> JudgeInputs:
         """The plan of a run that was begun, from its folder alone; a DataError for one that is damaged."""
         manifest = folder.manifest()
         documents = {}
@@ -70,21 +70,21 @@ class JudgeTask(Task):
     A new run is made of `inputs`, one that goes on of its `folder`.
     """
 
-    def __init__(self, spec: RunSpec, workspace: Workspace, inputs: Inputs | None = None) -> None:
+    def __init__(self, spec: RunSpec, workspace: Workspace, inputs: JudgeInputs | None = None) -> None:
         super().__init__(spec, workspace)
         self._inputs = inputs
 
     @cached_property
-    def inputs(self) -> Inputs:
+    def inputs(self) -> JudgeInputs:
         """The inputs of the requests."""
         if self._inputs is not None:
             return self._inputs
         if self.folder is None:
             raise RunError(f"the task '{NAME}' is asked by: genaipa judge RUN --judge NAME")
-        return Inputs.read(self.folder)
+        return JudgeInputs.read(self.folder)
 
     @property
-    def material(self) -> Material:
+    def material(self) -> JudgedMaterial:
         """The answers to be judged, and the rubric."""
         return self.inputs.material
 

@@ -12,7 +12,7 @@ import pandas as pd
 
 from genaipa.files.html import short_repr
 from genaipa.reports.tidy import metrics_of
-from genaipa.systems.short import short_names
+from genaipa.systems.provider import short_names
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from genaipa.errors import TransientError
 from genaipa.systems.base import UNDONE, BatchState, Finish, Reply, Usage, unclear
-from genaipa.systems.chat import BATCH_BYTES, BATCH_SECONDS, ChatSystem, Listing, lines_in, part, prefix_ends
+from genaipa.systems.chat import BATCH_BYTES, BATCH_SECONDS, ChatSystem, ModelList, lines_in, part, prefix_ends
 from genaipa.systems.endpoint import LOOK_UP_SECONDS, Endpoint, as_count, error_text
 from genaipa.systems.provider import Provider
 
@@ -64,7 +64,7 @@ class AnthropicSystem(ChatSystem):
     takes_batches = True
     most_lines = 100_000
     most_bytes = BATCH_BYTES
-    listing = Listing(
+    listing = ModelList(
         path="/v1/models",
         parameters={"limit": 1000},
         context=("max_input_tokens",),

@@ -13,6 +13,7 @@ from urllib.parse import quote
 
 from genaipa.errors import NotReadyError
 from genaipa.systems.base import Readiness, Reply, Settings
+from genaipa.systems.costs import BATCH_SHARE
 from genaipa.systems.endpoint import (
     LOOK_UP_SECONDS,
     UNREADABLE,
@@ -23,7 +24,6 @@ from genaipa.systems.endpoint import (
     retry_after,
     sent_settings,
 )
-from genaipa.systems.prices import BATCH_SHARE
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
@@ -41,7 +41,7 @@ BATCH_BYTES = 30_000_000
 
 
 @dataclass(frozen=True)
-class Listing:
+class ModelList:
     """A protocol's list of models: its path, and the fields of an entry; an inner object's after a dot.
 
     `unknown` tells whether an error 404 for a single model is about the model or about a missing route. In a
@@ -157,7 +157,7 @@ class ChatSystem(HostedSystem):
     """Path of the request."""
     mark: ClassVar[bytes]
     """JSON field that marks a block of text as the end of a cached prefix."""
-    listing: ClassVar[Listing]
+    listing: ClassVar[ModelList]
 
     def __init__(self, *, name: str, model: str, accepts: frozenset[str]) -> None:
         super().__init__(name=name, model=model, accepts=accepts)

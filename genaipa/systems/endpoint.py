@@ -32,7 +32,7 @@ from typing import TYPE_CHECKING, Any
 
 from genaipa.errors import NotReadyError, PermanentError, TransientError, UsageError, nearest
 from genaipa.systems.base import MOST_TOKENS, unsupported_schema
-from genaipa.systems.redaction import known_keys, mask, redact
+from genaipa.systems.provider import known_keys, mask, redact
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -252,11 +252,11 @@ def _by_text(texts: tuple[str, ...]) -> Any:
 
 
 @lru_cache(maxsize=16)
-def _index(document: str) -> Index:
-    return Index(document)
+def _index(document: str) -> SentenceIndex:
+    return SentenceIndex(document)
 
 
-class Index:
+class SentenceIndex:
     """The sentences of one document, ready to be searched."""
 
     def __init__(self, document: str) -> None:

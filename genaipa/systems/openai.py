@@ -1,4 +1,4 @@
-"""OpenAI's models, through its chat completions."""
+"""OpenAI's models, through its chat completions, and models behind any server that speaks its protocol."""
 
 from __future__ import annotations
 
@@ -6,16 +6,17 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from genaipa.errors import PermanentError, TransientError
 from genaipa.systems.base import UNDONE, BatchState, Finish, Reply, Usage, unclear
-from genaipa.systems.chat import BATCH_BYTES, BATCH_SECONDS, ChatSystem, Listing, lines_in, part, prefix_ends
+from genaipa.systems.chat import BATCH_BYTES, BATCH_SECONDS, ChatSystem, ModelList, lines_in, part, prefix_ends
+from genaipa.systems.costs import tiktoken_counter
 from genaipa.systems.endpoint import as_count, error_text
 from genaipa.systems.provider import Provider
-from genaipa.systems.tokens import tiktoken_counter
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Iterable, Sequence
 
     from genaipa.errors import NoReplyError
     from genaipa.systems.base import Message, Settings
+
 
 _FINISH: dict[str, Finish] = {"length": "length", "content_filter": "refusal"}
 _ENDED = frozenset({"completed", "failed", "expired", "cancelled"})
@@ -54,7 +55,7 @@ class OpenAISystem(ChatSystem):
     }
     mark = b'"prompt_cache_breakpoint":{"mode":"explicit"}'
     sends_cache_key: ClassVar[bool] = True
-    listing = Listing(
+    listing = ModelList(
         path="/models",
         # OpenAI doesn't tell; vLLM, OpenRouter, Groq, LiteLLM and llama.cpp do.
         context=("max_model_len", "context_length", "context_window", "max_input_tokens", "meta.n_ctx"),
@@ -228,3 +229,31 @@ def _usage(stated: object) -> Usage | None:
         output=as_count(stated.get("completion_tokens")),
         reasoning=as_count(part(stated, "completion_tokens_details").get("reasoning_tokens")),
     )
+
+
+class CompatibleSystem(OpenAISystem):
+    """`openai-api/NAME/MODEL`: NAME is ours for the server, and part of its variables.
+
+    Such servers may refuse a field that they don't know, so only what was asked for is sent.
+    """
+
+    provider: ClassVar[Provider] = Provider(
+        name="openai-api",
+        form="openai-api/NAME/MODEL",
+        about="any server that speaks OpenAI's protocol: NAME_BASE_URL, NAME_API_KEY",
+        sdk="openai",
+        extra="openai",
+        keys=("{SERVER}_API_KEY",),
+        key_needed="elsewhere",
+        address="{SERVER}_BASE_URL",
+        ends="/v1",
+    )
+    # The older name, understood by all of them.
+    fields: ClassVar[dict[str, str]] = OpenAISystem.fields | {"max_tokens": "max_tokens"}
+    sends_cache_key = False
+    takes_batches = False
+
+    def _headers(self, settings: Settings) -> dict[str, str]:
+        """Name the document: routers in front of several servers send equal sessions to one, whose cache has it."""
+        session = {} if settings.cache_key is None else {"X-Session-ID": settings.cache_key}
+        return super()._headers(settings) | session

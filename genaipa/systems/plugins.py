@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from genaipa.errors import GenaipaError, UsageError
 from genaipa.plugins import load
-from genaipa.systems.redaction import redact
+from genaipa.systems.provider import redact
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

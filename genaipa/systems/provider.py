@@ -1,12 +1,22 @@
-"""Provider records, one on each adapter's class, looked up by a system's name without importing an SDK."""
+"""Provider records, one on each adapter's class, looked up by a system's name without importing an SDK.
+
+By them systems have short names in tables and headings, and keys are kept out of messages and files: a provider's error
+about a refused key often repeats it. Every pattern of a key runs in linear time, since providers and servers choose the
+text.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import hashlib
+import os
+import re
+from collections import Counter
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from genaipa.files.names import folder_words
 from genaipa.plugins import load, plugins
 
 if TYPE_CHECKING:
@@ -14,7 +24,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from genaipa.systems.base import Words
-    from genaipa.systems.tokens import Counter
+    from genaipa.systems.costs import TokenCounter
+
 
 ENTRY_POINTS = "genaipa.providers"
 # First part of a system's name → its adapter, imported on use. A vendor with a known protocol is a subclass.
@@ -26,7 +37,7 @@ ADAPTERS: dict[str, str] = {
     "openai": "genaipa.systems.openai:OpenAISystem",
     "anthropic": "genaipa.systems.anthropic:AnthropicSystem",
     "google": "genaipa.systems.google:GoogleSystem",
-    "openai-api": "genaipa.systems.compatible:CompatibleSystem",
+    "openai-api": "genaipa.systems.openai:CompatibleSystem",
     "vllm": "genaipa.systems.vllm:VllmSystem",
 }
 
@@ -88,7 +99,7 @@ class Provider:
     known_as: str = ""
     """Names by which its models call themselves, separated by `, `."""
 
-    counter: Callable[..., Counter | None] | None = None
+    counter: Callable[..., TokenCounter | None] | None = None
     """Counts a model's tokens without a call: `counter(model, offline=…)`, None if it can't."""
     source: Callable[[str], Path | None] | None = None
     """File of a system's replies, by its full name."""
@@ -143,3 +154,113 @@ def providers() -> tuple[Provider, ...]:
 def builtin_systems() -> tuple[str, ...]:
     """Full names of the systems that come with genaipa or its data."""
     return tuple(name for provider in providers() if provider.builtin for name in provider.builtin())
+
+
+def short_names(systems: Iterable[str]) -> dict[str, str]:
+    """System → its name as it is shown among these: `reader-1` for `openai-api/lab/reader-1`, where one ends so.
+
+    Only names of models are shortened; a file, a recording or a class is called as it is.
+    """
+    names = list(dict.fromkeys(systems))
+    ends = {name: _ends(name) for name in names}
+    often = Counter(end for name in names for end in ends[name])
+    return {name: next((end for end in ends[name] if often[end] == 1), name) for name in names}
+
+
+_LONGEST_TITLE = 24
+"""Characters of a run's name that is made here; with the time before it, its folder's name has forty."""
+_TAIL = 4
+
+
+def run_title(systems: Iterable[str], *subjects: str) -> str:
+    """The name of a run that nobody named: of its systems, shortened, and of what it is about.
+
+    Of a long one the beginning is left, with a tail that tells it from others that begin so.
+    """
+    whole = folder_words("-".join((*short_names(systems).values(), *subjects)), most=1000) or "run"
+    if len(whole) <= _LONGEST_TITLE:
+        return whole
+    tail = hashlib.sha256(whole.encode()).hexdigest()[:_TAIL]
+    return f"{whole[: _LONGEST_TITLE - _TAIL - 1].rstrip('-._')}-{tail}"
+
+
+def _ends(name: str) -> list[str]:
+    """The ends of a model's name, the shortest first; the name alone of any other system."""
+    record = find_provider(name)
+    if record is None or not record.is_remote:
+        return [name]
+    parts = name.split("/")
+    return ["/".join(parts[start:]) for start in range(len(parts) - 1, -1, -1)]
+
+
+HIDDEN = "[key]"
+
+_WORD = re.compile(r"[\w.*-]+")
+_PREFIX = re.compile(r"\b(?:sk|pk|rk|gsk|hf|xai|nvapi|pplx)[-_]")
+"""Prefixes of providers' keys."""
+_GOOGLE = re.compile(r"\bAIza[\w*-]{8,}")
+_LONG = re.compile(r"\w{32,}")
+_ANNOUNCED = re.compile(r"(?<=\bBearer )\S+|(?<=[?&]key=)[^&\s'\"]+")
+_USER_IN_ADDRESS = re.compile(r"(?<=://)[^/\s@]+@")
+_MASKS = ("*", "...", "…", "xxx")
+_SHORTEST_SECRET = 8
+_SHORTEST_KEY = 16
+"""Length from which a known key is masked anywhere; `none` or `not-needed` may be ordinary words."""
+_SHOWN_BY_MASKS = 3
+"""Characters of a key shown at either end of its masked form."""
+_AFTER_PREFIX = 8
+"""Minimum length of a key after its prefix."""
+
+
+def redact(text: str, secret: str | None = None) -> str:
+    """Remove everything that is or looks like a key; `secret` is a known key of any shape."""
+    if secret and len(secret) < _SHORTEST_SECRET:
+        # So short a key may be part of any word; as a word of its own it is the key.
+        text = re.sub(rf"(?<!\w){re.escape(secret)}(?!\w)", HIDDEN, text)
+    elif secret:
+        text = text.replace(secret, HIDDEN)
+        text = re.sub(r"[^\s'\"(),:]+", lambda word: _unless_masked(word[0], secret), text)
+    text = _ANNOUNCED.sub(HIDDEN, _USER_IN_ADDRESS.sub("", text))
+    return _WORD.sub(lambda word: _unless_key(word[0]), text)
+
+
+def known_keys() -> tuple[str, ...]:
+    """Keys in the environment, longest first: variables named `…_API_KEY` or by a provider's record.
+
+    Shorter values than a key's are left out, as they may be ordinary words.
+    """
+    named = {key for provider in providers() for key in provider.keys}
+    values = {v.strip() for name, v in os.environ.items() if name.upper().endswith("_API_KEY") or name in named}
+    return tuple(sorted((value for value in values if len(value) >= _SHORTEST_KEY), key=len, reverse=True))
+
+
+def mask(text: str, keys: tuple[str, ...]) -> str:
+    """Hide these keys in a text."""
+    for key in keys:
+        text = text.replace(key, HIDDEN)
+    return text
+
+
+def _unless_masked(word: str, secret: str) -> str:
+    """Hide a masked form of the key, such as `abcd...wxyz`."""
+    if not any(mask in word.lower() for mask in _MASKS):
+        return word
+    shows = word.startswith(secret[:_SHOWN_BY_MASKS]) or word.rstrip(".").endswith(secret[-_SHOWN_BY_MASKS:])
+    return HIDDEN if shows else word
+
+
+def _unless_key(word: str) -> str:
+    """Hide a run of letters, digits and `_ . * -` with the shape of a key."""
+    if "***" in word:  # masked
+        return HIDDEN
+    found = _PREFIX.search(word)
+    if found is not None:
+        rest = word[found.end() :]
+        if len(rest) >= _AFTER_PREFIX and any(c.isdigit() or c == "*" for c in rest):
+            return word[: found.start()] + HIDDEN
+    return _LONG.sub(lambda run: _unless_mixed(run[0]), _GOOGLE.sub(HIDDEN, word))
+
+
+def _unless_mixed(run: str) -> str:
+    """Hide a long run without a hyphen that mixes letters and digits, as no word does."""
+    return HIDDEN if any(c.isdigit() for c in run) and any(c.isascii() and c.isalpha() for c in run) else run

@@ -52,7 +52,7 @@ Tokens = Annotated[int, msgspec.Meta(ge=0)]
 Times = Annotated[int, msgspec.Meta(ge=1)]
 
 
-class Counts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class ReportedTokens(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Token usage reported for a reply; `input` includes `cached`."""
 
     input: Tokens = 0
@@ -69,11 +69,11 @@ class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     delay: Seconds = 0.0
     fail: Literal["transient", "permanent", "overload"] | None = None
     times: Times | None = None
-    usage: Counts | None = None
+    usage: ReportedTokens | None = None
     model: str | None = None
 
 
-class Script(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class ReplyFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """File contents."""
 
     rules: tuple[Rule, ...] = ()
@@ -103,7 +103,7 @@ class ScriptedSystem(BuiltinSystem):
     def __init__(self, *, name: str = "scripted") -> None:
         super().__init__(name=name)
         path = _path(name)
-        self._script = _read_script(path) if path else Script()
+        self._script = _read_script(path) if path else ReplyFile()
         self._patterns = [re.compile(rule.match) for rule in self._script.rules]
         self._used = [0] * len(self._patterns)
 
@@ -133,8 +133,8 @@ class ScriptedSystem(BuiltinSystem):
         return None
 
 
-def _read_script(path: Path) -> Script:
-    script = read_yaml(path, Script)
+def _read_script(path: Path) -> ReplyFile:
+    script = read_yaml(path, ReplyFile)
     for number, rule in enumerate(script.rules):
         entry = f"rules[{number}]"
         try:

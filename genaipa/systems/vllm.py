@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from genaipa.errors import NotReadyError, PermanentError, TransientError, UsageError
-from genaipa.systems.compatible import CompatibleSystem
 from genaipa.systems.endpoint import (
     LOOK_UP_SECONDS,
     Endpoint,
@@ -26,8 +25,8 @@ from genaipa.systems.endpoint import (
     read_variable,
     read_words,
 )
-from genaipa.systems.provider import Provider
-from genaipa.systems.redaction import redact
+from genaipa.systems.openai import CompatibleSystem
+from genaipa.systems.provider import Provider, redact
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from genaipa.runs.folder import RunFolder
     from genaipa.runs.records import ConversationMode, DocumentFacts, Record, RecordKind, RunSpec, Status
     from genaipa.systems.base import Message, Reply
-    from genaipa.systems.tokens import Counter
+    from genaipa.systems.costs import TokenCounter
     from genaipa.workspace import Workspace
 
     Dialogue = Generator["Call | tuple[Dialogue, ...]", str, None]
@@ -90,7 +90,7 @@ class Target:
     """The system that a task asks, as far as its requests depend on it, and the replies that the run has already."""
 
     name: str
-    counters: Mapping[str, Counter] = field(default_factory=dict)
+    counters: Mapping[str, TokenCounter] = field(default_factory=dict)
     """Name of a text of the task → how the system counts tokens of texts like it; at least one."""
     part_tokens: int = 0
     """Tokens of the parts in which a document is sent."""
@@ -105,7 +105,7 @@ class Target:
         """Tokens of a text, counted as the system counts the task's text of that name."""
         return self.counter(name).count(text)
 
-    def counter(self, name: str) -> Counter:
+    def counter(self, name: str) -> TokenCounter:
         """The system's token counter for texts like the task's text of that name."""
         return self.counters.get(name) or next(iter(self.counters.values()))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 from running import TEXT, answers, carry_out, make_workspace, spec, write
 
-from genaipa.archive.run_files import run_files
+from genaipa.archive.pack import run_files
 from genaipa.runs.folder import ANSWERS, RunFolder
 from genaipa.runs.permission import Permission, whose_words
 from genaipa.runs.selection import Source

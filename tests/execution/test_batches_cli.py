@@ -12,7 +12,7 @@ from servers import GoogleServer, OpenAIServer, reply
 from size import size
 from test_batches import SYSTEM, serving, system_of
 
-from genaipa.archive.run_files import run_files
+from genaipa.archive.pack import run_files
 from genaipa.runs.batches import BATCHES
 from genaipa.runs.finding import find_run
 from genaipa.runs.selection import Source

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 from running import make_workspace
 
-from genaipa.archive.run_files import run_files
+from genaipa.archive.pack import run_files
 from genaipa.execution.observer import Observer
 from genaipa.execution.prepare import prepare
 from genaipa.execution.request import RunRequest

@@ -26,7 +26,7 @@ from genaipa.execution.engine import RunLimits
 from genaipa.policies.document import split_parts
 from genaipa.runs import journal
 from genaipa.runs.conversation import NO_WORDS
-from genaipa.systems.tokens import estimated
+from genaipa.systems.costs import estimated
 from genaipa.tasks.procedure import Procedure, Script, opening, order_of
 from genaipa.workspace import find_workspace
 

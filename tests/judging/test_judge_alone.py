@@ -14,7 +14,7 @@ from judges import script, study, verdict
 from running import write
 
 from genaipa.cli.commands.blocks import _block, _fitting
-from genaipa.systems.short import run_title, short_names
+from genaipa.systems.provider import run_title, short_names
 
 LINE = "Judge alone, no estimate: scripted/a.yaml 10, scripted/b.yaml 100 (M_all)"
 

@@ -15,7 +15,7 @@ from running import make_workspace, write
 from genaipa.judging import quarantine
 from genaipa.judging.material import read_material
 from genaipa.judging.verdict import order, read, schema
-from genaipa.systems.tokens import estimated
+from genaipa.systems.costs import estimated
 from genaipa.tasks.json_reply import read_json
 
 MARK = "0123456789abcdef"

@@ -14,8 +14,8 @@ from pyarrow import parquet
 from sharding import TIMES, lay_documents, unseal
 from stores import score
 
-from genaipa.archive.run_files import run_files
-from genaipa.judging.answers import Answers
+from genaipa.archive.pack import run_files
+from genaipa.judging.answers import JudgedAnswers
 from genaipa.reports.gather import gather_scored
 from genaipa.runs.finding import find_run
 from genaipa.runs.selection import select
@@ -86,7 +86,7 @@ def test_desk_and_judges_get_the_same_answers(both: tuple[Path, Path]) -> None:
             theirs.names,
         )
         assert ours.document.digest == theirs.document.digest
-    assert set(Answers(here(both[1]), ("it",)).digests) == set(whole.answers)
+    assert set(JudgedAnswers(here(both[1]), ("it",)).digests) == set(whole.answers)
     # A run may have more shards than a process may have files.
     held = [path.readlink() for path in Path("/proc/self/fd").glob("*") if path.is_symlink()]
     assert [path for path in held if path.name == "answers.parquet"] == []

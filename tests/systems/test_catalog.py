@@ -13,8 +13,7 @@ from running import make_workspace, write
 from genaipa.errors import DataError, UnknownNameError, UsageError
 from genaipa.systems.base import OPTIONS
 from genaipa.systems.catalog import load_catalog, resolve
-from genaipa.systems.compatible import CompatibleSystem
-from genaipa.systems.openai import OpenAISystem
+from genaipa.systems.openai import CompatibleSystem, OpenAISystem
 from genaipa.workspace import find_workspace
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import pytest
 
 from genaipa.errors import NotReadyError
 from genaipa.systems.endpoint import LONGEST_MESSAGE, Endpoint, error_text, is_loopback, read_address, retry_after
-from genaipa.systems.redaction import HIDDEN, redact
+from genaipa.systems.provider import HIDDEN, redact
 
 ENDPOINT = Endpoint("openai/gpt-4o", "https://api.example/v1", "OPENAI_BASE_URL", "OPENAI_API_KEY", "sesame-open-42")
 

@@ -21,8 +21,7 @@ from servers import (
 
 from genaipa.errors import NotReadyError, PermanentError, TransientError
 from genaipa.systems.base import Readiness, Reply, Settings, Usage
-from genaipa.systems.compatible import CompatibleSystem
-from genaipa.systems.openai import OpenAISystem
+from genaipa.systems.openai import CompatibleSystem, OpenAISystem
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,7 +6,7 @@ import pytest
 
 from genaipa.systems.base import Usage
 from genaipa.systems.catalog import Entry, Resolved
-from genaipa.systems.prices import FREE, Price, Tariff, find_tariff, known_context
+from genaipa.systems.costs import FREE, Price, Tariff, find_tariff, known_context
 
 USAGE = Usage(input=1_000_000, cached=400_000, cache_write=100_000, output=500_000)
 

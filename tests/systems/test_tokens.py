@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from genaipa.systems.tokens import estimated, measured, tiktoken_counter
+from genaipa.systems.costs import estimated, measured, tiktoken_counter
 
 ADDRESS = "https://openaipublic.blob.core.windows.net/encodings/{}.tiktoken"
 

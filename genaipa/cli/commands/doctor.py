@@ -297,7 +297,7 @@ def _server(variable: str, address: str) -> Row:
     import httpx2
 
     from genaipa.systems.endpoint import is_loopback
-    from genaipa.systems.redaction import redact
+    from genaipa.systems.provider import redact
 
     shown = redact(address)
     why = ""
@@ -351,7 +351,7 @@ def _machine(workspace: Workspace) -> Iterator[Row]:
     import importlib
 
     from genaipa.runs.finding import run_folders
-    from genaipa.systems.tokens import tiktoken_counter
+    from genaipa.systems.costs import tiktoken_counter
 
     counter = tiktoken_counter("gpt-4o", offline=True)
     remedy = "run an OpenAI system once with a network: it is then fetched and kept"

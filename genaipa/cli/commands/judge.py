@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from genaipa.execution.engine import RunLimits
     from genaipa.execution.judging import PreparedJudges
     from genaipa.execution.run import Outcome
-    from genaipa.judging.answers import Answers
+    from genaipa.judging.answers import JudgedAnswers
     from genaipa.runs.folder import RunFolder
     from genaipa.workspace import Workspace
 
@@ -171,11 +171,11 @@ def _print_closing(
         follow("To rely on it, score some yourself: genaipa score", "Pictures: genaipa report")
 
 
-def _print_alone(here: Workspace, answers: Answers) -> None:
+def _print_alone(here: Workspace, answers: JudgedAnswers) -> None:
     """A line of each judge's means, by names and never by value, and its heat map where the terminal can."""
     from genaipa.cli.commands.blocks import heat_map
-    from genaipa.judging.alone import alone
-    from genaipa.systems.short import short_names
+    from genaipa.judging.keeping import alone
+    from genaipa.systems.provider import short_names
 
     explain(
         "A judge alone is no estimate: nobody knows how far it is off before people have scored some of the answers. "

@@ -139,7 +139,7 @@ def _script(workspace: Workspace, loaded: Prompts, policy: str) -> Script:
     from genaipa.execution.ready import PART_TOKENS
     from genaipa.policies.document import split_parts
     from genaipa.questions.sets import load_question_set
-    from genaipa.systems.tokens import estimated
+    from genaipa.systems.costs import estimated
     from genaipa.tasks.script import Script
 
     document = named_document(workspace, policy)

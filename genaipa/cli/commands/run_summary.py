@@ -13,8 +13,7 @@ from genaipa.cli.terminal.tally import ENDED, clock, fit
 from genaipa.errors import NOT_RECORDED, GenaipaError
 from genaipa.kinds import Closing, kind_of
 from genaipa.plugins import load
-from genaipa.systems.provider import find_provider
-from genaipa.systems.short import short_names
+from genaipa.systems.provider import find_provider, short_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -147,7 +147,7 @@ def _out_in_words(out: dict[str, Any]) -> str:
 
 
 def _row(folder: RunFolder, manifest: Manifest, totals: Totals) -> tuple[Any, ...]:
-    from genaipa.systems.short import short_names
+    from genaipa.systems.provider import short_names
 
     return (
         folder.name,

@@ -180,7 +180,7 @@ def _print_head(folder: RunFolder, manifest: Manifest, tally: Tally) -> None:
 
 
 def _print_answers(records: list[Record]) -> None:
-    from genaipa.systems.short import short_names
+    from genaipa.systems.provider import short_names
 
     if all("item" in record.coordinates for record in records):
         _print_items(records)

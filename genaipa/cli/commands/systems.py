@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from genaipa.systems.catalog import Resolved
-    from genaipa.systems.prices import Tariff
+    from genaipa.systems.costs import Tariff
     from genaipa.systems.provider import Meanings, Provider
 
 
@@ -86,7 +86,7 @@ def _spelt_out(names: Iterable[str]) -> list[str]:
 
 def _facts(resolved: Resolved) -> dict[str, Any]:
     """Facts about a system, without any call."""
-    from genaipa.systems.requirements import lacking
+    from genaipa.systems.catalog import lacking
 
     entry, tariff = resolved.entry, resolved.tariff
     missing = lacking(resolved)

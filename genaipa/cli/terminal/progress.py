@@ -17,7 +17,7 @@ from genaipa.execution.observer import Observer
 from genaipa.kinds import in_words
 from genaipa.runs.tally import Tally
 from genaipa.systems.base import Usage
-from genaipa.systems.short import short_names
+from genaipa.systems.provider import short_names
 from genaipa.workspace import elsewhere
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from genaipa.cli.terminal.console import printable
 from genaipa.runs.tally import Count
-from genaipa.systems.short import short_names
+from genaipa.systems.provider import short_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

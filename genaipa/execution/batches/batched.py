@@ -21,7 +21,7 @@ from genaipa.execution.batches.orphans import Orphans, looks
 from genaipa.execution.limits import LONGEST_RETRY_AFTER, BreakerOpenError
 from genaipa.runs.batches import out_sentence
 from genaipa.systems.base import UNCLEAR, UNDONE
-from genaipa.systems.redaction import redact
+from genaipa.systems.provider import redact
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Sequence

@@ -14,7 +14,7 @@ from genaipa.files.atomic import replacing
 from genaipa.files.json_text import DAMAGE, why
 from genaipa.runs import journal
 from genaipa.runs.batches import BATCHES, RESULTS, Batch, BatchEvent, name_of, read_batches
-from genaipa.systems.redaction import known_keys, mask
+from genaipa.systems.provider import known_keys, mask
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator

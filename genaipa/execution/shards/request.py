@@ -24,7 +24,7 @@ from genaipa.runs.records import Digests, Manifest, RunSpec, Shards
 from genaipa.runs.shards.folder import ShardedFolder
 from genaipa.runs.shards.shard import ShardPlan
 from genaipa.systems.catalog import resolve
-from genaipa.systems.short import run_title
+from genaipa.systems.provider import run_title
 from genaipa.tasks.catalog import make_task
 from genaipa.tasks.procedure import Procedure
 

@@ -26,7 +26,7 @@ from genaipa.runs.folder import ANSWERS
 from genaipa.runs.records import RunStatus
 from genaipa.runs.shards.folder import ShardedFolder
 from genaipa.runs.tally import Rows, Tally
-from genaipa.systems.redaction import known_keys, mask
+from genaipa.systems.provider import known_keys, mask
 from genaipa.workers.base import LostServerError
 from genaipa.workers.dispatch import Dispatcher, Jobs
 from genaipa.workspace import MARKER, Workspace, find_workspace

@@ -30,7 +30,7 @@ from matplotlib.patches import Patch
 from genaipa.reports.table import SCALE
 from genaipa.runs.experiments import EXPERIMENTS
 from genaipa.scoring.m_all import Band, Bounds
-from genaipa.systems.short import short_names
+from genaipa.systems.provider import short_names
 
 WIDTH = 7.0
 """Inches across both columns of a paper."""

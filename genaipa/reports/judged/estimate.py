@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from genaipa.judging.family import akin
-from genaipa.judging.name import Judge
+from genaipa.judging.name import Judge, akin
 from genaipa.reports.aggregate import kept
 from genaipa.reports.judged.rectify import Drawn
 from genaipa.reports.tidy import metrics_of

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from genaipa.judging.family import akin
+from genaipa.judging.name import akin
 from genaipa.reports import aggregate
 from genaipa.reports.averages import BOTH, INTERVALS, few_documents
 from genaipa.reports.crossed import crossed
