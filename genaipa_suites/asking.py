@@ -20,6 +20,7 @@ from genaipa_suites.baseline import PREFIX
 from genaipa_suites.encoders import encoder as encoders
 from genaipa_suites.material import Item, Material
 from genaipa_suites.plan import SAMPLE
+from genaipa_suites.prompts import PROBE
 from genaipa_suites.sampling import examples, same_text, stratified
 
 if TYPE_CHECKING:
@@ -27,10 +28,6 @@ if TYPE_CHECKING:
 
     from genaipa.tasks.base import Dialogue, Target
     from genaipa_suites.suite import Suite
-
-PROBE = "probe"
-"""The part of a suite's templates that a probe has."""
-
 
 # The items of a run.
 

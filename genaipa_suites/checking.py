@@ -10,17 +10,17 @@ from genaipa.errors import DataError, GenaipaError, nearest
 from genaipa.files.strict_yaml import read_partly
 from genaipa.questions.sets import load_question_set
 from genaipa.validation.finding import Checked, Finding, as_findings
-from genaipa.workspace import Workspace, shipped
 from genaipa_suites import crosswalk
 from genaipa_suites.catalog import suites
 from genaipa_suites.data import FOLDER
 from genaipa_suites.encoders.settings import SETTINGS, TrainingSettings
 from genaipa_suites.plan import SAMPLE, SuitePlan, spec_of
-from genaipa_suites.prompts import SUITES, faults
+from genaipa_suites.prompts import PROBES, faults, own_templates, shipped_templates
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from genaipa.workspace import Workspace
     from genaipa_suites.suite import Suite
 
 
@@ -128,8 +128,8 @@ def _unread(path: Path, home: Path, known: Iterable[str]) -> Finding:
 
 def _check_prompts(workspace: Workspace) -> Iterator[Finding]:
     """Templates that can't be rendered, and templates that no suite has."""
-    ours = Workspace(shipped(), (("shipped", shipped()),)).names("prompts", SUITES)
-    for name, (_, path) in workspace.names("prompts", SUITES).items():
+    ours = {*PROBES, *(name for suite in suites().values() for name in shipped_templates(suite))}
+    for name, path in own_templates(workspace).items():
         yield from as_findings(faults(path))
         if name not in ours:
             yield Finding(str(path), "", f"is no message of a suite's{nearest(name, ours)}", "warning")

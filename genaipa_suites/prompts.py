@@ -1,6 +1,6 @@
-"""Templates of the suites' prompts: `prompts/suites/NAME-WORDING.jinja`, the workspace's over the shipped.
+"""Templates of the suites' prompts: `NAME-WORDING.jinja` in a folder `prompts` beside the suite's module.
 
-A suite that a package brings may have them in a folder `prompts` beside its module; the workspace's are over these.
+One of the same name in `prompts/suites/` of a workspace takes its place.
 
 Three wordings of each, all ours: how much a score moves between them is part of its uncertainty. A suite with a prefix
 that many items share has that in a template of its own, `NAME-PART-WORDING.jinja`.
@@ -8,24 +8,29 @@ that many items share has that in a template of its own, `NAME-PART-WORDING.jinj
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from genaipa.errors import DataError, UsageError
 from genaipa.files.strict_yaml import read_text
+from genaipa_suites.data import SHIPPED
 from genaipa_suites.names import suite_targets
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
     from genaipa.tasks.templates import Templates
     from genaipa.workspace import Workspace
+    from genaipa_suites.suite import Suite
 
 
-SUITES = "suites"
-"""The folder of the suites' prompts."""
+FOLDER = "suites"
+"""Of a workspace's `prompts/`."""
+PROBE = "probe"
+"""The part of a suite's templates that a probe has."""
+PROBES = {path.stem: path for path in SHIPPED.glob("probe-*.jinja")}
+"""Name → template of the probes that have words of their own."""
 
 
 @dataclass(frozen=True)
@@ -56,26 +61,30 @@ def faults(path: Path) -> list[DataError]:
         return [error]
 
 
-def load_template(workspace: Workspace, suite: str, wording: int, beside: Path) -> Mapping[str, Template]:
-    """The templates of a suite in a wording: "" for the question, and further parts by their names.
+def shipped_templates(suite: type[Suite]) -> dict[str, Path]:
+    """Name → file of the templates that come with a suite."""
+    folder = Path(inspect.getfile(suite)).with_name("prompts")
+    return {path.stem: path for path in sorted(folder.glob("*.jinja"))}
 
-    `beside` is the folder of a suite's own.
-    """
-    found = {path.stem: path for path in sorted(beside.glob("*.jinja"))}
-    found |= {name: path for name, (_, path) in workspace.names("prompts", SUITES).items()}
-    others = suite_targets().keys() - {suite}
-    ending = f"-{wording}"
+
+def own_templates(workspace: Workspace) -> dict[str, Path]:
+    """Name → file of the workspace's templates, of all suites and probes."""
+    return {name: path for name, (_, path) in workspace.names("prompts", FOLDER).items()}
+
+
+def templates_of(suite: Suite) -> dict[str, Template]:
+    """The templates of the plan's wording, "" for the question and further parts by their names, and of its probe."""
+    name, others, ending = suite.label, suite_targets().keys() - {suite.label}, f"-{suite.plan.wording}"
+    own = own_templates(suite.workspace)
     templates = {}
-    for name, path in found.items():
-        whose = name.removesuffix(ending)
-        if whose == suite or (name.endswith(ending) and whose.startswith(f"{suite}-") and whose not in others):
-            templates[whose[len(suite) :].strip("-")] = Template(path, read_text(path))
+    for stem, path in (shipped_templates(type(suite)) | own).items():
+        whose = stem.removesuffix(ending)
+        if whose == name or (stem.endswith(ending) and whose.startswith(f"{name}-") and whose not in others):
+            templates[whose[len(name) :].strip("-")] = Template(path, read_text(path))
     if "" not in templates:
-        raise UsageError(f"no wording {wording} of {suite} is here (prompts/{SUITES}/{suite}-{wording}.jinja).")
+        raise UsageError(f"no wording {suite.plan.wording} of {name} is here (prompts/{FOLDER}/{name}{ending}.jinja).")
+    probe = f"probe-{suite.plan.probe}"
+    if probe in PROBES:
+        chosen = own.get(probe, PROBES[probe])
+        templates[PROBE] = Template(chosen, read_text(chosen))
     return templates
-
-
-def probe_template(workspace: Workspace, probe: str, part: str) -> dict[str, Template]:
-    """The template of a probe as this part of a suite; none for no probe, or one that has no words of its own."""
-    found = workspace.names("prompts", SUITES).get(f"probe-{probe}")
-    return {part: Template(found[1], read_text(found[1]))} if found else {}

@@ -3,19 +3,16 @@
 A suite is a task of the engine, so that resume, caps, `--estimate`, `--dry-run`, provenance and web chats by hand come
 with it. It is a folder with a loader, a task, a scorer and a file of published rows, and a line in
 `names.py`; or a module of anybody's: by `--suite module:Class`, or an entry point `genaipa.suites`. Each item
-is asked in a conversation of its own, in one message (and the examples before it) made of
-`prompts/suites/NAME-WORDING.jinja` (`asking.py`); the reply is a JSON object by `schema`, and is read and scored
-without a person.
+is asked in a conversation of its own, in one message (and the examples before it) made of `prompts/NAME-WORDING.jinja`
+beside the suite (`asking.py`); the reply is a JSON object by `schema`, and is read and scored without a person.
 """
 
 from __future__ import annotations
 
-import inspect
 from abc import abstractmethod
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import msgspec
@@ -34,7 +31,7 @@ from genaipa_suites.encoders import encoder as encoders
 from genaipa_suites.material import CUT_OFF, FAILED, REFUSED, UNPARSABLE, Given, Item, Material, Outcome
 from genaipa_suites.measure import Measure
 from genaipa_suites.plan import SAMPLE, SuitePlan
-from genaipa_suites.prompts import load_template, probe_template
+from genaipa_suites.prompts import templates_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -221,9 +218,7 @@ class Suite(Task):
     @cached_property
     def templates(self) -> Mapping[str, Template]:
         """The templates of the plan's wording by part, and that of its probe."""
-        beside = Path(inspect.getfile(type(self))).parent / "prompts"
-        own = load_template(self.workspace, self.label, self.plan.wording, beside)
-        return {**own, **probe_template(self.workspace, self.plan.probe, asking.PROBE)}
+        return templates_of(self)
 
     @property
     def notes(self) -> tuple[str, ...]:

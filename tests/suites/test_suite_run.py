@@ -106,6 +106,17 @@ def test_changed_items_are_found(genaipa: Cli) -> None:
     assert {Path(one["path"]).name for one in found["findings"]} == {items.name, "policyqa-1.jinja", "policyq-1.jinja"}
 
 
+def test_a_workspaces_prompts_take_the_shipped_ones_place(genaipa: Cli) -> None:
+    """By their names: a wording of a suite, and the words of a probe."""
+    Path("prompts/suites").mkdir(parents=True)
+    Path("prompts/suites/policyqa-2.jinja").write_text("Mine: {{ question }}")
+    Path("prompts/suites/probe-no-context.jinja").write_text("(nothing)")
+    asked = (*RUN, "--system", "extractive", "--dry-run", "--limit", "1")
+    assert "Mine: " in done(genaipa(*asked, "--wording", "2"))
+    assert "Mine: " not in done(genaipa(*asked))
+    assert "(nothing)" in done(genaipa(*asked, "--probe", "no-context"))
+
+
 def test_a_notebook_asks_a_suite() -> None:
     """By its name as the task; the frame has items, predictions and scores."""
     frame = front.run("baseline/ceiling", task="policyqa", split="sample", limit=5).to_frame()
