@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, field, replace
+from functools import cache, cached_property
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,8 @@ from msgspec.structs import force_setattr
 from genaipa.errors import GenaipaError, UsageError
 from genaipa.files.html import short_repr
 from genaipa.kinds import kind_of
+from genaipa.policies.document import Document
+from genaipa.policies.language import is_english
 from genaipa.policies.statistics import measure
 from genaipa.reports import tidy as tidy_table
 from genaipa.runs.audit import audit_of, excluded_answers
@@ -49,14 +52,15 @@ if TYPE_CHECKING:
 class Gathered:
     """The tidy table, and the texts and facts that a report shows beside it.
 
-    `statistics` are of the documents that the runs asked about, by name. `questions` (id → text, with its placeholder)
-    and `categories` (id → name) are in the order of their sets. `findings` are the audits' of these runs.
+    `documents` are those that the runs asked about, by name; of one whose text is withheld, its statistics.
+    `questions` (id → text, with its placeholder) and `categories` (id → name) are in the order of their sets.
+    `findings` are the audits' of these runs.
     `problems` are sentences on unreadable files. `groups` are the documents' groups that are shown apart.
     """
 
     frame: pd.DataFrame
     sources: list[Source]
-    statistics: dict[str, Statistics] = field(default_factory=dict)
+    documents: dict[str, Document | Statistics] = field(default_factory=dict)
     questions: dict[str, str] = field(default_factory=dict)
     categories: dict[str, str] = field(default_factory=dict)
     reworded: set[str] = field(default_factory=set)
@@ -86,6 +90,14 @@ class Gathered:
     groups: Groups | None = None
     by_rule: list[Results] = field(default_factory=list)
     """Results of kinds of tasks whose answers people don't score, which have no place in the tidy table."""
+
+    @cached_property
+    def statistics(self) -> dict[str, Statistics]:
+        """The statistics of the documents, by name."""
+        return {
+            name: measure(one.text, one.about.language) if isinstance(one, Document) else one
+            for name, one in self.documents.items()
+        }
 
     def __repr__(self) -> str:
         return short_repr("Gathered", "answers and scores", f"{len(self.frame):,} rows of {len(self.sources):,} runs")
@@ -226,6 +238,7 @@ class _Run:
         }
         self._facts: dict[tuple[str, str], dict[str, Any]] = {}
         self._claims: dict[str, str] = {}
+        self._is_english = cache(self._look_at_language)
         findings = audit_of(source.folder)
         gathered.findings += [finding for finding in findings if finding not in gathered.findings]
         self._excluded = excluded_answers(findings)
@@ -262,13 +275,13 @@ class _Run:
             for question in asked.questions:
                 if self._gathered.questions.setdefault(question.id, question.text) != question.text:
                     self._gathered.reworded.add(question.id)
+        known = self._gathered.documents
         if name in self._withheld.statistics:
-            self._gathered.statistics.setdefault(name, self._withheld.statistics[name])
-        if name in self._gathered.statistics:
+            known.setdefault(name, self._withheld.statistics[name])
+        if name in known:
             return
         try:
-            document = self._inputs.document(name)
-            self._gathered.statistics[name] = measure(document.text, document.about.language)
+            known[name] = self._inputs.document(name)
         except GenaipaError as error:
             self._gathered.problems.append(str(error))
 
@@ -346,14 +359,20 @@ class _Run:
 
         Empty about a document that is not in English, for which the rules are made.
         """
-        known = self._gathered.statistics.get(line.document)
-        if line.status == "failed" or not line.digest or (known is not None and not known.english):
+        if line.status == "failed" or not line.digest or not self._is_english(line.document):
             return ""
         if line.reply is None:
             return self._stances.get(line.key, "no")
         if line.digest not in self._claims:
             self._claims[line.digest] = stance(line.reply)
         return self._claims[line.digest]
+
+    def _look_at_language(self, document: str) -> bool:
+        """Whether a document is in English, as far as is known."""
+        known = self._gathered.documents.get(document)
+        if isinstance(known, Document):
+            return is_english(known.text, known.about.language)
+        return known is None or known.english
 
     def _missing(self, seen: Collection[str]) -> Iterable[dict[str, Any]]:
         manifest = self._source.manifest

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy.special import ndtr
 
-from genaipa.reports.crossed import crossed
+from genaipa.reports.crossed import crossed, root
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -115,6 +115,4 @@ def _found(reach: Floats, error: float) -> float:
     """
     if np.isnan(reach).any():
         return float("nan")
-    from scipy.optimize import brentq  # takes long to import
-
-    return float(brentq(lambda size: ndtr((size - reach) / error).mean() - POWER, 0.0, reach.max() + 5 * error))
+    return root(lambda size: POWER - ndtr((size - reach) / error).mean(), 0.0, reach.max() + 5 * error)

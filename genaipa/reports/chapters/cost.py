@@ -7,7 +7,6 @@ from math import floor, log10
 from typing import TYPE_CHECKING, Any, Literal
 
 import pandas as pd
-from matplotlib.ticker import MaxNLocator, NullLocator
 
 from genaipa.reports import averages
 from genaipa.reports.averages import BOTH, INTERVALS
@@ -186,6 +185,8 @@ def _write_n(axes: Axes, row: pd.Series[Any], effort: Effort, *, above: bool) ->
 
 def _scale(axes: Axes, values: pd.Series[Any], per: int) -> None:
     """The axis of the effort: from 0, or logarithmic where it reaches far (with a place for what costs nothing)."""
+    from matplotlib.ticker import MaxNLocator, NullLocator
+
     positive = values[values > 0]
     if len(positive) and positive.max() / positive.min() > _WIDE:
         free = len(positive) < len(values)

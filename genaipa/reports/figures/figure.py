@@ -11,14 +11,15 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, get_args
-
-from matplotlib.figure import Figure as Canvas
+from typing import TYPE_CHECKING, Literal, get_args
 
 from genaipa.files.html import short_repr
 from genaipa.reports.figures import style
 from genaipa.reports.render import as_csv
 from genaipa.reports.table import Table
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Canvas
 
 Format = Literal["png", "svg", "pdf"]
 

@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from matplotlib.colors import BoundaryNorm, LinearSegmentedColormap, ListedColormap
-from matplotlib.patches import Polygon, Rectangle
 
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import Figure
@@ -24,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from matplotlib.axes import Axes
+    from matplotlib.colors import BoundaryNorm, ListedColormap
     from matplotlib.figure import Figure as Canvas
 
     from genaipa.scoring.m_all import Band, Bounds
@@ -259,6 +258,8 @@ def _draw_cells(
     size: float = 7.5,
 ) -> None:
     """A coloured cell for each value, with its text and its band's corner; a hatched one for none."""
+    from matplotlib.patches import Polygon, Rectangle
+
     cmap, norm = shades
     mesh = axes.pcolormesh(values, cmap=cmap, norm=norm, edgecolors="white", linewidth=0.6)
     mesh.update_scalarmappable()  # its colours are there before it is drawn
@@ -269,7 +270,9 @@ def _draw_cells(
         if np.isnan(value):
             axes.add_artist(Rectangle((column + 0.03, row + 0.04), 0.94, 0.92, **_HATCH))
         elif (found := band_of(value)) in _CORNERS:
-            axes.add_artist(_corner(column, row, _CORNERS[found]))
+            points = [(column + 0.04, row + 0.06), (column + 0.18, row + 0.06), (column + 0.04, row + 0.34)]
+            look = {"facecolor": _CORNERS[found], "edgecolor": style.INK, "linewidth": 0.4}
+            axes.add_artist(Polygon(points, closed=True, **look))
     for artist in (*axes.texts, *axes.patches):
         artist.set_in_layout(False)  # all inside the axes: to measure each is what takes the time
 
@@ -281,6 +284,8 @@ def _number(value: float) -> str:
 
 def _shades(low: float, red: float, green: float, high: float) -> tuple[ListedColormap, BoundaryNorm]:
     """Colours that change their hue exactly at the bounds, and the values that each begins at."""
+    from matplotlib.colors import BoundaryNorm, LinearSegmentedColormap, ListedColormap
+
     edges, colours = [low], []
     for name, end in zip(style.BANDS, (red, green, high), strict=True):
         if end > edges[-1]:
@@ -288,11 +293,6 @@ def _shades(low: float, red: float, green: float, high: float) -> tuple[ListedCo
             edges += np.linspace(edges[-1], end, _STEPS + 1)[1:].tolist()
             colours += [between(step) for step in range(_STEPS)]
     return ListedColormap(colours), BoundaryNorm(edges, len(colours))
-
-
-def _corner(column: float, row: float, fill: str) -> Polygon:
-    points = [(column + 0.04, row + 0.06), (column + 0.18, row + 0.06), (column + 0.04, row + 0.34)]
-    return Polygon(points, closed=True, facecolor=fill, edgecolor=style.INK, linewidth=0.4)
 
 
 def _with_corners(entries: Sequence[Any]) -> list[Any]:

@@ -15,22 +15,22 @@ import unicodedata
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import matplotlib as mpl
 import pandas as pd
-from matplotlib.artist import Artist
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure as Canvas
-from matplotlib.font_manager import findfont, get_font
-from matplotlib.layout_engine import ConstrainedLayoutEngine
-from matplotlib.lines import Line2D
-from matplotlib.patches import Patch
 
 from genaipa.reports.table import SCALE
 from genaipa.runs.experiments import EXPERIMENTS
 from genaipa.scoring.m_all import Band, Bounds
 from genaipa.systems.provider import short_names
+
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Canvas
+
+    Entry = tuple[Artist | tuple[Artist, ...], str]
+    """An entry of a legend: its marks (one over the other), and its name."""
 
 WIDTH = 7.0
 """Inches across both columns of a paper."""
@@ -120,25 +120,34 @@ def house(name: str) -> Iterator[None]:
 
     matplotlib keeps its settings for the whole process: one figure is drawn at a time.
     """
+    import matplotlib as mpl
+
     with _DRAWING, mpl.rc_context():
         mpl.rcdefaults()
         mpl.rcParams.update({**_SETTINGS, "svg.hashsalt": name})
         yield
 
 
-class _Shown(Canvas):
-    """A figure that a notebook shows without pyplot."""
+@cache
+def _shown() -> type[Canvas]:
+    """The class of figures that a notebook shows without pyplot; made late, since matplotlib takes long to import."""
+    from matplotlib.figure import Figure
 
-    def _repr_png_(self) -> bytes:
-        written = io.BytesIO()
-        with house(""):
-            self.savefig(written, format="png", dpi=SCREEN_DPI)
-        return written.getvalue()
+    class Shown(Figure):
+        def _repr_png_(self) -> bytes:
+            written = io.BytesIO()
+            with house(""):
+                self.savefig(written, format="png", dpi=SCREEN_DPI)
+            return written.getvalue()
+
+    return Shown
 
 
 def canvas(width: float, height: float) -> Canvas:
     """An empty figure of this many inches; what is put on it finds its place by itself."""
-    return _Shown(
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+    return _shown()(
         figsize=(width, height), layout=ConstrainedLayoutEngine(w_pad=0.04, h_pad=0.04, wspace=0.03, hspace=0.03)
     )
 
@@ -244,6 +253,8 @@ def ticks(*values: float) -> list[str]:
 
 @cache
 def _has_glyph(sign: str) -> bool:
+    from matplotlib.font_manager import findfont, get_font
+
     return bool(get_font(findfont(_FONT)).get_char_index(ord(sign)))
 
 
@@ -401,12 +412,10 @@ def system_marks(systems: Sequence[Any]) -> dict[Any, dict[str, Any]]:
     }
 
 
-Entry = tuple[Artist | tuple[Artist, ...], str]
-"""An entry of a legend: its marks (one over the other), and its name."""
-
-
 def mark(label: str, **look: Any) -> tuple[Artist, str]:
     """An entry of a legend for a marker."""
+    from matplotlib.lines import Line2D
+
     return Line2D([], [], **{"linestyle": "none", "markersize": 4.5, **look}), label
 
 
@@ -424,6 +433,8 @@ def is_doubtful(value: Any) -> bool:
 
 def patch(label: str, **look: Any) -> tuple[Artist, str]:
     """An entry of a legend for an area."""
+    from matplotlib.patches import Patch
+
     return Patch(**look), label
 
 
