@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from array import array
+from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
@@ -59,7 +60,7 @@ def measure(text: str, language: str = "") -> Statistics:
         return Statistics(0, 0, 0, 0.0, 0, 0.0, 0.0)
     sentences = [sentence for block in blocks for sentence in _SENTENCE_END.split(block) if _words(sentence)]
     characters = sum(len(block) for block in blocks) + len(blocks) - 1
-    spoken = sum(syllables(word) for word in words)
+    spoken = sum(often * syllables(word) for word, often in Counter(words).items())
     english = is_english(text, language)
     return Statistics(
         characters=characters,
@@ -83,6 +84,7 @@ _LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
 # headings, quotations, list items, rows of a table.
 _MARKER = re.compile(r"^\s*(?:#{1,6}\s+|>\s*|[-*+•]\s+|\|)", re.MULTILINE)
 _EMPHASIS = re.compile(r"\*\*|__|`|(?<!\w)[*_](?=\w)|(?<=\w)[*_](?!\w)")
+_EDGES = re.compile(r"^[\W_]+|[\W_]+$")
 _RULE = re.compile(r"^[\s|:=*_-]+$", re.MULTILINE)
 
 
@@ -95,7 +97,7 @@ def _blocks(text: str) -> list[str]:
 
 
 def _words(text: str) -> list[str]:
-    found = (re.sub(r"^[\W_]+|[\W_]+$", "", word) for word in text.lower().split())
+    found = (word if word.isalnum() else _EDGES.sub("", word) for word in text.lower().split())
     return [word for word in found if word]
 
 

@@ -15,8 +15,7 @@ from msgspec.structs import force_setattr
 from genaipa.errors import GenaipaError, UsageError
 from genaipa.files.html import short_repr
 from genaipa.kinds import kind_of
-from genaipa.policies.document import Document
-from genaipa.policies.language import is_english
+from genaipa.policies.document import Document, is_english
 from genaipa.policies.statistics import measure
 from genaipa.reports import tidy as tidy_table
 from genaipa.runs.audit import audit_of, excluded_answers
