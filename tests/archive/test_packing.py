@@ -89,6 +89,7 @@ def repacked(file: Path, name: str, content: bytes) -> Path:
     return copy
 
 
+@pytest.mark.full
 def test_a_reviewer_gets_the_same_tables_and_none_of_the_texts(genaipa: Cli) -> None:
     """A pack leaves out what may not be passed on; unpacked elsewhere, every table comes out byte for byte."""
     make_study("not stated; not redistributable")

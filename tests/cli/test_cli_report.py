@@ -70,6 +70,7 @@ def test_the_demo_ends_with_a_picture(demo):
     assert "for other questions about the same documents, p &lt; 0.001)" in page
 
 
+@pytest.mark.full
 def test_two_processes_write_the_same_bytes(demo, again):
     """The same runs and scores give the same files, figures and page included."""
     folder, _ = demo

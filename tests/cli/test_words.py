@@ -69,18 +69,24 @@ def is_as_kept(name: str, text: str) -> None:
 
 @pytest.mark.parametrize("row", COMMANDS, ids=lambda row: row["as"])
 def test_words(row: dict[str, Any], workspace: Path) -> None:
-    """A command prints no more words than it may, and the very ones that are kept; facts that left are explained."""
+    """A command prints no more words than it may, and the very ones that are kept."""
     if before := row.get("after"):
         assert call(*FIRST[before].split()).code == 0
-    words = row["command"].split()
-    done = call(*words)
+    done = call(*row["command"].split())
     assert done.code == 0, done.err
     assert 0 < beside(done.out) <= row["words"]
     is_as_kept(row["as"], plain(done.out, workspace))
-    if facts := row.get("explained"):
-        explained = call(*words, "--explain").out
-        assert [fact for fact in facts if fact in done.out or fact not in explained] == []
-        assert beside(call(*words, "--quiet").out) <= beside(done.out)
+
+
+@pytest.mark.full
+@pytest.mark.usefixtures("workspace")
+@pytest.mark.parametrize("row", [row for row in COMMANDS if "explained" in row], ids=lambda row: row["as"])
+def test_what_left_the_screen_is_explained(row: dict[str, Any]) -> None:
+    """Facts that a command does not print are in its `--explain`, and `--quiet` says no more than it does."""
+    words = row["command"].split()
+    done, explained, quiet = (call(*words, *more).out for more in ((), ("--explain",), ("--quiet",)))
+    assert [fact for fact in row["explained"] if fact in done or fact not in explained] == []
+    assert beside(quiet) <= beside(done)
 
 
 def test_words_of_the_demo(demo: tuple[Path, Finished]) -> None:

@@ -43,6 +43,7 @@ def done(finished: Finished) -> str:
     return finished.out
 
 
+@pytest.mark.full
 def test_a_folder_and_a_line_are_a_data_set(genaipa: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is listed, pulled from a local folder, imported, replayed, reported, packed and validated."""
     install(tmp_path, LINE, monkeypatch)

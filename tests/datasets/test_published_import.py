@@ -381,12 +381,14 @@ def row_of(answer: Answer) -> int:
     return row[answer.experiment] + 7 * slipped
 
 
+@pytest.mark.full
 def test_published_answers_stand_where_they_are_known_to(real: Study) -> None:
     """The cell that each answer was found in is the one that a person found for it."""
     wrong = [a.key for a in real.answers if a.text is not None and int(re.sub(r"\D", "", a.cell)) != row_of(a)]
     assert wrong == []
 
 
+@pytest.mark.full
 def test_published_runs_about_another_company(real: Study) -> None:
     """The four places, with every answer in them."""
     found = Counter(
@@ -400,6 +402,7 @@ def test_published_runs_about_another_company(real: Study) -> None:
     }
 
 
+@pytest.mark.full
 def test_published_findings_about_answers(real: Study) -> None:
     """What else is known to be wrong with answers and annotated answers, by document and cell."""
     kinds = ("other-question", "lost-first-letter", "note-not-answer", "duplicate-file", "annotation-wrong-part")

@@ -164,6 +164,7 @@ def test_scores_without_a_right_answer_are_left_out(there: Workspace) -> None:
     assert len(out) == 8 * 2
 
 
+@pytest.mark.full
 def test_importing_twice_changes_nothing(copied: Workspace) -> None:
     """Every file stays as it is, byte for byte and to the minute; one that was lost comes back."""
     tree = tree_of(repository() | faulty())

@@ -96,6 +96,7 @@ def of_all(study: Gathered) -> list[Any]:
     return [one for one in numbers.compare(study, whole=False) if one.printed.system == "all"]
 
 
+@pytest.mark.full
 def test_each_figure_follows_from_the_data_or_is_known_not_to(compared: dict[str, Any]) -> None:
     """What matches does so to the printed digit, what differs still does, and what is absent gives no number."""
     assert len(compared) == len(PRINTED)
@@ -107,6 +108,7 @@ def test_each_figure_follows_from_the_data_or_is_known_not_to(compared: dict[str
     assert wrong == []
 
 
+@pytest.mark.full
 def test_the_page_is_current(compared: dict[str, Any], audited: dict[str, Any], study: Gathered) -> None:
     """docs/method/reproduction.md is what its generator writes now."""
     page = reproduction.page([*compared.values()], [*audited.values()], numbers.copied_tables(study))
@@ -126,6 +128,7 @@ def test_the_page_counts_its_own_rows() -> None:
     assert rows == Counter(printed.expect for printed in PRINTED)
 
 
+@pytest.mark.full
 def test_a_mean_over_the_systems_that_are_here_is_what_the_reason_says(of_all: list[Any]) -> None:
     """Where three systems are needed, the reason says what two give, and that is true."""
     said = {one.printed.id: re.search(r"alone give ([\d.]+\d|\d)", one.printed.why)[1] for one in of_all}
@@ -134,6 +137,7 @@ def test_a_mean_over_the_systems_that_are_here_is_what_the_reason_says(of_all: l
     assert {one.printed.id: format(one.found.number + 1e-9, digits[one.printed.id]) for one in of_all} == said
 
 
+@pytest.mark.full
 def test_figures_over_systems_say_what_they_are_made_of(of_all: list[Any]) -> None:
     """Beside a mean over systems stands that of each, beside a place the mean of each policy."""
     found = [one.found for one in of_all]
@@ -145,6 +149,7 @@ def test_figures_over_systems_say_what_they_are_made_of(of_all: list[Any]) -> No
     assert [len(part) for part in parts if "airbnb" in part] == [5] * 4
 
 
+@pytest.mark.full
 def test_what_follows_only_cut_off_is_told(compared: dict[str, Any]) -> None:
     """Four figures are the computed ones with digits cut off."""
     cut = {name: one.found.remark for name, one in compared.items() if one.found and "cut off" in one.found.remark}
@@ -157,6 +162,7 @@ def test_what_follows_only_cut_off_is_told(compared: dict[str, Any]) -> None:
     assert {compared[name].verdict for name in cut} == {"match"}
 
 
+@pytest.mark.full
 def test_reading_levels_are_as_far_apart_as_is_said(compared: dict[str, Any]) -> None:
     """The range in the reason for each reading level is that of the differences."""
     grades = [one for one in compared.values() if one.printed.metric == "grade"]
@@ -167,6 +173,7 @@ def test_reading_levels_are_as_far_apart_as_is_said(compared: dict[str, Any]) ->
     }
 
 
+@pytest.mark.full
 def test_scores_that_the_audit_leaves_out_change_some_figures(
     compared: dict[str, Any], audited: dict[str, Any]
 ) -> None:
@@ -178,6 +185,7 @@ def test_scores_that_the_audit_leaves_out_change_some_figures(
     assert gained == ["B.1-bard-23"]
 
 
+@pytest.mark.full
 def test_m_all_and_metrics_of_a_question_rest_on_the_same_scores(study: Gathered) -> None:
     """Without what the audit excludes, M_all is what the five metrics come to, wherever all documents have both.
 
@@ -212,6 +220,7 @@ def test_the_list_is_complete_in_itself() -> None:
         assert printed.why or printed.expect == "match" or printed.system == "bingai", printed.id
 
 
+@pytest.mark.full
 def test_the_report_is_read_in_minutes(study: Gathered) -> None:
     """The page of a report on the study says which system is best and how sure that is, within its budget of words."""
     report, allowed = Report.of(study), budgets("report")

@@ -138,6 +138,7 @@ def install_sdk(into: Path) -> None:
     (into / "acme_sdk-1.5.dist-info/METADATA").write_text("Metadata-Version: 2.1\nName: acme-sdk\nVersion: 1.5\n")
 
 
+@pytest.mark.full
 def test_a_new_provider(genaipa_with_acme: Cli, copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is listed, diagnosed, asked, priced as unknown, blinded and recorded, and its key stays hidden."""
     listed = genaipa_with_acme("systems", "--explain")
@@ -279,6 +280,7 @@ FORM = '''def as_markdown(table: Table) -> str:
 '''
 
 
+@pytest.mark.full
 def test_a_new_form_of_tables(copy: Path, genaipa_process: Cli, demo: tuple[Path, Finished]) -> None:
     """The leaderboard and a comparison are written in it, by its suffix; a report writes by the same table of forms."""
     render = copy / "genaipa/reports/render.py"

@@ -182,6 +182,7 @@ def score_all(run: front.Run, values: str) -> None:
         store.append([score("Ada", record.digest, given) for record in run.answers()])
 
 
+@pytest.mark.full
 def test_every_example_holds(demo: tuple[Path, Finished], capsys: pytest.CaptureFixture[str]) -> None:
     """The example in each public docstring gives what it says, in a workspace with the demo."""
     shutil.copytree(demo[0], Path.cwd(), dirs_exist_ok=True)

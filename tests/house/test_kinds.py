@@ -143,13 +143,22 @@ def riddles(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("riddles")
 def test_a_kind_of_somebody_elses(genaipa_process: Cli) -> None:
-    """Its option is on the help page, its run is asked, summed up, listed, ranked and reported, its data are got."""
+    """Its option is on the help page, its run is asked and summed up; no run of another kind takes the option."""
     assert "\nRiddles:\n  --riddles N  Riddles to ask.\n" in genaipa_process("run", "--help-all").out
     asked = ("run", "-s", "scripted/say.yaml", "--task", "riddles")
     done = genaipa_process(*asked, "--riddles", "3")
     assert (done.code, "Riddles were asked." in done.out) == (0, True), done.err
     again = json.loads(genaipa_process(*asked, "--riddles", "3", "--json").out)
     assert (again["status"], again["riddles"]) == ("complete", 1)
+    other = genaipa_process("run", "-s", "extractive", "-p", "brindlecart", "--riddles", "3")
+    assert (other.code, "--riddles is an option of" in other.err) == (2, True), other.err
+
+
+@pytest.mark.full
+@pytest.mark.usefixtures("riddles")
+def test_its_runs_are_listed_ranked_and_reported(genaipa_process: Cli) -> None:
+    """Whatever reads runs has a part for it, and its data are got like ours."""
+    assert genaipa_process("run", "-s", "scripted/say.yaml", "--task", "riddles", "--riddles", "3").code == 0
     assert "3 riddles" in genaipa_process("runs").out
     ranked = json.loads(genaipa_process("leaderboard", "--json").out)["riddles"]["rows"]
     assert ranked == [{"system": "scripted/say.yaml", "solved": 1.0}]
@@ -157,8 +166,6 @@ def test_a_kind_of_somebody_elses(genaipa_process: Cli) -> None:
     page = Path("made/index.html").read_text(encoding="utf-8")
     assert all(said in page for said in ("Who solves them.", "Riddles are for fun."))
     assert "A book of riddles: 1 file fetched" in genaipa_process("get", "riddle-book").out
-    other = genaipa_process("run", "-s", "extractive", "-p", "brindlecart", "--riddles", "3")
-    assert (other.code, "--riddles is an option of" in other.err) == (2, True), other.err
 
 
 @pytest.mark.full

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import pytest
 from matplotlib.figure import Figure
 
 import genaipa
@@ -26,6 +27,7 @@ def outputs(notebook: dict[str, Any], kind: str) -> list[str]:
     return [STAMP.sub("STAMP", "".join(one[kind])) for one in data if kind in one]
 
 
+@pytest.mark.full
 def test_the_notebook_runs_and_shows_what_it_ships_with() -> None:
     """Every cell works in turn, and shows a run, frames and in the end a heat map of both models and five metrics."""
     shipped = json.loads(PAGE.read_text(encoding="utf-8"))

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from framing import answer_rows, score_rows, tidy_of
 
 from genaipa.reports.chapters import CHAPTERS
@@ -49,6 +50,7 @@ COMMANDS = (
 )
 
 
+@pytest.mark.full
 def test_a_chapter_is_one_file_and_one_line() -> None:
     """In a copy of the package: on the page, in the contents, in the files, in the manifest, and in the method."""
     Path("genaipa.toml").touch()
