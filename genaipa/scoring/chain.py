@@ -36,15 +36,10 @@ class Link(NamedTuple):
 
 
 class State(NamedTuple):
-    """The state of a database's log: its number of events, and the digest of the last one.
-
-    `begun` is when the chain was begun, `before` how many events were there already.
-    """
+    """The state of a database's log: its number of events, and the digest of the last one."""
 
     events: int
     head: str
-    begun: str
-    before: int
 
 
 class Verified(msgspec.Struct, frozen=True):
@@ -52,15 +47,11 @@ class Verified(msgspec.Struct, frozen=True):
 
     One more says that the database itself no longer refuses to change events, where its triggers were dropped.
 
-    An archive of before there were digests has none, and nothing to check: all of it is empty.
-
-    `events` are the present ones, `head` is the digest of the last one; `begun` and `before` are as in `State`.
+    `events` are the present ones, `head` is the digest of the last one.
     """
 
     events: int
     head: str
-    begun: str
-    before: int
     breaks: list[str]
 
 
@@ -75,8 +66,6 @@ def verify(store: Store, head: str = "") -> Verified:
     A GenaipaError where the log can't be read.
     """
     state = store.chained()
-    if state is None:
-        return Verified(events=0, head="", begun="", before=0, breaks=[])
     breaks: list[str] = []
     count, before, noted = 0, START, not head
     for here in store.links():
@@ -86,7 +75,7 @@ def verify(store: Store, head: str = "") -> Verified:
         if count == state.events and here.digest != state.head:
             breaks.append(f"event {here.number} is not the one that was written last: some were taken out or put in.")
     last = store.chained()
-    if last is not None and count > last.events:
+    if count > last.events:
         more = count - last.events
         breaks.append(f"{more:,} of {count:,} events {'was' if more == 1 else 'were'} put in by something else.")
     if count < state.events:
@@ -97,7 +86,7 @@ def verify(store: Store, head: str = "") -> Verified:
     if lost := store.unguarded():
         gone = " and ".join(lost)
         breaks.append(f"the database no longer refuses to change or delete an event: somebody changed {gone}.")
-    return Verified(count, before, state.begun, state.before, breaks)
+    return Verified(count, before, breaks)
 
 
 def tail_breaks(rows: Sequence[Sequence[Any]]) -> Iterator[str]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from genaipa.runs.folder import now
 from genaipa.scoring import chain
 
 if TYPE_CHECKING:
@@ -19,30 +18,19 @@ if TYPE_CHECKING:
     Step = Sequence[str | Callable[[Connection], None]]
 
 _ONLY_ADDED = "events of scores are only ever added"
+_GROWS = "the log of scores only ever grows"
 _GUARDS = {
     "sqlite": (
         f"""CREATE TRIGGER score_events_not_changed BEFORE UPDATE ON score_events
             BEGIN SELECT RAISE(ABORT, '{_ONLY_ADDED}'); END""",
         f"""CREATE TRIGGER score_events_not_deleted BEFORE DELETE ON score_events
             BEGIN SELECT RAISE(ABORT, '{_ONLY_ADDED}'); END""",
-    ),
-    "postgresql": (
-        f"""CREATE FUNCTION score_events_kept() RETURNS trigger LANGUAGE plpgsql
-            AS $$ BEGIN RAISE EXCEPTION '{_ONLY_ADDED}'; END $$""",
-        """CREATE TRIGGER score_events_kept BEFORE UPDATE OR DELETE OR TRUNCATE ON score_events
-            FOR EACH STATEMENT EXECUTE FUNCTION score_events_kept()""",
-    ),
-}
-"""By which the database itself refuses to change an event."""
-_GROWS = "the log of scores only ever grows"
-_MORE_GUARDS = {
-    "sqlite": (
         # A REPLACE deletes, of which SQLite tells no trigger.
         f"""CREATE TRIGGER score_events_not_replaced BEFORE INSERT ON score_events
             WHEN EXISTS (SELECT 1 FROM score_events WHERE id = NEW.id OR seq = NEW.seq)
             BEGIN SELECT RAISE(ABORT, '{_ONLY_ADDED}'); END""",  # noqa: S608 - of our own words
         f"""CREATE TRIGGER score_chain_grows BEFORE UPDATE ON score_chain
-            WHEN NEW.events <= OLD.events OR NEW.begun <> OLD.begun OR NEW.before_it <> OLD.before_it
+            WHEN NEW.events <= OLD.events
             BEGIN SELECT RAISE(ABORT, '{_GROWS}'); END""",
         f"""CREATE TRIGGER score_chain_not_deleted BEFORE DELETE ON score_chain
             BEGIN SELECT RAISE(ABORT, '{_GROWS}'); END""",
@@ -51,9 +39,12 @@ _MORE_GUARDS = {
             BEGIN SELECT RAISE(ABORT, '{_GROWS}'); END""",  # noqa: S608 - of our own words
     ),
     "postgresql": (
+        f"""CREATE FUNCTION score_events_kept() RETURNS trigger LANGUAGE plpgsql
+            AS $$ BEGIN RAISE EXCEPTION '{_ONLY_ADDED}'; END $$""",
+        """CREATE TRIGGER score_events_kept BEFORE UPDATE OR DELETE OR TRUNCATE ON score_events
+            FOR EACH STATEMENT EXECUTE FUNCTION score_events_kept()""",
         f"""CREATE FUNCTION score_chain_kept() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-            IF TG_OP = 'UPDATE' AND NEW.events > OLD.events AND NEW.begun = OLD.begun AND NEW.before_it = OLD.before_it
-            THEN RETURN NEW; END IF;
+            IF TG_OP = 'UPDATE' AND NEW.events > OLD.events THEN RETURN NEW; END IF;
             RAISE EXCEPTION '{_GROWS}'; END $$""",
         """CREATE TRIGGER score_chain_grows BEFORE INSERT OR UPDATE OR DELETE ON score_chain
             FOR EACH ROW EXECUTE FUNCTION score_chain_kept()""",
@@ -61,22 +52,7 @@ _MORE_GUARDS = {
             FOR EACH STATEMENT EXECUTE FUNCTION score_chain_kept()""",
     ),
 }
-"""By which it refuses to replace one, and lets the state of the chain grow alone."""
-
-
-def _begin_chain(connection: Connection) -> None:
-    """Give every event that is there a digest, and remember how many those are."""
-    import sqlalchemy
-
-    before, rows = chain.START, []
-    for number, event in connection.exec_driver_sql("SELECT seq, event FROM score_events ORDER BY seq"):
-        before = chain.link(before, event)
-        rows.append({"number": number, "digest": before})
-    if rows:
-        connection.execute(sqlalchemy.text("UPDATE score_events SET digest = :digest WHERE seq = :number"), rows)
-    state = chain.State(events=len(rows), head=before, begun=now(), before=len(rows))
-    begin = "INSERT INTO score_chain (events, head, begun, before_it) VALUES (:events, :head, :begun, :before)"
-    connection.execute(sqlalchemy.text(begin), state._asdict())
+"""By which the database itself refuses to change or replace an event, and lets the state of the chain grow alone."""
 
 
 _GUARDING = {
@@ -94,8 +70,7 @@ def unguarded(connection: Connection) -> list[str]:
     """Names of the triggers by which the database refused to change the log, and that it has no more as they were."""
     dialect = connection.dialect.name
     there = {name: _plain(text) for name, text in connection.exec_driver_sql(_GUARDING[dialect])}
-    # One that only readers open is not brought forward.
-    statements = (*_GUARDS[dialect], *(_MORE_GUARDS[dialect] if version(connection) >= _GUARDED_MORE else ()))
+    statements = _GUARDS[dialect]
     runs = dict(found[0] for statement in statements if (found := _FUNCTION.findall(statement)))
     lost = []
     for statement in statements:
@@ -117,16 +92,17 @@ def _guard(connection: Connection) -> None:
         connection.exec_driver_sql(statement)
 
 
-def _guard_more(connection: Connection) -> None:
-    for statement in _MORE_GUARDS[connection.dialect.name]:
-        connection.exec_driver_sql(statement)
-
-
 STEPS: tuple[Step, ...] = (
-    # 1: an event is kept whole, as the JSON of `events.Event`; the other columns are for finding it.
     (
-        "CREATE TABLE score_events (seq {number}, id TEXT NOT NULL UNIQUE, answer TEXT NOT NULL, event TEXT NOT NULL)",
+        # An event is kept whole, as the JSON of `events.Event`; the other columns are for finding it. An event that
+        # something else puts in has an empty digest.
+        """CREATE TABLE score_events (
+            seq {number}, id TEXT NOT NULL UNIQUE, answer TEXT NOT NULL, event TEXT NOT NULL,
+            digest TEXT NOT NULL DEFAULT ''
+        )""",
         "CREATE INDEX score_events_answer ON score_events (answer)",
+        "CREATE TABLE score_chain (events BIGINT NOT NULL, head TEXT NOT NULL)",
+        f"INSERT INTO score_chain VALUES (0, '{chain.START}')",  # noqa: S608 - of our own words
         """CREATE TABLE score_drafts (
             analyst TEXT NOT NULL, answer TEXT NOT NULL, kind TEXT NOT NULL, draft TEXT NOT NULL,
             PRIMARY KEY (analyst, answer, kind)
@@ -134,34 +110,13 @@ STEPS: tuple[Step, ...] = (
         "CREATE INDEX score_drafts_answer ON score_drafts (answer)",
         # `until` is in seconds since 1970.
         "CREATE TABLE score_reservations (analyst TEXT PRIMARY KEY, answer TEXT NOT NULL, until {seconds} NOT NULL)",
-    ),
-    # 2: the chain of digests (see `chain.py`), and the refusal to change events. An event that an older genaipa
-    # adds, which had the database open meanwhile, has an empty digest. A draft knows after which event it was kept.
-    (
-        "ALTER TABLE score_events ADD COLUMN digest TEXT NOT NULL DEFAULT ''",
-        """CREATE TABLE score_chain (
-            events BIGINT NOT NULL, head TEXT NOT NULL, begun TEXT NOT NULL, before_it BIGINT NOT NULL
-        )""",
-        _begin_chain,
         _guard,
     ),
-    # 3: an event says in which order of work its answer came up.
-    (),
-    # 4: events object to annotated answers, and settle objections.
-    (),
-    # 5: no event can be replaced, and the state of the chain only grows.
-    (_guard_more,),
-    # 6: events pin the passage of a question, and scores say whether one was on screen.
-    (),
 )
 """Step by step, the statements from an empty database to today's. A step that was released is never changed.
 
 A change that an older genaipa could not read takes a step, even one without a statement, such as an event's new field.
 """
-CHAINED = 2
-"""The version from which events have digests."""
-_GUARDED_MORE = 5
-"""The version from which no event can be replaced."""
 _TYPES = {
     "sqlite": {"number": "INTEGER PRIMARY KEY", "seconds": "REAL"},
     "postgresql": {"number": "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY", "seconds": "DOUBLE PRECISION"},

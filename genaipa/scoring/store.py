@@ -125,14 +125,12 @@ class Store:
             if taken > known:
                 raise DataError(
                     self.name,
-                    f"was made by a newer genaipa (schema {taken}; this one knows {known}); "
+                    f"was made by another genaipa (schema {taken}; this one knows {known}); "
                     "install that one from its folder: pip install --upgrade .",
                 )
             if writable:
                 schema.bring_forward(connection)
-                taken = known
-            # An archive of before the chain has none.
-            if taken >= schema.CHAINED and not self._damaged and (wrong := _first_break(connection)):
+            if not self._damaged and (wrong := _first_break(connection)):
                 raise DataError(
                     self.name,
                     f"the log of scores was changed by something else than genaipa: {wrong} For all of it: "
@@ -189,10 +187,10 @@ class Store:
         grown = {"new": len(rows), "head": head}
         _run(connection, "UPDATE score_chain SET events = events + :new, head = :head", grown)
 
-    def chained(self) -> chain.State | None:
-        """The state of the event log; None for an archive from before there were digests."""
+    def chained(self) -> chain.State:
+        """The state of the event log; a GenaipaError if the database has lost it."""
         with self._reading() as connection:
-            return _state(connection) if schema.version(connection) >= schema.CHAINED else None
+            return _state(connection)
 
     def unguarded(self) -> list[str]:
         """Names of the triggers that the database has lost, by which it refused to change an event."""
@@ -200,7 +198,7 @@ class Store:
             return schema.unguarded(connection)
 
     def links(self) -> Iterator[chain.Link]:
-        """Every event as its row holds it, in order, of a log that is `chained`."""
+        """Every event as its row holds it, in order."""
         return map(chain.Link._make, self._pages(_LINKS, _BEFORE_ALL))
 
     def _pages(self, statement: str, after: int) -> Iterator[Sequence[Any]]:
@@ -363,7 +361,7 @@ def _run_on(connection: Connection, statement: str, these: Sequence[Any]) -> Cur
 
 
 def _state(connection: Connection) -> chain.State:
-    rows = connection.exec_driver_sql("SELECT events, head, begun, before_it FROM score_chain").all()
+    rows = connection.exec_driver_sql("SELECT events, head FROM score_chain").all()
     if len(rows) != 1:
         raise GenaipaError(
             f"the log of scores was changed by something else than genaipa: score_chain has {len(rows)} rows in place "

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import sqlite3
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import msgspec
 import pytest
 from stores import KINDS, empty_database, kept, opened, score, undo
 
 from genaipa.errors import DataError, GenaipaError
-from genaipa.scoring import chain, schema
-from genaipa.scoring.databases import connect
+from genaipa.scoring import chain
 from genaipa.scoring.store import Store
-from rubrics import keys_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -116,7 +112,6 @@ def test_the_state_of_the_log_only_grows(url: str) -> None:
         for statement in (
             "UPDATE score_chain SET head = 'x'",
             "UPDATE score_chain SET events = events - 1",
-            "UPDATE score_chain SET events = events + 1, before_it = 1",
             "DELETE FROM score_chain",
             "INSERT INTO score_chain SELECT * FROM score_chain",
             *(("TRUNCATE score_chain",) if url.startswith("postgresql") else ()),
@@ -189,33 +184,17 @@ def test_a_log_that_was_made_anew_is_told_by_a_noted_head(store: Store) -> None:
     head = chain.verify(store).head
     store.append([score("ana", "a2")])
     assert chain.verify(store, head).breaks == []
-    tampered(store, "UPDATE score_events SET event = replace(event, '\"ana\"', '\"eva\"')", "DELETE FROM score_chain")
-    with store._writing() as connection:
-        schema._begin_chain(connection)
+    first, second = (link.event.replace('"ana"', '"eva"') for link in store.links())
+    made = [chain.link(chain.START, first), chain.link(chain.link(chain.START, first), second)]
+    tampered(
+        store,
+        "UPDATE score_events SET event = replace(event, '\"ana\"', '\"eva\"')",
+        *(f"UPDATE score_events SET digest = '{digest}' WHERE seq = {seq}" for seq, digest in enumerate(made, 1)),
+        f"UPDATE score_chain SET head = '{made[1]}'",
+    )
     (told,) = chain.verify(store).breaks
     assert "no longer refuses" in told
     assert "made again" in chain.verify(store, head).breaks[0]
-
-
-def test_scores_of_before_are_chained_when_they_are_opened(url: str) -> None:
-    """A database of the first schema keeps its events; they hold from the day on which it was brought forward."""
-    events = [score("ana", f"a{n}") for n in range(3)]
-    engine, _ = connect(url)
-    with engine.connect() as connection:
-        schema.bring_forward(connection, schema.STEPS[:1])
-        for event in events:
-            written = {"id": event.id, "answer": event.answer, "event": msgspec.json.encode(event).decode()}
-            names = ", ".join(f"'{value}'" for value in written.values())
-            connection.exec_driver_sql(f"INSERT INTO score_events (id, answer, event) VALUES ({names})")
-        connection.commit()
-    engine.dispose()
-    with opened(url) as store:
-        store.append([score("bob", "a1")])
-        assert kept(store)[:3] == events
-        found = chain.verify(store)
-        assert (found.events, found.before, found.breaks) == (4, 3, [])
-        tampered(store, "UPDATE score_events SET event = replace(event, '\"ana\"', '\"eva\"') WHERE seq = 2")
-        assert "event 2" in chain.verify(store).breaks[0]
 
 
 def test_the_command_says_where(genaipa: Callable[..., Finished], tmp_path: Path) -> None:
@@ -237,25 +216,3 @@ def test_the_command_says_where(genaipa: Callable[..., Finished], tmp_path: Path
     (tmp_path / "scores.db").rename(tmp_path / "damaged.db")
     assert genaipa("scores", "import", "out/log.jsonl", "--unknown-answers").code == 0
     assert genaipa("scores", "verify").code == 0
-
-
-def test_a_store_of_before_rubrics_were_files_goes_on(tmp_path: Path) -> None:
-    """A store written when the five metrics were fixed reads as it was, takes new scores, and is written alike today.
-
-    five_metrics.sql is the dump of such a store, made by the code of that time.
-    """
-    old, new = tmp_path / "old.db", tmp_path / "new.db"
-    with closing(sqlite3.connect(old)) as made:
-        made.executescript((Path(__file__).parent / "five_metrics.sql").read_text(encoding="utf-8"))
-        head = made.execute("SELECT head FROM score_chain").fetchone()[0]
-    with opened(f"sqlite:///{old}") as store, opened(f"sqlite:///{new}") as again:
-        events = [event for _, event in store.events()]
-        assert [keys_of(event.values) for event in events if event.values] == ["11223", "33123", "11123", "11111"]
-        assert store.drafts("ana")[0].typed == "11..."
-        again.append(events)
-        assert [(link.event, link.digest) for link in again.links()] == [
-            (link.event, link.digest) for link in store.links()
-        ]
-        store.append([score("ana", "c" * 64)])
-        assert chain.verify(store, head).breaks == []
-        assert chain.verify(store).events == 7

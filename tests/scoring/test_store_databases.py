@@ -94,14 +94,14 @@ def test_a_step_that_fails_is_not_taken(store: Store) -> None:
     assert len(kept(store)) == 1
 
 
-def test_a_newer_database_is_refused(url: str) -> None:
+def test_another_genaipa_s_database_is_refused(url: str) -> None:
     """A database that a later genaipa has brought forward is refused with a sentence, and left as it is."""
     today = len(schema.STEPS)
     with opened(url) as store:
         forward(store, ("CREATE TABLE score_places (place TEXT)",))
     for _ in range(2):
         with pytest.raises(
-            DataError, match=rf"newer genaipa \(schema {today + 1}; this one knows {today}\); install that one"
+            DataError, match=rf"another genaipa \(schema {today + 1}; this one knows {today}\); install that one"
         ):
             Store.open(url)
 
@@ -143,21 +143,17 @@ def test_readers_do_not_wait_for_a_writer(store: Store) -> None:
         connection.rollback()
 
 
-def test_a_reader_waits_for_nobody_and_brings_nothing_forward(tmp_path: Path) -> None:
-    """An older genaipa's file is read as it is, also while another program has it for writing, and stays that one's."""
+def test_a_reader_waits_for_nobody(tmp_path: Path) -> None:
+    """A file is read while another program has it for writing."""
     url = f"sqlite:///{tmp_path / 'scores.db'}"
     with contextlib.closing(Store.open(url)) as store:
         store.append([score("Ada", "a")])
     with contextlib.closing(sqlite3.connect(tmp_path / "scores.db", isolation_level=None)) as other:
-        for name in ("score_events_not_replaced", "score_chain_grows", "score_chain_not_deleted", "score_chain_is_one"):
-            other.execute(f"DROP TRIGGER {name}")
-        other.execute("UPDATE score_schema SET version = 4")
         other.execute("BEGIN IMMEDIATE")
         with contextlib.closing(Store.open(url, reading=True)) as store:
             assert len(list(store.events())) == 1
             assert chain.verify(store).breaks == []
         other.execute("ROLLBACK")
-        assert other.execute("SELECT version FROM score_schema").fetchone() == (4,)
 
 
 def test_a_file_keeps_the_mode_its_owner_gave_it(tmp_path: Path) -> None:

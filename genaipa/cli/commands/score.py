@@ -109,7 +109,8 @@ def score(
         for title in filter(None, () if desk.pool.answers else own):
             show(f"{title} are scored without people; their items are on the page {title}.")
         launch.serve(desk, login, host=host, port=port, browser=not no_browser)
-        if (state := desk.store.chained()) and state.events:
+        state = desk.store.chained()
+        if state.events:
             show(f"The last digest of {state.events:,} scores and other acts: {state.head}")
     finally:
         desk.store.close()

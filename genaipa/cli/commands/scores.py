@@ -221,9 +221,6 @@ def verify(
         if not found.breaks:
             show(f"{name}: {number(found.events, 'event')}, each as it was written.")
             show(f"The last digest: {found.head or 'none yet'}")
-        if found.before:
-            since = f"{found.begun[:16].replace('T', ' ')} UTC"
-            show(f"{number(found.before, 'event')} were written before digests were kept, and hold since {since}.")
     if found.breaks:
         say("genaipa: the scores can be taken out as they are with: genaipa scores export -o FILE.jsonl")
         raise typer.Exit(_BROKEN)
