@@ -21,15 +21,14 @@ from benchmarks.__main__ import print_table
 from benchmarks.coverage import LIMITS, PUBLISHED
 from genaipa.reports.crossed import crossed
 from genaipa.runs.records import answer_digest
-from genaipa.scoring.answers import Answer, Occurrence
-from genaipa.scoring.wave_file import written
-from genaipa.scoring.waves import SIZE, Waves, inclusion, short
+from genaipa.scoring.answers import Occurrence, PooledAnswer
+from genaipa.scoring.waves import SIZE, Waves, inclusion, short_wave, written
 
 QUESTIONS, DOCUMENTS = 32, 5
 MEAN = 72.0
 
 
-def answers(systems: int, questions: int, documents: int, times: int = 1) -> Iterator[Answer]:
+def answers(systems: int, questions: int, documents: int, times: int = 1) -> Iterator[PooledAnswer]:
     """A study's answers, all different."""
     for system in range(systems):
         for document in range(documents):
@@ -48,13 +47,13 @@ def answers(systems: int, questions: int, documents: int, times: int = 1) -> Ite
                         category="",
                         offset=0,
                     )
-                    yield Answer(digest, f"d{document}", "policy", "answered", [place])
+                    yield PooledAnswer(digest, f"d{document}", "policy", "answered", [place])
 
 
-def _in_wave(study: list[Answer]) -> Callable[[int], np.ndarray]:
+def _in_wave(study: list[PooledAnswer]) -> Callable[[int], np.ndarray]:
     def chosen(seed: int) -> np.ndarray:
         asked = Waves().drawn(study, size=SIZE, seed=seed, time="").asked
-        return np.array([short(answer.digest) in asked for answer in study])
+        return np.array([short_wave(answer.digest) in asked for answer in study])
 
     return chosen
 

@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     from genaipa.reports.comparison import compare
     from genaipa.reports.report import report, scores
     from genaipa.runs.run import Run, list_runs, load_run
-    from genaipa.scoring.notebook import import_scores
-    from genaipa.scoring.sampling import sample
+    from genaipa.scoring.notebook import import_scores, sample
     from genaipa.tasks.catalog import list_suites
     from genaipa.workspace import Workspace, find_workspace
 

@@ -54,12 +54,10 @@ from genaipa.runs.permission import Permission, may_be_passed_on, whose_words
 from genaipa.runs.redactions import LEFT_OUT, WITHHELD, Withheld
 from genaipa.runs.selection import select
 from genaipa.scoring.evidence.abstention import stance
-from genaipa.scoring.guidelines import FILE as GUIDELINES
 from genaipa.scoring.people import FILE as DESK
-from genaipa.scoring.rubric import load_rubric, rubric_file
+from genaipa.scoring.rubric import GUIDELINES, load_rubric, rubric_file
 from genaipa.scoring.store import existing_store
-from genaipa.scoring.wave_file import WAVES, written
-from genaipa.scoring.waves import Waves
+from genaipa.scoring.waves import WAVES, Waves, written
 from genaipa.workspace import MARKER, find_workspace, shipped
 
 if TYPE_CHECKING:

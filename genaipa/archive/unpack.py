@@ -20,12 +20,11 @@ from genaipa.reports.gather import gather
 from genaipa.reports.report import Report, add_results
 from genaipa.runs.selection import select
 from genaipa.scoring.exchange.importing import import_from
-from genaipa.scoring.guidelines import FILE as GUIDELINES
 from genaipa.scoring.people import FILE as DESK
 from genaipa.scoring.people import People
-from genaipa.scoring.rubric import load_rubric
+from genaipa.scoring.rubric import GUIDELINES, load_rubric
 from genaipa.scoring.store import Store
-from genaipa.scoring.wave_file import WAVES
+from genaipa.scoring.waves import WAVES
 from genaipa.workspace import MARKER, find_workspace
 
 if TYPE_CHECKING:

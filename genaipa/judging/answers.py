@@ -20,7 +20,7 @@ from genaipa.runs.records import DocumentFacts
 from genaipa.runs.selection import select
 from genaipa.scoring.answers import Pool
 from genaipa.scoring.evidence.examine import annotated_targets, examine
-from genaipa.scoring.evidence.outline import outline
+from genaipa.scoring.evidence.section_finder import outline
 from genaipa.systems.costs import CHARACTERS_PER_TOKEN
 from genaipa.systems.extractive import ranked
 

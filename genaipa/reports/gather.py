@@ -25,13 +25,11 @@ from genaipa.runs.records import MeasuredHead, conversation_of
 from genaipa.runs.redactions import withheld
 from genaipa.scoring.current import in_effect
 from genaipa.scoring.evidence.abstention import stance
-from genaipa.scoring.guidelines import guidelines_digest
 from genaipa.scoring.people import load_people
 from genaipa.scoring.published import published_scores
-from genaipa.scoring.rubric import Rubric, load_rubric, shipped_rubric
+from genaipa.scoring.rubric import Rubric, guidelines_digest, load_rubric, shipped_rubric
 from genaipa.scoring.store import existing_store
-from genaipa.scoring.wave_file import load_waves
-from genaipa.scoring.waves import Waves, inclusion
+from genaipa.scoring.waves import Waves, inclusion, load_waves
 from genaipa.tasks.prompts import PUBLISHED, labels
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from genaipa.runs.finding import find_run
 from genaipa.runs.groups import groups_of
 from genaipa.runs.run import Runs, chosen
 from genaipa.runs.selection import select
-from genaipa.scoring.m_all import Bounds
+from genaipa.scoring.rubric import Bounds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

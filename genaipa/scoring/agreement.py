@@ -6,12 +6,22 @@ if they are handed over together.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass
 from itertools import compress
 from operator import attrgetter
+from statistics import fmean
 from typing import TYPE_CHECKING, TypeVar
 
+from genaipa.scoring.current import independent_scores
 from genaipa.scoring.rubric import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from genaipa.scoring.events import Event
+    from genaipa.scoring.rubric import Rubric, Values
+
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -60,7 +70,7 @@ class MetricAgreement:
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class AnalystPair:
     """Two analysts on the answers that both have scored; `difference` is averaged over the metrics.
 
     Their alphas come without an interval.
@@ -97,7 +107,7 @@ class Agreement:
 
     answers: int
     metrics: dict[str, MetricAgreement]
-    pairs: list[Pair]
+    pairs: list[AnalystPair]
     leanings: list[Leaning]
 
 
@@ -114,7 +124,7 @@ def measure(scores: Iterable[Event], rubric: Rubric) -> Agreement:
 
 
 @dataclass(frozen=True, slots=True)
-class _Table:
+class _ValueTable:
     """The scores as one block: answers with two scores or more, down; analysts, across; the metrics, behind.
 
     `scale` has the values in their order. `ranks` holds each value's place in it, -1 where there is none, and `order`
@@ -138,7 +148,7 @@ class _Table:
         return dict(zip(self.metrics, values.tolist(), strict=True))
 
 
-def _tabulate(scores: Iterable[Event], rubric: Rubric) -> _Table:
+def _tabulate(scores: Iterable[Event], rubric: Rubric) -> _ValueTable:
     import numpy as np
 
     own = (event for event in scores if event.kind == "score" and event.values is not None and event.independent)
@@ -155,7 +165,9 @@ def _tabulate(scores: Iterable[Event], rubric: Rubric) -> _Table:
     order = np.zeros((len(answers), len(analysts)), np.int64)
     order[down, across] = np.arange(len(given))
     comparable = (ranks[..., 0] >= 0).sum(axis=1) >= _TWO
-    return _Table(metrics, scale, list(compress(answers, comparable)), analysts, ranks[comparable], order[comparable])
+    return _ValueTable(
+        metrics, scale, list(compress(answers, comparable)), analysts, ranks[comparable], order[comparable]
+    )
 
 
 def _numbered(names: Iterable[T]) -> tuple[list[T], list[int]]:
@@ -279,7 +291,7 @@ def _measured(coincidences: Floats, often: NDArray[np.int64], scale: Floats) -> 
 # -- analysts --
 
 
-def _pairs(table: _Table) -> list[Pair]:
+def _pairs(table: _ValueTable) -> list[AnalystPair]:
     """Every two analysts who have an answer in common, those who differ most first."""
     import numpy as np
 
@@ -301,7 +313,7 @@ def _pairs(table: _Table) -> list[Pair]:
             alpha = _undefined(scale[crossed[row, i].argmax() // len(scale)]) if np.isnan(value) else Alpha(value)
             metrics[metric] = MetricAgreement(alpha, float(agreement[row, i]), float(difference[row, i]))
         names = sorted((table.analysts[first[pair]], table.analysts[second[pair]]))
-        found.append(Pair((names[0], names[1]), int(answers[row]), metrics, float(difference[row].mean())))
+        found.append(AnalystPair((names[0], names[1]), int(answers[row]), metrics, float(difference[row].mean())))
     return sorted(found, key=lambda pair: (-pair.difference, pair.analysts))
 
 
@@ -316,7 +328,7 @@ def _crossed(ranks: NDArray[np.int8], values: int) -> Floats:
     return crossed.astype(np.float64).reshape(analysts, values, analysts, values)
 
 
-def _leanings(table: _Table, counts: NDArray[np.int64]) -> list[Leaning]:
+def _leanings(table: _ValueTable, counts: NDArray[np.int64]) -> list[Leaning]:
     """Every analyst who has an answer in common with another, the most lenient first."""
     import numpy as np
 
@@ -333,7 +345,7 @@ def _leanings(table: _Table, counts: NDArray[np.int64]) -> list[Leaning]:
     return sorted(found, key=lambda leaning: (-leaning.overall, leaning.analyst))
 
 
-def _leaning(table: _Table, analyst: str, differences: Floats) -> Leaning:
+def _leaning(table: _ValueTable, analyst: str, differences: Floats) -> Leaning:
     """From an analyst's differences (answers, metrics) in the order of time."""
     half = len(differences) // 2
     lenient = differences.mean(axis=0)
@@ -344,3 +356,39 @@ def _leaning(table: _Table, analyst: str, differences: Floats) -> Leaning:
         overall=float(lenient.mean()),
         drift=float(differences[half:].mean() - differences[:half].mean()) if half else None,
     )
+
+
+LEAST_COMPARED = 30
+"""Answers below which no difference is given."""
+
+
+@dataclass(frozen=True, slots=True)
+class Preselected:
+    """The effect of values that were filled in before the analyst chose.
+
+    `scores` is the number of independent scores that began so, `answers` of the answers among these that others scored
+    without. `differences` are, by metric, the means over these answers of the value with less the value without: above
+    0, filled-in values are more lenient. None below `LEAST_COMPARED` answers.
+    """
+
+    scores: int
+    answers: int
+    differences: dict[str, float | None]
+
+
+def compare_preselected(events: Iterable[Event], rubric: Rubric) -> Preselected:
+    """Compare the scores of a whole log, those alone that were given independently."""
+    sides: defaultdict[str, tuple[list[Values], list[Values]]] = defaultdict(lambda: ([], []))
+    count = 0
+    for score in independent_scores(events):
+        assert score.values is not None, "a score has values"
+        sides[score.answer][score.preselected].append(score.values)
+        count += score.preselected
+    both = [(without, filled) for without, filled in sides.values() if without and filled]
+
+    def difference(metric: str) -> float | None:
+        if len(both) < LEAST_COMPARED:
+            return None
+        return fmean(fmean(v[metric] for v in filled) - fmean(v[metric] for v in without) for without, filled in both)
+
+    return Preselected(count, len(both), {metric: difference(metric) for metric in rubric.metrics})

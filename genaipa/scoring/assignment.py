@@ -1,16 +1,21 @@
 """Assignment of answers to analysts: the scores still needed, their order, who gave the others, where they differ.
 
 Counted once when the desk opens, then kept up to date score by score, so that the next answer is found at once among
-100,000.
+100,000. Of the answers that want two scores or more, `EARLY` come first, for all analysts the same ones, spread over
+systems, experiments and documents, so that agreement is known early; answers that one analyst has scored come before
+new ones. Once this many have two scores, the others wait for their place in each analyst's order, so that agreement
+is measured throughout a study.
 """
 
 from __future__ import annotations
 
 import hashlib
 import threading
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 from functools import cache
+from heapq import heapify, heappop
+from itertools import chain, islice
 from statistics import median
 from typing import TYPE_CHECKING
 
@@ -18,12 +23,12 @@ import msgspec
 
 from genaipa.runs.experiments import experiment_of
 from genaipa.scoring.events import Order
-from genaipa.scoring.waves import short
+from genaipa.scoring.waves import short_wave
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator
 
-    from genaipa.scoring.answers import Answer, Pool
+    from genaipa.scoring.answers import Pool, PooledAnswer
     from genaipa.scoring.current import CurrentScores
     from genaipa.scoring.events import Event
     from genaipa.scoring.rubric import Values
@@ -33,7 +38,7 @@ _FEW = 1000
 """Answers that are put into their order at once."""
 
 
-class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class ScoringPlan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The settings of a study's scoring.
 
     `per_answer` is the number of analysts per answer: 1.2 means one, and a second for a sample of 20 %. `seed` decides
@@ -88,7 +93,7 @@ class History:
 class Coverage:
     """The scores that a pool's answers have and need, as of the last `catch_up`; reference analysts' are apart."""
 
-    def __init__(self, pool: Pool, current: CurrentScores, plan: Plan) -> None:
+    def __init__(self, pool: Pool, current: CurrentScores, plan: ScoringPlan) -> None:
         self._pool, self._current, self._plan = pool, current, plan
         self._start_over()
         self.catch_up()
@@ -236,7 +241,7 @@ class Orders:
     Any number of threads may share it.
     """
 
-    def __init__(self, pool: Pool, plan: Plan) -> None:
+    def __init__(self, pool: Pool, plan: ScoringPlan) -> None:
         self._pool, self._plan = pool, plan
         self._as_of = (-1, -1)
         self._rows: dict[tuple[str, ...], list[str]] = {}
@@ -307,7 +312,7 @@ class Orders:
         return lambda text: hashlib.blake2b(f"{of_analyst}{text}".encode(), digest_size=8).digest()
 
 
-def _is_about(answer: Answer, names: Collection[str]) -> bool:
+def _is_about(answer: PooledAnswer, names: Collection[str]) -> bool:
     """Whether one of these documents, experiments and systems is an answer's, at one of its places."""
     return any(
         not {at.document, at.system, experiment_of(answer.kind, at.initialization, at.wording)}.isdisjoint(names)
@@ -315,12 +320,12 @@ def _is_about(answer: Answer, names: Collection[str]) -> bool:
     )
 
 
-def is_asked(plan: Plan, digest: str) -> bool:
+def is_asked(plan: ScoringPlan, digest: str) -> bool:
     """Whether analysts are asked to score this answer: it is in the wave, or everything is asked for."""
-    return plan.wave is None or short(digest) in plan.wave
+    return plan.wave is None or short_wave(digest) in plan.wave
 
 
-def wanted_from(plan: Plan, digest: str) -> int:
+def wanted_from(plan: ScoringPlan, digest: str) -> int:
     """The number of analysts who are to score this answer, which depends on the plan and the answer alone."""
     if not is_asked(plan, digest):
         return 0
@@ -335,3 +340,84 @@ def _differences(given: list[Values]) -> dict[str, float] | None:
         return None
     by_metric = {metric: [values[metric] for values in given] for metric in given[0]}
     return {metric: max(values) - min(values) for metric, values in by_metric.items()}
+
+
+EARLY = 30
+"""Answers that two analysts score first: from this many on, agreement is worth a number."""
+_CANDIDATES = 3 * EARLY
+"""Answers that are spread: more than are needed, since some are skipped, or asked of a few analysts alone."""
+
+
+class Early:
+    """The early answers of a pool: which ones, worked out again when answers arrive."""
+
+    def __init__(self, pool: Pool, plan: ScoringPlan) -> None:
+        self._pool, self._seed = pool, plan.seed
+        self._as_of = (-1, -1)
+        self._spread: list[str] = []
+
+    def of(self, coverage: Coverage, is_open: Callable[[str], bool]) -> Iterator[str]:
+        """The early answers that are open to an analyst, in the order in which they come.
+
+        Which ones they are is settled before this returns; whether they are open, as each is asked for.
+        """
+        left = EARLY - len(coverage.twice)
+        if left <= 0 or not coverage.doubles:
+            return iter(())
+        candidates = self._candidates(coverage.doubles)
+        begun = [digest for digest in candidates if digest in coverage.once]
+        others = [*coverage.once.difference(candidates)]
+        new = [digest for digest in candidates if digest not in coverage.once and digest not in coverage.twice]
+        few = max(left - len(coverage.once), 0)
+        return chain(filter(is_open, chain(begun, _ascending(others))), islice(filter(is_open, new), few))
+
+    def _candidates(self, doubles: Iterable[str]) -> list[str]:
+        as_of = (self._pool.generation, len(self._pool.arrived))
+        if as_of != self._as_of:
+            answers = [answer for digest in doubles if (answer := self._pool.answers.get(digest))]
+            self._spread, self._as_of = spread(answers, _CANDIDATES, seed=self._seed), as_of
+        return self._spread
+
+
+def _ascending(digests: list[str]) -> Iterator[str]:
+    """The digests in their order: of perhaps thousands of them one is wanted."""
+    heapify(digests)
+    while digests:
+        yield heappop(digests)
+
+
+def spread(answers: Iterable[PooledAnswer], number: int, *, seed: int) -> list[str]:
+    """The digests of N answers: systems, experiments and documents take turns, and chance draws the questions.
+
+    The same are drawn for all of these, and answers to one question about one document come in a row: one of each
+    system in each experiment, before any has a second.
+    """
+    strata: defaultdict[tuple[str, str, str], list[tuple[int, bytes, str]]] = defaultdict(list)
+    rows: defaultdict[tuple[int, bytes], list[str]] = defaultdict(list)
+    before = Counter[tuple[object, ...]]()
+    for answer in sorted(answers, key=lambda answer: answer.digest):
+        about = "\0".join((str(seed), "early", answer.document_digest, answer.question))
+        drawn = hashlib.blake2b(about.encode(), digest_size=8).digest()
+        first = answer.occurrences[0]
+        experiment = experiment_of(answer.kind, first.initialization, first.wording)
+        stratum = first.system, experiment, first.document
+        strata[stratum].append((before[stratum, drawn], drawn, answer.digest))
+        before[stratum, drawn] += 1
+    for digests in strata.values():
+        digests.sort(reverse=True)
+    counts = (Counter[str](), Counter[str](), Counter[str]())
+
+    def due(stratum: tuple[str, str, str]) -> tuple[int, int, bytes]:
+        return sum(count[name] for count, name in zip(counts, stratum, strict=True)), *strata[stratum][-1][:2]
+
+    for _ in range(number):
+        if not strata:
+            break
+        stratum = min(strata, key=due)
+        time, asked, digest = strata[stratum].pop()
+        rows[time, asked].append(digest)
+        for count, name in zip(counts, stratum, strict=True):
+            count[name] += 1
+        if not strata[stratum]:
+            del strata[stratum]
+    return [digest for row in rows.values() for digest in row]

@@ -1,12 +1,15 @@
 """Events of the scoring desk, appended to a log and never changed: a correction is a new score, an undo an event too.
 
-Which of them are in effect is derived from the log (see `scoring.current`).
+Which of them are in effect is derived from the log (see `scoring.current`). It can't be altered unseen: each event
+has a digest of its content and of the digest before it. Whoever changes an event, takes one out or puts one in would
+have to make every digest after it again, and the last one is easily noted elsewhere.
 """
 
 from __future__ import annotations
 
+import hashlib
 import uuid
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import msgspec
 
@@ -14,7 +17,11 @@ from genaipa.questions.annotations import Correction, flaws
 from genaipa.scoring.rubric import Values
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from genaipa.scoring.rubric import Rubric
+    from genaipa.scoring.store import Store
+
 
 EventKind = Literal["score", "adjudication", "undo", "skip", "look", "objection", "ruling", "pin"]
 Scorer = Literal["human", "machine"]
@@ -212,3 +219,108 @@ def misfit(event: Event, earlier: Event | None) -> str:
     if earlier and earlier.kind not in LASTING and (earlier.analyst, earlier.answer) == (event.analyst, event.answer):
         return ""
     return f"there is nothing by {event.analyst} about this answer with the id '{event.undoes}' to undo."
+
+
+CHAIN_START = ""
+"""Digest before the first event."""
+_decode = event_decoder().decode
+CHECKED_TAIL = 100
+"""Events whose digests are checked whenever a log is opened."""
+
+
+class LogRow(NamedTuple):
+    """An event as its row holds it: its number, its columns, its JSON, and its digest."""
+
+    number: int
+    id: str
+    answer: str
+    event: str
+    digest: str
+
+
+class LogState(NamedTuple):
+    """The state of a database's log: its number of events, and the digest of the last one."""
+
+    events: int
+    head: str
+
+
+class VerifiedLog(msgspec.Struct, frozen=True):
+    """The result of reading a whole log: `breaks` has a sentence for each event that is not as it was written.
+
+    One more says that the database itself no longer refuses to change events, where its triggers were dropped.
+
+    `events` are the present ones, `head` is the digest of the last one.
+    """
+
+    events: int
+    head: str
+    breaks: list[str]
+
+
+def chain_digest(before: str, event: str) -> str:
+    """The digest of an event, given its JSON and the digest of the event before it."""
+    return hashlib.sha256(f"{before}\n{event}".encode()).hexdigest()
+
+
+def verify_log(store: Store, head: str = "") -> VerifiedLog:
+    """Hold every event of a log against its digest; `head` is the last digest as it was noted at some time.
+
+    A GenaipaError where the log can't be read.
+    """
+    state = store.chained()
+    breaks: list[str] = []
+    count, before, noted = 0, CHAIN_START, not head
+    for here in store.links():
+        breaks += _breaks(here, before)
+        count, before = count + 1, here.digest
+        noted = noted or here.digest == head
+        if count == state.events and here.digest != state.head:
+            breaks.append(f"event {here.number} is not the one that was written last: some were taken out or put in.")
+    last = store.chained()
+    if count > last.events:
+        more = count - last.events
+        breaks.append(f"{more:,} of {count:,} events {'was' if more == 1 else 'were'} put in by something else.")
+    if count < state.events:
+        missing = state.events - count
+        breaks.append(f"{missing:,} of {state.events:,} events {'is' if missing == 1 else 'are'} missing.")
+    if not noted:
+        breaks.append(f"the head that was noted ({head[:12]}…) is none of the log's: it was made again since.")
+    if lost := store.unguarded():
+        gone = " and ".join(lost)
+        breaks.append(f"the database no longer refuses to change or delete an event: somebody changed {gone}.")
+    return VerifiedLog(count, before, breaks)
+
+
+def tail_breaks(rows: Sequence[Sequence[Any]]) -> Iterator[str]:
+    """Problems of the last events of a log.
+
+    `rows` are the last `CHECKED_TAIL` events and the one before them, each a `LogRow` and the head of the log; where
+    there is no event, one row of the head alone.
+    """
+    if not rows:
+        yield "the digest of its last event is gone."
+    links = [LogRow(*row[:-1]) for row in rows if row[0] is not None]
+    before = links.pop(0).digest if len(links) > CHECKED_TAIL else CHAIN_START
+    for here in links:
+        yield from _breaks(here, before)
+        before = here.digest
+    if before != (rows[0][-1] if rows else CHAIN_START):
+        yield "the last event is not the one that was written last."
+
+
+def _breaks(here: LogRow, before: str) -> Iterator[str]:
+    named = f"event {here.number} ({here.id})"
+    if here.number < 1:
+        yield f"{named} has a number below the first, by which nobody reads it."
+    if not here.digest:
+        yield f"{named} was written by something else than this genaipa: it has no digest."
+    elif here.digest != chain_digest(before, here.event):
+        yield f"{named} or the one before it is not as it was written."
+    try:
+        event = _decode(here.event)
+    except msgspec.DecodeError:
+        yield f"{named} can't be read."
+        return
+    if (event.id, event.answer) != (here.id, here.answer):
+        yield f"{named} is filed under another id or answer than its own."

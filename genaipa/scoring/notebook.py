@@ -1,25 +1,38 @@
-"""Scores from a notebook or a script: a table of them goes into the store as a file of scores does."""
+"""The second half of a study from a notebook: a sample of answers for people to score, and scores from a table."""
 
 from __future__ import annotations
 
 import contextlib
 import os
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from genaipa.errors import UsageError
+from genaipa.errors import OptionError, UsageError
+from genaipa.files.frames import frame_of
+from genaipa.files.html import html_table, short_repr
 from genaipa.runs.finding import run_folders
+from genaipa.runs.groups import groups_of
+from genaipa.runs.run import Runs, chosen
+from genaipa.runs.selection import select
 from genaipa.scoring.answers import Pool
-from genaipa.scoring.exchange.importing import Imported, import_from
-from genaipa.scoring.exchange.tables import Table
+from genaipa.scoring.current import CurrentScores
+from genaipa.scoring.exchange.importing import ImportedScores, import_from
+from genaipa.scoring.exchange.sheet import ReadTable
 from genaipa.scoring.people import load_people
-from genaipa.scoring.store import open_store
+from genaipa.scoring.store import existing_store, open_store
+from genaipa.scoring.waves import SIZE, WaveStanding, draw_waves, gone, short_wave, standings
 from genaipa.workspace import find_workspace
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
     import pandas as pd
 
-    from genaipa.workspace import WorkspaceLike
+    from genaipa.runs.filters import Filters
+    from genaipa.runs.selection import Source
+    from genaipa.scoring.waves import Waves
+    from genaipa.workspace import Workspace, WorkspaceLike
 
 
 def import_scores(
@@ -28,7 +41,7 @@ def import_scores(
     analyst: str = "",
     unknown_answers: bool = False,
     workspace: WorkspaceLike = None,
-) -> Imported:
+) -> ImportedScores:
     """Take people's scores into the store, from a frame or from a .csv, .jsonl or .xlsx file: all of them, or none.
 
     A frame has the columns of an exported table: `digest`, the answer's own, and one for each metric of the rubric;
@@ -58,11 +71,127 @@ def import_scores(
     return found
 
 
-def _table(frame: pd.DataFrame) -> Table:
+def _table(frame: pd.DataFrame) -> ReadTable:
     """The rows of a frame as of a file, counted as a spreadsheet counts them; what is missing is blank."""
     blank = frame.isna().to_numpy()
     rows = [
         tuple("" if empty else str(cell) for cell, empty in zip(row, gaps, strict=True))
         for row, gaps in zip(frame.itertuples(index=False, name=None), blank, strict=True)
     ]
-    return Table(Path("frame"), tuple(map(str, frame.columns)), list(enumerate(rows, start=2)))
+    return ReadTable(Path("frame"), tuple(map(str, frame.columns)), list(enumerate(rows, start=2)))
+
+
+SAMPLE_HEAD = ("system", "experiment", "answers", "in the wave", "of these scored", "others scored")
+
+
+@dataclass(frozen=True, repr=False)
+class Sample:
+    """The random part of answers, as it is now.
+
+    `groups` are the systems in each experiment, `size` is the number of different answers in the random part of any;
+    people have still to score those `unscored`, and `notes` say what was drawn in sentences.
+    """
+
+    groups: list[WaveStanding]
+    waves: Waves
+    size: int
+    unscored: int
+    notes: tuple[str, ...]
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """A row per system and experiment: its `answers`, those in the `wave`, how many are `scored`, and `outside`."""
+        return frame_of((group._asdict() for group in self.groups), WaveStanding._fields)
+
+    @property
+    def rows(self) -> list[tuple[str, str, int, int, int, int]]:
+        """The groups as people read them, under `SAMPLE_HEAD`."""
+        return [(one.system, one.experiment, one.answers, one.wave, one.scored, one.outside) for one in self.groups]
+
+    def __repr__(self) -> str:
+        return short_repr("Sample", f"{self.size:,} answers", f"{self.unscored:,} to be scored")
+
+    def _repr_html_(self) -> str:
+        return html_table(" ".join(self.notes), self.rows, SAMPLE_HEAD)
+
+
+def sample(
+    runs: Runs = (),
+    *,
+    size: int | None = None,
+    seed: int = 0,
+    stratify: str = "",
+    only: Filters | None = None,
+    workspace: WorkspaceLike = None,
+    tell: Callable[[str], object] = str,
+) -> Sample:
+    """Draw the random part of these runs' answers that people score; without a name, of every run.
+
+    `size` is that of each system in each experiment; without one, nothing is drawn where none has more than 64 answers.
+    What was drawn stays: a larger size adds to it, and answers that came later are drawn from beside it. `seed` is that
+    of the first draw, and each group of documents in the column `stratify` has its share. `tell` is called with files
+    that can't be read. A UsageError where there is no answer, a name fits none, or a column has too many groups.
+
+    >>> run = genaipa.run("extractive", "vpda", experiment="regulation")
+    >>> genaipa.sample(run, size=4)
+    <Sample 4 answers: 4 to be scored>
+    """
+    if size is not None and size < 1:
+        raise OptionError("size", f" {size}: must be 1 or more.")
+    here, names = chosen(runs, workspace)
+    meant = select(here, names, only)
+    pool = Pool(here, [source.folder for source in meant], sources=meant, excluded=False)
+    for problem in pool.problems:
+        tell(problem)
+    if not pool.answers:
+        raise UsageError(f"there is no answer to draw from in {here.runs} yet; see: genaipa runs")
+    scored = _scored(here)
+    strata = _strata(meant, stratify, size) if stratify else None
+    waves = draw_waves(here, pool.answers.values(), scored, size=size, seed=seed, strata=strata)
+    groups = standings(waves, pool.answers.values(), scored)
+    asked = set().union(*(waves.taken.get((group.system, group.experiment), set()) for group in groups))
+    unscored = len(asked - set(map(short_wave, scored)))
+    lost = 0 if names or only else gone(waves, pool.answers)
+    notes = [*_drawn(groups, waves, size, len(asked), unscored), *_noted(groups, waves, stratify, lost)]
+    return Sample(groups, waves, len(asked), unscored, tuple(notes))
+
+
+def _scored(here: Workspace) -> set[str]:
+    """The digests of the answers that people have scored."""
+    with existing_store(here) as store:
+        return set() if store is None else CurrentScores(store.events).scored()
+
+
+def _strata(sources: Sequence[Source], by: str, size: int | None) -> dict[str, str]:
+    """Document → its group in a column; a UsageError for a column without any, or with more than a wave has answers."""
+    found = groups_of(sources, by).of
+    if (groups := len(set(found.values()))) > (size or SIZE):
+        raise UsageError(
+            f"the column '{by}' has {groups:,} groups, and a wave of {size or SIZE:,} can't have an answer of each; "
+            "name another column, or a larger --size."
+        )
+    return found
+
+
+def _drawn(groups: Sequence[WaveStanding], waves: Waves, wanted: int | None, size: int, unscored: int) -> Iterator[str]:
+    """Sentences on the random part."""
+    if not waves:
+        yield f"Nothing was drawn: no system has more than {SIZE} answers in an experiment, so all of them are scored."
+        return
+    once = ", equal texts counted once" if size < sum(group.wave for group in groups) else ""
+    yield f"{size:,} answer{'s' * (size != 1)} in the random part{once}, {unscored:,} of them to be scored."
+    if larger := sum(wanted is not None and waves.wanted(group[:2]) > wanted for group in groups):
+        yield f"A wave never gets smaller: {larger} of {len(groups)} keep the size that they had."
+
+
+def _noted(groups: Sequence[WaveStanding], waves: Waves, by: str, lost: int) -> Iterator[str]:
+    """Sentences on a wave that is not as it was asked for; `lost` answers of its draws are gone."""
+    if by and any(group.wave > waves.wanted(group[:2]) for group in groups):
+        yield f"Each group by {by} has its share rounded up, so that waves are larger than was asked for."
+    if by and waves and not all(draw.stratum for draw in waves.draws):
+        yield f"What was drawn before stays as it is: only answers drawn from now on have shares by {by}."
+    if lost:
+        yield (
+            f"{lost:,} answer{'s' * (lost != 1)} of the draws can't be scored any more: other records took their "
+            "place, or an audit leaves them out. The rest of the wave is as random as before."
+        )

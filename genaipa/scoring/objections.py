@@ -1,7 +1,8 @@
 """Objections to annotated answers, with the rulings on them: whoever scores finds the annotators' mistakes, too.
 
 An objection is about an annotated answer, that is, a question about one text; of an analyst's objections to the same
-annotated answer the latest counts.
+annotated answer the latest counts. Accepted ones are exported as corrections, in the form of a workspace's
+`corrections/`.
 """
 
 from __future__ import annotations
@@ -11,13 +12,16 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+import msgspec
+
 from genaipa.errors import GenaipaError, UsageError, clipped, command
 from genaipa.files.strict_yaml import digest
 from genaipa.policies.document import load_document
-from genaipa.questions.annotations import Correction
+from genaipa.questions.annotations import Correction, Corrections, find_annotations, question_set, same_questions
 from genaipa.runs.finding import run_folders
 from genaipa.runs.folder import now
 from genaipa.runs.inputs import Inputs
+from genaipa.runs.permission import may_be_passed_on
 from genaipa.scoring.events import Event, Objection, Ruling, new_id
 from genaipa.workspace import shipped
 
@@ -27,6 +31,7 @@ if TYPE_CHECKING:
     from genaipa.policies.document import Document
     from genaipa.questions.annotations import Silent
     from genaipa.workspace import Workspace
+
 
 Status = Literal["open", "accepted", "rejected", "withdrawn"]
 
@@ -153,3 +158,69 @@ def find_document(workspace: Workspace, said: Objection) -> Document | None:
             if (folder.near(said.document).path / "documents" / f"{said.digest}.txt").is_file():
                 return Inputs(workspace, folder).document(said.document)
     return None
+
+
+def accepted(workspace: Workspace, name: str, objections: Iterable[Filed]) -> tuple[Corrections, list[str]]:
+    """The accepted corrections about the document of that name, and sentences on any left out.
+
+    They are of one text (the workspace's, where one is about that) and by the ids of one question set, that of the
+    annotated answers. Of several corrections of one annotated answer the one accepted last counts. A UsageError if
+    there is none, or if the text is not here.
+    """
+    found = [one for one in objections if one.status == "accepted" and one.said.document == name]
+    if not found:
+        raise UsageError(f"no objection to an annotated answer about '{name}' is accepted.")
+    found.sort(key=lambda one: one.ruled)
+    text = _text(workspace, name, found)
+    document = find_document(workspace, next(one.said for one in found if one.said.digest == text))
+    if document is None:
+        raise UsageError(f"the text of '{name}' that the objections are about is neither here nor in a run.")
+    held = find_annotations(workspace, document)
+    questions = held.annotations.questions if held and held.of_this_text else found[-1].said.questions
+    chosen: dict[str, Filed] = {}
+    left_out = []
+    for one in found:
+        said = one.said
+        question = _id_in(workspace, said, questions, document) if said.digest == text else ""
+        if question:
+            chosen[question] = one
+        else:
+            other = "question set" if said.digest == text else "text"
+            left_out.append(f"left out: {said.question} of {said.questions}, which is about another {other}.")
+    lead = sorted({one.ruling.analyst for one in chosen.values() if one.ruling})
+    return Corrections(
+        document=name,
+        questions=questions,
+        annotators=tuple(sorted({one.event.analyst for one in chosen.values()})),
+        digest=text,
+        corrections={question: _worded(chosen[question].correction, document) for question in sorted(chosen)},
+        date=max(one.ruling.time[:10] for one in chosen.values() if one.ruling),
+        source=f"Objections at the scoring desk, accepted by {', '.join(lead)}.",
+    ), left_out
+
+
+def _text(workspace: Workspace, name: str, found: list[Filed]) -> str:
+    """The digest of the text that the file is about."""
+    texts = [one.said.digest for one in found]
+    try:
+        here = load_document(name, workspace).digest
+    except GenaipaError:
+        here = ""
+    return here if here in texts else texts[-1]
+
+
+def _id_in(workspace: Workspace, said: Objection, questions: str, document: Document) -> str:
+    """The id of an objection's question in the set `questions`; empty if that does not ask it."""
+    if said.questions == questions:
+        return said.question
+    asked, wanted = question_set(workspace, said.questions), question_set(workspace, questions)
+    if asked is None or wanted is None:
+        return ""
+    return next(iter(same_questions([said.question], asked, wanted, document.company)), "")
+
+
+def _worded(one: Correction, document: Document) -> Correction:
+    """The correction with its proof in words, where the document's words may be passed on."""
+    if not may_be_passed_on(document.about.license):
+        return one
+    return msgspec.structs.replace(one, sentence=" ".join(one.proof(document.text).split()), at=None, sha256="")

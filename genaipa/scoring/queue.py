@@ -13,15 +13,14 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from genaipa.runs.folder import now
-from genaipa.scoring.assignment import Coverage, Orders, wanted_from
-from genaipa.scoring.early import Early
+from genaipa.scoring.assignment import Coverage, Early, Orders, wanted_from
 from genaipa.scoring.events import EXPOSURE, Draft, Event, new_id
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
     from genaipa.scoring.answers import Pool
-    from genaipa.scoring.assignment import Dispute, History, Plan
+    from genaipa.scoring.assignment import Dispute, History, ScoringPlan
     from genaipa.scoring.current import CurrentScores
     from genaipa.scoring.events import EventKind, Objection, Pin
     from genaipa.scoring.rubric import Values
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Progress:
+class ScoringProgress:
     """The progress of an analyst and of the study.
 
     Of this analyst: the number of answers `scored` and of those `remaining` that they could be asked, and their median
@@ -48,7 +47,7 @@ class Progress:
 class Queue:
     """The order of work of every analyst. Any number of threads may share it."""
 
-    def __init__(self, pool: Pool, store: Store, current: CurrentScores, plan: Plan) -> None:
+    def __init__(self, pool: Pool, store: Store, current: CurrentScores, plan: ScoringPlan) -> None:
         self.pool, self.store, self.current, self.plan = pool, store, current, plan
         self._coverage = Coverage(pool, current, plan)
         self._orders = Orders(pool, plan)
@@ -323,10 +322,10 @@ class Queue:
             scored = scored[: scored.index(digest)]
         return scored[-1] if scored else None
 
-    def progress(self, analyst: str) -> Progress:
+    def progress(self, analyst: str) -> ScoringProgress:
         """The progress of this analyst and of the study."""
         coverage = self._caught_up()
-        return Progress(
+        return ScoringProgress(
             analyst=analyst,
             scored=len(coverage.scored[analyst]),
             remaining=self._remaining(analyst),

@@ -1,28 +1,78 @@
-"""A rubric: the metrics that an answer is scored on, the meaning of their values, and M_all (paper, section 5).
+"""A rubric: the metrics that answers are scored on, the meaning of their values, M_all and bands (paper, section 5).
 
 It is a data file, `rubrics/NAME.yaml`: `genaipabench` ships, and a workspace that names another one in its
-genaipa.toml (`rubric = "NAME"`) is scored by that.
+genaipa.toml (`rubric = "NAME"`) is scored by that. Guidelines for analysts, with borderline examples for each metric,
+are in the workspace's `guidelines.md`: a heading of the second level (`## accuracy`) is a metric's id; the pad shows
+its section at that metric, and the whole file on demand. Text before the first of them is for all metrics.
 """
 
 from __future__ import annotations
 
 import hashlib
+import re
 import tomllib
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 import msgspec
 
-from genaipa.errors import DataError, nearest
-from genaipa.files.strict_yaml import read_text, read_yaml
-from genaipa.scoring.m_all import Bounds, m_all
+from genaipa.errors import DataError, clipped, nearest
+from genaipa.files.strict_yaml import digest, read_text, read_yaml
 from genaipa.workspace import MARKER, shipped
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from genaipa.workspace import Workspace
+
+
+Band = Literal["Green", "Yellow", "Red"]
+
+
+class Bounds(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Limits of the bands: Green from `green` up, Red below `red`, Yellow between; a ValueError if they cross.
+
+    The bounds are on the scale of a metric, from -1 to 1. Figures and tables with bands name their bounds (`in_words`).
+    """
+
+    green: float = 0.5
+    red: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not self.red <= self.green:
+            raise ValueError(f"Red ends at {self.red:g}, which must not be above {self.green:g}, where Green begins")
+
+    @property
+    def overall(self) -> Bounds:
+        """The same bounds on the scale of M_all: its value where every metric is at the bound."""
+        return Bounds(m_all(self.green, 1.0), m_all(self.red, 1.0))
+
+    @property
+    def in_words(self) -> str:
+        """The bands, as readers see them."""
+        m_all = self.overall
+        return (
+            f"Green from {self.green:g} (M_all {m_all.green * 10:g}) up, "
+            f"Red below {self.red:g} (M_all {m_all.red * 10:g}), Yellow between"
+        )
+
+
+def m_all(points: Any, most: float) -> Any:
+    """M_all, from 1 to 10, of points from -`most` to `most`: a number, or a column of them."""
+    return (points + most) / (2 * most) * 9 + 1
+
+
+def band(value: float, bounds: Bounds) -> Band:
+    """The band of a metric's average by `bounds`, and that of M_all by `bounds.overall`."""
+    # The mean of means may miss a bound by its last binary digit.
+    value = round(value, 9)
+    if value >= bounds.green:
+        return "Green"
+    return "Red" if value < bounds.red else "Yellow"
+
 
 SHIPPED = "genaipabench"
 """The name of the rubric that ships, which a workspace has that names none."""
@@ -200,7 +250,7 @@ def load_rubric(workspace: Workspace) -> Rubric:
     """The rubric that a workspace scores by; a DataError if it can't be used."""
     path = rubric_file(workspace)
     rubric = read_yaml(path, Rubric)
-    for problem in problems(path, rubric):
+    for problem in rubric_problems(path, rubric):
         raise problem
     return rubric
 
@@ -232,7 +282,7 @@ def _chosen(workspace: Workspace) -> str:
     return name
 
 
-def problems(path: Path, rubric: Rubric) -> Iterable[DataError]:
+def rubric_problems(path: Path, rubric: Rubric) -> Iterable[DataError]:
     """Check a rubric: its problems, entry by entry."""
     values = rubric.values
     if not 1 < len(values) <= _MOST_VALUES or list(values) != sorted(set(values), reverse=True):
@@ -251,3 +301,100 @@ def problems(path: Path, rubric: Rubric) -> Iterable[DataError]:
             yield DataError(path, f"wants words for each of the {len(values)} values.", f"{entry}.words")
         if not 0 < metric.weight < float("inf"):
             yield DataError(path, "wants a number above 0.", f"{entry}.weight")
+
+
+GUIDELINES = "guidelines.md"
+_HEADING = re.compile(r"^## +(.*?)[ #]*$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Guidelines:
+    """The file's `text`, and metric → its section, without the heading."""
+
+    text: str
+    sections: dict[str, str]
+
+    @property
+    def digest(self) -> str:
+        """The SHA-256 of the text."""
+        return digest(self.text)
+
+
+def load_guidelines(workspace: Workspace, rubric: Rubric) -> Guidelines | None:
+    """The workspace's guidelines, None without a file; a DataError if it can't be used with this rubric."""
+    path = workspace.home / GUIDELINES
+    if not path.is_file():
+        return None
+    text = read_text(path)
+    found = [*_HEADING.finditer(text)]
+    sections: dict[str, str] = {}
+    for place, match in enumerate(found, 1):
+        end = found[place].start() if place < len(found) else len(text)
+        metric = match[1]
+        if metric not in rubric.metrics:
+            known = nearest(metric, rubric.metrics)
+            raise DataError(path, f"'{clipped(metric)}' is no metric of the rubric{known}", f"## {clipped(metric)}")
+        if metric in sections:
+            raise DataError(path, "there are two sections of that heading; make one of them.", f"## {metric}")
+        sections[metric] = text[match.end() : end].strip()
+    return Guidelines(text.strip(), sections)
+
+
+def guidelines_digest(workspace: Workspace) -> str:
+    """The SHA-256 of the workspace's guidelines, empty where there are none."""
+    path = workspace.home / GUIDELINES
+    return digest(read_text(path).strip()) if path.is_file() else ""
+
+
+def guideline_problems(workspace: Workspace, rubric: Rubric) -> Iterator[DataError]:
+    """The first error in the workspace's guidelines, if there is one."""
+    try:
+        load_guidelines(workspace, rubric)
+    except DataError as error:
+        yield error
+
+
+STARTER = """\
+# Guidelines for scoring
+
+At the desk the key g shows the section of the metric that one is at, and all of this on demand. Write down what you
+agree on, best with an answer at the border and why it got its value. A heading with two signs is a metric's id.
+
+Score what the answer says, by the document. What you know from elsewhere counts neither for it nor against it.
+
+## relevance
+
+Is it about what was asked, right or wrong?
+
+- +0.5: asked how long data are kept, it tells what is collected, and mentions in passing that some of it is deleted.
+- -1: asked how long data are kept, it tells how to write to the company.
+
+## accuracy
+
+Each thing that it says counts, also beside the question.
+
+- +0.5: "Data are deleted after 30 days", where the document says so of backups alone.
+- -1: it says that data are never sold, where the document names a case in which they are.
+- An answer that leaves something out is not inaccurate: see completeness.
+
+## clarity
+
+Would somebody without legal training know what it means for them, having read it once?
+
+- +0.5: it is right, but in the policy's own long sentences.
+- -1: one can't tell whether the answer is yes or no.
+
+## completeness
+
+Hold it against the annotated answer: what would somebody miss who only read this?
+
+- +0.5: of three purposes it names the two main ones.
+- -1: it says that one can object, and not that this is only so in some countries.
+
+## reference
+
+Does what it cites hold what the answer rests on?
+
+- +0.5: "as the section on cookies says", without its number or title where it has one.
+- -1: section 4 is cited, and the answer is in section 7.
+"""

@@ -18,10 +18,31 @@ import msgspec
 
 from genaipa.errors import DataError, GenaipaError
 from genaipa.runs.folder import now
-from genaipa.scoring import chain, schema
 from genaipa.scoring.current import in_effect
-from genaipa.scoring.databases import VARIABLE, connect, failure, file_of, is_writable
-from genaipa.scoring.events import VALUED, Draft, Event, complaint, event_decoder, misfit
+from genaipa.scoring.databases import (
+    SCHEMA_STEPS,
+    VARIABLE,
+    bring_forward,
+    connect,
+    failure,
+    file_of,
+    is_writable,
+    schema_version,
+    unguarded,
+)
+from genaipa.scoring.events import (
+    CHECKED_TAIL,
+    VALUED,
+    Draft,
+    Event,
+    LogRow,
+    LogState,
+    chain_digest,
+    complaint,
+    event_decoder,
+    misfit,
+    tail_breaks,
+)
 from genaipa.scoring.rubric import Rubric, load_rubric, shipped_rubric
 
 if TYPE_CHECKING:
@@ -119,7 +140,7 @@ class Store:
     def _prepare(self, *, reading: bool) -> None:
         writable = is_writable(self._engine) and not (reading and self._is_made())
         with self._writing() if writable else self._reading() as connection:
-            taken, known = schema.version(connection), len(schema.STEPS)
+            taken, known = schema_version(connection), len(SCHEMA_STEPS)
             if not writable and not taken:
                 raise DataError(self.name, "holds no scores and can't be written; put a file with scores there.")
             if taken > known:
@@ -129,7 +150,7 @@ class Store:
                     "install that one from its folder: pip install --upgrade .",
                 )
             if writable:
-                schema.bring_forward(connection)
+                bring_forward(connection)
             if not self._damaged and (wrong := _first_break(connection)):
                 raise DataError(
                     self.name,
@@ -139,7 +160,7 @@ class Store:
 
     def _is_made(self) -> bool:
         with self._reading() as connection:
-            return schema.version(connection) > 0
+            return schema_version(connection) > 0
 
     def append(self, events: Sequence[Event]) -> int:
         """Keep events, all or none; how many were new.
@@ -180,14 +201,14 @@ class Store:
         rows = []
         for event in events:
             text = _text(event)
-            head = chain.link(head, text)
+            head = chain_digest(head, text)
             rows.append({"id": event.id, "answer": event.answer, "event": text, "digest": head})
         insert = "INSERT INTO score_events (id, answer, event, digest) VALUES (:id, :answer, :event, :digest)"
         _run(connection, insert, rows)
         grown = {"new": len(rows), "head": head}
         _run(connection, "UPDATE score_chain SET events = events + :new, head = :head", grown)
 
-    def chained(self) -> chain.State:
+    def chained(self) -> LogState:
         """The state of the event log; a GenaipaError if the database has lost it."""
         with self._reading() as connection:
             return _state(connection)
@@ -195,11 +216,11 @@ class Store:
     def unguarded(self) -> list[str]:
         """Names of the triggers that the database has lost, by which it refused to change an event."""
         with self._reading() as connection:
-            return schema.unguarded(connection)
+            return unguarded(connection)
 
-    def links(self) -> Iterator[chain.Link]:
+    def links(self) -> Iterator[LogRow]:
         """Every event as its row holds it, in order."""
-        return map(chain.Link._make, self._pages(_LINKS, _BEFORE_ALL))
+        return map(LogRow._make, self._pages(_LINKS, _BEFORE_ALL))
 
     def _pages(self, statement: str, after: int) -> Iterator[Sequence[Any]]:
         """The rows of a statement, read page by page; its first column is the event's number."""
@@ -360,19 +381,19 @@ def _run_on(connection: Connection, statement: str, these: Sequence[Any]) -> Cur
     return connection.execute(listed, {"these": these})
 
 
-def _state(connection: Connection) -> chain.State:
+def _state(connection: Connection) -> LogState:
     rows = connection.exec_driver_sql("SELECT events, head FROM score_chain").all()
     if len(rows) != 1:
         raise GenaipaError(
             f"the log of scores was changed by something else than genaipa: score_chain has {len(rows)} rows in place "
             "of one; restore the database."
         )
-    return chain.State(*rows[0])
+    return LogState(*rows[0])
 
 
 def _first_break(connection: Connection) -> str:
     """The first problem of the last events; empty if none."""
-    return next(chain.tail_breaks(_run(connection, _LATEST, {"most": chain.TAIL + 1}).all()), "")
+    return next(tail_breaks(_run(connection, _LATEST, {"most": CHECKED_TAIL + 1}).all()), "")
 
 
 def _text(record: Event | Draft) -> str:

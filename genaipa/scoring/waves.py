@@ -25,15 +25,24 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import msgspec
 
+from genaipa.errors import DataError
+from genaipa.files.atomic import replacing
 from genaipa.files.html import short_repr
+from genaipa.files.json_text import DAMAGE
 from genaipa.runs.experiments import experiment_of
+from genaipa.runs.finding import run_folders
+from genaipa.runs.folder import now
+from genaipa.scoring.answers import Pool
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
 
     import pandas as pd
 
-    from genaipa.scoring.answers import Answer
+    from genaipa.scoring.answers import PooledAnswer
+    from genaipa.workspace import Workspace
+
 
 SIZE = 64
 """Answers of each group in a wave by default."""
@@ -50,12 +59,12 @@ Ordered: TypeAlias = dict[str, dict[str, list[str]]]
 """Question → document → answers, each in the order in which their turn comes."""
 
 
-def short(digest: str) -> str:
+def short_wave(digest: str) -> str:
     """The beginning of an answer's digest, by which waves know it."""
     return digest[:_DIGITS]
 
 
-class Cell(NamedTuple):
+class WaveCell(NamedTuple):
     """A draw's answers to one question about one document: the first `taken` are in the wave, each by chance `pi`."""
 
     question: str
@@ -98,7 +107,7 @@ class Draw(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
         """The number of answers that the draw was from."""
         return sum(len(answers) for documents in self.questions.values() for answers in documents.values())
 
-    def cells(self) -> Iterator[Cell]:
+    def cells(self) -> Iterator[WaveCell]:
         """The draw's answers by question and document, and how many of them the wave takes.
 
         π is an answer's chance over all orders of its question's documents and of their answers, given the number of
@@ -115,7 +124,7 @@ class Draw(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
             _, means = _rounds(each, 1 if some_without else turn)
             for (document, answers), number, mean in zip(documents.items(), taken, means, strict=True):
                 pi = mean / len(answers) * (chance if some_without else 1.0)
-                yield Cell(question, document, answers, number, pi)
+                yield WaveCell(question, document, answers, number, pi)
 
 
 def _rounds(lengths: Sequence[int], turns: int) -> tuple[list[int], list[float]]:
@@ -150,7 +159,7 @@ class Waves(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def taken(self) -> dict[Group, set[str]]:
-        """Group → its answers that are in the wave, by the beginnings of their digests (`short`)."""
+        """Group → its answers that are in the wave, by the beginnings of their digests (`short_wave`)."""
         found: defaultdict[Group, set[str]] = defaultdict(set)
         for draw in self.draws:
             for cell in draw.cells():
@@ -177,7 +186,7 @@ class Waves(msgspec.Struct, frozen=True, dict=True):
 
     def drawn(
         self,
-        answers: Iterable[Answer],
+        answers: Iterable[PooledAnswer],
         *,
         size: int | None,
         seed: int,
@@ -215,8 +224,8 @@ class Waves(msgspec.Struct, frozen=True, dict=True):
         """
         if not self.draws:
             return self
-        there = frozenset(map(short, answers))
-        lacking = there.difference(map(short, scored))
+        there = frozenset(map(short_wave, answers))
+        lacking = there.difference(map(short_wave, scored))
         return Waves(tuple(_as_finished(draw, there, lacking) for draw in self.draws))
 
 
@@ -247,7 +256,7 @@ Found: TypeAlias = dict[str, tuple[str, str]]
 """Answer → its question and document."""
 
 
-def _population(answers: Iterable[Answer]) -> dict[Group, Found]:
+def _population(answers: Iterable[PooledAnswer]) -> dict[Group, Found]:
     """Group → its answers; one that occurs at several questions or documents is at the first by name."""
     found: defaultdict[Group, Found] = defaultdict(dict)
     for answer in answers:
@@ -259,7 +268,7 @@ def _population(answers: Iterable[Answer]) -> dict[Group, Found]:
     return {group: found[group] for group in sorted(found)}
 
 
-def largest(answers: Iterable[Answer]) -> int:
+def largest(answers: Iterable[PooledAnswer]) -> int:
     """The number of answers of the largest group; 0 without an answer."""
     return max(map(len, _population(answers).values()), default=0)
 
@@ -280,13 +289,13 @@ def _ordered(
 
     cells: defaultdict[str, defaultdict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     for digest, (question, document) in answers.items():
-        if digest not in scored and short(digest) not in known:
+        if digest not in scored and short_wave(digest) not in known:
             cells[question][document].append(digest)
     order = sorted(every, key=place)
     begins = int(turn * _GOLDEN % 1 * len(order))
     return {
         question: {
-            document: list(map(short, sorted(cells[question][document], key=place)))
+            document: list(map(short_wave, sorted(cells[question][document], key=place)))
             for document in sorted(cells[question], key=lambda document: place(question, document))
         }
         for question in (*order[begins:], *order[:begins])
@@ -307,8 +316,8 @@ def inclusion(answers: pd.DataFrame, waves: Waves) -> pd.DataFrame:
     import pandas as pd
 
     digests = answers["answer"].astype("category")
-    texts = np.array([*map(short, digests.cat.categories), ""], dtype=object)[digests.cat.codes]
-    groups: defaultdict[Group, list[Cell]] = defaultdict(list)
+    texts = np.array([*map(short_wave, digests.cat.categories), ""], dtype=object)[digests.cat.codes]
+    groups: defaultdict[Group, list[WaveCell]] = defaultdict(list)
     for draw in waves.draws:
         groups[draw.group] += draw.cells()
     found = pd.DataFrame({"in_wave": False, "pi": np.nan}, index=answers.index)
@@ -324,10 +333,10 @@ def inclusion(answers: pd.DataFrame, waves: Waves) -> pd.DataFrame:
 
 def gone(waves: Waves, digests: Iterable[str]) -> int:
     """The number of answers that were drawn from and are not among these any more."""
-    return len(set().union(*waves.known.values()).difference(map(short, digests)))
+    return len(set().union(*waves.known.values()).difference(map(short_wave, digests)))
 
 
-class Standing(NamedTuple):
+class WaveStanding(NamedTuple):
     """A group's wave now: its scorable answers, those in the wave, how many of these are scored, and the others.
 
     `outside` are scored and not in the wave, `late` are neither scored nor drawn from: they came after the draw.
@@ -342,7 +351,7 @@ class Standing(NamedTuple):
     late: int
 
 
-def standings(waves: Waves, answers: Iterable[Answer], scored: Collection[str]) -> list[Standing]:
+def standings(waves: Waves, answers: Iterable[PooledAnswer], scored: Collection[str]) -> list[WaveStanding]:
     """Each group's standing, of these answers; `scored` are the digests that people have scored."""
     return [
         _standing(group, found.keys(), scored, waves.taken.get(group, set()), waves.known.get(group, set()))
@@ -352,14 +361,16 @@ def standings(waves: Waves, answers: Iterable[Answer], scored: Collection[str]) 
 
 def _standing(
     group: Group, digests: Collection[str], scored: Collection[str], taken: Collection[str], known: Collection[str]
-) -> Standing:
-    wave = [digest for digest in digests if short(digest) in taken]
+) -> WaveStanding:
+    wave = [digest for digest in digests if short_wave(digest) in taken]
     inside = sum(digest in scored for digest in wave)
-    late = sum(digest not in scored and short(digest) not in known for digest in digests)
-    return Standing(*group, len(digests), len(wave), inside, sum(digest in scored for digest in digests) - inside, late)
+    late = sum(digest not in scored and short_wave(digest) not in known for digest in digests)
+    return WaveStanding(
+        *group, len(digests), len(wave), inside, sum(digest in scored for digest in digests) - inside, late
+    )
 
 
-def in_words(found: Sequence[Standing]) -> str:
+def in_words(found: Sequence[WaveStanding]) -> str:
     """The part of their answers that waves ask for: `64 of 160 answers of each system and experiment`."""
     each = {(group.wave, group.answers) for group in found}
     if len(each) == 1:
@@ -368,3 +379,93 @@ def in_words(found: Sequence[Standing]) -> str:
     most, wave = max(group.wave for group in found), sum(group.wave for group in found)
     answers = sum(group.answers for group in found)
     return f"up to {most:,} answers of each system and experiment, {wave:,} of {answers:,} in all"
+
+
+WAVES = "waves.jsonl"
+_FORMAT = 1
+_REMEDY = (
+    "restore it, or move it away: genaipa sample then draws from what nobody has scored, and scores count as they are."
+)
+
+
+class _WavesHead(msgspec.Struct):
+    format: int
+    sha256: str
+
+
+def load_waves(workspace: Workspace) -> Waves:
+    """The workspace's waves; none without the file. A DataError if anything but genaipa changed it."""
+    path = workspace.home / WAVES
+    try:
+        return read_waves(path, path.read_bytes())
+    except FileNotFoundError:
+        return Waves()
+    except OSError as error:
+        raise DataError(path, f"can't be read ({error.strerror}).") from None
+
+
+def read_waves(path: Path, content: bytes) -> Waves:
+    """The waves in a file's content; a DataError if anything but genaipa changed it."""
+    first, _, rest = content.partition(b"\n")
+    try:
+        head = msgspec.json.decode(first, type=_WavesHead)
+        if head.format > _FORMAT:
+            raise DataError(path, f"was written by a newer genaipa (format {head.format}); upgrade genaipa.")
+        if head.sha256 == hashlib.sha256(rest).hexdigest():
+            decode = msgspec.json.Decoder(Draw).decode
+            return Waves(tuple(map(decode, rest.splitlines())))
+    except DAMAGE:
+        pass
+    raise DataError(path, f"is not as genaipa wrote it, so it no longer says what was drawn at random; {_REMEDY}")
+
+
+def written(waves: Waves) -> bytes:
+    """The content of the file of these waves."""
+    rest = b"".join(msgspec.json.encode(msgspec.structs.replace(draw, back=0)) + b"\n" for draw in waves.draws)
+    return msgspec.json.encode(_WavesHead(_FORMAT, hashlib.sha256(rest).hexdigest())) + b"\n" + rest
+
+
+def save_waves(workspace: Workspace, waves: Waves) -> None:
+    """Write the workspace's waves, whole or not at all; a DataError if they can't be written."""
+    path = workspace.home / WAVES
+    try:
+        with replacing(path, durable=True) as file:
+            file.write(written(waves))
+    except OSError as error:
+        raise DataError(path, f"can't be written ({error.strerror}).") from None
+
+
+def draw_waves(
+    workspace: Workspace,
+    answers: Collection[PooledAnswer],
+    scored: Collection[str],
+    *,
+    size: int | None,
+    seed: int,
+    strata: Mapping[str, str] | None = None,
+) -> Waves:
+    """Draw from the answers that are in no draw yet, let waves grow to `size`, and keep the result (`Waves.drawn`).
+
+    Without a `size` nothing is drawn as long as no group has more than `SIZE` answers: all of them are asked for.
+    `scored` are the digests of answers that people have scored. A DataError for a file that can't be used, or that is
+    of another workspace.
+    """
+    waves = load_waves(workspace)
+    if waves:
+        _check_origin(workspace, waves, answers)
+    elif size is None and largest(answers) <= SIZE:
+        return waves
+    found = waves.drawn(answers, size=size, seed=seed, time=now(), scored=scored, strata=strata)
+    if found != waves:
+        save_waves(workspace, found)
+    return found
+
+
+def _check_origin(workspace: Workspace, waves: Waves, answers: Iterable[PooledAnswer]) -> None:
+    """A DataError where none of what was drawn from is here: neither among these answers, nor in any other run."""
+    known = set().union(*waves.known.values())
+    if not known.isdisjoint(short_wave(answer.digest) for answer in answers):
+        return
+    if known.isdisjoint(map(short_wave, Pool(workspace, run_folders(workspace)).answers)):
+        problem = f"is of another workspace: none of the {len(known):,} answers that it was drawn from is here"
+        raise DataError(workspace.home / WAVES, f"{problem}; {_REMEDY}")

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from genaipa.questions.annotations import SAID
 from genaipa.scoring.evidence.examine import annotated_targets, examine
-from genaipa.scoring.evidence.outline import outline
+from genaipa.scoring.evidence.section_finder import outline
 from genaipa.scoring.rubric import shown
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from genaipa.ui.widgets import heading
 if TYPE_CHECKING:
     import pandas as pd
 
-    from genaipa.scoring.m_all import Bounds
+    from genaipa.scoring.rubric import Bounds
     from genaipa.ui.results import View
 
 Spec = dict[str, Any]

@@ -13,12 +13,11 @@ from genaipa.runs.finding import run_folders
 from genaipa.runs.selection import select
 from genaipa.scoring.answers import Pool
 from genaipa.scoring.current import CurrentScores
-from genaipa.scoring.guidelines import load_guidelines
 from genaipa.scoring.people import People, load_people
 from genaipa.scoring.queue import Queue
+from genaipa.scoring.rubric import load_guidelines
 from genaipa.scoring.store import Store, open_store
-from genaipa.scoring.wave_file import draw_waves
-from genaipa.scoring.waves import Waves, in_words, short, standings
+from genaipa.scoring.waves import Waves, draw_waves, in_words, short_wave, standings
 from genaipa.workspace import Workspace, find_workspace
 
 if TYPE_CHECKING:
@@ -26,9 +25,8 @@ if TYPE_CHECKING:
 
     from genaipa.errors import GenaipaError
     from genaipa.scoring.events import Event
-    from genaipa.scoring.guidelines import Guidelines
     from genaipa.scoring.people import User
-    from genaipa.scoring.rubric import Rubric
+    from genaipa.scoring.rubric import Guidelines, Rubric
     from genaipa.ui.settings import DeskSettings
 
 
@@ -89,7 +87,7 @@ def open_desk(settings: DeskSettings) -> Desk:
     counted = pool if not settings.excluded else Pool(workspace, folders, sources=meant, excluded=False)
     waves, asked = _sampled(workspace, counted, current, settings)
     # Whoever wants answers that no wave is drawn from gets them beside it.
-    asked = asked and asked.union(map(short, pool.answers.keys() - counted.answers.keys()))
+    asked = asked and asked.union(map(short_wave, pool.answers.keys() - counted.answers.keys()))
     plan = msgspec.structs.replace(
         settings.plan, reference=people.reference, wave=asked, assign=tuple(people.assign.items())
     )

@@ -9,7 +9,7 @@ import streamlit as st
 
 from genaipa.reports.figures import style
 from genaipa.reports.tidy import names_of
-from genaipa.scoring.m_all import Band, Bounds, band
+from genaipa.scoring.rubric import Band, Bounds, band
 from genaipa.ui.components import component
 from genaipa.ui.results import Rows, View
 from genaipa.ui.widgets import SHORT

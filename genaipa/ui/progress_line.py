@@ -8,7 +8,7 @@ from genaipa.ui.workload import lasting, left_for
 
 if TYPE_CHECKING:
     from genaipa.scoring.people import User
-    from genaipa.scoring.queue import Progress
+    from genaipa.scoring.queue import ScoringProgress
     from genaipa.ui.desk import Desk
 
 
@@ -37,7 +37,7 @@ def _systems(desk: Desk, digest: str) -> list[str]:
     return [f"{where.system} · {where.initialization} · {where.run}" for where in answer.occurrences[:3]]
 
 
-def _left(desk: Desk, progress: Progress) -> str:
+def _left(desk: Desk, progress: ScoringProgress) -> str:
     """A sentence on this analyst's remaining answers, and the time for them at the analyst's median."""
     share = left_for(desk, progress)
     about = "" if share == progress.remaining else "about "
@@ -46,7 +46,7 @@ def _left(desk: Desk, progress: Progress) -> str:
     return f"{about}{share:,} left for you{lasts}"
 
 
-def _knows_pace(progress: Progress) -> bool:
+def _knows_pace(progress: ScoringProgress) -> bool:
     """Whether the median of this analyst's times says how long the rest takes: a beginner's first answers don't."""
     return progress.scored >= _PACE
 

@@ -11,7 +11,7 @@ from genaipa.scoring.rubric import shown
 from genaipa.ui.widgets import FOLD, Row, Text, numbers, table
 
 if TYPE_CHECKING:
-    from genaipa.scoring.answers import Answer, Case
+    from genaipa.scoring.answers import Case, PooledAnswer
     from genaipa.scoring.events import Event
     from genaipa.scoring.people import User
     from genaipa.ui.desk import Desk
@@ -38,7 +38,7 @@ def annotated_of(case: Case) -> list[Text]:
     return [Text(case.annotated.answer, "Annotated answer", case.annotated.aside, "good", fold=FOLD)]
 
 
-def scores_of(desk: Desk, user: User, answer: Answer, *, key: str) -> None:
+def scores_of(desk: Desk, user: User, answer: PooledAnswer, *, key: str) -> None:
     """Everyone's values side by side, and the notes; seeing others' is recorded as an exposure."""
     given = list(desk.current.scores(answer.digest).values())
     given += filter(None, [desk.current.adjudication(answer.digest)])

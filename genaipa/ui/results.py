@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from genaipa.reports.gather import Gathered
     from genaipa.reports.table import Table
     from genaipa.scoring.answers import Pool
-    from genaipa.scoring.m_all import Bounds
     from genaipa.scoring.people import User
+    from genaipa.scoring.rubric import Bounds
     from genaipa.ui.desk import Desk
 
 Rows = Literal["question", "category"]

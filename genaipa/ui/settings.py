@@ -9,7 +9,7 @@ from typing import Literal
 import msgspec
 
 from genaipa.errors import UsageError
-from genaipa.scoring.assignment import Plan
+from genaipa.scoring.assignment import ScoringPlan
 
 VARIABLE = "GENAIPA_DESK"
 
@@ -28,7 +28,7 @@ class DeskSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     excluded: bool = False
     sample: int | Literal["all"] | None = None
     suggestions: bool = True
-    plan: Plan = Plan()
+    plan: ScoringPlan = ScoringPlan()
 
     def handed_on(self) -> dict[str, str]:
         """The environment variable by which the desk's server gets these settings."""

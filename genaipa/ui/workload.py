@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from genaipa.scoring.assignment import History
-    from genaipa.scoring.queue import Progress
+    from genaipa.scoring.queue import ScoringProgress
     from genaipa.ui.desk import Desk
 
 _HOUR = 3600
@@ -32,7 +32,7 @@ class Workload:
     ahead: float | None
 
 
-def left_for(desk: Desk, progress: Progress) -> int:
+def left_for(desk: Desk, progress: ScoringProgress) -> int:
     """The number of answers left for an analyst.
 
     The scores still wanted are shared by the analysts of desk.yaml, or else by those who have scored.

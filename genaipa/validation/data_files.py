@@ -37,13 +37,11 @@ from genaipa.runs.integrity import damage
 from genaipa.runs.journal import is_as_written
 from genaipa.runs.records import ConversationRecord, Record
 from genaipa.scoring import people as desk_people
-from genaipa.scoring.chain import verify
 from genaipa.scoring.databases import VARIABLE
-from genaipa.scoring.guidelines import guideline_problems
-from genaipa.scoring.rubric import Rubric, load_rubric
-from genaipa.scoring.rubric import problems as rubric_problems
+from genaipa.scoring.events import verify_log
+from genaipa.scoring.rubric import Rubric, guideline_problems, load_rubric, rubric_problems
 from genaipa.scoring.store import existing_store
-from genaipa.scoring.wave_file import WAVES, load_waves
+from genaipa.scoring.waves import WAVES, load_waves
 from genaipa.systems.catalog import own_entries
 from genaipa.tasks.prompts import found_prompts, inner_folders, set_names
 from genaipa.validation.assigned import unknown_assignments
@@ -345,7 +343,7 @@ def _check_scores(workspace: Workspace) -> Iterator[Finding]:
     try:
         with existing_store(workspace, damaged=True) as store:
             if store is not None:
-                yield from (Finding(store.name, "", problem) for problem in verify(store).breaks)
+                yield from (Finding(store.name, "", problem) for problem in verify_log(store).breaks)
     except GenaipaError as error:
         # Not the address of a server, which may contain a password.
         yield from as_findings([error], VARIABLE if os.environ.get(VARIABLE) else workspace.home / "scores.db")

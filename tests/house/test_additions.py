@@ -173,7 +173,7 @@ def test_a_new_provider(genaipa_with_acme: Cli, copy: Path, monkeypatch: pytest.
     assert manifest["systems"]["acme/one"]["words"] == "own"
     texts = [path.read_text() for path in run.rglob("*") if path.is_file()]
     assert TOKEN not in "".join([*texts, done.out, done.err])
-    probe = "from genaipa.scoring.blinding import names_of; print(*names_of('acme/one', 'acme/one', ()))"
+    probe = "from genaipa.scoring.answers import names_of; print(*names_of('acme/one', 'acme/one', ()))"
     names = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True).stdout
     assert names.split() == ["Roadrunner", "Acme"]
 

@@ -25,12 +25,11 @@ from genaipa.runs.groups import groups_of
 from genaipa.runs.run import load_run
 from genaipa.runs.selection import select
 from genaipa.scoring.answers import Pool
-from genaipa.scoring.assignment import Plan
+from genaipa.scoring.assignment import ScoringPlan
 from genaipa.scoring.current import CurrentScores
 from genaipa.scoring.queue import Queue
 from genaipa.scoring.store import open_store
-from genaipa.scoring.wave_file import draw_waves, load_waves
-from genaipa.scoring.waves import short
+from genaipa.scoring.waves import draw_waves, load_waves, short_wave
 from genaipa.workspace import find_workspace
 from rubrics import typed
 
@@ -132,7 +131,7 @@ def test_the_desk_scores_a_wave_of_a_corpus(run: Run) -> None:
     assert not pool.problems
     waves = draw_waves(here, pool.answers.values(), (), size=6, seed=0)
     with contextlib.closing(open_store(here)) as store:
-        queue = Queue(pool, store, CurrentScores(store.events), Plan(per_answer=1, wave=waves.asked))
+        queue = Queue(pool, store, CurrentScores(store.events), ScoringPlan(per_answer=1, wave=waves.asked))
         done = work(queue, "Ada", answers=6)
     assert len(set(done)) == 6
     for digest in done:
@@ -151,7 +150,7 @@ def test_a_wave_is_spread_over_groups(run: Run, genaipa: Callable[..., Finished]
     done = genaipa("sample", "--stratify", "sector", "--size", "19")
     assert done.code == 0, done.err
     waves = load_waves(find_workspace())
-    drawn = Counter(of[one.document] for one in run.answers() if short(one.digest) in waves.asked)
+    drawn = Counter(of[one.document] for one in run.answers() if short_wave(one.digest) in waves.asked)
     assert drawn == Counter(of.values())
     assert "What was drawn before" not in done.out
     larger = sum(drawn.values()) > 19

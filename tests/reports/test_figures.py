@@ -37,8 +37,7 @@ from genaipa.reports.chapters import (
 from genaipa.reports.figures import figure, style
 from genaipa.reports.figures.scope import Scope
 from genaipa.reports.table import Table
-from genaipa.scoring.m_all import Bounds
-from genaipa.scoring.rubric import shipped_rubric
+from genaipa.scoring.rubric import Bounds, shipped_rubric
 from rubrics import METRICS
 
 HOSTILE = (

@@ -13,7 +13,7 @@ from tabling import published
 from genaipa.reports import part, render
 from genaipa.reports.chapters.overall import board, by_measure
 from genaipa.reports.thin import too_few
-from genaipa.scoring.assignment import Plan
+from genaipa.scoring.assignment import ScoringPlan
 from genaipa.scoring.people import User
 from genaipa.ui.desk import open_desk
 from genaipa.ui.settings import DeskSettings
@@ -93,7 +93,7 @@ def test_the_tables_say_it():
 def test_a_wave_from_the_desk_to_the_leaderboard(genaipa):
     """A wave that was scored at the desk is at random; an edited file is named, and then nothing is random."""
     make_run("See section 2.", "See section 1.")
-    desk = open_desk(DeskSettings(Path.cwd(), sample=4, plan=Plan(per_answer=1)))
+    desk = open_desk(DeskSettings(Path.cwd(), sample=4, plan=ScoringPlan(per_answer=1)))
     work(desk.queue, "Anna", 7)
     before = json.loads(genaipa("leaderboard", "--json").out)
     # Of the other system, three of twelve and an unfinished wave: too little for a place.

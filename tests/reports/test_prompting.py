@@ -14,7 +14,7 @@ from genaipa.reports.crossed import crossed
 from genaipa.reports.differences.sides import Side
 from genaipa.reports.gather import Gathered
 from genaipa.reports.report import Report
-from genaipa.scoring.m_all import Bounds
+from genaipa.scoring.rubric import Bounds
 
 DOCUMENTS = ("airbnb", "spotify", "twitter", "uber")
 QUESTIONS = ("T_f1", "T_u1", "SE_f1", "SE_u1")

@@ -17,7 +17,7 @@ from genaipa.reports.chapters import agreement, closed_book, consistency, cost, 
 from genaipa.reports.gather import Gathered
 from genaipa.reports.notable import notable
 from genaipa.scoring.events import Event
-from genaipa.scoring.m_all import Bounds, band
+from genaipa.scoring.rubric import Bounds, band
 from rubrics import METRICS, PAPER
 
 ONE = {"systems": ("a/one",), "documents": ("uber",)}

@@ -8,7 +8,7 @@ import pytest
 from queues import make_run, open_queue, save, work
 from running import write
 
-from genaipa.scoring.assignment import Plan
+from genaipa.scoring.assignment import ScoringPlan
 from genaipa.validation.data_files import validate
 from genaipa.workspace import find_workspace
 
@@ -38,7 +38,7 @@ def of(queue: Queue, *names: str) -> set[str]:
 def test_an_analyst_is_asked_for_what_is_assigned_to_them(run, store):
     """By document, by system, by experiment, or by several; whoever is not named is asked for everything."""
     who = {"ANNA": ("acme",), "Bo": ("bolt", "scripted/say1.yaml"), "Cy": ("quality",), "Dee": ("recall",)}
-    queue = open_queue(run, store, Plan(per_answer=4, assign=tuple(who.items())))
+    queue = open_queue(run, store, ScoringPlan(per_answer=4, assign=tuple(who.items())))
     assert queue.progress("Anna").remaining == 8
     assert set(work(queue, "Anna")) == of(queue, "acme")
     assert queue.next("Anna") is None
@@ -55,7 +55,7 @@ def test_an_analyst_is_asked_for_what_is_assigned_to_them(run, store):
 def test_what_is_hidden_does_not_tell_what_is_assigned(run, store):
     """All that could be asked of any analyst is hidden from one of one system, too: what is not would name theirs."""
     free = open_queue(run, store)
-    bound = open_queue(run, store, Plan(per_answer=1, assign=(("Anna", ("scripted/say.yaml",)),)))
+    bound = open_queue(run, store, ScoringPlan(per_answer=1, assign=(("Anna", ("scripted/say.yaml",)),)))
     assert bound.ahead_of("Anna") == free.ahead_of("Anna") == set(free.pool.answers)
     save(bound, "Bo", next(iter(of(bound, "scripted/say1.yaml"))))
     free = open_queue(run, store)
@@ -64,7 +64,7 @@ def test_what_is_hidden_does_not_tell_what_is_assigned(run, store):
 
 def test_calibration_and_what_was_begun_are_theirs_all_the_same(run, store):
     """An assignment leaves out neither the answers that all begin with nor the one that is half scored."""
-    queue = open_queue(run, store, Plan(per_answer=1, calibration=3, assign=(("Anna", ("acme",)),)))
+    queue = open_queue(run, store, ScoringPlan(per_answer=1, calibration=3, assign=(("Anna", ("acme",)),)))
     calibration = work(queue, "reference", answers=3)
     assert work(queue, "Anna", answers=3) == calibration
     assert set(work(queue, "Anna")) == of(queue, "acme") - set(calibration)

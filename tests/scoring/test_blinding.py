@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from genaipa.scoring.blinding import MASK, mask, names_of
+from genaipa.scoring.answers import MASK, mask, names_of
 
 
 def masked(text: str, system: str, model: str = "", keep: str = "") -> str:

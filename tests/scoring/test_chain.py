@@ -10,7 +10,7 @@ import pytest
 from stores import KINDS, empty_database, kept, opened, score, undo
 
 from genaipa.errors import DataError, GenaipaError
-from genaipa.scoring import chain
+from genaipa.scoring.events import CHAIN_START, chain_digest, verify_log
 from genaipa.scoring.store import Store
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def test_the_database_refuses_to_change_events(url: str) -> None:
                 connection.exec_driver_sql(statement)
         store.append([score("ana", "a1")])
         assert len(kept(store)) == 3
-        assert chain.verify(store).breaks == []
+        assert verify_log(store).breaks == []
 
 
 def test_what_was_altered_is_found(url: str) -> None:
@@ -83,9 +83,9 @@ def test_what_was_altered_is_found(url: str) -> None:
                 connection.exec_driver_sql("DROP FUNCTION score_events_kept, score_chain_kept")
         with opened(url) as store:
             store.append(events)
-            assert chain.verify(store).breaks == []
+            assert verify_log(store).breaks == []
             tampered(store, statement)
-            breaks = chain.verify(store).breaks
+            breaks = verify_log(store).breaks
             assert all(any(part in found for found in breaks) for part in where.split(" .* ")), (statement, breaks)
         with pytest.raises(DataError, match="changed by something else than genaipa"):
             Store.open(url)
@@ -96,9 +96,9 @@ def test_a_database_that_lost_its_triggers_is_told(url: str) -> None:
     """Where nothing was altered yet, but can be since the triggers were dropped, `verify` says which."""
     with opened(url) as store:
         store.append([score("ana", "a1")])
-        assert chain.verify(store).breaks == []
+        assert verify_log(store).breaks == []
         tampered(store)
-        (told,) = chain.verify(store).breaks
+        (told,) = verify_log(store).breaks
         assert "no longer refuses to change or delete an event" in told
         with store._reading() as connection:
             dropped = GUARDS[connection.dialect.name]
@@ -118,7 +118,7 @@ def test_the_state_of_the_log_only_grows(url: str) -> None:
         ):
             with pytest.raises(GenaipaError, match="only ever grows"), store._writing() as connection:
                 connection.exec_driver_sql(statement)
-        assert chain.verify(store).breaks == []
+        assert verify_log(store).breaks == []
 
 
 HOLLOW = {
@@ -137,7 +137,7 @@ def test_a_guard_that_guards_nothing_is_told(url: str) -> None:
             hollow = HOLLOW[connection.dialect.name]
             for statement in hollow:
                 connection.exec_driver_sql(statement)
-        (told,) = chain.verify(store).breaks
+        (told,) = verify_log(store).breaks
         assert "no longer refuses" in told
         assert hollow[0].split()[-1] in told
 
@@ -147,8 +147,8 @@ def test_an_event_that_no_reader_sees_is_found(tmp_path: Path) -> None:
     with opened(f"sqlite:///{tmp_path / 'scores.db'}") as store:
         store.append([score("ana", "a1"), score("ana", "a2")])
         tampered(store, "UPDATE score_events SET seq = -1 WHERE seq = 1")
-        assert "event -1" in chain.verify(store).breaks[0]
-        assert "below the first" in chain.verify(store).breaks[0]
+        assert "event -1" in verify_log(store).breaks[0]
+        assert "below the first" in verify_log(store).breaks[0]
 
 
 def test_an_event_numbered_below_the_first_is_found(tmp_path: Path) -> None:
@@ -159,7 +159,7 @@ def test_an_event_numbered_below_the_first_is_found(tmp_path: Path) -> None:
             store,
             "INSERT INTO score_events (seq, id, answer, event) SELECT -5, 'x', answer, event FROM score_events",
         )
-        assert "event -5 (x)" in chain.verify(store).breaks[0]
+        assert "event -5 (x)" in verify_log(store).breaks[0]
 
 
 def test_a_log_that_lost_its_last_digest_is_refused(url: str) -> None:
@@ -173,7 +173,7 @@ def test_a_log_that_lost_its_last_digest_is_refused(url: str) -> None:
                 store.append([score("ana", "a1")])
             tampered(store, statement)
             with pytest.raises(GenaipaError, match=f"score_chain has {rows} rows in place of one"):
-                chain.verify(store)
+                verify_log(store)
         with pytest.raises(DataError, match="changed by something else than genaipa"):
             Store.open(url)
 
@@ -181,20 +181,20 @@ def test_a_log_that_lost_its_last_digest_is_refused(url: str) -> None:
 def test_a_log_that_was_made_anew_is_told_by_a_noted_head(store: Store) -> None:
     """A whole log with digests of its own is in order; only the digest that was noted tells that it is another."""
     store.append([score("ana", "a1")])
-    head = chain.verify(store).head
+    head = verify_log(store).head
     store.append([score("ana", "a2")])
-    assert chain.verify(store, head).breaks == []
+    assert verify_log(store, head).breaks == []
     first, second = (link.event.replace('"ana"', '"eva"') for link in store.links())
-    made = [chain.link(chain.START, first), chain.link(chain.link(chain.START, first), second)]
+    made = [chain_digest(CHAIN_START, first), chain_digest(chain_digest(CHAIN_START, first), second)]
     tampered(
         store,
         "UPDATE score_events SET event = replace(event, '\"ana\"', '\"eva\"')",
         *(f"UPDATE score_events SET digest = '{digest}' WHERE seq = {seq}" for seq, digest in enumerate(made, 1)),
         f"UPDATE score_chain SET head = '{made[1]}'",
     )
-    (told,) = chain.verify(store).breaks
+    (told,) = verify_log(store).breaks
     assert "no longer refuses" in told
-    assert "made again" in chain.verify(store, head).breaks[0]
+    assert "made again" in verify_log(store, head).breaks[0]
 
 
 def test_the_command_says_where(genaipa: Callable[..., Finished], tmp_path: Path) -> None:
@@ -203,7 +203,7 @@ def test_the_command_says_where(genaipa: Callable[..., Finished], tmp_path: Path
     assert genaipa("scores", "verify").code == 2
     with opened(f"sqlite:///{tmp_path / 'scores.db'}") as store:
         store.append([score("ana", f"{n:064}") for n in range(3)])
-        head = chain.verify(store).head
+        head = verify_log(store).head
         done = genaipa("scores", "verify", "--head", head)
         assert (done.code, head in done.out) == (0, True)
         tampered(store, "UPDATE score_events SET event = replace(event, '\"ana\"', '\"eva\"') WHERE seq = 2")

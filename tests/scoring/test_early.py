@@ -14,8 +14,7 @@ from size import size
 
 from genaipa.runs import journal
 from genaipa.runs.records import answer_digest
-from genaipa.scoring.assignment import Plan
-from genaipa.scoring.early import EARLY
+from genaipa.scoring.assignment import EARLY, ScoringPlan
 
 if TYPE_CHECKING:
     from genaipa.runs.folder import RunFolder
@@ -54,7 +53,7 @@ def doubly(queue: Queue) -> int:
 @pytest.mark.parametrize("order", size(small=["question"], full=["question", "document", "random"]))
 def test_thirty_are_doubly_scored_by_about_a_tenth(run, store, order):
     """Six analysts, each with an answer on screen, have thirty of them after 60 of 572 scores (before: 360)."""
-    queue = open_queue(run, store, Plan(order=order))
+    queue = open_queue(run, store, ScoringPlan(order=order))
     wanted, scored = queue.progress("Anna").wanted, 0
     while doubly(queue) < EARLY:
         on_screen = [queue.next(analyst) for analyst in ANALYSTS]
@@ -73,7 +72,7 @@ def test_thirty_are_doubly_scored_by_about_a_tenth(run, store, order):
 
 def test_they_are_spread(run, store):
     """Each system and each document has its part of them, in rows of a question, the same for whoever comes first."""
-    queue = open_queue(run, store, Plan(seed=3))
+    queue = open_queue(run, store, ScoringPlan(seed=3))
     places = [queue.pool.answers[digest].occurrences[0] for digest in work(queue, "Anna", answers=EARLY)]
     assert set(Counter(place.system for place in places).values()) == {EARLY // 2}
     assert set(Counter(place.document for place in places).values()) == {EARLY // 3}
@@ -86,7 +85,7 @@ def test_they_are_spread(run, store):
 
 def test_one_analyst_alone_goes_on_in_their_order(run, store):
     """Nobody begins more than thirty of them; those that one has begun come first for the next, but for skips."""
-    queue = open_queue(run, store, Plan(calibration=2))
+    queue = open_queue(run, store, ScoringPlan(calibration=2))
     calibration = work(queue, "reference", answers=2)
     assert work(queue, "Anna", answers=2) == calibration
     early = work(queue, "Anna", answers=EARLY)
@@ -106,5 +105,5 @@ def test_a_wave_and_a_plan_without_second_scores_have_their_own(run, store):
     queue = open_queue(run, store)
     assert work(queue, "Anna", answers=2) == queue.order("Anna")[:2]
     wave = frozenset(digest[:16] for digest in queue.order("Bo")[:40])
-    queue = open_queue(run, store, Plan(per_answer=2, wave=wave))
+    queue = open_queue(run, store, ScoringPlan(per_answer=2, wave=wave))
     assert {digest[:16] for digest in work(queue, "Bo")} == wave

@@ -6,8 +6,8 @@ import pytest
 from evidence_cases import HALF, LAW, LINE, NOTICE, PARTS, POLICY, shown
 
 from genaipa.policies.document import About, Document
-from genaipa.scoring.evidence.outline import outline
 from genaipa.scoring.evidence.resolution import find_references
+from genaipa.scoring.evidence.section_finder import outline
 
 
 @pytest.mark.parametrize(

@@ -18,10 +18,9 @@ from exchanging import ANSWERS, FORMULA, GOOD, HEAD, HISTORY, digest, event, exp
 from genaipa.errors import DataError, UsageError
 from genaipa.scoring.answers import occurring
 from genaipa.scoring.current import in_effect
-from genaipa.scoring.exchange.exporting import given, write_scores
-from genaipa.scoring.exchange.importing import Imported, import_from
-from genaipa.scoring.exchange.rows import DIGEST, columns
-from genaipa.scoring.exchange.tables import MOST_CHARACTERS, read_table
+from genaipa.scoring.exchange.exporting import DIGEST, columns, given, write_scores
+from genaipa.scoring.exchange.importing import ImportedScores, import_from
+from genaipa.scoring.exchange.sheet import MOST_CHARACTERS, read_table
 from genaipa.scoring.people import People
 from genaipa.scoring.store import Store
 from rubrics import METRICS, PAPER, typed
@@ -29,7 +28,7 @@ from rubrics import METRICS, PAPER, typed
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    Import = Callable[..., Imported]
+    Import = Callable[..., ImportedScores]
 
 
 @pytest.fixture
@@ -44,7 +43,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 def take(store: Store) -> Import:
     """Take files into that store, where the nine answers are known."""
 
-    def run(*paths: Path, **options: object) -> Imported:
+    def run(*paths: Path, **options: object) -> ImportedScores:
         return import_from(store, paths, ANSWERS, People(), **options)
 
     return run
@@ -57,9 +56,9 @@ def test_the_log_comes_back_byte_for_byte(store: Store, take: Import) -> None:
     """The whole history, imported into an empty store and exported again, is the same file."""
     log = exported(".jsonl", HISTORY)
     assert len(log.splitlines()) == len(HISTORY)
-    assert take(written("all.jsonl", log)) == Imported(len(HISTORY), 0, 0, [], [])
+    assert take(written("all.jsonl", log)) == ImportedScores(len(HISTORY), 0, 0, [], [])
     assert exported(".jsonl", kept(store)) == log
-    assert take(written("again.jsonl", log)) == Imported(0, len(HISTORY), 0, [], [])
+    assert take(written("again.jsonl", log)) == ImportedScores(0, len(HISTORY), 0, [], [])
     assert exported(".jsonl", kept(store)) == log
 
 
@@ -107,7 +106,7 @@ def test_each_place_has_a_row_of_its_own_for_statistics(suffix: str, store: Stor
         ["id1", "run-2", "other", "b", "Q9", "paraphrase-1"],
         ["id9", "", "", "", "", ""],
     ]
-    assert take(path) == Imported(2, 0, 0, [], [])
+    assert take(path) == ImportedScores(2, 0, 0, [], [])
     assert kept(store) == events
 
 
@@ -116,9 +115,9 @@ def test_a_table_comes_back_as_the_events_that_it_shows(suffix: str, store: Stor
     """Every field of a standing event survives a table: notes with formulas, flags, suggestions, ids."""
     events = given(HISTORY, machines=True)
     table = written(f"scores{suffix}", exported(suffix, events))
-    assert take(table) == Imported(len(events), 0, 0, [], [])
+    assert take(table) == ImportedScores(len(events), 0, 0, [], [])
     assert kept(store) == events
-    assert take(table) == Imported(0, len(events), 0, [], [])
+    assert take(table) == ImportedScores(0, len(events), 0, [], [])
 
 
 def test_no_cell_of_an_export_is_a_formula() -> None:
@@ -164,7 +163,7 @@ def filled(n: int, *values: object, note: str = "", analyst: str = "Ann") -> str
 def test_a_filled_sheet_becomes_scores(store: Store, take: Import) -> None:
     """Each scored row is a new event with values, note and name; rows without any value are left out."""
     path = written("a.csv", "\n".join([HEAD, filled(1, 1, 1, 0.5, 0.5, -1, note="ok"), filled(2, "", "", "", "", "")]))
-    assert take(path) == Imported(1, 0, 1, [], [])
+    assert take(path) == ImportedScores(1, 0, 1, [], [])
     (score,) = kept(store)
     assert (score.kind, score.analyst, score.answer, score.values, score.note) == (
         "score",
@@ -181,9 +180,9 @@ def test_a_sheet_taken_twice_adds_nothing_and_a_change_is_a_correction(store: St
     """The same rows are known; another value is a new event, and the first one stays in the log."""
     path = written("a.csv", "\n".join([HEAD, filled(1, 1, 1, 1, 1, 1), filled(2, 1, 1, 1, 1, 1)]))
     assert take(path).added == 2
-    assert take(path) == Imported(0, 2, 0, [], [])
+    assert take(path) == ImportedScores(0, 2, 0, [], [])
     changed = written("b.csv", "\n".join([HEAD, filled(1, 1, 1, 1, 1, -1), filled(2, 1, 1, 1, 1, 1)]))
-    assert take(changed) == Imported(1, 1, 0, [], [])
+    assert take(changed) == ImportedScores(1, 1, 0, [], [])
     assert [(e.answer, e.values["reference"]) for e in kept(store)] == [
         (digest(1), 1.0),
         (digest(2), 1.0),
@@ -221,7 +220,7 @@ def test_what_spreadsheets_do_to_a_sheet_does_it_no_harm(store: Store, take: Imp
     for _ in range(3):
         sheet.append([None, " "])
     workbook.save("renamed.xlsx")
-    assert take(Path("renamed.xlsx"), analyst="Ann") == Imported(1, 0, 1, [], [])
+    assert take(Path("renamed.xlsx"), analyst="Ann") == ImportedScores(1, 0, 1, [], [])
     assert kept(store)[0].values == GOOD
 
 
@@ -230,7 +229,7 @@ def test_a_csv_of_a_german_spreadsheet_is_read(store: Store, take: Import) -> No
     head = HEAD.replace(",", ";")
     row = ";".join([digest(1), "1", "1", "0,5", "0,5", "-1", '"schön; aber lang"', "Ann"])
     path = written("de.csv", f"\ufeff{head}\r\n{row}\r\n;;;;;;;\r\n")
-    assert take(path) == Imported(1, 0, 0, [], [])
+    assert take(path) == ImportedScores(1, 0, 0, [], [])
     assert (kept(store)[0].values, kept(store)[0].note) == (GOOD, "schön; aber lang")
 
 
@@ -308,7 +307,7 @@ def test_scores_of_answers_that_are_elsewhere_need_to_be_let_in(store: Store, ta
     sentence = f"e.jsonl: line 1: unknown answer '{digest(77)}': no run of this workspace holds it; "
     assert take(elsewhere).problems == [sentence + "--unknown-answers lets it in all the same."]
     assert take(elsewhere, unknown_answers=True).added == 1
-    assert take(elsewhere) == Imported(0, 1, 0, [], [])
+    assert take(elsewhere) == ImportedScores(0, 1, 0, [], [])
     table = written("e.csv", exported(".csv", [event(78)]))
     assert take(table, unknown_answers=True).added == 1
     sheet = written("s.csv", "\n".join([HEAD, filled(79, 1, 1, 1, 1, 1)]))
@@ -382,7 +381,7 @@ def test_several_files_come_in_together_or_not_at_all(store: Store, take: Import
     bad = written("3.jsonl", "{}")
     assert take(first, second, bad).problems == ["3.jsonl: line 1: the key 'id' is missing."]
     assert kept(store) == []
-    assert take(first, second) == Imported(len(HISTORY), 2, 0, [], [])
+    assert take(first, second) == ImportedScores(len(HISTORY), 2, 0, [], [])
     assert kept(store) == HISTORY
 
 
@@ -463,4 +462,4 @@ def test_damaged_xml_inside_a_spreadsheet_is_one_sentence(take: Import) -> None:
 def test_what_a_spreadsheet_says_of_its_size_is_not_believed(take: Import) -> None:
     """Other programs write a wrong one; all rows and columns are read all the same."""
     path = spreadsheet("s.xlsx", HEAD.split(","), [digest(1), 1, 1, 1, 1, 1, None, "Ann"])
-    assert take(with_sheet(path, lambda xml: xml.replace(b'"A1:H2"', b'"A1"'))) == Imported(1, 0, 0, [], [])
+    assert take(with_sheet(path, lambda xml: xml.replace(b'"A1:H2"', b'"A1"'))) == ImportedScores(1, 0, 0, [], [])

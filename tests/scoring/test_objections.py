@@ -17,13 +17,11 @@ from genaipa.files.strict_yaml import digest, read_yaml
 from genaipa.policies.document import About, Document
 from genaipa.questions.annotations import Correction, Corrections
 from genaipa.runs.folder import now
-from genaipa.scoring import chain
 from genaipa.scoring.current import CurrentScores
-from genaipa.scoring.events import Event, Objection, Ruling, new_id
-from genaipa.scoring.exchange.corrections import accepted
+from genaipa.scoring.events import Event, Objection, Ruling, new_id, verify_log
 from genaipa.scoring.exchange.exporting import write_scores
 from genaipa.scoring.exchange.importing import import_from
-from genaipa.scoring.objections import filed, own, proved, ruling
+from genaipa.scoring.objections import accepted, filed, own, proved, ruling
 from genaipa.scoring.people import People
 from genaipa.scoring.rubric import shipped_rubric
 from genaipa.validation.data_files import validate
@@ -78,7 +76,7 @@ def test_objections_are_kept_withdrawn_and_settled(store: Store) -> None:
     assert statuses(store)[2:] == [("cem", "accepted"), ("ana", "accepted")]
     assert [one.correction for one in filed(kept(store))[2:]] == [edited, RIGHT]
     assert [one.ruled for one in filed(kept(store))] == [-1, -1, 1, 0]
-    assert chain.verify(store).breaks == []
+    assert verify_log(store).breaks == []
     current = CurrentScores(store.events)
     current.refresh()
     assert current.analysts() == [], "undoing a score is as ever"

@@ -14,9 +14,8 @@ from stores import kept, opened, score, undo
 from genaipa.errors import DataError
 from genaipa.files.strict_yaml import digest
 from genaipa.runs.folder import now
-from genaipa.scoring import chain
 from genaipa.scoring.current import CurrentScores, in_effect, independent_scores
-from genaipa.scoring.events import Event, Pin, new_id
+from genaipa.scoring.events import Event, Pin, new_id, verify_log
 from genaipa.scoring.exchange.exporting import given, write_scores
 from genaipa.scoring.exchange.importing import import_from
 from genaipa.scoring.objections import filed
@@ -62,7 +61,7 @@ def test_the_latest_pin_counts_and_no_average_sees_it(store: Store, tmp_path: Pa
     before = kept(store)
     store.append([pin("lee")])
     assert pinned(store) is None
-    assert chain.verify(store).breaks == []
+    assert verify_log(store).breaks == []
     everything = kept(store)
     assert [in_effect(everything), given(everything, machines=True), independent_scores(everything)] == [[scored]] * 3
     for events, there in ((before, second), (everything, None)):

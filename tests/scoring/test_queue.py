@@ -18,7 +18,7 @@ from genaipa.errors import GenaipaError
 from genaipa.runs import journal
 from genaipa.runs.records import answer_digest
 from genaipa.scoring.answers import Pool
-from genaipa.scoring.assignment import Plan
+from genaipa.scoring.assignment import ScoringPlan
 from genaipa.scoring.events import Draft
 from genaipa.scoring.store import Store
 from genaipa.workspace import find_workspace
@@ -112,20 +112,20 @@ def test_a_long_study_is_worked_in_order(run, store):
 
 def test_how_many_scores_are_wanted(run, store):
     """1 is one from each answer, 2 two, and 1.2 two from a fifth of them, chosen by seed and digest alone."""
-    queue = open_queue(run, store, Plan(per_answer=1.2))
+    queue = open_queue(run, store, ScoringPlan(per_answer=1.2))
     digests = [f"{number:064x}" for number in range(5000)]
     wanted = Counter(map(queue.wanted, digests))
     assert set(wanted) == {1, 2}
     assert 900 < wanted[2] < 1100
-    assert list(map(queue.wanted, digests)) == list(map(open_queue(run, store, Plan()).wanted, digests))
-    other = open_queue(run, store, Plan(seed=1))
+    assert list(map(queue.wanted, digests)) == list(map(open_queue(run, store, ScoringPlan()).wanted, digests))
+    other = open_queue(run, store, ScoringPlan(seed=1))
     assert list(map(queue.wanted, digests)) != list(map(other.wanted, digests))
-    assert {open_queue(run, store, Plan(per_answer=2)).wanted(digest) for digest in digests[:50]} == {2}
+    assert {open_queue(run, store, ScoringPlan(per_answer=2)).wanted(digest) for digest in digests[:50]} == {2}
 
 
 def test_each_answer_gets_as_many_scores_as_wanted(run, store):
     """Three analysts in turns give two scores to each answer, never two by the same, and then nothing is left."""
-    queue = open_queue(run, store, Plan(per_answer=2))
+    queue = open_queue(run, store, ScoringPlan(per_answer=2))
     idle: set[str] = set()
     while len(idle) < 3:
         for analyst in ("Anna", "Bo", "Cy"):
@@ -186,7 +186,7 @@ def test_many_at_once_lose_and_double_nothing(run, tmp_path, request, kind):
     url = empty_database(kind, tmp_path, request.config)
     stores = [Store.open(url) for _ in range(2)]
     try:
-        desks = [open_queue(run, one, Plan(per_answer=2)) for one in stores]
+        desks = [open_queue(run, one, ScoringPlan(per_answer=2)) for one in stores]
         with ThreadPoolExecutor(8) as pool:
             done = list(pool.map(lambda n: work(desks[n % 2], f"analyst {n}"), range(8)))
         given = kept(stores[0])

@@ -8,7 +8,7 @@ import pytest
 from queues import make_run, open_queue, save, work
 from stores import GOOD, POOR, kept, score, undo
 
-from genaipa.scoring.assignment import Plan
+from genaipa.scoring.assignment import ScoringPlan
 from genaipa.scoring.events import new_id
 from rubrics import keys_of
 
@@ -34,7 +34,7 @@ def url() -> str:
 
 def test_what_is_ahead(run, store):
     """All that wants a score, on whosever screen it is, until one has scored it, or has seen its scores."""
-    queue = open_queue(run, store, Plan(per_answer=2))
+    queue = open_queue(run, store, ScoringPlan(per_answer=2))
     everything = set(queue.pool.answers)
     for analyst in ("Anna", "Bo"):
         assert queue.next(analyst) is not None
@@ -67,7 +67,7 @@ def test_calibration_is_ahead(run, store):
 
 def calibrated(run, store, per_answer: float = 1, calibration: int = 3) -> tuple[Queue, list[str]]:
     """A desk at which the reference analyst has scored five answers, and those."""
-    queue = open_queue(run, store, Plan(per_answer=per_answer, calibration=calibration))
+    queue = open_queue(run, store, ScoringPlan(per_answer=per_answer, calibration=calibration))
     return queue, work(queue, "reference", answers=5, keys="22222")
 
 
@@ -137,7 +137,7 @@ def test_calibration_is_asked_of_everyone(run, store):
 
 def disputed(run, store) -> Queue:
     """A desk at which Anna and Bo have scored everything, and differ on the first three of Anna's answers."""
-    queue = open_queue(run, store, Plan(per_answer=2))
+    queue = open_queue(run, store, ScoringPlan(per_answer=2))
     done = work(queue, "Anna")
     differing = dict(zip(queue.order("Anna"), ("11112", "13111", "12111"), strict=False))
     for digest in done:
@@ -196,7 +196,7 @@ def test_an_adjudication_can_be_withdrawn(run, store):
 
 def test_no_dispute_is_shown_to_whom_it_could_be_asked(run, store):
     """While an answer wants a third score, its two are kept from those who could still give it."""
-    queue = open_queue(run, store, Plan(per_answer=3))
+    queue = open_queue(run, store, ScoringPlan(per_answer=3))
     (digest,) = work(queue, "Anna", answers=1)
     save(queue, "Bo", digest, "33333")
     assert queue.disputes("Cy") == []

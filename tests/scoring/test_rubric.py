@@ -13,10 +13,9 @@ from hypothesis import strategies as st
 
 from genaipa.errors import DataError
 from genaipa.reports import tidy
-from genaipa.scoring.exchange import rows as exchange
+from genaipa.scoring.exchange.exporting import columns
 from genaipa.scoring.exchange.sheet import SHOWN
-from genaipa.scoring.m_all import Bounds, band
-from genaipa.scoring.rubric import Values, load_rubric, problems, shipped_rubric
+from genaipa.scoring.rubric import Bounds, Values, band, load_rubric, rubric_problems, shipped_rubric
 from genaipa.validation.data_files import validate
 from genaipa.workspace import Workspace, shipped
 
@@ -112,7 +111,7 @@ def test_the_shipped_rubric_is_the_papers() -> None:
     assert words == WORDS
     assert PAPER.digest == "7b32a71193c6"
     assert PAPER.bands == Bounds()
-    assert not list(problems(Path(), PAPER))
+    assert not list(rubric_problems(Path(), PAPER))
 
 
 def test_a_workspace_brings_its_own_rubric(tmp_path: Path) -> None:
@@ -165,7 +164,7 @@ def test_what_a_rubric_can_not_be(tmp_path: Path, before: str, after: str, entry
 
 def test_no_metric_has_the_name_of_another_column() -> None:
     """A metric's column can't be taken for another one, in the tidy table, in an export or in a sheet."""
-    others = {*tidy.columns(()), *exchange.columns(PAPER), *SHOWN} - set(PAPER.metrics)
+    others = {*tidy.columns(()), *columns(PAPER), *SHOWN} - set(PAPER.metrics)
     for name in sorted(others):
         metrics = PAPER.metrics | {name: PAPER.metrics["clarity"]}
-        assert list(problems(Path(), msgspec.structs.replace(PAPER, metrics=metrics))), name
+        assert list(rubric_problems(Path(), msgspec.structs.replace(PAPER, metrics=metrics))), name

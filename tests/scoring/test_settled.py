@@ -15,11 +15,11 @@ from running import write
 import genaipa
 from genaipa.questions.annotations import AnnotatedAnswer
 from genaipa.reports.chapters.agreement import filled_in
+from genaipa.scoring.agreement import LEAST_COMPARED, compare_preselected
 from genaipa.scoring.events import Event, new_id
 from genaipa.scoring.evidence.examine import Evidence, examine
 from genaipa.scoring.evidence.settled import ScoredAnswer, begins_blank, near_repeat, rightly_silent
 from genaipa.scoring.people import User
-from genaipa.scoring.preselected import LEAST, compare
 from rubrics import METRICS, PAPER, keys_of, typed
 
 if TYPE_CHECKING:
@@ -262,12 +262,12 @@ def test_counted_by_system() -> None:
 
 def test_compared_with_scores_without() -> None:
     """The mean difference on answers that have both, by metric; none for few answers, nor for dependent scores."""
-    enough = compare(scores(LEAST), PAPER)
-    assert (enough.scores, enough.answers) == (LEAST, LEAST)
+    enough = compare_preselected(scores(LEAST_COMPARED), PAPER)
+    assert (enough.scores, enough.answers) == (LEAST_COMPARED, LEAST_COMPARED)
     assert enough.differences == {metric: 0.5 if metric == METRICS[0] else 0.0 for metric in METRICS}
-    few = compare([*scores(LEAST - 1), *scores(LEAST)[-2:-1]], PAPER)
-    assert (few.scores, few.answers, set(few.differences.values())) == (LEAST, LEAST - 1, {None})
-    assert compare(scores(LEAST, independent=False), PAPER).scores == 0
+    few = compare_preselected([*scores(LEAST_COMPARED - 1), *scores(LEAST_COMPARED)[-2:-1]], PAPER)
+    assert (few.scores, few.answers, set(few.differences.values())) == (LEAST_COMPARED, LEAST_COMPARED - 1, {None})
+    assert compare_preselected(scores(LEAST_COMPARED, independent=False), PAPER).scores == 0
 
 
 def test_compared_in_agreement_and_report() -> None:
@@ -281,8 +281,8 @@ def test_compared_in_agreement_and_report() -> None:
         desk.queue.save(who, answer, typed(keys), preselected=filled, **given)
     page = Shown("agreement", desk)
     assert page.rows("agreement filled in") == [["1", "1", *["-"] * len(METRICS)]]
-    shown = filled_in(scores(LEAST), PAPER).data
+    shown = filled_in(scores(LEAST_COMPARED), PAPER).data
     assert list(shown["difference"]) == [0.5, 0, 0, 0, 0]
-    assert set(shown["answers"]) == set(shown["scores"]) == {LEAST}
-    assert filled_in(scores(LEAST - 1), PAPER).data["difference"].isna().all()
-    assert not filled_in([one for one in scores(LEAST) if not one.preselected], PAPER)
+    assert set(shown["answers"]) == set(shown["scores"]) == {LEAST_COMPARED}
+    assert filled_in(scores(LEAST_COMPARED - 1), PAPER).data["difference"].isna().all()
+    assert not filled_in([one for one in scores(LEAST_COMPARED) if not one.preselected], PAPER)

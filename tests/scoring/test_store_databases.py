@@ -20,7 +20,8 @@ import pytest
 from stores import kept, opened, score
 
 from genaipa.errors import DataError, GenaipaError, UsageError
-from genaipa.scoring import chain, schema
+from genaipa.scoring.databases import SCHEMA_STEPS, bring_forward, schema_version
+from genaipa.scoring.events import verify_log
 from genaipa.scoring.store import Store, database_url
 from genaipa.workspace import find_workspace
 
@@ -54,15 +55,15 @@ def test_a_database_is_made_anew_once(url: str) -> None:
 def forward(store: Store, *further: tuple[str, ...]) -> int:
     """Bring a database forward by steps that a later genaipa may have; the version it has then."""
     with store._writing() as connection:
-        schema.bring_forward(connection, (*schema.STEPS, *further))
-        return schema.version(connection)
+        bring_forward(connection, (*SCHEMA_STEPS, *further))
+        return schema_version(connection)
 
 
 def test_an_older_database_is_brought_forward(store: Store) -> None:
     """A further step is taken once, from the version that is there, and the scores are still there."""
     event = score("ana", "a1")
     store.append([event])
-    today = len(schema.STEPS)
+    today = len(SCHEMA_STEPS)
     more = ("ALTER TABLE score_reservations ADD COLUMN place TEXT", "CREATE TABLE score_places (place TEXT)")
     assert forward(store) == today
     assert forward(store, more) == today + 1
@@ -89,14 +90,14 @@ def test_a_step_that_fails_is_not_taken(store: Store) -> None:
     step = ("CREATE TABLE score_places (place TEXT)", "ALTER TABLE no_such_table ADD COLUMN place TEXT")
     with pytest.raises(GenaipaError, match="no_such_table"):
         forward(store, step)
-    assert forward(store) == len(schema.STEPS)
-    assert forward(store, step[:1]) == len(schema.STEPS) + 1, "the table is not there yet"
+    assert forward(store) == len(SCHEMA_STEPS)
+    assert forward(store, step[:1]) == len(SCHEMA_STEPS) + 1, "the table is not there yet"
     assert len(kept(store)) == 1
 
 
 def test_another_genaipa_s_database_is_refused(url: str) -> None:
     """A database that a later genaipa has brought forward is refused with a sentence, and left as it is."""
-    today = len(schema.STEPS)
+    today = len(SCHEMA_STEPS)
     with opened(url) as store:
         forward(store, ("CREATE TABLE score_places (place TEXT)",))
     for _ in range(2):
@@ -152,7 +153,7 @@ def test_a_reader_waits_for_nobody(tmp_path: Path) -> None:
         other.execute("BEGIN IMMEDIATE")
         with contextlib.closing(Store.open(url, reading=True)) as store:
             assert len(list(store.events())) == 1
-            assert chain.verify(store).breaks == []
+            assert verify_log(store).breaks == []
         other.execute("ROLLBACK")
 
 

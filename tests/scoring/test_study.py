@@ -21,7 +21,7 @@ from stores import KINDS, empty_database, kept, opened
 
 from genaipa.runs.finding import find_run
 from genaipa.scoring.answers import Pool
-from genaipa.scoring.assignment import Plan
+from genaipa.scoring.assignment import ScoringPlan
 from genaipa.scoring.current import CurrentScores, in_effect
 from genaipa.scoring.events import Draft, Event, new_id
 from genaipa.scoring.queue import Queue
@@ -170,7 +170,7 @@ class Scorer:
         self.correcting = self.queue.current.score(answer, self.name) is not None
 
 
-def open_desk(number: int, url: str, run: str, plan: Plan) -> list[Given]:
+def open_desk(number: int, url: str, run: str, plan: ScoringPlan) -> list[Given]:
     """One desk, in a process of its own, with its analysts at work all at once; what they remember."""
     workspace = find_workspace()
     with opened(url) as store:
@@ -182,7 +182,7 @@ def open_desk(number: int, url: str, run: str, plan: Plan) -> list[Given]:
             return list(threads.map(Scorer.work, scorers))
 
 
-def open_all(url: str, run: str, plan: Plan) -> list[Given]:
+def open_all(url: str, run: str, plan: ScoringPlan) -> list[Given]:
     """The whole study; what the analysts of all desks remember."""
     # Each desk starts afresh, with no lock and no connection of this process.
     with ProcessPoolExecutor(DESKS, mp_context=forks()) as processes:
@@ -208,7 +208,7 @@ def test_a_whole_study(tmp_path: Path, request: pytest.FixtureRequest, kind: str
     make_workspace(questions=QUESTIONS, documents=DOCUMENTS)
     write("say.yaml", "default: See section 2.\n")
     run = carry_out(spec(systems=("scripted/say.yaml",), documents=DOCUMENTS))[0]
-    url, plan = empty_database(kind, tmp_path, request.config), Plan(per_answer=per_answer)
+    url, plan = empty_database(kind, tmp_path, request.config), ScoringPlan(per_answer=per_answer)
     everyone = open_all(url, run.name, plan)
     with opened(url) as store:
         events = kept(store)

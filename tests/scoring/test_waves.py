@@ -18,10 +18,9 @@ from size import size
 
 from genaipa.runs import journal
 from genaipa.runs.records import answer_digest
-from genaipa.scoring.answers import Answer, Occurrence, Pool
-from genaipa.scoring.assignment import Plan
-from genaipa.scoring.wave_file import load_waves, written
-from genaipa.scoring.waves import Waves, inclusion, short, standings
+from genaipa.scoring.answers import Occurrence, Pool, PooledAnswer
+from genaipa.scoring.assignment import ScoringPlan
+from genaipa.scoring.waves import Waves, inclusion, load_waves, short_wave, standings, written
 from genaipa.ui.desk import open_desk
 from genaipa.ui.settings import DeskSettings
 from genaipa.workspace import find_workspace
@@ -35,7 +34,9 @@ if TYPE_CHECKING:
 GPT = ("gpt", "quality")
 
 
-def answer(question: str, document: str, number: int = 0, systems: Iterable[str] = ("gpt",), times: int = 1) -> Answer:
+def answer(
+    question: str, document: str, number: int = 0, systems: Iterable[str] = ("gpt",), times: int = 1
+) -> PooledAnswer:
     """A text that these systems gave as their answer, each so many times."""
     digest = answer_digest(document, question, f"{number} {systems}")
     places = [
@@ -43,10 +44,12 @@ def answer(question: str, document: str, number: int = 0, systems: Iterable[str]
         for system in systems
         for n in range(1, times + 1)
     ]
-    return Answer(digest, document, "policy", "answered", places)
+    return PooledAnswer(digest, document, "policy", "answered", places)
 
 
-def study(questions: int = 32, documents: int = 5, each: int = 1, systems: Iterable[str] = ("gpt",)) -> list[Answer]:
+def study(
+    questions: int = 32, documents: int = 5, each: int = 1, systems: Iterable[str] = ("gpt",)
+) -> list[PooledAnswer]:
     """A study in which each system answered every question about every document, in words of its own."""
     return [
         answer(f"q{question:02}", f"d{document}", number, (system,))
@@ -58,7 +61,7 @@ def study(questions: int = 32, documents: int = 5, each: int = 1, systems: Itera
 
 
 def draw(
-    answers: Iterable[Answer],
+    answers: Iterable[PooledAnswer],
     number: int | None = None,
     seed: int = 0,
     before: Waves | None = None,
@@ -68,7 +71,7 @@ def draw(
     return (before or Waves()).drawn(answers, size=number, seed=seed, time="2026-11-22T00:00:00Z", strata=strata)
 
 
-def frame(answers: Iterable[Answer]) -> pd.DataFrame:
+def frame(answers: Iterable[PooledAnswer]) -> pd.DataFrame:
     """The rows that a tidy table has of these answers."""
     rows = [
         {"system": at.system, "experiment": "quality", "answer": one.digest, "question": at.question, "key": at.key}
@@ -92,7 +95,7 @@ def test_a_wave_grown_keeps_its_answers_and_equals_one_drawn_at_once(seed):
     assert small.taken[GPT] < grown.taken[GPT]
     places = defaultdict(list)
     for one in answers:
-        if short(one.digest) in grown.taken[GPT]:
+        if short_wave(one.digest) in grown.taken[GPT]:
             places[one.question].append(one.document)
     assert {len(documents) for documents in places.values()} == {2} == {len(set(two)) for two in places.values()}
     assert len(places) == 32
@@ -104,14 +107,14 @@ def test_a_wave_grown_keeps_its_answers_and_equals_one_drawn_at_once(seed):
 def test_each_question_has_its_share():
     """Where the size is no multiple, some questions give one more; where questions are short of answers, others do."""
     answers = study(10, 3)
-    share = Counter(one.question for one in answers if short(one.digest) in draw(answers, 23).taken[GPT])
+    share = Counter(one.question for one in answers if short_wave(one.digest) in draw(answers, 23).taken[GPT])
     assert Counter(share.values()) == {2: 7, 3: 3}
     few = [one for one in answers if one.question != "q00" or one.document == "d0"]
-    share = Counter(one.question for one in few if short(one.digest) in draw(few, 25).taken[GPT])
+    share = Counter(one.question for one in few if short_wave(one.digest) in draw(few, 25).taken[GPT])
     assert share["q00"] == 1
     assert Counter(share.values()) == {1: 1, 2: 3, 3: 6}
     assert len(draw(answers, 4).taken[GPT]) == 4
-    assert len({one.question for one in answers if short(one.digest) in draw(answers, 4).taken[GPT]}) == 4
+    assert len({one.question for one in answers if short_wave(one.digest) in draw(answers, 4).taken[GPT]}) == 4
     assert len(draw(answers, 500).taken[GPT]) == 30
 
 
@@ -138,7 +141,7 @@ def test_later_answers_have_a_draw_of_their_own():
 # -- by what chance --
 
 
-def uneven() -> list[Answer]:
+def uneven() -> list[PooledAnswer]:
     """A study whose questions differ in documents, its documents in answers, and its texts in how often they occur."""
     answers = [
         answer(f"q{question}", f"d{document}", number, times=1 + (number + question) % 3)
@@ -187,7 +190,7 @@ def test_systems_are_asked_for_the_same():
     first = draw(answers, 12, 3)
     later = draw([*answers, *study(8, 4, systems=["claude"])], 12, 0, first)
     asked = [
-        {(one.question, one.document) for one in study(8, 4, systems=[system]) if short(one.digest) in later.asked}
+        {(one.question, one.document) for one in study(8, 4, systems=[system]) if short_wave(one.digest) in later.asked}
         for system in ("gpt", "bard", "claude")
     ]
     assert len(asked[0]) == 12
@@ -202,13 +205,13 @@ def test_strata_have_their_shares():
     small = draw(answers, 20, strata=strata)
     waves = draw(answers, 64, before=small)
     for system in ("gpt", "bard"):
-        taken = [one for one in study(16, 20, systems=[system]) if short(one.digest) in waves.asked]
+        taken = [one for one in study(16, 20, systems=[system]) if short_wave(one.digest) in waves.asked]
         shares = Counter(strata[one.document] for one in taken)
         assert shares == {"bank": 13, "shop": 20, "(none)": 32}
         assert set(Counter(one.question for one in taken).values()) <= {3, 4, 5}
     assert small.asked < waves.asked
     asked = [
-        {(one.question, one.document) for one in answers if short(one.digest) in waves.taken[group]}
+        {(one.question, one.document) for one in answers if short_wave(one.digest) in waves.taken[group]}
         for group in (GPT, ("bard", "quality"))
     ]
     assert asked[0] == asked[1]
@@ -221,8 +224,8 @@ def test_a_wave_that_grows_stays_what_was_finished():
     wave = draw(answers, 16, before=draw(answers, 8))
     digests = [one.digest for one in answers]
     [eight] = draw(answers, 8).taken.values()
-    inside = [digest for digest in digests if short(digest) in wave.asked]
-    first = [digest for digest in inside if short(digest) in eight]
+    inside = [digest for digest in digests if short_wave(digest) in wave.asked]
+    first = [digest for digest in inside if short_wave(digest) in eight]
     assert wave.finished(digests, []).taken == wave.finished(digests, first[1:]).taken == wave.taken
     part = wave.finished(digests, [*first, *inside[:3]])
     assert part.taken[GPT] == eight
@@ -322,7 +325,7 @@ def test_a_record_that_is_replaced_leaves_the_draw(genaipa):
     run = make_run()
     assert genaipa("sample", "--size", "4").code == 0
     before = load_waves(find_workspace())
-    [old] = [record for record in answers(run) if short(record.digest) == next(iter(sorted(before.asked)))]
+    [old] = [record for record in answers(run) if short_wave(record.digest) == next(iter(sorted(before.asked)))]
     document = Pool(find_workspace(), [run]).answers[old.digest].document_digest
     new = msgspec.structs.replace(old, reply="No.", digest=answer_digest(document, old.asked, "No."))
     with (run.path / "answers.jsonl").open("ab") as file:
@@ -331,7 +334,7 @@ def test_a_record_that_is_replaced_leaves_the_draw(genaipa):
     assert "1 answer of the draws can't be scored any more" in done.out
     after = load_waves(find_workspace())
     assert after.draws[0] == before.draws[0]
-    assert after.asked == before.asked | {short(new.digest)}
+    assert after.asked == before.asked | {short_wave(new.digest)}
 
 
 # -- at the desk --
@@ -340,7 +343,7 @@ def test_a_record_that_is_replaced_leaves_the_draw(genaipa):
 def opened(**settings: Any) -> Desk:
     """The desk of the working folder."""
     plan = {name: settings.pop(name) for name in ("per_answer", "order") if name in settings}
-    return open_desk(DeskSettings(Path.cwd(), plan=Plan(**{"per_answer": 1, **plan}), **settings))
+    return open_desk(DeskSettings(Path.cwd(), plan=ScoringPlan(**{"per_answer": 1, **plan}), **settings))
 
 
 def test_the_desk_asks_for_the_wave():
@@ -351,7 +354,7 @@ def test_the_desk_asks_for_the_wave():
     assert desk.part == (
         "Asked for is a random part: 6 of 12 answers of each system and experiment; --sample all for everything."
     )
-    inside = {digest for digest in desk.pool.answers if short(digest) in wave}
+    inside = {digest for digest in desk.pool.answers if short_wave(digest) in wave}
     assert len(inside) == 12
     skipped = queue.next("Anna")
     queue.skip("Anna", skipped)
@@ -406,7 +409,7 @@ def test_waves_are_the_default_for_what_is_larger(genaipa):
     assert len(desk.pool.answers) == 84, desk.pool.problems[:2]
     assert len(desk.waves.asked) == 64
     # What was scored before chance came in counts as itself.
-    assert desk.waves.asked.isdisjoint({short(one), short(two)})
+    assert desk.waves.asked.isdisjoint({short_wave(one), short_wave(two)})
     [found] = standings(desk.waves, desk.pool.answers.values(), desk.current.scored())
     assert found[2:] == (84, 64, 0, 2, 0)
     # It goes on with what it has, and says what came later.

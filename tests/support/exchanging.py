@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import openpyxl
 
-from genaipa.scoring.answers import Answer, Occurrence
+from genaipa.scoring.answers import Occurrence, PooledAnswer
 from genaipa.scoring.events import Event
 from genaipa.scoring.exchange.exporting import write_scores
 from rubrics import PAPER, typed
@@ -29,7 +29,7 @@ def digest(n: int) -> str:
 
 
 ANSWERS = {
-    digest(n): Answer(
+    digest(n): PooledAnswer(
         digest=digest(n),
         document_digest="d" * 64,
         kind="policy",

@@ -13,7 +13,7 @@ from streamlit.components.v2.component_manager import BidiComponentManager
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 from streamlit.testing.v1 import AppTest
 
-from genaipa.scoring.assignment import Plan
+from genaipa.scoring.assignment import ScoringPlan
 from genaipa.scoring.events import Event, new_id
 from genaipa.scoring.people import User
 from genaipa.ui.desk import Desk, open_desk
@@ -109,7 +109,7 @@ def _key(element: Any) -> str:
 
 def desk_here(*runs: str, **plan: Any) -> Desk:
     """A desk on the working folder, for these runs or all."""
-    return open_desk(DeskSettings(Path.cwd(), runs, plan=Plan(**{"per_answer": 2, "calibration": 0} | plan)))
+    return open_desk(DeskSettings(Path.cwd(), runs, plan=ScoringPlan(**{"per_answer": 2, "calibration": 0} | plan)))
 
 
 def score(desk: Desk, analyst: str, answer: str, keys: str, note: str = "") -> Event:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from running import carry_out, make_workspace, spec, write
 
 from genaipa.scoring.answers import Pool
-from genaipa.scoring.assignment import Plan
+from genaipa.scoring.assignment import ScoringPlan
 from genaipa.scoring.current import CurrentScores
 from genaipa.scoring.events import Event, new_id
 from genaipa.scoring.queue import Queue
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from genaipa.runs.folder import RunFolder
     from genaipa.scoring.store import Store
 
-ONCE = Plan(per_answer=1)
+ONCE = ScoringPlan(per_answer=1)
 DOCUMENTS = ("acme", "bolt", "cask")
 QUESTIONS = 4
 
@@ -32,7 +32,7 @@ def make_run(*replies: str) -> RunFolder:
     return carry_out(spec(systems=tuple(f"scripted/{name}" for name in says), documents=DOCUMENTS))[0]
 
 
-def open_queue(run: RunFolder, store: Store, plan: Plan = ONCE) -> Queue:
+def open_queue(run: RunFolder, store: Store, plan: ScoringPlan = ONCE) -> Queue:
     """A desk on this run, as if its server had just been started."""
     return Queue(Pool(find_workspace(), [run]), store, CurrentScores(store.events), plan)
 

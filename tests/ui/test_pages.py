@@ -12,7 +12,7 @@ from running import carry_out, latest, make_workspace, spec, write
 
 from genaipa.runs.folder import RunFolder
 from genaipa.scoring.agreement import measure
-from genaipa.scoring.assignment import Plan
+from genaipa.scoring.assignment import ScoringPlan
 from genaipa.scoring.events import Objection
 from genaipa.scoring.objections import filed, proved
 from genaipa.scoring.people import User
@@ -105,7 +105,7 @@ def test_an_answer_outside_the_wave_is_called_so(desk):
     """Nobody is asked to score it: it has scores, and not scores of none."""
     score(desk, "ada", digests(desk)[0], "11111")
     desk.store.close()
-    part = open_desk(DeskSettings(Path.cwd(), sample=1, plan=Plan(per_answer=2)))
+    part = open_desk(DeskSettings(Path.cwd(), sample=1, plan=ScoringPlan(per_answer=2)))
     given = [row[4] for row in Shown("overview", part).rows("overview answers")]
     assert sorted(given) == ["0 of 2", "0, not in the wave", "0, not in the wave", "1, not in the wave"]
 

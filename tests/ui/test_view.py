@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from genaipa.policies.document import About, Document
 from genaipa.questions.annotations import AnnotatedAnswer
-from genaipa.scoring.answers import Answer, Case, Occurrence
+from genaipa.scoring.answers import Case, Occurrence, PooledAnswer
 from genaipa.scoring.events import Event
 from genaipa.ui.answer_view import Span, comparison, paragraphs, pieces, prepare
 from rubrics import PAPER, typed
@@ -37,7 +37,7 @@ def case(reply: str, annotated: AnnotatedAnswer | None = ANNOTATED, status: Any 
     """An answer to be scored."""
     document = Document("acme", TEXT, About(company="ACME"))
     where = Occurrence("run-1", "key", "openai/gpt-4o", "acme", "document", "original", 1, "T_u1", "T", 0)
-    answer = Answer(
+    answer = PooledAnswer(
         digest="d" * 64,
         document_digest=document.digest,
         kind="policy",

@@ -79,7 +79,7 @@ def _make(folder: Path) -> list[str]:
     """Make the folders and files that are not there yet; the names of the files that are. A UsageError if it can't."""
     import json
 
-    from genaipa.scoring.guidelines import FILE, STARTER
+    from genaipa.scoring.rubric import GUIDELINES, STARTER
     from genaipa.workspace import MARKER, RUNS, SUFFIXES, no_folder
 
     name = folder.resolve().name
@@ -87,7 +87,7 @@ def _make(folder: Path) -> list[str]:
         raise UsageError("the folder's name has characters that can't be written into a file; name another folder.")
     files = {
         "systems.yaml": _SYSTEMS,
-        FILE: STARTER,
+        GUIDELINES: STARTER,
         ".gitignore": _IGNORED,
         "README.md": _README.format(name=name),
         # Last, so that what broke off is no workspace yet.

@@ -147,7 +147,7 @@ def export(
     """
     from genaipa.cli.terminal.output import check_new, written
     from genaipa.files.strict_yaml import as_yaml
-    from genaipa.scoring.exchange.corrections import accepted
+    from genaipa.scoring.objections import accepted
 
     here = current_workspace()
     if output is not None:

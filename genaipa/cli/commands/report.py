@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from genaipa.reports.figures.figure import Format
     from genaipa.reports.report import Report
-    from genaipa.scoring.m_all import Bounds
+    from genaipa.scoring.rubric import Bounds
     from genaipa.workspace import Workspace
 
 _GreenOption = Annotated[
@@ -168,8 +168,7 @@ def _unscored(made: Report) -> str:
 
 def _bounds(here: Workspace, green: float | None, red: float | None) -> Bounds:
     """The bounds of the rubric's bands, overridden by the given ones."""
-    from genaipa.scoring.m_all import Bounds
-    from genaipa.scoring.rubric import load_rubric
+    from genaipa.scoring.rubric import Bounds, load_rubric
 
     bands = load_rubric(here).bands
     try:

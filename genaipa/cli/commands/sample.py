@@ -33,15 +33,16 @@ def sample(
     stays: a larger size adds to it, and answers that came later are drawn from beside it.
     The workspace keeps it in waves.jsonl; the desk asks for it, and reports say which averages rest on it.
     """
-    from genaipa.scoring import sampling
+    from genaipa.scoring.notebook import SAMPLE_HEAD
+    from genaipa.scoring.notebook import sample as draw_sample
 
-    found = sampling.sample(
+    found = draw_sample(
         several(run), size=size, seed=seed, stratify=stratify or "", only=only, workspace=current_workspace(), tell=say
     )
     if json:
         print_json([group._asdict() for group in found.groups])
         return
-    table(sampling.HEAD, found.rows, right=(2, 3, 4, 5))
+    table(SAMPLE_HEAD, found.rows, right=(2, 3, 4, 5))
     for note in found.notes:
         show(note)
     if found.waves:

@@ -73,7 +73,7 @@ def score(
     Where a system has more than 64 answers in an experiment, a random part of them is asked: see genaipa sample. The
     workspace's desk.yaml says who may score and adjudicate. Ctrl-C closes the desk.
     """
-    from genaipa.scoring.assignment import Plan
+    from genaipa.scoring.assignment import ScoringPlan
     from genaipa.scoring.events import ORDERS
     from genaipa.ui import launch
     from genaipa.ui.settings import DeskSettings
@@ -88,7 +88,7 @@ def score(
         excluded=include_excluded,
         sample=_size(sample),
         suggestions=not no_suggestions,
-        plan=Plan(
+        plan=ScoringPlan(
             per_answer=per_answer,
             order=ORDERS[order],
             seed=seed,

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from genaipa.runs.folder import RunFolder
     from genaipa.scoring.answers import Pool
     from genaipa.scoring.events import Event
-    from genaipa.scoring.exchange.importing import Imported
+    from genaipa.scoring.exchange.importing import ImportedScores
     from genaipa.workspace import Workspace
 
 _COMMANDS = ("export", "import", "sheet", "verify")
@@ -205,7 +205,7 @@ def verify(
     in by something else than genaipa is named; the exit code is then 1. Note the last digest somewhere else: with it,
     even a log that was made again as a whole is found out.
     """
-    from genaipa.scoring.chain import verify as verified
+    from genaipa.scoring.events import verify_log as verified
     from genaipa.scoring.store import existing_store
 
     here = current_workspace()
@@ -281,7 +281,7 @@ def _seconds(seconds: float | None) -> str:
     return "" if seconds is None else f"{seconds:.0f} s"
 
 
-def _report(imported: Imported) -> None:
+def _report(imported: ImportedScores) -> None:
     for told in (*imported.problems, *imported.replaced):
         say(told)
     if imported.problems:

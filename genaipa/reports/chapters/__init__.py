@@ -13,7 +13,7 @@ from genaipa.reports.tidy import plain_texts
 if TYPE_CHECKING:
     from genaipa.reports.chapters.chapter import Chapter
     from genaipa.reports.gather import Gathered
-    from genaipa.scoring.m_all import Bounds
+    from genaipa.scoring.rubric import Bounds
 
 CHAPTERS: dict[str, Literal["answers", "scores"]] = {
     "outcomes": "answers",

@@ -12,9 +12,8 @@ from genaipa.reports.figures.figure import Figure
 from genaipa.reports.figures.judged import alpha_axes
 from genaipa.reports.figures.scope import Scope
 from genaipa.reports.table import Table, table
-from genaipa.scoring.agreement import CONFIDENCE, LEAST_ANSWERS, measure
+from genaipa.scoring.agreement import CONFIDENCE, LEAST_ANSWERS, LEAST_COMPARED, compare_preselected, measure
 from genaipa.scoring.current import independent_scores
-from genaipa.scoring.preselected import LEAST, compare
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -75,7 +74,7 @@ def alphas(events: Iterable[Event], rubric: Rubric) -> Table:
 
 def filled_in(events: Iterable[Event], rubric: Rubric) -> Table:
     """The effect of values that were filled in before the analyst chose, by metric; nothing where none were."""
-    found = compare(events, rubric)
+    found = compare_preselected(events, rubric)
     rows = [
         {"metric": rubric.names[metric], "difference": difference, "answers": found.answers, "scores": found.scores}
         for metric, difference in found.differences.items()
@@ -88,7 +87,7 @@ def filled_in(events: Iterable[Event], rubric: Rubric) -> Table:
         "Scores may begin with filled-in values, of a settled case or a suggestion, which the analyst accepts or "
         "changes (`scores` is how many did). The mean value of such scores less that of other people's scores of the "
         "same answers that began blank: above 0, what was filled in is more lenient. `answers` is how many have both, "
-        f"without seeing each other's scores; blank below {LEAST}.",
+        f"without seeing each other's scores; blank below {LEAST_COMPARED}.",
         pd.DataFrame(rows, columns=columns).astype({"difference": "float64"}),
         columns,
         formats={"difference": "+.2f"},

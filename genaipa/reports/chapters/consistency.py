@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
     from genaipa.reports.gather import Gathered
-    from genaipa.scoring.m_all import Bounds
+    from genaipa.scoring.rubric import Bounds
 
 WORDS, AGAIN = "other words", "asked again"
 DROP, CHANGE, BANDS = "mean drop", "mean change", "band changes (%)"

@@ -11,7 +11,7 @@ from genaipa.reports import aggregate, averages
 from genaipa.reports.averages import BOTH
 from genaipa.reports.chapters.chapter import Chapter, present
 from genaipa.reports.table import SCALE, Table, table
-from genaipa.scoring.m_all import Bounds, band
+from genaipa.scoring.rubric import Bounds, band
 from genaipa.tasks.prompts import PUBLISHED, SETS
 
 if TYPE_CHECKING:

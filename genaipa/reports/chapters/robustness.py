@@ -14,7 +14,7 @@ from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import Figure
 from genaipa.reports.figures.scope import ALONE, Scope
 from genaipa.reports.table import Table, table
-from genaipa.scoring.m_all import Bounds
+from genaipa.scoring.rubric import Bounds
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

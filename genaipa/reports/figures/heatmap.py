@@ -16,7 +16,7 @@ from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import Figure
 from genaipa.reports.table import Table
 from genaipa.reports.tidy import metrics_of
-from genaipa.scoring.m_all import band
+from genaipa.scoring.rubric import band
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from matplotlib.colors import BoundaryNorm, ListedColormap
     from matplotlib.figure import Figure as Canvas
 
-    from genaipa.scoring.m_all import Band, Bounds
+    from genaipa.scoring.rubric import Band, Bounds
 
 
 _SHADES = {"Red": ("#d9793d", "#f9e3d5"), "Yellow": ("#fcf8d4", "#fcf8d4"), "Green": ("#dcf0e9", "#45b197")}

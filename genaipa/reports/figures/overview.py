@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
 
     from genaipa.reports.figures.scope import Scope
-    from genaipa.scoring.m_all import Bounds
+    from genaipa.scoring.rubric import Bounds
 
 NAME = "overview"
 _MOST = 8

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from genaipa.reports.figures import style
-from genaipa.scoring.m_all import Bounds
+from genaipa.scoring.rubric import Bounds
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -21,7 +21,7 @@ import pandas as pd
 
 from genaipa.reports.table import SCALE
 from genaipa.runs.experiments import EXPERIMENTS
-from genaipa.scoring.m_all import Band, Bounds
+from genaipa.scoring.rubric import Band, Bounds
 from genaipa.systems.provider import short_names
 
 if TYPE_CHECKING:

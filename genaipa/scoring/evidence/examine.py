@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING
 
 from genaipa.policies.sections import resolve
 from genaipa.scoring.evidence.abstention import Silence, find_silence
-from genaipa.scoring.evidence.outline import outline
-from genaipa.scoring.evidence.quotations import Quotation, find_quotations
+from genaipa.scoring.evidence.quotations import Quotation, TextIndex, find_quotations
 from genaipa.scoring.evidence.resolution import Reference, find_references
-from genaipa.scoring.evidence.text_index import TextIndex
+from genaipa.scoring.evidence.section_finder import outline
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

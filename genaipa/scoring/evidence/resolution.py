@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 
 from genaipa.policies.sections import Section, from_roman, resolve
 from genaipa.scoring.evidence.citations import Citation, find_citations
-from genaipa.scoring.evidence.section_finder import Found, SectionFinder, shares
+from genaipa.scoring.evidence.section_finder import FoundSection, SectionFinder, shares
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from genaipa.policies.document import Document
-    from genaipa.scoring.evidence.external import Outside
+    from genaipa.scoring.evidence.citations import Outside
 
 Span = tuple[int, int]
 
@@ -70,13 +70,13 @@ def find_references(
     citations = find_citations(reply, document)
     lookup = _Lookup(document, parts)
     lookup.counts_sections = any(lookup.takes_part_for_section(citation) for citation in citations)
-    found: dict[Citation, Found] = {}
+    found: dict[Citation, FoundSection] = {}
     references = []
     for citation in citations:
         key = replace(citation, start=0, end=0)
         if key not in found:
             other = citation.outside in {"another law", "a summary"}
-            found[key] = Found("", None) if other else lookup.find(citation)
+            found[key] = FoundSection("", None) if other else lookup.find(citation)
         place, outside = found[key], citation.outside
         # A number of several steps that the document has is its own, as is a title.
         sure = place.span and not place.split and (citation.title or "." in citation.number)
@@ -105,13 +105,15 @@ def find_references(
     return tuple(references)
 
 
-def _range(first: Found, last: Found) -> Found:
+def _range(first: FoundSection, last: FoundSection) -> FoundSection:
     """Join two places to a range, if both exist in this order."""
     if not first.span or not last.span:
         return first if not first.span else last
     if last.span[1] < first.span[0]:
-        return Found("", None, "no such range in this document")
-    return Found(f"{first.label} to {last.label}", (first.span[0], last.span[1]), split=first.split and last.split)
+        return FoundSection("", None, "no such range in this document")
+    return FoundSection(
+        f"{first.label} to {last.label}", (first.span[0], last.span[1]), split=first.split and last.split
+    )
 
 
 class _Lookup:
@@ -123,7 +125,7 @@ class _Lookup:
         self.counts_sections = False
         """Whether this answer says "Part 7" where it means section 7."""
 
-    def find(self, citation: Citation) -> Found:
+    def find(self, citation: Citation) -> FoundSection:
         """Resolve a citation."""
         if not citation.number:
             return self._by_heading(citation.title)
@@ -156,17 +158,17 @@ class _Lookup:
         meant = section and any(shares(self.sections.whole(section), span) for span in expected)
         return section.label if section and meant else ""
 
-    def _by_heading(self, title: str) -> Found:
+    def _by_heading(self, title: str) -> FoundSection:
         place = self.sections.headings.find(title)
         if place and place.heading:
-            return Found(place.label, place.span)
+            return FoundSection(place.label, place.span)
         if place and place.fits:
-            return Found("", None, f"no such heading in this document, only the words {place.label}", sure=False)
+            return FoundSection("", None, f"no such heading in this document, only the words {place.label}", sure=False)
         if place:
-            return Found(place.label, place.span, "which has nearly these words")
-        return Found("", None, "no such heading in this document", sure=self.sections.headings.is_nowhere(title))
+            return FoundSection(place.label, place.span, "which has nearly these words")
+        return FoundSection("", None, "no such heading in this document", sure=self.sections.headings.is_nowhere(title))
 
-    def _part(self, citation: Citation) -> Found:
+    def _part(self, citation: Citation) -> FoundSection:
         """Resolve "Part 3", "Part 3-5" and "Part 5E", and "Part 2.10" for section 2.10."""
         number = citation.number
         if not number.isdecimal():
@@ -190,42 +192,44 @@ class _Lookup:
         """The section with the number of a part, where this answer counts the sections so."""
         return self.sections.numbered(f"Section {number}") if self.counts_sections else None
 
-    def _no_part(self, citation: Citation) -> Found:
+    def _no_part(self, citation: Citation) -> FoundSection:
         """A part that the system was not given, unless its title tells what is meant."""
         place = self.sections.headings.find(citation.title) if citation.title else None
         if place and place.fits and place.heading:
-            return Found(place.label, place.span, "" if place.is_numbered(citation.number) else "which is no part")
+            return FoundSection(
+                place.label, place.span, "" if place.is_numbered(citation.number) else "which is no part"
+            )
         if section := self._counted(citation.number):
             return self.sections.found(section, "if its parts are the sections")
         return self._split_part(citation.number)
 
-    def _split_part(self, number: str) -> Found:
+    def _split_part(self, number: str) -> FoundSection:
         if given := self._given(number):
-            return Found(f"Part {number}", given, split=True)
+            return FoundSection(f"Part {number}", given, split=True)
         # A system that was given no parts may count those of a summary.
-        return Found("", None, f"no Part {number} of this document", sure=bool(self.parts))
+        return FoundSection("", None, f"no Part {number} of this document", sure=bool(self.parts))
 
-    def _titled_part(self, number: str, given: Span, title: str) -> Found:
+    def _titled_part(self, number: str, given: Span, title: str) -> FoundSection:
         """A part with a title: what has the title, in the part or elsewhere; the part, if nothing has it."""
         inside, place = self.sections.headings.find(title, given), self.sections.headings.find(title)
         if inside and inside.heading:
-            return Found(f"Part {number}: {inside.label}", inside.span)
+            return FoundSection(f"Part {number}: {inside.label}", inside.span)
         if place and place.heading:
             elsewhere = "" if place.is_numbered(number) else f"which is not in Part {number} of the system's split"
-            return Found(place.label, place.span, elsewhere)
+            return FoundSection(place.label, place.span, elsewhere)
         if section := self._counted(number):
             another = "" if self.sections.agrees(section, title) else "which has another title"
             return self.sections.found(section, another)
         if place and not place.fits:
-            return Found(place.label, place.span, "which has nearly these words")
+            return FoundSection(place.label, place.span, "which has nearly these words")
         invented = "but this document has no such heading" if self.sections.headings.is_nowhere(title) else ""
-        return Found(f"Part {number}", given, invented, split=True)
+        return FoundSection(f"Part {number}", given, invented, split=True)
 
     def _given(self, number: str) -> Span | None:
         """Span of a part as the system was given it."""
         return self.parts[int(number) - 1] if number.isdecimal() and 0 < int(number) <= len(self.parts) else None
 
-    def _inside(self, citation: Citation) -> Found:
+    def _inside(self, citation: Citation) -> FoundSection:
         """A section, or several, said to be in a part."""
         outer = self._given(citation.within)
         if outer is None:
@@ -242,10 +246,10 @@ class _Lookup:
         if titled and titled.heading:
             other = titled.section and not f".{titled.section}".endswith(f".{citation.number}")
             problem = f"which is not {citation.label}" if other else ""
-            return Found(f"Part {citation.within}: {titled.label}", titled.span, problem)
+            return FoundSection(f"Part {citation.within}: {titled.label}", titled.span, problem)
         return self._elsewhere(citation)
 
-    def _elsewhere(self, citation: Citation) -> Found:
+    def _elsewhere(self, citation: Citation) -> FoundSection:
         """A section that isn't in the part it is said to be in, if a title or its number leaves no doubt.
 
         "Part 4, 4.6" and "Part 7, Section 7" say twice which section is meant; "Part 4, Section 2" may be any list's.
@@ -269,10 +273,10 @@ class _Lookup:
             return found._replace(problem=found.problem or f"which is not in {part} of the system's split")
         return self._not_in(part, citation)
 
-    def _not_in(self, part: str, citation: Citation) -> Found:
+    def _not_in(self, part: str, citation: Citation) -> FoundSection:
         given = self._given(citation.within)
         there = self.sections.find_within(citation.number, "", given) if given and citation.title else None
         if there:
             return there._replace(label=f"{part}: {there.label}", problem="which has another title")
         several = f" to {citation.last}" if citation.last else ""
-        return Found("", None, f"no {citation.label}{several} in {part} of the system's split", sure=False)
+        return FoundSection("", None, f"no {citation.label}{several} in {part} of the system's split", sure=False)

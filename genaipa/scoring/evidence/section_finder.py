@@ -1,25 +1,159 @@
-"""Find a document's sections by number and title."""
+"""Find a document's sections by number and title: among its headings, in its sentences, or nearly.
+
+A published policy may be one long line with Arabic numbers ("… 2.1 Information we need … 2.2 …"). They are no
+recognised sections, but an answer that cites one is right.
+"""
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from genaipa.policies.sections import Section, resolve
-from genaipa.scoring.evidence.headings import Headings
-from genaipa.scoring.evidence.outline import numbers_inside, outline
-from genaipa.scoring.evidence.text_index import fold
+from genaipa.policies.sections import Section, follows, resolve
+from genaipa.scoring.evidence.quotations import NEAR, fold, index_text, nearest
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from genaipa.policies.document import Document
 
+
+# At the beginning of a word; a number of several steps may be glued to the sentence before it ("law.2.3 Sharing").
+_NUMBER = re.compile(r"(?:(?<!\S)(\d{1,2}\.)|(?:(?<!\S)|(?<=[a-z)][.!?]))(\d{1,2}(?:\.\d{1,2})+\.?))\s+(?=[A-Z])")
+_FEWEST_NUMBERS = 3  # numbers that make an outline
+_MOST_NUMBERS = 400  # numbers that are compared with one another
+_TITLE_WORDS = 6
+
+
+def outline(document: Document) -> tuple[Section, ...]:
+    """Sections of the document; if none are recognised, those numbered inside its lines."""
+    return document.sections or _rising(numbers_inside(document.text))
+
+
+@lru_cache(maxsize=8)
+def numbers_inside(text: str) -> tuple[Section, ...]:
+    """Find every "3." or "3.1" before a capitalised word, each up to the next one."""
+    found = list(_NUMBER.finditer(text))
+    ends = [*(match.start() for match in found[1:]), len(text)]
+    return tuple(
+        Section(
+            number=match.group().strip(" .\n"),
+            title=" ".join(text[match.end() : match.end() + 100].split()[:_TITLE_WORDS]) + " …",
+            level=match.group().strip(" .\n").count(".") + 1,
+            start=match.start(),
+            end=end,
+        )
+        for match, end in zip(found, ends, strict=False)
+    )
+
+
+@lru_cache(maxsize=8)
+def _rising(numbered: tuple[Section, ...]) -> tuple[Section, ...]:
+    """Find the longest chain of numbers that follow one another; empty if short."""
+    values = [tuple(map(int, section.number.split("."))) for section in numbered[:_MOST_NUMBERS]]
+    best: list[list[int]] = []
+    for i, value in enumerate(values):
+        before = [best[j] for j in range(i) if follows(values[j], value)]
+        best.append([*max(before, key=len, default=[]), i])
+    chain = [numbered[i] for i in max(best, key=len, default=[])]
+    if len(chain) < _FEWEST_NUMBERS:
+        return ()
+    ends = [*(later.start for _, later in pairwise(chain)), chain[-1].end]
+    return tuple(
+        Section(section.number, section.title, section.level, section.start, end)
+        for section, end in zip(chain, ends, strict=True)
+    )
+
+
 Span = tuple[int, int]
+
+_FEWEST = 2  # words of a title that is searched: a single word may be anywhere
+_FEWEST_NEAR = 3  # words of a title that is searched nearly: of two, one would be enough
+_NEARLY = 90.0  # least similarity (0 to 100) of a title: one other word makes another title
+_BEGINNING = 5  # words that a longer title shares with a heading before it differs
+_MOST = 50  # places of a title that are looked at
+
+
+@dataclass(frozen=True)
+class Place:
+    """A place in a document with the words of a title.
+
+    `fits`: word for word, or a section's title. `heading`: a section's title, or words that begin with a capital.
+    `section` is the section's number, if known.
+    """
+
+    label: str
+    span: Span
+    fits: bool = True
+    heading: bool = True
+    section: str = ""
+
+    def is_numbered(self, number: str) -> bool:
+        """Whether it is the section with this number, or one beneath it."""
+        return bool(self.section) and f"{self.section.rpartition(' ')[2]}.".startswith(f"{number}.")
+
+
+class Headings:
+    """The headings of a document; `whole` gives the span of a section."""
+
+    def __init__(self, text: str, sections: tuple[Section, ...], whole: Callable[[Section], Span]) -> None:
+        self._text, self._sections, self._whole = text, sections, whole
+        self._words = index_text(text)
+
+    def find(self, title: str, within: Span | None = None) -> Place | None:
+        """Find the best place of a title, in a passage or anywhere; None without any."""
+        section = resolve(self._sections, title) if not re.match(r"[\dIVX]+\b", title) else None
+        if section and (within is None or within[0] <= section.start < within[1]):
+            return Place(section.heading, self._whole(section), section=section.number)
+        if len(title.split()) < _FEWEST:
+            return None
+        places = list(islice(self._occurrences(title, within), _MOST))
+        begun = next((section for span in places for section in self._sections if _begins(section, span)), None)
+        if begun:
+            return Place(begun.heading, self._whole(begun), section=begun.number)
+        capital = next((span for span in places if self._is_capital(span)), None)
+        if places:
+            found = capital or places[0]
+            return Place(f"“{self._text[slice(*found)]}”", found, heading=bool(capital))
+        similarity, near = nearest(title, self._text) if len(title.split()) >= _FEWEST_NEAR else (0.0, None)
+        if similarity < _NEARLY and len(title.split()) > _BEGINNING:
+            # "How do we respond to requests, and to harm?" for "How do we respond to requests?"
+            beginning = " ".join(title.split()[:_BEGINNING])
+            similarity = 100.0
+            near = next((s for s in self._occurrences(beginning, within) if self._is_capital(s)), None)
+        if near and similarity >= _NEARLY and (within is None or within[0] <= near[0] < within[1]):
+            return Place(f"“{self._text[slice(*near)]}”", near, fits=False, heading=False)
+        return None
+
+    def _occurrences(self, title: str, within: Span | None) -> Iterator[Span]:
+        start, end = within or (0, None)
+        while span := self._words.find(title, start, end):
+            yield span
+            start = span[1]
+
+    def _is_capital(self, span: Span) -> bool:
+        return self._text[span[0]].isupper()
+
+    def is_nowhere(self, title: str) -> bool:
+        """Whether the text has neither the title nor nearly its words: it must be invented."""
+        if not re.search(r"[^\W_]", title):
+            return False
+        return self._words.find(title) is None and self.find(title) is None and nearest(title, self._text)[0] < NEAR
+
+
+def _begins(section: Section, span: Span) -> bool:
+    """Whether a section begins with the passage, behind its number."""
+    return 0 <= span[0] - section.start <= len(section.number) + 3
+
 
 SIMILAR = 72.0
 """Least similarity (0 to 100) of a title as cited and as the document has it."""
 
 
-class Found(NamedTuple):
+class FoundSection(NamedTuple):
     """A cited place in the document: label with title, span, and what is wrong with the citation.
 
     Without a `span` the document has no such place, for certain if `sure`. `split` marks a part of the split that the
@@ -47,9 +181,9 @@ class SectionFinder:
         self.sections = outline(document)
         self.headings = Headings(document.text, self.sections, self.whole)
 
-    def found(self, section: Section, problem: str = "") -> Found:
+    def found(self, section: Section, problem: str = "") -> FoundSection:
         """Make a section a result."""
-        return Found(section.heading, self.whole(section), problem)
+        return FoundSection(section.heading, self.whole(section), problem)
 
     def whole(self, section: Section) -> Span:
         """Span from a section's heading to the next one that isn't beneath it."""
@@ -58,7 +192,7 @@ class SectionFinder:
         after = (s.start for s in self.sections if s.start > section.start and s.level <= section.level)
         return section.start, max(section.end, next(after, section.end))
 
-    def find(self, label: str, title: str) -> Found:
+    def find(self, label: str, title: str) -> FoundSection:
         """The section with a label and, if there is one beside it, with that title."""
         section, number = self.numbered(label), label.rpartition(" ")[2]
         if section and (not title or self.agrees(section, title)):
@@ -71,15 +205,15 @@ class SectionFinder:
             return self.found(below[0])
         if section:
             begins = "begins with" if section not in self.sections else "is"
-            return Found("", None, f"{section.label} of this document {begins} “{section.title}”", sure=False)
+            return FoundSection("", None, f"{section.label} of this document {begins} “{section.title}”", sure=False)
         absent = self._is_absent(label, title)
-        return Found("", None, f"no {label}{'' if absent else ' is recognised'} in this document", sure=absent)
+        return FoundSection("", None, f"no {label}{'' if absent else ' is recognised'} in this document", sure=absent)
 
     def every(self) -> list[Section]:
         """All sections, and the numbers inside lines that may be others."""
         return [*self.sections, *numbers_inside(self.document.text)]
 
-    def _titled(self, label: str, title: str) -> Found | None:
+    def _titled(self, label: str, title: str) -> FoundSection | None:
         """The section with this title, if none has both the title and the label."""
         # "IV. Research" may be what the text of section III counts as 4.
         listed = (s for s in numbers_inside(self.document.text) if resolve((s,), label) and self.agrees(s, title))
@@ -88,8 +222,10 @@ class SectionFinder:
             return self.found(one)
         if place and place.heading:
             other = place.section and not f".{place.section}".endswith(f".{label.rpartition(' ')[2]}")
-            return Found(place.label, place.span, f"which is not {label}" if other else "")
-        return Found(place.label, place.span, "which has nearly these words") if place and not place.fits else None
+            return FoundSection(place.label, place.span, f"which is not {label}" if other else "")
+        return (
+            FoundSection(place.label, place.span, "which has nearly these words") if place and not place.fits else None
+        )
 
     def numbered(self, label: str, among: tuple[Section, ...] | None = None) -> Section | None:
         """The section with a label."""
@@ -133,7 +269,7 @@ class SectionFinder:
         begins = rf"(?<![\w.]){number}(?![\w]|\.\d)" if "." in label else rf"(?<![\w.,]){number}[.):]?\s+(?=[A-Z])"
         return not re.search(begins, self.document.text)
 
-    def find_within(self, number: str, title: str, part: Span) -> Found | None:
+    def find_within(self, number: str, title: str, part: Span) -> FoundSection | None:
         """The section with that number in a part: one of the outline, or what the part's own text numbers so."""
         inside = tuple(section for section in self.sections if section.start < part[1] and part[0] < section.end)
         section = self.numbered(f"Section {number}", inside)

@@ -9,28 +9,33 @@ from __future__ import annotations
 
 import functools
 import re
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from genaipa.errors import DataError
+from genaipa.errors import DataError, UsageError, nearest
 from genaipa.files.html import short_repr
+from genaipa.files.json_text import DAMAGE, why
+from genaipa.files.strict_yaml import convert, read_text
 from genaipa.scoring.current import in_effect
-from genaipa.scoring.events import LASTING, Event, misfit
-from genaipa.scoring.exchange.reading import Found, Reading
+from genaipa.scoring.events import LASTING, Event, complaint, event_decoder, misfit
+from genaipa.scoring.exchange.exporting import DIGEST, columns, event_of, is_scored, time_of
+from genaipa.scoring.exchange.sheet import SHOWN, ReadTable, read_table, simplified
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from genaipa.scoring.exchange.tables import Table
     from genaipa.scoring.people import People
+    from genaipa.scoring.rubric import Rubric
     from genaipa.scoring.store import Store
+
 
 _DIGEST = re.compile("[0-9a-f]{64}")
 
 
-class Imported(msgspec.Struct):
+class ImportedScores(msgspec.Struct):
     """The result of an import. With any `problems`, nothing was taken.
 
     `added` are new events, `known` events that the store had already, `unscored` rows of a sheet without any value.
@@ -52,13 +57,13 @@ class Imported(msgspec.Struct):
 
 def import_from(
     store: Store,
-    sources: Iterable[Path | Table],
+    sources: Iterable[Path | ReadTable],
     answers: Collection[str],
     people: People,
     *,
     analyst: str = "",
     unknown_answers: bool = False,
-) -> Imported:
+) -> ImportedScores:
     """Put the contents of files and tables into the store, in one transaction; nothing if anything is wrong.
 
     `answers` are the digests of the answers that are here; `unknown_answers` lets events of others in as well.
@@ -66,7 +71,7 @@ def import_from(
     """
     history = [event for _, event in store.events()]
     known = {event.analyst for event in history}
-    reading = Reading(functools.cache(lambda name: people.who(name, known)), store.rubric, analyst)
+    reading = ScoresReading(functools.cache(lambda name: people.who(name, known)), store.rubric, analyst)
     for source in sources:
         reading.read(source)
     sifting = _Sifting(history, answers, unknown_answers=unknown_answers)
@@ -74,7 +79,7 @@ def import_from(
         sifting.sift(found)
     problems = reading.problems + sifting.problems
     added = store.append(sifting.new) if sifting.new and not problems else 0
-    return Imported(added, sifting.known, reading.unscored, sifting.replaced, problems)
+    return ImportedScores(added, sifting.known, reading.unscored, sifting.replaced, problems)
 
 
 class _Sifting:
@@ -91,7 +96,7 @@ class _Sifting:
         self._answers = answers
         self._unknown_answers = unknown_answers
 
-    def sift(self, found: Found) -> None:
+    def sift(self, found: ReadEvents) -> None:
         """Put an event where it belongs."""
         event = found.event
         same = self._events.get(event.id) if found.itself else self._said.get(_saying(event))
@@ -111,13 +116,13 @@ class _Sifting:
             self._standing.add(event.id)
             self._said[_saying(event)] = event
 
-    def _of_another_content(self, found: Found) -> str:
+    def _of_another_content(self, found: ReadEvents) -> str:
         if found.event.id not in self._events:
             return ""
         hint = "; to correct a score, clear the cell with the id" if found.entry.startswith("row") else ""
         return f"the event '{found.event.id}' is here already and says something else{hint}."
 
-    def _of_its_answer(self, found: Found) -> str:
+    def _of_its_answer(self, found: ReadEvents) -> str:
         answer = found.event.answer
         if answer in self._answers:
             return ""
@@ -145,3 +150,170 @@ def _saying(event: Event) -> tuple[object, ...]:
     """An event's content without its time. Blanks in a note don't count: spreadsheets change line ends."""
     about = (event.kind, event.scorer, event.analyst, event.answer, event.undoes, event.annotation)
     return (*about, event.values, " ".join(event.note.split()))
+
+
+class _Valued(msgspec.Struct):
+    """The values of an event as a file has them, before they are checked."""
+
+    values: dict[str, float]
+
+
+@dataclass(frozen=True)
+class ReadEvents:
+    """An event in a file, and where; `itself` if it has an id of its own there."""
+
+    event: Event
+    path: Path
+    entry: str
+    itself: bool = True
+
+
+@dataclass
+class ScoresReading:
+    """Events found in files so far, the problems of their entries, and the number of rows without any value.
+
+    `spell` gives the name under which the scores of a person are kept, and raises a UsageError for an impossible name;
+    `analyst` is who filled the rows that name nobody. Values and columns are the `rubric`'s.
+    """
+
+    spell: Callable[[str], str]
+    rubric: Rubric
+    analyst: str = ""
+    found: list[ReadEvents] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+    unscored: int = 0
+
+    def __post_init__(self) -> None:
+        # Column as people may write it → column.
+        self._known = {simplified(name): name for name in (*columns(self.rubric), *SHOWN)}
+        self._needed = (DIGEST, *self.rubric.metrics)
+
+    def read(self, source: Path | ReadTable) -> None:
+        """Take in a file, or a table of scores; a DataError or UsageError if it can't be read at all."""
+        if isinstance(source, ReadTable):
+            self._read_rows(source)
+            return
+        path, suffix = source, source.suffix.lower()
+        if suffix == ".jsonl":
+            self._read_log(path)
+        elif suffix in (".csv", ".xlsx"):
+            self._read_rows(read_table(path, DIGEST))
+        else:
+            raise UsageError(f"{path}: scores are read from .csv, .jsonl and .xlsx files; save it as one of these.")
+
+    def _tell(self, path: Path, entry: str, problem: str) -> None:
+        self.problems.append(str(DataError(path, problem, entry)))
+
+    def _read_log(self, path: Path) -> None:
+        ids, text, decode = set(), read_text(path), event_decoder().decode
+        if not text.strip():
+            raise DataError(path, "is empty.")
+        # Not splitlines: a note may hold a line separator of Unicode.
+        for count, line in enumerate(text.split("\n"), start=1):
+            if not line.strip():
+                continue
+            entry = f"line {count}"
+            try:
+                event = decode(line)
+                if event.values is not None:
+                    event = msgspec.structs.replace(event, values=self.rubric.given(event.values))
+            except (*DAMAGE, ValueError):
+                inner, problem = _why_undecodable(line, self.rubric)
+                self._tell(path, f"{entry}, {inner}" if inner else entry, problem)
+                continue
+            told = f"the event '{event.id}' appears twice." if event.id in ids else self._complaint(event)
+            if told:
+                self._tell(path, entry, told)
+            else:
+                ids.add(event.id)
+                self.found.append(ReadEvents(event, path, entry))
+
+    def _read_rows(self, table: ReadTable) -> None:
+        columns = dict(self._columns(table))
+        nameless, seen = [], dict[tuple[str, ...], tuple[int, Event]]()
+        for row, texts in table.rows if columns.keys() >= set(self._needed) else ():
+            cells = {column: texts[place] for column, place in columns.items() if place < len(texts)}
+            cells = dict.fromkeys(self._needed, "") | cells
+            if not is_scored(cells, self.rubric):
+                self.unscored += 1
+                continue
+            who = self._name(table.path, row, cells)
+            event, problems = event_of(cells, who, self.rubric)
+            for column, problem in problems:
+                self._tell(table.path, f"row {row}, {column}", problem)
+            if not who:
+                nameless.append(row)
+            elif event is not None and (told := complaint(event, self.rubric)):
+                self._tell(table.path, f"row {row}, scorer", told)
+            elif event is not None:
+                before, same = seen.setdefault((event.kind, event.scorer, who, event.answer), (row, event))
+                if same == event and before != row:
+                    continue  # of an answer that was given in several places, a row for each
+                if before != row:
+                    told = f"scores the same answer for {who} as row {before}; keep one of them."
+                    self._tell(table.path, f"row {row}, {DIGEST}", told)
+                itself = bool(cells.get("id", "").strip())
+                self.found.append(ReadEvents(event, table.path, f"row {row}", itself=itself))
+        if nameless:
+            told = f"nobody is named in row {_few(nameless)}; say who filled the file with --analyst NAME."
+            self._tell(table.path, "analyst", told)
+
+    def _columns(self, table: ReadTable) -> Iterator[tuple[str, int]]:
+        seen: set[str] = set()
+        for place, name in enumerate(table.names):
+            column = self._known.get(simplified(name))
+            if column in seen:
+                self._tell(table.path, "row 1", f"the column '{column}' appears twice.")
+            elif column is not None:
+                seen.add(column)
+                yield column, place
+            elif name.strip():
+                told = f"unknown column '{name.strip()}'{nearest(simplified(name), self._known)}"
+                self._tell(table.path, "row 1", told)
+            elif filled := [row for row, texts in table.rows if place < len(texts) and texts[place].strip()]:
+                told = f"column {place + 1} has no name in the first row, and something in row {_few(filled)}."
+                self._tell(table.path, "row 1", told)
+        for name in self._needed:
+            if name not in seen:
+                self._tell(table.path, "row 1", f"the column '{name}' is missing.")
+
+    def _name(self, path: Path, row: int, cells: dict[str, str]) -> str:
+        """The scorer of a row; empty if nobody is named."""
+        given = cells.get("analyst", "").strip() or self.analyst
+        if not given or cells.get("id", "").strip():
+            return given
+        try:
+            return self.spell(given)
+        except UsageError as error:
+            self._tell(path, f"row {row}, analyst", str(error))
+            return given
+
+    def _complaint(self, event: Event) -> str:
+        """The problem of an event of a log by itself; empty if none."""
+        if not (event.id and event.analyst.strip() and event.answer):
+            return "id, analyst and answer must not be empty."
+        try:
+            time_of(event.time)
+        except ValueError as error:
+            return f"{error}."
+        return complaint(event, self.rubric)
+
+
+def _why_undecodable(line: str, rubric: Rubric) -> tuple[str, str]:
+    """The problem of a line that is no event (entry, problem), in the words of the other data files."""
+    try:
+        raw = msgspec.json.decode(line)
+        values = {"values": raw.pop("values")} if isinstance(raw, dict) and "values" in raw else {}
+        convert(raw, Event, "")
+        rubric.given(convert(values, _Valued, "").values)
+    except DataError as error:
+        return error.entry, error.problem
+    except DAMAGE as error:
+        return "", f"is not JSON ({why(error)})."
+    except ValueError as error:
+        return "values", f"{error}."
+    return "", "is no event, though each of its fields could be; is a key there twice?"
+
+
+def _few(rows: Sequence[int]) -> str:
+    return ", ".join(map(str, rows[:5])) + (f" and {len(rows) - 5} more" if len(rows) > 5 else "")  # noqa: PLR2004

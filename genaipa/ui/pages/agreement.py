@@ -8,8 +8,17 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from genaipa.scoring.agreement import CONFIDENCE, Agreement, Alpha, Leaning, Pair, measure
-from genaipa.scoring.preselected import LEAST, Preselected, compare
+from genaipa.scoring.agreement import (
+    CONFIDENCE,
+    LEAST_COMPARED,
+    Agreement,
+    Alpha,
+    AnalystPair,
+    Leaning,
+    Preselected,
+    compare_preselected,
+    measure,
+)
 from genaipa.ui.pages import adjudication
 from genaipa.ui.reading import annotated_of, asked_of, case_of, scores_of
 from genaipa.ui.recalling import words_of
@@ -88,7 +97,7 @@ def _measured(
     """The same, computed once for all sessions until something comes in."""
     left_out = sum(1 for score in current.all_scores() if score.answer in pool.answers and not score.independent)
     scores = [score for score in current.independent_scores() if score.answer in pool.answers]
-    return measure(scores, store.rubric), compare(scores, store.rubric), left_out
+    return measure(scores, store.rubric), compare_preselected(scores, store.rubric), left_out
 
 
 def _heads(rubric: Rubric, more: str = "") -> list[str | Column]:
@@ -127,7 +136,7 @@ def _pairs(found: Agreement, rubric: Rubric) -> None:
     long_table("agreement pairs", "Pairs of analysts", columns, found.pairs, _pair)
 
 
-def _pair(pair: Pair) -> Row:
+def _pair(pair: AnalystPair) -> Row:
     equal = (_percent(metric.agreement) for metric in pair.metrics.values())
     return Row((" and ".join(pair.analysts), _grey(pair.answers), _number(pair.difference), *equal))
 
@@ -161,7 +170,7 @@ def _filled_in(found: Preselected, rubric: Rubric) -> None:
     st.caption(
         "The mean value of scores that began with filled-in values (a settled case, a suggestion) less that of scores "
         "of the same answers that did not: above 0, what was filled in is more lenient. "
-        f"Blank below {LEAST} such answers."
+        f"Blank below {LEAST_COMPARED} such answers."
     )
 
 

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from genaipa.runs.folder import RunFolder
     from genaipa.runs.records import Record
     from genaipa.runs.tally import Tally
-    from genaipa.scoring.answers import Answer, Case, Occurrence, Pool
+    from genaipa.scoring.answers import Case, Occurrence, Pool, PooledAnswer
     from genaipa.scoring.people import User
     from genaipa.systems.base import Message
     from genaipa.ui.desk import Desk
@@ -211,7 +211,7 @@ def _answers(desk: Desk, visible: Visibility, runs: dict[str, RunFolder]) -> Non
     def choose(digest: str) -> None:
         state[ANSWER] = digest
 
-    def expose(page: Sequence[Answer]) -> None:
+    def expose(page: Sequence[PooledAnswer]) -> None:
         shown_of = [answer.digest for answer in page if visible.system(answer.digest)]
         desk.queue.expose(visible.user.name, shown_of, system=True)
 
@@ -236,12 +236,12 @@ def _answers(desk: Desk, visible: Visibility, runs: dict[str, RunFolder]) -> Non
 
 
 @lru_cache(maxsize=1)
-def _ordered(pool: Pool, _arrived: int, _generation: int) -> list[Answer]:
+def _ordered(pool: Pool, _arrived: int, _generation: int) -> list[PooledAnswer]:
     """A pool's answers, not in the order of the runs, which would tell whose an answer is."""
     return sorted(pool.answers.values(), key=lambda a: (a.document, a.question, a.wording, a.digest))
 
 
-def _found(desk: Desk, visible: Visibility, runs: list[str]) -> list[Answer]:
+def _found(desk: Desk, visible: Visibility, runs: list[str]) -> list[PooledAnswer]:
     """The answers of the run, document and question that the boxes choose."""
     pool = desk.pool
     order = _ordered(pool, len(pool.arrived), pool.generation)
@@ -261,7 +261,7 @@ def _found(desk: Desk, visible: Visibility, runs: list[str]) -> list[Answer]:
     return listed
 
 
-def _answer(desk: Desk, visible: Visibility, answer: Answer) -> Row:
+def _answer(desk: Desk, visible: Visibility, answer: PooledAnswer) -> Row:
     whose: tuple[str | Cell, ...] = (HIDDEN, HIDDEN, HIDDEN)
     if visible.system(answer.digest):
         places = answer.occurrences
@@ -280,7 +280,7 @@ def _listed(names: Iterable[str]) -> str:
     return ", ".join(dict.fromkeys(names))
 
 
-def _read_answer(desk: Desk, visible: Visibility, answer: Answer, runs: dict[str, RunFolder]) -> None:
+def _read_answer(desk: Desk, visible: Visibility, answer: PooledAnswer, runs: dict[str, RunFolder]) -> None:
     case = case_of(desk, answer.digest)
     heading("The answer as it was asked")
     if visible.system(answer.digest):
@@ -302,7 +302,7 @@ def _question_and_reply(asked: str, reply: str) -> None:
     texts("overview reply", [Text(asked, "Asked", tone="asked"), Text(reply, "Answer", fold=FOLD)])
 
 
-def _said(desk: Desk, visible: Visibility, answer: Answer, case: Case, runs: dict[str, RunFolder]) -> None:
+def _said(desk: Desk, visible: Visibility, answer: PooledAnswer, case: Case, runs: dict[str, RunFolder]) -> None:
     places = {f"{where.run}: {where.key}": where for where in answer.occurrences if where.run in runs}
     if len(places) > 1:
         where = places[st.selectbox("This text was given in", list(places), key=f"overview place {answer.digest}")]
@@ -342,7 +342,7 @@ def _facts(where: Occurrence, record: Record) -> list[Row]:
     return [Row((Cell(name, tone="quiet"), fact)) for name, fact in facts.items() if fact]
 
 
-def _before(visible: Visibility, answer: Answer, messages: Sequence[Message]) -> tuple[list[Text], list[str]]:
+def _before(visible: Visibility, answer: PooledAnswer, messages: Sequence[Message]) -> tuple[list[Text], list[str]]:
     """The messages before an answer, and the digests of the answers among them.
 
     Answers of the same system that are still to be scored blind are hidden.

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from genaipa.reports.table import Table
-    from genaipa.scoring.answers import Answer
+    from genaipa.scoring.answers import PooledAnswer
     from genaipa.scoring.people import User
     from genaipa.ui.desk import Desk
 
@@ -328,7 +328,7 @@ def _read(desk: Desk, user: User, digest: str, place: heatmap.HeatmapCell) -> No
         scores_of(desk, user, desk.pool.answers[read], key=f"results scores{key}")
 
 
-def _others(desk: Desk, user: User, answer: Answer, place: heatmap.HeatmapCell) -> dict[str, str]:
+def _others(desk: Desk, user: User, answer: PooledAnswer, place: heatmap.HeatmapCell) -> dict[str, str]:
     """System, wording and repetition → digest of the other systems' answers to the question in this experiment.
 
     Answers that this user can still be asked to score are not among them.

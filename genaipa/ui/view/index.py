@@ -18,8 +18,7 @@ from genaipa.runs.experiments import experiment_of
 from genaipa.runs.inputs import Inputs
 from genaipa.scoring.current import in_effect
 from genaipa.scoring.events import VALUED
-from genaipa.scoring.m_all import band
-from genaipa.scoring.rubric import load_rubric
+from genaipa.scoring.rubric import band, load_rubric
 from genaipa.scoring.store import existing_store
 
 if TYPE_CHECKING:
