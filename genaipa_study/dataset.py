@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from genaipa_study.documents import DOCUMENTS
-from genaipa_study.questions import POLICY_SET, REGULATION_SET
+from genaipa_study.layout import DOCUMENTS, POLICY_SET, REGULATION_SET
 
 if TYPE_CHECKING:
     from genaipa.datasets.base import Imported, Progress, Pulled

@@ -4,18 +4,54 @@ from __future__ import annotations
 
 import difflib
 import re
+from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from genaipa.runs.experiments import EXPERIMENTS
-from genaipa_study.documents import DOCUMENTS
-from genaipa_study.questions import POLICY_IDS
-
 if TYPE_CHECKING:
+    from genaipa.policies.document import DocumentKind
     from genaipa.questions.sets import Wording
     from genaipa.runs.experiments import StudyExperiment
     from genaipa_study.files import Tree
 
+
+POLICY_SET = "genaipabench"
+REGULATION_SET = "genaipabench-regulation"
+
+
+@dataclass(frozen=True)
+class Published:
+    """One of the seven documents, with its date where its text states one."""
+
+    company: str
+    title: str
+    kind: DocumentKind = "policy"
+    date: str = ""
+
+    @property
+    def path(self) -> str:
+        """The file of its text in the repository."""
+        folder = "Privacy Policy" if self.kind == "policy" else "Regulations"
+        return f"Privacy Documents/{folder}/{self.company}_document.txt"
+
+
+DOCUMENTS: dict[str, Published] = {
+    "uber": Published("Uber", "Uber Privacy Notice", date="2023-04-05"),
+    "spotify": Published("Spotify", "Spotify Privacy Policy"),
+    "airbnb": Published("Airbnb", "Airbnb Privacy Policy"),
+    "facebook": Published("Facebook", "Facebook Data Policy", date="2022-01-04"),
+    "twitter": Published("Twitter", "Twitter Privacy Policy"),
+    "gdpr": Published("GDPR", "General Data Protection Regulation", kind="regulation"),
+    "ccpa": Published("CCPA", "California Consumer Privacy Act of 2018", kind="regulation"),
+}
+
+# Id as published → id in genaipa. The six questions are published once for each regulation, numbered on.
+POLICY_IDS = {
+    question: question
+    for category in ("T", "UC", "DM", "SE", "PD", "RC", "AEE", "CA")
+    for question in (f"{category}_f1", f"{category}_f2", f"{category}_f3", f"{category}_u1")
+}
+REGULATION_IDS = {f"PR_{number}": f"PR_{(number - 1) % 6 + 1}" for number in range(1, 13)}
 
 ANSWERS = "Generated Answers/"
 RESULTS = "Results/"
@@ -48,6 +84,8 @@ def experiment_named(text: str) -> StudyExperiment | None:
 
 def wordings_of(experiment: StudyExperiment, origin: str) -> tuple[Wording, ...]:
     """The wordings in which questions of an origin were asked: of FAQ questions one paraphrase only."""
+    from genaipa.runs.experiments import EXPERIMENTS  # the facts above are read wherever data sets are listed
+
     return EXPERIMENTS[experiment].wordings[: 1 if origin == "faq" else None]
 
 

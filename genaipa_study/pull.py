@@ -10,16 +10,15 @@ import yaml
 
 from genaipa.datasets.snapshot import key_of, write
 from genaipa.workspace import pulled
-from genaipa_study.annotations import convert_annotations
-from genaipa_study.documents import DOCUMENTS, convert_document
-from genaipa_study.files import Tree, published
-from genaipa_study.questions import (
+from genaipa_study.convert import (
     DEFECTS,
-    POLICY_SET,
-    REGULATION_SET,
+    convert_annotations,
+    convert_document,
     convert_questions,
     convert_regulation_questions,
 )
+from genaipa_study.files import Tree, published
+from genaipa_study.layout import DOCUMENTS, POLICY_SET, REGULATION_SET
 
 if TYPE_CHECKING:
     from genaipa.datasets.base import Progress, Pulled

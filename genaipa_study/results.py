@@ -15,6 +15,7 @@ from genaipa.scoring.rubric import shipped_rubric
 from genaipa_study.files import csv_rows
 from genaipa_study.layout import (
     POLICIES,
+    REGULATION_IDS,
     REGULATIONS,
     RESULTS,
     document_named,
@@ -24,7 +25,6 @@ from genaipa_study.layout import (
     origin_of,
     system_of,
 )
-from genaipa_study.questions import REGULATION_IDS
 from genaipa_study.sheets import Grid, column_letter
 from genaipa_study.transcripts import read_workbook
 

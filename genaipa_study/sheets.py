@@ -14,8 +14,7 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from genaipa.questions.sets import WORDINGS, Wording
-from genaipa_study.layout import REPETITIONS, experiment_named, labelled, origin_of, wordings_of
-from genaipa_study.questions import POLICY_IDS
+from genaipa_study.layout import POLICY_IDS, REPETITIONS, experiment_named, labelled, origin_of, wordings_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

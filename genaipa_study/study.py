@@ -20,6 +20,8 @@ from genaipa_study.audit_scores import audit_scores, with_exclusions
 from genaipa_study.layout import (
     ANSWERS,
     POLICIES,
+    POLICY_SET,
+    REGULATION_SET,
     REGULATIONS,
     REPETITIONS,
     RESULTS,
@@ -28,7 +30,6 @@ from genaipa_study.layout import (
     origin_of,
     wordings_of,
 )
-from genaipa_study.questions import POLICY_SET, REGULATION_SET
 from genaipa_study.results import read_scores
 from genaipa_study.transcripts import read_answers
 

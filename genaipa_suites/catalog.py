@@ -10,8 +10,7 @@ from genaipa.plugins import load
 from genaipa.systems.plugins import find
 from genaipa.tasks.catalog import own_task
 from genaipa_suites.baseline import PREFIX
-from genaipa_suites.names import SUITES, suite_targets
-from genaipa_suites.plan import WORDINGS, SuitePlan
+from genaipa_suites.plan import SUITES, WORDINGS, SuitePlan, suite_targets
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

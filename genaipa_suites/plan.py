@@ -1,4 +1,4 @@
-"""The kind of task that a suite is, and its plan: the options that are only a suite's."""
+"""The kind of task that a suite is: its plan (the options that are only a suite's), and the suites by name."""
 
 from __future__ import annotations
 
@@ -8,10 +8,32 @@ import msgspec
 from msgspec import Meta
 
 from genaipa.kinds import Kind
+from genaipa.plugins import plugins
 from genaipa.runs.records import RunSpec
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+ENTRY_POINTS = "genaipa.suites"
+
+SUITES: dict[str, str] = {
+    "policyqa": "genaipa_suites.policyqa.task:PolicyQA",
+    "opp115": "genaipa_suites.opp115.task:Opp115",
+    "privacyqa": "genaipa_suites.privacyqa.task:PrivacyQA",
+    "privacyqa-answerability": "genaipa_suites.privacyqa_answerability.task:Answerability",
+    "privacyqa-pairs": "genaipa_suites.privacyqa_pairs.task:Pairs",
+    "piextract": "genaipa_suites.piextract.task:PiExtract",
+    "policyie": "genaipa_suites.policyie.task:PolicyIE",
+    "policy-detection": "genaipa_suites.policy_detection.task:PolicyDetection",
+    # Joins those before it.
+    "privacyglue": "genaipa_suites.privacyglue.task:PrivacyGLUE",
+}
+
+
+def suite_targets() -> dict[str, str]:
+    """Name → module:Class of every suite, shipped or brought by packages."""
+    return {**SUITES, **{name: target for name, target in plugins(ENTRY_POINTS).items() if name not in SUITES}}
+
 
 SAMPLE = "sample"
 """The split of every suite that ships: items of ours, made up, to see how it works."""
@@ -70,7 +92,7 @@ SUITE = Kind(
     option=KIND,
     about="A sister benchmark instead: policyqa, …, or your own module:Class (genaipa get fetches its data).",
     heading="A sister benchmark",
-    names="genaipa_suites.names:suite_targets",
+    names="genaipa_suites.plan:suite_targets",
     listed="genaipa_suites.catalog:listed",
     may_pass_on=_is_sample,
     prompts="suites",

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from genaipa.errors import DataError, UsageError
 from genaipa.files.strict_yaml import read_text
 from genaipa_suites.data import SHIPPED
-from genaipa_suites.names import suite_targets
+from genaipa_suites.plan import suite_targets
 
 if TYPE_CHECKING:
     from genaipa.tasks.templates import Templates

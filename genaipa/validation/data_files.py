@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import tomllib
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +17,9 @@ from genaipa.datasets.base import offering
 from genaipa.errors import DataError, GenaipaError, clipped, nearest
 from genaipa.files.json_text import DAMAGE, why
 from genaipa.files.strict_yaml import UNREADABLE, read_partly, read_text
+from genaipa.judging.kind import NAME
+from genaipa.judging.prompts import TEMPLATES as JUDGES
+from genaipa.judging.prompts import load_templates
 from genaipa.kinds import hooks
 from genaipa.policies.document import About, Document, document_problems, load_document, read_document
 from genaipa.policies.sections import resolve
@@ -31,28 +36,95 @@ from genaipa.questions.annotations import (
     why_unused,
 )
 from genaipa.questions.sets import QuestionSet, question_problems
+from genaipa.runs.experiments import EXPERIMENTS
 from genaipa.runs.finding import is_run, open_run
-from genaipa.runs.folder import ANSWERS, CONVERSATIONS, MANIFEST
+from genaipa.runs.folder import ANSWERS, CONVERSATIONS, MANIFEST, RunFolder
 from genaipa.runs.integrity import damage
 from genaipa.runs.journal import is_as_written
 from genaipa.runs.records import ConversationRecord, Record
 from genaipa.scoring import people as desk_people
 from genaipa.scoring.databases import VARIABLE
 from genaipa.scoring.events import verify_log
+from genaipa.scoring.people import FILE, load_people
 from genaipa.scoring.rubric import Rubric, guideline_problems, load_rubric, rubric_problems
 from genaipa.scoring.store import existing_store
 from genaipa.scoring.waves import WAVES, load_waves
 from genaipa.systems.catalog import own_entries
-from genaipa.tasks.prompts import found_prompts, inner_folders, set_names
-from genaipa.validation.assigned import unknown_assignments
+from genaipa.tasks.prompts import INCLUDED, TEMPLATES, found_prompts, inner_folders, set_names
 from genaipa.validation.finding import Checked, Finding, as_findings
-from genaipa.validation.prompts import prompt_findings, unused_prompts
-from genaipa.workspace import MARKER, RUNS, SUFFIXES, SYSTEMS, DataKind, Workspace, no_folder
+from genaipa.workspace import MARKER, RUNS, SUFFIXES, SYSTEMS, DataKind, Workspace, no_folder, shipped
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from genaipa.runs.folder import RunFolder
+    from genaipa.tasks.prompts import Prompts
+
+
+def unknown_assignments(workspace: Workspace, runs: Iterable[Path]) -> Iterator[tuple[str, str, str]]:
+    """File, entry and problem of each assigned name that is no document, no experiment and no system of a run."""
+    assign: dict[str, tuple[str, ...]] = {}
+    with contextlib.suppress(GenaipaError):  # which is told already
+        assign = load_people(workspace).assign
+    if not assign:
+        return
+    known = {*workspace.names("policies"), *EXPERIMENTS}
+    for path in runs:
+        with contextlib.suppress(GenaipaError):
+            spec = RunFolder(path).manifest().spec
+            known.update(spec.systems, spec.documents)
+    for analyst, about in assign.items():
+        for name in about:
+            if name not in known:
+                problem = f"'{clipped(name)}' is no document, experiment or system of a run{nearest(name, known)}"
+                yield str(workspace.home / FILE), f"assign.{clipped(analyst)}", problem
+
+
+def prompt_findings(workspace: Workspace) -> Iterator[Finding]:
+    """Every template that can't be rendered: after each, the shipped one takes its place and the rest is tried."""
+    for name in set_names(workspace):
+        yield from _check_set(workspace, found_prompts(workspace, name))
+    try:
+        load_templates(workspace)
+    except GenaipaError as error:
+        yield from as_findings([error], workspace.home)
+    for name, (_, path) in workspace.names("prompts", NAME).items():
+        if name not in JUDGES:
+            yield Finding(str(path), "", f"is no message of a judge's{nearest(name, JUDGES)}", "warning")
+
+
+def _check_set(workspace: Workspace, prompts: Prompts) -> Iterator[Finding]:
+    files = prompts.files
+    missing = [name for name in (*TEMPLATES, *INCLUDED) if name not in files]
+    if missing:
+        yield Finding(str(shipped() / "prompts"), missing[0], "is missing; install genaipa again.")
+        return
+    while True:
+        try:
+            replace(prompts, files=files).check()
+        except GenaipaError as error:
+            broken = [name for name, (_, path) in files.items() if str(error).startswith(f"{path}: ")]
+            name = broken[0] if broken else ""
+            yield from as_findings([error], files[name][1] if name else workspace.home)
+            original = prompts.originals.get(name)
+            if name not in TEMPLATES or original in (None, files[name][1]):
+                return
+            files = {**files, name: ("shipped", original)}
+        else:
+            return
+
+
+def unused_prompts(workspace: Workspace, chosen: str) -> Iterator[Finding]:
+    """Templates of a set that replace none and that none includes: most likely a name mistyped."""
+    known = (*TEMPLATES, *INCLUDED)
+    prompts = found_prompts(workspace, chosen)
+    for name in set(prompts.files) - set(known):
+        path = prompts.files[name][1]
+        try:
+            included = name in prompts.used
+        except DataError:  # not text: told already
+            return
+        if not included:
+            yield Finding(str(path), "", f"replaces no prompt and is included by none{nearest(name, known)}", "warning")
 
 
 class Validation(msgspec.Struct, frozen=True):

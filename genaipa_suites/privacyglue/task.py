@@ -100,7 +100,7 @@ class PrivacyGLUE(Task):
 
     def _kinds(self) -> dict[str, type[Suite]]:
         """The suites whose baselines are asked; all, where other systems are."""
-        from genaipa_suites.names import SUITES
+        from genaipa_suites.plan import SUITES
 
         kinds: dict[str, type[Suite]] = {name: load(SUITES[name]) for name in self.joins if name in SUITES}
         asked = {}

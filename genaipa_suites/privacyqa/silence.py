@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from genaipa_suites.measure import Measure, f1, precision, recall
-from genaipa_suites.privacyqa.sources import COUNTS, UNANSWERABLE
+from genaipa_suites.privacyqa.table import COUNTS, UNANSWERABLE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

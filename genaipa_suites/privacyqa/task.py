@@ -2,30 +2,92 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+import json
+import re
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from genaipa.systems.base import Message
+from genaipa_suites.baseline import Baseline
 from genaipa_suites.encoders.kinds import Example, Head, Part
 from genaipa_suites.material import OUT_OF_RANGE, UNPARSABLE, Given, Item, Material
 from genaipa_suites.measure import f1_of_means
-from genaipa_suites.privacyqa import measures
-from genaipa_suites.privacyqa.baselines import BASELINES, reply
 from genaipa_suites.privacyqa.data import SUBSET, load
-from genaipa_suites.privacyqa.score import agreed, between_people, each_best
+from genaipa_suites.privacyqa.score import MEASURES, OF_SUBSET, SINGLE, agreed, between_people, each_best, references
 from genaipa_suites.privacyqa.silence import FALSE_ANSWER, FALSE_SILENCE, rule_note
-from genaipa_suites.privacyqa.sources import OFFICIAL, PART, SENTENCES, SUBSET_QUESTIONS
+from genaipa_suites.privacyqa.table import OFFICIAL, PART, SENTENCES, SUBSET_QUESTIONS
 from genaipa_suites.probes import CONTINUATION
 from genaipa_suites.suite import Suite
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from genaipa.runs.records import RunSpec
     from genaipa.workspace import Workspace
     from genaipa_suites.encoders.kinds import Predicted
     from genaipa_suites.material import Outcome
     from genaipa_suites.measure import Measure
+
+STOP_WORDS = frozenset(
+    re.findall(
+        r"\w+",
+        "a an and are as at be been by can could did do does for from had has have how i if in is it its me my of on "
+        "or our that the their them they this to up was we what when where which who why will with would you your",
+    )
+)
+
+
+def words(text: str) -> set[str]:
+    """The different words of a text, in lower case: runs of letters a to z and digits."""
+    return set(re.findall(r"[a-z0-9]+", text.lower()))
+
+
+def reply(sentences: Collection[int]) -> str:
+    """A reply with the numbers of these sentences."""
+    return json.dumps({"sentences": sorted(sentences)})
+
+
+def _word_count(suite: Suite, *, top: int, without: frozenset[str]) -> Callable[[Item], str]:
+    """The sentences with most different words of the question; of equals the earlier ones, of those without any too."""
+    policies = {key: [words(sentence) for sentence in sentences] for key, sentences in suite.material.documents.items()}
+
+    def answer(item: Item) -> str:
+        asked = words(item.shown["text"]) - without
+        common = [len(asked & sentence) for sentence in policies[item.document]]
+        return reply(sorted(range(1, len(common) + 1), key=lambda number: -common[number - 1])[:top])
+
+    return answer
+
+
+def _counting(top: int, *, stop_words: bool) -> Baseline:
+    return Baseline(
+        f"word-count-{top}" if stop_words else f"word-count-{top}-no-stop-words",
+        "rule",
+        f"the {top} sentences with most words of the question" + ("" if stop_words else ", stop words left out"),
+        partial(_word_count, top=top, without=frozenset() if stop_words else STOP_WORDS),
+    )
+
+
+def _nothing(_suite: Suite) -> Callable[[Item], str]:
+    return lambda _item: reply(())
+
+
+def _everything(suite: Suite) -> Callable[[Item], str]:
+    sizes = {key: len(sentences) for key, sentences in suite.material.documents.items()}
+    return lambda item: reply(range(1, sizes[item.document] + 1))
+
+
+def _agreed(_suite: Suite) -> Callable[[Item], str]:
+    return lambda item: reply(agreed(references(item)))
+
+
+BASELINES = (
+    Baseline("no-answer", "floor", "no sentence: every question is unanswerable", _nothing),
+    Baseline("everything", "floor", "all sentences of the policy", _everything),
+    *(_counting(top, stop_words=stop_words) for stop_words in (True, False) for top in (2, 3, 5)),
+    Baseline("best-annotator", "ceiling", "of each question's references the one that agrees best with all", _agreed),
+)
+
 
 CITATION = (
     "Ravichander, Black, Wilson, Norton, Sadeh: Question Answering for Privacy Policies: Combining Computational and "
@@ -57,7 +119,7 @@ class PrivacyQA(Suite):
     citation = CITATION
     data = (OFFICIAL, PART)
     splits = ("test", "train", SUBSET)
-    measures = measures.MEASURES
+    measures = MEASURES
     baselines = BASELINES
     head = Head((Part("pair", "any_relevant_macro_f1", _sentences),), _evidence)
     error_kinds = ERRORS
@@ -72,7 +134,7 @@ class PrivacyQA(Suite):
         super().__init__(spec, workspace)
         if self.plan.probe == CONTINUATION:
             return
-        self.measures = {SUBSET: measures.SUBSET, "train": measures.SINGLE}.get(self.plan.split, measures.MEASURES)
+        self.measures = {SUBSET: OF_SUBSET, "train": SINGLE}.get(self.plan.split, MEASURES)
 
     @property
     def single(self) -> Measure:
@@ -112,7 +174,7 @@ class PrivacyQA(Suite):
 
     def gold_reply(self, item: Item) -> str:
         """The reference that agrees best with all."""
-        return reply(agreed(measures.references(item)))
+        return reply(agreed(references(item)))
 
     def asked_about(self, item: Item) -> dict[str, Any]:
         """The question, and the policy's sentences with their numbers."""
@@ -134,7 +196,7 @@ class PrivacyQA(Suite):
 
     def people(self, outcomes: Sequence[Outcome]) -> Mapping[str, float]:
         """The paper's human row, over questions with two annotators or more."""
-        known = {one.item.id: measures.references(one.item) for one in outcomes}
+        known = {one.item.id: references(one.item) for one in outcomes}
         each = [between_people(several) for several in known.values() if len(several) > 1]
         if not each:
             return {}
@@ -144,7 +206,7 @@ class PrivacyQA(Suite):
 
     def why(self, outcome: Outcome) -> str:
         """A fault; an answer or a silence that is wrong; else which of the evidence is missing or not evidence."""
-        given, known = outcome.given, measures.references(outcome.item)
+        given, known = outcome.given, references(outcome.item)
         if given.fault or given.prediction is None:
             return given.fault
         said, marked = set(given.prediction), {number for reference in known for number in reference}

@@ -12,7 +12,7 @@ from genaipa_suites.linear import frequent_words, frequent_words_and_length
 from genaipa_suites.material import Item, Material
 from genaipa_suites.privacyqa.data import load
 from genaipa_suites.privacyqa.silence import FALSE_ANSWER, FALSE_SILENCE, answerability, rule_note
-from genaipa_suites.privacyqa.sources import OFFICIAL
+from genaipa_suites.privacyqa.table import OFFICIAL
 from genaipa_suites.privacyqa.task import CITATION
 from genaipa_suites.probes import CONTINUATION
 

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from genaipa.reports.table import Table, table
-from genaipa_suites.privacyglue.aggregate import Pair, agreement, beaten, means, shares, stars
-from genaipa_suites.privacyglue.encoders import encoders
+from genaipa_suites.privacyglue.aggregate import Pair, agreement, beaten, encoders, means, shares, stars
 from genaipa_suites.privacyglue.rows import METRICS, ROWS, TASKS
 
 if TYPE_CHECKING:

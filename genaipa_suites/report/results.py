@@ -20,8 +20,7 @@ from genaipa_suites.baseline import PREFIX
 from genaipa_suites.catalog import parts_of
 from genaipa_suites.encoders import encoder
 from genaipa_suites.material import FAULTS, PART, UNPARSABLE, Given
-from genaipa_suites.names import SUITES
-from genaipa_suites.plan import KIND
+from genaipa_suites.plan import KIND, SUITES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -31,7 +31,7 @@ from genaipa.execution.request import RunRequest
 from genaipa.scoring.rubric import load_rubric
 from genaipa.scoring.store import open_store
 from genaipa.systems.base import Readiness, Reply
-from genaipa_suites.names import suite_targets
+from genaipa_suites.plan import suite_targets
 
 if TYPE_CHECKING:
     from collections.abc import Callable

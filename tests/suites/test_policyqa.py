@@ -20,9 +20,8 @@ from genaipa.workspace import Workspace, find_workspace
 from genaipa_suites.data import SHIPPED
 from genaipa_suites.material import UNPARSABLE, Given, Item, Outcome
 from genaipa_suites.plan import SuitePlan, spec_of
-from genaipa_suites.policyqa.baselines import reply
 from genaipa_suites.policyqa.data import CATEGORIES
-from genaipa_suites.policyqa.task import PolicyQA
+from genaipa_suites.policyqa.task import PolicyQA, reply
 from genaipa_suites.published import published_rows
 
 if TYPE_CHECKING:

@@ -24,8 +24,17 @@ from genaipa_suites.catalog import SUITES, parts_of
 from genaipa_suites.material import Outcome
 from genaipa_suites.piextract.data import LAYERS
 from genaipa_suites.plan import SuitePlan, spec_of
-from genaipa_suites.privacyglue.aggregate import Pair, agreement, beaten, means, shares, smallest_p, spread, stars
-from genaipa_suites.privacyglue.encoders import encoders
+from genaipa_suites.privacyglue.aggregate import (
+    Pair,
+    agreement,
+    beaten,
+    encoders,
+    means,
+    shares,
+    smallest_p,
+    spread,
+    stars,
+)
 from genaipa_suites.privacyglue.examples import examples
 from genaipa_suites.privacyglue.predictions import EXAMPLES, read_predictions
 from genaipa_suites.privacyglue.rows import BY_NAME, ROWS, TASKS, Row

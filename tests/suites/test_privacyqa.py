@@ -18,8 +18,7 @@ from genaipa_suites.data import SHIPPED
 from genaipa_suites.material import OUT_OF_RANGE, UNPARSABLE, Outcome
 from genaipa_suites.privacyqa.score import between_people, leave_one_out, overlap
 from genaipa_suites.privacyqa.silence import rule_for
-from genaipa_suites.privacyqa.sources import CORPUS, PART, SUBSET, TABLES
-from genaipa_suites.privacyqa.table import Question
+from genaipa_suites.privacyqa.table import CORPUS, PART, SUBSET_FILE, TABLES, Question
 from genaipa_suites.privacyqa_pairs.task import TEST as PAIRS
 from genaipa_suites.published import published_rows
 
@@ -135,7 +134,7 @@ def test_another_subset_than_the_published_is_refused(part: Path) -> None:
     """Pulled files have to be the published ones; evidence has to be the lines that its span is of."""
     text = (part / "privacy_qa.json").read_text(encoding="utf-8")
     (part / "privacy_qa.json").unlink()
-    keep(PART, SUBSET, text.encode())
+    keep(PART, SUBSET_FILE, text.encode())
     with pytest.raises(DataError, match="has 109 questions, published are 194"):
         suite("privacyqa", "subset").load("subset")
     (part / "privacy_qa.json").write_text(text, encoding="utf-8")

@@ -13,7 +13,7 @@ from suiting import suite
 
 from genaipa_suites.data import SHIPPED
 from genaipa_suites.material import Outcome
-from genaipa_suites.names import SUITES
+from genaipa_suites.plan import SUITES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
