@@ -6,11 +6,15 @@ puts its reply into the message that asks for it. No other system is ever sent s
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from genaipa.errors import PermanentError
+from genaipa.systems.base import BuiltinSystem, Reply
+
 if TYPE_CHECKING:
+    from genaipa.systems.base import Message, Settings
     from genaipa_suites.material import Item
     from genaipa_suites.suite import Suite
 
@@ -30,3 +34,18 @@ class Baseline:
     kind: BaselineKind
     about: str
     make: Callable[[Suite], Callable[[Item], str]]
+
+
+class Replay(BuiltinSystem):
+    """A system that repeats what a message carries: its suite works the reply out."""
+
+    def __init__(self, *, name: str) -> None:
+        super().__init__(name=name)
+        self.model = name
+
+    async def answer(self, messages: Sequence[Message], settings: Settings) -> Reply:  # noqa: ARG002 - it has none
+        """Repeat the reply; a PermanentError where no suite has put one into the message."""
+        if messages[-1].purpose != "answer":
+            problem = f"{self.name} is for the items of a suite; ask it with: genaipa run --suite"
+            raise PermanentError(problem, fatal=True)
+        return Reply(messages[-1].carries, model=self.model)

@@ -1,19 +1,15 @@
-"""Baselines as systems (`baseline/majority`): each reply is worked out by the suite, and repeated here."""
+"""Baselines as systems (`baseline/majority`): each reply is made by the suite, and repeated."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from genaipa.errors import PermanentError
-from genaipa.systems.base import BuiltinSystem, Reply
 from genaipa.systems.provider import Meanings, Provider
-from genaipa_suites.baseline import PREFIX
+from genaipa_suites.baseline import PREFIX, Replay
 from genaipa_suites.catalog import baseline_names, suites
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from genaipa.systems.base import Message, Settings, Words
+    from genaipa.systems.base import Words
 
 
 def _meanings() -> Meanings:
@@ -31,7 +27,7 @@ def _meanings() -> Meanings:
     )
 
 
-class BaselineSystem(BuiltinSystem):
+class BaselineSystem(Replay):
     """`baseline/NAME`, of the suites that have one of that name."""
 
     provider: ClassVar[Provider] = Provider(
@@ -45,10 +41,3 @@ class BaselineSystem(BuiltinSystem):
         words="document",
     )
     words: Words = provider.words
-
-    async def answer(self, messages: Sequence[Message], settings: Settings) -> Reply:  # noqa: ARG002 - it has none
-        """The reply that the message carries; a PermanentError where no suite has put one there."""
-        last = messages[-1]
-        if last.purpose != "answer":
-            raise PermanentError(f"{self.name} answers the items of a suite alone; ask it with: genaipa run --suite")
-        return Reply(last.carries, model=self.name)

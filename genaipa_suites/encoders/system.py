@@ -9,19 +9,20 @@ from __future__ import annotations
 import importlib.util
 from typing import TYPE_CHECKING, ClassVar
 
-from genaipa.errors import MissingPackageError, PermanentError
-from genaipa.systems.base import BuiltinSystem, Readiness, Reply
+from genaipa.errors import MissingPackageError
+from genaipa.systems.base import Readiness
 from genaipa.systems.provider import Provider
+from genaipa_suites.baseline import Replay
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection
 
-    from genaipa.systems.base import Message, Settings, Words
+    from genaipa.systems.base import Words
 
 PACKAGES = ("torch", "transformers", "accelerate")
 
 
-class EncoderSystem(BuiltinSystem):
+class EncoderSystem(Replay):
     """`encoder/MODEL`: a model of the Hugging Face hub, or a folder that holds one."""
 
     provider: ClassVar[Provider] = Provider(
@@ -48,12 +49,3 @@ class EncoderSystem(BuiltinSystem):
                     f"{self.name} needs the package '{package}': pip install 'genaipa[{self.provider.extra}]'"
                 )
         return Readiness()
-
-    async def answer(self, messages: Sequence[Message], settings: Settings) -> Reply:  # noqa: ARG002 - it has none
-        """The prediction that the message carries; a PermanentError where no suite has put one there."""
-        last = messages[-1]
-        if last.purpose != "answer":
-            raise PermanentError(
-                f"{self.name} is fine-tuned for the items of a suite; ask it with: genaipa run --suite", fatal=True
-            )
-        return Reply(last.carries, model=self.model)

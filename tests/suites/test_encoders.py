@@ -355,4 +355,4 @@ def test_only_for_suites(genaipa: Any) -> None:
     """An encoder that is asked about a document says after one question what it is for."""
     done = genaipa("run", "--policy", "brindlecart", "--experiment", "quality", "--system", "encoder/any")
     assert done.code == 3
-    assert "encoder/any is fine-tuned for the items of a suite; ask it with: genaipa run --suite" in done.err
+    assert "encoder/any is for the items of a suite; ask it with: genaipa run --suite" in done.err

@@ -19,7 +19,7 @@ def get(
     dataset: Annotated[
         str | None,
         typer.Argument(
-            help="Which data: genaipabench, or a suite's; left out, all are named.",
+            help="Name of a data set; left out, all are named.",
             autocompletion=completion.data_sets,
         ),
     ] = None,
@@ -37,7 +37,7 @@ def get(
 
     Documents, questions, annotated answers, recordings, files of suites: each file is checked against its published
     hash, and fetched only once. With --runs, the study that was fetched becomes runs and scores here, with an audit of
-    its data; predictions of PrivacyGLUE's encoders come from a folder. Runs that are here already are left alone.
+    its data; some data sets come from a folder (--from). Runs that are here already are left alone.
     """
     if runs:
         import_study(dataset, source, json=json)

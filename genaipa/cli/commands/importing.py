@@ -44,7 +44,7 @@ def _imported(dataset: str | None, source: str | None) -> Imported:
             raise UsageError(f"--from with --runs is for {alone} alone; fetch any other study first, without --runs.")
         return known.import_study(current_workspace())
     if source is None:
-        raise UsageError(f"where the predictions are is not said: genaipa get {dataset} --runs --from FOLDER")
+        raise UsageError(f"the folder to import is not said: genaipa get {dataset} --runs --from FOLDER")
     imported: Imported = import_folder(current_workspace(), Path(source))
     return imported
 
