@@ -79,7 +79,7 @@ _HOMES = {
     "report": "reports.report",
     "run": "execution.notebook",
     "run_async": "execution.notebook",
-    "sample": "scoring.sampling",
+    "sample": "scoring.notebook",
     "scores": "reports.report",
 }
 """Public name → the module that has it, imported when the name is first used."""
