@@ -15,7 +15,7 @@ from pathlib import Path
 
 from benchmarks.mock_server import MODEL
 from benchmarks.workload import QUESTIONS, SYSTEM, Workload
-from genaipa.execution.request import PreparedRun
+from genaipa.execution.prepare import PreparedRun
 from genaipa.execution.run import store_inputs
 from genaipa.runs.folder import now
 from genaipa.runs.records import ConversationRecord, Record, RunSpec, answer_digest

@@ -39,8 +39,7 @@ _REPLY = "The policy says in section 4.2 that data is kept for as long as the ac
 
 def fill(path: Path) -> None:
     """Write the answers of every shard of a run that was begun, and seal it."""
-    from genaipa.execution.request import PreparedRun
-    from genaipa.execution.shards.request import task_of
+    from genaipa.execution.prepare import PreparedRun, task_of
     from genaipa.runs.folder import now
     from genaipa.runs.records import Record, answer_digest
     from genaipa.runs.shards.folder import ShardedFolder

@@ -63,11 +63,11 @@ def in_shards(request: RunRequest, observer: Observer) -> RunRequest:
 
 def taken(
     workspace: Workspace, request: RunRequest, corpus: Corpus, facts: CorpusFacts
-) -> tuple[Workspace, RunRequest, CorpusFacts]:
-    """A workspace that holds the corpus's documents, a request that names them, and the corpus's facts."""
+) -> tuple[Workspace, RunRequest]:
+    """A workspace that holds the corpus's documents, and a request that names them."""
     documents = {one.name: one for one in corpus.entries(corpus.chosen(request.limit_documents))}
     name = request.name or run_title(request.systems, Path(facts.file).stem)
-    return workspace.holding(documents), replace(request, documents=tuple(documents), corpus=None, name=name), facts
+    return workspace.holding(documents), replace(request, documents=tuple(documents), corpus=None, name=name)
 
 
 def kept(workspace: Workspace, folder: RunFolder, manifest: Manifest, observer: Observer) -> Workspace:

@@ -18,8 +18,8 @@ from genaipa.tasks.base import walk
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from genaipa.execution.prepare import PreparedRun
     from genaipa.execution.ready import Ready
-    from genaipa.execution.request import PreparedRun
     from genaipa.systems.costs import Tariff
     from genaipa.tasks.base import Call, Target, Task
 

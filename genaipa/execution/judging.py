@@ -10,8 +10,7 @@ from filelock import Timeout
 
 from genaipa.errors import RunBusyError, UsageError
 from genaipa.execution.engine import RunLimits
-from genaipa.execution.prepare import resume
-from genaipa.execution.request import PreparedRun
+from genaipa.execution.prepare import PreparedRun, resume
 from genaipa.execution.run import carry_out
 from genaipa.files.locks import held, native_lock
 from genaipa.judging.plan import plan

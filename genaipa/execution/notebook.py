@@ -17,7 +17,7 @@ from genaipa.execution.observer import Observer
 from genaipa.execution.places import place_of
 from genaipa.execution.prepare import prepare
 from genaipa.execution.request import RunRequest
-from genaipa.execution.shards.run import ask
+from genaipa.execution.shards import ask
 from genaipa.files.strict_yaml import convert
 from genaipa.judging.plan import JudgeRequest
 from genaipa.kinds import DEFAULT, hooks

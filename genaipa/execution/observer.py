@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from genaipa.execution.prepare import PreparedRun
     from genaipa.execution.ready import Ready
-    from genaipa.execution.request import PreparedRun
     from genaipa.runs.records import Record
     from genaipa.runs.tally import Tally
 

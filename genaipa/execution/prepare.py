@@ -1,24 +1,182 @@
-"""Prepare a run: a new one by a request, the unfinished one of the same plan, or one by its name."""
+"""Prepare a run: a new one by a request, the unfinished one of the same plan, or one by its name.
+
+A run has its documents in one folder, or cut into shards: then it is begun as a whole, once, by whoever is first.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import hashlib
+import math
+import tempfile
+import weakref
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
 
-from genaipa.errors import UsageError
-from genaipa.execution.corpus import MOST_DOCUMENTS, given, in_shards, kept, open_corpus, taken
+import msgspec
+from msgspec.structs import replace
+
+from genaipa.errors import DataError, RunError, UsageError
+from genaipa.execution.corpus import MOST_DOCUMENTS, given, in_shards, kept, open_corpus, taken, tell_of_changes
 from genaipa.execution.observer import Observer
-from genaipa.execution.request import PreparedRun, check_unchanged, digests, make_spec, same_plan
-from genaipa.execution.shards.request import prepare_shards, resume_shards
+from genaipa.execution.request import make_spec
+from genaipa.files.locks import held, native_lock
 from genaipa.files.names import folder_words
 from genaipa.kinds import kind_of
-from genaipa.runs.finding import find_run
+from genaipa.runs import provenance
+from genaipa.runs.documents import KeptDocuments
+from genaipa.runs.finding import find_run, run_folders
+from genaipa.runs.folder import RunFolder, now
+from genaipa.runs.records import FORMAT, Digests, Manifest, RunSpec, Shards
 from genaipa.runs.shards.folder import ShardedFolder
+from genaipa.runs.shards.shard import ShardPlan
+from genaipa.systems.catalog import resolve
 from genaipa.systems.provider import run_title
-from genaipa.tasks.catalog import make_task
+from genaipa.tasks.catalog import identity, make_task
+from genaipa.tasks.procedure import Procedure
 
 if TYPE_CHECKING:
     from genaipa.execution.request import RunRequest
+    from genaipa.policies.corpus import Corpus
+    from genaipa.runs.corpus import CorpusFacts
+    from genaipa.tasks.base import Task
     from genaipa.workspace import Workspace
+
+_BEGUN_WITH = ("systems", "documents", "questions", "prompts", "task")
+"""Kinds of digests that a run's answers depend on; annotations may change without touching them."""
+_LOCK = ".sharding.lock"
+
+
+@dataclass
+class Cut:
+    """A run cut into shards: the spec and digests of the whole, and for a new one what its folder is made of."""
+
+    spec: RunSpec
+    digests: Digests
+    shards: Shards
+    plans: IO[bytes] | None = None
+    """A line for each shard."""
+    sources: dict[str, str] = field(default_factory=dict)
+    copies: Callable[[], Iterator[bytes]] = lambda: iter(())
+    """Each shard's own lines of documents."""
+    begun: Callable[[], RunFolder | None] = lambda: None
+    """Find a run of the same plan that another process has begun meanwhile."""
+
+
+@dataclass
+class PreparedRun:
+    """A run that can be asked; `folder` is None until a new one is opened.
+
+    Of a run in shards, `task` is that of the first one's documents; the shards of the `part` (3, 16) are carried out
+    here, the third part of sixteen.
+    """
+
+    task: Task
+    name: str
+    folder: RunFolder | None = None
+    offline: bool = False
+    corpus: CorpusFacts | None = None
+    cut: Cut | None = None
+    part: tuple[int, int] = field(default=(1, 1), kw_only=True)
+
+    @property
+    def workspace(self) -> Workspace:
+        """The workspace that has the run."""
+        return self.task.workspace
+
+    @property
+    def spec(self) -> RunSpec:
+        """The spec of the run; of one in shards without its documents."""
+        return self.cut.spec if self.cut else self.task.spec
+
+    @property
+    def shards(self) -> Shards | None:
+        """The number of shards and what they hold; None for a run in one folder."""
+        return self.cut.shards if self.cut else None
+
+    @property
+    def subject(self) -> str:
+        """The documents that are asked about, by name or number; empty for a task without any."""
+        if self.shards is None:
+            return self.corpus.in_words if self.corpus else ", ".join(self.spec.documents)
+        what = self.corpus.in_words if self.corpus else f"{self.shards.documents:,} documents"
+        return f"{what} in {self.shards.number:,} shards"
+
+    @property
+    def times(self) -> float:
+        """The size of the run as a multiple of its `task`."""
+        return self.shards.documents / len(self.task.spec.documents) if self.shards else 1.0
+
+    @property
+    def complete(self) -> bool:
+        """Whether everything of this part was answered before."""
+        if self.part == (1, 1):
+            return self.folder is not None and self.folder.is_complete()
+        return self.folder is not None and not self.to_do()
+
+    def cap(self, given: float | None) -> float | None:
+        """The spending cap in effect, in US dollars: the one given now (infinity lifts it), else the run's own."""
+        if given is None:
+            return self.folder.outline().max_cost if self.folder else None
+        return None if math.isinf(given) else given
+
+    @property
+    def sharded(self) -> ShardedFolder:
+        """The folder of a run of shards that was begun."""
+        assert isinstance(self.folder, ShardedFolder), "only a run of shards that exists has it"
+        return self.folder
+
+    def own(self) -> range:
+        """The shards of this part."""
+        which, parts = self.part
+        return range(which - 1, self.shards.number if self.shards else 1, parts)
+
+    def to_do(self) -> list[int]:
+        """The shards of this part in which answers are missing."""
+        return self.sharded.to_do(self.own())
+
+    def open(self) -> RunFolder:
+        """The run folder, made now if the run is new, and nobody has begun the same shards meanwhile."""
+        if self.folder is None:
+            runs = self.workspace.runs
+            if self.cut is None:
+                self.folder = RunFolder.create(runs, self.manifest())
+            else:
+                runs.mkdir(parents=True, exist_ok=True)
+                with held(native_lock(runs / _LOCK), runs):
+                    self.folder = self.cut.begun() or self._made(self.cut)
+        return self.folder
+
+    def _made(self, cut: Cut) -> ShardedFolder:
+        assert cut.plans is not None, "a new run was cut"
+        cut.plans.seek(0)
+        return ShardedFolder.create_with(self.workspace.runs, self.manifest(), cut.plans, cut.sources, cut.copies())
+
+    def manifest(self) -> Manifest:
+        """The manifest of a new run; of one in shards without what there is for each document."""
+        commit, dirty = provenance.commit()
+        whole = self.cut is None
+        return Manifest(
+            format=FORMAT,
+            name=self.name,
+            status="running",
+            created=now(),
+            updated=now(),
+            spec=self.spec,
+            digests=self.cut.digests if self.cut else digests(self.task),
+            documents=dict(self.task.facts) if whole else {},
+            systems={},
+            orders=self.task.orders if whole else {},
+            versions=provenance.versions(),
+            commit=commit,
+            dirty=dirty,
+            planned=0 if self.task.orders else self.task.planned(),
+            corpus=self.corpus,
+            shards=self.shards,
+        )
 
 
 def prepare(workspace: Workspace, request: RunRequest, observer: Observer | None = None) -> PreparedRun:
@@ -26,37 +184,191 @@ def prepare(workspace: Workspace, request: RunRequest, observer: Observer | None
 
     A UsageError, UnknownNameError or DataError for a request that can't be carried out; nothing is written.
     """
-    observer, corpus = observer or Observer(), None
-    if request.name is not None and not folder_words(request.name):
-        raise UsageError(f"the name '{request.name}' leaves nothing for the folder's name; use letters or digits.")
+    observer = observer or Observer()
+    _check(request)
     workspace, request = given(workspace, request, observer)
-    if request.shard is None and request.corpus is not None and kind_of(request.kind).documents:
-        opened = open_corpus(request, observer)
-        if opened[1].asked > MOST_DOCUMENTS:
-            return prepare_shards(workspace, in_shards(request, observer), observer, opened)
-        workspace, request, corpus = taken(workspace, request, *opened)
-    elif request.corpus is None and (request.limit_documents is not None or request.stratify is not None):
-        raise UsageError("a sample is drawn from a corpus; name its file (documents of a workspace are named).")
-    if request.shard is not None:
-        return prepare_shards(workspace, request, observer)
-    spec = make_spec(workspace, request, observer)
-    task = make_task(spec, workspace)
-    title = request.name or run_title(spec.systems, *(spec.documents or (spec.task,)))
-    folder = None if request.new else same_plan(workspace, spec, digests(task), request.name)
-    for note in () if folder else task.notes:
+    corpus, facts = None, None
+    if request.corpus is not None and kind_of(request.kind).documents:
+        corpus, facts = open_corpus(request, observer)
+        if request.shard is None and facts.asked <= MOST_DOCUMENTS:
+            workspace, request = taken(workspace, request, corpus, facts)
+        elif request.shard is None:
+            request = in_shards(request, observer)
+    if request.shard is None:
+        spec, cut = make_spec(workspace, request, observer), None
+        task = make_task(spec, workspace)
+        names, notes = spec.documents or (spec.task,), task.notes
+        begun = partial(same_plan, workspace, spec, digests(task), request.name)
+    else:
+        cut, task, notes = _cut(workspace, request, observer, corpus)
+        names = (Path(facts.file).stem if facts else f"{cut.shards.documents}-documents",)
+        begun = partial(same_plan, workspace, cut.spec, cut.digests, request.name, cut.shards)
+    folder = None if request.new else begun()
+    if cut is not None and not request.new:
+        cut.begun = begun
+    for note in notes if cut or folder is None else ():
         observer.said(note)
     if folder is not None and not folder.is_complete():
         observer.said(f"this plan was begun before: going on with {folder.name} (the option new begins afresh)")
-    return PreparedRun(task, title, folder, request.offline, corpus)
+    title = request.name or run_title(request.systems, *names)
+    return PreparedRun(task, title, folder, request.offline, facts, cut)
+
+
+def _check(request: RunRequest) -> None:
+    """Raise a UsageError for a name that is none, and for options that need another one."""
+    if request.name is not None and not folder_words(request.name):
+        raise UsageError(f"the name '{request.name}' leaves nothing for the folder's name; use letters or digits.")
+    if request.shard is not None and not kind_of(request.kind).documents:
+        raise UsageError("shards are of documents, and another task has none; leave out the size of shards.")
+    if request.corpus is None and (request.limit_documents is not None or request.stratify is not None):
+        raise UsageError("a sample is drawn from a corpus; name its file (documents of a workspace are named).")
 
 
 def resume(workspace: Workspace, name: str, observer: Observer | None = None, *, offline: bool = False) -> PreparedRun:
     """Prepare a run that was begun before, by its name; a RunError if its inputs have changed since."""
     observer = observer or Observer()
     folder = find_run(workspace, name)
-    if isinstance(folder, ShardedFolder):
-        return resume_shards(workspace, folder, observer, offline=offline)
-    manifest = folder.manifest()
-    task = make_task(manifest.spec, kept(workspace, folder, manifest, observer), folder)
-    check_unchanged(folder, manifest, digests(task))
-    return PreparedRun(task, manifest.name, folder, offline, manifest.corpus)
+    if not isinstance(folder, ShardedFolder):
+        manifest = folder.manifest()
+        task = make_task(manifest.spec, kept(workspace, folder, manifest, observer), folder)
+        check_unchanged(folder, manifest, digests(task))
+        return PreparedRun(task, manifest.name, folder, offline, manifest.corpus)
+    folder.check_plans()
+    task, manifest = task_of(workspace, folder, 0), folder.outline()
+    assert manifest.shards is not None, "it has shards"
+    cut = Cut(manifest.spec, manifest.digests, manifest.shards)
+    check_shared(folder, manifest, digests(task), {})
+    for note in task.notes:
+        observer.said(note)
+    if manifest.corpus is not None and manifest.status != "complete":
+        tell_of_changes(manifest.corpus, observer)
+    return PreparedRun(task, manifest.name, folder, offline, manifest.corpus, cut)
+
+
+def digests(task: Task) -> Digests:
+    """Digests of everything that replies depend on: the task's data, its file, and the system behind each name."""
+    return replace(
+        task.digests,
+        systems={name: resolve(name, task.workspace).identity for name in task.spec.systems},
+        task={**task.digests.task, **identity(task)},
+    )
+
+
+def check_unchanged(folder: RunFolder, manifest: Manifest, now_is: Digests) -> None:
+    """Raise a RunError, naming what it is, if anything that the run's answers depend on has changed."""
+    for kind in _BEGUN_WITH:
+        before, after = getattr(manifest.digests, kind), getattr(now_is, kind)
+        changed = sorted(name for name in before if before[name] != after.get(name))
+        if changed:
+            kept = f" (as it was, it is in {folder.path / kind})" if (folder.path / kind).is_dir() else ""
+            raise RunError(
+                f"{folder.name} can't go on: {kind.removesuffix('s')} '{changed[0]}' has changed since it was begun. "
+                f"Put it back{kept}, or begin a new run."
+            )
+
+
+def same_plan(
+    workspace: Workspace, spec: RunSpec, now_is: Digests | None, name: str | None, shards: Shards | None = None
+) -> RunFolder | None:
+    """The newest run of this very plan and data (and name, if one is given); None if there is none."""
+    for folder in reversed(run_folders(workspace)):
+        try:
+            manifest = folder.outline()
+        except DataError:
+            # A damaged run is named by `genaipa runs` and `validate`; it must not block another.
+            continue
+        same_data = now_is is None or all(
+            getattr(manifest.digests, kind) == getattr(now_is, kind) for kind in _BEGUN_WITH
+        )
+        if (manifest.spec, manifest.shards) == (spec, shards) and same_data and name in (None, manifest.name):
+            return folder
+    return None
+
+
+def _of_corpus(corpus: Corpus, request: RunRequest, workspace: Workspace, observer: Observer) -> Iterator[Task]:
+    """The task of each shard of a corpus's documents, which are streamed."""
+    alike: dict[frozenset[str], Task] = {}
+    entries = corpus.entries(corpus.chosen(request.limit_documents))
+    while part := {one.name: one for one in islice(entries, request.shard)}:
+        kinds = frozenset(one.kind for one in part.values())
+        task = alike.get(kinds)
+        if isinstance(task, Procedure):
+            yield task.about(part)
+            continue
+        here = workspace.holding(part)
+        spec = make_spec(here, replace(request, corpus=None, documents=tuple(part)), observer)
+        alike[kinds] = make_task(spec, here)
+        yield alike[kinds]
+        observer = Observer()  # the same is said of each
+
+
+def _copies(corpus: Corpus, request: RunRequest) -> Iterator[bytes]:
+    """The lines of each shard's own copies of a corpus's documents."""
+    lines = corpus.copies(corpus.chosen(request.limit_documents))
+    while part := b"".join(islice(lines, request.shard)):
+        yield part
+
+
+def _cut(
+    workspace: Workspace, request: RunRequest, observer: Observer, corpus: Corpus | None
+) -> tuple[Cut, Task, tuple[str, ...]]:
+    """Cut a run's documents into shards: also the first one's task, and notes on all.
+
+    The lines are on disk: there may be a million documents. A UsageError for a system that is driven by hand.
+    """
+    each = request.shard or 1
+    for name in request.systems:
+        if resolve(name, workspace).manual:
+            raise UsageError(f"{name} is driven by hand; ask it in a run of its own, without shards.")
+    if corpus is not None:
+        tasks = _of_corpus(corpus, request, workspace, observer)
+    else:
+        whole = make_spec(workspace, request, observer)
+        parts = [whole.documents[start : start + each] for start in range(0, len(whole.documents), each)]
+        of = whole.questions
+        specs = (replace(whole, documents=part, questions={name: of[name] for name in part}) for part in parts)
+        tasks = (make_task(spec, workspace) for spec in specs)
+    plans: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - it is closed with the run
+    known, lines, first, notes = hashlib.sha256(), hashlib.sha256(), None, list[str]()
+    kinds, sources, found = dict[str, str](), dict[str, str](), Digests({}, {}, {}, {})
+    shards = Shards(each, 0, 0, 0, "", "")
+    for task in tasks:
+        first = first or task
+        plan = ShardPlan(dict(task.facts), task.spec.questions, task.orders, task.digests.annotations)
+        line = msgspec.json.encode(plan) + b"\n"
+        plans.write(line)
+        lines.update(line)
+        known.update(msgspec.json.encode(plan.documents))
+        kinds |= {facts.kind: plan.questions[name] for name, facts in plan.documents.items()}
+        sources |= task.shared if isinstance(task, Procedure) else {}
+        own = digests(task)
+        prompts, asked = found.prompts | own.prompts, found.questions | own.questions
+        found = replace(own, prompts=prompts, questions=asked, documents={}, annotations={})
+        questions = shards.questions + sum(map(len, plan.orders.values()))
+        documents = shards.documents + len(plan.documents)
+        shards = Shards(each, shards.number + 1, documents, questions, known.hexdigest(), lines.hexdigest())
+        notes += task.notes
+    assert first is not None, "there is a document"
+    spec = replace(first.spec, documents=(), questions=kinds)
+    cut = Cut(spec, found, shards, plans, sources)
+    if corpus is not None:
+        cut.copies = partial(_copies, corpus, request)
+    weakref.finalize(cut, plans.close)
+    return cut, first, tuple(notes)
+
+
+def check_shared(folder: ShardedFolder, outline: Manifest, now_is: Digests, documents: dict[str, str]) -> None:
+    """Raise a RunError if what a shard's answers depend on is not as the run and the plan of its documents have it."""
+    # Another shard's documents may be of another kind, with questions of their own.
+    asked = {name: known for name, known in outline.digests.questions.items() if name in now_is.questions}
+    outline.digests = replace(outline.digests, questions=asked, documents=documents)
+    check_unchanged(folder, outline, now_is)
+
+
+def task_of(workspace: Workspace, folder: ShardedFolder, index: int) -> Task:
+    """The task of a shard."""
+    plan, shard = folder.plan(index), folder.shard(index)
+    spec = replace(folder.outline().spec, documents=tuple(plan.documents), questions=plan.questions)
+    if folder.outline().corpus is not None:
+        workspace = workspace.holding(KeptDocuments(shard.path).checked(plan.documents))
+    return make_task(spec, workspace, shard)

@@ -1,15 +1,13 @@
-"""The request for a run, its spec, and the prepared run: a task with its data, for a new or a resumed run."""
+"""The request for a run, and the spec that it makes."""
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec.structs import replace
 
-from genaipa.errors import DataError, OptionError, RunError, UnknownNameError, UsageError
+from genaipa.errors import OptionError, UnknownNameError, UsageError
 from genaipa.execution.observer import Observer
 from genaipa.execution.task_spec import slice_of, task_spec
 from genaipa.kinds import DEFAULT, kind_of, kinds
@@ -17,35 +15,22 @@ from genaipa.plugins import load
 from genaipa.policies.document import Document
 from genaipa.policies.given import GIVEN, UNNAMED, needs_company
 from genaipa.questions.sets import WORDINGS
-from genaipa.runs import provenance
 from genaipa.runs.experiments import DEFAULT_EXPERIMENT, EXPERIMENTS
-from genaipa.runs.finding import run_folders
-from genaipa.runs.folder import RunFolder, now
 from genaipa.runs.records import (
-    FORMAT,
     INITIALIZATIONS,
     NEUTRAL,
-    Digests,
-    Manifest,
     RunSpec,
 )
 from genaipa.systems.base import Sampling
 from genaipa.systems.catalog import resolve
 from genaipa.systems.provider import find_provider
-from genaipa.tasks.catalog import identity
 from genaipa.tasks.prompts import set_names
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable
 
     from genaipa.policies.document import DocumentKind
-    from genaipa.runs.corpus import CorpusFacts
-    from genaipa.runs.records import Shards
-    from genaipa.tasks.base import Task
     from genaipa.workspace import Workspace
-
-_BEGUN_WITH = ("systems", "documents", "questions", "prompts", "task")
-"""Kinds of digests that a run's answers depend on; annotations may change without touching them."""
 
 
 class RunRequest(Sampling, frozen=True, forbid_unknown_fields=True):
@@ -93,115 +78,6 @@ _AS_THEY_ARE = (
     *Sampling.__struct_fields__,
 )
 """Fields of a request that are the spec's."""
-
-
-@dataclass
-class PreparedRun:
-    """A run that can be asked; `folder` is None until a new one is opened."""
-
-    task: Task
-    name: str
-    folder: RunFolder | None = None
-    offline: bool = False
-    corpus: CorpusFacts | None = None
-
-    @property
-    def workspace(self) -> Workspace:
-        """The workspace that has the run."""
-        return self.task.workspace
-
-    @property
-    def spec(self) -> RunSpec:
-        """The spec of the run."""
-        return self.task.spec
-
-    @property
-    def subject(self) -> str:
-        """The documents that are asked about, by name or number; empty for a task without any."""
-        return self.corpus.in_words if self.corpus else ", ".join(self.spec.documents)
-
-    @property
-    def times(self) -> float:
-        """The size of the run as a multiple of its `task`."""
-        return 1.0
-
-    @property
-    def complete(self) -> bool:
-        """Whether everything was answered before."""
-        return self.folder is not None and self.folder.is_complete()
-
-    def cap(self, given: float | None) -> float | None:
-        """The spending cap in effect, in US dollars: the one given now (infinity lifts it), else the run's own."""
-        if given is None:
-            return self.folder.outline().max_cost if self.folder else None
-        return None if math.isinf(given) else given
-
-    def open(self) -> RunFolder:
-        """The run folder, made now if the run is new."""
-        if self.folder is None:
-            self.folder = RunFolder.create(self.workspace.runs, self.manifest())
-        return self.folder
-
-    def manifest(self) -> Manifest:
-        """The manifest of a new run."""
-        commit, dirty = provenance.commit()
-        return Manifest(
-            format=FORMAT,
-            name=self.name,
-            status="running",
-            created=now(),
-            updated=now(),
-            spec=self.spec,
-            digests=digests(self.task),
-            documents=dict(self.task.facts),
-            systems={},
-            orders=self.task.orders,
-            versions=provenance.versions(),
-            commit=commit,
-            dirty=dirty,
-            planned=0 if self.task.orders else self.task.planned(),
-            corpus=self.corpus,
-        )
-
-
-def digests(task: Task) -> Digests:
-    """Digests of everything that replies depend on: the task's data, its file, and the system behind each name."""
-    return replace(
-        task.digests,
-        systems={name: resolve(name, task.workspace).identity for name in task.spec.systems},
-        task={**task.digests.task, **identity(task)},
-    )
-
-
-def check_unchanged(folder: RunFolder, manifest: Manifest, now_is: Digests) -> None:
-    """Raise a RunError, naming what it is, if anything that the run's answers depend on has changed."""
-    for kind in _BEGUN_WITH:
-        before, after = getattr(manifest.digests, kind), getattr(now_is, kind)
-        changed = sorted(name for name in before if before[name] != after.get(name))
-        if changed:
-            kept = f" (as it was, it is in {folder.path / kind})" if (folder.path / kind).is_dir() else ""
-            raise RunError(
-                f"{folder.name} can't go on: {kind.removesuffix('s')} '{changed[0]}' has changed since it was begun. "
-                f"Put it back{kept}, or begin a new run."
-            )
-
-
-def same_plan(
-    workspace: Workspace, spec: RunSpec, now_is: Digests | None, name: str | None, shards: Shards | None = None
-) -> RunFolder | None:
-    """The newest run of this very plan and data (and name, if one is given); None if there is none."""
-    for folder in reversed(run_folders(workspace)):
-        try:
-            manifest = folder.outline()
-        except DataError:
-            # A damaged run is named by `genaipa runs` and `validate`; it must not block another.
-            continue
-        same_data = now_is is None or all(
-            getattr(manifest.digests, kind) == getattr(now_is, kind) for kind in _BEGUN_WITH
-        )
-        if (manifest.spec, manifest.shards) == (spec, shards) and same_data and name in (None, manifest.name):
-            return folder
-    return None
 
 
 def make_spec(workspace: Workspace, request: RunRequest, observer: Observer) -> RunSpec:

@@ -20,8 +20,8 @@ from genaipa.systems.catalog import resolve
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from genaipa.execution.prepare import PreparedRun
     from genaipa.execution.ready import Started
-    from genaipa.execution.request import PreparedRun
     from genaipa.runs.folder import RunFolder
     from genaipa.runs.records import Record
     from genaipa.runs.tally import Tally

@@ -243,7 +243,7 @@ def test_a_large_corpus_is_kept_in_shards(corpus: Path) -> None:
     assert sizes == [500, 500, 500, 500, 1]
     assert prepare(find_workspace(), request, Observer()).open().path == folder.path
     corpus.write_text(corpus.read_text().partition("\n")[2])
-    assert not hasattr(prepare(find_workspace(), request, Observer()), "cut")
+    assert prepare(find_workspace(), request, Observer()).cut is None
 
 
 def test_answers_to_a_question_are_listed_in_part(genaipa: Callable[..., Finished]) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from genaipa.execution import run as runner
-from genaipa.execution.request import PreparedRun
+from genaipa.execution.prepare import PreparedRun
 from genaipa.runs.records import INITIALIZATIONS, RunSpec
 from genaipa.tasks.catalog import make_task
 from genaipa.workspace import Workspace, find_workspace

@@ -54,7 +54,7 @@ def _run(workspace: Workspace) -> RunFolder:
     from genaipa.execution.engine import RunLimits
     from genaipa.execution.prepare import prepare
     from genaipa.execution.request import RunRequest
-    from genaipa.execution.shards.run import ask
+    from genaipa.execution.shards import ask
 
     request = RunRequest(SYSTEMS, (POLICY,), experiment="quality", name=NAME, offline=True)
     prepared = prepare(workspace, request)

@@ -10,8 +10,8 @@ from genaipa.cli.terminal.tally import tokens
 
 if TYPE_CHECKING:
     from genaipa.execution.estimate import Estimate
+    from genaipa.execution.prepare import PreparedRun
     from genaipa.execution.ready import Ready
-    from genaipa.execution.request import PreparedRun
     from genaipa.tasks.base import Task
 
 _CENT = 0.01

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from genaipa.execution.batches.batched import Batching
     from genaipa.execution.engine import RunLimits
     from genaipa.execution.places import On
-    from genaipa.execution.request import PreparedRun, RunRequest
+    from genaipa.execution.prepare import PreparedRun
+    from genaipa.execution.request import RunRequest
     from genaipa.execution.run import Outcome
 
 PARTIAL, CAPPED, INTERRUPTED = 3, SpendingCapError.exit_code, 130
@@ -172,16 +173,15 @@ def _prepared(context: typer.Context, observer: TerminalObserver) -> PreparedRun
 
 def _part(options: Mapping[str, Any], prepared: PreparedRun, observer: TerminalObserver) -> PreparedRun:
     """The run; only the shards that the options name are carried out here."""
-    from genaipa.execution.shards.request import ShardedRun
-
     if options["shards"] is None:
         return prepared
-    if not isinstance(prepared, ShardedRun):
+    if prepared.shards is None:
         raise UsageError("--shards is for a run of shards, and this one has none; begin one with --shard DOCUMENTS.")
     which, _, parts = options["shards"].partition("/")
     prepared.part = int(which), int(parts)
-    if int(which) > prepared.number:
-        observer.said(f"part {which} of {parts} has nothing to do: the run has {number(prepared.number, 'shard')}.")
+    if int(which) > prepared.shards.number:
+        has = number(prepared.shards.number, "shard")
+        observer.said(f"part {which} of {parts} has nothing to do: the run has {has}.")
     return prepared
 
 
@@ -265,9 +265,8 @@ def carry_out(
     from genaipa.cli.commands import run_summary
     from genaipa.cli.terminal.progress import interrupted
     from genaipa.execution.places import no_shards
-    from genaipa.execution.shards.request import ShardedRun
 
-    if on is not None and not isinstance(prepared, ShardedRun):
+    if on is not None and prepared.shards is None:
         raise no_shards()
     if prepared.complete:
         return run_summary.already_complete(prepared, json=json)
@@ -283,7 +282,7 @@ def carry_out(
 async def _promptly(prepared: PreparedRun, limits: RunLimits, observer: TerminalObserver, on: On | None) -> Outcome:
     """Carry out a run that Ctrl-C stops also while a document is cut into parts."""
     from genaipa.cli.terminal.stopping import promptly
-    from genaipa.execution.shards.run import ask
+    from genaipa.execution.shards import ask
 
     with promptly():
         return await ask(prepared, limits, observer, on)

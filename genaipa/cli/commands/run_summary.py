@@ -18,7 +18,7 @@ from genaipa.systems.provider import find_provider, short_names
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from genaipa.execution.request import PreparedRun
+    from genaipa.execution.prepare import PreparedRun
     from genaipa.execution.run import Outcome
     from genaipa.runs.folder import RunFolder
     from genaipa.runs.tally import Tally

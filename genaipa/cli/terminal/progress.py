@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     from rich.console import Console, ConsoleOptions, ConsoleRenderable
 
+    from genaipa.execution.prepare import PreparedRun
     from genaipa.execution.ready import Ready
-    from genaipa.execution.request import PreparedRun
     from genaipa.runs.folder import RunFolder
     from genaipa.runs.records import Record, RunSpec
 

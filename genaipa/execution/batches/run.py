@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from genaipa.execution.engine import Engine
     from genaipa.execution.observer import Observer
+    from genaipa.execution.prepare import PreparedRun
     from genaipa.execution.ready import Ready
-    from genaipa.execution.request import PreparedRun
     from genaipa.runs.folder import RunFolder
     from genaipa.runs.records import RunStatus
     from genaipa.workspace import Workspace

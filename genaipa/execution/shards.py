@@ -17,10 +17,9 @@ from genaipa.errors import GenaipaError, NoRoomError, NotReadyError, OtherAccoun
 from genaipa.execution.engine import RunLimits
 from genaipa.execution.observer import Observer
 from genaipa.execution.places import check_servers, no_shards, shared_out, workers_at
+from genaipa.execution.prepare import PreparedRun, check_shared, check_unchanged, digests, task_of
 from genaipa.execution.ready import Started
-from genaipa.execution.request import PreparedRun, check_unchanged, digests
 from genaipa.execution.run import Outcome, carry_out, check_cap, ready_systems
-from genaipa.execution.shards.request import ShardedRun, check_shared, task_of
 from genaipa.runs.batches import batches_out, was_batched
 from genaipa.runs.folder import ANSWERS
 from genaipa.runs.records import RunStatus
@@ -59,7 +58,7 @@ async def ask(
     the shards under way stop in order first.
     """
     limits, observer = limits or RunLimits(), observer or Observer()
-    if not isinstance(run, ShardedRun):
+    if run.cut is None:
         if on is not None:
             raise no_shards()
         return await carry_out(run, limits, observer)
@@ -73,11 +72,11 @@ async def ask(
             await (_here(run, whole) if on is None else _elsewhere(run, whole, on, held))
         finally:
             if whole.is_begun:
-                status, tally = run.settle(limits.max_cost)
-    return whole.outcome(status, tally, round(time.monotonic() - since, 3))
+                outcome = whole.end(since)
+    return outcome
 
 
-async def _here(run: ShardedRun, whole: Whole) -> None:
+async def _here(run: PreparedRun, whole: Whole) -> None:
     """Carry out the shards one after another in this event loop. Raises why none can be asked."""
     whole.begin()
     failed, ends = list[GenaipaError](), 0
@@ -103,7 +102,7 @@ async def _here(run: ShardedRun, whole: Whole) -> None:
         raise failed[0]
 
 
-async def _elsewhere(run: ShardedRun, whole: Whole, on: On, held: contextlib.ExitStack) -> None:
+async def _elsewhere(run: PreparedRun, whole: Whole, on: On, held: contextlib.ExitStack) -> None:
     """Have workers carry out the shards; connections to a server that all of them share are divided among them."""
     check_servers(run.spec.systems, on)
     ready = await ready_systems(run.task, offline=run.offline, asking=False, say=whole.said)
@@ -129,7 +128,7 @@ async def _elsewhere(run: ShardedRun, whole: Whole, on: On, held: contextlib.Exi
         whole.said(f"shard {index:05} was given up: {why}")
 
 
-def _in_order(run: ShardedRun) -> list[int]:
+def _in_order(run: PreparedRun) -> list[int]:
     """The shards to do; first any with batches out, whose account and cost decide what may be handed in."""
     to_do, folder = run.to_do(), run.sharded
     if not was_batched(folder.path):
@@ -176,10 +175,13 @@ class Whole(Jobs, Observer):
 
     noun = "shards"
 
-    def __init__(self, run: ShardedRun, limits: RunLimits, observer: Observer, held: contextlib.ExitStack) -> None:
+    def __init__(self, run: PreparedRun, limits: RunLimits, observer: Observer, held: contextlib.ExitStack) -> None:
         self.limits, self.is_begun = limits, False
         self._run, self._observer, self._held = run, observer, held
-        self._cap, self._share = limits.max_cost, run.share(limits.max_cost)
+        self._cap, self._all = limits.max_cost, run.part == (1, 1)
+        # Of a part of the shards it is their share.
+        own = len(run.own()) / max(1, run.shards.number) if run.shards else 1.0
+        self._share = self._cap if self._cap is None or self._all else self._cap * own
         self._display: Observer | None = None
         self._tally = Tally()
         self._purse = Purse(self._share)
@@ -196,19 +198,27 @@ class Whole(Jobs, Observer):
     def begin(self) -> None:
         """Open the run's folder, note that it goes on, and count what was spent."""
         self._run.open()
-        self.is_begun = True
-        self._tally, folder = self._run.begin(self._cap), self._run.sharded
+        folder, self.is_begun = self._run.sharded, True
+        self._tally = folder.progress()[1]
+        folder.note("running", self._tally, self._cap)
+        if not self._all:
+            self._tally = folder.counts(self._run.own())[0]
         if self._cap is not None:
             begun = (index for index in self._run.own() if folder.shard(index).is_begun)
             self._purse.held = {index: folder.shard(index).cost for index in begun}
 
-    def outcome(self, status: RunStatus, tally: Tally, elapsed: float) -> Outcome:
-        """The outcome of the run, which has this status and these counts now."""
+    def end(self, since: float) -> Outcome:
+        """Note how far the run is, now that nobody asks here; the outcome, of the time since then."""
+        status, tally = self._run.sharded.settle(self._cap)
+        # Of a part, other processes decide how the whole ends.
+        if not self._all and not self._run.to_do():
+            status = "complete"
         capped = self._capped if status != "complete" else ""
-        if capped and self._cap is not None and self._run.part == (1, 1):
+        if capped and self._cap is not None and self._all:
             # A shard's own cap was its grant.
             aside = f" and ${self._aside:.4f} set aside for batches" if self._aside else ""
             capped = f"{capped.partition(';')[0]}; ${tally.cost:.4f} of the cap of ${self._cap:.2f} is spent{aside}"
+        elapsed = round(time.monotonic() - since, 3)
         return Outcome("capped" if capped else status, tally, self._reasons, capped, self._needed, elapsed)
 
     # -- jobs --
