@@ -43,7 +43,8 @@ from genaipa.questions.annotations import read_annotations
 from genaipa.questions.sets import QuestionSet
 from genaipa.reports.gather import gather
 from genaipa.reports.provenance import versions
-from genaipa.reports.report import Report, add_results
+from genaipa.reports.report import Report
+from genaipa.reports.results import add_results
 from genaipa.runs import journal
 from genaipa.runs.batches import BATCHES, RESULTS
 from genaipa.runs.corpus import DOCUMENTS

@@ -17,7 +17,8 @@ from genaipa.archive.pack import FORMAT, PACK, REPORT, SCORES, Pack, put
 from genaipa.errors import DataError, GenaipaError, UsageError
 from genaipa.files.json_text import DAMAGE, why
 from genaipa.reports.gather import gather
-from genaipa.reports.report import Report, add_results
+from genaipa.reports.report import Report
+from genaipa.reports.results import add_results
 from genaipa.runs.selection import select
 from genaipa.scoring.exchange.importing import import_from
 from genaipa.scoring.people import FILE as DESK

@@ -124,7 +124,7 @@ def compare(
     sides = [sources_of(here, name) for name in names]
     if len({frozenset((source.folder.name, source.systems) for source in sources) for sources in sides}) == 1:
         raise UsageError(f"'{names[0]}' and '{names[1]}' are the same; name two systems, two runs, or RUN:SYSTEM.")
-    found = gather_scored(here, merged([*sides[0], *sides[1]]), excluded=excluded)
+    found = gather_scored(here, merged([*sides[0], *sides[1]]), excluded=excluded, scores_alone=True)
     ours, theirs = (
         side(here, name, sources, found.frame, experiments) for name, sources in zip(names, sides, strict=True)
     )

@@ -24,7 +24,6 @@ from genaipa.runs.inputs import Inputs
 from genaipa.runs.records import MeasuredHead, conversation_of
 from genaipa.runs.redactions import withheld
 from genaipa.scoring.current import in_effect
-from genaipa.scoring.evidence.abstention import stance
 from genaipa.scoring.people import load_people
 from genaipa.scoring.published import published_scores
 from genaipa.scoring.rubric import Rubric, guidelines_digest, load_rubric, shipped_rubric
@@ -39,6 +38,7 @@ if TYPE_CHECKING:
     from genaipa.reports.results import Results
     from genaipa.runs.audit import Finding
     from genaipa.runs.groups import Groups
+    from genaipa.runs.inputs import Shared
     from genaipa.runs.selection import Source
     from genaipa.scoring.events import Event
     from genaipa.scoring.store import Store
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 class Gathered:
     """The tidy table, and the texts and facts that a report shows beside it.
 
-    `documents` are those that the runs asked about, by name; of one whose text is withheld, its statistics.
+    `documents` are what the runs asked about, by name; of one whose text is withheld, its statistics.
     `questions` (id → text, with its placeholder) and `categories` (id → name) are in the order of their sets.
     `findings` are the audits' of these runs.
     `problems` are sentences on unreadable files. `groups` are the documents' groups that are shown apart.
@@ -108,10 +108,12 @@ def gather(
     *,
     excluded: bool = False,
     corrected: bool = False,
+    scores_alone: bool = False,
 ) -> Gathered:
     """Everything that a report about these runs needs.
 
     `excluded` counts answers that audits exclude as well; `corrected` applies the corrections of annotated answers.
+    `scores_alone` reads no reply for what it claims: the column `claims_silence` is left empty.
     """
     if not sources:
         raise UsageError(
@@ -121,8 +123,9 @@ def gather(
     # Its tidy table is made once everything is read.
     gathered = Gathered(pd.DataFrame(), list(sources), corrected=corrected, rubric=rubric)
     rows: defaultdict[str, list[Any]] = defaultdict(list)
+    shared: Shared = {}
     for source in (one for one in sources if kind_of(one.manifest.spec.kind).people):
-        _Run(workspace, source, gathered).add_to(rows)
+        _Run(workspace, source, gathered, shared, scores_alone=scores_alone).add_to(rows)
     wanted = {digest for digest in rows["answer"] if digest}
     gathered.log = _about(store, wanted) if store is not None and wanted else []
     people = load_people(workspace)
@@ -157,11 +160,16 @@ def _taken(gathered: Gathered, events: Iterable[Event], answers: pd.DataFrame) -
 
 
 def gather_scored(
-    workspace: Workspace, sources: Sequence[Source], *, excluded: bool = False, corrected: bool = False
+    workspace: Workspace,
+    sources: Sequence[Source],
+    *,
+    excluded: bool = False,
+    corrected: bool = False,
+    scores_alone: bool = False,
 ) -> Gathered:
     """`gather` with the scores of the workspace's own store, where there is one."""
     with existing_store(workspace) as store:
-        found = gather(workspace, sources, store, excluded=excluded, corrected=corrected)
+        found = gather(workspace, sources, store, excluded=excluded, corrected=corrected, scores_alone=scores_alone)
         state = store.chained() if store else None
         found.head = state.head if state else ""
     return found
@@ -220,9 +228,11 @@ def _scores(events: Sequence[Event], rubric: Rubric) -> dict[str, Any]:
 class _Run:
     """One run on its way into the tidy table."""
 
-    def __init__(self, workspace: Workspace, source: Source, gathered: Gathered) -> None:
-        self._source, self._gathered = source, gathered
-        self._inputs = Inputs(workspace, source.folder)
+    def __init__(
+        self, workspace: Workspace, source: Source, gathered: Gathered, shared: Shared, *, scores_alone: bool
+    ) -> None:
+        self._source, self._gathered, self._scores_alone = source, gathered, scores_alone
+        self._inputs = Inputs(workspace, source.folder, shared)
         derived = ("counted", "m_all_positive", "m_all_negative")
         self._columns = [name for name in tidy_table.columns(gathered.rubric.metrics) if name not in derived]
         manifest = source.manifest
@@ -297,7 +307,7 @@ class _Run:
             "repetition": line.repetition,
             **self._place(line.system, line.document, line.repetition, line.question),
             "status": line.status,
-            "claims_silence": self._claims_silence(line),
+            "claims_silence": "" if self._scores_alone else self._claims_silence(line),
             "prompt_cut": "yes" if line.prompt_cut else "",
             "answer": line.digest if line.status != "failed" else "",
             "seconds": line.seconds,
@@ -361,6 +371,8 @@ class _Run:
         if line.reply is None:
             return self._stances.get(line.key, "no")
         if line.digest not in self._claims:
+            from genaipa.scoring.evidence.abstention import stance  # its expressions take long to compile
+
             self._claims[line.digest] = stance(line.reply)
         return self._claims[line.digest]
 

@@ -16,7 +16,7 @@ from genaipa.reports.figures.figure import FORMATS
 from genaipa.reports.figures.scope import Scope
 from genaipa.reports.gather import gather_scored
 from genaipa.reports.render import as_rows
-from genaipa.reports.results import by_rule
+from genaipa.reports.results import add_results
 from genaipa.runs.finding import find_run
 from genaipa.runs.groups import groups_of
 from genaipa.runs.run import Runs, chosen
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from genaipa.reports.table import Table
     from genaipa.runs.filters import Filters
     from genaipa.runs.selection import Source
-    from genaipa.workspace import Workspace, WorkspaceLike
+    from genaipa.workspace import WorkspaceLike
 
 
 @dataclass(frozen=True, repr=False)
@@ -199,13 +199,6 @@ def report(
     if folder is not None:
         made.write(Path(folder), tell=tell)
     return made
-
-
-def add_results(workspace: Workspace, gathered: Gathered) -> Gathered:
-    """Add the results of the runs among those gathered that are scored by a rule."""
-    gathered.by_rule = [one(workspace, gathered.sources) for one in by_rule(gathered.sources)]
-    gathered.problems += [problem for one in gathered.by_rule for problem in one.problems]
-    return gathered
 
 
 def _of_other_tasks(sources: Sequence[Source]) -> list[str]:

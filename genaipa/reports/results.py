@@ -61,3 +61,10 @@ def by_rule(sources: Sequence[Source]) -> list[type[Results]]:
     """The classes of the kinds of these runs that have results of their own, each once."""
     targets = dict.fromkeys(kind_of(source.manifest.spec.kind).results for source in sources)
     return [load(target) for target in targets if target]
+
+
+def add_results(workspace: Workspace, gathered: Gathered) -> Gathered:
+    """Add the results of the runs among those gathered that are scored by a rule."""
+    gathered.by_rule = [one(workspace, gathered.sources) for one in by_rule(gathered.sources)]
+    gathered.problems += [problem for one in gathered.by_rule for problem in one.problems]
+    return gathered

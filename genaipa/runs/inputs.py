@@ -41,6 +41,9 @@ if TYPE_CHECKING:
     from genaipa.runs.records import Record
     from genaipa.workspace import Workspace
 
+    Shared = dict[tuple[object, ...], Annotations | None]
+    """Annotated answers by what they depend on, beside the workspace."""
+
 
 _BEGINNINGS = (200, 50, 15)
 """Characters of a part by which it is found in the message that announces it; a part may be a short one."""
@@ -56,11 +59,13 @@ class _Begun(msgspec.Struct):
 class Inputs:
     """The inputs of one run; a DataError if its manifest can't be used.
 
-    `problems` are sentences on unreadable files; an answer can be scored without it.
+    `problems` are sentences on unreadable files; an answer can be scored without it. `shared` are the workspace's
+    annotated answers that inputs of other runs found for the same texts and questions; these inputs add theirs.
     """
 
-    def __init__(self, workspace: Workspace, folder: RunFolder) -> None:
+    def __init__(self, workspace: Workspace, folder: RunFolder, shared: Shared | None = None) -> None:
         self.workspace, self.folder = workspace, folder
+        self._shared = {} if shared is None else shared
         self.manifest = folder.manifest()
         self.problems: list[str] = []
         self._kept = folder.kept_documents
@@ -153,6 +158,16 @@ class Inputs:
         found, asked = self._annotations(document), self.questions(document)
         if found is None or asked is None:
             return found
+        basis = self._basis(document)
+        if found is self._shared.get(basis):
+            basis = ("corrected", *basis)
+            if basis not in self._shared:
+                self._shared[basis] = self._with_corrections(document, found, asked)
+            return self._shared[basis]
+        return self._with_corrections(document, found, asked)
+
+    def _with_corrections(self, document: str, found: Annotations, asked: QuestionSet) -> Annotations | None:
+        """These annotated answers with the corrections; without them where these can't be read, which is noted."""
         try:
             about = self.document(document)
             if texts := self._texts():
@@ -169,10 +184,13 @@ class Inputs:
     def _find_annotations(self, document: str) -> Annotations | None:
         """The workspace's annotations where it holds the same text, else the run's copy; of the questions asked."""
         try:
-            held = self.document(document) if self._kept else self._held(document)
+            held, basis = self.document(document) if self._kept else self._held(document), self._basis(document)
+            if basis in self._shared:
+                return self._shared[basis]
             known = find_annotations(self.workspace, held, self._texts()) if held is not None else None
             if held is not None and known is not None and known.of_this_text:
-                return self._of_asked(document, known.annotations, known.asked)
+                self._shared[basis] = self._of_asked(document, known.annotations, known.asked)
+                return self._shared[basis]
             path = self.folder.near(document).path / "annotations" / f"{document}.yaml"
             kept = read_annotations(path) if path.is_file() else None
             if kept is None or (kept.digest != self.manifest.documents[document].digest and (kept.digest or known)):
@@ -182,6 +200,12 @@ class Inputs:
         except DataError as error:
             self.problems.append(f"{error} Answers about {document} are shown without annotated ones.")
             return None
+
+    def _basis(self, document: str) -> tuple[object, ...]:
+        """What the workspace's annotated answers about a document depend on."""
+        facts, asked = self.manifest.documents[document], self.questions(document)
+        questions = hashlib.sha256(msgspec.json.encode(asked)).digest()
+        return document, facts.digest, facts.company, self.manifest.spec.questions.get(document), questions
 
     def _annotated_texts(self) -> dict[str, str] | None:
         """Texts about which the workspace has annotated answers, for documents of a corpus; None for any others."""

@@ -124,9 +124,9 @@ def _gathered(workspace: Workspace, names: tuple[str, ...], only: Filters, *, ex
     sources = select(workspace, names, only)
     check_packages()
     from genaipa.reports.gather import gather_scored
-    from genaipa.reports.report import add_results
+    from genaipa.reports.results import add_results
 
-    found = gather_scored(workspace, sources, excluded=excluded)
+    found = gather_scored(workspace, sources, excluded=excluded, scores_alone=True)
     if not only.documents and not only.experiments:
         add_results(workspace, found)
     return found
