@@ -6,7 +6,7 @@
         def load(self, split): …
 
 A reply names the label, or the labels, in one field of a JSON object. Measures, each label's F1, baselines and the head
-of an encoder follow from the labels, but for those that the suite sets itself.
+of an encoder follow from the labels, unless the suite sets its own.
 """
 
 from __future__ import annotations

@@ -438,4 +438,4 @@ def root(falling: Callable[[float], float], low: float, high: float) -> float:
     """
     while low < (middle := (low + high) / 2) < high:
         low, high = (middle, high) if falling(middle) > 0 else (low, middle)
-    return middle
+    return float(middle)
