@@ -73,7 +73,7 @@ def _loaded(suite: Suite) -> tuple[Material, tuple[str, ...] | msgspec.UnsetType
 
 
 def _chosen(suite: Suite) -> Material:
-    """The split that is asked; the error of one that is not here names those that are."""
+    """The split that is asked; the error of one that is not here names all that are."""
     try:
         return suite.load(suite.plan.split)
     except DataError:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 import threading
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -178,12 +177,11 @@ class Encoder:
         of = f"{_named(suite)}: {len(learnt.items):,} items, stopped by {len(valid.items):,}"
         done: dict[str, Trained] = {}
         predicted: dict[str, list[list[Any]]] = {}
+        session = _Session(seed, settings, scratch, learnt, valid, say)
         for part in self.head.parts:
             said = f"{part.name}, " if part.name else ""
             say(f"{said}fine-tuning on {of}")
-            done[part.name] = self._train(
-                part, _Session(seed, settings, scratch, learnt, valid, partial(_say, say, said))
-            )
+            done[part.name] = self._train(part, session)
             predicted[part.name] = _grouped(done[part.name].predictions, _examples(part, suite.material))
         last = done[self.head.parts[-1].name]
         return Kept(
@@ -209,6 +207,9 @@ class Encoder:
         def figure(found: Sequence[Any]) -> float:
             return self._figure(part, session.valid, _grouped(found, valid))
 
+        def say(how_far: str) -> None:
+            session.say(f"{part.name}, {how_far}" if part.name else how_far)
+
         job = Job(
             model=self.model,
             kind=part.kind,
@@ -219,7 +220,7 @@ class Encoder:
             figure=figure,
             settings=session.settings,
             scratch=session.scratch,
-            say=session.say,
+            say=say,
             over=suite.asking.over,
         )
         try:
@@ -257,10 +258,6 @@ class _Session(NamedTuple):
     learnt: Material
     valid: Material
     say: Callable[[str], None]
-
-
-def _say(say: Callable[[str], None], part: str, how_far: str) -> None:
-    say(f"{part}{how_far}")
 
 
 def folder_name(model: str) -> str:

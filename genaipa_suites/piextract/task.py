@@ -6,7 +6,7 @@ import json
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
-from genaipa_suites.baseline import Baseline
+from genaipa_suites.baseline import Baseline, of_item
 from genaipa_suites.encoders.kinds import Example, Head, Part
 from genaipa_suites.linear import tagger
 from genaipa_suites.piextract.data import LAYERS, SOURCE, SPLITS, TITLE, load
@@ -36,15 +36,6 @@ def reply(tokens: Sequence[str], spans: Spans, *, places: bool = False) -> str:
     texts = {layer: [" ".join(tokens[start:end]) for start, end in own] for layer, own in each.items()}
     at = {"at": {layer: [start for start, _ in own] for layer, own in each.items()}} if places else {}
     return json.dumps({**texts, **at}, ensure_ascii=False)
-
-
-def _no_spans(_suite: Suite) -> Callable[[Item], str]:
-    nothing = reply([], dict.fromkeys(LAYERS, ()))
-    return lambda _item: nothing
-
-
-def _gold_texts(_suite: Suite) -> Callable[[Item], str]:
-    return lambda item: reply(tokens_of(item), item.gold)
 
 
 def _dictionary(suite: Suite) -> Callable[[Item], str]:
@@ -95,7 +86,7 @@ def _linear_tagger(suite: Suite) -> Callable[[Item], str]:
 
 
 BASELINES = (
-    Baseline("no-spans", "floor", "no span in any layer", _no_spans),
+    Baseline("no-spans", "floor", "no span in any layer", of_item(lambda _item: reply([], dict.fromkeys(LAYERS, ())))),
     Baseline("dictionary", "trained", "every text that is a span in the train split, the longest first", _dictionary),
     Baseline(
         "linear-tagger",
@@ -107,7 +98,7 @@ BASELINES = (
         "ceiling",
         "ceiling",
         "the gold spans, said as texts as every system has to: a text said twice in a sentence may be placed wrongly",
-        _gold_texts,
+        of_item(lambda item: reply(tokens_of(item), item.gold)),
     ),
 )
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from genaipa_suites.baseline import Baseline
+from genaipa_suites.baseline import Baseline, of_item
 from genaipa_suites.encoders.kinds import Example, Head, Part
 from genaipa_suites.linear import single_label, tagger
 from genaipa_suites.material import Given, Item, Material
@@ -51,16 +52,8 @@ def best_reply(item: Item, *, places: bool) -> str:
     return reply(row["intent"], spans, item.shown["text"].split(), places=places)
 
 
-def _majority(suite: Suite) -> Callable[[Item], str]:  # noqa: ARG001 - it needs none
-    return lambda item: reply(OTHER, (), [])  # noqa: ARG005 - that is the point
-
-
-def _gold_intent(suite: Suite) -> Callable[[Item], str]:  # noqa: ARG001 - the gold is the item's
-    return lambda item: reply(best_row(item)["intent"], (), [], intents=[row["intent"] for row in item.gold])
-
-
-def _ceiling(suite: Suite) -> Callable[[Item], str]:  # noqa: ARG001 - the gold is the item's
-    return lambda item: best_reply(item, places=True)
+def _gold_intents(item: Item) -> str:
+    return reply(best_row(item)["intent"], (), [], intents=[row["intent"] for row in item.gold])
 
 
 def _intent_model(suite: Suite) -> Callable[[str], str]:
@@ -92,13 +85,15 @@ def _linear_tagger(suite: Suite) -> Callable[[Item], str]:
 
 
 BASELINES = (
-    Baseline("majority", "floor", "the intent Other everywhere, and no slots", _majority),
-    Baseline("gold-intent", "ceiling", "the gold intent of every row, and no slots", _gold_intent),
+    Baseline(
+        "majority", "floor", "the intent Other everywhere, and no slots", of_item(lambda _item: reply(OTHER, (), []))
+    ),
+    Baseline("gold-intent", "ceiling", "the gold intent of every row, and no slots", of_item(_gold_intents)),
     Baseline(
         "ceiling",
         "ceiling",
         "for each distinct sentence its most frequent gold intent, and the slots of the first row with it",
-        _ceiling,
+        of_item(partial(best_reply, places=True)),
     ),
     Baseline("tfidf", "trained", "intent: TF-IDF of one and two words, linear SVM (C = 1); no slots", _tfidf),
     Baseline(

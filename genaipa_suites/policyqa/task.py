@@ -7,7 +7,7 @@ import re
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from genaipa_suites.baseline import Baseline
+from genaipa_suites.baseline import Baseline, of_item
 from genaipa_suites.encoders.kinds import Example, Head, Part
 from genaipa_suites.material import NOT_IN_THE_TEXT, Given, Item, Material
 from genaipa_suites.policyqa import data
@@ -48,16 +48,8 @@ def reply(answer: str) -> str:
     return json.dumps({"answer": answer}, ensure_ascii=False)
 
 
-def _whole(item: Item) -> str:
-    return str(item.shown["text"])
-
-
 def _first(item: Item) -> str:
-    return next(iter(sentences(item.shown["text"])), "")
-
-
-def _longest(item: Item) -> str:
-    return max(sentences(item.shown["text"]), key=len, default="")
+    return reply(next(iter(sentences(item.shown["text"])), ""))
 
 
 def _overlap(item: Item) -> str:
@@ -66,15 +58,11 @@ def _overlap(item: Item) -> str:
     def common(sentence: str) -> int:
         return sum((Counter(words_of(sentence)) & asked).values())
 
-    return max(sentences(item.shown["text"]), key=common, default="")
+    return reply(max(sentences(item.shown["text"]), key=common, default=""))
 
 
-def _nothing(item: Item) -> str:  # noqa: ARG001 - that is the point
-    return ""
-
-
-def _always(answer: Callable[[Item], str]) -> Callable[[Suite], Callable[[Item], str]]:
-    return lambda _suite: lambda item: reply(answer(item))
+def _longest(item: Item) -> str:
+    return reply(max(sentences(item.shown["text"]), key=len, default=""))
 
 
 def _ceiling(suite: Suite) -> Callable[[Item], str]:
@@ -91,11 +79,11 @@ def _ceiling(suite: Suite) -> Callable[[Item], str]:
 
 
 BASELINES = (
-    Baseline("empty", "floor", "no answer", _always(_nothing)),
-    Baseline("whole-segment", "floor", "the whole segment", _always(_whole)),
-    Baseline("first-sentence", "floor", "the segment's first sentence", _always(_first)),
-    Baseline("longest-sentence", "floor", "the segment's longest sentence, by characters", _always(_longest)),
-    Baseline("best-overlap", "rule", "the first sentence that shares most words with the question", _always(_overlap)),
+    Baseline("empty", "floor", "no answer", of_item(lambda _item: reply(""))),
+    Baseline("whole-segment", "floor", "the whole segment", of_item(lambda item: reply(item.shown["text"]))),
+    Baseline("first-sentence", "floor", "the segment's first sentence", of_item(_first)),
+    Baseline("longest-sentence", "floor", "the segment's longest sentence, by characters", of_item(_longest)),
+    Baseline("best-overlap", "rule", "the first sentence that shares most words with the question", of_item(_overlap)),
     Baseline("ceiling", "ceiling", "a right answer, the same wherever segment and question are", _ceiling),
 )
 

@@ -5,6 +5,7 @@ The positive class is *unanswerable*. No file says which questions are; the pape
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from genaipa_suites.measure import Measure, f1, precision, recall
@@ -73,14 +74,6 @@ def _wrong(outcome: Outcome, *, unanswerable: bool) -> tuple[float, float]:
     return float(_said(outcome) is not unanswerable), 1.0
 
 
-def _false_answer(outcome: Outcome) -> tuple[float, float]:
-    return _wrong(outcome, unanswerable=True)
-
-
-def _false_silence(outcome: Outcome) -> tuple[float, float]:
-    return _wrong(outcome, unanswerable=False)
-
-
 def answerability(prefix: str = "") -> tuple[Measure, ...]:
     """F1, precision, recall of *unanswerable*, accuracy, and both rates of error."""
     about = "Unanswerable is the positive class" + (", said by an empty list." if prefix else ".")
@@ -98,12 +91,12 @@ def answerability(prefix: str = "") -> tuple[Measure, ...]:
             f"{prefix}false_answer_rate",
             "False answers",
             "Share of unanswerable questions not labelled so; a fault is one. Lower is better.",
-            _false_answer,
+            partial(_wrong, unanswerable=True),
         ),
         Measure(
             f"{prefix}false_silence_rate",
             "False silence",
             "Share of answerable questions labelled unanswerable; a fault is one. Lower is better.",
-            _false_silence,
+            partial(_wrong, unanswerable=False),
         ),
     )

