@@ -1,27 +1,273 @@
-"""Fetch the published files and convert them into genaipa's own, where every command finds them."""
+"""Fetch the published files, and convert documents, questions and annotated answers into genaipa's own.
+
+Documents have both published segmentations of each policy; annotated answers come in five spellings of one table, and
+with references written in a dozen ways.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import re
+from collections import defaultdict
 from dataclasses import replace
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 import msgspec
 import yaml
 
 from genaipa.datasets.snapshot import key_of, write
+from genaipa.errors import DataError
+from genaipa.files.strict_yaml import digest, read_text
+from genaipa.policies.document import About
+from genaipa.questions.annotations import AnnotatedAnswer, Annotations, Silent
+from genaipa.questions.sets import Question, QuestionSet
+from genaipa.scoring.evidence.abstention import leaves_open
 from genaipa.workspace import pulled
-from genaipa_study.convert import (
-    DEFECTS,
-    convert_annotations,
-    convert_document,
-    convert_questions,
-    convert_regulation_questions,
-)
-from genaipa_study.files import Tree, published
-from genaipa_study.layout import DOCUMENTS, POLICY_SET, REGULATION_SET
+from genaipa_study.files import LICENSE, Tree, published, read_table, source_url
+from genaipa_study.layout import DOCUMENTS, POLICY_IDS, POLICY_SET, REGULATION_IDS, REGULATION_SET
 
 if TYPE_CHECKING:
     from genaipa.datasets.base import Progress, Pulled
+
+PART_SETS = ("GPT-4", "BingAI&Bard")
+
+
+# "Part 3:" at the head of a segment; one segment has none, one lacks the colon.
+_HEADER = re.compile(r"\s*Part\s*\d+\s*:?")
+_WINDOW = 40
+"""Characters (white space aside) that place a segment which differs from the document."""
+
+
+def document_text(tree: Tree, name: str) -> str:
+    """The text as published, with the line ends that genaipa uses."""
+    return read_text(tree.folder / DOCUMENTS[name].path).replace("\r\n", "\n")
+
+
+def convert_document(tree: Tree, name: str) -> tuple[str, About, list[str]]:
+    """The text, its metadata, and sentences about segments that differ from it."""
+    published, text = DOCUMENTS[name], document_text(tree, name)
+    part_sets, notes = {}, []
+    for part_set in PART_SETS:
+        segments = _segments(tree, name, part_set)
+        if segments:
+            part_sets[part_set], inexact = locate(text, segments, f"{name}, {part_set}")
+            notes += inexact
+    about = About(
+        company=published.company,
+        kind=published.kind,
+        title=published.title,
+        source=source_url(published.path),
+        date=published.date,
+        license=LICENSE,
+        extraction="text as published by GenAIPABench; only line ends were changed",
+        digest=hashlib.sha256(text.encode()).hexdigest(),
+        part_sets=part_sets,
+    )
+    return text, about, notes
+
+
+def locate(text: str, segments: list[str], where: str) -> tuple[tuple[int, ...], list[str]]:
+    """The offsets at which the segments begin in the text, found in order and up to white space.
+
+    A segment that the text doesn't hold word for word is placed by its first words that it does hold, and a sentence
+    about it is returned beside the offsets; a DataError if there are no such words.
+    """
+    places = [place for place, character in enumerate(text) if not character.isspace()]
+    squeezed = "".join(text.split())
+    offsets, notes, after = [], [], 0
+    for number, segment in enumerate(segments, start=1):
+        sought = "".join(segment.split())
+        start = squeezed.find(sought, after)
+        if start >= 0:
+            after = start + len(sought)
+        else:
+            start, after = _nearest(squeezed, sought, after, f"{where}, Part {number}")
+            notes.append(f"{where}, Part {number}: differs from the document; placed by the first words that agree.")
+        offsets.append(places[start])
+    return tuple(offsets), notes
+
+
+def _nearest(squeezed: str, sought: str, after: int, where: str) -> tuple[int, int]:
+    """Start of a segment, and where to look for the next, by its first characters found in the text."""
+    for skipped in range(max(1, len(sought) - _WINDOW + 1)):
+        found = squeezed.find(sought[skipped : skipped + _WINDOW], after)
+        if found >= 0:
+            return max(found - skipped, after), found + 1
+    raise DataError(where, "the segment is not in its document.")
+
+
+def _segments(tree: Tree, name: str, part_set: str) -> list[str]:
+    """The texts of a published segmentation in order, without their headers."""
+    folder = f"Privacy Documents/Privacy Policy Segments/{part_set}/{name}-policy-text-segments/"
+    numbered = {}
+    for path in tree.blobs:
+        number = re.search(r"\d+", PurePosixPath(path).stem)
+        if path.startswith(folder) and number:
+            numbered[int(number.group())] = _HEADER.sub("", read_text(tree.folder / path), count=1)
+    return [numbered[number] for number in sorted(numbered)]
+
+
+# Stands at the head of the converted file, for who opens it.
+DEFECTS = """\
+# As published with GenAIPABench. Some paraphrases ask something else than their original: all of T_f1, UC_u1 and
+# PD_f3, the first of AEE_u1 and RC_u1, the second and third of SE_f1, the third of DM_f3 and SE_u1. The first two of
+# SE_u1 are the same.
+"""
+
+_POLICY_FOLDER = "Questions/Privacy Policy Questions/"
+# The table of the regulation questions themselves is a workbook; the annotated answers repeat them word for word.
+_REGULATION_QUESTIONS = "Annotated Answers/Regulation Answers/annotated_answers_GDPR.csv"
+
+
+def convert_questions(tree: Tree) -> QuestionSet:
+    """The 32 questions about a policy with their three paraphrases each; a DataError names file, row and column."""
+    path = _POLICY_FOLDER + "Questions.csv"
+    asked = {"id": ("id_question",), "category": ("category",), "text": ("question",)}
+    rows = read_table(tree.folder / path, asked, POLICY_IDS)
+    columns = {f"question_set_{n}": (f"question_set_{n}",) for n in (1, 2, 3)}
+    paraphrased = tree.folder / _POLICY_FOLDER / "Questions (Paraphrased).csv"
+    others = read_table(paraphrased, {"id": ("id_paraphrased",), **columns}, POLICY_IDS)
+    questions = tuple(
+        Question(
+            id=question,
+            category=question.split("_")[0],
+            origin="user" if question.endswith("u1") else "faq",
+            text=row["text"],
+            paraphrases=tuple(others[question][column] for column in columns),
+        )
+        for question, row in rows.items()
+    )
+    return QuestionSet(
+        name=POLICY_SET,
+        title="Questions about a privacy policy, as published with GenAIPABench",
+        kind="policy",
+        placeholder="the company",
+        source=source_url(path),
+        license=LICENSE,
+        categories={question.split("_")[0]: row["category"] for question, row in rows.items()},
+        questions=questions,
+    )
+
+
+def convert_regulation_questions(tree: Tree) -> QuestionSet:
+    """The six questions about a regulation, which have no published paraphrases.
+
+    They are published for the GDPR and, word for word but for its name, for the CCPA: the name is the placeholder.
+    """
+    columns = {"id": ("question id",), "text": ("questions",)}
+    rows = read_table(tree.folder / _REGULATION_QUESTIONS, columns, REGULATION_IDS)
+    return QuestionSet(
+        name=REGULATION_SET,
+        title="Questions about a regulation, as published with GenAIPABench",
+        kind="regulation",
+        placeholder="GDPR",
+        source=source_url(_REGULATION_QUESTIONS),
+        license=LICENSE,
+        categories={"PR": "Privacy Regulations"},
+        questions=tuple(
+            Question(id=question, category="PR", origin="faq", text=row["text"]) for question, row in rows.items()
+        ),
+    )
+
+
+_COLUMNS = {
+    "id": ("question id", "id_question"),
+    "question": ("question", "questions"),
+    "answer": ("annotated answer", "annotated_answer", "answer"),
+}
+
+# The reference of an answer where the document is silent.
+_SILENT = re.compile(r"\bN/A\b")
+# As in "Part 4", "policy.Part 4", "P3" and "ChatGPT: P6".
+_PART = re.compile(r"\bP(?:art\s*)?(\d+)\b")
+# As in "Article 4 & 9", "Articles 12-23", "§ 1798.140(c)(1)" and "§§ 1798.155 and 1798.150".
+_CITED = re.compile(r"(Articles?|§+)\s*(\d[\d.]*(?:\(\w+\))*(?:\s*(?:[-\u2013&,]|and)\s*\d[\d.]*(?:\(\w+\))*)*)")
+_NUMBERS = re.compile(r"(\d+(?:\.\d+)*)(?:\(\w+\))*(?:\s*[-\u2013]\s*(\d+(?:\.\d+)*))?")
+# How the two regulations number their sections: "Art. 32 GDPR…", "1798.155. …"
+_NUMBERED = re.compile(r"(?m)^(?:Art\. (\d+) |(1798\.\d+)\.\s)")
+
+
+def convert_annotations(tree: Tree, name: str) -> Annotations:
+    """The annotated answers of one of the seven documents; a DataError names file, row and column."""
+    document = DOCUMENTS[name]
+    policy = document.kind == "policy"
+    folder = "Privacy Policy Answers" if policy else "Regulation Answers"
+    path = f"Annotated Answers/{folder}/annotated_answers_{document.company}.csv"
+    ids, question_set = (POLICY_IDS, POLICY_SET) if policy else (REGULATION_IDS, REGULATION_SET)
+    text = document_text(tree, name)
+    law = () if policy else _numbering(text)
+    rows = read_table(tree.folder / path, _COLUMNS, ids)
+    answers = {question: _answer(cells["answer"], law) for question, cells in rows.items()}
+    _note_copies(answers, {question: cells["question"] for question, cells in rows.items()})
+    return Annotations(
+        document=name,
+        questions=question_set,
+        annotators=("the GenAIPABench authors",),
+        answers=answers,
+        source=source_url(path),
+        license=LICENSE,
+        digest=digest(text),
+        part_set="GPT-4" if policy else "",
+    )
+
+
+def _answer(text: str, law: tuple[str, ...]) -> AnnotatedAnswer:
+    """One answer with what its text says about sections, silence and its own defects."""
+    notes = []
+    # The study has two values; what an answer says in its words about gaps in the document makes the third.
+    silent: Silent = "yes" if _SILENT.search(text) else "partly" if leaves_open(text) else "no"
+    if text[0].islower():
+        notes.append("The published text has lost its beginning.")
+    sections = cited_articles(text, law) if law else cited_parts(text)
+    return AnnotatedAnswer(
+        silent=silent, answer=text, sections=() if silent == "yes" else sections, note=" ".join(notes)
+    )
+
+
+def cited_parts(text: str) -> tuple[str, ...]:
+    """The parts of the policy that an answer refers to, as "Part 3"."""
+    return tuple(dict.fromkeys(f"Part {number}" for number in _PART.findall(text)))
+
+
+def cited_articles(text: str, law: tuple[str, ...]) -> tuple[str, ...]:
+    """The articles or sections of a regulation that an answer refers to, as "Article 32" or "Section 1798.155".
+
+    `law` holds the numbers in the order of the regulation: "12-23" means all of them in between. A subdivision,
+    "1798.140(c)(1)", counts as its section.
+    """
+    labels: list[str] = []
+    for sign, numbers in _CITED.findall(text):
+        word = "Section" if sign.startswith("§") else "Article"
+        for first, last in _NUMBERS.findall(numbers):
+            between = law[law.index(first) : law.index(last) + 1] if first in law and last in law else (first,)
+            labels += [f"{word} {number}" for number in between]
+    return tuple(dict.fromkeys(labels))
+
+
+def _numbering(text: str) -> tuple[str, ...]:
+    """The numbers of a regulation's articles or sections, in order."""
+    numbers = {article or section for article, section in _NUMBERED.findall(text)}
+    return tuple(sorted(numbers, key=lambda number: [int(step) for step in number.split(".")]))
+
+
+def _note_copies(answers: dict[str, AnnotatedAnswer], questions: dict[str, str]) -> None:
+    """Note copied answers: of questions with the same text, all but the best match."""
+    same: defaultdict[str, list[str]] = defaultdict(list)
+    for question, answer in answers.items():
+        if answer.silent != "yes":
+            same[answer.answer].append(question)
+    for text, sharing in same.items():
+        rightful = max(sharing, key=lambda question: len(_words(questions[question]) & _words(text)))
+        for question in sharing:
+            if question != rightful:
+                note = f"{answers[question].note} The published text is a copy of the answer to {rightful}.".strip()
+                answers[question] = msgspec.structs.replace(answers[question], note=note)
+
+
+def _words(text: str) -> set[str]:
+    return set(re.findall(r"\w+", text.lower()))
+
 
 VERSION = 3
 """Raise it when the conversion changes, so that earlier conversions are done again."""

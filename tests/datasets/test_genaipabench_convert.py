@@ -13,9 +13,8 @@ from genaipa.policies.document import load_document
 from genaipa.questions.annotations import load_annotations
 from genaipa.questions.sets import WORDINGS, load_question_set
 from genaipa.workspace import find_workspace, pulled
-from genaipa_study.convert import PART_SETS, cited_articles, cited_parts, locate
 from genaipa_study.layout import DOCUMENTS
-from genaipa_study.pull import available, pull
+from genaipa_study.pull import PART_SETS, available, cited_articles, cited_parts, locate, pull
 
 if TYPE_CHECKING:
     from genaipa.questions.annotations import Annotations
