@@ -80,6 +80,7 @@ def test_two_processes_write_the_same_bytes(demo, again):
     assert not [name for name, content in first.items() if str(folder).encode() in content]
 
 
+@pytest.mark.full
 def test_a_tidy_table_that_is_there_is_kept(genaipa: Cli, demo, again):
     """--frame overwrites no file unless --force is given: it is refused before anything is read."""
     folder, _ = again

@@ -209,6 +209,7 @@ def test_members_of_a_family_that_need_different_things(genaipa: Run, monkeypatc
     assert "published/chatgpt-4, published/bingai: genaipa get genaipabench" in lines
 
 
+@pytest.mark.full
 def test_stopping_what_computes() -> None:
     """SIGTERM ends a run, in order and resumable, although a system keeps the processor and never gives way."""
     make_workspace()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
 from genaipa.datasets.study import Answer
 from genaipa.questions.sets import load_question_set
 from genaipa_study.audit_answers import audit_repeats
@@ -86,6 +88,7 @@ def test_repeats_in_several_runs_are_mentioned() -> None:
     assert found(answer("T_u1", "Yes, it does.", "C5"), answer("UC_u1", "Yes, it does.", "C7")) == []
 
 
+@pytest.mark.full
 def test_published_repeats(real: Study) -> None:
     """Of two systems: four copies that fit another question better, none undecided, and repeats in 52 places."""
     counted = {kind: sum(f.kind == kind for f in real.findings) for kind in ("same-answer", "near-copy")}

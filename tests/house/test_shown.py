@@ -96,6 +96,7 @@ def test_a_picture_and_a_table_escape_their_words() -> None:
     assert "script" not in {tag for tag, _ in Tags(html_table(MARKUP, [(MARKUP, MARKUP)], (MARKUP, MARKUP))).found}
 
 
+@pytest.mark.full
 def test_what_the_front_door_returns_fits_a_line(demo: tuple[Path, Finished]) -> None:
     """Every object is a short line; a report shows its first figure and the leaderboard, a run its counts."""
     shutil.copytree(demo[0], Path.cwd(), dirs_exist_ok=True)

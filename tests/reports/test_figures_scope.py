@@ -33,6 +33,7 @@ def test_rows_have_the_report_s_order_whatever_a_system_lacks() -> None:
     assert rows_of(figure.plot().axes[0]) == ["T_f1", "T_u1", "UC_f1"]
 
 
+@pytest.mark.full
 def test_what_a_figure_leaves_out_is_said() -> None:
     """A system and questions that have an M_all and no metrics are named in the caption of the heat map."""
     answers = answer_rows(systems=("a/one",), questions=("T_u1",))

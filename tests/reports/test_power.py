@@ -78,6 +78,7 @@ def test_one_document_has_no_rest():
     assert components(cells) == pytest.approx((4.0, 0.0, 0.0))
 
 
+@pytest.mark.full
 def test_the_planning_page_is_current():
     """docs/method/planning.md is what its generator writes now (at full size all of it, else its first row)."""
     generator = runpy.run_path(str(ROOT / "docs" / "generate_planning.py"))

@@ -65,6 +65,7 @@ def test_what_is_asked_for_is_in_the_page() -> None:
     assert SENTENCE in page("not stated", "quoting:Quoting", whole=True)
 
 
+@pytest.mark.full
 def test_a_page_holds_so_many_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where there is no room for all, the lowest scores come first, and the page says how many there are."""
     monkeypatch.setattr(page_answers, "MOST", 1)

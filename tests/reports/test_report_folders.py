@@ -61,6 +61,7 @@ def test_a_folder_of_somebody_else_is_refused() -> None:
     assert said[-1].endswith("tables and the page")
 
 
+@pytest.mark.full
 def test_the_page_is_opened_and_a_replaced_report_is_named(
     genaipa: Cli, genaipa_process: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -169,6 +169,7 @@ def test_forms_of_reference(examined: list[tuple[Published, Evidence]]) -> None:
     }
 
 
+@pytest.mark.full
 def test_references_as_people_read_them(examined: list[tuple[Published, Evidence]]) -> None:
     """On fifty answers that were read by a person, all references are found, no others, and one is misjudged."""
     found = {(answer.book, answer.document, answer.cell): evidence for answer, evidence in examined}

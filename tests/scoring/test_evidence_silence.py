@@ -177,6 +177,7 @@ def test_beside_the_annotation() -> None:
     assert find_silence("Yes.", AnnotatedAnswer(silent="no", answer="It does.")).annotated is False
 
 
+@pytest.mark.full
 def test_long_replies_end() -> None:
     """Two hundred thousand characters of denials come to an end."""
     for reply in ("does not " * 22_000, "no explicit " * 16_000, "not explicitly " * 13_000, "policy a b c " * 15_000):

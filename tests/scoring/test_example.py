@@ -9,6 +9,8 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
+
 from genaipa.cli.commands.demo import SCORES
 from genaipa.runs.finding import find_run
 from genaipa.scoring.answers import Pool
@@ -54,6 +56,7 @@ def test_demo_brings_everything_that_a_report_can_show(
                 assert shown(value) in event.note, (event.note, value)
 
 
+@pytest.mark.full
 def test_demo_explains_its_numbers(genaipa: Callable[..., Finished], demo: tuple[Path, Finished]) -> None:
     """What left the screen is behind --explain: the commands, what is real, and what the numbers mean."""
     shutil.copytree(demo[0], Path.cwd(), dirs_exist_ok=True)

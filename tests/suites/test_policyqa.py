@@ -310,6 +310,7 @@ def test_the_published_split_is_read_whole(dev: PolicyQA) -> None:
     assert sum(len((one.shown["text"] + " " + one.shown["question"]).split()) for one in items) // 1_000 == 352
 
 
+@pytest.mark.full
 def test_baselines_and_people_score_as_computed_elsewhere(dev: PolicyQA) -> None:
     """The parts of a segment, and one reference against the others, have the known figures to two decimals."""
     known = {

@@ -393,6 +393,7 @@ def test_damaged_predictions_are_named_and_the_others_reported(genaipa: Cli, tmp
     assert any("privacyglue-b_model is left out" in sentence for sentence in found["problems"])
 
 
+@pytest.mark.full
 def test_imported_encoders_are_rows_of_a_suites_own_table(genaipa: Cli, tmp_path: Path) -> None:
     """Under measures that are defined alike; a tagger's are not. The paper's are averaged over a system's own rows."""
     assert genaipa("get", "privacyglue", "--runs", "--from", str(write_tree(tmp_path))).code == 0

@@ -266,6 +266,7 @@ def test_a_run_that_is_ended_from_outside(
     assert all(gone(process) for process in processes())
 
 
+@pytest.mark.full
 def test_a_background_run_that_is_ended(monkeypatch: pytest.MonkeyPatch, logs: Path) -> None:
     """A script's background job, which is deaf to Ctrl-C, can be ended all the same, and its server with it."""
     monkeypatch.setenv("STAND_IN", "stalls")

@@ -96,6 +96,7 @@ def test_log_out(provider: Provider) -> None:
         late.get_by_role("button", name="Log in").wait_for()
 
 
+@pytest.mark.full
 def test_address_of_the_login(provider: Provider) -> None:
     """The address that the command names is the one to which a login comes back; that others read secrets is said."""
     port = free_port()

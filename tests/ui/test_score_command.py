@@ -95,6 +95,7 @@ def test_ends_while_it_starts() -> None:
     assert "Traceback" not in errors
 
 
+@pytest.mark.full
 def test_opens_a_browser(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where there is a screen the desk opens in the person's browser, and nobody is asked for an e-mail address."""
     make_answers("See section 1.")
