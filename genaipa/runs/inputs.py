@@ -202,7 +202,7 @@ class Inputs:
             return None
 
     def _basis(self, document: str) -> tuple[object, ...]:
-        """What the workspace's annotated answers about a document depend on."""
+        """Key of the facts on which the workspace's annotated answers about a document depend."""
         facts, asked = self.manifest.documents[document], self.questions(document)
         questions = hashlib.sha256(msgspec.json.encode(asked)).digest()
         return document, facts.digest, facts.company, self.manifest.spec.questions.get(document), questions
