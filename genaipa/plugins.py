@@ -13,22 +13,23 @@ def plugins(group: str) -> dict[str, str]:
     """Name → `module:name` of the entry points of a group in installed packages."""
     # Which folders are looked through, and how they are now; a run asks for each of its systems several times.
     folders = [path for path in map(Path, sys.path) if path.exists()]
-    return _plugins(group, tuple((str(path), path.stat().st_mtime_ns) for path in folders))
+    points = _points(tuple((str(path), path.stat().st_mtime_ns) for path in folders))
+    # A name of ours is ours, whatever else is installed.
+    found = sorted(points.select(group=group), key=lambda point: is_ours(point.module))
+    return {point.name: point.value for point in found}
 
 
 @functools.lru_cache
-def _plugins(group: str, installed: tuple[tuple[str, int], ...]) -> dict[str, str]:  # noqa: ARG001 - where and when
+def _points(installed: tuple[tuple[str, int], ...]) -> Any:  # noqa: ARG001 - where and when
     # A tenth of a second.
     from importlib.metadata import entry_points
 
-    # A name of ours is ours, whatever else is installed.
-    found = sorted(entry_points(group=group), key=lambda point: is_ours(point.module))
-    return {point.name: point.value for point in found}
+    return entry_points()
 
 
 def is_ours(module: str) -> bool:
     """Whether a module ships with genaipa."""
-    return module.partition(".")[0] in ("genaipa", "genaipa_study", "genaipa_suites")
+    return module.partition(".")[0] in ("genaipa", "genaipa_ray", "genaipa_study", "genaipa_suites")
 
 
 def load(target: str) -> Any:

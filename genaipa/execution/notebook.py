@@ -92,9 +92,9 @@ class RunOptions(SamplingOptions, total=False):
     batch: bool
     """Whether hosted systems are asked by batches: half the price, within a day."""
     on: str | None
-    """With shards: `processes:4` has them carried out by processes, `ray` or `ray:8` by workers on a Ray cluster."""
+    """With shards: the place of their workers, `processes:4` or one of a package, such as a cluster."""
     gpus_per_worker: float | None
-    """On a Ray cluster: the accelerators of each worker, on which it starts its own server for vllm/… models."""
+    """On a cluster: the accelerators of each worker, on which it starts its own server for vllm/… models."""
 
 
 def requested(systems: Systems, documents: Documents, options: RunOptions) -> tuple[RunRequest, RunLimits]:

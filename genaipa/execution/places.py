@@ -1,19 +1,22 @@
-"""Places of a run's workers: processes of this machine, or a Ray cluster."""
+"""The place where workers carry out a run: read, checked against the run, and opened."""
 
 from __future__ import annotations
 
-import contextlib
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from genaipa.errors import UsageError
+from genaipa.plugins import load
 from genaipa.systems.endpoint import read_variable
+from genaipa.workers.places import PROCESSES, places
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
+    from contextlib import AbstractContextManager
 
     from genaipa.execution.engine import RunLimits
     from genaipa.workers.base import Craft, Workers
+    from genaipa.workers.places import Place
 
 ONES_OWN = "vllm"
 """The provider whose server each worker starts for itself, unless one is named."""
@@ -21,19 +24,17 @@ ONES_OWN = "vllm"
 
 @dataclass(frozen=True)
 class On:
-    """Place of a run's workers: processes here, or a Ray cluster; None is as many as the cluster has room for."""
+    """A place of a run's workers with their number; None is as many as there is room for."""
 
-    kind: str
+    place: Place
     number: int | None
     gpus: float = 0.0
-    """Accelerators of each worker on a cluster."""
+    """Accelerators of each worker, where it can have its own."""
 
     def check_installed(self) -> None:
         """Raise a MissingPackageError if the workers need a package that isn't here."""
-        if self.kind == "ray":
-            from genaipa.workers.ray import check_installed
-
-            check_installed()
+        if self.place.check_installed:
+            load(self.place.check_installed)()
 
 
 def place_of(on: str | None, gpus: float | None = None, *, batch: object = None, shards: bool = True) -> On | None:
@@ -43,7 +44,8 @@ def place_of(on: str | None, gpus: float | None = None, *, batch: object = None,
     """
     if on is None:
         if gpus is not None:
-            raise UsageError("GPUs for each worker are for workers on a cluster; have the run carried out on ray, too.")
+            also = "".join(f"; have the run carried out on {names}, too" for names in filter(None, [_with_gpus()]))
+            raise UsageError(f"GPUs for each worker are for workers on a cluster{also}.")
         return None
     place = _read_on(on, gpus)
     if batch:
@@ -61,15 +63,33 @@ def no_shards() -> UsageError:
 
 
 def _read_on(text: str, gpus: float | None) -> On:
-    """Read `processes:4`, `ray` or `ray:8`; a UsageError if it is none of them."""
-    kind, _, number = text.partition(":")
-    if kind == "processes" and gpus is not None:
-        raise UsageError("processes have no accelerators of their own; GPUs for each worker are for workers on ray.")
-    if kind not in ("processes", "ray") or (number and not number.isdecimal()) or (kind == "processes" and not number):
-        raise UsageError(f"'{text}' is no place for workers; give processes:4 (as many as cores), ray or ray:8.")
+    """Read `NAME` or `NAME:8`; a UsageError if it is no place, or its package is gone."""
+    name, _, number = text.partition(":")
+    known = places()
+    if name in known and known[name] is None:
+        raise UsageError(
+            f"workers on {name} are not here, though installed once: their package is gone; give {PROCESSES}:4."
+        )
+    place = known.get(name)
+    if place is None or (number and not number.isdecimal()) or (place.counted and not number):
+        others = (form for other in known if other != PROCESSES for form in (other, f"{other}:8"))
+        forms = [f"{PROCESSES}:4 (as many as cores)", *others]
+        raise UsageError(
+            f"'{text}' is no place for workers; give {' or '.join(filter(None, [', '.join(forms[:-1]), forms[-1]]))}."
+        )
+    if gpus is not None and not place.own_accelerators:
+        raise UsageError(
+            f"{name} have no accelerators of their own; GPUs for each worker are for workers on "
+            f"{_with_gpus() or 'a cluster'}."
+        )
     if number and not 1 <= int(number) <= 10_000:  # noqa: PLR2004 - more than any cluster
         raise UsageError(f"{text}: give a number of workers from 1 to 10,000.")
-    return On(kind, int(number) if number else None, gpus or 0.0)
+    return On(place, int(number) if number else None, gpus or 0.0)
+
+
+def _with_gpus() -> str:
+    """Name the places whose workers can have GPUs of their own; empty if none can."""
+    return " or ".join(name for name, place in places().items() if place and place.own_accelerators)
 
 
 def _own_servers(systems: Sequence[str]) -> list[str]:
@@ -80,7 +100,7 @@ def _own_servers(systems: Sequence[str]) -> list[str]:
 
 def check_servers(systems: Sequence[str], on: On) -> None:
     """Raise a UsageError where several processes would each start a server on the same accelerators."""
-    if on.kind == "processes" and (own := _own_servers(systems)):
+    if not on.place.own_accelerators and (own := _own_servers(systems)):
         raise UsageError(
             f"each process would start a server of its own for {own[0]}, on the same accelerators; start one with vllm "
             "serve and name it in VLLM_BASE_URL, or ask without worker processes."
@@ -89,28 +109,13 @@ def check_servers(systems: Sequence[str], on: On) -> None:
 
 def shared_out(systems: Sequence[str], limits: RunLimits, on: On, workers: int) -> RunLimits:
     """The limits of one worker: a share of the connections, unless each worker has servers of its own."""
-    if on.kind == "ray" and len(_own_servers(systems)) == len(systems):
+    if on.place.own_accelerators and len(_own_servers(systems)) == len(systems):
         return limits
     return replace(limits, max_connections=max(1, limits.max_connections // workers))
 
 
-@contextlib.contextmanager
-def workers_at(on: On, say: Callable[[str], None]) -> Iterator[tuple[Callable[[Craft], Workers], int]]:
-    """Make workers of a craft; also how many there is room for. A cluster is joined meanwhile."""
-    if on.kind == "processes":
-        from genaipa.workers.processes import Processes
-
-        assert on.number is not None, "processes are counted"
-        yield Processes, on.number
-        return
-    from genaipa.workers.ray import RayWorkers, connect, room
-
-    ray = connect()
-    try:
-        found = room(ray, on.gpus)
-        if found < 1:
-            lacks = f"{on.gpus:g} GPUs and " if on.gpus else ""
-            say(f"the cluster has no room for a worker ({lacks}a processor each) yet; waiting until it has")
-        yield lambda craft: RayWorkers(ray, craft, on.gpus), on.number or max(1, found)
-    finally:
-        ray.shutdown()
+def workers_at(on: On, say: Callable[[str], None]) -> AbstractContextManager[tuple[Callable[[Craft], Workers], int]]:
+    """Open a place: it makes workers of a craft, and has room for a number of them."""
+    opened: AbstractContextManager[tuple[Callable[[Craft], Workers], int]]
+    opened = load(on.place.workers)(on.number, on.gpus, say)
+    return opened

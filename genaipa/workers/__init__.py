@@ -1,1 +1,1 @@
-"""Workers: processes here or actors of a Ray cluster, each with one piece of work at a time."""
+"""Workers: processes here, or at a place that a package brings, each with one piece of work at a time."""

@@ -181,18 +181,21 @@ def test_its_page_opens_at_the_desk(genaipa_process: Cli) -> None:
 
 @pytest.mark.full
 def test_the_core_works_without_ours(tmp_path: Path, genaipa_process: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In a copy without the suites and the study everything of the paper's evaluator goes on, and says what is gone."""
+    """In a copy without the packages beside it everything of the paper's evaluator goes on, and says what is gone."""
     copy = tmp_path / "copy"
     shutil.copytree(ROOT / "genaipa", copy / "genaipa")
     for data in ("prompts", "questions", "policies", "annotations", "rubrics"):
         (copy / data).symlink_to(ROOT / data)
     # The checkout is on the path too: there it would be found.
-    for package in ("genaipa_study", "genaipa_suites"):
+    for package in ("genaipa_ray", "genaipa_study", "genaipa_suites"):
         (copy / f"{package}.py").write_text("raise ModuleNotFoundError('it is gone')\n")
     monkeypatch.setenv("PYTHONPATH", str(copy))
     refused = genaipa_process("run", "--suite", "policyqa", "-s", "extractive")
     assert (refused.code, "there is no option '--suite'; not here, though installed once" in refused.err) == (2, True)
-    asked = genaipa_process("run", "-s", "extractive", "-p", "brindlecart", "-e", "quality", "--limit", "3")
+    plan = ("run", "-s", "extractive", "-p", "brindlecart", "-e", "quality", "--limit", "3")
+    refused = genaipa_process(*plan, "--shard", "1", "--on", "ray:2")
+    assert (refused.code, "workers on ray are not here, though installed once" in refused.err) == (2, True), refused.err
+    asked = genaipa_process(*plan)
     assert asked.code == 0, asked.err
     for words in (("demo",), ("report", "latest"), ("leaderboard",), ("judges",), ("sample", "latest"), ("doctor",)):
         done = genaipa_process(*words)

@@ -23,7 +23,7 @@ from test_workers import QUICK, Told, noted
 
 from genaipa.errors import MissingPackageError, NotReadyError
 from genaipa.workers.dispatch import Dispatcher
-from genaipa.workers.ray import RayWorkers, connect, room
+from genaipa_ray.actors import RayWorkers, connect, room
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -14,6 +14,8 @@ from genaipa.cli.terminal.closing import follow, is_explained
 from genaipa.cli.terminal.console import number, print_json, show, table
 from genaipa.cli.terminal.options import JsonOption, current_workspace, option
 from genaipa.errors import GenaipaError, NotReadyError, UsageError, closest
+from genaipa.plugins import load
+from genaipa.workers.places import places
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -240,7 +242,9 @@ def _servers(workspace: Workspace) -> Iterator[Row]:
     if not addresses:
         yield "addresses", "off", "no variable names a server; the providers' own are used", ""
     yield from _proxies()
-    yield from _cluster()
+    for place in places().values():
+        if place and place.check:
+            yield from load(place.check)()
     for name, provider in known:
         try:
             program = provider.program() if provider.program else None
@@ -249,30 +253,6 @@ def _servers(workspace: Workspace) -> Iterator[Row]:
         else:
             if program:
                 yield name, "ok", f"{program} can start one here", ""
-
-
-def _cluster() -> Iterator[Row]:
-    """The Ray cluster that a variable names: whether it can be joined, with the same versions."""
-    from importlib.util import find_spec
-
-    from genaipa.systems.endpoint import read_variable
-    from genaipa.workers.ray import connect
-
-    address = read_variable("RAY_ADDRESS")
-    if address is None or find_spec("ray") is None:
-        return
-    try:
-        ray = connect()
-    except GenaipaError as error:
-        yield "RAY_ADDRESS", "missing", f"{address} can't be joined", str(error).removesuffix(".")
-        return
-    try:
-        nodes = sum(bool(node["Alive"]) for node in ray.nodes())
-        found = ray.cluster_resources()
-        cards = f"{found.get('CPU', 0):g} processors, {found.get('GPU', 0):g} GPUs"
-        yield "RAY_ADDRESS", "ok", f"{address}, Ray {ray.__version__}, as here; {nodes} nodes, {cards}", ""
-    finally:
-        ray.shutdown()
 
 
 def _proxies() -> Iterator[Row]:

@@ -13,6 +13,7 @@ from genaipa.cli.terminal import completion
 from genaipa.cli.terminal.options import option
 from genaipa.kinds import Kind, kinds
 from genaipa.plugins import load
+from genaipa.workers.places import places
 
 _LARGEST = 2**63 - 1
 """The largest whole number that a server or a file is sure to take."""
@@ -207,12 +208,14 @@ Part = Annotated[
         callback=_part,
     ),
 ]
+_PLACES = {name: place for name, place in places().items() if place}
+_OF_GPUS = " or ".join(name for name, place in _PLACES.items() if place.own_accelerators) or "a cluster"
 On = Annotated[
     str | None,
     option(
         "--on",
-        metavar="processes:N|ray[:N]",
-        help="With shards: have them carried out by N processes here, or by workers on the Ray cluster.",
+        metavar="|".join(f"{name}:N" if place.counted else f"{name}[:N]" for name, place in _PLACES.items()),
+        help=f"With shards: have them carried out {', or '.join(place.about for place in _PLACES.values())}.",
     ),
 ]
 GpusPerWorker = Annotated[
@@ -220,7 +223,7 @@ GpusPerWorker = Annotated[
     option(
         "--gpus-per-worker",
         metavar="GPUS",
-        help="With --on ray: GPUs of each worker, which starts its own server for vllm/… models on them.",
+        help=f"With --on {_OF_GPUS}: GPUs of each worker, which starts its own server for vllm/… models on them.",
         min=0,
         max=1000,
     ),

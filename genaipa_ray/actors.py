@@ -1,7 +1,7 @@
 """Workers that are actors of a Ray cluster: the one this process runs in, or a small one on this machine.
 
 Ray finds each actor its place, by processors and accelerators, and tells of its death. It restarts none by itself: a
-job that is given again is counted in `dispatch.py`, and what it had finished is on disk.
+job that is given again is counted by the dispatcher, and what it had finished is on disk.
 """
 
 from __future__ import annotations
@@ -19,15 +19,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from genaipa.errors import MissingPackageError, NotReadyError, clipped
-from genaipa.workers.actor import CONCURRENCY, Actor
+from genaipa.errors import GenaipaError, MissingPackageError, NotReadyError, clipped
+from genaipa.systems.endpoint import read_variable
 from genaipa.workers.base import Died, Ready, Told
+from genaipa_ray.actor import CONCURRENCY, Actor
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from types import ModuleType
 
-    from genaipa.workers.base import Craft, News
+    from genaipa.workers.base import Craft, News, Workers
 
 REACHED = 5.0
 """Seconds that a cluster's head has to answer."""
@@ -114,6 +115,41 @@ def room(ray: ModuleType, gpus: float) -> int:
     resources = ray.cluster_resources()
     most = resources.get("CPU", 0.0)
     return int(min(most, resources.get("GPU", 0.0) / gpus) if gpus else most)
+
+
+@contextlib.contextmanager
+def joined(
+    number: int | None, gpus: float, say: Callable[[str], None]
+) -> Iterator[tuple[Callable[[Craft], Workers], int]]:
+    """Join the cluster meanwhile: makes workers of a craft; also their number, else how many there is room for."""
+    ray = connect()
+    try:
+        found = room(ray, gpus)
+        if found < 1:
+            lacks = f"{gpus:g} GPUs and " if gpus else ""
+            say(f"the cluster has no room for a worker ({lacks}a processor each) yet; waiting until it has")
+        yield lambda craft: RayWorkers(ray, craft, gpus), number or max(1, found)
+    finally:
+        ray.shutdown()
+
+
+def check() -> Iterator[tuple[str, str, str, str]]:
+    """Report to `genaipa doctor` on the cluster that RAY_ADDRESS names: whether it can be joined, with what it has."""
+    address = read_variable("RAY_ADDRESS")
+    if address is None or importlib.util.find_spec("ray") is None:
+        return
+    try:
+        ray = connect()
+    except GenaipaError as error:
+        yield "RAY_ADDRESS", "missing", f"{address} can't be joined", str(error).removesuffix(".")
+        return
+    try:
+        nodes = sum(bool(node["Alive"]) for node in ray.nodes())
+        found = ray.cluster_resources()
+        cards = f"{found.get('CPU', 0):g} processors, {found.get('GPU', 0):g} GPUs"
+        yield "RAY_ADDRESS", "ok", f"{address}, Ray {ray.__version__}, as here; {nodes} nodes, {cards}", ""
+    finally:
+        ray.shutdown()
 
 
 @dataclass
