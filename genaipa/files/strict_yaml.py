@@ -5,7 +5,6 @@ A typo names the file, the entry, the key and the nearest right one.
 
 from __future__ import annotations
 
-import contextlib
 import copy
 import functools
 import hashlib
@@ -153,11 +152,8 @@ def read_partly(
         raw = _load(path)
     except DataError as error:
         return None, [error]
-    reading = _Reading(path, MOST_PROBLEMS)
-    try:
-        value: T = reading.value(raw, kind, "")
-    except _EnoughError:
-        return None, reading.problems
+    reading = _Reading(path)
+    value: T = reading.value(raw, kind, "")
     said = (error for error in rules(value) if UNREADABLE not in str(error))
     return value, sorted([*reading.problems, *itertools.islice(said, MOST_PROBLEMS)], key=_place)
 
@@ -193,13 +189,9 @@ def convert(raw: Any, kind: type[T], path: Path | str) -> T:
     """Convert `raw` (lists, dicts, strings, numbers) to a `kind`; a DataError names `path`."""
     try:
         return msgspec.convert(raw, kind, strict=True)
-    except msgspec.ValidationError as error:
-        reading = _Reading(path, 1)
-        with contextlib.suppress(_EnoughError):
-            value: T = reading.value(raw, kind, "")
-            if not reading.problems:
-                return value
-        raise reading.problems[0] if reading.problems else DataError(path, f"{clipped(str(error), 200)}.") from None
+    except msgspec.ValidationError:
+        value: T = _Reading(path, at_once=True).value(raw, kind, "")
+        return value
 
 
 UNREADABLE = "\ufffc"
@@ -215,22 +207,19 @@ class _AnyKeys(dict[Any, Any]):
         return True
 
 
-class _EnoughError(Exception):
-    """The limit of reported problems is reached."""
-
-
 class _Reading:
-    """Converts values one by one, and collects up to `most` problems."""
+    """Converts values one by one, and raises the first problem `at_once`, or collects as many as are reported."""
 
-    def __init__(self, path: Path | str, most: int) -> None:
-        self.path, self.most = path, most
+    def __init__(self, path: Path | str, *, at_once: bool = False) -> None:
+        self.path, self.at_once = path, at_once
         self.problems: list[DataError] = []
 
     def say(self, problem: str, entry: str) -> None:
-        """Record a problem; an _EnoughError at the limit."""
-        self.problems.append(DataError(self.path, problem, entry))
-        if len(self.problems) >= self.most:
-            raise _EnoughError
+        """Raise or record a problem."""
+        if self.at_once:
+            raise DataError(self.path, problem, entry) from None
+        if len(self.problems) < MOST_PROBLEMS:
+            self.problems.append(DataError(self.path, problem, entry))
 
     def value(self, raw: Any, kind: Any, entry: str) -> Any:
         """Convert `raw` to a `kind`, or to a placeholder if it is invalid."""
