@@ -152,8 +152,11 @@ def read_partly(
         raw = _load(path)
     except DataError as error:
         return None, [error]
-    reading = _Reading(path)
-    value: T = reading.value(raw, kind, "")
+    reading = _Reading(path, MOST_PROBLEMS)
+    try:
+        value: T = reading.value(raw, kind, "")
+    except DataError:
+        return None, reading.problems
     said = (error for error in rules(value) if UNREADABLE not in str(error))
     return value, sorted([*reading.problems, *itertools.islice(said, MOST_PROBLEMS)], key=_place)
 
@@ -190,7 +193,7 @@ def convert(raw: Any, kind: type[T], path: Path | str) -> T:
     try:
         return msgspec.convert(raw, kind, strict=True)
     except msgspec.ValidationError:
-        value: T = _Reading(path, at_once=True).value(raw, kind, "")
+        value: T = _Reading(path, 1).value(raw, kind, "")
         return value
 
 
@@ -208,18 +211,17 @@ class _AnyKeys(dict[Any, Any]):
 
 
 class _Reading:
-    """Converts values one by one, and raises the first problem `at_once`, or collects as many as are reported."""
+    """Converts values one by one, and collects problems; the one that makes them `most` is raised."""
 
-    def __init__(self, path: Path | str, *, at_once: bool = False) -> None:
-        self.path, self.at_once = path, at_once
+    def __init__(self, path: Path | str, most: int) -> None:
+        self.path, self.most = path, most
         self.problems: list[DataError] = []
 
     def say(self, problem: str, entry: str) -> None:
-        """Raise or record a problem."""
-        if self.at_once:
-            raise DataError(self.path, problem, entry) from None
-        if len(self.problems) < MOST_PROBLEMS:
-            self.problems.append(DataError(self.path, problem, entry))
+        """Record a problem, or raise it."""
+        self.problems.append(DataError(self.path, problem, entry))
+        if len(self.problems) == self.most:
+            raise self.problems[-1] from None
 
     def value(self, raw: Any, kind: Any, entry: str) -> Any:
         """Convert `raw` to a `kind`, or to a placeholder if it is invalid."""

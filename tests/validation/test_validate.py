@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from genaipa.errors import DataError
-from genaipa.files.strict_yaml import convert, read_partly, read_yaml
+from genaipa.files.strict_yaml import MOST_PROBLEMS, convert, read_partly, read_yaml
 from genaipa.questions.sets import QuestionSet, load_question_set
 from genaipa.validation.data_files import validate
 from genaipa.workspace import find_workspace, shipped
@@ -435,6 +435,9 @@ def test_yaml_that_no_person_writes_is_one_short_sentence() -> None:
         assert said in message
         assert len(message) < 200
     assert len(read_partly(Path("questions/mine.yaml"), QuestionSet, lambda _: ())[1]) == 9
+    Path("questions/mine.yaml").write_text("".join(f"k{n}: 1\n" for n in range(2000)))
+    found, problems = read_partly(Path("questions/mine.yaml"), QuestionSet, lambda _: ())
+    assert (found, len(problems)) == (None, MOST_PROBLEMS)
 
 
 def test_a_file_read_again_is_as_it_stands(tmp_path: Path) -> None:
