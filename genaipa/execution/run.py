@@ -14,6 +14,7 @@ from genaipa.execution.manual import ManualRun
 from genaipa.execution.observer import Observer
 from genaipa.execution.ready import Ready, make_ready, uncounted
 from genaipa.runs.records import Manifest, RunSpec, RunStatus, SystemFacts
+from genaipa.runs.status import status_left
 from genaipa.systems.base import Words
 from genaipa.systems.catalog import resolve
 
@@ -126,32 +127,27 @@ async def _ask(
     _note_systems(manifest, systems)
     manifest.status, manifest.max_cost = "running", limits.max_cost
     folder.write_manifest(manifest)
-    status: RunStatus = "interrupted"
+    in_order = False
     try:
         async with batches:
             await engine.run([ready for ready in systems if not ready.resolved.manual])
             await batches.kept(engine)
-        status = _status(engine.tally, systems, capped=bool(engine.capped))
+        in_order = True
     finally:
         for ready in systems:
             facts = manifest.systems[ready.resolved.asked]
             facts.served = sorted({*facts.served, *engine.served.get(ready.resolved.asked, ())})
             facts.sent = engine.sent.get(ready.resolved.asked, facts.sent)
-        manifest.status = status = batches.status(status)
+        ended = {"in_order": in_order, "capped": bool(engine.capped), "out": batches.out}
+        manifest.status = status = status_left(engine.tally.missing(), _by_hand(systems), **ended)
         manifest.totals = engine.tally.totals()
         folder.write_manifest(manifest)
     aside = max(0.0, engine.budget.spent + sum(engine.budget.left.values()) - engine.tally.cost)
     return Outcome(status, engine.tally, engine.stopped, engine.capped, engine.needed, aside=aside)
 
 
-def _status(tally: Tally, systems: Sequence[Ready], *, capped: bool = False) -> RunStatus:
-    missing = {system for (system, _), row in tally.rows.items() if row.missing}
-    if not missing:
-        return "complete"
-    if capped:
-        return "capped"
-    by_hand = {ready.resolved.asked for ready in systems if ready.resolved.manual}
-    return "waiting" if missing <= by_hand else "partial"
+def _by_hand(systems: Sequence[Ready]) -> set[str]:
+    return {ready.resolved.asked for ready in systems if ready.resolved.manual}
 
 
 async def manual_run(run: PreparedRun) -> ManualRun:
@@ -168,7 +164,7 @@ async def manual_run(run: PreparedRun) -> ManualRun:
 def settle(manual: ManualRun) -> Outcome:
     """Write into the manifest how far a run by hand is."""
     manifest = manual.folder.manifest()
-    manifest.status = _status(manual.tally, manual.systems)
+    manifest.status = status_left(manual.tally.missing(), _by_hand(manual.systems))
     manifest.totals = manual.tally.totals()
     manual.folder.write_manifest(manifest)
     return Outcome(manifest.status, manual.tally)

@@ -44,6 +44,7 @@ from genaipa.runs.records import (
     RunStatus,
 )
 from genaipa.runs.redactions import WITHHELD
+from genaipa.runs.status import status_read
 from genaipa.runs.tally import Tally
 
 if TYPE_CHECKING:
@@ -385,17 +386,13 @@ class RunFolder:
         """The manifest, with an outdated status put right, and the run's counts."""
         manifest = self.manifest()
         tally, _ = self.seen()
-        manifest.status = self.status(manifest, missing=any(row.missing for row in tally.rows.values()))
+        manifest.status = self.status(manifest, missing=bool(tally.missing()))
         return manifest, tally
 
     def status(self, manifest: Manifest, *, missing: bool) -> RunStatus:
-        """The run's status now, wherever it is shown; `missing` says that answers are.
-
-        It is the manifest's, unless whoever wrote that was killed, or answers have gone since.
-        """
-        if manifest.status == "running" and not self.is_held():
-            return "waiting" if any(batches_out(self.path)) else "interrupted"
-        return "partial" if manifest.status == "complete" and missing else manifest.status
+        """The run's status now, wherever it is shown; `missing` says that answers are."""
+        left = manifest.status == "running" and not self.is_held()
+        return status_read(manifest.status, left=left, out=left and any(batches_out(self.path)), missing=missing)
 
     def progress(self) -> tuple[Manifest, Tally]:
         """The outline, with an outdated status put right, and the run's counts."""

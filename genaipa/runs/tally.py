@@ -119,6 +119,10 @@ class Tally:
         if record.score is not None:
             self.scores.setdefault(record.system, {})[record.key] = record.score
 
+    def missing(self) -> set[str]:
+        """The systems whose answers are missing."""
+        return {system for (system, _), row in self.rows.items() if row.missing}
+
     def kept(self, key: str) -> bool:
         """Whether this answer or step need not be asked again."""
         return self.statuses.get(key, "failed") != "failed"

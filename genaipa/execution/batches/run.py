@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from genaipa.execution.prepare import PreparedRun
     from genaipa.execution.ready import Ready
     from genaipa.runs.folder import RunFolder
-    from genaipa.runs.records import RunStatus
     from genaipa.workspace import Workspace
 
 
@@ -106,10 +105,10 @@ class Batches:
         if self._ledger is not None:
             await self._ledger.close()
 
-    def status(self, status: RunStatus) -> RunStatus:
-        """The run's status, as which `waiting` says that batches are out."""
-        out = self._ledger is not None and self._ledger.out
-        return "waiting" if out and status in ("partial", "interrupted", "capped") else status
+    @property
+    def out(self) -> bool:
+        """Whether any are out."""
+        return self._ledger is not None and bool(self._ledger.out)
 
     async def kept(self, engine: Engine) -> None:
         """Note which batches are done with; the run has ended in order."""

@@ -33,6 +33,7 @@ from genaipa.runs.folder import ANSWERS, MANIFEST, RunFolder
 from genaipa.runs.records import Manifest, Record, RunStatus
 from genaipa.runs.shards import FOLDER
 from genaipa.runs.shards.shard import SEALED, Shard, ShardPlan
+from genaipa.runs.status import status_of_whole, status_together
 from genaipa.runs.tally import Tally
 
 if TYPE_CHECKING:
@@ -52,8 +53,6 @@ SHARDS = "shards.jsonl"
 _MAKING = ".making-"
 _PLACE = 40
 """Bits of a place in a shard's file."""
-_WORST: tuple[RunStatus, ...] = ("running", "capped", "interrupted", "waiting", "partial", "complete")
-"""Statuses of shards in the order in which one decides about the whole."""
 
 
 class _Kept(KeptDocuments):
@@ -257,7 +256,7 @@ class ShardedFolder(RunFolder):
         if among is not None:
             questions = sum(len(order) for index in among for order in self.plan(index).orders.values())
         tally.plan(outline.spec, {"": range(questions)})
-        return tally, next(status for status in _WORST if status in statuses)
+        return tally, status_together(statuses)
 
     def settle(self, cap: float | None) -> tuple[RunStatus, Tally]:
         """Write into the manifest how far the run is by its shards, which nobody carries out here any more."""
@@ -271,12 +270,12 @@ class ShardedFolder(RunFolder):
         """The outline, with its status put right by the shards, and the run's counts."""
         manifest = self.outline()
         tally, status = self.counts()
-        manifest.status = _by_shards(manifest, status)
+        manifest.status = status_of_whole(manifest.status, status)
         return manifest, tally
 
     def status(self, manifest: Manifest, *, missing: bool) -> RunStatus:  # noqa: ARG002 - the shards say
         """The status that the run has now, by its shards."""
-        return _by_shards(manifest, self.counts()[1])
+        return status_of_whole(manifest.status, self.counts()[1])
 
     def state(self) -> tuple[Manifest, Tally]:
         """The manifest, with its status put right by the shards, and the run's counts."""
@@ -356,12 +355,3 @@ class ShardedFolder(RunFolder):
         """The messages stored under a digest, in whichever shard."""
         found = next((shard for _, shard in self.shards() if shard.has_introduction(digest)), None)
         return found.introduction(digest) if found else super().introduction(digest)
-
-
-def _by_shards(manifest: Manifest, status: RunStatus) -> RunStatus:
-    """The status of a run whose shards have this one together."""
-    if manifest.status == "complete":
-        return status
-    if manifest.status != "running" or status == "running":
-        return manifest.status
-    return status if status in ("complete", "waiting") else "interrupted"
