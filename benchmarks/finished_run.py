@@ -83,7 +83,7 @@ async def write_run(workspace: Path, workload: Workload, missing: int) -> str:
                     initialization=conversation.initialization,
                     wording=conversation.wording,
                     repetition=conversation.repetition,
-                    mode=spec.conversation,
+                    mode=spec.plan.conversation,
                     introduction=introduction,
                     order=conversation.order,
                 )

@@ -29,8 +29,8 @@ from genaipa.execution.prepare import prepare
 from genaipa.execution.request import RunRequest
 from genaipa.workspace import find_workspace
 request = RunRequest(
-    ("extractive",), corpus=sys.argv[1], initializations=("company-name",), limit="1", shard=int(sys.argv[2]),
-    name="many",
+    ("extractive",), corpus=sys.argv[1], shard=int(sys.argv[2]), name="many",
+    plan={"initializations": ("company-name",), "limit": "1"},
 )
 print(prepare(find_workspace(sys.argv[3]), request).open().name)
 """

@@ -90,19 +90,19 @@ class Workload:
     def spec(self):
         """The spec that the options lead to."""
         from genaipa.runs.records import RunSpec
+        from genaipa.tasks.plan import ProcedurePlan
 
-        return RunSpec(
-            systems=(SYSTEM,),
+        plan = ProcedurePlan(
             documents=DOCUMENTS,
             questions=dict.fromkeys(DOCUMENTS, "policy"),
             initializations=("document",),
-            repetitions=self.repetitions,
             conversation="shared" if self.conversation == "shared" else "independent",
             part_tokens=self.part_tokens,
             limit=(1, self.limit),
             experiment="quality",
             prompts=("neutral",),
         )
+        return RunSpec((SYSTEM,), plan=plan, repetitions=self.repetitions)
 
 
 async def write_messages(workload: Workload, workspace: Path) -> None:

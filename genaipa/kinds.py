@@ -10,16 +10,19 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from types import NoneType
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args, get_origin
 
 import msgspec
+from msgspec import Meta
 
 from genaipa.plugins import load, plugins
 
 if TYPE_CHECKING:
     from collections.abc import KeysView
 
-    from genaipa.runs.records import RunSpec
+    from genaipa.questions.sets import Wording
+    from genaipa.runs.records import ConversationMode, Initialization, RunSpec
 
 GROUP = "genaipa.kinds"
 DEFAULT = "procedure"
@@ -33,7 +36,90 @@ OWN: dict[str, str] = {
 }
 
 
-def _all(_plan: Mapping[str, Any]) -> bool:
+class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The part of a run's spec that only its kind knows, and all that is asked of it where runs of any kind are read.
+
+    A field with a help text, by `option` or by a `Meta` with a description, is an option of `genaipa run` and of
+    `genaipa.run`.
+    """
+
+    @property
+    def label(self) -> str:
+        """The plan in a few words; empty where the documents and initializations say all."""
+        return ""
+
+    def facts(self, task: str) -> Mapping[str, str]:  # noqa: ARG002 - for plans that have some
+        """Facts for a table of runs, by column."""
+        return {}
+
+    @property
+    def documents(self) -> tuple[str, ...]:
+        """The documents that are asked about."""
+        return ()
+
+    @property
+    def questions(self) -> Mapping[str, str]:
+        """Document → question set that is asked about it; in a run of shards, its kind → question set."""
+        return {}
+
+    @property
+    def initializations(self) -> tuple[Initialization, ...]:
+        """The ways in which systems are introduced to a document; only the procedure has them."""
+        return ()
+
+    @property
+    def wordings(self) -> tuple[Wording, ...]:
+        """The wordings of its questions."""
+        return ("original",)
+
+    @property
+    def prompts(self) -> tuple[str, ...]:
+        """The sets of prompts that it is asked with, one by one."""
+        return ()
+
+    @property
+    def conversation(self) -> ConversationMode:
+        """Whether questions share a conversation."""
+        return "shared"
+
+    @property
+    def experiment(self) -> str:
+        """The experiment whose preset it is."""
+        return ""
+
+
+def option(about: str, *flags: str, **details: str | int) -> Meta:
+    """Make a plan's field an option of `genaipa run`: its help, and its flags where they aren't the field's name.
+
+    `details` are its `metavar`; its bounds `min` and `max` on the command line; the option `before` which it is listed,
+    under the same heading, without which it is under the kind's own; and the names that it `completes`, as
+    `genaipa.cli.terminal.completion` has them.
+    """
+    return Meta(description=about, extra={"flags": flags, **details})
+
+
+class Option(NamedTuple):
+    """A field of a plan that is an option."""
+
+    kind: str
+    type: Any
+    """The field's own."""
+    takes: type
+    """The form in which it is given: `tuple` for several words, `str` for one."""
+    default: Any
+    about: str
+    flags: tuple[str, ...]
+    """The long one first."""
+    details: Mapping[str, Any]
+    """As in `option`."""
+
+    @property
+    def name(self) -> str:
+        """The long flag as a word, as the messages of an OptionError begin."""
+        return self.flags[0].removeprefix("--").replace("-", "_")
+
+
+def _all(_plan: Any) -> bool:
     return True
 
 
@@ -52,10 +138,11 @@ class Kind:
     keeps: bool = False
     """Whether the digests of its task are of files in the run's folder."""
     plan: str = ""
-    """Struct of its own options, which are options of `genaipa run` where they have a help text. `label` says it in
-    words, `facts(task)` by column. A kind with a plan takes `seed` and `repetitions` too."""
+    """Its `Plan`, whose fields are options of `genaipa run` where they have a help text. A kind with a plan takes
+    `seed` and `repetitions` too."""
     planned: str = ""
-    """Function of a task's name and the options given that makes the plan."""
+    """Function of a request, whose `plan` has the kind's own options as they were given, a workspace and an observer
+    that makes the plan; without it, the options are the plan."""
     option: str = ""
     """Name of the option of `genaipa run` that names a task of this kind."""
     about: str = ""
@@ -66,7 +153,7 @@ class Kind:
     """Function that gives the tasks of this kind that have a name."""
     listed: str = ""
     """Function that gives a row of facts about each of them."""
-    may_pass_on: Callable[[Mapping[str, Any]], bool] = _all
+    may_pass_on: Callable[[Any], bool] = _all
     """Whether the items of a plan may be passed on to others."""
     prompts: str = ""
     """Folder of its prompts in `prompts/`."""
@@ -122,19 +209,54 @@ def hooks(which: str) -> list[Any]:
     return [load(target) for target in dict.fromkeys(getattr(kind, which) for kind in kinds().values()) if target]
 
 
-def plan_of(spec: RunSpec) -> Any:
-    """A run's plan in the struct of its kind; None if that has none."""
-    kind = kind_of(spec.kind)
-    return msgspec.convert(spec.plan, load(kind.plan)) if kind.plan else None
+def as_plan(kind: str, plan: Any) -> Plan:
+    """A plan in the struct of its kind; one with the same fields, if the kind is not here. A ValueError if it is none.
 
-
-def plan_problem(spec: RunSpec) -> str:
-    """The reason that a run's plan can be none of its kind; empty if it can."""
+    `plan` may be the fields by name, as a file has them.
+    """
+    known = kind_of(kind)
+    if not known.make:
+        return plan if isinstance(plan, Plan) else _unknown(plan)
+    of: type[Plan] = load(known.plan) if known.plan else Plan
     try:
-        plan_of(spec)
+        return plan if isinstance(plan, of) else msgspec.convert(msgspec.to_builtins(plan), of)
     except msgspec.ValidationError as error:
-        return f"its plan: {error}"
-    return ""
+        raise ValueError(f"its plan: {error}") from None
+
+
+def _unknown(fields: Mapping[str, Any]) -> Plan:
+    made: Any = msgspec.defstruct("UnknownPlan", list(fields), bases=(Plan,), frozen=True)
+    plan: Plan = made(**fields)
+    return plan
+
+
+def plan_fields(kind: Kind) -> frozenset[str]:
+    """The names of the fields of a kind's plan."""
+    return frozenset(load(kind.plan).__struct_fields__ if kind.plan else ())
+
+
+def options() -> dict[str, Option]:
+    """Name → field of a plan that is an option; where several plans have a field of the name, that of the first."""
+    found: dict[str, Option] = {}
+    for name, kind in kinds().items():
+        for one in msgspec.structs.fields(load(kind.plan)) if kind.plan else ():
+            for note in getattr(one.type, "__metadata__", ()):
+                if isinstance(note, Meta) and note.description:
+                    default = None if one.default is msgspec.NODEFAULT else one.default
+                    details = {"min": note.ge, "max": note.le, **(note.extra or {})}
+                    flags = details.pop("flags", ()) or (f"--{one.name.replace('_', '-')}",)
+                    takes = _takes(get_args(one.type)[0])
+                    known = Option(name, one.type, takes, default, note.description, flags, details)
+                    found.setdefault(one.name, known)
+    return found
+
+
+def _takes(of: Any) -> type:
+    """The form in which a field is given: a number, yes or no, several words, or a word."""
+    (of,) = (one for one in (get_args(of) or (of,)) if one is not NoneType) if NoneType in get_args(of) else (of,)
+    if get_origin(of) is dict or Ellipsis in get_args(of):
+        return tuple
+    return of if of in (bool, int, float) else str
 
 
 def task_in_words(spec: RunSpec) -> str:
@@ -143,6 +265,5 @@ def task_in_words(spec: RunSpec) -> str:
 
 
 def in_words(spec: RunSpec) -> str:
-    """A run's task and its plan in words; empty for a kind without a plan."""
-    plan = plan_of(spec)
-    return "" if plan is None else f"{task_in_words(spec)} ({plan.label})"
+    """A run's task and its plan in words; empty for a plan that has none."""
+    return f"{task_in_words(spec)} ({spec.plan.label})" if spec.plan.label else ""

@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
-import msgspec
-from msgspec import Meta
-
-from genaipa.kinds import Kind
+from genaipa.kinds import Kind, Plan, option
 from genaipa.plugins import plugins
 from genaipa.runs.records import RunSpec
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 ENTRY_POINTS = "genaipa.suites"
 
@@ -41,22 +35,20 @@ WORDINGS = (1, 2, 3)
 KIND = "suite"
 
 
-class SuitePlan(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+class SuitePlan(Plan, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """A suite's plan: its split, and the number of items of a sample (None for all).
 
     `shots` is the number of examples in each prompt, `wording` which of the task's own wordings is used, `probe` the
     probe for contamination, empty for none.
     """
 
-    split: Annotated[str, Meta(description="Of a suite: dev, test, … or sample, which ships.")]
+    split: Annotated[str, option("Of a suite: dev, test, … or sample, which ships.")]
     limit: int | None = None
-    shots: Annotated[
-        int, Meta(ge=0, le=64, description="Of a suite: examples in each prompt, from its train split.")
-    ] = 0
+    shots: Annotated[int, option("Of a suite: examples in each prompt, from its train split.", min=0, max=64)] = 0
     wording: int = 1
     probe: Annotated[
         str,
-        Meta(description="Of a suite: no-context, company-swap or continuation, to see what is known by heart."),
+        option("Of a suite: no-context, company-swap or continuation, to see what is known by heart."),
     ] = ""
 
     @property
@@ -77,11 +69,11 @@ class SuitePlan(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
 
 def spec_of(name: str, plan: SuitePlan, systems: tuple[str, ...] = (), **others: Any) -> RunSpec:
     """The spec of a suite's run; `others` are its `seed`, `repetitions` and sampling."""
-    return RunSpec(systems, (), {}, (), kind=KIND, task=name, plan=msgspec.to_builtins(plan), **others)
+    return RunSpec(systems, KIND, name, plan, **others)
 
 
-def _is_sample(plan: Mapping[str, Any]) -> bool:
-    return bool(plan["split"] == SAMPLE)
+def _is_sample(plan: SuitePlan) -> bool:
+    return plan.split == SAMPLE
 
 
 SUITE = Kind(

@@ -42,6 +42,7 @@ from genaipa.runs.records import (
 from genaipa.scoring.published import PUBLISHED_SCORES, PublishedScore, write_published
 from genaipa.systems.base import Message
 from genaipa.systems.published import Recorded, Recording, recording_path, text_digest
+from genaipa.tasks.plan import ProcedurePlan
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -49,7 +50,7 @@ if TYPE_CHECKING:
 
     from genaipa.policies.document import Document
     from genaipa.questions.sets import QuestionSet
-    from genaipa.workspace import DataKind, Workspace
+from genaipa.workspace import DataKind, Workspace
 
 
 class Answer(msgspec.Struct, frozen=True):
@@ -213,13 +214,15 @@ class StudyRun:
             updated="",
             spec=RunSpec(
                 systems=(self.system,),
-                documents=tuple(documents),
-                questions=dict.fromkeys(documents, self.questions),
-                initializations=EXPERIMENTS[self.experiment].initializations,
-                prompts=(GUIDED,),
-                wordings=self.wordings,
+                plan=ProcedurePlan(
+                    documents=tuple(documents),
+                    questions=dict.fromkeys(documents, self.questions),
+                    initializations=EXPERIMENTS[self.experiment].initializations,
+                    prompts=(GUIDED,),
+                    wordings=self.wordings,
+                    experiment=self.experiment,
+                ),
                 repetitions=self.repetitions,
-                experiment=self.experiment,
             ),
             digests=Digests(
                 prompts={},

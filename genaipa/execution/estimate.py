@@ -154,9 +154,8 @@ def _reply_tokens(task: Task, call: Call, target: Target) -> int:
     if call.kind == "acknowledgement":
         return ACKNOWLEDGEMENT_TOKENS
     limit = call.settings.get("max_tokens", task.spec.max_tokens)
-    if call.kind == "summary":
-        words = task.spec.summary_words
-        return min(round(words * TOKENS_PER_WORD), limit or words * 2)
+    if call.words:
+        return min(round(call.words * TOKENS_PER_WORD), limit or call.words * 2)
     if call.placeholder_reply:
         return min(limit or MOST_TOKENS, target.count(call.placeholder_reply))
     return min(limit or REPLY_TOKENS, REPLY_TOKENS)

@@ -20,7 +20,7 @@ from genaipa.execution.request import RunRequest
 from genaipa.execution.shards import ask
 from genaipa.files.strict_yaml import convert
 from genaipa.judging.plan import JudgeRequest
-from genaipa.kinds import DEFAULT, hooks
+from genaipa.kinds import DEFAULT, options
 from genaipa.runs.run import Run, Runs, chosen
 from genaipa.systems.base import SamplingOptions
 from genaipa.tasks.catalog import kind_named
@@ -29,6 +29,7 @@ from genaipa.workspace import Named, find_workspace, names_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
+    from genaipa.kinds import Option
     from genaipa.workspace import WorkspaceLike
 
 Systems = str | type | Sequence[str | type]
@@ -48,7 +49,10 @@ _LIMITS: dict[str, Any] = {
 
 
 class RunOptions(SamplingOptions, total=False):
-    """The options of a run as the arguments of a function: `RunRequest`'s and `RunLimits`' fields, and its workers."""
+    """The options of a run as the arguments of a function: `RunRequest`'s and `RunLimits`' fields, and its workers.
+
+    Options of kinds are taken without being here, too; the procedure's are, for type checkers.
+    """
 
     company: str
     """Of a document that is given as a file or an address: the name of its company in questions."""
@@ -97,24 +101,28 @@ class RunOptions(SamplingOptions, total=False):
     """On a cluster: the accelerators of each worker, on which it starts its own server for vllm/… models."""
 
 
-def requested(systems: Systems, documents: Documents, options: RunOptions) -> tuple[RunRequest, RunLimits]:
+def requested(systems: Systems, documents: Documents, arguments: RunOptions) -> tuple[RunRequest, RunLimits]:
     """The request and limits from a function's arguments: names, objects that have one, or classes of systems."""
-    given: dict[str, Any] = {**options}
+    given: dict[str, Any] = {**arguments}
     given["systems"] = _systems(systems)
     given["documents"] = _names("documents", documents)
-    for several in {"initializations", "wordings", "prompts", "questions"} & given.keys():
-        given[several] = _names(several, given[several])
-    if (limit := given.get("limit")) is not None:
-        given["limit"] = "-".join(map(str, limit)) if isinstance(limit, tuple) else str(limit)
     given["corpus"] = None if given.get("corpus") is None else str(given["corpus"])
     given["kind"] = kind_named(given.get("task", DEFAULT))
-    own = given.keys() & {name for plan in hooks("plan") for name in plan.__struct_fields__}
-    own -= set(RunRequest.__struct_fields__)
-    given["plan"] = {**given.get("plan", {}), **{name: given.pop(name) for name in own}}
+    own = {name: _option(name, option, given.pop(name)) for name, option in options().items() if name in given}
+    given["plan"] = {**given.get("plan", {}), **{name: value for name, value in own.items() if value is not None}}
     limits = {field.name: given.pop(field.name) for field in fields(RunLimits) if field.name in given}
     for name, limit in limits.items():
         convert({name: limit}, dict[str, _LIMITS[name]], "genaipa.run")  # type: ignore[valid-type]
     return convert(given, RunRequest, "genaipa.run"), RunLimits(**limits)
+
+
+def _option(name: str, option: Option, given: Any) -> Any:
+    """Read an option that is only a kind's: names, a word, or a number."""
+    if given is None or option.takes is tuple:
+        return given if given is None else _names(name, given)
+    if option.takes is str:
+        return "-".join(map(str, given)) if isinstance(given, tuple) else str(given)
+    return convert({name: given}, dict[str, option.type], "genaipa.run")[name]  # type: ignore[name-defined]
 
 
 def _systems(given: Systems) -> tuple[str, ...]:
@@ -255,17 +263,22 @@ def _with_options(function: Callable[..., Any]) -> None:
     kind = inspect.Parameter.KEYWORD_ONLY
     named = [
         inspect.Parameter(name, kind, default=_default(name), annotation=annotation)
-        for name, annotation in RunOptions.__annotations__.items()
+        for name, annotation in {**RunOptions.__annotations__, **_of_kinds()}.items()
     ]
     function.__signature__ = signature.replace(parameters=[*fixed, *named])  # type: ignore[attr-defined]
 
 
+def _of_kinds() -> dict[str, Any]:
+    """The options of kinds that `RunOptions` does not have, with what they take."""
+    return {name: known.takes for name, known in options().items() if name not in RunOptions.__annotations__}
+
+
 def _default(option: str) -> Any:
-    """An option's default: the request's or the limits'; None for workers, which are only there if they are named."""
+    """An option's default: the request's, the limits' or a plan's; None for workers, which are there if named."""
     for holder in (RunRequest(("",)), RunLimits()):
         if hasattr(holder, option):
             return getattr(holder, option)
-    return None
+    return known.default if (known := options().get(option)) else None
 
 
 for _function in (run, run_async):

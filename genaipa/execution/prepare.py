@@ -101,14 +101,14 @@ class PreparedRun:
     def subject(self) -> str:
         """The documents that are asked about, by name or number; empty for a task without any."""
         if self.shards is None:
-            return self.corpus.in_words if self.corpus else ", ".join(self.spec.documents)
+            return self.corpus.in_words if self.corpus else ", ".join(self.spec.plan.documents)
         what = self.corpus.in_words if self.corpus else f"{self.shards.documents:,} documents"
         return f"{what} in {self.shards.number:,} shards"
 
     @property
     def times(self) -> float:
         """The size of the run as a multiple of its `task`."""
-        return self.shards.documents / len(self.task.spec.documents) if self.shards else 1.0
+        return self.shards.documents / len(self.task.spec.plan.documents) if self.shards else 1.0
 
     @property
     def complete(self) -> bool:
@@ -197,7 +197,7 @@ def prepare(workspace: Workspace, request: RunRequest, observer: Observer | None
     if request.shard is None:
         spec, cut = make_spec(workspace, request, observer), None
         task = make_task(spec, workspace)
-        names, notes = spec.documents or (spec.task,), task.notes
+        names, notes = spec.plan.documents or (spec.task,), task.notes
         begun = partial(same_plan, workspace, spec, digests(task), request.name)
     else:
         cut, task, notes = _cut(workspace, request, observer, corpus)
@@ -324,9 +324,9 @@ def _cut(
         tasks = _of_corpus(corpus, request, workspace, observer)
     else:
         whole = make_spec(workspace, request, observer)
-        parts = [whole.documents[start : start + each] for start in range(0, len(whole.documents), each)]
-        of = whole.questions
-        specs = (replace(whole, documents=part, questions={name: of[name] for name in part}) for part in parts)
+        parts = [whole.plan.documents[start : start + each] for start in range(0, len(whole.plan.documents), each)]
+        of = whole.plan.questions
+        specs = (whole.about(part, {name: of[name] for name in part}) for part in parts)
         tasks = (make_task(spec, workspace) for spec in specs)
     plans: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - it is closed with the run
     known, lines, first, notes = hashlib.sha256(), hashlib.sha256(), None, list[str]()
@@ -334,7 +334,7 @@ def _cut(
     shards = Shards(each, 0, 0, 0, "", "")
     for task in tasks:
         first = first or task
-        plan = ShardPlan(dict(task.facts), task.spec.questions, task.orders, task.digests.annotations)
+        plan = ShardPlan(dict(task.facts), dict(task.spec.plan.questions), task.orders, task.digests.annotations)
         line = msgspec.json.encode(plan) + b"\n"
         plans.write(line)
         lines.update(line)
@@ -349,8 +349,7 @@ def _cut(
         shards = Shards(each, shards.number + 1, documents, questions, known.hexdigest(), lines.hexdigest())
         notes += task.notes
     assert first is not None, "there is a document"
-    spec = replace(first.spec, documents=(), questions=kinds)
-    cut = Cut(spec, found, shards, plans, sources)
+    cut = Cut(first.spec.about((), kinds), found, shards, plans, sources)
     if corpus is not None:
         cut.copies = partial(_copies, corpus, request)
     weakref.finalize(cut, plans.close)
@@ -368,7 +367,7 @@ def check_shared(folder: ShardedFolder, outline: Manifest, now_is: Digests, docu
 def task_of(workspace: Workspace, folder: ShardedFolder, index: int) -> Task:
     """The task of a shard."""
     plan, shard = folder.plan(index), folder.shard(index)
-    spec = replace(folder.outline().spec, documents=tuple(plan.documents), questions=plan.questions)
+    spec = folder.outline().spec.about(plan.documents, plan.questions)
     if folder.outline().corpus is not None:
         workspace = workspace.holding(KeptDocuments(shard.path).checked(plan.documents))
     return make_task(spec, workspace, shard)

@@ -162,7 +162,7 @@ async def _target(ready: Ready, task: Task, *, offline: bool) -> Target:
     counters = {name: await _counter(ready, text, offline=offline) for name, text in task.texts.items()}
     if not counters:
         counters = {"": await _counter(ready, "", offline=offline)}
-    part_tokens = task.spec.part_tokens or ready.resolved.entry.part_tokens or PART_TOKENS
+    part_tokens = task.part_tokens or ready.resolved.entry.part_tokens or PART_TOKENS
     return Target(ready.resolved.asked, counters, part_tokens)
 
 

@@ -127,7 +127,7 @@ def plan(workspace: Workspace, request: JudgeRequest) -> JudgePlan:
     for those, names in alike.items():
         whose = {name: own_family[name] for name in names if name in own_family}
         material = JudgedMaterial(prompt, secrets.token_hex(16), answers.runs, request.evidence, whose, rubric, ())
-        spec = RunSpec(tuple(names), (), {}, (), kind=NAME, task=NAME, max_tokens=request.max_tokens or MOST_TOKENS)
+        spec = RunSpec(tuple(names), NAME, NAME, max_tokens=request.max_tokens or MOST_TOKENS)
         found.new.append(_task(workspace, answers, spec, those, material, templates))
     found.said += [*answers.problems, *filter(None, [answers.left_out])]
     return found

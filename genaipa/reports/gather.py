@@ -349,7 +349,7 @@ class _Run:
         if system in self._recorded:
             return {}
         place = self._places.get((f"{document}|{repetition}", question), 0)
-        return {"conversation": self._source.manifest.spec.conversation, "position": place}
+        return {"conversation": self._source.manifest.spec.plan.conversation, "position": place}
 
     def _experiment(self, document: str, initialization: str, wording: str) -> str:
         known = self._source.manifest.documents.get(document)
@@ -388,7 +388,11 @@ class _Run:
         for place, order in manifest.orders.items():
             document, _, repetition = place.rpartition("|")
             ways = product(
-                self._source.systems, manifest.spec.initializations, manifest.spec.wordings, self._labels, order
+                self._source.systems,
+                manifest.spec.plan.initializations,
+                manifest.spec.plan.wordings,
+                self._labels,
+                order,
             )
             for system, initialization, wording, prompts, question in ways:
                 if not self._source.takes(document, initialization, wording):

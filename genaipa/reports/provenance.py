@@ -12,7 +12,6 @@ import msgspec
 import pandas as pd
 
 import genaipa
-from genaipa.kinds import plan_of
 from genaipa.reports.table import Table
 from genaipa.runs.audit import AUDIT
 from genaipa.runs.folder import ANSWERS, MANIFEST
@@ -21,6 +20,7 @@ from genaipa.scoring.published import PUBLISHED_SCORES
 from genaipa.tasks.prompts import labels
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from genaipa.reports.gather import Gathered
@@ -46,10 +46,9 @@ def runs(gathered: Gathered) -> Table:
     return Table("runs", "The runs", note, data, {"answers_digest": "digest"})
 
 
-def _own(source: Source) -> dict[str, str]:
-    """Facts about the plan of a run whose kind has one."""
-    plan = plan_of(source.manifest.spec)
-    return plan.facts(source.manifest.spec.task) if plan else {}
+def _own(source: Source) -> Mapping[str, str]:
+    """Facts about the plan of a run whose kind has some."""
+    return source.manifest.spec.plan.facts(source.manifest.spec.task)
 
 
 def _run(source: Source, blank: dict[str, str]) -> dict[str, Any]:
@@ -62,11 +61,11 @@ def _run(source: Source, blank: dict[str, str]) -> dict[str, Any]:
         "updated": _minute(manifest.updated),
         **{name: own[name] for name in own if name != "wordings"},
         "documents": manifest.documents_in_words,
-        "initializations": ", ".join(spec.initializations),
-        "wordings": own.get("wordings") or ", ".join(spec.wordings),
+        "initializations": ", ".join(spec.plan.initializations),
+        "wordings": own.get("wordings") or ", ".join(spec.plan.wordings),
         "prompts": ", ".join(labels(manifest).values()),
         "repetitions": spec.repetitions,
-        "conversations": spec.conversation if spec.initializations else "",
+        "conversations": spec.plan.conversation if spec.plan.initializations else "",
         "seed": spec.seed,
         "genaipa": manifest.versions.get("genaipa", ""),
         "commit": _commit(manifest),

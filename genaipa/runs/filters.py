@@ -37,7 +37,7 @@ class Filters:
         """The selected systems of a run; none if the run is not selected."""
         if self.since and created[:10] < self.since:
             return ()
-        if self.documents and not set(self.documents) & set(spec.documents):
+        if self.documents and not set(self.documents) & set(spec.plan.documents):
             return ()
         if any(name in folder.name for name in self.without_runs):
             return ()
@@ -86,7 +86,7 @@ class Filters:
         for name in others:
             if name not in recorded and not any(name in run for run in folders):
                 raise UnknownNameError("system or run in these runs", name, systems | folders)
-        documents = {name for _, manifest in runs for name in manifest.spec.documents} if self.documents else set()
+        documents = {name for _, manifest in runs for name in manifest.spec.plan.documents} if self.documents else set()
         for name in self.documents:
             if name not in documents:
                 raise UnknownNameError("policy in these runs", name, documents)
@@ -112,8 +112,8 @@ def experiments_of(folder: RunFolder, manifest: Manifest) -> set[str]:
     return {
         experiment_of(kind, initialization, wording)
         for kind in {facts.kind for facts in manifest.documents.values()}
-        for initialization in spec.initializations
-        for wording in spec.wordings
+        for initialization in spec.plan.initializations
+        for wording in spec.plan.wordings
     }
 
 

@@ -103,7 +103,7 @@ class Inputs:
 
     def _questions(self, document: str) -> QuestionSet | None:
         """The questions that were asked about a document, from the run's copy; None if that can't be read."""
-        name = self.manifest.spec.questions.get(document, "")
+        name = self.manifest.spec.plan.questions.get(document, "")
         path = self.folder.path / "questions" / f"{name}.yaml"
         try:
             found = read_yaml(path, QuestionSet)
@@ -183,6 +183,8 @@ class Inputs:
 
     def _find_annotations(self, document: str) -> Annotations | None:
         """The workspace's annotations where it holds the same text, else the run's copy; of the questions asked."""
+        if document not in self.manifest.documents:
+            return None  # other tasks ask about none
         try:
             held, basis = self.document(document) if self._kept else self._held(document), self._basis(document)
             if basis in self._shared:
@@ -205,7 +207,7 @@ class Inputs:
         """Key of the facts on which the workspace's annotated answers about a document depend."""
         facts, asked = self.manifest.documents[document], self.questions(document)
         questions = hashlib.sha256(msgspec.json.encode(asked)).digest()
-        return document, facts.digest, facts.company, self.manifest.spec.questions.get(document), questions
+        return document, facts.digest, facts.company, self.manifest.spec.plan.questions.get(document), questions
 
     def _annotated_texts(self) -> dict[str, str] | None:
         """Texts about which the workspace has annotated answers, for documents of a corpus; None for any others."""
@@ -213,7 +215,7 @@ class Inputs:
 
     def _of_asked(self, document: str, found: Annotations, written_for: QuestionSet | None) -> Annotations | None:
         """The annotated answers to the questions that were asked about a document; `written_for` if it is known."""
-        name, asked = self.manifest.spec.questions.get(document), self.questions(document)
+        name, asked = self.manifest.spec.plan.questions.get(document), self.questions(document)
         if asked is None or (written_for is None and found.questions == name):
             # A run keeps annotations as those of the questions that it asks.
             return found if found.questions == name else None

@@ -43,7 +43,7 @@ class Permission:
         self.worded = set(_closed(folder.path, "questions", QuestionSet))
         for _, part in folder.parts():
             self.worded |= set(_closed(part.path, "annotations", Annotations))
-        asked = manifest.spec.questions
+        asked = manifest.spec.plan.questions
         self.unasked = {name for name in asked if f"questions/{asked[name]}.yaml" in self.worded}
         self._words = {name: whose_words(manifest, name) for name in manifest.spec.systems}
 
@@ -61,7 +61,7 @@ class Permission:
         return [
             (system, document)
             for system in spec.systems
-            for document in spec.documents
+            for document in spec.plan.documents
             if not self.reply(system, document)
         ]
 

@@ -9,17 +9,21 @@ import hashlib
 from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
 import msgspec
+from msgspec.structs import force_setattr, replace
 
 from genaipa.files.html import short_repr
-from genaipa.kinds import DEFAULT, plan_problem
+from genaipa.kinds import DEFAULT, as_plan
 from genaipa.questions.sets import Wording
 from genaipa.runs.corpus import CorpusFacts
 from genaipa.systems.base import Sampling, Usage, Words
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
+    from genaipa.kinds import Plan
     from genaipa.policies.document import Document
+else:
+    Plan = Any  # which struct it is, the kind says
 
 Initialization = Literal["company-name", "document", "summary-by-name", "summary-of-document"]
 INITIALIZATIONS: tuple[Initialization, ...] = get_args(Initialization)
@@ -38,36 +42,32 @@ MOST_REPETITIONS = 100_000
 
 _PLACE = frozenset({"document", "initialization", "wording", "repetition"})
 
-FORMAT = 3
+FORMAT = 4
 """Version of the run folder's format."""
 
 
 class RunSpec(Sampling, frozen=True, forbid_unknown_fields=True):
     """Everything that decides which messages are sent. Two runs of one spec ask the same things in the same order.
 
-    `questions` maps each document to the question set that is asked about it and `limit` is the slice (from, to; the
-    first question is 1) of each shuffled set. `prompts` are the sets of prompts that it is asked with, one by one. All
-    these are of the procedure; any other `kind` decides by its `plan`, its own options by name, and by `seed` and
-    `repetitions`. `task` is the task's name within its kind. The sampling options come last.
+    `task` is the task's name within its kind, and `plan` what only that kind decides: documents, questions and the ways
+    of asking about them are the procedure's. It may be given as its fields by name; a ValueError if it is no plan of
+    the kind. The sampling options come last.
     """
 
     systems: tuple[str, ...]
-    documents: tuple[str, ...]
-    questions: dict[str, str]
-    initializations: tuple[Initialization, ...]
-    wordings: tuple[Wording, ...] = ("original",)
-    repetitions: int = 1
-    conversation: ConversationMode = "shared"
-    acknowledge: bool = False
-    part_tokens: int | None = None
-    summary_words: int = 400
-    seed: int = 0
-    limit: tuple[int, int] | None = None
-    experiment: str = ""
-    prompts: tuple[str, ...] = ()
     kind: str = DEFAULT
     task: str = DEFAULT
-    plan: dict[str, Any] = msgspec.field(default_factory=dict)
+    plan: Plan = msgspec.field(default_factory=dict)  # type: ignore[assignment]
+    repetitions: int = 1
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        force_setattr(self, "plan", as_plan(self.kind, self.plan))
+
+    def about(self, documents: Iterable[str], questions: Mapping[str, str]) -> Self:
+        """The same about other documents, each with its question set."""
+        plan = replace(self.plan, documents=tuple(documents), questions=dict(questions))
+        return replace(self, plan=plan)
 
 
 class FailureInfo(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -310,16 +310,14 @@ class Manifest(msgspec.Struct, omit_defaults=True):
         """The names of the documents, or how many they are, and their corpus."""
         if self.shards and not self.corpus:
             return f"{self.shards.documents:,} documents"
-        return self.corpus.in_words if self.corpus else ", ".join(self.spec.documents)
+        return self.corpus.in_words if self.corpus else ", ".join(self.spec.plan.documents)
 
     def complaint(self) -> str:
         """Why this can be no run's manifest, as its parts do not fit each other; empty if it can."""
-        spec = self.spec
-        if problem := plan_problem(spec):
-            return problem
-        lost = [f"document '{name}'" for name in spec.documents if name not in self.documents]
-        lost += [f"questions about '{name}'" for name in spec.documents if name not in spec.questions]
-        lost += [f"digest of '{name}'" for name in spec.documents if name not in self.digests.documents]
+        spec, plan = self.spec, self.spec.plan
+        lost = [f"document '{name}'" for name in plan.documents if name not in self.documents]
+        lost += [f"questions about '{name}'" for name in plan.documents if name not in plan.questions]
+        lost += [f"digest of '{name}'" for name in plan.documents if name not in self.digests.documents]
         if "genaipa" not in self.versions:
             lost.append("version of genaipa")
         if lost:

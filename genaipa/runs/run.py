@@ -86,8 +86,8 @@ class Run:
         Needs pandas: a MissingPackageError where it isn't installed.
         """
         spec, records = self.manifest.spec, self._latest()
-        sets, columns = ", ".join(spec.prompts), dict.fromkeys(_COLUMNS)
-        if not spec.initializations:
+        sets, columns = ", ".join(spec.plan.prompts), dict.fromkeys(_COLUMNS)
+        if not spec.plan.initializations:
             columns |= dict.fromkeys((*(name for one in records for name in one.coordinates), "prediction", "score"))
         return frame_of((self._row(record, sets) for record in records), list(columns))
 

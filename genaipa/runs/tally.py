@@ -96,11 +96,11 @@ class Tally:
 
     def plan(self, spec: RunSpec, orders: Mapping[str, Sized], planned: int = 0) -> None:
         """Set how many answers are wanted in each row, by the orders of questions or, without them, `planned`."""
-        each = len(spec.prompts) * len(spec.wordings) * sum(len(order) for order in orders.values())
+        each = len(spec.plan.prompts) * len(spec.plan.wordings) * sum(len(order) for order in orders.values())
         for system in spec.systems:
-            if not spec.initializations:
+            if not spec.plan.initializations:
                 self.row(system, spec.task).planned = planned
-            for initialization in spec.initializations:
+            for initialization in spec.plan.initializations:
                 self.row(system, initialization).planned = each
 
     def add(self, record: MeasuredHead | Record) -> None:

@@ -388,7 +388,7 @@ class Pool:
             parts=run.inputs.parts(record),
             names=self._names(answer, record),
             summarised=record.initialization.startswith("summary"),
-            questions=run.inputs.manifest.spec.questions.get(record.document, ""),
+            questions=run.inputs.manifest.spec.plan.questions.get(record.document, ""),
         )
 
     def _names(self, answer: PooledAnswer, record: Record) -> tuple[str, ...]:

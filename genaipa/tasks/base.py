@@ -58,6 +58,8 @@ class Call:
     """Fields of `Settings` that this call sets itself, such as `json_schema` and `max_tokens`."""
     independent_of_reply: bool = False
     """Whether what follows in the conversation is the same whatever the reply says: a chat by hand may show it."""
+    words: int | None = None
+    """Longest reply that is asked for, in words, where it is limited so."""
     placeholder_reply: str = ""
     """A text in place of the reply where nothing is asked, if there is a likely one."""
     compute: Callable[[Callable[[str], None]], str] | None = None
@@ -128,6 +130,11 @@ class Task(ABC):
     def name(self) -> str:
         """The name by which the run asked for it."""
         return self.spec.task
+
+    @property
+    def part_tokens(self) -> int | None:
+        """Tokens of the parts in which documents are sent; None for as many as suit the system."""
+        return None
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -24,6 +24,7 @@ from genaipa.runs.documents import kept_lines
 from genaipa.runs.records import Digests, DocumentFacts, Initialization, RunSpec, conversation_of
 from genaipa.systems.base import Message
 from genaipa.tasks.base import Call, Task
+from genaipa.tasks.plan import ProcedurePlan, plan_of
 from genaipa.tasks.prompts import load_prompts
 from genaipa.tasks.script import Script, Step, opening
 
@@ -98,21 +99,22 @@ def shuffled(seed: int, document: str, repetition: int, ids: Sequence[str]) -> t
 
 def order_of(spec: RunSpec, document: str, repetition: int, questions: QuestionSet) -> tuple[str, ...]:
     """The questions of one repetition as they are asked, cut to the spec's limit."""
-    order = shuffled(spec.seed, document, repetition, [q.id for q in questions.questions])
-    if spec.limit is None:
+    order, limit = shuffled(spec.seed, document, repetition, [q.id for q in questions.questions]), plan_of(spec).limit
+    if limit is None:
         return order
-    first, last = spec.limit
+    first, last = limit
     return order[first - 1 : last]
 
 
 def plan(spec: RunSpec, questions: dict[str, QuestionSet], system: str) -> Iterator[Conversation]:
     """Every conversation with one system, in Algorithm 1's order within a document and repetition."""
-    for document in spec.documents:
+    asked = plan_of(spec)
+    for document in asked.documents:
         for repetition in range(1, spec.repetitions + 1):
             order = order_of(spec, document, repetition, questions[document])
-            for initialization in spec.initializations:
-                for wording in spec.wordings:
-                    for prompts in spec.prompts if len(spec.prompts) > 1 else ("",):
+            for initialization in asked.initializations:
+                for wording in asked.wordings:
+                    for prompts in asked.prompts if len(asked.prompts) > 1 else ("",):
                         yield Conversation(system, document, initialization, wording, repetition, order, prompts)
 
 
@@ -120,22 +122,24 @@ def orders(spec: RunSpec, questions: dict[str, QuestionSet]) -> dict[str, tuple[
     """`document|repetition` → the order in which its questions are asked."""
     return {
         f"{document}|{repetition}": order_of(spec, document, repetition, questions[document])
-        for document in spec.documents
+        for document in spec.plan.documents
         for repetition in range(1, spec.repetitions + 1)
     }
 
 
 def check_limit(spec: RunSpec, questions: dict[str, QuestionSet]) -> None:
     """A UsageError if the limit leaves none of the questions about a document."""
+    limit = plan_of(spec).limit
     for document, asked in questions.items():
-        if spec.limit is not None and spec.limit[0] > (most := len(asked.questions)):
-            limit = "-".join(map(str, spec.limit))
-            raise OptionError("limit", f" {limit}: there are only {most} questions about {document}.")
+        if limit is not None and limit[0] > (most := len(asked.questions)):
+            raise OptionError(
+                "limit", f" {'-'.join(map(str, limit))}: there are only {most} questions about {document}."
+            )
 
 
 def check_wordings(spec: RunSpec, questions: dict[str, QuestionSet]) -> None:
     """A UsageError if a wording is asked for that a question does not have."""
-    needed = max(WORDINGS.index(wording) for wording in spec.wordings)
+    needed = max(WORDINGS.index(wording) for wording in spec.plan.wordings)
     for question_set in {q.name: q for q in questions.values()}.values():
         for question in question_set.questions:
             if len(question.paraphrases) < needed:
@@ -150,19 +154,29 @@ class Procedure(Task):
 
     def __init__(self, spec: RunSpec, workspace: Workspace) -> None:
         super().__init__(spec, workspace)
-        sets = sorted(set(spec.questions.values()))
+        sets = sorted(set(self.plan.questions.values()))
         self._sets = {name: load_question_set(name, workspace) for name in sets}
         self._asked = {name: read_text(workspace.names("questions")[name][1]) for name in sets}
-        self.prompts = {name: load_prompts(workspace, name) for name in spec.prompts}
+        self.prompts = {name: load_prompts(workspace, name) for name in self.plan.prompts}
         self._texts = annotated_texts(workspace) if workspace.held else None
         self.load_documents()
         check_wordings(spec, self.questions)
         check_limit(spec, self.questions)
 
+    @property
+    def plan(self) -> ProcedurePlan:
+        """The plan of the run."""
+        return plan_of(self.spec)
+
+    @property
+    def part_tokens(self) -> int | None:
+        """As the plan has it."""
+        return self.plan.part_tokens
+
     def load_documents(self) -> None:
         """Load the documents of the spec, and the annotated answers about them."""
-        self.documents = {name: load_document(name, self.workspace) for name in self.spec.documents}
-        self.questions = {document: self._sets[name] for document, name in self.spec.questions.items()}
+        self.documents = {name: load_document(name, self.workspace) for name in self.plan.documents}
+        self.questions = {document: self._sets[name] for document, name in self.plan.questions.items()}
         self._annotated, self._notes = self._find_annotated()
 
     def about(self, documents: Mapping[str, Document]) -> Procedure:
@@ -170,12 +184,12 @@ class Procedure(Task):
 
         A KeyError for a document of a kind that this one has none of.
         """
-        sets = {document.kind: self.spec.questions[name] for name, document in self.documents.items()}
+        sets = {document.kind: self.plan.questions[name] for name, document in self.documents.items()}
         questions = {name: sets[document.kind] for name, document in documents.items()}
         other = copy.copy(self)
         for known in ("digests", "orders"):
             other.__dict__.pop(known, None)
-        other.spec = replace(self.spec, documents=tuple(documents), questions=questions)
+        other.spec = self.spec.about(documents, questions)
         other.workspace = self.workspace.holding(documents)
         other.load_documents()
         return other
@@ -263,7 +277,7 @@ class Procedure(Task):
             for name, document in self.documents.items():
                 parts = tuple(split_parts(document, target.part_tokens, target.counters[name].count))
                 for chosen, prompts in self.prompts.items():
-                    script = Script(document, parts, self.questions[name], prompts, self.spec.summary_words)
+                    script = Script(document, parts, self.questions[name], prompts, self.plan.summary_words)
                     target.memory[f"{name}|{chosen}"] = script
         return target.memory
 
@@ -278,7 +292,7 @@ class Procedure(Task):
     def _dialogues(self, spec: RunSpec, target: Target) -> Iterator[Dialogue]:
         scripts = self.scripts(target)
         for conversation in plan(spec, self.questions, target.name):
-            prompts = conversation.prompts or self.spec.prompts[0]
+            prompts = conversation.prompts or self.plan.prompts[0]
             yield self._converse(conversation, scripts[f"{conversation.document}|{prompts}"], target)
 
     def _converse(self, conversation: Conversation, script: Script, target: Target) -> Dialogue:
@@ -295,7 +309,7 @@ class Procedure(Task):
             (turn, question, script.question(question, conversation.wording))
             for turn, question in enumerate(conversation.order, 1)
         ]
-        if self.spec.conversation == "independent":
+        if self.plan.conversation == "independent":
             yield tuple(
                 self._branch(self._call(conversation, question, (*begun, message), turn=turn))
                 for turn, question, message in questions
@@ -319,13 +333,14 @@ class Procedure(Task):
             messages = yield from self._introduce(conversation, steps, "summary ")
         asked = (*messages, script.summary_request(conversation.initialization))
         turn = sum(message.role == "user" for message in asked)
-        return (yield self._call(conversation, SUMMARY, asked, "summary", turn)) or NO_WORDS
+        call = self._call(conversation, SUMMARY, asked, "summary", turn)
+        return (yield dataclasses.replace(call, words=self.plan.summary_words)) or NO_WORDS
 
     def _introduce(
         self, conversation: Conversation, steps: Sequence[Step], prefix: str = ""
     ) -> Generator[Call, str, list[Message]]:
         """The messages of an introduction; with `acknowledge`, each acknowledgement is the system's own."""
-        if not self.spec.acknowledge:
+        if not self.plan.acknowledge:
             return opening(steps)
         messages: list[Message] = []
         for turn, step in enumerate(steps, 1):
@@ -350,7 +365,7 @@ class Procedure(Task):
             kind,
             # A step towards the summary, and the summary, are in the conversation that writes it.
             conversation.key(SUMMARY) if question.startswith(SUMMARY[:-1]) else conversation.id,
-            self.spec.conversation,
+            self.plan.conversation,
             conversation.order,
             turn,
             self.digests.documents[conversation.document],

@@ -162,7 +162,7 @@ def labels(manifest: Manifest) -> dict[str, str]:
 
     The set's name; behind that of a set that is not as shipped, the beginning of a SHA-256 of its templates.
     """
-    digests, names = manifest.digests.prompts, manifest.spec.prompts
+    digests, names = manifest.digests.prompts, manifest.spec.plan.prompts
     if not digests:
         return {"": PUBLISHED}
     if len(names) == 1:

@@ -71,7 +71,7 @@ def unknown_assignments(workspace: Workspace, runs: Iterable[Path]) -> Iterator[
     for path in runs:
         with contextlib.suppress(GenaipaError):
             spec = RunFolder(path).manifest().spec
-            known.update(spec.systems, spec.documents)
+            known.update(spec.systems, spec.plan.documents)
     for analyst, about in assign.items():
         for name in about:
             if name not in known:

@@ -266,7 +266,7 @@ def _files(model: _Model, name: str) -> dict[str, bytes]:
         status="complete",
         created="",
         updated="",
-        spec=RunSpec((model.system,), (), {}, (), repetitions=len(seeds), kind=KIND, task=KIND),
+        spec=RunSpec((model.system,), KIND, KIND, repetitions=len(seeds)),
         digests=Digests(
             {}, {}, {}, {}, systems={model.system: f"{model.system}, {source}"}, task={EXAMPLES: digest(kept.decode())}
         ),

@@ -173,9 +173,9 @@ def test_flags_repeat_and_take_commas(server: OpenAIServer, run: Run) -> None:
     assert done.code == 0, done.err
     spec = run_folders(find_workspace())[-1].manifest().spec
     assert spec.systems == (SYSTEM, "scripted")
-    assert spec.documents == ("brook", "acme")
-    assert spec.initializations == ("company-name", "document")
-    assert spec.wordings == ("original", "paraphrase-2")
+    assert spec.plan.documents == ("brook", "acme")
+    assert spec.plan.initializations == ("company-name", "document")
+    assert spec.plan.wordings == ("original", "paraphrase-2")
     assert len(server.requests) == 2 * 2 * 2
 
 
@@ -272,7 +272,11 @@ def test_config_file(server: OpenAIServer, run: Run, monkeypatch: pytest.MonkeyP
     assert run("run", "--config", "study.yaml").code == 0
     assert run("run", "--config", "study.yaml", "--seed", "5", "--limit", "3").code == 0
     specs = [folder.manifest().spec for folder in run_folders(find_workspace())]
-    assert sorted((s.seed, s.limit, s.max_tokens) for s in specs) == [(3, (1, 2), 77), (4, (1, 2), 77), (5, (1, 3), 77)]
+    assert sorted((s.seed, s.plan.limit, s.max_tokens) for s in specs) == [
+        (3, (1, 2), 77),
+        (4, (1, 2), 77),
+        (5, (1, 3), 77),
+    ]
     assert {s.systems for s in specs} == {(SYSTEM,)}
 
 
@@ -299,7 +303,7 @@ def test_environment_sets_flags(server: OpenAIServer, run: Run, monkeypatch: pyt
         monkeypatch.setenv(f"GENAIPA_{name}", value)
     assert run("run").code == 0
     spec = run_folders(find_workspace())[-1].manifest().spec
-    assert (spec.seed, spec.limit, spec.experiment) == (9, (1, 1), "recall")
+    assert (spec.seed, spec.plan.limit, spec.plan.experiment) == (9, (1, 1), "recall")
 
 
 def test_partial_run(server: OpenAIServer, run: Run) -> None:

@@ -64,7 +64,7 @@ def test_asks_as_documents_of_their_own_would(corpus: Path, genaipa: Callable[..
         "questions",
     ]
     kept = [json.loads(one)["name"] for one in (run.path / "documents.jsonl").read_text().splitlines()]
-    assert kept == list(run.manifest.spec.documents)
+    assert kept == list(run.manifest.spec.plan.documents)
     assert genaipa("run", "--documents", corpus, "--limit-documents", "3", *SHORT).out.count("nothing was asked") == 1
     for document in made_up(20):
         add(corpus.parent / "policies", document)
@@ -97,7 +97,7 @@ def test_equal_texts_are_named(corpus: Path, genaipa: Callable[..., Finished]) -
 
 def test_a_run_goes_on_with_its_own_copies(corpus: Path, genaipa: Callable[..., Finished]) -> None:
     """A changed corpus doesn't change a run that has copies, which says what has changed; one without is refused."""
-    request = RunRequest(("extractive",), corpus=str(corpus), experiment="quality", limit="2")
+    request = RunRequest(("extractive",), corpus=str(corpus), plan={"experiment": "quality", "limit": "2"})
     before = prepare(find_workspace(), request, Observer()).open()
     assert not (before.path / "documents.jsonl").exists()
     every = list(made_up(20))
@@ -237,7 +237,7 @@ def test_a_large_corpus_is_kept_in_shards(corpus: Path) -> None:
     """More than 2,000 documents are cut into shards of 500 without being asked to, each with its own copies."""
     short = ({"name": f"n{n}", "company": "A", "text": f"{n}"} for n in range(2001))
     corpus.write_text("".join(json.dumps(one) + "\n" for one in short))
-    request = RunRequest(("extractive",), corpus=str(corpus), experiment="quality", limit="1")
+    request = RunRequest(("extractive",), corpus=str(corpus), plan={"experiment": "quality", "limit": "1"})
     folder = prepare(find_workspace(), request, Observer()).open()
     sizes = [len(path.read_text().splitlines()) for path in sorted(folder.path.glob("shards/*/documents.jsonl"))]
     assert sizes == [500, 500, 500, 500, 1]

@@ -172,8 +172,8 @@ def check_complete(folder: Path, wanted: int, summaries: int) -> None:
     planned = {
         f"{SYSTEM}|{place.partition('|')[0]}|{i}|{w}|{place.partition('|')[2]}|{question}"
         for place, order in manifest.orders.items()
-        for i in manifest.spec.initializations
-        for w in manifest.spec.wordings
+        for i in manifest.spec.plan.initializations
+        for w in manifest.spec.plan.wordings
         for question in order
     }
     assert {record.key for record in records if record.kind == "answer"} == planned

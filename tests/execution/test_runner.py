@@ -27,6 +27,7 @@ from genaipa.policies.document import split_parts
 from genaipa.runs import journal
 from genaipa.runs.conversation import NO_WORDS
 from genaipa.systems.costs import estimated
+from genaipa.tasks.plan import plan_of
 from genaipa.tasks.procedure import Procedure, Script, opening, order_of
 from genaipa.workspace import find_workspace
 
@@ -64,8 +65,8 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[TimedServer]:
 def expected_script(plan: RunSpec) -> Script:
     """The messages of the first document, cut as for the system."""
     material = Procedure(plan, find_workspace())
-    document = material.documents[plan.documents[0]]
-    parts = tuple(split_parts(document, plan.part_tokens or 2000, estimated().count))
+    document = material.documents[plan.plan.documents[0]]
+    parts = tuple(split_parts(document, plan_of(plan).part_tokens or 2000, estimated().count))
     return Script(document, parts, material.questions[document.name], material.prompts["guided"])
 
 

@@ -79,7 +79,7 @@ def test_shards_of_several_kinds(tmp_path: Path, genaipa: Callable[..., Finished
     done = genaipa("run", *PLAN[:2], "--limit", "1", "-i", "document", "-p", "brindlecart,vpda", "--shard", "1")
     assert done.code == 0, done.err
     (run,) = run_folders(find_workspace(tmp_path))
-    assert run.manifest().spec.questions == {"brindlecart": "policy", "vpda": "regulation"}
+    assert run.manifest().spec.plan.questions == {"brindlecart": "policy", "vpda": "regulation"}
     assert "nothing was asked" in genaipa("run", "--resume", "latest").out
 
 

@@ -1,8 +1,8 @@
 """What an addition costs, shown by doing it in a copy of genaipa.
 
 A provider with an SDK of its own is three files: its adapter, a line of the table, an extra. A sampling option is
-three places: the option, the field, the adapter's table. A command and a page of the desk are a file and a line each,
-a form of tables is a function and a line.
+three places: the option, the field, the adapter's table. An option of the procedure is a field of its plan. A command
+and a page of the desk are a file and a line each, a form of tables is a function and a line.
 """
 
 from __future__ import annotations
@@ -232,6 +232,30 @@ def test_a_new_sampling_option(copy: Path, genaipa_process: Cli, monkeypatch: py
     assert sent == {"with-it": {"top_p": 0.5}, "without": {}, "anthropic/c": {"max_tokens": 4096}}
     assert {request.body.get("top_p") for request in server.requests} == {0.5, 0.9, None}
     assert all("top_p" not in request.body for request in other.requests)
+
+
+TONE = """
+    tone: Annotated[str, option("How friendly.", before="repetitions")] = "plain"
+"""
+
+
+# In small, test_kinds' options of a stranger's kind go the same way.
+@pytest.mark.full
+def test_a_new_option_of_the_procedure(copy: Path, genaipa_process: Cli) -> None:
+    """Its one place, a field of the plan, brings it to the help page, a --config file, Python and the manifest."""
+    insert(copy / "genaipa/tasks/plan.py", "    ] = 400\n", TONE)
+    help_page = genaipa_process("run", "--help-all").out
+    assert re.search(r"  --tone TONE +How friendly.  \[default: plain\]\n  -r, --repetitions", help_page), help_page
+    Path("config.yaml").write_text("tone: warm\n")
+    plan = ("run", "-s", "extractive", "-p", "brindlecart", "-e", "quality", "--limit", "1", "--offline", "--new")
+    for more in (("--tone", "warm"), ("--config", "config.yaml"), ()):
+        assert genaipa_process(*plan, *more).code == 0
+    called = "import genaipa; genaipa.run('extractive', 'brindlecart', experiment='quality', limit=1, tone='cold')"
+    subprocess.run([sys.executable, "-c", called], check=True)
+    manifests = [json.loads((run / "manifest.json").read_text()) for run in sorted(Path("runs").iterdir())]
+    assert [one["spec"]["plan"]["tone"] for one in manifests] == ["warm", "warm", "plain", "cold"]
+    refused = genaipa_process("run", "-s", "extractive", "--task", "judge", "--tone", "warm")
+    assert (refused.code, "--tone is an option of the procedure; leave it out" in refused.err) == (2, True)
 
 
 # It opens first, being the first in the table.

@@ -28,6 +28,7 @@ from genaipa.datasets import base as datasets
 from genaipa.execution.engine import RunLimits
 from genaipa.execution.notebook import RunOptions
 from genaipa.execution.request import RunRequest
+from genaipa.kinds import DEFAULT, options
 from genaipa.scoring.rubric import load_rubric
 from genaipa.scoring.store import open_store
 from genaipa.systems.base import Readiness, Reply
@@ -79,12 +80,9 @@ def test_importing_it_imports_nothing_else() -> None:
 
 def test_options_are_those_of_a_request_and_its_limits() -> None:
     """Whatever the command line can ask for, `run` can too, by the same names."""
-    known = {*RunRequest.__struct_fields__, *(field.name for field in fields(RunLimits))} - {
-        "systems",
-        "documents",
-        "kind",
-    }
-    assert set(RunOptions.__annotations__) == known | {"on", "gpus_per_worker"}
+    known = {*RunRequest.__struct_fields__, *(field.name for field in fields(RunLimits))}
+    known |= {name for name, option in options().items() if option.kind == DEFAULT}
+    assert set(RunOptions.__annotations__) == known - {"systems", "documents", "kind"} | {"on", "gpus_per_worker"}
 
 
 def test_every_option_is_in_the_signature_and_a_wrong_one_is_a_sentence() -> None:
@@ -247,7 +245,8 @@ def test_a_run_in_a_loop_and_in_none(monkeypatch: pytest.MonkeyPatch) -> None:
     run = asyncio.run(notebook())
     assert {record.key for record in heard.records} == {record.key for record in run.answers()}
     spec = run.manifest.spec
-    assert (spec.systems, spec.documents, spec.limit) == ((f"{__name__}:Silent", "extractive"), ("acme",), (2, 3))
+    assert (spec.systems, spec.plan.documents) == ((f"{__name__}:Silent", "extractive"), ("acme",))
+    assert spec.plan.limit == (2, 3)
     assert {record.reply for record in run.answers() if "Silent" in record.system} == {"The document does not say."}
     again = front.run([Silent, "extractive"], "acme", limit=(2, 3), **plan)
     assert (again.path, len(heard.records)) == (run.path, 4)

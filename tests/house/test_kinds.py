@@ -26,11 +26,10 @@ REFERENCES = ("make", "plan", "planned", "names", "listed", "results", "closing"
 
 RIDDLES = """
 from typing import Annotated
-from msgspec import Meta, Struct
 import pandas as pd
 from genaipa.datasets.base import Pulled
 from genaipa.errors import UsageError
-from genaipa.kinds import Closing, Kind
+from genaipa.kinds import Closing, Kind, Plan, option
 from genaipa.reports.chapters.chapter import Chapter
 from genaipa.reports.results import Against
 from genaipa.reports.table import table
@@ -38,13 +37,13 @@ from genaipa.systems.base import Message
 from genaipa.tasks.base import Call, Reading, Task
 
 KIND = Kind(
-    make="riddles:Riddles", plan="riddles:Plan", planned="riddles:planned", heading="Riddles",
+    make="riddles:Riddles", plan="riddles:RiddlesPlan", heading="Riddles",
     results="riddles:Results", closing="riddles:closing", page="riddles_page:Riddles", data="riddles:data",
 )
 
 
-class Plan(Struct):
-    riddles: Annotated[int, Meta(description="Riddles to ask.")] = 2
+class RiddlesPlan(Plan, frozen=True):
+    riddles: Annotated[int, option("Riddles to ask.")] = 2
 
     @property
     def label(self):
@@ -54,13 +53,9 @@ class Plan(Struct):
         return {"riddles": str(self.riddles)}
 
 
-def planned(task, given):
-    return Plan(**given)
-
-
 class Riddles(Task):
     def dialogues(self, target):
-        for number in range(self.spec.plan["riddles"]):
+        for number in range(self.spec.plan.riddles):
             yield self.one(number)
 
     def one(self, number):
@@ -144,7 +139,7 @@ def riddles(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("riddles")
 def test_a_kind_of_somebody_elses(genaipa_process: Cli) -> None:
     """Its option is on the help page, its run is asked and summed up; no run of another kind takes the option."""
-    assert "\nRiddles:\n  --riddles N  Riddles to ask.\n" in genaipa_process("run", "--help-all").out
+    assert "\nRiddles:\n  --riddles N  Riddles to ask.  [default: 2]\n" in genaipa_process("run", "--help-all").out
     asked = ("run", "-s", "scripted/say.yaml", "--task", "riddles")
     done = genaipa_process(*asked, "--riddles", "3")
     assert (done.code, "Riddles were asked." in done.out) == (0, True), done.err

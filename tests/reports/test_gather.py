@@ -46,7 +46,7 @@ def test_each_answer_comes_with_what_is_known_of_it():
     assert (frame["seconds"] >= 0).all()
     ((_, order),) = folder.manifest().orders.items()
     assert frame["position"].to_dict() == {question: place for place, question in enumerate(order, 1)}
-    assert set(frame["conversation"]) == {folder.manifest().spec.conversation}
+    assert set(frame["conversation"]) == {folder.manifest().spec.plan.conversation}
 
 
 def test_of_a_recording_neither_order_nor_conversation_is_known():

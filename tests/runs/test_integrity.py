@@ -257,7 +257,7 @@ def test_manifests_that_can_not_be(folder: RunFolder, genaipa: Cli) -> None:
         json.dumps(whole | {"documents": {}}),
         json.dumps(whole | {"spec": whole["spec"] | {"repetitions": 10**18}}),
         json.dumps(whole | {"spec": whole["spec"] | {"repetitions": 10**40}}),
-        json.dumps(whole | {"spec": whole["spec"] | {"questions": {}}}),
+        json.dumps(whole | {"spec": whole["spec"] | {"plan": whole["spec"]["plan"] | {"questions": {}}}}),
         json.dumps(whole | {"versions": {}}),
         json.dumps(whole | {"orders": {"acme|x": ["Q1"]}}),
         json.dumps(whole | {"totals": whole["totals"] | {"cost": 1e308, "seconds": 1e308}}),

@@ -11,6 +11,7 @@ from genaipa.execution import run as runner
 from genaipa.execution.prepare import PreparedRun
 from genaipa.runs.records import INITIALIZATIONS, RunSpec
 from genaipa.tasks.catalog import make_task
+from genaipa.tasks.plan import ProcedurePlan
 from genaipa.workspace import Workspace, find_workspace
 
 if TYPE_CHECKING:
@@ -75,14 +76,14 @@ def spec(**changes: Any) -> RunSpec:
     """A plan for that workspace: one system, one document, introduced by the document."""
     documents = changes.get("documents", ("acme",))
     fields: dict[str, Any] = {
-        "systems": (SYSTEM,),
         "documents": documents,
         "questions": dict.fromkeys(documents, "policy"),
         "initializations": ("document",),
         "prompts": ("guided",),
         "part_tokens": 60,
     }
-    return RunSpec(**fields | changes)
+    others = {name: changes.pop(name) for name in RunSpec.__struct_fields__ if name in changes}
+    return RunSpec(**{"systems": (SYSTEM,), "plan": ProcedurePlan(**fields | changes)} | others)
 
 
 def procedure(**changes: Any) -> RunSpec:

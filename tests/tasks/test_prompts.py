@@ -98,7 +98,7 @@ def test_a_run_notes_its_prompts(genaipa: Callable[..., Finished]) -> None:
     """The manifest says which set was used, tables also whether it is as shipped."""
     make_workspace()
     plain, guided = spec(systems=("extractive",), prompts=("neutral",)), spec(systems=("extractive",))
-    assert msgspec.json.decode(msgspec.json.encode(plain))["prompts"] == ["neutral"]
+    assert msgspec.json.decode(msgspec.json.encode(plain))["plan"]["prompts"] == ["neutral"]
     assert labels(carry_out(plain)[0].manifest()) == {"": "neutral"}
     assert labels(carry_out(guided)[0].manifest()) == {"": "guided"}
     write("prompts/rules.jinja", "Be brief.")

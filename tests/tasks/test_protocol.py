@@ -17,6 +17,7 @@ from genaipa.questions.sets import WORDINGS, Question, QuestionSet
 from genaipa.runs.experiments import EXPERIMENTS
 from genaipa.runs.records import INITIALIZATIONS, Initialization, RunSpec
 from genaipa.runs.tally import Tally
+from genaipa.tasks.plan import ProcedurePlan
 from genaipa.tasks.procedure import (
     SUMMARY,
     Procedure,
@@ -54,21 +55,19 @@ def some(values: tuple[Any, ...]) -> st.SearchStrategy[tuple[Any, ...]]:
 def specs(draw: st.DrawFn) -> RunSpec:
     """Any plan that asks the same 32 questions of every document."""
     documents = draw(names)
-    return RunSpec(
-        systems=draw(names),
+    plan = ProcedurePlan(
         documents=documents,
         questions=dict.fromkeys(documents, "policy"),
         initializations=draw(some(INITIALIZATIONS)),
         wordings=draw(some(WORDINGS)),
         prompts=("neutral",),
-        repetitions=draw(st.integers(1, 3)),
-        seed=draw(numbers),
     )
+    return RunSpec(draw(names), plan=plan, repetitions=draw(st.integers(1, 3)), seed=draw(numbers))
 
 
 def conversations(a_spec: RunSpec) -> dict[str, tuple[str, ...]]:
     """Id → order of every conversation of a plan."""
-    sets = dict.fromkeys(a_spec.documents, QUESTIONS)
+    sets = dict.fromkeys(a_spec.plan.documents, QUESTIONS)
     return {c.id: c.order for system in a_spec.systems for c in plan(a_spec, sets, system)}
 
 
@@ -106,12 +105,12 @@ def test_each_repetition_seed_and_document_has_its_own_shuffle() -> None:
 def test_adding_to_a_plan_moves_no_other_order(small: RunSpec, added: RunSpec) -> None:
     """With more systems, documents, initializations, wordings or repetitions, what was planned stays as it was."""
     both: dict[str, Any] = {
-        name: tuple(dict.fromkeys((*getattr(added, name), *getattr(small, name))))
-        for name in ("systems", "documents", "initializations", "wordings")
+        name: tuple(dict.fromkeys((*getattr(added.plan, name), *getattr(small.plan, name))))
+        for name in ("documents", "initializations", "wordings")
     }
     large = RunSpec(
-        **both,
-        questions=dict.fromkeys(both["documents"], "policy"),
+        tuple(dict.fromkeys((*added.systems, *small.systems))),
+        plan=ProcedurePlan(**both, questions=dict.fromkeys(both["documents"], "policy")),
         repetitions=small.repetitions + added.repetitions,
         seed=small.seed,
     )
@@ -122,7 +121,7 @@ def test_adding_to_a_plan_moves_no_other_order(small: RunSpec, added: RunSpec) -
 @given(specs())
 def test_same_order_in_every_initialization_and_wording(a_spec: RunSpec) -> None:
     """Q' is shuffled once per repetition of a document, and used throughout; the manifest's orders say the same."""
-    sets = dict.fromkeys(a_spec.documents, QUESTIONS)
+    sets = dict.fromkeys(a_spec.plan.documents, QUESTIONS)
     listed = orders(a_spec, sets)
     for system in a_spec.systems:
         for conversation in plan(a_spec, sets, system):
@@ -132,16 +131,16 @@ def test_same_order_in_every_initialization_and_wording(a_spec: RunSpec) -> None
 @given(specs())
 def test_each_wording_is_a_conversation_of_its_own(a_spec: RunSpec) -> None:
     """There is one conversation per document, repetition, initialization and wording, and one key per answer in it."""
-    sets = dict.fromkeys(a_spec.documents, QUESTIONS)
+    sets = dict.fromkeys(a_spec.plan.documents, QUESTIONS)
     found = list(plan(a_spec, sets, a_spec.systems[0]))
-    per_document = a_spec.repetitions * len(a_spec.initializations) * len(a_spec.wordings)
-    assert len(found) == len(a_spec.documents) * per_document
+    per_document = a_spec.repetitions * len(a_spec.plan.initializations) * len(a_spec.plan.wordings)
+    assert len(found) == len(a_spec.plan.documents) * per_document
     assert {(c.initialization, c.wording) for c in found} == set(
-        itertools.product(a_spec.initializations, a_spec.wordings)
+        itertools.product(a_spec.plan.initializations, a_spec.plan.wordings)
     )
     tally = Tally()
     tally.plan(a_spec, orders(a_spec, sets))
-    for initialization in a_spec.initializations:
+    for initialization in a_spec.plan.initializations:
         count = sum(len(c.order) for c in found if c.initialization == initialization)
         assert tally.row(a_spec.systems[0], initialization).planned == count
 
@@ -149,7 +148,7 @@ def test_each_wording_is_a_conversation_of_its_own(a_spec: RunSpec) -> None:
 def test_keys_are_unique() -> None:
     """Every answer of a plan has a key of its own, the repetition included."""
     a_spec = procedure(systems=("a/b", "a/c"), documents=("x", "y"), wordings=WORDINGS, repetitions=3)
-    sets = dict.fromkeys(a_spec.documents, QUESTIONS)
+    sets = dict.fromkeys(a_spec.plan.documents, QUESTIONS)
     keys = [c.key(q) for system in a_spec.systems for c in plan(a_spec, sets, system) for q in c.order]
     assert len(keys) == len(set(keys)) == 2 * 2 * 4 * 4 * 3 * 32
 

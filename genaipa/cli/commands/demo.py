@@ -56,7 +56,7 @@ def _run(workspace: Workspace) -> RunFolder:
     from genaipa.execution.request import RunRequest
     from genaipa.execution.shards import ask
 
-    request = RunRequest(SYSTEMS, (POLICY,), experiment="quality", name=NAME, offline=True)
+    request = RunRequest(SYSTEMS, (POLICY,), plan={"experiment": "quality"}, name=NAME, offline=True)
     prepared = prepare(workspace, request)
     if not prepared.complete:
         asyncio.run(ask(prepared, RunLimits()))

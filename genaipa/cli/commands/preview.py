@@ -27,7 +27,7 @@ def print_preview(*runs: PreparedRun, offline: bool, messages: bool, json: bool,
         for ready in asyncio.run(ready_systems(run.task, offline=offline, asking=False, say=say))
     ]
     if part := next((run for run in runs if run.times != 1), None):
-        first = number(len(part.task.spec.documents), "document")
+        first = number(len(part.task.spec.plan.documents), "document")
         say(f"{'shown' if messages else 'reckoned'} by the first shard's {first}, of {part.subject}")
     if messages:
         _print_messages(asked, json=json)
@@ -62,7 +62,7 @@ def _print_estimate(asked: list[tuple[PreparedRun, Ready]], *, json: bool, batch
     if json:
         print_json({"rows": [_as_dict(row, halved) for row in rows], "systems": labels, "power": power})
         return
-    procedure = bool(asked[0][0].spec.initializations)
+    procedure = bool(asked[0][0].spec.plan.initializations)
     table(
         (
             "system",

@@ -40,13 +40,14 @@ BESIDE_RESUME = frozenset(
 
 
 def _with_own(command: Any) -> inspect.Signature:
-    """A command's signature with the options of kinds of tasks in place of its `own`."""
+    """A command's signature with the options of kinds of tasks in place of its `own`, each where it is listed."""
     signature = inspect.signature(command, eval_str=True)
-    own = (
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=of)
-        for name, of in OF_KINDS.items()
-    )
-    return signature.replace(parameters=[*list(signature.parameters.values())[:-1], *own])
+    *parameters, _ = signature.parameters.values()
+    for name, (annotation, default, before) in OF_KINDS.items():
+        at = next((place for place, one in enumerate(parameters) if one.name == before), len(parameters))
+        like = inspect.Parameter.POSITIONAL_OR_KEYWORD
+        parameters.insert(at, inspect.Parameter(name, like, default=default, annotation=annotation))
+    return signature.replace(parameters=parameters)
 
 
 def run(
@@ -58,18 +59,8 @@ def run(
     limit_documents: options.LimitDocuments = None,
     stratify: options.Stratify = None,
     task: options.Task = "procedure",
-    experiment: options.Experiment = None,
-    initialization: options.Initialization = None,
-    wording: options.Wording = None,
-    prompts: options.Prompts = None,
     repetitions: options.Repetitions = 1,
-    conversation: options.Conversation = "shared",
-    questions: options.Questions = None,
-    limit: options.Limit = None,
     seed: options.Seed = 0,
-    part_tokens: options.PartTokens = None,
-    acknowledge: options.Acknowledge = False,
-    summary_words: options.SummaryWords = 400,
     temperature: options.Temperature = None,
     max_tokens: options.MaxTokens = None,
     sampling_seed: options.SamplingSeed = None,
@@ -195,18 +186,12 @@ def _preview(context: typer.Context, prepared: PreparedRun) -> None:
 
 
 def _request(options: Mapping[str, Any]) -> RunRequest:
-    """Build the request from the options; an option that may be repeated is named in the singular."""
+    """Build the request from the options."""
     from genaipa.execution.request import RunRequest
     from genaipa.kinds import DEFAULT, kinds
     from genaipa.tasks.catalog import kind_named
 
-    lists: dict[str, Any] = {
-        plural: several(options[name])
-        for plural, name in (
-            *(("systems", "system"), ("documents", "policy"), ("initializations", "initialization")),
-            *(("wordings", "wording"), ("prompts", "prompts"), ("questions", "questions")),
-        )
-    }
+    lists = {"systems": several(options["system"]), "documents": several(options["policy"])}
     others: dict[str, Any] = {name: options[name] for name in RunRequest.__struct_fields__ if name in options}
     others["kind"] = kind_named(options["task"])
     if corpus := options["corpus"]:
@@ -218,8 +203,9 @@ def _request(options: Mapping[str, Any]) -> RunRequest:
         if options["task"] != DEFAULT:
             raise UsageError(f"a {option} is a task; name one of the two, --{option} or --task.")
         others |= {"kind": naming[option], "task": options[option]}
-    own = OF_KINDS.keys() - naming.keys()
-    others["plan"] = {name: options[name] for name in own if options[name] is not None}
+    own = {name: options[name] for name in OF_KINDS.keys() - naming.keys()}
+    own = {name: several([*value]) or None if isinstance(value, list | tuple) else value for name, value in own.items()}
+    others["plan"] = {name: value for name, value in own.items() if value is not None}
     return RunRequest(**others | lists)
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any, NamedTuple
 
-import msgspec
 import typer
 
 from genaipa.cli.terminal import completion
+from genaipa.cli.terminal.headings import heading_of
 from genaipa.cli.terminal.options import option
-from genaipa.kinds import Kind, kinds
+from genaipa.kinds import kind_of, kinds, options
 from genaipa.plugins import load
 from genaipa.workers.places import places
 
@@ -97,67 +97,8 @@ Task = Annotated[
         help="The task: procedure (the paper's), a package's, or your own module:Class.",
     ),
 ]
-Experiment = Annotated[
-    str | None,
-    option(
-        "--experiment",
-        "-e",
-        autocompletion=completion.experiments,
-        help="quality, robustness, recall, summary, summary-by-name, prompting, regulation or procedure (all four).",
-    ),
-]
-Initialization = Annotated[
-    list[str] | None,
-    option(
-        "--initialization",
-        "-i",
-        autocompletion=completion.initializations,
-        help="company-name, document, summary-by-name, summary-of-document.",
-    ),
-]
-Wording = Annotated[
-    list[str] | None,
-    option(
-        "--wording",
-        autocompletion=completion.wordings,
-        help="original, paraphrase-1, paraphrase-2, paraphrase-3 or all.",
-    ),
-]
-Prompts = Annotated[
-    list[str] | None,
-    option(
-        "--prompts",
-        autocompletion=completion.prompt_sets,
-        metavar="SET",
-        help="Set of prompts: neutral (the default), guided, paper or your own (genaipa prompts).",
-    ),
-]
 Repetitions = Annotated[int, option("--repetitions", "-r", help="Times that everything is asked.", min=1, max=10_000)]
-Conversation = Annotated[
-    str, option("--conversation", help="shared: one growing history; independent: each question on its own.")
-]
-Questions = Annotated[
-    list[str] | None,
-    option(
-        "--questions",
-        "-q",
-        autocompletion=completion.question_sets,
-        metavar="SET",
-        help="Question sets instead of the ones for the document's kind.",
-    ),
-]
-Limit = Annotated[
-    str | None, option("--limit", metavar="N|A-B", help="N or A-B: only these of the shuffled questions.")
-]
 Seed = Annotated[int, option("--seed", help="Seed of the shuffles.", min=-_LARGEST, max=_LARGEST)]
-PartTokens = Annotated[
-    int | None,
-    option("--part-tokens", help="Size of the parts in which a document is announced.", min=50, max=_MOST_TOKENS),
-]
-Acknowledge = Annotated[
-    bool, option("--acknowledge", help="Let the system itself acknowledge each part, as a web chat would.")
-]
-SummaryWords = Annotated[int, option("--summary-words", help="Longest summary to ask for.", min=10, max=100_000)]
 Temperature = Annotated[float | None, option("--temperature", help="Sent if the model takes it.", min=0, max=100)]
 MaxTokens = Annotated[int | None, option("--max-tokens", help="Longest reply, in tokens.", min=1, max=_MOST_TOKENS)]
 SamplingSeed = Annotated[
@@ -263,24 +204,33 @@ Config = Annotated[
 ]
 
 
-def _of_kinds() -> dict[str, Any]:
-    found: dict[str, Any] = {}
+class OfKind(NamedTuple):
+    """An option of kinds of tasks: its annotation and default, and the parameter of `run` before which it is listed."""
+
+    annotation: Any
+    default: Any
+    before: str
+
+
+def _of_kinds() -> dict[str, OfKind]:
+    found: dict[str, OfKind] = {}
     for kind in kinds().values():
         if kind.option:
             named = completion.of(load(kind.names)) if kind.names else None
-            found[kind.option] = _of_kind(kind, kind.option, str, kind.about, metavar="NAME", autocompletion=named)
-        for field in msgspec.structs.fields(load(kind.plan)) if kind.plan else ():
-            of, *notes = get_args(field.type) or (field.type,)
-            for note in notes:
-                if isinstance(note, msgspec.Meta) and note.description:
-                    found[field.name] = _of_kind(kind, field.name, of, note.description, min=note.ge, max=note.le)
+            heading = {"rich_help_panel": kind.heading}
+            made = option(f"--{kind.option}", help=kind.about, metavar="NAME", autocompletion=named, **heading)
+            found[kind.option] = OfKind(Annotated[str | None, made], None, "")
+    for name, field in options().items():
+        takes, details = list[str] if field.takes is tuple else field.takes, dict(field.details)
+        before, completes = details.pop("before", ""), details.pop("completes", "")
+        heading = {"rich_help_panel": heading_of("run", f"--{before}") or kind_of(field.kind).heading}
+        complete = getattr(completion, completes) if completes else None
+        made = option(*field.flags, help=field.about, autocompletion=complete, **heading, **details)
+        # An empty one is no default to be read on the help page.
+        default = field.default if takes in (int, float, str) and field.default else None
+        found[name] = OfKind(Annotated[takes | None, made], default, before)
     return found
 
 
-def _of_kind(kind: Kind, name: str, of: Any, about: str, **details: Any) -> Any:
-    flag = f"--{name.replace('_', '-')}"
-    return Annotated[of | None, option(flag, help=about, rich_help_panel=kind.heading, **details)]
-
-
 OF_KINDS = _of_kinds()
-"""Name → annotation of the options of kinds of tasks: the fields of plans that have a help text among them."""
+"""Name → option of kinds of tasks: the fields of plans that have a help text among them."""

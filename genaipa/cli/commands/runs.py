@@ -13,7 +13,6 @@ from genaipa.cli.terminal.console import complain, number, print_json, say, show
 from genaipa.cli.terminal.options import JsonOption, current_workspace, option, several
 from genaipa.cli.terminal.selection import filtered
 from genaipa.errors import GenaipaError, UnknownNameError, UsageError, command
-from genaipa.kinds import plan_of
 from genaipa.runs.filters import EVERYTHING, Filters
 
 if TYPE_CHECKING:
@@ -114,7 +113,7 @@ def _chosen(runs: list[_Run], names: tuple[str, ...], only: Filters) -> list[_Ru
 
 
 def _experiment(manifest: Manifest) -> str:
-    return manifest.spec.experiment or ", ".join(manifest.spec.initializations) or manifest.spec.task
+    return manifest.spec.plan.experiment or ", ".join(manifest.spec.plan.initializations) or manifest.spec.task
 
 
 def _print(runs: list[_Run]) -> None:
@@ -153,7 +152,7 @@ def _row(folder: RunFolder, manifest: Manifest, totals: Totals) -> tuple[Any, ..
         folder.name,
         manifest.status,
         ", ".join(short_names(manifest.spec.systems).values()),
-        plan.label if (plan := plan_of(manifest.spec)) else manifest.documents_in_words,
+        manifest.spec.plan.label or manifest.documents_in_words,
         _experiment(manifest),
         f"{totals.answered + totals.refused + totals.truncated}/{totals.planned}",
         "" if totals.cost is None else f"${totals.cost:.2f}",

@@ -12,7 +12,7 @@ from genaipa.cli.terminal.console import say
 from genaipa.cli.terminal.options import JsonOption, current_workspace, option
 from genaipa.cli.terminal.selection import filtered
 from genaipa.errors import GenaipaError, UnknownNameError
-from genaipa.kinds import plan_of, task_in_words
+from genaipa.kinds import task_in_words
 from genaipa.runs.filters import EVERYTHING, Filters
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ def _wording(folder: RunFolder, question: str) -> str:
     from genaipa.files.strict_yaml import read_yaml
     from genaipa.questions.sets import QuestionSet
 
-    for name in dict.fromkeys(folder.outline().spec.questions.values()):
+    for name in dict.fromkeys(folder.outline().spec.plan.questions.values()):
         try:
             known = read_yaml(folder.path / "questions" / f"{name}.yaml", QuestionSet).questions
         except GenaipaError:
@@ -170,11 +170,11 @@ def _print_head(folder: RunFolder, manifest: Manifest, tally: Tally) -> None:
     recorded = [name for name, facts in manifest.systems.items() if facts.words == "recording"]
     if recorded:
         console.show(f"answers of {', '.join(recorded)}: those recorded in its study, to the study's prompts")
-    if plan := plan_of(spec):
-        console.show(f"{task_in_words(spec)}, {plan.label}, seed {spec.seed}")
+    if spec.plan.label:
+        console.show(f"{task_in_words(spec)}, {spec.plan.label}, seed {spec.seed}")
     elif not recorded or len(recorded) < len(manifest.systems):
-        console.show(f"{spec.conversation} conversations, {', '.join(spec.wordings)}, seed {spec.seed}")
-        if spec.prompts:
+        console.show(f"{spec.plan.conversation} conversations, {', '.join(spec.plan.wordings)}, seed {spec.seed}")
+        if spec.plan.prompts:
             console.show(f"prompts: {', '.join(labels(manifest).values())}")
     print_tally(tally)
 

@@ -79,25 +79,30 @@ OPTIONS: dict[str, dict[str, tuple[str, ...]]] = {
                 "--system",
                 "--policy",
                 "--company",
-                "--experiment",
-                "--initialization",
-                "--wording",
-                "--prompts",
+                "--task",
                 "--repetitions",
+                "--resume",
+                "--new",
+                "--config",
             ),
-            *("--questions", "--limit", "--task", "--resume", "--new", "--config"),
         ),
         "A corpus": ("--documents", "--limit-documents", "--stratify", "--shard", "--shards"),
-        "How to ask": (
-            *("--conversation", "--seed", "--part-tokens", "--acknowledge", "--summary-words"),
-            *("--temperature", "--max-tokens", "--sampling-seed"),
-        ),
+        "How to ask": (*("--seed", "--temperature", "--max-tokens", "--sampling-seed"),),
         "Speed": ("--max-connections", "--max-retries", "--timeout", "--on", "--gpus-per-worker", "--replicas"),
         "Cost": ("--estimate", "--max-cost", "--yes", "--batch", "--no-wait"),
         "Output": ("--name", "--dry-run", "--json", "--offline"),
     }
 }
-"""Command → heading → its options, where one list of all of them would be too long."""
+"""Command → heading → its options, where one list of all of them would be too long.
+
+An option of a kind of tasks is under the heading of the one `before` which it is listed, or under its kind's own.
+"""
+
+
+def heading_of(command: str, flag: str) -> str:
+    """The heading of an option; empty where it has none of its own."""
+    return next((heading for heading, listed in OPTIONS[command].items() if flag in listed), "")
+
 
 STARTS = (
     ("genaipa demo", "a whole study"),

@@ -181,7 +181,8 @@ def _name_values(parameters: Iterable[Any]) -> None:
             kind = parameter.type_descriptor.annotation
             if get_origin(kind) is list:
                 (kind,) = get_args(kind)
-            parameter.metavar = _PLACEHOLDERS.get(kind, parameter.name.rstrip("_").upper().replace("_", "-"))
+            name = next((flag[2:] for flag in parameter.opts if flag.startswith("--")), parameter.name.rstrip("_"))
+            parameter.metavar = _PLACEHOLDERS.get(kind, name.upper().replace("_", "-"))
 
 
 def _arguments(parameters: Iterable[Any]) -> list[str]:

@@ -245,7 +245,7 @@ class Table(Progress):
 
 def _at_once(spec: RunSpec, documents: int) -> int:
     """The conversations of a system that can go on side by side; each asks a question at a time."""
-    ways = len(spec.initializations) * len(spec.wordings) * max(1, len(spec.prompts))
+    ways = len(spec.plan.initializations) * len(spec.plan.wordings) * max(1, len(spec.plan.prompts))
     return documents * ways * spec.repetitions
 
 
@@ -307,10 +307,10 @@ class TerminalObserver(Observer):
 
     def _lanes(self, run: PreparedRun, systems: Sequence[Ready]) -> str:
         """The kind of conversations, or how few of them go on at once where a remote system could be asked faster."""
-        at_once = _at_once(run.spec, run.corpus.asked if run.corpus else len(run.spec.documents))
+        at_once = _at_once(run.spec, run.corpus.asked if run.corpus else len(run.spec.plan.documents))
         remote = any(one.resolved.record and one.resolved.record.is_remote for one in systems)
-        if run.spec.conversation == "independent" or not remote or at_once >= self._connections:
-            return f"{run.spec.conversation} conversations"
+        if run.spec.plan.conversation == "independent" or not remote or at_once >= self._connections:
+            return f"{run.spec.plan.conversation} conversations"
         return (
             f"{number(at_once, 'conversation')} at a time (--conversation independent asks {self._connections} "
             "questions at once)"

@@ -55,7 +55,7 @@ def priced(run: PreparedRun, systems: list[Ready], observer: Observer) -> list[R
         if not takes_batches(ready) and ready.resolved.record and ready.resolved.record.hosted:
             observer.said(f"{ready.resolved.asked}: takes no batches, so it is asked by single calls at the full price")
     rounds = max(map(len, run.task.orders.values()), default=1)
-    if run.spec.conversation == "shared" and rounds > 1:
+    if run.spec.plan.conversation == "shared" and rounds > 1:
         observer.said(
             f"shared conversations take a batch for each of their turns, {rounds} one after another, and each may take "
             f"from minutes to 24 hours; the questions of independent conversations are one batch"

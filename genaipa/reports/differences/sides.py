@@ -81,12 +81,12 @@ def side(
             manifest = source.manifest
             for document in documents & manifest.documents.keys():
                 found.texts[document].add(manifest.documents[document].digest)
-                digest = manifest.digests.questions.get(manifest.spec.questions.get(document, ""), "")
+                digest = manifest.digests.questions.get(manifest.spec.plan.questions.get(document, ""), "")
                 if digest not in loaded:
                     loaded[digest] = _wordings(Inputs(workspace, source.folder), document)
                 for question, texts in loaded[digest].items():
                     for wording, text in zip(WORDINGS, texts, strict=False):
-                        if wording in manifest.spec.wordings:
+                        if wording in manifest.spec.plan.wordings:
                             found.asked[document, question, wording].add(text)
     return found
 

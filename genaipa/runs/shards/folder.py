@@ -229,7 +229,7 @@ class ShardedFolder(RunFolder):
         """The manifest with what there is for each document, as that of a run of one folder has it."""
         manifest, whole = self.outline(), self._whole
         documents = {name: facts.digest for name, facts in whole.documents.items()}
-        manifest.spec = replace(manifest.spec, documents=tuple(whole.documents), questions=whole.questions)
+        manifest.spec = manifest.spec.about(whole.documents, whole.questions)
         manifest.digests = replace(manifest.digests, documents=documents, annotations=whole.annotations)
         manifest.documents, manifest.orders = whole.documents, whole.orders
         return manifest

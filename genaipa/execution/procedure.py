@@ -1,0 +1,172 @@
+"""From a request to the procedure's plan: names are checked, what is published is fetched, presets are spelled out."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from genaipa.datasets.base import datasets, offering, replayed
+from genaipa.errors import OptionError, UnknownNameError, UsageError
+from genaipa.policies.document import Document, document_names, load_document
+from genaipa.policies.given import GIVEN, UNNAMED, needs_company
+from genaipa.questions.sets import WORDINGS, load_question_set
+from genaipa.runs.experiments import DEFAULT_EXPERIMENT, EXPERIMENTS
+from genaipa.runs.records import INITIALIZATIONS, NEUTRAL
+from genaipa.systems.provider import find_provider
+from genaipa.systems.published import is_recorded, read_recording
+from genaipa.tasks.plan import ProcedurePlan
+from genaipa.tasks.prompts import set_names
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Iterable
+
+    from genaipa.execution.observer import Observer
+    from genaipa.execution.request import RunRequest
+    from genaipa.policies.document import DocumentKind
+    from genaipa.workspace import Workspace
+
+
+def planned(request: RunRequest, workspace: Workspace, observer: Observer) -> ProcedurePlan:
+    """The plan of a request; pulls published documents that are not here.
+
+    An option that is not named here is the plan's field as it was given.
+    """
+    for system in request.systems:
+        provider = find_provider(system)
+        if provider and provider.only:
+            raise UsageError(f"{system} answers {provider.only}")
+    if not request.documents:
+        raise UsageError("no document is named; `genaipa policies` lists them.")
+    given = dict(request.plan)
+    named = given.get("experiment") or ""
+    _known("experiment", (named or DEFAULT_EXPERIMENT,), EXPERIMENTS)
+    _known("initialization", given.get("initializations", ()), INITIALIZATIONS)
+    _known("wording", given.get("wordings", ()), (*WORDINGS, "all"))
+    _known("set of prompts", given.get("prompts", ()), set_names(workspace), "See: genaipa prompts")
+    _known("kind of conversation", (given.get("conversation", "shared"),), ("shared", "independent"))
+    here = document_names(workspace)
+    if not here.keys() >= set(request.documents):
+        offered = [name for known in datasets() for name in known.documents]
+        _known("policy", request.documents, {*here, *offered}, "A file is named with its ending: policy.md")
+    _pull_missing(here, request, observer)
+    _as_recorded(request.systems, given, observer)
+    experiment, wanted = EXPERIMENTS[named or DEFAULT_EXPERIMENT], given.get("wordings", ())
+    ways = given.get("initializations") or experiment.initializations
+    initializations = tuple(way for way in INITIALIZATIONS if way in ways)
+    _check_companies(workspace, request.documents, initializations)
+    chosen = WORDINGS if "all" in wanted else wanted or experiment.wordings
+    wordings = tuple(wording for wording in WORDINGS if wording in chosen)
+    prompts = tuple(dict.fromkeys(given.get("prompts", ()))) or experiment.prompts or (NEUTRAL,)
+    if experiment.prompts and len(prompts) == 1:
+        raise UsageError(f"'{named}' compares sets of prompts; '{prompts[0]}' names only one.")
+    as_preset = (initializations, wordings) == (experiment.initializations, experiment.wordings)
+    if named and not as_preset:
+        what = "wordings" if wordings != experiment.wordings else "initializations"
+        raise UsageError(
+            f"the {what} {', '.join(given.get(what, ()))} make another experiment of '{named}'; leave out this name "
+            f"to put together your own, or leave out the {what}."
+        )
+    resolved = {
+        "documents": request.documents,
+        "questions": _question_sets(workspace, request.documents, given.get("questions", ()), named),
+        # A preset that other flags changed is the user's own experiment.
+        "experiment": (named or DEFAULT_EXPERIMENT) if as_preset else "",
+        "initializations": initializations,
+        "wordings": wordings,
+        "prompts": prompts,
+        "limit": slice_of(given.get("limit")),
+    }
+    return msgspec.convert(given | resolved, ProcedurePlan)
+
+
+def slice_of(text: str | None) -> tuple[int, int] | None:
+    """First and last of the questions that `N` or `A-B` means; None for all. A UsageError for anything else."""
+    if text is None:
+        return None
+    found = re.fullmatch(r"(?:(\d{1,9})-)?(\d{1,9})", text.strip())
+    first, last = (int(found[1] or 1), int(found[2])) if found else (0, 0)
+    if not 1 <= first <= last:
+        raise OptionError("limit", f" '{text}': must be N or A-B, such as 10 or 11-20.")
+    return first, last
+
+
+def _check_companies(workspace: Workspace, documents: Iterable[str], initializations: Container[str]) -> None:
+    """Raise a UsageError for a document whose company nobody named, and that is to be asked about by that name."""
+    held = (one for name in documents if isinstance(one := workspace.held.get(name), Document))
+    unnamed = next((one for one in held if one.layer == GIVEN and one.company == UNNAMED), None)
+    if unnamed and ("company-name" in initializations or "summary-by-name" in initializations):
+        raise needs_company(unnamed)
+
+
+def _pull_missing(here: Container[str], request: RunRequest, observer: Observer) -> None:
+    """Pull the published documents that are asked for and not here; a UsageError if that is forbidden."""
+    for name in request.documents:
+        dataset = None if name in here else offering(name)
+        if dataset is None:
+            continue
+        if request.offline:
+            raise UsageError(
+                f"'{name}' is not here, and this run is offline; "
+                f"run 'genaipa get {dataset.name}' once, or 'genaipa get {dataset.name} --from FOLDER'."
+            )
+        missing = [other for other in request.documents if other in dataset.documents and other not in here]
+        observer.said(f"{', '.join(missing)}: not here yet, pulling the published {dataset.title} documents (once)")
+        with observer.pulling(dataset.title) as progress:
+            dataset.pull(origin=None, offline=False, progress=progress)
+
+
+def _as_recorded(systems: Iterable[str], given: dict[str, Any], observer: Observer) -> None:
+    """Fill in the options given for a published system with its study's questions and initializations; says so."""
+    recorded = [name for name in systems if is_recorded(name)]
+    if not recorded:
+        return
+    named = given.get("experiment")
+    if given.get("prompts") or (named and EXPERIMENTS[named].prompts):
+        raise UsageError(
+            f"{recorded[0]} answered the prompts of its study, which are not published, and can't be asked with "
+            "others; ask it in a run of its own, without naming prompts."
+        )
+    observer.said(f"{recorded[0]}: its answers were given to the prompts of the study, not to these")
+    if not given.get("questions"):
+        given["questions"] = sets = replayed()[recorded[0]].question_sets
+        observer.said(f"{recorded[0]}: asking the questions of the published study ({sets[0]})")
+    if not given.get("initializations") and not named:
+        ways = [set(read_recording(name).initializations) for name in recorded]
+        known = tuple(way for way in INITIALIZATIONS if all(way in ways_of_one for ways_of_one in ways))
+        observer.said(f"{recorded[0]}: introduced as it was recorded, in {len(known)} ways ({', '.join(known)})")
+        given["initializations"] = known
+
+
+def _known(kind: str, names: Iterable[str], known: Any, hint: str = "") -> None:
+    for name in names:
+        if name not in known:
+            raise UnknownNameError(kind, name, known, hint)
+
+
+def _question_sets(
+    workspace: Workspace, documents: Iterable[str], asked: Iterable[str], experiment: str
+) -> dict[str, str]:
+    """Document → question set: the one named for its kind, else the one called like its kind."""
+    only: DocumentKind | None = EXPERIMENTS[experiment or DEFAULT_EXPERIMENT].kind
+    named: dict[str, str] = {}
+    for questions in (load_question_set(name, workspace) for name in asked):
+        if questions.kind in named:
+            raise UsageError(
+                f"'{named[questions.kind]}' and '{questions.name}' are both asked about a {questions.kind}; "
+                "name one set for each kind of document, and ask the other in a run of its own."
+            )
+        named[questions.kind] = questions.name
+    sets = {}
+    for name in documents:
+        kind = load_document(name, workspace).kind
+        if only not in (None, kind):
+            raise UsageError(
+                f"the experiment '{experiment}' is about a {only}, and {name} is a {kind}; name a {only}, as "
+                "`genaipa policies` lists them, or another experiment."
+            )
+        if named and kind not in named:
+            raise UsageError(f"{name} is a {kind}, and none of the question sets named is about one.")
+        sets[name] = named.get(kind, kind)
+    return sets
