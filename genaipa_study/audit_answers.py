@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from genaipa.runs.audit import Finding
 from genaipa.scoring.evidence.settled import NEAR, likeness
+from genaipa.words import some
 from genaipa_study.files import csv_rows
 from genaipa_study.layout import DOCUMENTS, labelled
 from genaipa_study.sheets import column_letter
@@ -190,8 +191,7 @@ def _mentioned(kind: str, alike: list[Answer], said: str) -> Finding:
     """A finding on the first of these answers that names the places of the others."""
     first, *others = alike
     places = [f"{one.cell} ({one.question}, {one.experiment}, {one.wording}, run {one.repetition})" for one in others]
-    more = f" and {len(places) - _NAMED} more" if len(places) > _NAMED else ""
-    return first.finding(kind, f"{said} in {', '.join(places[:_NAMED])}{more}.")
+    return first.finding(kind, f"{said} in {some(places, _NAMED)}.")
 
 
 def _near(texts: Iterable[_Text]) -> Iterator[tuple[_Text, _Text, float]]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from genaipa.kinds import Closing
 from genaipa.tasks.catalog import make_task
+from genaipa.words import number
 from genaipa_suites.catalog import parts_of
 from genaipa_suites.material import FAULTS, PART
 
@@ -70,8 +71,8 @@ def closing(workspace: Workspace, folder: RunFolder) -> Closing:
         counts = {**one.faults, "with JSON in prose": one.in_prose}
         faults = [f"{count:,} {name}" for name, count in counts.items() if count]
         of = "" if one.suite.name == folder.outline().spec.task else f" of {one.suite.name}"
-        number = f"{one.answers:,} answer{'' if one.answers == 1 else 's'}{of}"
-        lines.append(f"{one.system}: {'; '.join(first)} ({'; '.join(filter(None, (number, ', '.join(faults))))})")
+        answers = f"{number(one.answers, 'answer')}{of}"
+        lines.append(f"{one.system}: {'; '.join(first)} ({'; '.join(filter(None, (answers, ', '.join(faults))))})")
         values = {measure.name: 100 * one.of(measure) for measure in one.suite.measures}
         every = {name: None if math.isnan(value) else value for name, value in values.items()}
         said = {"system": one.system, "suite": one.suite.name, "figures": every, "faults": one.faults}

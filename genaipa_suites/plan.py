@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from genaipa.kinds import Kind, Plan, option
 from genaipa.plugins import plugins
 from genaipa.runs.records import RunSpec
+from genaipa.words import number
 
 ENTRY_POINTS = "genaipa.suites"
 
@@ -56,7 +57,7 @@ class SuitePlan(Plan, frozen=True, forbid_unknown_fields=True, omit_defaults=Tru
         """The split, and in a few words whatever else is not as usual."""
         said = [self.split]
         said += [f"{self.limit:,} items"] if self.limit else []
-        said += [f"{self.shots} shot{'s' if self.shots > 1 else ''}"] if self.shots else []
+        said += [number(self.shots, "shot")] if self.shots else []
         said += [f"wording {self.wording}"] if self.wording > 1 else []
         return ", ".join([*said, *([f"probe {self.probe}"] if self.probe else [])])
 

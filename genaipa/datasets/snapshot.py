@@ -14,6 +14,7 @@ from genaipa.datasets.base import Pulled
 from genaipa.errors import DataError, GenaipaError, UsageError
 from genaipa.files.atomic import replacing
 from genaipa.files.hashes import SHA256, hash_like
+from genaipa.words import some
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -102,7 +103,7 @@ class Snapshot:
         reasons: list[GenaipaError] = []
         if offline and is_url(place):
             if needed := missing or (not wanted and not any(map(self.holds, study)) and study):
-                shown = f"'{needed[0]}'" + (f" and {len(needed) - 1} more" if len(needed) > 1 else "")
+                shown = some((f"'{name}'" for name in needed), 1)
                 raise UsageError(f"files of {self.title} are not here ({shown}); with a network, run: {self.command}")
         elif missing or lacking:
             fetched = self._fetch(missing, lacking, open_origin(place, self), reasons, progress)

@@ -17,6 +17,7 @@ from genaipa.runs.corpus import DOCUMENTS, CorpusFacts
 from genaipa.runs.documents import KeptDocuments, kept_text, text_file
 from genaipa.runs.finding import run_folders
 from genaipa.systems.provider import run_title
+from genaipa.words import some
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -172,10 +173,5 @@ def _changes(path: Path, documents: dict[str, Document]) -> str:
         return f"has changed since the run was begun, and can't be used any more ({str(error).partition(':')[0]})"
     gone = [name for name in documents if name not in now]
     other = [name for name, digest in now.items() if documents[name].digest != digest]
-    said = [f"{what} {_names(names)}" for what, names in (("another text of", other), ("no", gone)) if names]
+    said = [f"{what} {some(names, _NAMED)}" for what, names in (("another text of", other), ("no", gone)) if names]
     return "has changed since the run was begun: it has " + (" and ".join(said) or "the run's texts, among others")
-
-
-def _names(names: list[str]) -> str:
-    more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
-    return f"{', '.join(names[:_NAMED])}{more}"

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from genaipa.words import number
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -73,7 +75,7 @@ def panel(scores: pd.DataFrame, column: str) -> Panel:
 def refused(found: Panel) -> str:
     """Why nothing is said for analysts like these; or nothing."""
     if found.number < LEAST_ANALYSTS:
-        return f"{found.number} analyst{'' if found.number == 1 else 's'}: below {LEAST_ANALYSTS}, none for others."
+        return f"{number(found.number, 'analyst')}: below {LEAST_ANALYSTS}, none for others."
     return "Who scored depends on the question or the document." if np.isnan(found.variance) else ""
 
 

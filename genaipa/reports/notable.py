@@ -12,6 +12,7 @@ from genaipa.reports.chapters import outcomes, prompting
 from genaipa.reports.table import Table
 from genaipa.reports.tidy import plain_texts
 from genaipa.scoring.current import in_effect
+from genaipa.words import number, some
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -117,8 +118,8 @@ def _left_out(gathered: Gathered) -> list[str]:
     out = Counter(event.analyst for event in in_effect(gathered.log) if event.id not in kept)
     reasons = {name.casefold(): reason for name, reason in gathered.left_out.items()}
     return [
-        f"Scores left out of everything: {number:,} of {name} ({reasons[name.casefold()]})."
-        for name, number in sorted(out.items())
+        f"Scores left out of everything: {scores:,} of {name} ({reasons[name.casefold()]})."
+        for name, scores in sorted(out.items())
     ]
 
 
@@ -129,7 +130,7 @@ def _mixed(frame: pd.DataFrame) -> list[str]:
     mixed = units[units > 1].groupby("system", observed=True).size()
     if mixed.empty:
         return []
-    where = ", ".join(f"{system} {number:,}" for system, number in mixed.items())
+    where = ", ".join(f"{system} {questions:,}" for system, questions in mixed.items())
     said = "Some questions about a document have a published score and answers that analysts scored here; their average"
     return [f"{said} counts the published score as one more answer. How many, by system: {where}."]
 
@@ -140,11 +141,10 @@ def _corrected(gathered: Gathered) -> list[str]:
         none = "No correction of these annotated answers is known (corrections/), so that nothing was applied."
         return [none] if gathered.corrected else []
     named = sorted(f"{document} {question}" for document, question in gathered.corrections)
-    some = ", ".join(named[:_NAMED]) + (f" and {len(named) - _NAMED} more" if len(named) > _NAMED else "")
     applied = "not applied (the option corrected applies them)"
     if gathered.corrected:
         applied = "applied (to what is silent, and the annotated answers shown; scores stay as they were given)"
-    return [f"Annotated answers with a known correction: {len(named)}, {applied}: {some}."]
+    return [f"Annotated answers with a known correction: {len(named)}, {applied}: {some(named, _NAMED)}."]
 
 
 def _reworded(gathered: Gathered) -> list[str]:
@@ -152,8 +152,8 @@ def _reworded(gathered: Gathered) -> list[str]:
     ids = [question for question in gathered.questions if question in gathered.reworded]
     if not ids:
         return []
-    named = ", ".join(ids[:_NAMED]) + (f" and {len(ids) - _NAMED} more" if len(ids) > _NAMED else "")
-    return [f"The runs asked different words under the same ids, so that their averages mix them: {named}."]
+    said = "The runs asked different words under the same ids, so that their averages mix them"
+    return [f"{said}: {some(ids, _NAMED)}."]
 
 
 def _audited(findings: Sequence[Finding], frame: pd.DataFrame) -> list[str]:
@@ -169,7 +169,7 @@ def _audited(findings: Sequence[Finding], frame: pd.DataFrame) -> list[str]:
     told = (
         "Counted all the same, as asked, though the audit would leave them out" if counted else "Left out by the audit"
     )
-    return [f"{told}: {_number(answers, 'answer')} and {_number(scores, 'published score')} (findings: {why})."]
+    return [f"{told}: {number(answers, 'answer')} and {number(scores, 'published score')} (findings: {why})."]
 
 
 _BY_READING, _BY_RULES, _BY_ANNOTATION = ("relevance", "clarity"), ("reference",), ("accuracy", "completeness")
@@ -183,7 +183,7 @@ def _unannotated(gathered: Gathered) -> list[str]:
     annotated = set(known.loc[known["silent"] != "", "document"]) & documents
     if not documents - annotated:
         return []
-    said = f"Annotated answers are known for {len(annotated):,} of {_number(len(documents), 'document')}."
+    said = f"Annotated answers are known for {len(annotated):,} of {number(len(documents), 'document')}."
     names = gathered.rubric.names
     reading, rules, needed = (
         " and ".join(names[metric] for metric in metrics if metric in names)
@@ -201,8 +201,4 @@ def _in_doubt(frame: pd.DataFrame) -> list[str]:
     """A sentence where published tables contradict or repeat each other."""
     counted = int(((frame["doubt"] != "") & frame["counted"]).sum())
     said = "Counted by a rule alone, because published tables contradict or repeat each other"
-    return [f"{said}: {_number(counted, 'published score')}."] if counted else []
-
-
-def _number(count: int, what: str) -> str:
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
+    return [f"{said}: {number(counted, 'published score')}."] if counted else []

@@ -30,6 +30,7 @@ from genaipa.reports.front import front
 from genaipa.reports.render import as_html, prose
 from genaipa.reports.table import first_sentences
 from genaipa.reports.thin import warning
+from genaipa.words import number
 
 if TYPE_CHECKING:
     from genaipa.reports.chapters.chapter import Chapter
@@ -153,7 +154,7 @@ def _facts(gathered: Gathered, sources: Sequence[Source]) -> list[tuple[str, str
     counted = frame[frame["counted"]]
     people = counted.loc[counted["unit"] == "answer", "analyst"].nunique()
     published = ["a published study"] if (counted["unit"] == "table").any() else []
-    scorers = [f"{people:,} analyst{'' if people == 1 else 's'}"] if people or not published else []
+    scorers = [number(people, "analyst")] if people or not published else []
     documents = sorted({name for source in sources for name in source.manifest.documents})
     asked = frame.loc[frame["unit"] == "answer", "key"]
     return [
@@ -183,7 +184,7 @@ def _once_scored(counted: pd.DataFrame) -> str:
     """The number of texts that the scores are of, where equal ones were scored once and count for each answer."""
     answers = counted[counted["unit"] == "answer"].drop_duplicates(["run", "key"])
     texts = answers["answer"].nunique()
-    return f", of {texts:,} different text{'' if texts == 1 else 's'}" if texts < len(answers) else ""
+    return f", of {number(texts, 'different text')}" if texts < len(answers) else ""
 
 
 def _chapter(chapter: Chapter, pictures: Mapping[str, bytes], answers: Answers, above: Figure | None) -> dict[str, Any]:

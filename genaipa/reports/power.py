@@ -14,6 +14,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from genaipa.reports.crossed import crossed, root
+from genaipa.words import number
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -82,7 +83,7 @@ class Detectable(NamedTuple):
         ]
         if not sizes:
             return ""
-        about = f" and {documents} document{'' if documents == 1 else 's'}" if documents else ""
+        about = f" and {number(documents, 'document')}" if documents else ""
         return (
             f"Power: with these {questions} questions{about} a difference in M_all*10 {' and one '.join(sizes)} "
             f"would be found in {POWER:.0%} of studies"

@@ -6,6 +6,8 @@ from pathlib import PurePath
 
 import msgspec
 
+from genaipa.words import number
+
 DOCUMENTS = "documents.jsonl"
 """The documents of a run of a corpus, each a line, in place of a file for each text."""
 
@@ -31,7 +33,7 @@ class CorpusFacts(msgspec.Struct, frozen=True, omit_defaults=True):
     @property
     def sentence(self) -> str:
         """The corpus's documents and texts, and how many of them are asked about, in a sentence."""
-        said = f"{PurePath(self.file).name}: {self.documents:,} document{'s' if self.documents > 1 else ''}"
+        said = f"{PurePath(self.file).name}: {number(self.documents, 'document')}"
         if same := self.documents - self.texts:
             said += f", {same:,} of them with the very text of another of the same company, which is asked about once"
         if self.asked < self.texts:

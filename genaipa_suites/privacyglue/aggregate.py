@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from genaipa.files.strict_yaml import read_yaml
+from genaipa.words import some
 from genaipa_suites.privacyglue.rows import ROWS, Row
 
 if TYPE_CHECKING:
@@ -65,9 +66,8 @@ def means(values: Mapping[Row, float]) -> Means:
     arithmetic = math.fsum(figures) / len(figures)
     zeros = [row.heading for row, value in there.items() if value <= 0]
     if zeros:
-        more = f" and {len(zeros) - _NAMED} more" if len(zeros) > _NAMED else ""
         are = "is" if len(zeros) == 1 else "are"
-        note = f"Geometric and harmonic mean are not defined: {', '.join(zeros[:_NAMED])}{more} {are} 0."
+        note = f"Geometric and harmonic mean are not defined: {some(zeros, _NAMED)} {are} 0."
         return Means(tuple(there), arithmetic, math.nan, math.nan, note)
     return Means(tuple(there), arithmetic, statistics.geometric_mean(figures), statistics.harmonic_mean(figures))
 

@@ -13,6 +13,7 @@ import pandas as pd
 
 from genaipa.reports.chapters.overall import board as leaderboard
 from genaipa.reports.table import Table, table
+from genaipa.words import number
 from genaipa_suites.material import FAULTS, UNPARSABLE
 from genaipa_suites.plan import SAMPLE
 from genaipa_suites.report.merit import LEVEL
@@ -216,7 +217,7 @@ def correlation(first: pd.Series[Any], second: pd.Series[Any]) -> tuple[float, f
     return rho, min(low, rho), max(high, rho)
 
 
-def _meaning(number: int, low: float, high: float) -> str:
-    if number < _FEW:
-        return f"nothing: {number} system{'' if number == 1 else 's'}"
+def _meaning(systems: int, low: float, high: float) -> str:
+    if systems < _FEW:
+        return f"nothing: {number(systems, 'system')}"
     return "systems rank alike" if low > 0 else "systems rank in reverse" if high < 0 else "undecided"

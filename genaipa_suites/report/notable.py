@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from genaipa.words import some
 from genaipa_suites.encoders import encoder
 from genaipa_suites.material import FAULTS
 from genaipa_suites.plan import SAMPLE
@@ -23,10 +24,9 @@ def of_suites(results: Iterable[Result]) -> list[str]:
         said.append(f"The items of a sample are made up, and measure nothing: {', '.join(samples)}.")
     for board in asked:
         if names := board.suite.material.own:
-            files = f"{names[0]} and {len(names) - 1} more" if len(names) > 1 else names[0]
             said.append(
-                f"{board.title}: not the published items, but those of files of your own ({files}), so that there are "
-                f"no published rows. For these: genaipa get {board.suite.data[0].name}"
+                f"{board.title}: not the published items, but those of files of your own ({some(names, 1)}), so that "
+                f"there are no published rows. For these: genaipa get {board.suite.data[0].name}"
             )
         said += [f"{board.title}: {why}" for one in board.results if (why := encoder.warning(one.suite, one.system))]
         if faulty := list(_faults(board)):

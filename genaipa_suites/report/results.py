@@ -16,6 +16,7 @@ import msgspec
 from genaipa.errors import GenaipaError
 from genaipa.systems.base import Sampling, Usage
 from genaipa.tasks.catalog import make_task
+from genaipa.words import number
 from genaipa_suites.baseline import PREFIX
 from genaipa_suites.catalog import parts_of
 from genaipa_suites.encoders import encoder
@@ -120,7 +121,7 @@ class Result:
             return ""
         if trained := encoder.way(self.suite, self.system):
             return trained
-        shots = f"{self.plan.shots} shot{'s' if self.plan.shots > 1 else ''}" if self.plan.shots else "zero-shot"
+        shots = number(self.plan.shots, "shot") if self.plan.shots else "zero-shot"
         plain = Sampling()
         options = {name: getattr(self.sampling, name) for name in Sampling.__struct_fields__}
         given = [f"{name} {value}" for name, value in options.items() if value != getattr(plain, name)]

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from genaipa.cli.terminal import completion
-from genaipa.cli.terminal.console import complain, number, print_json, say, show, table
+from genaipa.cli.terminal.console import complain, print_json, say, show, table
 from genaipa.cli.terminal.options import JsonOption, current_workspace, option, several
 from genaipa.errors import GenaipaError, command
+from genaipa.words import number
 
 if TYPE_CHECKING:
     from genaipa.runs.batches import Batch

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from genaipa.cli.terminal import completion
-from genaipa.cli.terminal.console import number, say, show
+from genaipa.cli.terminal.console import say, show
 from genaipa.cli.terminal.options import JsonOption, current_workspace, option
 from genaipa.errors import UsageError
+from genaipa.words import number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -11,13 +11,14 @@ import typer
 
 from genaipa.cli.terminal import completion
 from genaipa.cli.terminal.closing import caveat, explain, follow
-from genaipa.cli.terminal.console import number, print_json, say, show
+from genaipa.cli.terminal.console import print_json, say, show
 from genaipa.cli.terminal.console import table as print_table
 from genaipa.cli.terminal.options import ExcludedOption, JsonOption, current_workspace, option, several
 from genaipa.cli.terminal.output import ForceOption, check_new, written
 from genaipa.cli.terminal.tables import show_table
 from genaipa.errors import DataError, UsageError
 from genaipa.kinds import kind_of
+from genaipa.words import number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -10,10 +10,11 @@ import typer
 
 from genaipa.cli.commands.documents import named_document
 from genaipa.cli.terminal import completion
-from genaipa.cli.terminal.console import err, number, print_json, say, show, table
+from genaipa.cli.terminal.console import err, print_json, say, show, table
 from genaipa.cli.terminal.options import JsonOption, current_workspace, option, several
 from genaipa.cli.terminal.output import ForceOption, check_new, written
 from genaipa.errors import UsageError, command
+from genaipa.words import number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

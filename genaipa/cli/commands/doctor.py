@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from genaipa.cli.terminal.closing import follow, is_explained
-from genaipa.cli.terminal.console import number, print_json, show, table
+from genaipa.cli.terminal.console import print_json, show, table
 from genaipa.cli.terminal.options import JsonOption, current_workspace, option
 from genaipa.errors import GenaipaError, NotReadyError, UsageError, closest
 from genaipa.plugins import load
+from genaipa.words import number
 from genaipa.workers.places import places
 
 if TYPE_CHECKING:

@@ -8,8 +8,9 @@ import typer
 
 from genaipa.cli.commands.importing import import_study, named_dataset
 from genaipa.cli.terminal import completion
-from genaipa.cli.terminal.console import number, print_json, say, show
+from genaipa.cli.terminal.console import print_json, say, show
 from genaipa.cli.terminal.options import JsonOption, OfflineOption, current_workspace, option
+from genaipa.words import number
 
 if TYPE_CHECKING:
     from genaipa.datasets.base import Dataset, Pulled

@@ -13,10 +13,11 @@ import typer
 from genaipa.cli.commands import run_options as options
 from genaipa.cli.terminal import completion
 from genaipa.cli.terminal.closing import explain, follow
-from genaipa.cli.terminal.console import number, print_json, say, show
+from genaipa.cli.terminal.console import print_json, say, show
 from genaipa.cli.terminal.options import JsonOption, OfflineOption, current_workspace, option, several
 from genaipa.cli.terminal.selection import RunsArgument, filtered
 from genaipa.runs.filters import EVERYTHING, Filters
+from genaipa.words import number
 
 if TYPE_CHECKING:
     from genaipa.cli.terminal.progress import TerminalObserver

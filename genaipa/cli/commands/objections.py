@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from genaipa.cli.terminal import completion
-from genaipa.cli.terminal.console import number, print_json, say, show, show_facts
+from genaipa.cli.terminal.console import print_json, say, show, show_facts
 from genaipa.cli.terminal.options import JsonOption, current_workspace, option
 from genaipa.cli.terminal.output import ForceOption
 from genaipa.errors import UsageError, command
+from genaipa.words import number
 from genaipa.workspace import shipped
 
 if TYPE_CHECKING:

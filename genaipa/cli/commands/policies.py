@@ -10,9 +10,10 @@ import typer
 from genaipa.cli.commands import corpora
 from genaipa.cli.commands.documents import named_document
 from genaipa.cli.terminal import completion
-from genaipa.cli.terminal.console import number, print_json, say, show, show_facts, table
+from genaipa.cli.terminal.console import print_json, say, show, show_facts, table
 from genaipa.cli.terminal.options import JsonOption, current_workspace, option
 from genaipa.errors import DataError, UnknownNameError, UsageError, command
+from genaipa.words import number
 
 if TYPE_CHECKING:
     from genaipa.policies.document import Document, DocumentKind

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from genaipa.cli.terminal.console import number, print_json, say, show, table
+from genaipa.cli.terminal.console import print_json, say, show, table
 from genaipa.cli.terminal.tally import tokens
+from genaipa.words import number
 
 if TYPE_CHECKING:
     from genaipa.execution.estimate import Estimate

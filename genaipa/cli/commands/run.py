@@ -13,9 +13,9 @@ import typer
 
 from genaipa.cli.commands import run_options as options
 from genaipa.cli.commands.run_options import OF_KINDS
-from genaipa.cli.terminal.console import number
 from genaipa.cli.terminal.options import JsonOption, OfflineOption, current_workspace, several
 from genaipa.errors import SpendingCapError, UsageError
+from genaipa.words import number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from genaipa.cli.terminal.closing import caveat
-from genaipa.cli.terminal.console import number, print_json, show, width
+from genaipa.cli.terminal.console import print_json, show, width
 from genaipa.cli.terminal.fitting import whole
 from genaipa.cli.terminal.progress import on_run
 from genaipa.cli.terminal.tally import ENDED, clock, fit
@@ -14,6 +14,7 @@ from genaipa.errors import NOT_RECORDED, GenaipaError
 from genaipa.kinds import Closing, kind_of
 from genaipa.plugins import load
 from genaipa.systems.provider import find_provider, short_names
+from genaipa.words import number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

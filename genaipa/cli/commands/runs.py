@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from genaipa.cli.terminal import completion
-from genaipa.cli.terminal.console import complain, number, print_json, say, show, table
+from genaipa.cli.terminal.console import complain, print_json, say, show, table
 from genaipa.cli.terminal.options import JsonOption, current_workspace, option, several
 from genaipa.cli.terminal.selection import filtered
 from genaipa.errors import GenaipaError, UnknownNameError, UsageError, command
 from genaipa.runs.filters import EVERYTHING, Filters
+from genaipa.words import number
 
 if TYPE_CHECKING:
     from genaipa.runs.folder import RunFolder

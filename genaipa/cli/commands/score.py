@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from genaipa.cli.terminal.console import number, say, show
+from genaipa.cli.terminal.console import say, show
 from genaipa.cli.terminal.options import current_workspace, option, several
 from genaipa.cli.terminal.selection import RunsArgument
 from genaipa.errors import UnknownNameError, UsageError, clipped, command
 from genaipa.kinds import kind_of
+from genaipa.words import number
 
 if TYPE_CHECKING:
     from genaipa.runs.folder import RunFolder

@@ -11,10 +11,11 @@ import typer
 
 from genaipa.cli.terminal import completion
 from genaipa.cli.terminal.closing import follow
-from genaipa.cli.terminal.console import number, print_json, say, show, table
+from genaipa.cli.terminal.console import print_json, say, show, table
 from genaipa.cli.terminal.options import JsonOption, current_workspace, option, several
 from genaipa.cli.terminal.output import ForceOption
 from genaipa.errors import UsageError, command
+from genaipa.words import number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

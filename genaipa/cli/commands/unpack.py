@@ -21,8 +21,9 @@ def unpack(
     Needs no network. Every file is checked against its digest first. The folder is a workspace then: see its runs with
     'genaipa runs', its report in report/, and the one made again in reports/again/.
     """
-    from genaipa.cli.terminal.console import number, say, show
+    from genaipa.cli.terminal.console import say, show
     from genaipa.reports import check_packages
+    from genaipa.words import number
 
     check_packages()
     from genaipa.archive.unpack import unpack as unpacked

@@ -116,11 +116,6 @@ def print_json(value: Any) -> None:
     sys.stdout.write(msgspec.json.format(msgspec.json.encode(value), indent=2).decode() + "\n")
 
 
-def number(count: int, one: str, many: str = "") -> str:
-    """`1 answer`, `2 answers`."""
-    return f"{count:,} {one if count == 1 else many or one + 's'}"
-
-
 def table(
     headers: Sequence[str],
     rows: Iterable[Sequence[object] | str],

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from genaipa.cli.terminal.console import err, number, printable, say
+from genaipa.cli.terminal.console import err, printable, say
 from genaipa.cli.terminal.tally import RUNNING, clock, fit, money, tokens
 from genaipa.errors import command
 from genaipa.execution.observer import Observer
@@ -18,6 +18,7 @@ from genaipa.kinds import in_words
 from genaipa.runs.tally import Tally
 from genaipa.systems.base import Usage
 from genaipa.systems.provider import short_names
+from genaipa.words import number
 from genaipa.workspace import elsewhere
 
 if TYPE_CHECKING:

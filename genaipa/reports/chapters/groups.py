@@ -12,6 +12,7 @@ from genaipa.reports.chapters import outcomes
 from genaipa.reports.chapters.chapter import Chapter, present
 from genaipa.reports.crossed import crossed
 from genaipa.reports.table import Table, table
+from genaipa.words import number
 
 if TYPE_CHECKING:
     from genaipa.reports.figures.scope import Scope
@@ -84,10 +85,9 @@ def chapter(gathered: Gathered, _scope: Scope) -> Chapter | None:
     groups = gathered.groups
     if groups is None:
         return None
-    number = len(set(groups.of.values()))
     return Chapter(
         "groups",
         f"By {groups.by}",
-        f"The documents fall into {number:,} group{'s' if number > 1 else ''}, each looked at by itself.",
+        f"The documents fall into {number(len(set(groups.of.values())), 'group')}, each looked at by itself.",
         present(quality(gathered.frame, groups), answers(gathered.frame, groups)),
     )

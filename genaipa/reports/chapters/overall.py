@@ -20,6 +20,7 @@ from genaipa.reports.lacking import lacking
 from genaipa.reports.table import Table, table
 from genaipa.reports.thin import enough, left_out, thin, too_few
 from genaipa.runs.experiments import EXPERIMENTS, StudyExperiment
+from genaipa.words import number
 
 if TYPE_CHECKING:
     from genaipa.reports.gather import Gathered
@@ -96,7 +97,7 @@ def _answers(rows: pd.DataFrame) -> int:
 
 def _scored_by(rows: pd.DataFrame) -> str:
     analysts = rows.loc[rows["unit"] == "answer", "analyst"].nunique()
-    people = f"{analysts} analyst{'' if analysts == 1 else 's'}"
+    people = number(analysts, "analyst")
     if (rows["unit"] == "table").any():
         return f"published, {people}" if analysts else "published"
     return people

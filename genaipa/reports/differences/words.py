@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from genaipa.reports.crossed import LEVEL
 from genaipa.reports.differences.significance import OVERALL, SIGNIFICANT, written
 from genaipa.reports.power import components, detectable
+from genaipa.words import number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -76,7 +77,7 @@ def scope(matched: Mapping[str, Match], differing: Sequence[str]) -> Iterator[st
     questions, pairs = len(match.pairs), int(match.pairs["pairs"].sum())
     yield (
         f"Compared {'is 1 question' if questions == 1 else f'are {questions} questions'}: "
-        f"{pairs} pair{'' if pairs == 1 else 's'} in "
+        f"{number(pairs, 'pair')} in "
         f"{', '.join(match.experiments)}{'' if match.by_question else ', each about the same document'}."
     )
     known = {measure: ", ".join(match.by_question) for measure, match in matched.items() if match.by_question}

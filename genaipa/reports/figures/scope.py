@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from genaipa.reports.figures import style
 from genaipa.scoring.rubric import Bounds
+from genaipa.words import some
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -84,8 +85,7 @@ class Scope:
         absent = [style.one_line(question) for question in every if question not in there]
         if not absent:
             return ""
-        named = ", ".join(absent[:_NAMED]) + (f" and {len(absent) - _NAMED} more" if len(absent) > _NAMED else "")
-        return f" Not here, since no system has {what} for them, of {len(every)} questions: {named}."
+        return f" Not here, since no system has {what} for them, of {len(every)} questions: {some(absent, _NAMED)}."
 
     def named_categories(self, present: Iterable[Any]) -> str:
         """A sentence that gives the names of categories; empty where they have none."""

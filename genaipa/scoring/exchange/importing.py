@@ -22,6 +22,7 @@ from genaipa.scoring.current import in_effect
 from genaipa.scoring.events import LASTING, Event, complaint, event_decoder, misfit
 from genaipa.scoring.exchange.exporting import DIGEST, columns, event_of, is_scored, time_of
 from genaipa.scoring.exchange.sheet import SHOWN, ReadTable, read_table, simplified
+from genaipa.words import some
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
     from genaipa.scoring.store import Store
 
 
+_NAMED = 5
+"""Rows that a message names."""
 _DIGEST = re.compile("[0-9a-f]{64}")
 
 
@@ -255,7 +258,7 @@ class ScoresReading:
                 itself = bool(cells.get("id", "").strip())
                 self.found.append(ReadEvents(event, table.path, f"row {row}", itself=itself))
         if nameless:
-            told = f"nobody is named in row {_few(nameless)}; say who filled the file with --analyst NAME."
+            told = f"nobody is named in row {some(nameless, _NAMED)}; say who filled the file with --analyst NAME."
             self._tell(table.path, "analyst", told)
 
     def _columns(self, table: ReadTable) -> Iterator[tuple[str, int]]:
@@ -271,7 +274,7 @@ class ScoresReading:
                 told = f"unknown column '{name.strip()}'{nearest(simplified(name), self._known)}"
                 self._tell(table.path, "row 1", told)
             elif filled := [row for row, texts in table.rows if place < len(texts) and texts[place].strip()]:
-                told = f"column {place + 1} has no name in the first row, and something in row {_few(filled)}."
+                told = f"column {place + 1} has no name in the first row, and something in row {some(filled, _NAMED)}."
                 self._tell(table.path, "row 1", told)
         for name in self._needed:
             if name not in seen:
@@ -313,7 +316,3 @@ def _why_undecodable(line: str, rubric: Rubric) -> tuple[str, str]:
     except ValueError as error:
         return "values", f"{error}."
     return "", "is no event, though each of its fields could be; is a key there twice?"
-
-
-def _few(rows: Sequence[int]) -> str:
-    return ", ".join(map(str, rows[:5])) + (f" and {len(rows) - 5} more" if len(rows) > 5 else "")  # noqa: PLR2004

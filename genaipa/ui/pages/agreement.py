@@ -39,6 +39,7 @@ from genaipa.ui.widgets import (
     table,
     texts,
 )
+from genaipa.words import number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -71,7 +72,7 @@ def page(desk: Desk, user: User) -> None:
     if not found.answers:
         notice("agreement none", "No answer has been scored by two analysts yet, so there is nothing to compare.")
         return
-    answers = f"{found.answers:,} answer{'s' if found.answers > 1 else ''} scored by two analysts or more"
+    answers = f"{number(found.answers, 'answer')} scored by two analysts or more"
     st.caption(f"From the {answers}; scores of people only, calibration included.")
     if found.answers < FEW:
         notice("agreement few", f"That is fewer than {FEW}: these numbers may change much with every score.", "warning")

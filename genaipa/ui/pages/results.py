@@ -36,6 +36,7 @@ from genaipa.ui.widgets import (
     table,
     texts,
 )
+from genaipa.words import number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -119,7 +120,7 @@ def _left_out(desk: Desk, user: User, found: View) -> None:
         return
     notice(
         "results left out",
-        f"{_counted(len(scored), 'answer')} with scores, of people or a judge, {'is' if len(scored) == 1 else 'are'} "
+        f"{number(len(scored), 'answer')} with scores, of people or a judge, {'is' if len(scored) == 1 else 'are'} "
         "in no number here: you can still be asked to score them, blind. The results below are of the other answers.",
     )
     with st.expander("I only want to read the results"):
@@ -194,7 +195,7 @@ def _interval(board: Table, row: heatmap.Line, low: str, high: str) -> Cell:
         written = f"[{board.written(low, row[low])}, {board.written(high, row[high])}]"
         return Cell(written, low=row[low], value=value, high=row[high], scale=scale)
     few = low == "policies_low" and row["documents"] < LEAST_DOCUMENTS
-    return Cell(f"{_counted(row['documents'], 'document')}: too few" if few else "-", tone="quiet")
+    return Cell(f"{number(row['documents'], 'document')}: too few" if few else "-", tone="quiet")
 
 
 # -- the heat map --
@@ -231,15 +232,15 @@ def _behind(desk: Desk, user: User, found: View, place: heatmap.HeatmapCell, lin
     heading("Behind the cell")
     value = line[place.column]
     banded = f" ({heatmap.band_of(place.column, value, found.bounds)})"
-    number = f"{heatmap.written(place.column, value)}{banded}" if value == value else "no value"  # noqa: PLR0124
-    number = ", ".join(filter(None, (number, heatmap.doubt(line, place.column))))
-    named = f"{place.system}, {place.experiment}: {heatmap.columns(found)[place.column]} {number}"
+    written = f"{heatmap.written(place.column, value)}{banded}" if value == value else "no value"  # noqa: PLR0124
+    written = ", ".join(filter(None, (written, heatmap.doubt(line, place.column))))
+    named = f"{place.system}, {place.experiment}: {heatmap.columns(found)[place.column]} {written}"
     asked = found.about(place.rows).get(place.name, "")
     texts("results cell", [Text(asked or place.name, place.name, named, "strong", arrives=str(place))])
     answers = found.behind(place.system, place.experiment, place.rows, place.name)
     counted = sum(len(answer.counted) for answer in answers)
     st.caption(
-        f"{_counted(len(answers), 'answer')}, {_counted(counted, 'score')} that count. The number is a mean over "
+        f"{number(len(answers), 'answer')}, {number(counted, 'score')} that count. The number is a mean over "
         f"{heatmap.basis(place.rows)} of means over answers, each a mean over its scores."
     )
 
@@ -369,7 +370,3 @@ def _report(desk: Desk, user: User, found: View) -> None:
         return
     chapter = chapters[st.selectbox("Part", list(chapters), key="results chapter")]
     show_chapter("results", chapter, found)
-
-
-def _counted(number: int, thing: str) -> str:
-    return f"{number:,} {thing}{'' if number == 1 else 's'}"
