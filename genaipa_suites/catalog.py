@@ -26,13 +26,23 @@ if TYPE_CHECKING:
 
 def make_suite(spec: RunSpec, workspace: Workspace) -> Task:
     """The suite of a spec; an UnknownNameError or UsageError where there is none."""
-    target = suite_targets().get(spec.task, spec.task)
-    if ":" not in target:
-        raise UnknownNameError("suite", spec.task, suite_targets())
+    target = _target(spec.task)
     if target in SUITES.values():
         made: Task = load(target)(spec, workspace)
         return made
     return own_task(target, spec, workspace)
+
+
+def _target(name: str) -> str:
+    """The module:Class of a suite by its name, or as it is given."""
+    target = suite_targets().get(name, name)
+    if ":" not in target:
+        raise UnknownNameError("suite", name, suite_targets())
+    return target
+
+
+def _class(name: str) -> Any:
+    return load(SUITES[name]) if name in SUITES else find(_target(name))
 
 
 def planned(request: RunRequest, _workspace: Workspace, _observer: Observer) -> SuitePlan:
@@ -53,13 +63,13 @@ def suites() -> dict[str, type[Suite]]:
     """Name → class of every suite; a task that joins several is none itself."""
     from genaipa_suites.suite import Suite
 
-    classes = {name: load(target) if name in SUITES else find(target) for name, target in suite_targets().items()}
+    classes = {name: _class(name) for name in suite_targets()}
     return {name: one for name, one in classes.items() if issubclass(one, Suite)}
 
 
 def listed() -> Iterator[dict[str, str]]:
     """A row for each suite: its name and title, its splits, measures, the data to pull for it, its question."""
-    kinds: dict[str, type[Task]] = {**suites(), **{name: load(SUITES[name]) for name in joining()}}
+    kinds: dict[str, type[Task]] = {**suites(), **{name: _class(name) for name in joining()}}
     columns = ("suite", "title", "splits", "measures", "data", "about")
     return (dict(zip(columns, (name, *_facts(name, kind)), strict=True)) for name, kind in kinds.items())
 
@@ -75,10 +85,7 @@ def splits_of(name: str) -> tuple[str, ...]:
     """The splits of a suite, that asked by default first; a UsageError for a name, or a module:Class, that is none."""
     from genaipa_suites.suite import Suite
 
-    target = suite_targets().get(name, name)
-    if ":" not in target:
-        raise UnknownNameError("suite", name, suite_targets())
-    made = load(target) if name in SUITES else find(target)
+    made = _class(name)
     if name not in SUITES and not (isinstance(made, type) and issubclass(made, Suite)):
         raise UsageError(f"{name}: it is no Suite; see genaipa_suites/suite.py for what a suite is.")
     return tuple(made.splits)
@@ -91,7 +98,7 @@ def sources() -> dict[str, Source]:
 
 def joining() -> dict[str, tuple[str, tuple[str, ...], str]]:
     """Name → title and suites of every task that joins several, and the function that imports predictions of it."""
-    classes = {name: load(target) for name, target in SUITES.items()}
+    classes = {name: _class(name) for name in SUITES}
     return {name: (one.title, one.joins, one.imports) for name, one in classes.items() if hasattr(one, "joins")}
 
 

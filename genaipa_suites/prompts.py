@@ -74,7 +74,7 @@ def own_templates(workspace: Workspace) -> dict[str, Path]:
 
 def templates_of(suite: Suite) -> dict[str, Template]:
     """The templates of the plan's wording, "" for the question and further parts by their names, and of its probe."""
-    name, others, ending = suite.label, suite_targets().keys() - {suite.label}, f"-{suite.plan.wording}"
+    name, others, ending = suite.stem, suite_targets().keys() - {suite.stem}, f"-{suite.plan.wording}"
     own = own_templates(suite.workspace)
     templates = {}
     for stem, path in (shipped_templates(type(suite)) | own).items():

@@ -116,7 +116,7 @@ class Suite(Task):
             self.measures, self.parts, self.error_kinds, self.baselines = (probes.CONTINUED,), {}, (), ()
 
     @property
-    def label(self) -> str:
+    def stem(self) -> str:
         """The name in names of files and in tables: one that is asked as `module:Class` has a dot there."""
         return self.name.replace(":", ".")
 
@@ -239,7 +239,7 @@ class Suite(Task):
         return {self._kept(MATERIAL): material, **templates, **encoders.sources(self)}
 
     def _kept(self, name: str) -> str:
-        return f"suites/{self.label}/{name}"
+        return f"suites/{self.stem}/{name}"
 
     def planned(self) -> int:
         """The number of items, over all repetitions."""

@@ -20,7 +20,7 @@ from genaipa.runs.records import Digests
 from genaipa.tasks.base import Call, Reading, Target, Task
 from genaipa_suites.baseline import PREFIX
 from genaipa_suites.material import PART
-from genaipa_suites.plan import SAMPLE, SuitePlan
+from genaipa_suites.plan import SAMPLE, SUITES, SuitePlan
 from genaipa_suites.privacyglue.rows import TASKS
 from genaipa_suites.suite import MATERIAL, Suite
 
@@ -101,8 +101,6 @@ class PrivacyGLUE(Task):
 
     def _kinds(self) -> dict[str, type[Suite]]:
         """The suites whose baselines are asked; all, where other systems are."""
-        from genaipa_suites.plan import SUITES
-
         kinds: dict[str, type[Suite]] = {name: load(SUITES[name]) for name in self.joins if name in SUITES}
         asked = {}
         for system in self.spec.systems:

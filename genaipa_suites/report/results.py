@@ -248,7 +248,7 @@ def _of_run(workspace: Workspace, source: Source, problems: list[str]) -> list[R
     return [
         Result(
             system,
-            suite.label,
+            suite.stem,
             suite,
             suite.plan,
             sampling,
