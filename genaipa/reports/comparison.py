@@ -20,8 +20,7 @@ from genaipa.reports import render
 from genaipa.reports.analysts import number_of, other_people
 from genaipa.reports.crossed import LEVEL
 from genaipa.reports.differences import words
-from genaipa.reports.differences.matches import groups, in_common, matches
-from genaipa.reports.differences.rows import HEADINGS, PRINTED, rows
+from genaipa.reports.differences.matches import HEADINGS, PRINTED, groups, in_common, matches, rows
 from genaipa.reports.differences.sides import Side, differing, merged, restricted, side, studied
 from genaipa.reports.differences.significance import OVERALL
 from genaipa.reports.figures import forest

@@ -1,21 +1,29 @@
-"""Break-downs of a suite's figures: by groups of items, by parts of items, and by types of errors."""
+"""Break-downs of a suite's figures: by groups and parts of items, types of errors, wordings, and probes.
+
+Probes for contamination open gaps: the same items, asked plainly and asked under the probe.
+"""
 
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
+from math import nan
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from genaipa.reports.table import Table, table
-from genaipa_suites.report.tables import headed, percent, written
+from genaipa_suites.plan import WORDINGS
+from genaipa_suites.probes import COMPANY_SWAP, CONTINUATION, NO_CONTEXT
+from genaipa_suites.report.merit import LEVEL, Counts
+from genaipa_suites.report.tables import MAIN, headed, percent, written
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from genaipa_suites.report.scored import Scored
+    from genaipa_suites.report.scored import Row, Scored
+
 
 _ABOUT = ("group", "system", "kind")
 
@@ -139,3 +147,90 @@ def errors(scored: Scored) -> Table:
         ["system", "kind", *suite.error_kinds, "all"],
         formats=dict.fromkeys((*suite.error_kinds, "all"), ",d"),
     )
+
+
+def wordings(scored: Scored) -> Table:
+    """The main measure of each system in each wording, and its spread; empty where none was asked in several."""
+    asked: defaultdict[tuple[str, object, object], dict[int, Row]] = defaultdict(dict)
+    for row in scored.asked:
+        if row.result is not None and row.kind == "system":
+            asked[row.system, row.result.plan.shots, row.result.sampling][row.result.plan.wording] = row
+    main, rows = scored.measures[0], []
+    for (system, shots, _), each in asked.items():
+        merits = {wording: row.counts.merit(main) for wording, row in each.items() if row.counts}
+        if len(merits) < 2:  # noqa: PLR2004 - one wording has no spread
+            continue
+        found: dict[str, Any] = {"system": system, "shots": shots}
+        found |= {f"wording_{wording}": 100 * merit.value for wording, merit in merits.items()}
+        repeated = [merit.spread for merit in merits.values() if merit.spread >= 0]
+        found["over_wordings"] = 100 * float(np.std([merit.value for merit in merits.values()]))
+        found["over_repetitions"] = 100 * float(np.mean(repeated)) if repeated else nan
+        rows.append(found)
+    names = [f"wording_{wording}" for wording in WORDINGS]
+    return table(
+        f"{scored.board.stem}-wordings",
+        f"{scored.board.title}: wordings of the prompt",
+        f"{main.heading} in per cent, in each of the prompt's wordings, and its population standard deviation over "
+        "wordings, beside that over repetitions of one wording: the mean of them, blank where nothing was repeated.",
+        pd.DataFrame(rows),
+        ["system", "shots", *names, "over_wordings", "over_repetitions"],
+        headings={name: name.replace("_", " ") for name in (*names, "over_wordings", "over_repetitions")},
+        formats=dict.fromkeys((*names, "over_wordings", "over_repetitions"), ".2f"),
+    )
+
+
+_READ_AS = {
+    NO_CONTEXT: "no-context asks without the text: a score above an empty answer's is memory, or a good guess.",
+    COMPANY_SWAP: "company-swap gives the company another name: a lower score leans on the name that is known.",
+}
+"""Probe → how its gap is read."""
+
+
+def gaps(some: Sequence[Scored]) -> Table:
+    """The main measures under each probe minus the plain run's, of each system that was asked both."""
+    rows: list[dict[str, Any]] = []
+    probed = [one for one in some if one.board.plan.probe not in ("", CONTINUATION)]
+    for scored in probed:
+        split = (scored.board.plan.split, scored.board.own)
+        plain = [one for one in some if not one.board.plan.probe and (one.board.plan.split, one.board.own) == split]
+        for row in scored.asked:
+            rows += _gap(scored, row, plain)
+    there = dict.fromkeys(row["probe"] for row in rows)
+    board = some[0].board
+    return table(
+        f"{board.name}-gaps",
+        f"{board.suite.title}: gaps under probes",
+        "Percentages on the items that were asked both plainly and under the probe, and their difference in percentage "
+        f"points, with the same policies drawn for both. {' '.join(_READ_AS[name] for name in there)} A gap is no "
+        "verdict: whatever else the probe changes is in it as well.",
+        pd.DataFrame(rows),
+        ["probe", "split", "system", "how", "measure", "items", "plain", "probed", "gap", "gap_low", "gap_high"],
+        headings={"gap_low": f"{LEVEL} % interval", "probed": "under the probe"},
+        formats={**dict.fromkeys(("plain", "probed"), ".2f"), "gap": "+.2f", "gap_low": "+.1f", "gap_high": "+.1f"},
+    )
+
+
+def _gap(scored: Scored, row: Row, plain: Sequence[Scored]) -> list[dict[str, Any]]:
+    """The rows of a system under a probe, against the plain run that has the most of the same items."""
+    best: tuple[int, Scored, Row] | None = None
+    ids = {*row.counts.ids} if row.counts else set()
+    for one in plain:
+        for other in one.asked:
+            shared = len(ids & {*other.counts.ids}) if other.counts else 0
+            if (other.system, other.how) == (row.system, row.how) and shared > (best[0] if best else 0):
+                best = (shared, one, other)
+    if best is None or row.result is None:
+        return []
+    _, board, other = best
+    assert other.counts is not None, "it has items of its own"
+    ours = Counts([one for one in row.result.outcomes if one.item.id in board.units.of], board.units)
+    found = []
+    for measure in scored.measures[:MAIN]:
+        both = ours.minus(other.counts, measure)
+        probed, plainly = (100 * mean for mean in both.means)
+        gap = percent(both, "gap")
+        del gap["gap_sd"]
+        about = {"probe": scored.board.plan.probe, "split": scored.board.plan.split, "system": row.system}
+        figures = {"items": both.items, "plain": plainly, "probed": probed, **gap}
+        found.append({**about, "how": row.how, "measure": measure.heading, **figures})
+    return found

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from genaipa.errors import GenaipaError
 from genaipa.reports.chapters.chapter import Chapter, drawn, present
 from genaipa.reports.figures import style
-from genaipa_suites.report import breakdowns, card, crosswalk, drawings, gaps, glue, glue_chapter, tables, wordings
+from genaipa_suites.report import breakdowns, card, crosswalk, drawings, glue, glue_chapter, tables
 from genaipa_suites.report.results import boards
 from genaipa_suites.report.scored import Scored
 
@@ -86,11 +86,11 @@ def _suite(some: Sequence[Scored], marks: drawings.Marks, *, alone: bool) -> Cha
         made += [tables.main_table(scored), tables.further(scored)]
         made += [tables.definitions(some)] if scored is some[0] else []
         made.append(tables.paired(scored, tables.pairs(scored.asked), scored.measures[: tables.MAIN]))
-        made.append(wordings.wordings(scored))
+        made.append(breakdowns.wordings(scored))
         if not scored.board.plan.probe:
             own, more = _breakdowns(scored, marks)
             made, figures = [*made, *own], [*figures, *more]
-    made.append(gaps.gaps(some))
+    made.append(breakdowns.gaps(some))
     return Chapter(
         f"suite-{name}",
         suite.title,

@@ -1,26 +1,38 @@
-"""PrivacyGLUE's chapter of a report, and the figure of its pairs of systems."""
+"""PrivacyGLUE's chapter of a report: its tables, and the figure of its pairs of systems.
+
+The tables are fourteen rows, three means, the test of the best system in each row, and the agreement of pairs.
+"""
 
 from __future__ import annotations
 
 from html import escape
-from typing import TYPE_CHECKING
+from itertools import combinations
+from math import isnan
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
 
 from genaipa.reports.chapters.chapter import Chapter, drawn, present
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import Figure
+from genaipa.reports.table import Table, table
+from genaipa_suites.privacyglue.aggregate import Pair, agreement, beaten, encoders, means, shares, stars
+from genaipa_suites.privacyglue.rows import METRICS, ROWS, TASKS
 from genaipa_suites.privacyglue.task import PrivacyGLUE
-from genaipa_suites.report import glue_tables as tables
 from genaipa_suites.report.glue import GLUE, views
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from matplotlib.figure import Figure as Canvas
 
     from genaipa.reports.table import Table
     from genaipa.runs.selection import Source
-    from genaipa_suites.report.glue import Standing
+    from genaipa_suites.privacyglue.aggregate import Means, Spread
+    from genaipa_suites.privacyglue.rows import GlueTask, Row
+    from genaipa_suites.report.glue import Standing, View
     from genaipa_suites.report.scored import Scored
+
 
 _PANELS = 6
 """Pairs that a figure has room for."""
@@ -39,11 +51,11 @@ def chapter(sources: Sequence[Source], every: Sequence[Scored], encoders: Sequen
     first: list[str] = []
     figures: list[Figure | None] = []
     for view in views(sources, every, encoders):
-        found = tables.compared(view)
-        agreed = tables.pairs(found, view)
-        rows = tables.rows(view)
-        first += [rows.name] if rows else []
-        made += [rows, tables.averages(view), tables.tests(view), agreed, tables.shown(found, view)]
+        found = compared(view)
+        agreed = pairs(found, view)
+        fourteen = rows(view)
+        first += [fourteen.name] if fourteen else []
+        made += [fourteen, averages(view), tests(view), agreed, shown(found, view)]
         figures.append(_figure(agreed))
     if not present(*made):
         return None
@@ -110,3 +122,232 @@ def _draw(agreed: Table) -> Canvas:
         axes.set_xlabel("per cent of examples")
         axes.tick_params(axis="x", labelbottom=True)
     return canvas
+
+
+_PAIRED = 4
+"""Systems up to which every pair is compared; of more, each with the best."""
+_SHOWN = 3
+"""Examples of each kind that are shown of a pair and task."""
+PAIRS = {Pair.BOTH: "both", Pair.FIRST: "only_a", Pair.SECOND: "only_b", Pair.NEITHER: "neither"}
+
+
+def rows(view: View) -> Table:
+    """The fourteen rows, a column for each system, with floors, ceilings and the paper's encoders."""
+    kept = [*view.standings, *view.references]
+    lines = []
+    for row in ROWS:
+        there = {one.system: one.spreads[row] for one in kept if row in one.spreads}
+        if not there:
+            continue
+        line: dict[str, Any] = {"task": _titles()[row.task], "metric": METRICS[row.metric]}
+        line |= {system: _written(one) for system, one in there.items()}
+        for system, one in there.items():
+            line |= {f"{system}_mean": one.mean, f"{system}_sd": one.population, f"{system}_sample_sd": one.sample}
+            line[f"{system}_repetitions"] = one.number
+        for encoder in encoders() if view.whole else ():
+            line[_paper(encoder.system)] = f"{encoder.values[row.name]:.1f} ± {encoder.deviations[row.name]:.1f}"
+        lines.append(line)
+    names = [one.system for one in kept]
+    published = [_paper(encoder.system) for encoder in encoders()] if view.whole else []
+    aside = [f"{name}_{what}" for name in names for what in ("mean", "sd", "sample_sd", "repetitions")]
+    return table(
+        f"{view.stem}-rows",
+        f"{view.title}: the rows",
+        "Percentages: the mean over repetitions and, of several, ± the population's standard deviation, as in the "
+        f"paper. Each row is a measure of the task's suite{_lacking(view)}.{_sources(view)} The tagging tasks of "
+        "encoders are scored on their word pieces, those of systems on the words of the data. The sample's standard "
+        "deviation is in CSV and JSON.",
+        pd.DataFrame(lines),
+        ["task", "metric", *names, *published],
+        formats=dict.fromkeys(aside, ".4f"),
+        aside=aside,
+    )
+
+
+def _titles() -> dict[str, str]:
+    return {task.name: task.title for task in TASKS}
+
+
+def _paper(system: str) -> str:
+    return f"{system} (paper)"
+
+
+def _written(one: Spread) -> str:
+    if one.mean != one.mean:
+        return ""
+    return f"{one.mean:.1f} ± {one.population:.1f}" if one.number > 1 else f"{one.mean:.1f}"
+
+
+def _lacking(view: View) -> str:
+    """The tasks that nobody was asked, in words."""
+    there = {row.task for one in view.standings for row in one.samples}
+    absent = [task.title for task in TASKS if task.name not in there]
+    return f"; not asked: {', '.join(absent)}" if absent else ""
+
+
+def _sources(view: View) -> str:
+    ways: dict[str, list[str]] = {}
+    for one in view.standings:
+        if one.imported:
+            ways.setdefault(one.how, []).append(one.system)
+    said = "".join(f" {', '.join(names)}: {how}, by imported predictions." for how, names in ways.items())
+    if view.references:
+        said += " `floors` and `ceilings` are the best of each suite in a row, worked out on the same items."
+    if view.whole:
+        said += " (paper): PrivacyGLUE's encoders, fine-tuned, mean of ten seeds (Table A3)."
+    return said
+
+
+def averages(view: View) -> Table:
+    """The three means of each system, over the rows that it has, beside the paper's encoders over the same rows."""
+    lines: list[dict[str, Any]] = []
+    for over in dict.fromkeys(one.means.rows for one in view.standings):
+        if not over:
+            continue
+        for one in (*view.standings, *view.references):
+            if (one.means.rows == over) if one in view.standings else {*over} <= {*one.samples}:
+                chosen = {row: one.spreads[row] for row in over}
+                figures = means({row: each.mean for row, each in chosen.items()})
+                spreads = means({row: each.population for row, each in chosen.items()})
+                repeated = all(each.number > 1 for each in chosen.values())
+                lines.append(_averaged(one.system, one.kind, figures, spreads if repeated else None))
+        for encoder in encoders() if view.whole else ():
+            deviations = means({row: encoder.deviations[row.name] for row in over})
+            lines.append(_averaged(_paper(encoder.system), "published", encoder.over(over), deviations))
+    spread = [f"sd_{name}" for name in ("arithmetic", "geometric", "harmonic")]
+    return table(
+        f"{view.stem}-means",
+        f"{view.title}: means of rows",
+        "Percentages, means of the rows above. Only that over all 14 rows is PrivacyGLUE's own figure. Systems that "
+        "were asked have none of PI-Extract and PolicyIE-B in theirs, which score words here and word pieces there; "
+        "the paper's encoders are averaged over the same rows again. A row that is 0 leaves no geometric and no "
+        "harmonic mean. The same means of the standard deviations are in CSV and JSON (those of the paper from its "
+        "rounded ones).",
+        pd.DataFrame(lines),
+        ["figure", "system", "kind", "arithmetic", "geometric", "harmonic", "rows", "note"],
+        formats=dict.fromkeys(("arithmetic", "geometric", "harmonic", *spread), ".1f"),
+        aside=spread,
+    )
+
+
+def _averaged(system: str, kind: str, over: Means, deviations: Means | None) -> dict[str, Any]:
+    names = ("arithmetic", "geometric", "harmonic")
+    line: dict[str, Any] = {"figure": over.name, "system": system, "kind": kind}
+    line |= {name: getattr(over, name) for name in names}
+    line |= {f"sd_{name}": getattr(deviations, name) if deviations else float("nan") for name in names}
+    return {**line, "rows": "all" if over.whole else _of(over.rows), "note": over.note}
+
+
+def _of(over: Iterable[Row]) -> str:
+    """Rows in words, both of a task by its title alone."""
+    metrics: dict[str, list[str]] = {}
+    for row in over:
+        metrics.setdefault(row.task, []).append(METRICS[row.metric])
+    return ", ".join(_titles()[task] + (f" ({of[0]})" if len(of) == 1 else "") for task, of in metrics.items())
+
+
+def tests(view: View) -> Table:
+    """For each row the best system, and whether it beats every other one over repetitions."""
+    lines: list[dict[str, Any]] = []
+    for row in ROWS:
+        there = [one for one in view.standings if row in one.samples and one.kind != "baseline"]
+        there = [one for one in there if not isnan(one.spreads[row].mean)]
+        there = sorted(there, key=lambda one: -one.spreads[row].mean)
+        if len(there) < 2:  # noqa: PLR2004 - a pair
+            continue
+        best, others = there[0], there[1:]
+        every = [beaten(row, best.system, best.samples[row], one.system, one.samples[row]) for one in others]
+        hardest = max(every, key=lambda one: one.p)
+        why = next((one.meaningless for one in every if one.meaningless), "")
+        lines.append(
+            {
+                "row": row.heading,
+                "system": best.system,
+                "repetitions": min(len(one.samples[row]) for one in there),
+                "against": hardest.other,
+                "p": hardest.p,
+                "smallest": max(one.smallest for one in every),
+                "stars": stars(every),
+                "meaning": f"says nothing: {why}" if why else _meaning(hardest.smallest, stars(every)),
+            }
+        )
+    return table(
+        f"{view.stem}-tests",
+        f"{view.title}: is the best system better than every other?",
+        "One-sided Mann-Whitney test over repetitions, of the best system of a row against each other one; shown is "
+        "the largest p. Stars (* .05, ** .01, *** .001) as in the paper: only where every other system is beaten at "
+        "that level, with no correction for the number of tests. `smallest p` is what so few repetitions can reach at "
+        "all. The test speaks for further repetitions on the same items, not for other policies.",
+        pd.DataFrame(lines),
+        ["row", "system", "repetitions", "against", "p", "smallest", "stars", "meaning"],
+        headings={"system": "best system", "against": "hardest to beat", "smallest": "smallest p"},
+        formats=dict.fromkeys(("p", "smallest"), ".4f"),
+    )
+
+
+def _meaning(smallest: float, mark: str) -> str:
+    if smallest > 0.05:  # noqa: PLR2004 - the paper's first level
+        return "undecided: too few repetitions for any level"
+    return "every other is beaten" if mark else "undecided"
+
+
+def compared(view: View) -> list[tuple[Standing, Standing, GlueTask, tuple[str, ...], list[Pair]]]:
+    """Pairs of systems, and for each task that both have, their common examples with the category of each."""
+    found = []
+    chosen = [one for one in view.standings if one.tasks]
+    pairs = combinations(chosen, 2) if len(chosen) <= _PAIRED else ((chosen[0], other) for other in chosen[1:])
+    for first, second in pairs:
+        for task in (one for one in first.tasks if one in second.tasks):
+            mine, theirs = first.sides(task.name), second.sides(task.name)
+            known = {*theirs.keys}
+            keys = tuple(key for key in mine.keys if key in known)
+            if keys:
+                found.append((first, second, task, keys, agreement(mine.of(keys), theirs.of(keys))))
+    return found
+
+
+def pairs(found: Sequence[tuple[Standing, Standing, GlueTask, tuple[str, ...], list[Pair]]], view: View) -> Table:
+    """Shares of examples that both have right, one alone, or neither, for each pair and task."""
+    lines = []
+    for first, second, task, keys, categories in found:
+        line: dict[str, Any] = {"a": first.system, "b": second.system, "task": task.title, "examples": len(keys)}
+        lines.append(line | {PAIRS[pair]: 100 * share for pair, share in shares(categories).items()})
+    return table(
+        f"{view.stem}-agreement",
+        f"{view.title}: pairs of systems",
+        "Per cent of the examples that both systems have: both right, only A, only B, neither. Right means right in "
+        "full: the label, all labels, all spans of a layer of a sentence, word for word one of the answers, a pair of "
+        "question and sentence. Over several repetitions an example is in the category most frequent among all pairs "
+        "of repetitions, of equally frequent ones in the first seen.",
+        pd.DataFrame(lines),
+        ["a", "b", "task", "examples", *PAIRS.values()],
+        headings={"a": "A", "b": "B", "only_a": "only A", "only_b": "only B"},
+        formats={**dict.fromkeys(PAIRS.values(), ".1f"), "examples": ",d"},
+    )
+
+
+def shown(found: Sequence[tuple[Standing, Standing, GlueTask, tuple[str, ...], list[Pair]]], view: View) -> Table:
+    """The first examples that only one of both has right."""
+    lines = []
+    for first, second, task, keys, categories in found:
+        for pair in (Pair.FIRST, Pair.SECOND):
+            those = [key for key, category in zip(keys, categories, strict=True) if category is pair]
+            lines += [
+                {
+                    "a": first.system,
+                    "b": second.system,
+                    "task": task.title,
+                    "right": (first if pair is Pair.FIRST else second).system,
+                    "example": first.sides(task.name).name(key),
+                }
+                for key in those[:_SHOWN]
+            ]
+    return table(
+        f"{view.stem}-examples",
+        f"{view.title}: examples that one system alone has right",
+        f"The first {_SHOWN} of each kind in the order of the data, by their items, which the desk shows, or their ids "
+        "in imported predictions. Texts of the data sets are not repeated here, since they may not be passed on.",
+        pd.DataFrame(lines),
+        ["a", "b", "task", "right", "example"],
+        headings={"a": "A", "b": "B", "right": "only right"},
+    )

@@ -16,8 +16,7 @@ from size import size
 from genaipa.errors import UsageError
 from genaipa.reports.comparison import OVERALL, compare_sides
 from genaipa.reports.crossed import crossed
-from genaipa.reports.differences.matches import Match
-from genaipa.reports.differences.rows import rows
+from genaipa.reports.differences.matches import Match, rows
 from genaipa.reports.differences.sides import Side
 from genaipa.reports.differences.significance import holm, paired, unpaired
 from genaipa.reports.figures import forest

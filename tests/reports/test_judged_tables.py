@@ -15,8 +15,7 @@ from verdicts import JUDGE, judged
 from genaipa.reports import render
 from genaipa.reports.chapters import metrics, overall
 from genaipa.reports.comparison import compare_sides
-from genaipa.reports.differences.matches import matches
-from genaipa.reports.differences.rows import rows
+from genaipa.reports.differences.matches import matches, rows
 from genaipa.reports.differences.sides import Side
 from genaipa.reports.differences.significance import OVERALL
 from genaipa.reports.judged.beside import _worth, beside

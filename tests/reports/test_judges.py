@@ -22,8 +22,7 @@ from scipy import stats
 from genaipa.reports.chapters.judges import chapter
 from genaipa.reports.figures.scope import Scope
 from genaipa.reports.gather import Gathered, gather_scored, rescored
-from genaipa.reports.judged.alternative import alternative
-from genaipa.reports.judged.quality import agreement, correlated
+from genaipa.reports.judged.quality import agreement, alternative, correlated
 from genaipa.reports.judged.verdicts import Verdicts
 from genaipa.runs.selection import select
 from genaipa.scoring.agreement import between

@@ -8,10 +8,9 @@ from genaipa.reports.chapters.chapter import Chapter, drawn, present
 from genaipa.reports.figures import judged
 from genaipa.reports.figures.alone import alone_figures
 from genaipa.reports.judged import quality
-from genaipa.reports.judged.alternative import alternative
 from genaipa.reports.judged.beside import beside
 from genaipa.reports.judged.findings import findings
-from genaipa.reports.judged.leniency import leniency
+from genaipa.reports.judged.quality import alternative, leniency
 from genaipa.reports.judged.verdicts import LEAST, Verdicts
 
 if TYPE_CHECKING:

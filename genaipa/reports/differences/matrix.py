@@ -16,8 +16,7 @@ import pandas as pd
 
 from genaipa.reports.analysts import other_people
 from genaipa.reports.averages import about_policies, policy_questions
-from genaipa.reports.differences.matches import in_common, matches
-from genaipa.reports.differences.rows import rows
+from genaipa.reports.differences.matches import in_common, matches, rows
 from genaipa.reports.differences.significance import OVERALL, SIGNIFICANT, holm
 from genaipa.reports.differences.words import OTHER_PEOPLE
 from genaipa.reports.judged.estimate import estimates

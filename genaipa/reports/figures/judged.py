@@ -11,8 +11,7 @@ import pandas as pd
 from genaipa.reports.figures import ranges, style
 from genaipa.reports.figures.figure import Figure
 from genaipa.reports.figures.scope import ALONE, Scope
-from genaipa.reports.judged.leniency import ALL
-from genaipa.reports.judged.quality import EACH_OTHER, PEOPLE
+from genaipa.reports.judged.quality import ALL, EACH_OTHER, PEOPLE
 from genaipa.reports.table import SCALE, Table
 
 if TYPE_CHECKING:

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from genaipa.reports.judged.leniency import ALL, FAMILY, OTHER, OWN
-from genaipa.reports.judged.quality import ITSELF, PEOPLE
+from genaipa.reports.judged.quality import ALL, FAMILY, ITSELF, OTHER, OWN, PEOPLE
 from genaipa.reports.judged.verdicts import LEAST
 from genaipa.reports.table import Table, table
 

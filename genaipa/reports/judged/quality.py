@@ -1,7 +1,13 @@
-"""Agreement of judges with people, with themselves and with each other; the values that they confuse; drift.
+"""Quality of judges: agreement, the values that they confuse, drift, leniency, and the alternative annotator test.
 
-Everything here compares verdicts with people's independent scores, as alpha among people does: those given before
-seeing others', without adjudications. Below `LEAST` answers scored by both sides nothing is said.
+All but leniency compares verdicts with people's independent scores, as alpha among people does: given before seeing
+others', without adjudications. Below `LEAST` answers scored by both sides nothing is said. Leniency is by how much a
+judge's values are above what averages take.
+
+The alternative annotator test asks whether a judge may take the place of a person (Calderon, Reichart and Dror, 2025,
+https://aclanthology.org/2025.acl-long.782). Each person is left out in turn, and asked whether the judge comes as near
+to the other people as the one left out. The judge wins against a person where that is so significantly, with an
+advantage of `EPSILON` for what it saves; it passes where it wins against half of them or more.
 """
 
 from __future__ import annotations
@@ -10,18 +16,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from scipy.special import stdtrit
+from scipy.special import stdtr, stdtrit
 
-from genaipa.reports.crossed import LEVEL
-from genaipa.reports.judged.verdicts import LEAST, not_meaningful, without_value
+from genaipa.judging.name import akin
+from genaipa.reports import aggregate
+from genaipa.reports.averages import BOTH, INTERVALS, few_documents
+from genaipa.reports.crossed import LEVEL, crossed
+from genaipa.reports.judged.verdicts import LEAST, OVERALL, not_meaningful, without_value
 from genaipa.reports.table import Table, table
 from genaipa.scoring.rubric import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
     from genaipa.reports.judged.verdicts import Floats, Mask, Places, Side, Verdicts
     from genaipa.scoring.agreement import MetricAgreement
+
 
 PEOPLE, EACH_OTHER, ITSELF, OTHERS = "people", "each other", "itself", "other judges"
 _FEWEST = 5
@@ -212,3 +222,165 @@ def _in_time(people: Side, some: Mask) -> tuple[Places, list[str]]:
     times = people.time[by_time][first[order]]
     there = some[places]
     return places[there], times[there].tolist()
+
+
+EPSILON = 0.15
+"""Advantage of a judge over people who are trained for the task, as the authors advise (0.2 for experts)."""
+PASSES = 0.5
+"""Winning rate from which a judge passes."""
+_Q = 0.05
+"""Rate of false discoveries among the wins against people."""
+_ADVISED = 3
+"""People that the authors advise; with two, it only shows whom of them the judge is nearer to."""
+_TWO = 2
+
+
+def alternative(given: Verdicts) -> Table:
+    """The test of each judge on M_all and each metric, or why it can't be done."""
+    columns = ["judge", "measure", "people", "answers", "winning", "advantage", "passes", "reason"]
+    rows = [
+        {"judge": judge, "measure": name, **_tested(given, judge, measure)}
+        for judge in given.judges
+        for measure, name in enumerate(given.measures.values())
+    ]
+    return table(
+        "judges-alternative",
+        "The alternative annotator test",
+        "Whether a judge may take a person's place. Each person is left out in turn: is the judge as near to the "
+        "others' values (root of the mean squared difference), answer by answer, as that person? Advantage: in how "
+        "many answers, averaged over people. Winning rate: of how many people it is shown, by a t test with an "
+        f"advantage of {EPSILON:g} for the judge (trained people), at a false discovery rate of {_Q:g} over them "
+        f"(Benjamini and Yekutieli). A judge passes from {PASSES:g} on. It takes two people who scored {LEAST} answers "
+        "or more that another person and the judge scored as well; the authors advise three, since of two it only "
+        "shows whom the judge is nearer to. Of people, the scores that they gave before they saw any other's.",
+        pd.DataFrame(rows, columns=columns).astype({"winning": "float64", "advantage": "float64"}),
+        columns,
+        headings={"winning": "winning rate", "reason": "note"},
+        formats=dict.fromkeys(("winning", "advantage"), ".2f"),
+    )
+
+
+def _tested(given: Verdicts, judge: str, measure: int) -> dict[str, object]:
+    both = given.both[judge] & (given.people.often >= _TWO)
+    values = {person: given.people.of(person, measure)[both] for person in given.people.scorers}
+    own = given.judges[judge].means[both, measure]
+    enough = [person for person, scores in values.items() if (~np.isnan(scores)).sum() >= LEAST]
+    about: dict[str, object] = {"people": len(enough), "answers": int(both.sum())}
+    if len(enough) < _TWO:
+        return {**about, "reason": f"It takes two people with {LEAST} answers that another person scored, too."}
+    found = [_against(values, person, own) for person in enough]
+    winning = _discovered([p for _, p in found]) / len(found)
+    return {
+        **about,
+        "winning": winning,
+        "advantage": float(np.mean([advantage for advantage, _ in found])),
+        "passes": "yes" if winning >= PASSES else "no",
+        "reason": "" if len(enough) >= _ADVISED else "Two people only: three are advised.",
+    }
+
+
+def _against(values: Mapping[str, Floats], person: str, own: Floats) -> tuple[float, float]:
+    """In how many answers a judge (`own`) is as near to the other people as a person is; and p of the test."""
+    there = ~np.isnan(values[person])
+    others = np.array([scores[there] for name, scores in values.items() if name != person])
+    # Differences that are equal in theory may differ in their last digit.
+    judge, human = (np.sqrt(np.nanmean((others - side[there]) ** 2, axis=0)).round(9) for side in (own, values[person]))
+    ours, theirs = judge <= human, human <= judge
+    lost = theirs.astype(np.float64) - ours
+    if np.ptp(lost) == 0:
+        return float(ours.mean()), float(lost[0] >= EPSILON)
+    # `scipy.stats` takes half a second to import.
+    t = (lost.mean() - EPSILON) / np.sqrt(lost.var(ddof=1) / len(lost))
+    return float(ours.mean()), float(stdtr(len(lost) - 1, t))
+
+
+def _discovered(p: Sequence[float]) -> int:
+    """Count the p-values that are significant at the rate `_Q` (Benjamini and Yekutieli, 2001)."""
+    places = np.arange(1, len(p) + 1)
+    below = np.sort(p) * (len(p) / places) * (1 / places).sum() <= _Q
+    return int(places[below].max(initial=0))
+
+
+ALL = "all"
+FAMILY = "family"
+"""Groups of systems: the judge's own family, and the others."""
+OWN, OTHER = "its own", "others"
+_GROUPS = ("system", "document", "category", "silent")
+_EACH = (ALL, FAMILY, "system")
+"""The groups with each metric; the others have M_all alone."""
+_SILENT = {"yes": "silent", "partly": "partly silent", "no": "not silent"}
+_LIMITS = {OVERALL: (-9.0, 9.0)}
+_METRIC = (-2.0, 2.0)
+
+
+def leniency(given: Verdicts, frame: pd.DataFrame) -> Table:
+    """Mean of a judge's values less what averages take, with both intervals; `frame` is the tidy table."""
+    columns = ["judge", "by", "group", "family", "measure", "answers", "mean", *BOTH[:-1], "reason"]
+    people = aggregate.answers(frame)
+    people = people[(people["answer"].astype("str") != "") & people["m_all"].notna()]
+    rows = [row for judge in given.judges for row in _of(given, judge, _differences(given, judge, people, frame))]
+    data = pd.DataFrame(rows, columns=[*columns, "documents"]).astype(dict.fromkeys(("mean", *BOTH[:-1]), "float64"))
+    data["documents"] = data["documents"].astype("Int64")
+    rough = few_documents(data[data["by"] == ALL])
+    aside = without_value(data, "family", *BOTH[2:4], "reason")
+    return table(
+        "judges-leniency",
+        "Leniency of the judges",
+        "A judge's value less people's: above 0 it is more lenient than people. Of people, the value that averages "
+        "take: the adjudication where there is one, else the mean of all scores. Each question weighs the same. M_all "
+        f"goes from 10 to 100, the metrics from -1 to 1. {INTERVALS} Not meaningful, and blank, below {LEAST} "
+        f"different answers scored by both. A system is of the judge's own family where the same "
+        f"company made both.{rough}",
+        data,
+        [column for column in columns if column not in aside],
+        headings={"mean": "leniency", "family": "own family", "reason": "why blank"},
+        formats=dict.fromkeys(("mean", *BOTH[:-1]), "+.2f"),
+        aside=aside,
+        tenfold=("mean", *BOTH[:-1]),
+    )
+
+
+def _differences(given: Verdicts, judge: str, people: pd.DataFrame, frame: pd.DataFrame) -> pd.DataFrame:
+    """The answers that a judge and `people` scored, with the judge's mean over passes less people's value by measure.
+
+    A text that was given in several places is there as often.
+    """
+    places = given.answers.get_indexer(pd.Index(people["answer"].astype("str")))
+    judged = given.judges[judge].means[places]
+    there = ~np.isnan(judged[:, 0])
+    found = people.loc[there, ["answer", "system", "document", "question", "category", "silent"]].astype("str")
+    apart = judged[there] - people.loc[there, list(given.measures)].to_numpy()
+    found[list(given.measures)] = apart.round(9)
+    return found.assign(**{FAMILY: np.where(found["system"].isin(_own(frame, given.models[judge])), OWN, OTHER)})
+
+
+def _own(frame: pd.DataFrame, model: str) -> set[str]:
+    """The systems of a judge's own family, by their names or by the names of the models that answered."""
+    named = frame[["system", "model"]].drop_duplicates().astype("str")
+    both = named.itertuples(index=False, name=None)
+    return {system for system, served in both if akin(system, model) or (served and akin(served, model))}
+
+
+def _of(given: Verdicts, judge: str, rows: pd.DataFrame) -> Iterator[dict[str, object]]:
+    for by, group, some in _groups(rows):
+        answers = some["answer"].nunique()
+        family = "yes" if by == "system" and (some[FAMILY] == OWN).any() else ""
+        about = {"judge": judge, "by": by, "group": group, "family": family, "answers": answers}
+        if answers < LEAST:
+            yield {**about, "measure": given.measures[OVERALL], "reason": not_meaningful(answers)}
+            continue
+        for measure, name in given.measures.items() if by in _EACH else [(OVERALL, given.measures[OVERALL])]:
+            found = crossed(some[measure], some["question"], some["document"], limits=_LIMITS.get(measure, _METRIC))
+            sure = {column: getattr(found, column) for column in BOTH}
+            # Why nothing is said for policies like these, the table's note says.
+            why = found.why if np.isnan(found.low) else ""
+            yield {**about, "measure": name, "mean": found.mean, **sure, "reason": why}
+
+
+def _groups(rows: pd.DataFrame) -> Iterator[tuple[str, str, pd.DataFrame]]:
+    yield ALL, "", rows
+    by = [FAMILY] if (rows[FAMILY] == OWN).any() else []
+    for column in (*by, *_GROUPS):
+        for value, some in rows.groupby(column, sort=True):
+            if value:
+                yield column, _SILENT[str(value)] if column == "silent" else str(value), some
