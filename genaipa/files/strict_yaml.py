@@ -211,7 +211,7 @@ class _AnyKeys(dict[Any, Any]):
 
 
 class _Reading:
-    """Converts values one by one, and collects problems; the one that makes them `most` is raised."""
+    """Converts values one by one, and collects problems; the last of `most` is raised."""
 
     def __init__(self, path: Path | str, most: int) -> None:
         self.path, self.most = path, most
