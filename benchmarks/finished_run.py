@@ -20,6 +20,7 @@ from genaipa.execution.run import store_inputs
 from genaipa.runs.folder import now
 from genaipa.runs.records import ConversationRecord, Record, RunSpec, answer_digest
 from genaipa.runs.tally import Tally
+from genaipa.runs.writer import PartWriter
 from genaipa.systems.base import Message, Usage
 from genaipa.tasks.procedure import Procedure, orders, plan
 from genaipa.workspace import find_workspace
@@ -71,10 +72,10 @@ async def write_run(workspace: Path, workload: Workload, missing: int) -> str:
     tally.plan(spec, orders(spec, material.questions))
     manifest = folder.manifest()
     with folder.writing():
-        folder.open_journals()
-        introduction = folder.keep_introduction([Message("user", "What follows is a policy.")])
+        writer = PartWriter(folder)
+        introduction = writer.keep_introduction([Message("user", "What follows is a policy.")])
         for conversation in plan(spec, material.questions, SYSTEM):
-            await folder.begin(
+            await writer.begin(
                 ConversationRecord(
                     id=conversation.id,
                     system=SYSTEM,
@@ -90,8 +91,8 @@ async def write_run(workspace: Path, workload: Workload, missing: int) -> str:
             )
         records = islice(_records(spec, material, tally), workload.requests - missing)
         while batch := list(islice(records, _AT_ONCE)):
-            await asyncio.gather(*(folder.append(record) for record in batch))
-        await folder.close_journals()
+            await asyncio.gather(*(writer.append(record) for record in batch))
+        await writer.close()
         manifest.status = "interrupted" if missing else "complete"
         manifest.totals = tally.totals()
         folder.write_manifest(manifest)

@@ -8,7 +8,7 @@ from genaipa.runs.folder import now
 from genaipa.runs.records import ConversationRecord, Record, is_place, key_of
 
 if TYPE_CHECKING:
-    from genaipa.runs.folder import RunFolder
+    from genaipa.runs.writer import PartWriter
     from genaipa.tasks.base import Call, Task
 
 
@@ -60,15 +60,15 @@ def blank_record(task: Task, system: str, call: Call) -> Record:
     )
 
 
-async def begin(folder: RunFolder, task: Task, system: str, call: Call) -> None:
+async def begin(writer: PartWriter, task: Task, system: str, call: Call) -> None:
     """Keep how the conversation of its first call began."""
-    await folder.begin(
+    await writer.begin(
         ConversationRecord(
             id=conversation_id(task, system, call),
             **_place(system, call),
             document_digest=call.digest,
             mode=call.mode,
-            introduction=folder.keep_introduction(call.messages[:-1]),
+            introduction=writer.keep_introduction(call.messages[:-1]),
             order=call.order,
         )
     )

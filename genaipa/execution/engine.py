@@ -24,6 +24,7 @@ from genaipa.execution.limits import Attempt, BreakerOpenError, Budget, Gate, Li
 from genaipa.execution.observer import Observer
 from genaipa.execution.structured import ask_in_words
 from genaipa.runs.records import FailureInfo, answer_digest
+from genaipa.runs.writer import PartWriter
 from genaipa.systems.base import UNSUPPORTED_SCHEMA, Settings
 from genaipa.systems.provider import known_keys, mask
 
@@ -118,10 +119,11 @@ class Engine:
         # Not the loop's own threads: those write records, of which none may wait for a training.
         self._worker = ThreadPoolExecutor(1)
         self._beginning: dict[str, asyncio.Future[None]] = {}
+        self._writer: PartWriter
 
     async def run(self, systems: Sequence[Ready]) -> None:
         """Ask everything that is missing. Failures are in the records; only an error that stops the run is raised."""
-        self.folder.open_journals()
+        self._writer = PartWriter(self.folder)
         self.observer.begun(self.tally)
         try:
             async with asyncio.TaskGroup() as group:
@@ -131,7 +133,7 @@ class Engine:
             raise _first(errors) from None
         finally:
             self._worker.shutdown(wait=False, cancel_futures=True)
-            await self.folder.close_journals()
+            await self._writer.close()
 
     async def _system(self, ready: Ready) -> None:
         name = ready.resolved.asked
@@ -156,7 +158,7 @@ class Engine:
         """Ask what has no record yet; of what is handed in as batches, keep what came of it by now."""
         # As many dialogues at once as there are connections: enough to use them all, and no more in memory.
         places = asyncio.Semaphore(at_once)
-        target = dataclasses.replace(asked.ready.target, kept=self.tally.kept, begun=self.folder.begun)
+        target = dataclasses.replace(asked.ready.target, kept=self.tally.kept, begun=self._writer.begun)
         async with asyncio.TaskGroup() as group:
             for dialogue in self.task.guarded_dialogues(target):
                 step = next(dialogue, None)
@@ -229,7 +231,7 @@ class Engine:
         finally:
             await self.budget.settle(sum(aside), spent)
         record = replace(record, seconds=round(time.perf_counter() - clock, 3))
-        offset = await self.folder.append(record)
+        offset = await self._writer.append(record)
         if asked.batched:
             self._offsets[key] = offset
         self.tally.add(record)
@@ -266,8 +268,8 @@ class Engine:
         conversation = calls.conversation_id(self.task, system, call)
         if conversation in self._beginning:
             await self._beginning[conversation]
-        elif not self.folder.has_begun(conversation):
-            beginning = asyncio.ensure_future(calls.begin(self.folder, self.task, system, call))
+        elif not self._writer.has_begun(conversation):
+            beginning = asyncio.ensure_future(calls.begin(self._writer, self.task, system, call))
             self._beginning[conversation] = beginning
             try:
                 await beginning

@@ -17,6 +17,7 @@ from genaipa.errors import DataError, UnknownNameError
 from genaipa.execution import calls
 from genaipa.files.strict_yaml import read_text
 from genaipa.runs.records import answer_digest
+from genaipa.runs.writer import PartWriter
 from genaipa.tasks.base import walk
 
 if TYPE_CHECKING:
@@ -216,7 +217,7 @@ class ManualRun:
         """
         result = Collected()
         wanted = {key: (sheet.system, call) for sheet in self.sheets() for key, call in sheet.calls.items()}
-        self.folder.open_journals()
+        writer = PartWriter(self.folder)
         try:
             for key, text in replies.items():
                 if key not in wanted:
@@ -230,18 +231,18 @@ class ManualRun:
                 elif known is not None and not replace:
                     result.conflicts = (*result.conflicts, key)
                 else:
-                    await self._keep(*wanted[key], text)
+                    await self._keep(writer, *wanted[key], text)
                     result.taken += 1
         finally:
-            await self.folder.close_journals()
+            await writer.close()
         self.tally, self._offsets = self.folder.seen()
         return result
 
-    async def _keep(self, system: str, call: Call, text: str) -> None:
-        if not self.folder.has_begun(calls.conversation_id(self.task, system, call)):
-            await calls.begin(self.folder, self.task, system, call)
+    async def _keep(self, writer: PartWriter, system: str, call: Call, text: str) -> None:
+        if not writer.has_begun(calls.conversation_id(self.task, system, call)):
+            await calls.begin(writer, self.task, system, call)
         reading = self.task.guarded_read(call, text)
-        await self.folder.append(
+        await writer.append(
             replace_fields(
                 calls.blank_record(self.task, system, call),
                 status="answered",

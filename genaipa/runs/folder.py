@@ -16,7 +16,6 @@ from __future__ import annotations
 import contextlib
 import datetime as dt
 import hashlib
-from functools import lru_cache
 from typing import TYPE_CHECKING, Self, TypeVar
 
 import msgspec
@@ -31,10 +30,9 @@ from genaipa.files.stamps import stamp
 from genaipa.kinds import kind_of
 from genaipa.runs import journal
 from genaipa.runs.batches import batches_out
-from genaipa.runs.corpus import DOCUMENTS
 from genaipa.runs.documents import KeptDocuments
 from genaipa.runs.integrity import flaw, lacking
-from genaipa.runs.introductions import INTRODUCTIONS, KeptIntroductions, decoded, stored_introduction
+from genaipa.runs.introductions import INTRODUCTIONS, KeptIntroductions, decoded
 from genaipa.runs.records import (
     FORMAT,
     ConversationRecord,
@@ -83,11 +81,7 @@ class RunFolder:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._answers: journal.Journal | None = None
-        self._conversations: journal.Journal | None = None
-        self._begun: dict[str, str] = {}
-        self._introduction = lru_cache(maxsize=64)(self.introduction)
-        self._introductions = KeptIntroductions(path)
+        self.introductions = KeptIntroductions(path)
         # A file in place of a lock would stay behind when its process is killed.
         self._lock = native_lock(path / ".lock")
 
@@ -297,59 +291,12 @@ class RunFolder:
         except (OSError, NotImplementedError):
             return False
 
-    # -- appending (inside writing(), from one event loop) --
-
-    def open_journals(self) -> None:
-        """Get ready to append."""
-        self._begun = {c.id: c.introduction for c in self.conversations()}
-        self._answers = journal.Journal(self.path / ANSWERS)
-        self._conversations = journal.Journal(self.path / CONVERSATIONS)
-
-    async def close_journals(self) -> None:
-        """Flush and close the files."""
-        for log in (self._answers, self._conversations):
-            if log is not None:
-                await log.close()
-        self._answers = self._conversations = None
-
-    async def append(self, record: Record) -> int:
-        """Keep a record, and return its byte offset; it is on disk by then."""
-        assert self._answers is not None, "open_journals() comes first"
-        return await self._answers.append(record)
-
-    async def begin(self, conversation: ConversationRecord) -> None:
-        """Keep how a conversation began, once."""
-        assert self._conversations is not None, "open_journals() comes first"
-        if conversation.id not in self._begun:
-            self._begun[conversation.id] = conversation.introduction
-            await self._conversations.append(conversation)
-
-    def has_begun(self, conversation: str) -> bool:
-        """Whether a conversation has begun in this run."""
-        return conversation in self._begun
-
-    def begun(self, conversation: str) -> list[Message] | None:
-        """The messages with which a conversation began in this run; None if it has not begun yet."""
-        digest = self._begun.get(conversation)
-        return None if digest is None else list(self._introduction(digest))
-
-    def keep_introduction(self, messages: Sequence[Message]) -> str:
-        """Store the messages before the first question; their digest."""
-        content = stored_introduction(messages)
-        digest = hashlib.sha256(content).hexdigest()
-        if self.holds(DOCUMENTS):
-            try:
-                if digest not in self._introductions:
-                    self._introductions.add(digest, content)
-            except OSError as error:
-                raise NoRoomError.of(self._introductions.path, error) from None
-        elif not self.holds(f"introductions/{digest}.json"):
-            self.write_file(f"introductions/{digest}.json", content)
-        return digest
+    def check_held(self) -> None:
+        """Raise a RunBusyError if it was given to another process meanwhile, as a shard can be."""
 
     def has_introduction(self, digest: str) -> bool:
         """Whether messages are stored under a digest."""
-        return digest in self._introductions or self.holds(f"introductions/{digest}.json")
+        return digest in self.introductions or self.holds(f"introductions/{digest}.json")
 
     # -- reading --
 
@@ -422,10 +369,10 @@ class RunFolder:
 
     def introduction(self, digest: str) -> list[Message]:
         """The messages stored under a digest."""
-        one = digest in self._introductions
-        path = self._introductions.path if one else self.path / "introductions" / f"{digest}.json"
+        one = digest in self.introductions
+        path = self.introductions.path if one else self.path / "introductions" / f"{digest}.json"
         try:
-            content = self._introductions.content(digest) if one else path.read_bytes()
+            content = self.introductions.content(digest) if one else path.read_bytes()
             messages = decoded(content)
         except (OSError, *DAMAGE) as error:
             raise DataError(path, f"can't be read ({why(error)}); restore the file.") from None

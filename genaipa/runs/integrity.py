@@ -62,7 +62,7 @@ def flaw(record: RecordHead | Record, documents: Mapping[str, str], *, withheld:
     if r.reply is None:
         return f"it is {r.status}, and holds no reply"
     made_of = answer_digest(documents.get(r.document, ""), r.asked, r.reply)
-    return "" if made_of == r.digest else "its text is not the one that its digest was made of"
+    return "" if made_of == r.digest else "its text does not fit its digest"
 
 
 def lacking(answers: Path, name: str, manifest: Manifest, kept: int | None) -> str:

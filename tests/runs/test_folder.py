@@ -32,6 +32,7 @@ from genaipa.errors import DataError, RunBusyError, RunError, UnknownNameError, 
 from genaipa.runs.finding import find_run, run_folders
 from genaipa.runs.folder import RunFolder
 from genaipa.runs.records import ConversationRecord
+from genaipa.runs.writer import PartWriter
 from genaipa.systems.base import Message
 from genaipa.workspace import find_workspace
 
@@ -107,8 +108,15 @@ def test_introductions_come_back_as_they_were(folder: RunFolder) -> None:
         Message("assistant", "Ready.", "acknowledgement"),
         Message("user", "Part 2 of 2\n\n## 2. More", "part", carries="\n## 2. More\n\n"),
     ]
-    digest = folder.keep_introduction(messages)
-    assert folder.keep_introduction(messages) == digest
+
+    async def keep() -> str:
+        writer = PartWriter(folder)
+        digest = writer.keep_introduction(messages)
+        assert writer.keep_introduction(messages) == digest
+        await writer.close()
+        return digest
+
+    digest = asyncio.run(keep())
     assert folder.introduction(digest) == messages
 
 
@@ -118,12 +126,12 @@ def test_conversation_is_recorded_once(folder: RunFolder) -> None:
     count = len(list(folder.conversations()))
 
     async def begin() -> None:
-        folder.open_journals()
-        await folder.begin(first)
-        await folder.begin(
+        writer = PartWriter(folder)
+        await writer.begin(first)
+        await writer.begin(
             ConversationRecord(**{f: getattr(first, f) for f in first.__struct_fields__} | {"id": "new"})
         )
-        await folder.close_journals()
+        await writer.close()
 
     asyncio.run(begin())
     assert len(list(folder.conversations())) == count + 1

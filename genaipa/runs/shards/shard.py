@@ -127,13 +127,10 @@ class Shard(RunFolder):
                 self.write_file(_HOLDER, self._token.encode())
             yield repairs
 
-    async def append(self, record: Record) -> int:
-        """Keep a record, and return its byte offset; a RunBusyError if another process was given the shard."""
-        if time.monotonic() >= self._look_again:
-            self._check_holder()
-        return await super().append(record)
-
-    def _check_holder(self) -> None:
+    def check_held(self) -> None:
+        """Raise a RunBusyError if it was given to another process meanwhile; looks now and then."""
+        if time.monotonic() < self._look_again:
+            return
         try:
             holder = (self.path / _HOLDER).read_text(encoding="utf-8")
         except OSError:
