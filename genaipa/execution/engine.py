@@ -8,21 +8,21 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
-import math
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from genaipa.errors import GenaipaError, NoReplyError, PermanentError, SpendingCapError
 from genaipa.execution import calls
-from genaipa.execution.batches.batched import Batched, LeftOutError
 from genaipa.execution.estimate import is_cut
-from genaipa.execution.limits import Attempt, BreakerOpenError, Budget, Gate, Limits, ask, at_most, without_surrogates
+from genaipa.execution.limits import Attempt, BreakerOpenError, Budget, at_most, without_surrogates
 from genaipa.execution.observer import Observer
 from genaipa.execution.structured import ask_in_words
+from genaipa.execution.transport import LeftOutError
 from genaipa.runs.records import FailureInfo, answer_digest
 from genaipa.runs.writer import PartWriter
 from genaipa.systems.base import UNSUPPORTED_SCHEMA, Settings
@@ -31,11 +31,12 @@ from genaipa.systems.provider import known_keys, mask
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from genaipa.execution.batches.batched import Batching
+    from genaipa.execution.limits import Breaker, RunLimits
     from genaipa.execution.ready import Ready
+    from genaipa.execution.transport import Transport
     from genaipa.runs.folder import RunFolder
     from genaipa.runs.records import Record, Status
-    from genaipa.systems.base import Message, System, Usage
+    from genaipa.systems.base import Message, Usage
     from genaipa.tasks.base import Call, Dialogue, Task
 
 _STATUS: dict[str, Status] = {"stop": "answered", "length": "truncated", "refusal": "refused"}
@@ -43,18 +44,6 @@ _FURTHER_TRIES = 2
 """Times that a reply that the task can't use is asked for again, at most."""
 _UNUSABLE = 10
 """Calls in a row without a reply that the task can use, after which a system is asked no more."""
-
-
-@dataclass(frozen=True)
-class RunLimits:
-    """Limits on a run's connections, retries, seconds and US dollars; none of them changes a message."""
-
-    max_connections: int = 10
-    max_retries: int = 5
-    timeout: float = 120.0
-    max_cost: float | None = None
-    batch: Batching | bool | None = None
-    """Whether hosted systems are asked by batches; None for as the run was begun."""
 
 
 class _ConversationEndsError(Exception):
@@ -66,10 +55,9 @@ class _Asked:
     """One system during a run."""
 
     ready: Ready
-    limits: Limits
+    transport: Transport
     questions: asyncio.Semaphore
-    """Independent questions at once: as many as there are connections. The rest is not begun."""
-    warm: dict[int, asyncio.Event] = field(default_factory=dict)
+    """Independent questions at once: as many as the transport takes. The rest is not begun."""
     in_words: bool = False
     """Whether it can't promise a reply by a JSON schema, so that JSON is asked for in words."""
     cut: bool = False
@@ -79,17 +67,12 @@ class _Asked:
     capped: bool = False
     """Whether the spending cap leaves nothing for it; systems that cost nothing go on."""
     failed: set[str] = field(default_factory=set)
-    """Keys of calls that came to nothing in this process, and are not asked for again when batches are collected."""
+    """Keys of calls that came to nothing in this process, and are not sent again with those still to come."""
 
     @property
-    def system(self) -> System:
-        assert self.ready.system is not None, "a system driven by hand is never asked"
-        return self.ready.system
-
-    @property
-    def batched(self) -> bool:
-        """Whether it is asked by batches."""
-        return isinstance(self.ready.system, Batched)
+    def breaker(self) -> Breaker:
+        """The breaker that stops it where every call fails the same way."""
+        return self.transport.limits.breaker
 
 
 class Engine:
@@ -137,27 +120,22 @@ class Engine:
 
     async def _system(self, ready: Ready) -> None:
         name = ready.resolved.asked
-        # Of what is handed in as batches, nothing holds a connection.
-        at_once = ready.system.concurrency if isinstance(ready.system, Batched) else self.limits.max_connections
-        limits = Limits(
-            gate=Gate(at_once),
-            retries=self.limits.max_retries,
-            waiting=lambda reason: self.observer.waiting(name, reason),
-            patient=not isinstance(ready.system, Batched),
-        )
-        asked = _Asked(ready, limits, asyncio.Semaphore(at_once))
-        await self._go_through(asked, at_once)
-        while isinstance(ready.system, Batched) and not limits.breaker.open and await ready.system.wait_for_news():
-            await self._go_through(asked, at_once)
+        assert ready.system is not None, "a system driven by hand is never asked"
+        limits, waiting = self.limits, partial(self.observer.waiting, name)
+        transport = ready.transport(ready.system, limits.max_connections, limits.max_retries, waiting)
+        asked = _Asked(ready, transport, asyncio.Semaphore(transport.at_once))
+        await self._go_through(asked)
+        while not asked.breaker.open and await transport.has_news():
+            await self._go_through(asked)
         await self.budget.give_up(name)
-        if limits.breaker.open:
-            self.stopped[name] = limits.breaker.reason
-            self.observer.stopped(name, limits.breaker.reason)
+        if asked.breaker.open:
+            self.stopped[name] = asked.breaker.reason
+            self.observer.stopped(name, asked.breaker.reason)
 
-    async def _go_through(self, asked: _Asked, at_once: int) -> None:
-        """Ask what has no record yet; of what is handed in as batches, keep what came of it by now."""
-        # As many dialogues at once as there are connections: enough to use them all, and no more in memory.
-        places = asyncio.Semaphore(at_once)
+    async def _go_through(self, asked: _Asked) -> None:
+        """Ask what has no record yet, and keep what came of it by now."""
+        # As many dialogues at once as the transport takes calls: enough to use it, and no more in memory.
+        places = asyncio.Semaphore(asked.transport.at_once)
         target = dataclasses.replace(asked.ready.target, kept=self.tally.kept, begun=self._writer.begun)
         async with asyncio.TaskGroup() as group:
             for dialogue in self.task.guarded_dialogues(target):
@@ -165,7 +143,7 @@ class Engine:
                 if step is None:
                     continue
                 await places.acquire()
-                if asked.limits.breaker.open or asked.capped:
+                if asked.breaker.open or asked.capped:
                     break
                 task = group.create_task(self._converse(asked, dialogue, step))
                 task.add_done_callback(lambda _task: places.release())
@@ -199,9 +177,9 @@ class Engine:
         key = calls.key(self.task, name, call)
         if self.tally.kept(key):
             return self.folder.records_at([self._offsets[key]])[0].reply or ""
-        if asked.limits.breaker.open or asked.capped or key in asked.failed:
+        if asked.breaker.open or asked.capped or key in asked.failed:
             raise _ConversationEndsError
-        messages, settings = await self._prepared(asked, call, key)
+        messages, settings = await self._prepared(name, call, key), self._settings(call)
         aside = [await self._set_aside(asked, messages, settings, key)]
         record = calls.blank_record(self.task, name, call)
         clock, spent = time.perf_counter(), 0.0
@@ -209,7 +187,7 @@ class Engine:
             attempt = await self._attempt(asked, messages, settings)
             attempt = await self._usable(asked, call, messages, settings, attempt, aside)
         except LeftOutError:
-            # It will be paid for; and it is asked for again when its batch has ended.
+            # It will be paid for; and it is sent again for its reply.
             if sum(aside):
                 self.budget.left[key] = sum(aside)
                 aside.clear()
@@ -217,7 +195,7 @@ class Engine:
         except BreakerOpenError:
             raise _ConversationEndsError from None
         except NoReplyError as error:
-            asked.limits.breaker.failed(error)
+            asked.breaker.failed(error)
             cost = self._cost(asked, error.usage)
             spent = cost or 0.0
             failure = FailureInfo(error.kind, mask(without_surrogates(str(error)), self._keys), error.status)
@@ -232,7 +210,7 @@ class Engine:
             await self.budget.settle(sum(aside), spent)
         record = replace(record, seconds=round(time.perf_counter() - clock, 3))
         offset = await self._writer.append(record)
-        if asked.batched:
+        if asked.transport.again:
             self._offsets[key] = offset
         self.tally.add(record)
         self.keep(record)
@@ -242,17 +220,16 @@ class Engine:
             raise _ConversationEndsError
         return record.reply
 
-    async def _prepared(self, asked: _Asked, call: Call, key: str) -> tuple[Sequence[Message], Settings]:
-        """The messages and settings of a call, whose conversation's beginning is kept."""
-        name, messages = asked.ready.resolved.asked, call.messages
+    async def _prepared(self, name: str, call: Call, key: str) -> Sequence[Message]:
+        """The messages of a call, whose conversation's beginning is kept."""
+        messages = call.messages
         if call.kind != "acknowledgement":
             await self._begin(name, call)
             messages = [*messages[:-1], dataclasses.replace(messages[-1], key=key)]
         if call.compute is not None:
             carries = await self._worked_out(name, call)
             messages = [*messages[:-1], dataclasses.replace(messages[-1], carries=carries)]
-        settings = self._settings(call)
-        return messages, replace(settings, timeout=math.inf) if asked.batched else settings
+        return messages
 
     async def _worked_out(self, system: str, call: Call) -> str:
         """A message's text that the task works out in a thread, one at a time: other systems are asked meanwhile."""
@@ -349,39 +326,23 @@ class Engine:
         if not flaw:
             return attempt
         if asked.unusable >= _UNUSABLE:
-            asked.limits.breaker.reason = f"{asked.unusable} replies one after another are of no use ({flaw})"
+            asked.breaker.reason = f"{asked.unusable} replies one after another are of no use ({flaw})"
         raise attempt.unusable(flaw)
 
     async def _attempt(self, asked: _Asked, messages: Sequence[Message], settings: Settings) -> Attempt:
         """Ask; of a system that can't promise a reply by a schema, ask for it in words."""
         schema = settings.json_schema
         if schema is None:
-            return await self._warmly(asked, messages, settings)
+            return await asked.transport.send(messages, settings)
         if not asked.in_words:
             try:
-                return await self._warmly(asked, messages, settings)
+                return await asked.transport.send(messages, settings)
             except PermanentError as error:
                 if error.kind != UNSUPPORTED_SCHEMA:
                     raise
                 asked.in_words = True
         plain = replace(settings, json_schema=None)
-        return await ask_in_words(lambda said: self._warmly(asked, said, plain), messages, schema)
-
-    async def _warmly(self, asked: _Asked, messages: Sequence[Message], settings: Settings) -> Attempt:
-        """Ask; the first call with a long prefix goes alone, and the others wait for it to end, well or not."""
-        if asked.batched:
-            return await ask(asked.system, messages, settings, asked.limits)
-        prefix = next((m for m in reversed(messages) if m.breakpoint), None)
-        warm = asked.warm.get(id(prefix))
-        if prefix is None or warm is not None:
-            if warm is not None:
-                await warm.wait()
-            return await ask(asked.system, messages, settings, asked.limits)
-        warm = asked.warm[id(prefix)] = asyncio.Event()
-        try:
-            return await ask(asked.system, messages, settings, asked.limits)
-        finally:
-            warm.set()
+        return await ask_in_words(lambda said: asked.transport.send(said, plain), messages, schema)
 
     async def _set_aside(self, asked: _Asked, messages: Sequence[Message], settings: Settings, key: str = "") -> float:
         """Money for a call, at the full price of its input; _ConversationEndsError once the cap leaves none."""
@@ -394,10 +355,10 @@ class Engine:
         if not estimate:
             return 0.0
         try:
-            await self.budget.reserve(estimate, batched=asked.batched)
+            await asked.transport.reserve(self.budget, estimate)
+        except LeftOutError:
+            raise _ConversationEndsError from None
         except SpendingCapError as error:
-            if asked.batched and self.budget.left:
-                raise _ConversationEndsError from None  # what is out may cost less than was set aside for it
             # What is under way goes on and is kept: it is paid for.
             self.capped, self.needed, asked.capped = str(error), error.needed, True
             raise _ConversationEndsError from None

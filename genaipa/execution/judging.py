@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from filelock import Timeout
 
 from genaipa.errors import RunBusyError, UsageError
-from genaipa.execution.engine import RunLimits
+from genaipa.execution.limits import RunLimits
 from genaipa.execution.prepare import PreparedRun, resume
 from genaipa.execution.run import carry_out
 from genaipa.files.locks import held, native_lock

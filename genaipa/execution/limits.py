@@ -32,6 +32,7 @@ from genaipa.systems.provider import redact
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Sequence
 
+    from genaipa.execution.batches.batched import Batching
     from genaipa.systems.base import Message, Settings, System
 
 FIRST_WAIT = 0.5
@@ -57,6 +58,18 @@ _ASSUMED_REPLY = 1000
 """Tokens that a reply is assumed to come to, at most, when money is set aside and nothing limits it."""
 _CHARACTERS_PER_TOKEN = 3
 """Fewer than prose has, so that a reservation is rather too high."""
+
+
+@dataclass(frozen=True)
+class RunLimits:
+    """Limits on a run's connections, retries, seconds and US dollars; none of them changes a message."""
+
+    max_connections: int = 10
+    max_retries: int = 5
+    timeout: float = 120.0
+    max_cost: float | None = None
+    batch: Batching | bool | None = None
+    """Whether hosted systems are asked by batches; None for as the run was begun."""
 
 
 class BreakerOpenError(Exception):
@@ -123,17 +136,17 @@ class Budget:
         self.spent = spent
         self.reserved = 0.0
         self.left: dict[str, float] = {}
-        """Record's key → the part of `reserved` that is set aside for it while it is out in a batch."""
+        """Record's key → the part of `reserved` that is set aside for it while its reply is still to come."""
         self._settled = asyncio.Condition()
 
-    async def reserve(self, estimate: float, *, batched: bool = False) -> None:
+    async def reserve(self, estimate: float, *, of_left: bool = True) -> None:
         """Set money aside for a call that may cost this much; a SpendingCapError if it can't come free any more.
 
-        A call that is `batched` does not wait for what is out in batches: those are seen to when it has ended.
+        Without `of_left` it does not wait for what is `left` to come free.
         """
         async with self._settled:
             # Calls under way mostly cost less than was set aside for them: wait for the rest before giving up.
-            while not self._affordable(estimate) and self.reserved - sum(self.left.values()) * batched > _ROUNDING:
+            while not self._affordable(estimate) and self._comes_free(of_left=of_left):
                 await self._settled.wait()
             if not self._affordable(estimate):
                 raise SpendingCapError(
@@ -141,6 +154,10 @@ class Budget:
                     self.spent + estimate,
                 )
             self.reserved += estimate
+
+    def _comes_free(self, *, of_left: bool) -> bool:
+        """Whether a call is under way whose reservation may not be needed."""
+        return self.reserved - (0 if of_left else sum(self.left.values())) > _ROUNDING
 
     def _affordable(self, estimate: float) -> bool:
         return self.cap is None or self.spent + self.reserved + estimate <= self.cap

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, Unpack
 
 from genaipa.errors import UsageError
 from genaipa.execution import judging
-from genaipa.execution.engine import RunLimits
+from genaipa.execution.limits import RunLimits
 from genaipa.execution.observer import Observer
 from genaipa.execution.places import place_of
 from genaipa.execution.prepare import prepare

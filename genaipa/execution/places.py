@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from contextlib import AbstractContextManager
 
-    from genaipa.execution.engine import RunLimits
+    from genaipa.execution.limits import RunLimits
     from genaipa.workers.base import Craft, Workers
     from genaipa.workers.places import Place
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from genaipa.errors import GenaipaError, NotReadyError, UsageError
 from genaipa.execution.estimate import REPLY_TOKENS, Measured, measure
+from genaipa.execution.transport import Transport
 from genaipa.systems import costs
 from genaipa.systems.base import BuiltinSystem, Readiness
 from genaipa.systems.catalog import Resolved, resolve
@@ -37,6 +38,7 @@ class Ready:
     context: int | None
     target: Target
     notes: list[str] = field(default_factory=list)
+    transport: type[Transport] = Transport
 
     @property
     def guesses(self) -> bool:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, get_args
 
 from genaipa.errors import RunError, UsageError, command
 from genaipa.execution.batches.run import Batches, chosen, priced
-from genaipa.execution.engine import Engine, RunLimits
+from genaipa.execution.engine import Engine
+from genaipa.execution.limits import RunLimits
 from genaipa.execution.manual import ManualRun
 from genaipa.execution.observer import Observer
 from genaipa.execution.ready import Ready, make_ready, uncounted

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 import msgspec
 
 from genaipa.errors import GenaipaError, NoRoomError, NotReadyError, OtherAccountError
-from genaipa.execution.engine import RunLimits
+from genaipa.execution.limits import RunLimits
 from genaipa.execution.observer import Observer
 from genaipa.execution.places import check_servers, no_shards, shared_out, workers_at
 from genaipa.execution.prepare import PreparedRun, check_shared, check_unchanged, digests, task_of

@@ -19,7 +19,7 @@ from size import size
 
 from genaipa.errors import RunBusyError, RunError, UsageError
 from genaipa.execution.batches.batched import Batching
-from genaipa.execution.engine import RunLimits
+from genaipa.execution.limits import RunLimits
 from genaipa.execution.observer import Observer
 from genaipa.runs.batches import read_batches
 from genaipa.runs.folder import RunFolder

@@ -23,7 +23,7 @@ from running import answers, carry_out, lines_of, make_workspace, spec
 from size import size
 from test_batches import PLAN, QUICK, serving, system_of
 
-from genaipa.execution.engine import RunLimits
+from genaipa.execution.limits import RunLimits
 from genaipa.runs.folder import RunFolder
 
 if TYPE_CHECKING:

@@ -37,7 +37,7 @@ from servers import (
 from size import size
 
 from genaipa.errors import NotReadyError
-from genaipa.execution.engine import RunLimits
+from genaipa.execution.limits import RunLimits
 from genaipa.execution.observer import Observer
 
 if TYPE_CHECKING:

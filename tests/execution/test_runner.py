@@ -22,7 +22,7 @@ from running import (
 )
 from servers import Behaviour, OpenAIServer, Request, cut, refusal, reply
 
-from genaipa.execution.engine import RunLimits
+from genaipa.execution.limits import RunLimits
 from genaipa.policies.document import split_parts
 from genaipa.runs import journal
 from genaipa.runs.conversation import NO_WORDS

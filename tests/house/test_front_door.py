@@ -25,7 +25,7 @@ from test_imports import TOO_HEAVY
 
 import genaipa as front
 from genaipa.datasets import base as datasets
-from genaipa.execution.engine import RunLimits
+from genaipa.execution.limits import RunLimits
 from genaipa.execution.notebook import RunOptions
 from genaipa.execution.request import RunRequest
 from genaipa.kinds import DEFAULT, options

@@ -125,3 +125,9 @@ def test_the_splitter_s_telemetry_is_never_imported(tmp_path: Path) -> None:
         check=False,
     )
     assert done.stdout.strip() == "none", done.stderr
+
+
+def test_the_engine_knows_no_way_of_asking() -> None:
+    """Batches are a transport like single calls: the engine names neither, nor does it ask which it has."""
+    engine = (ROOT / "genaipa/execution/engine.py").read_text(encoding="utf-8")
+    assert "batch" not in engine.casefold()

@@ -17,7 +17,7 @@ from genaipa.workspace import Workspace, find_workspace
 if TYPE_CHECKING:
     from servers import LoopbackServer, Request
 
-    from genaipa.execution.engine import RunLimits
+    from genaipa.execution.limits import RunLimits
     from genaipa.execution.observer import Observer
     from genaipa.runs.folder import RunFolder
     from genaipa.runs.records import Record

@@ -51,7 +51,7 @@ def _run(workspace: Workspace) -> RunFolder:
     """Ask the three systems, or take the run that was made before."""
     import asyncio
 
-    from genaipa.execution.engine import RunLimits
+    from genaipa.execution.limits import RunLimits
     from genaipa.execution.prepare import prepare
     from genaipa.execution.request import RunRequest
     from genaipa.execution.shards import ask

@@ -21,8 +21,8 @@ from genaipa.words import number
 
 if TYPE_CHECKING:
     from genaipa.cli.terminal.progress import TerminalObserver
-    from genaipa.execution.engine import RunLimits
     from genaipa.execution.judging import PreparedJudges
+    from genaipa.execution.limits import RunLimits
     from genaipa.execution.run import Outcome
     from genaipa.judging.answers import JudgedAnswers
     from genaipa.runs.folder import RunFolder
@@ -73,7 +73,7 @@ def judge(
     from genaipa.cli.commands.run import batching
     from genaipa.cli.terminal.progress import TerminalObserver
     from genaipa.execution import judging
-    from genaipa.execution.engine import RunLimits
+    from genaipa.execution.limits import RunLimits
     from genaipa.judging.plan import JudgeRequest
 
     here, observer = current_workspace(), TerminalObserver(yes=yes)

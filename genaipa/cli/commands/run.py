@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from genaipa.cli.terminal.progress import TerminalObserver
     from genaipa.execution.batches.batched import Batching
-    from genaipa.execution.engine import RunLimits
+    from genaipa.execution.limits import RunLimits
     from genaipa.execution.places import On
     from genaipa.execution.prepare import PreparedRun
     from genaipa.execution.request import RunRequest
@@ -105,7 +105,7 @@ run.__signature__ = _with_own(run)  # type: ignore[attr-defined]
 
 def _limits(context: typer.Context, prepared: PreparedRun) -> RunLimits:
     """Limits by the options."""
-    from genaipa.execution.engine import RunLimits
+    from genaipa.execution.limits import RunLimits
 
     options = context.params
     if options["replicas"] is not None:

@@ -10,15 +10,27 @@ import asyncio
 import contextlib
 import hashlib
 import hmac
+import math
 import secrets
 import time
 from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from genaipa.errors import GenaipaError, NoReplyError, OtherAccountError, PermanentError, RunError, TransientError
+from msgspec import structs
+
+from genaipa.errors import (
+    GenaipaError,
+    NoReplyError,
+    OtherAccountError,
+    PermanentError,
+    RunError,
+    SpendingCapError,
+    TransientError,
+)
 from genaipa.execution.batches.orphans import Orphans, looks
-from genaipa.execution.limits import LONGEST_RETRY_AFTER, BreakerOpenError
+from genaipa.execution.limits import LONGEST_RETRY_AFTER, ask
+from genaipa.execution.transport import LeftOutError, Transport
 from genaipa.runs.batches import out_sentence
 from genaipa.systems.base import UNCLEAR, UNDONE
 from genaipa.systems.provider import redact
@@ -27,6 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Sequence
 
     from genaipa.execution.batches.ledger import Ledger
+    from genaipa.execution.limits import Attempt, Budget
     from genaipa.runs.batches import Batch
     from genaipa.systems.base import BatchState, BatchSystem, Message, Readiness, Reply, Settings
 
@@ -57,10 +70,6 @@ def account_of(system: BatchSystem, run: str) -> str:
     """A system's account in a run's journal: where it is, and a digest of its key that tells one key from another."""
     where, key = system.account
     return f"{where}, key {hmac.new(run.encode(), key.encode(), 'sha256').hexdigest()[:12]}"
-
-
-class LeftOutError(BreakerOpenError):
-    """The request is in a batch that is out, or will be; nothing came of it yet."""
 
 
 class _Result(NamedTuple):
@@ -398,3 +407,31 @@ class Batched:
         task = asyncio.create_task(self._watched(work))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+
+
+class ByBatch(Transport):
+    """Calls that are handed in together, and sent again for their replies until none is out."""
+
+    patient, again = False, True
+
+    def __init__(self, system: Batched, _connections: int, retries: int, waiting: Callable[[str], None]) -> None:
+        # Of what is handed in, nothing holds a connection.
+        super().__init__(system, system.concurrency, retries, waiting)
+        self._batched = system
+
+    async def send(self, messages: Sequence[Message], settings: Settings) -> Attempt:
+        """Ask without a time limit; nothing is warm in a batch."""
+        return await ask(self.system, messages, structs.replace(settings, timeout=math.inf), self.limits)
+
+    async def reserve(self, budget: Budget, estimate: float) -> None:
+        """Set money aside, without waiting for what is out: it is seen to when its batch has ended."""
+        try:
+            await budget.reserve(estimate, of_left=False)
+        except SpendingCapError:
+            if budget.left:
+                raise LeftOutError from None  # what is out may cost less than was set aside for it
+            raise
+
+    async def has_news(self) -> bool:
+        """Hand in what has come together, and wait for results."""
+        return await self._batched.wait_for_news()

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 from genaipa.errors import RunError, UsageError
-from genaipa.execution.batches.batched import Batched, Batching, account_of
+from genaipa.execution.batches.batched import Batched, Batching, ByBatch, account_of
 from genaipa.execution.batches.ledger import Ledger
 from genaipa.runs.batches import batches_out, out_sentence, was_batched
 from genaipa.systems.catalog import resolve
@@ -80,13 +80,15 @@ class Batches:
         self._ledger = ledger = Ledger(folder)
         self.systems = []
         for ready in systems:
-            system: Any = ready.system
             if takes_batches(ready):
+                system: Any = ready.system
                 name = ready.resolved.asked
                 say, tell = partial(observer.waiting, name), partial(observer.out, name)
                 system = Batched(system, ledger, folder.name, plan, say, retries, tell)
                 self._batched.append(system)
-            self.systems.append(dataclasses.replace(ready, system=system))
+                self.systems.append(dataclasses.replace(ready, system=system, transport=ByBatch))
+            else:
+                self.systems.append(ready)
 
     async def __aenter__(self) -> Self:
         """Take up what earlier processes left."""
