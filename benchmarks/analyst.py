@@ -25,7 +25,7 @@ from pathlib import Path
 from benchmarks.__main__ import print_table
 from benchmarks.measure import ROOT
 from benchmarks.reader import EYE, Analyst, Spent
-from genaipa.ui.key import desk_key
+from genaipa.ui.settings import desk_key
 
 RUNS = tuple(f"published-{system}-quality-{kind}" for system in ("bard", "chatgpt-4") for kind in ("faq", "user"))
 _PATIENCE = 120

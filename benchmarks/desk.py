@@ -32,7 +32,7 @@ from genaipa.scoring.answers import Pool
 from genaipa.scoring.events import Event, new_id
 from genaipa.scoring.rubric import shipped_rubric
 from genaipa.scoring.store import Store, database_url
-from genaipa.ui.key import desk_key
+from genaipa.ui.settings import desk_key
 from genaipa.workspace import find_workspace
 
 _RUBRIC = shipped_rubric()

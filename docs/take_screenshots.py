@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 from playwright.sync_api import sync_playwright
 
-from genaipa.ui.key import desk_key
+from genaipa.ui.settings import desk_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -15,8 +15,8 @@ from genaipa.ui.results import sources_of
 from genaipa.ui.widgets import (
     ANY,
     FOLD,
-    Cell,
-    Row,
+    ListCell,
+    ListRow,
     Text,
     heading,
     long_table,
@@ -79,7 +79,7 @@ def _systems(board: Board) -> Result:
     chosen = st.session_state.get("suites system", "")
     result = next((one for one in board.results if _way(board, one) == chosen), board.results[0])
     rows = [
-        Row((way, *(_percent(one.figure(measure)) for measure in measures), _faults(one)), id=way)
+        ListRow((way, *(_percent(one.figure(measure)) for measure in measures), _faults(one)), id=way)
         for one in board.results
         for way in [_way(board, one)]
     ]
@@ -116,7 +116,7 @@ def _groups(board: Board, result: Result) -> None:
         for group in outcome.item.groups.get(name, ()):
             groups.setdefault(group, []).append(outcome)
     rows = [
-        Row((group, f"{len(some):,}", _percent(result.figure(measure, some))), id=group)
+        ListRow((group, f"{len(some):,}", _percent(result.figure(measure, some))), id=group)
         for group, some in sorted(groups.items())
     ]
     chosen = st.session_state.get("suites group", "")
@@ -173,17 +173,17 @@ def _why(board: Board, outcome: Outcome) -> str:
     return outcome.given.fault if board.suite.plan.probe == CONTINUATION else board.suite.why(outcome)
 
 
-def _row(board: Board, outcome: Outcome, measure: Measure) -> Row:
+def _row(board: Board, outcome: Outcome, measure: Measure) -> ListRow:
     score = measure.of([outcome])
-    cells: tuple[str | Cell, ...] = (
+    cells: tuple[str | ListCell, ...] = (
         outcome.item.id,
         _cut(_question(outcome.item)),
         _cut(board.suite.gold_shown(outcome.item)),
-        Cell(outcome.given.fault, tone="bad") if outcome.given.fault else _cut(outcome.given.prediction),
+        ListCell(outcome.given.fault, tone="bad") if outcome.given.fault else _cut(outcome.given.prediction),
         f"{100 * score:.1f}" if score == score else "-",  # noqa: PLR0124 - NaN
         _why(board, outcome),
     )
-    return Row(cells, id=outcome.key)
+    return ListRow(cells, id=outcome.key)
 
 
 def _read(board: Board, outcome: Outcome, measure: Measure) -> None:

@@ -49,7 +49,7 @@ def _root(
     ),
     workspace: WorkspaceOption = None,  # noqa: ARG001 - noted by its callback
 ) -> None:
-    from genaipa.cli.terminal.environment import load_dotenv
+    from genaipa.cli.terminal.process import load_dotenv
 
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
@@ -76,10 +76,10 @@ def _check_text(arguments: list[str]) -> None:
 
 def carry_out(arguments: list[str] | None = None) -> int:
     """Carry out a command and give its exit code; an error is one sentence on stderr."""
-    from genaipa.cli.terminal import streams
     from genaipa.cli.terminal.console import complain
+    from genaipa.cli.terminal.process import prepare_streams
 
-    streams.prepare()
+    prepare_streams()
     try:
         _check_text(sys.argv[1:] if arguments is None else arguments)
         code = command()(arguments, prog_name="genaipa", standalone_mode=False)

@@ -10,7 +10,7 @@ from typing import Any
 import typer
 from typer.main import get_group
 
-from genaipa.cli.terminal.closing import NOTHING, closing
+from genaipa.cli.terminal.console import NOTHING, closing
 from genaipa.cli.terminal.headings import COMMANDS
 from genaipa.cli.terminal.help import Command, Group, Listing, Root
 from genaipa.cli.terminal.options import ExplainOption, QuietOption, WorkspaceOption

@@ -13,21 +13,28 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any
 
+import streamlit as st
+
+from genaipa.errors import GenaipaError
 from genaipa.questions.annotations import SAID
 from genaipa.scoring.evidence.examine import annotated_targets, examine
 from genaipa.scoring.evidence.section_finder import outline
 from genaipa.scoring.rubric import shown
+from genaipa.ui.widgets import FOLD, ListRow, Text, numbers, table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from genaipa.policies.document import Document
-    from genaipa.scoring.answers import Case
+    from genaipa.scoring.answers import Case, PooledAnswer
     from genaipa.scoring.events import Event
     from genaipa.scoring.evidence.examine import Evidence
     from genaipa.scoring.evidence.quotations import Quotation
     from genaipa.scoring.evidence.resolution import Reference
+    from genaipa.scoring.people import User
     from genaipa.scoring.rubric import Rubric
+    from genaipa.ui.desk import Desk
+
 
 Piece = list[str]
 EvidenceLine = dict[str, str]
@@ -42,7 +49,7 @@ _SENTENCE_END = re.compile(r"(?<=\w[.!?])[\"')\]\u201d\u2019]*\s+(?=[^\s\w]*[^\W
 
 
 @dataclass(frozen=True)
-class Span:
+class TextSpan:
     """A stretch of a text to highlight."""
 
     start: int
@@ -66,15 +73,15 @@ class Prepared:
     case: Case
 
 
-def pieces(text: str, spans: Iterable[Span]) -> list[Piece]:
+def pieces(text: str, spans: Iterable[TextSpan]) -> list[Piece]:
     """The text, cut where a highlight begins or ends."""
     inside = [span for span in spans if 0 <= span.start < span.end <= len(text)]
     borders = sorted({0, len(text), *(s.start for s in inside), *(s.end for s in inside)})
-    begins: dict[int, list[Span]] = {}
+    begins: dict[int, list[TextSpan]] = {}
     for span in inside:
         begins.setdefault(span.start, []).append(span)
     cut: list[Piece] = []
-    here: list[Span] = []
+    here: list[TextSpan] = []
     for start, end in pairwise(borders):
         here = [span for span in here if span.end > start] + begins.get(start, [])
         styles = " ".join(dict.fromkeys(span.style for span in here))
@@ -208,7 +215,7 @@ def _worded(rubric: Rubric, metric: str, value: float) -> str:
     return f"{shown(value)} {rubric.words(metric, value)}"
 
 
-def _headings(document: Document) -> list[Span]:
+def _headings(document: Document) -> list[TextSpan]:
     """The first line of each section; of one inside a line its number, with the title where that is known."""
     found = []
     for section in outline(document):
@@ -218,15 +225,15 @@ def _headings(document: Document) -> list[Span]:
             end = section.start + len(number)
             if section.title and title.startswith(section.title):
                 end += 1 + len(section.title)
-        found.append(Span(section.start, end, "heading"))
+        found.append(TextSpan(section.start, end, "heading"))
     return found
 
 
-def _marked(rests_on: list[tuple[str, tuple[int, int] | None, str]], evidence: Evidence) -> list[Span]:
+def _marked(rests_on: list[tuple[str, tuple[int, int] | None, str]], evidence: Evidence) -> list[TextSpan]:
     """The highlights of the document: the passages that the annotated answer rests on, and those cited and quoted."""
-    spans = [Span(*span, "annotated", mark) for _, span, mark in rests_on if span]
-    spans += [Span(*ref.target, "cited", f"r{n}") for n, ref in enumerate(evidence.references) if ref.target]
-    spans += [Span(*quote.target, "quoted", f"q{n}") for n, quote in enumerate(evidence.quotations) if quote.target]
+    spans = [TextSpan(*span, "annotated", mark) for _, span, mark in rests_on if span]
+    spans += [TextSpan(*ref.target, "cited", f"r{n}") for n, ref in enumerate(evidence.references) if ref.target]
+    spans += [TextSpan(*quote.target, "quoted", f"q{n}") for n, quote in enumerate(evidence.quotations) if quote.target]
     return spans
 
 
@@ -238,16 +245,16 @@ def _first(rests_on: list[tuple[str, tuple[int, int] | None, str]], evidence: Ev
     return marks[0] if marks else ""
 
 
-def _in_reply(evidence: Evidence) -> list[Span]:
+def _in_reply(evidence: Evidence) -> list[TextSpan]:
     spans = [
-        Span(ref.start, ref.end, f"reference {_tone_of_reference(ref)}", f"r{n}")
+        TextSpan(ref.start, ref.end, f"reference {_tone_of_reference(ref)}", f"r{n}")
         for n, ref in enumerate(evidence.references)
     ]
     spans += [
-        Span(quote.start, quote.end, f"quotation {_tone_of_quotation(quote)}", f"q{n}")
+        TextSpan(quote.start, quote.end, f"quotation {_tone_of_quotation(quote)}", f"q{n}")
         for n, quote in enumerate(evidence.quotations)
     ]
-    return spans + [Span(start, end, "silence") for start, end in evidence.silence.phrases]
+    return spans + [TextSpan(start, end, "silence") for start, end in evidence.silence.phrases]
 
 
 def _tone_of_reference(reference: Reference) -> str:
@@ -367,3 +374,44 @@ def _short(text: str, most: int = 90) -> str:
 
 def _line(tone: str, text: str, mark: str = "") -> EvidenceLine:
     return {"tone": tone, "text": text, "mark": mark}
+
+
+def case_of(desk: Desk, digest: str) -> Case:
+    """The case of an answer of the pool; one that can't be read is set aside, and the page drawn again without it."""
+    try:
+        return desk.pool.case(digest)
+    except GenaipaError as error:
+        desk.set_aside(digest, error)
+        st.rerun()
+
+
+def asked_of(case: Case, digest: str) -> Text:
+    """The question, under the name of the document; it comes into view when it arrives."""
+    return Text(case.asked, "Asked", case.document.about.title or case.document.company, "asked", arrives=digest)
+
+
+def annotated_of(case: Case) -> list[Text]:
+    """The annotated answer; empty without one."""
+    if not case.annotated:
+        return []
+    return [Text(case.annotated.answer, "Annotated answer", case.annotated.aside, "good", fold=FOLD)]
+
+
+def scores_of(desk: Desk, user: User, answer: PooledAnswer, *, key: str) -> None:
+    """Everyone's values side by side, and the notes; seeing others' is recorded as an exposure."""
+    given = list(desk.current.scores(answer.digest).values())
+    given += filter(None, [desk.current.adjudication(answer.digest)])
+    if any(event.analyst != user.name for event in given):
+        desk.queue.expose(user.name, [answer.digest], scores=True)
+    if not given:
+        st.caption("Nobody has scored it yet.")
+        return
+    heads = ["by", *numbers(*desk.rubric.names.values(), "M_all"), "note"]
+    table(key, "Scores of this answer", heads, [_score(desk, event) for event in given])
+
+
+def _score(desk: Desk, event: Event) -> ListRow:
+    assert event.values is not None, "scores and adjudications have values"
+    by = f"{event.analyst}{' (adjudicated)' if event.kind == 'adjudication' else ''}"
+    values = map(shown, event.values.values())
+    return ListRow((by, *values, f"{desk.rubric.m_all(event.values):.1f}", event.note))

@@ -1,19 +1,31 @@
-"""The box plots of the Results page: M_all by document, drawn in the browser from the report's own tables."""
+"""Charts and chapters of reports on a page of the desk.
+
+Box plots of M_all by document are drawn in the browser from the report's own tables.
+"""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
+from genaipa.reports import render
 from genaipa.reports.figures import style
-from genaipa.ui.widgets import heading
+from genaipa.ui.results import DPI
+from genaipa.ui.widgets import Column, ListRow, heading, long_table, noted, texts
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     import pandas as pd
 
+    from genaipa.reports.chapters.chapter import Chapter
+    from genaipa.reports.table import Table
+    from genaipa.scoring.people import User
     from genaipa.scoring.rubric import Bounds
-    from genaipa.ui.results import View
+    from genaipa.ui.results import ResultsView
+
 
 Spec = dict[str, Any]
 """A chart, or a part of one, in the grammar of Vega-Lite."""
@@ -24,7 +36,7 @@ _LOW, _HIGH, _ROOM = 10.0, 100.0, 5.0
 """The ends of the axis of M_all x 10, and the room behind it in which n is written."""
 
 
-def boxes(found: View, experiment: str) -> None:
+def boxes(found: ResultsView, experiment: str) -> None:
     """A box for each system and document of an experiment, and a point for each question."""
     drawn, points = _of(found.boxes.data, experiment), _of(found.points.data, experiment)
     drawn = drawn[drawn["questions"] == "all"]
@@ -146,3 +158,35 @@ def _bands(bounds: Bounds) -> Spec:
             "color": {"field": "tint", "type": "nominal", "scale": None},
         },
     }
+
+
+_SCALE = 150 / DPI
+"""Pixels on the page for one of a figure's PNG file: letters are then as large as the page's, whatever its width."""
+
+
+def readable(chapters: Iterable[Chapter], user: User) -> list[Chapter]:
+    """The chapters that a user may read: how good the judges are is for those who lead the study."""
+    return [chapter for chapter in chapters if chapter.name != "judges" or user.adjudicates]
+
+
+def show_chapter(key: str, chapter: Chapter, found: ResultsView) -> None:
+    """The chapter's lead, what it lacks, its figures and its tables; `key` begins the keys of what is mounted."""
+    texts(f"{key} chapter lead", [noted("", sentence) for sentence in (chapter.lead, *chapter.absent)])
+    for figure in chapter.figures:
+        texts(f"{key} figure {figure.name}", [noted(figure.title, figure.note)])
+        png = found.picture(figure)
+        st.image(png, alt=figure.title, width=round(int.from_bytes(png[16:20]) * _SCALE))
+    for each in chapter.tables:
+        show_table(key, each)
+
+
+def show_table(key: str, each: Table) -> None:
+    """A table of a report with its title and note; one page of rows is on screen."""
+    texts(f"{key} title {each.name}", [noted(each.title, each.note)])
+    right = set(render.numeric(each))
+    columns = [Column(name, right=place in right) for place, name in enumerate(render.headings(each))]
+
+    def row(place: int) -> ListRow:
+        return ListRow(replace(each, data=each.data.iloc[place : place + 1]).cells[0])
+
+    long_table(f"{key} table {each.name}", each.title, columns, range(len(each.data)), row)

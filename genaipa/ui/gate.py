@@ -20,7 +20,7 @@ from starlette.requests import HTTPConnection
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from streamlit.web.server.starlette import starlette_app
 
-from genaipa.ui.key import cookie_of
+from genaipa.ui.settings import cookie_of
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -41,12 +41,12 @@ def put_before_streamlit(address: str = "", key: str = "") -> None:
     pages that may open it. Elsewhere it is whatever address the browser asked for.
     """
     streamlits = starlette_app.create_streamlit_middleware
-    before = Middleware(Gate, address=address, headers=_headers(), key=key)
+    before = Middleware(DeskGate, address=address, headers=_headers(), key=key)
     # Only an application that one builds oneself has a parameter for it, and that is served in another way.
     vars(starlette_app)["create_streamlit_middleware"] = lambda: [before, *streamlits()]
 
 
-class Gate:
+class DeskGate:
     """Refuses whoever lacks the key, and a websocket of another site's page; gives every response its headers."""
 
     def __init__(self, app: ASGIApp, address: str, headers: dict[str, str], key: str = "") -> None:

@@ -11,7 +11,7 @@ from genaipa.reports.figures import style
 from genaipa.reports.tidy import names_of
 from genaipa.scoring.rubric import Band, Bounds, band
 from genaipa.ui.components import component
-from genaipa.ui.results import Rows, View
+from genaipa.ui.results import ResultsView, Rows
 from genaipa.ui.widgets import SHORT
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class HeatmapCell:
     column: str
 
 
-def show(found: View, experiment: str, rows: Rows) -> None:
+def show(found: ResultsView, experiment: str, rows: Rows) -> None:
     """The cells of all systems, each system's metrics side by side."""
     data = _table_of(found, rows).data
     data = data[data["experiment"] == experiment]
@@ -91,7 +91,7 @@ def _in_doubt(data: pd.DataFrame) -> str:
     return f" {style.DOUBT_IN_A_CELL}" if marked else ""
 
 
-def _cells(line: Line | None, rows: Rows, found: View) -> dict[str, Any]:
+def _cells(line: Line | None, rows: Rows, found: ResultsView) -> dict[str, Any]:
     """A system's cells in one row, and how many documents or questions they are a mean over."""
     if line is None:
         return {"n": "", "cells": [None] * len(columns(found))}
@@ -111,7 +111,7 @@ def doubt(line: Line, column: str) -> str:
     return style.DOUBT if doubtful else ""
 
 
-def columns(found: View) -> dict[str, str]:
+def columns(found: ResultsView) -> dict[str, str]:
     """The columns of the heat map, and their headings."""
     names = names_of(found.frame) | {"m_all": "M_all"}
     return {column: SHORT.get(column, name) for column, name in names.items()}
@@ -122,11 +122,11 @@ def basis(rows: Rows) -> str:
     return "documents" if rows == "question" else "questions"
 
 
-def _table_of(found: View, rows: Rows) -> Table:
+def _table_of(found: ResultsView, rows: Rows) -> Table:
     return found.questions if rows == "question" else found.categories
 
 
-def line_of(found: View, place: HeatmapCell) -> Line | None:
+def line_of(found: ResultsView, place: HeatmapCell) -> Line | None:
     """The line of the report's table with this cell; None if the filters leave nothing of it."""
     data = _table_of(found, place.rows).data
     at = (data["system"] == place.system) & (data["experiment"] == place.experiment) & (data[place.rows] == place.name)

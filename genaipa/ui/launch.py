@@ -20,8 +20,7 @@ from urllib.parse import urlsplit
 
 from genaipa.errors import MissingPackageError, UsageError
 from genaipa.systems.endpoint import is_loopback
-from genaipa.ui.key import desk_key
-from genaipa.ui.login import Login, read_login, secrets_files
+from genaipa.ui.settings import Login, desk_key, read_login, secrets_files
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

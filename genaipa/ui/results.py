@@ -64,7 +64,7 @@ class ScoreFilter:
 
 
 @dataclass(frozen=True)
-class Choice:
+class ResultsChoice:
     """The choice of the filters. `questions` are any, faq, user, or a category's."""
 
     system: str = ANY
@@ -76,7 +76,7 @@ class Choice:
 
 
 @dataclass(frozen=True, eq=False)
-class Snapshot:
+class ResultsSnapshot:
     """The desk's runs and their scores at one moment, with the answers that the audit excludes.
 
     `seen` is the number of events that went in, `answers` the state of the pool.
@@ -128,12 +128,12 @@ class ResultsCache:
     """The last snapshot, shared by all sessions and threads."""
 
     def __init__(self) -> None:
-        self._snapshot: Snapshot | None = None
+        self._snapshot: ResultsSnapshot | None = None
         self._unscored: Gathered | None = None
         self._answers = (-1, -1)
         self._lock = threading.Lock()
 
-    def snapshot(self, desk: Desk, *, anew: bool = False) -> Snapshot | None:
+    def snapshot(self, desk: Desk, *, anew: bool = False) -> ResultsSnapshot | None:
         """The last snapshot; a new one if there is none, or if it is stale and `anew`; None without a run."""
         held = self._snapshot
         if held is not None and not (anew and held.is_stale(desk)):
@@ -147,7 +147,7 @@ class ResultsCache:
         """Take a new snapshot if something came in since the last one."""
         self.snapshot(desk, anew=True)
 
-    def _read(self, desk: Desk) -> Snapshot | None:
+    def _read(self, desk: Desk) -> ResultsSnapshot | None:
         answers = _state(desk.pool)
         if self._unscored is None or answers != self._answers:
             sources = sources_of(desk)
@@ -157,7 +157,7 @@ class ResultsCache:
             self._answers = answers
         desk.current.refresh()
         events = desk.current.events()
-        return Snapshot(rescored(self._unscored, events, excluded=True), len(events), answers)
+        return ResultsSnapshot(rescored(self._unscored, events, excluded=True), len(events), answers)
 
 
 @lru_cache(maxsize=1)
@@ -203,14 +203,14 @@ class AnswerScores:
         return [row for row in self.rows if row["counted"]]
 
 
-class View:
+class ResultsView:
     """The filtered results: the report's tables, and the answers behind them.
 
     `hidden` answers are never listed, and those with scores are in none of the tables (`left_out`), or
     without them: a wave that a user does not see whole is not finished for them.
     """
 
-    def __init__(self, snapshot: Snapshot, choice: Choice, hidden: bytes) -> None:
+    def __init__(self, snapshot: ResultsSnapshot, choice: ResultsChoice, hidden: bytes) -> None:
         frame, kept = snapshot.frame, np.frombuffer(hidden, bool)
         places = frame["answer"].cat.codes.to_numpy()
         scored = np.zeros(len(kept), bool)
@@ -331,16 +331,16 @@ class View:
 
 
 @lru_cache(maxsize=8)
-def view(snapshot: Snapshot, choice: Choice, hidden: bytes) -> View:
+def view(snapshot: ResultsSnapshot, choice: ResultsChoice, hidden: bytes) -> ResultsView:
     """The view of a choice; the last few are kept, and shared by all who see the same."""
-    return View(snapshot, choice, hidden)
+    return ResultsView(snapshot, choice, hidden)
 
 
-def view_without_ahead(desk: Desk, user: User) -> View | None:
+def view_without_ahead(desk: Desk, user: User) -> ResultsView | None:
     """The view of all answers, except any that this user can still be asked to score; None without a run."""
     snapshot = cache_of(desk.pool).snapshot(desk, anew=True)
     ahead = desk.queue.ahead_of(user.name) if user.scores else frozenset[str]()
-    return view(snapshot, Choice(), snapshot.hidden(ahead)) if snapshot else None
+    return view(snapshot, ResultsChoice(), snapshot.hidden(ahead)) if snapshot else None
 
 
 def _unscored(rows: pd.DataFrame) -> pd.DataFrame:
@@ -358,7 +358,7 @@ def _behind(rows: pd.DataFrame) -> list[AnswerScores]:
     return sorted(found.values(), key=lambda behind: not behind.counted)
 
 
-def _chosen(frame: pd.DataFrame, choice: Choice) -> Any:
+def _chosen(frame: pd.DataFrame, choice: ResultsChoice) -> Any:
     """The rows of the system, the experiment, the document and the questions that are chosen."""
     let = np.ones(len(frame), bool)
     for column in ("system", "experiment", "document"):
@@ -371,7 +371,7 @@ def _chosen(frame: pd.DataFrame, choice: Choice) -> Any:
     return let
 
 
-def _counted(frame: pd.DataFrame, choice: Choice) -> pd.Series[bool]:
+def _counted(frame: pd.DataFrame, choice: ResultsChoice) -> pd.Series[bool]:
     """True for the rows that the averages take. `frame` counts the answers that the audit excluded."""
     given = choice.scores
     if given.role in ("human", "machine"):

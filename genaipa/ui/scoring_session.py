@@ -1,4 +1,9 @@
-"""The Score page's state in one browser session: the answer on screen, and how one is opened."""
+"""The Score page beside its pad: the session's state, and what an analyst has there for the answer on screen.
+
+That is a proposal for a settled case, to accept or change; the passage that is pinned for the question, where one
+begins to read for later answers to it; the analyst's own objection to the annotated answer, and nobody else's; their
+last answers, to go back to, and their notes, to be written again.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +13,23 @@ from typing import TYPE_CHECKING, Any, Literal
 import streamlit as st
 from msgspec.structs import replace
 
-from genaipa.scoring.events import Draft, new_id
-from genaipa.ui.answer_view import Prepared, prepare
-from genaipa.ui.proposing import proposed
+from genaipa.errors import GenaipaError, UsageError
+from genaipa.files.strict_yaml import digest
+from genaipa.questions.annotations import SAID
+from genaipa.scoring.events import Draft, Objection, Pin, new_id
+from genaipa.scoring.evidence.settled import JUST, ScoredAnswer, begins_blank, near_repeat, rightly_silent
+from genaipa.scoring.objections import filed, own, proved
+from genaipa.scoring.rubric import shown
+from genaipa.ui.answer_view import Prepared, prepare, units
+from genaipa.ui.widgets import told
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from genaipa.scoring.answers import Case
     from genaipa.scoring.events import Event
     from genaipa.scoring.evidence.settled import Proposal
+    from genaipa.scoring.objections import Filed
     from genaipa.scoring.people import User
     from genaipa.ui.desk import Desk
 
@@ -114,3 +129,171 @@ def _as_draft(desk: Desk, score: Event | None) -> Draft | None:
         updated=score.time,
         preselected=score.preselected,
     )
+
+
+def proposed(desk: Desk, analyst: str, digest: str, prepared: Callable[[str], Prepared]) -> Proposal | None:
+    """The values that an analyst may accept for this answer; None if they are to find them themselves.
+
+    That is everybody for one settled case in five and for calibration, the reference analysts always, and whoever
+    scores an answer that somebody has scored from a proposal: so their scores can be compared. Of others' scores
+    nothing else is used.
+    """
+    queue = desk.queue
+    if not queue.plan.settled or analyst in queue.plan.reference or queue.is_calibration(digest, analyst):
+        return None
+    if any(score.preselected for score in desk.current.scores(digest).values()):
+        return None
+    if begins_blank(digest):
+        return None
+    here = prepared(digest)
+    found = rightly_silent(here.reply, here.evidence, desk.rubric)
+    return found or near_repeat(here.reply, here.evidence, _just_scored(desk, analyst, digest, prepared))
+
+
+def _just_scored(desk: Desk, analyst: str, digest: str, prepared: Callable[[str], Prepared]) -> Iterator[ScoredAnswer]:
+    """This analyst's last answers to the same question about the same document, the last first.
+
+    Only what they gave before they saw how others scored the answer.
+    """
+    here = desk.pool.answers[digest]
+    for score in reversed(desk.queue.history(analyst).scores[-JUST:]):
+        there = desk.pool.answers.get(score.answer)
+        same = there and (there.document_digest, there.question) == (here.document_digest, here.question)
+        if same and score.independent and score.values is not None and score.answer != digest:
+            try:
+                shown = prepared(score.answer)
+            except GenaipaError:
+                continue  # it can no longer be read
+            yield ScoredAnswer(shown.reply, shown.evidence, score.values)
+
+
+def pin_on_screen(desk: Desk, user: User, case: Case) -> dict[str, int] | None:
+    """The place of the pinned passage as JavaScript counts characters, if there is one; none while one calibrates."""
+    if desk.queue.is_calibration(case.answer.digest, user.name):
+        return None
+    event = desk.current.pin(_no_pin(case).about)
+    text, pin = case.document.text, event and event.annotation
+    if not isinstance(pin, Pin) or pin.at is None or digest(text[slice(*pin.at)]) != pin.sha256:
+        return None
+    return {"at": units(text[: pin.at[0]]), "length": units(text[slice(*pin.at)])}
+
+
+def take_pin(desk: Desk, user: User, case: Case, said: Mapping[str, Any]) -> None:
+    """Pin a passage in the place of an earlier one, or take it away; a UsageError where this user may not."""
+    if desk.queue.is_calibration(case.answer.digest, user.name):
+        raise UsageError("no passage is pinned while your scores are compared with the reference analyst's.")
+    text, none = case.document.text, _no_pin(case)
+    start, end = (_characters(text, int(said["at"]) + more) for more in (0, int(said["length"])))
+    if not text[start:end].strip():
+        raise UsageError("the document has no such passage.")
+    pin = Pin(none.document, *none.about, (start, end), digest(text[start:end]))
+    before = desk.current.pin(none.about)
+    same = before is not None and before.annotation == pin
+    if before is not None and same and said["remove"]:
+        if user.name != before.analyst and not user.adjudicates:
+            raise UsageError("whoever pinned it, or an adjudicator, can take it away; you can pin another passage.")
+        desk.queue.pin(user.name, case.answer.digest, none)
+    elif not same and not said["remove"]:
+        desk.queue.pin(user.name, case.answer.digest, pin)
+
+
+def _no_pin(case: Case) -> Pin:
+    """A pin of nothing for a case's question."""
+    return Pin(case.document.name, case.document.digest, case.questions, case.answer.question)
+
+
+def _characters(text: str, counted: int) -> int:
+    """An offset that JavaScript counted, in characters."""
+    return len(text.encode("utf-16-le")[: 2 * max(counted, 0)].decode("utf-16-le", "ignore"))
+
+
+def objection_on_screen(desk: Desk, analyst: str, case: Case, trouble: str) -> dict[str, Any] | None:
+    """The analyst's objection to the annotated answer, if any, for the pad; None if there is no annotated answer."""
+    if case.annotated is None:
+        return None
+    mine = _mine(desk, analyst, case)
+    right = mine.said.correction if mine else None
+    return {
+        "mine": right
+        and {
+            "passage": right.proof(case.document.text),
+            "silent": right.silent or case.annotated.silent,
+            "answer": right.answer,
+            "why": right.why,
+        },
+        "trouble": trouble,
+    }
+
+
+def take_objection(desk: Desk, analyst: str, case: Case, said: Mapping[str, Any] | None) -> str:
+    """Keep an objection, or withdraw it (None); the sentence that says why it is not kept, empty if it is."""
+    mine = _mine(desk, analyst, case)
+    try:
+        if said is not None:
+            _keep(desk, analyst, case, said, mine)
+        elif mine is not None:
+            desk.queue.withdraw(mine.event)
+    except GenaipaError as error:
+        return f"Not kept: {told(error)}"
+    return ""
+
+
+def _keep(desk: Desk, analyst: str, case: Case, said: Mapping[str, Any], mine: Filed | None) -> None:
+    chosen = next((value for value in SAID if value == said["silent"]), None)
+    changed = case.annotated is not None and chosen != case.annotated.silent
+    passage, answer, why = (str(said[name]) for name in ("passage", "answer", "why"))
+    right = proved(case.document, passage, silent=chosen if changed else None, answer=answer, why=why)
+    if mine is None or mine.said.correction != right:
+        about = (case.document.name, case.document.digest, case.questions, case.answer.question)
+        desk.queue.object(analyst, case.answer.digest, Objection(*about, right))
+
+
+def _mine(desk: Desk, analyst: str, case: Case) -> Filed | None:
+    about = (case.document.digest, case.questions, case.answer.question)
+    return own(filed(desk.current.objections()), analyst, about)
+
+
+_LAST = 10
+"""Answers that one can go back to from the list."""
+_AMONG = 200
+"""Last scores whose notes can be completed."""
+_BEGINNING = 120
+"""Characters of an answer by which it is known again."""
+_NOTES = 20
+_LONGEST = 200
+"""Characters of a note that is worth repeating."""
+
+
+def recalled(desk: Desk, analyst: str) -> dict[str, Any]:
+    """This analyst's last answers and different notes, the last first, for the pad; nothing of anybody else's."""
+    scores = desk.queue.history(analyst).scores
+    notes = dict.fromkeys(" ".join(score.note.split()) for score in reversed(scores[-_AMONG:]))
+    return {
+        "answers": [_row(desk, score) for score in reversed(scores[-_LAST:])],
+        "notes": [note for note in notes if 0 < len(note) <= _LONGEST][:_NOTES],
+    }
+
+
+def _row(desk: Desk, score: Event) -> dict[str, Any]:
+    assert score.values is not None, "a score has values"
+    question, begins = words_of(desk, score.answer)
+    return {
+        "answer": score.answer,
+        "question": question,
+        "begins": begins,
+        "document": desk.pool.answers[score.answer].document,
+        "values": " ".join(map(shown, score.values.values())),
+        "note": score.note,
+        "time": score.time,
+    }
+
+
+@st.cache_data(max_entries=2048, show_spinner=False)
+def words_of(_desk: Desk, digest: str) -> tuple[str, str]:
+    """The question of an answer, and how the answer on screen begins; the question's id where it can't be read."""
+    try:
+        case = _desk.pool.case(digest)
+    except GenaipaError:
+        return _desk.pool.answers[digest].question, ""
+    reply = case.masked_reply() if _desk.queue.plan.blind else case.reply
+    return case.asked, " ".join(reply[: 2 * _BEGINNING].split())[:_BEGINNING]

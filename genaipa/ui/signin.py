@@ -11,7 +11,7 @@ import streamlit as st
 from genaipa.errors import UsageError
 from genaipa.scoring.people import LONGEST_NAME
 from genaipa.ui.components import component
-from genaipa.ui.login import email_of
+from genaipa.ui.settings import email_of
 from genaipa.ui.widgets import page_header
 from genaipa.ui.workload import lasting, left_for
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from genaipa.scoring.people import User
     from genaipa.ui.desk import Desk
-    from genaipa.ui.login import Login
+    from genaipa.ui.settings import Login
 
 COOKIE = "genaipa_name"
 _NAME = "genaipa_name"

@@ -58,7 +58,7 @@ class Text(msgspec.Struct, frozen=True, omit_defaults=True):
     arrives: str = ""
 
 
-class Cell(msgspec.Struct, frozen=True, omit_defaults=True):
+class ListCell(msgspec.Struct, frozen=True, omit_defaults=True):
     """A cell that is more than text: a bar (`share`, 0 to 1), or `value` from `low` to `high` on the scale of it."""
 
     text: str
@@ -82,10 +82,10 @@ def numbers(*names: str) -> list[str | Column]:
     return [Column(name, right=True) for name in names]
 
 
-class Row(msgspec.Struct, frozen=True, omit_defaults=True):
+class ListRow(msgspec.Struct, frozen=True, omit_defaults=True):
     """A row; one with an id can be chosen."""
 
-    cells: tuple[str | Cell, ...]
+    cells: tuple[str | ListCell, ...]
     id: str = ""
 
 
@@ -159,7 +159,7 @@ def table(
     key: str,
     label: str,
     columns: Sequence[str | Column],
-    rows: Sequence[Row],
+    rows: Sequence[ListRow],
     *,
     chosen: str = "",
     choose: Callable[[str], None] | None = None,
@@ -173,7 +173,7 @@ def long_table(
     label: str,
     columns: Sequence[str | Column],
     items: Sequence[T],
-    row: Callable[[T], Row],
+    row: Callable[[T], ListRow],
     *,
     chosen: str = "",
     choose: Callable[[str], None] | None = None,
@@ -201,7 +201,7 @@ def _mount(
     key: str,
     label: str,
     columns: Sequence[str | Column],
-    rows: Sequence[Row],
+    rows: Sequence[ListRow],
     chosen: str,
     choose: Callable[[str], None] | None,
     there: Slice | None,

@@ -11,7 +11,7 @@ from rich.cells import cell_len
 from rich.console import Console
 from running import make_workspace, spec
 
-from genaipa.cli.terminal.progress import Lines, Table, joined
+from genaipa.cli.terminal.progress import Lines, ProgressTable, joined
 from genaipa.cli.terminal.tally import ENDED, RUNNING, clock, fit, told_apart
 from genaipa.runs.records import INITIALIZATIONS, Record
 from genaipa.runs.tally import Tally
@@ -106,7 +106,7 @@ def test_the_live_display_fits_its_terminal() -> None:
     """Where there are too few lines, the initializations go first, then systems; counts, money and time stay."""
     tally = tally_of(*SYSTEMS)
     for width, height in ((60, 24), (80, 24), (120, 50), (80, 10), (200, 60)):
-        table = Table(SYSTEMS, 5.0)
+        table = ProgressTable(SYSTEMS, 5.0)
         table.begun(tally)
         table.waiting(SYSTEMS[0], "no answer within 2 s; trying again in 0.5 s (1 of 5)")
         lines = drawn(table, width, height)
@@ -122,7 +122,7 @@ def test_time_left_goes_by_the_slowest_system() -> None:
     """Each system's pace in this process counts; one that was stopped is waited for no more."""
     tally = tally_of("manual/fast", "manual/slow", initializations=("document",), each=9)
     clocks = iter((0.0, 0.0, *[60.0] * 20))
-    table = Table(("manual/fast", "manual/slow"), now=lambda: next(clocks))
+    table = ProgressTable(("manual/fast", "manual/slow"), now=lambda: next(clocks))
     table.begun(tally)
     for system, count in (("manual/fast", 4), ("manual/slow", 2)):
         tally.row(system, "document").status["answered"] += count
@@ -134,7 +134,7 @@ def test_time_left_goes_by_the_slowest_system() -> None:
 def test_batches_are_shown_with_what_is_out_and_done(capsys: pytest.CaptureFixture[str]) -> None:
     """Also before anything came back; the time left goes by what is done at the provider, too."""
     tally = tally_of(SYSTEMS[0], initializations=("document",), each=12)
-    for kind in (Table, Lines):
+    for kind in (ProgressTable, Lines):
         at = [0.0]
         shown = kind((SYSTEMS[0],), now=lambda at=at: at[0])
         shown.begun(tally)

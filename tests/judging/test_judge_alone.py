@@ -13,7 +13,7 @@ import pytest
 from judges import script, study, verdict
 from running import write
 
-from genaipa.cli.commands.blocks import _block, _fitting
+from genaipa.cli.commands.judge import _block, _fitting
 from genaipa.systems.provider import run_title, short_names
 
 LINE = "Judge alone, no estimate: scripted/a.yaml 10, scripted/b.yaml 100 (M_all)"

@@ -25,7 +25,7 @@ from genaipa.runs.selection import select
 from genaipa.scoring.answers import Pool
 from genaipa.scoring.people import User
 from genaipa.scoring.waves import draw_waves, short_wave
-from genaipa.ui.results import Choice, cache_of, view
+from genaipa.ui.results import ResultsChoice, cache_of, view
 from genaipa.workspace import find_workspace
 from rubrics import typed
 
@@ -198,7 +198,7 @@ def test_the_lead_sees_the_estimate_at_the_desk_once_the_wave_is_scored(demo, tm
     desk = desk_here()
     desk.store.append([*machine, *(score("ada", digest, typed(keys[digest]), seconds=300.0) for digest in wave[:-20])])
     snapshot = cache_of(desk.pool).snapshot(desk)
-    before = view(snapshot, Choice(), snapshot.hidden(frozenset())).estimates[0].data
+    before = view(snapshot, ResultsChoice(), snapshot.hidden(frozenset())).estimates[0].data
     assert before["why"].str.contains("lack a score: above 5%").any()
     desk.store.append([score("ada", digest, typed(keys[digest]), seconds=300.0) for digest in wave[-20:]])
     page = Shown("results", desk, User("ruth", scores=False, adjudicates=True))
@@ -210,8 +210,8 @@ def test_the_lead_sees_the_estimate_at_the_desk_once_the_wave_is_scored(demo, tm
     assert "±3: " in page.text()
     snapshot = cache_of(desk.pool).snapshot(desk, anew=True)
     for hidden in (desk.queue.ahead_of("edsger"), frozenset(wave[::4])):
-        assert not view(snapshot, Choice(), snapshot.hidden(hidden)).estimates[0].data["mean"].notna().any()
+        assert not view(snapshot, ResultsChoice(), snapshot.hidden(hidden)).estimates[0].data["mean"].notna().any()
     # Whoever has scored the wave may be asked for a larger one: that hides no estimate, and those answers all the same.
-    beyond = view(snapshot, Choice(), snapshot.hidden(frozenset(keys) - frozenset(wave)))
+    beyond = view(snapshot, ResultsChoice(), snapshot.hidden(frozenset(keys) - frozenset(wave)))
     assert beyond.estimates[0].data["mean"].notna().any()
     assert not set(beyond.frame["answer"]) - {*wave, ""}

@@ -28,8 +28,8 @@ from genaipa.runs.selection import select
 from genaipa.scoring.agreement import between
 from genaipa.scoring.people import User
 from genaipa.scoring.rubric import shown
-from genaipa.ui.chapter_view import readable
-from genaipa.ui.results import Choice, cache_of, view
+from genaipa.ui.charts import readable
+from genaipa.ui.results import ResultsChoice, cache_of, view
 from genaipa.workspace import find_workspace
 from rubrics import METRICS, PAPER, VALUES
 from tests.conftest import forget_personal_settings
@@ -475,7 +475,7 @@ def test_a_lead_who_scores_sees_nothing_of_what_is_still_theirs_to_score(study, 
     desk = desk_here(per_answer=3)
     snapshot = cache_of(desk.pool).snapshot(desk)
     assert snapshot is not None
-    ada = view(snapshot, Choice(), snapshot.hidden(desk.queue.ahead_of("ada")))
+    ada = view(snapshot, ResultsChoice(), snapshot.hidden(desk.queue.ahead_of("ada")))
     assert {row["judged"] for row in rows(ada.judges, "judges")} == {64}
     page = Shown("judges", desk, User("dan", scores=True, adjudicates=True))
     assert list(page.components()) == ["judges left out"]

@@ -31,7 +31,7 @@ import pytest
 from commandline import heeding
 from forking import fork
 
-from genaipa.ui.key import cookie_of, desk_key
+from genaipa.ui.settings import cookie_of, desk_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

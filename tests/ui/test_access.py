@@ -7,7 +7,7 @@ from running import write
 
 from genaipa.errors import DataError, UsageError
 from genaipa.scoring.people import People, User
-from genaipa.ui.login import email_of, read_login
+from genaipa.ui.settings import email_of, read_login
 from genaipa.workspace import find_workspace
 
 STUDY = People(analysts=("anna@example.org", "Bo"), adjudicators=("anna@example.org", "cy@example.org"))

@@ -16,8 +16,8 @@ import pytest
 from commandline import heeding
 from desk import browsing
 
-from genaipa.ui.view.differences import Piece, marked
-from genaipa.ui.view.index import Choice, Index
+from genaipa.ui.view.index import Index, ViewChoice
+from genaipa.ui.view.server import Piece, marked
 from genaipa.workspace import find_workspace
 
 if TYPE_CHECKING:
@@ -184,14 +184,14 @@ def test_the_index_follows_a_run_that_goes_on(study: Path) -> None:
 
     here = find_workspace(study)
     index = Index(here, select(here, ["second"]))
-    assert len(index.chosen(Choice(outcome="answered"))) == 30
+    assert len(index.chosen(ViewChoice(outcome="answered"))) == 30
     journal = select(here, ["second"])[0].folder.answers
     whole = journal.read_bytes()
     try:
         more = re.sub(rb'"repetition":1', b'"repetition":2', whole.splitlines(keepends=True)[0])
         journal.write_bytes(whole + more + b"no record\n")
         index.refresh()
-        assert len(index.chosen(Choice(outcome="answered"))) == 31
+        assert len(index.chosen(ViewChoice(outcome="answered"))) == 31
         assert "Lines that can't be read: 1." in index.problems[0]
     finally:
         journal.write_bytes(whole)

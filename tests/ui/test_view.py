@@ -14,7 +14,7 @@ from genaipa.policies.document import About, Document
 from genaipa.questions.annotations import AnnotatedAnswer
 from genaipa.scoring.answers import Case, Occurrence, PooledAnswer
 from genaipa.scoring.events import Event
-from genaipa.ui.answer_view import Span, comparison, paragraphs, pieces, prepare
+from genaipa.ui.answer_view import TextSpan, comparison, paragraphs, pieces, prepare
 from rubrics import PAPER, typed
 
 if TYPE_CHECKING:
@@ -82,11 +82,13 @@ def lines(shown: dict[str, Any], metric: str) -> list[tuple[str, str]]:
     return [(line["tone"], line["text"]) for line in shown["evidence"][metric]]
 
 
-spans = st.builds(Span, st.integers(-2, 40), st.integers(-2, 40), st.sampled_from(["a", "b"]), st.sampled_from("xyz"))
+spans = st.builds(
+    TextSpan, st.integers(-2, 40), st.integers(-2, 40), st.sampled_from(["a", "b"]), st.sampled_from("xyz")
+)
 
 
 @given(st.text(max_size=30), st.lists(spans, max_size=6))
-def test_pieces_are_the_text(text: str, marked: list[Span]) -> None:
+def test_pieces_are_the_text(text: str, marked: list[TextSpan]) -> None:
     """Whatever is highlighted, the pieces make up the text, and each character has the styles of the spans it is in."""
     cut = pieces(text, marked)
     assert "".join(piece[0] for piece in cut) == text

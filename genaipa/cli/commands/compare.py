@@ -10,12 +10,18 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from genaipa.cli.terminal import completion
-from genaipa.cli.terminal.closing import caveat, explain, follow
-from genaipa.cli.terminal.console import print_json, say, show
+from genaipa.cli.terminal.console import caveat, explain, follow, print_json, say, show, show_table
 from genaipa.cli.terminal.console import table as print_table
-from genaipa.cli.terminal.options import ExcludedOption, JsonOption, current_workspace, option, several
-from genaipa.cli.terminal.output import ForceOption, check_new, written
-from genaipa.cli.terminal.tables import show_table
+from genaipa.cli.terminal.options import (
+    ExcludedOption,
+    ForceOption,
+    JsonOption,
+    check_new,
+    current_workspace,
+    option,
+    several,
+    written,
+)
 from genaipa.errors import DataError, UsageError
 from genaipa.kinds import kind_of
 from genaipa.words import number

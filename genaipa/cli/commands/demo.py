@@ -7,8 +7,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from genaipa.cli.terminal.closing import caveat, explain, follow
-from genaipa.cli.terminal.console import err, say, show, table
+from genaipa.cli.terminal.console import caveat, err, explain, follow, say, show, table
 from genaipa.cli.terminal.fitting import whole
 from genaipa.cli.terminal.options import current_workspace
 from genaipa.errors import command

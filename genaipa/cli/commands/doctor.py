@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from genaipa.cli.terminal.closing import follow, is_explained
-from genaipa.cli.terminal.console import print_json, show, table
+from genaipa.cli.terminal.console import follow, is_explained, print_json, show, table
 from genaipa.cli.terminal.options import JsonOption, current_workspace, option
 from genaipa.errors import GenaipaError, NotReadyError, UsageError, closest
 from genaipa.plugins import load

@@ -6,20 +6,22 @@ the spending cap; 130 interrupted (resumable as well).
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from genaipa.cli.commands import run_options as options
 from genaipa.cli.terminal import completion
-from genaipa.cli.terminal.closing import explain, follow
-from genaipa.cli.terminal.console import print_json, say, show
+from genaipa.cli.terminal.console import explain, follow, print_json, say, show, width
 from genaipa.cli.terminal.options import JsonOption, OfflineOption, current_workspace, option, several
 from genaipa.cli.terminal.selection import RunsArgument, filtered
 from genaipa.runs.filters import EVERYTHING, Filters
 from genaipa.words import number
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
     from genaipa.cli.terminal.progress import TerminalObserver
     from genaipa.execution.judging import PreparedJudges
     from genaipa.execution.limits import RunLimits
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from genaipa.judging.answers import JudgedAnswers
     from genaipa.runs.folder import RunFolder
     from genaipa.workspace import Workspace
+
 
 _MOST_PASSES = 100
 
@@ -174,7 +177,6 @@ def _print_closing(
 
 def _print_alone(here: Workspace, answers: JudgedAnswers) -> None:
     """A line of each judge's means, by names and never by value, and its heat map where the terminal can."""
-    from genaipa.cli.commands.blocks import heat_map
     from genaipa.judging.keeping import alone
     from genaipa.systems.provider import short_names
 
@@ -193,3 +195,66 @@ def _print_alone(here: Workspace, answers: JudgedAnswers) -> None:
         show(f"{who} alone, no estimate: {means} (M_all)")
         for line in heat_map(one.cells, answers.categories, {system: names[system] for system in one.means}):
             show(line, exact=True)
+
+
+_SHADES = "░▒▓█"
+_NONE = "·"
+_LOW, _HIGH = 10.0, 100.0
+_LONGEST_NAME = 24
+
+
+def heat_map(
+    cells: Mapping[tuple[str, str], float], categories: Mapping[str, str], names: Mapping[str, str]
+) -> list[str]:
+    """The lines of a heat map of values from 10 to 100 by system and question; none if it can't be shown.
+
+    `categories` (question → category) has the questions in their order, `names` the systems' in that of the lines. A
+    pipe, and a terminal that has no such signs, get nothing.
+    """
+    room = width() if sys.stdout.isatty() else None
+    if room is None or not cells or not _has_signs():
+        return []
+    asked = {question for _, question in cells}
+    groups: dict[str, list[str]] = {}
+    for question in (one for one in (*categories, *sorted(asked - categories.keys())) if one in asked):
+        groups.setdefault(categories.get(question, ""), []).append(question)
+    aside = min(_LONGEST_NAME, max(map(len, names.values())))
+    lines: list[str] = []
+    for some in _fitting(groups, room - aside - 3):
+        broad = [max(len(groups[name]), len(name)) for name in some]
+        lines.append(" " * (aside + 3) + " ".join(f"{name:{size}}" for name, size in zip(some, broad, strict=True)))
+        for system, name in names.items():
+            blocks = ("".join(_block(cells.get((system, one))) for one in groups[category]) for category in some)
+            row = " ".join(f"{block:{size}}" for block, size in zip(blocks, broad, strict=True))
+            lines.append(f" {name[:aside]:{aside}}  {row}".rstrip())
+    return [*lines, f" low {_SHADES} high; a column is a question"]
+
+
+def _block(value: float | None) -> str:
+    if value is None:
+        return _NONE
+    place = int((value - _LOW) / (_HIGH - _LOW) * len(_SHADES))
+    return _SHADES[max(0, min(place, len(_SHADES) - 1))]
+
+
+def _fitting(groups: Mapping[str, Sequence[str]], room: int) -> Iterator[list[str]]:
+    """The categories in rows of at most that width."""
+    row: list[str] = []
+    taken = 0
+    for name, questions in groups.items():
+        size = max(len(questions), len(name)) + 1
+        if row and taken + size > room:
+            yield row
+            row, taken = [], 0
+        row.append(name)
+        taken += size
+    if row:
+        yield row
+
+
+def _has_signs() -> bool:
+    try:
+        (_SHADES + _NONE).encode(sys.stdout.encoding or "ascii")
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True

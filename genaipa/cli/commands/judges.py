@@ -5,10 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from genaipa.cli.terminal.closing import caveat, explain, follow, is_explained
-from genaipa.cli.terminal.console import print_json, show, table
-from genaipa.cli.terminal.options import ExcludedOption, JsonOption, current_workspace, option, several
-from genaipa.cli.terminal.output import ForceOption, check_new
+from genaipa.cli.terminal.console import caveat, explain, follow, is_explained, print_json, show, table
+from genaipa.cli.terminal.options import (
+    ExcludedOption,
+    ForceOption,
+    JsonOption,
+    check_new,
+    current_workspace,
+    option,
+    several,
+)
 from genaipa.cli.terminal.selection import RunsArgument, filtered
 from genaipa.errors import DataError
 from genaipa.runs.filters import EVERYTHING, Filters

@@ -5,12 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from genaipa.cli.terminal.closing import caveats, explain, follow
-from genaipa.cli.terminal.console import print_json, show
-from genaipa.cli.terminal.options import ExcludedOption, JsonOption, current_workspace, option, several
-from genaipa.cli.terminal.output import ForceOption, check_new, written
+from genaipa.cli.terminal.console import caveats, explain, follow, print_json, show, show_table
+from genaipa.cli.terminal.options import (
+    ExcludedOption,
+    ForceOption,
+    JsonOption,
+    check_new,
+    current_workspace,
+    option,
+    several,
+    written,
+)
 from genaipa.cli.terminal.selection import ByOption, RunsArgument, check_names, filtered
-from genaipa.cli.terminal.tables import show_table
 from genaipa.errors import UsageError, command
 from genaipa.runs.filters import EVERYTHING, Filters
 from genaipa.words import number

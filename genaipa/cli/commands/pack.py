@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Annotated
 
 from genaipa.cli.terminal.console import say, show
-from genaipa.cli.terminal.options import ExcludedOption, current_workspace, option, several
-from genaipa.cli.terminal.output import ForceOption, check_new
+from genaipa.cli.terminal.options import ExcludedOption, ForceOption, check_new, current_workspace, option, several
 from genaipa.cli.terminal.selection import RunsArgument
 from genaipa.errors import UsageError, command
 from genaipa.words import number

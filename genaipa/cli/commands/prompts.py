@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from genaipa.cli.commands.documents import named_document
 from genaipa.cli.terminal import completion
-from genaipa.cli.terminal.closing import explain, follow, is_explained
-from genaipa.cli.terminal.console import print_json, show, table
+from genaipa.cli.terminal.console import explain, follow, is_explained, print_json, show, table
 from genaipa.cli.terminal.options import JsonOption, current_workspace, option
+from genaipa.cli.terminal.selection import named_document
 from genaipa.errors import UnknownNameError, UsageError
 
 if TYPE_CHECKING:

@@ -7,12 +7,28 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from genaipa.cli.commands.leaderboard import too_few_documents
-from genaipa.cli.terminal.closing import caveat, caveats, explain, follow
-from genaipa.cli.terminal.console import err, print_json, printable, say, show
-from genaipa.cli.terminal.options import ExcludedOption, JsonOption, current_workspace, option, several
-from genaipa.cli.terminal.output import ForceOption, check_new
+from genaipa.cli.terminal.console import (
+    caveat,
+    caveats,
+    err,
+    explain,
+    follow,
+    print_json,
+    printable,
+    say,
+    show,
+    show_tables,
+)
+from genaipa.cli.terminal.options import (
+    ExcludedOption,
+    ForceOption,
+    JsonOption,
+    check_new,
+    current_workspace,
+    option,
+    several,
+)
 from genaipa.cli.terminal.selection import ByOption, RunsArgument, filtered
-from genaipa.cli.terminal.tables import show_tables
 from genaipa.errors import UsageError, nearest
 from genaipa.runs.filters import EVERYTHING, Filters
 from genaipa.words import number

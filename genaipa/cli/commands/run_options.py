@@ -45,7 +45,7 @@ def _part(given: str | None) -> str | None:
 def _config(context: typer.Context, path: Path | None) -> Path | None:
     """Make the file's values the defaults of this command; the command line still wins."""
     if path is not None:
-        from genaipa.cli.terminal.config import read_config
+        from genaipa.cli.terminal.options import read_config
 
         context.default_map = {**(context.default_map or {}), **read_config(path, context)}
     return path

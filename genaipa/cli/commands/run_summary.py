@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from genaipa.cli.terminal.closing import caveat
-from genaipa.cli.terminal.console import print_json, show, width
+from genaipa.cli.terminal.console import caveat, print_json, show, width
 from genaipa.cli.terminal.fitting import whole
 from genaipa.cli.terminal.progress import on_run
 from genaipa.cli.terminal.tally import ENDED, clock, fit

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from genaipa.cli.terminal.closing import follow
-from genaipa.cli.terminal.console import print_json, say, show, table
+from genaipa.cli.terminal.console import follow, print_json, say, show, table
 from genaipa.cli.terminal.options import JsonOption, current_workspace, option, several
 from genaipa.cli.terminal.selection import RunsArgument, filtered
 from genaipa.runs.filters import EVERYTHING, Filters

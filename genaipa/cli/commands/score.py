@@ -15,7 +15,7 @@ from genaipa.words import number
 if TYPE_CHECKING:
     from genaipa.runs.folder import RunFolder
     from genaipa.ui.desk import Desk
-    from genaipa.ui.login import Login
+    from genaipa.ui.settings import Login
     from genaipa.workspace import Workspace
 
 _PORT = 8501
@@ -168,7 +168,7 @@ def _announce(desk: Desk, login: Login | None, host: str, port: int) -> None:
     """Print the desk's address, the runs scored there, and where scores are kept."""
     from genaipa.systems.endpoint import is_loopback
     from genaipa.ui.launch import address, is_this_machine
-    from genaipa.ui.login import open_to_others
+    from genaipa.ui.settings import open_to_others
 
     for problem in desk.pool.problems:
         say(problem)

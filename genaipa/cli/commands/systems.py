@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from genaipa.cli.terminal import completion
-from genaipa.cli.terminal.closing import caveat, explain, follow, is_explained
-from genaipa.cli.terminal.console import print_json, say, show, show_facts, table
+from genaipa.cli.terminal.console import caveat, explain, follow, is_explained, print_json, say, show, show_facts, table
 from genaipa.cli.terminal.options import JsonOption, current_workspace, option, several
 from genaipa.errors import GenaipaError, UnknownNameError, UsageError
 

@@ -13,7 +13,7 @@ from genaipa.runs.filters import EVERYTHING, Filters
 
 if TYPE_CHECKING:
     from genaipa.ui.view.index import Index
-    from genaipa.ui.view.server import View
+    from genaipa.ui.view.server import ViewPages
 
 _NEEDED = ("starlette", "uvicorn")
 
@@ -47,11 +47,11 @@ def view(
     opened.serve()
 
 
-def _opened(index: Index, port: int) -> View:
-    from genaipa.ui.view.server import View
+def _opened(index: Index, port: int) -> ViewPages:
+    from genaipa.ui.view.server import ViewPages
 
     try:
-        return View(index, port)
+        return ViewPages(index, port)
     except OSError as error:
         raise UsageError(f"port {port} can't be used ({error.strerror}); without --port a free one is.") from None
 

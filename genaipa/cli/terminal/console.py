@@ -1,21 +1,34 @@
 """Printed output: tables and sentences, fitted and styled on a terminal, plain everywhere else.
 
-On a terminal everything fits its width (`COLUMNS` where that is set). In a pipe or a file a sentence is one line and a
-table is as wide as it needs to be, one line for each row; `COLUMNS` fits tables there too.
+On a terminal everything fits its width (`COLUMNS` where that is set). In a pipe or a file a sentence is one line and
+a table is as wide as it needs to be, one line for each row; `COLUMNS` fits tables there too.
+
+Beside its result a command names each once: a line that changes how it is read, the next step, an explanation. What
+of them is shown is decided here, by `--explain` and `--quiet`, which every command has.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
+import re
 import shutil
 import sys
+from contextvars import ContextVar
+from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any, TextIO
 
+import typer
+
+from genaipa.errors import UsageError
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from rich.console import Console
+
+    from genaipa.reports.table import Table
 
 
 _LEAST = 40
@@ -164,3 +177,119 @@ def printable(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(c if c in "\n\t\ue000" or (c.isprintable() or c == " ") else "�" for c in text)
+
+
+_GAP = "     "
+_WORDS = 30
+"""Words of caveats up to which a further one is shown."""
+HINT = "More: --explain"
+NOTHING = "There is nothing to explain here; what the command takes is on its page: --help"
+
+
+@dataclass
+class _Closing:
+    explains: bool = False
+    quiet: bool = False
+    said: list[str] = field(default_factory=list)
+    steps: list[tuple[str, bool]] = field(default_factory=list)
+    hint: str = HINT
+
+
+_closing: ContextVar[_Closing | None] = ContextVar("_closing", default=None)
+
+
+def _now() -> _Closing:
+    return _closing.get() or _Closing()
+
+
+def is_quiet() -> bool:
+    """Whether the result alone is wanted."""
+    return _now().quiet
+
+
+def is_explained() -> bool:
+    """Whether all is wanted that there is to say."""
+    return _now().explains
+
+
+def caveat(sentence: str) -> None:
+    """Print a line that changes how the result is read; not where the result alone is wanted."""
+    if sentence and not is_quiet():
+        show(sentence)
+
+
+def caveats(sentences: Iterable[str]) -> None:
+    """Print the first sentences that change how the result is read; what would be too many words is explained."""
+    room = _WORDS
+    for place, sentence in enumerate(sentences):
+        room -= len(sentence.split())
+        if room >= 0 or not place:
+            caveat(sentence)
+        else:
+            explain(sentence)
+
+
+def explain(*sentences: str, hint: str = "") -> None:
+    """Keep sentences for `--explain`; the `hint` says what they tell, where they are not shown."""
+    closing = _now()
+    closing.said += [sentence for sentence in sentences if sentence and sentence not in closing.said]
+    closing.hint = hint or closing.hint
+
+
+def follow(*steps: str, always: bool = False) -> None:
+    """Keep next steps, such as `Next: genaipa score demo`, for the last line; `always` for a part of the result."""
+    _now().steps.extend((step, always) for step in steps if step)
+
+
+@contextlib.contextmanager
+def closing(general: str, *, explains: bool, quiet: bool, json: bool) -> Iterator[None]:
+    """Print what a command kept, once it is done; `general` explains it where it has no explanation of its own."""
+    if explains and quiet:
+        raise UsageError("--explain asks for more and --quiet for less; leave out one of them.")
+    kept = _Closing(explains, quiet)
+    token = _closing.set(kept)
+    try:
+        try:
+            yield
+        except typer.Exit:
+            _finish(kept, general, json=json)
+            raise
+        _finish(kept, general, json=json)
+    finally:
+        _closing.reset(token)
+
+
+def _finish(kept: _Closing, general: str, *, json: bool) -> None:
+    if json:
+        return
+    steps = [step for step, always in kept.steps if always or not kept.quiet]
+    if kept.said and not kept.explains and not kept.quiet:
+        steps.append(kept.hint)
+    room = 0
+    if sys.stdout.isatty():
+        room = width() or 0
+    line = _GAP.join(steps)
+    for text in [line] if not room or len(line) <= room else steps:
+        if text:
+            show(text, exact=True)
+    if kept.explains:
+        show("\n" + "\n".join(kept.said or [general]))
+
+
+def show_table(made: Table) -> None:
+    """The table with its title above, on stdout; its note is for `--explain`."""
+    show_tables([made])
+
+
+def show_tables(several: Iterable[Table]) -> None:
+    """Each table with its title above, without columns in which there is nothing; their notes are for `--explain`."""
+    from genaipa.reports import render
+
+    for place, made in enumerate(several):
+        show(("\n" if place else "") + made.title)
+        rows, right = made.cells, set(render.numeric(made))
+        heads = render.headings(made)
+        kept = [column for column in range(len(heads)) if not rows or any(row[column] for row in rows)]
+        cells = [[row[column] for column in kept] for row in rows]
+        table([heads[one] for one in kept], cells, right=[kept.index(one) for one in right if one in kept])
+        explain(*re.split(r"(?<=\.) (?=[A-Z`“])", made.note), hint="What the numbers mean: --explain")

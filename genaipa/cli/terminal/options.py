@@ -1,15 +1,26 @@
-"""Options that several commands share. Every flag can also be set as `GENAIPA_<FLAG>` in the environment."""
+"""Options that several commands share, the files that `-o` writes, and `--config`.
+
+Every flag can also be set as `GENAIPA_<FLAG>` in the environment, or in a YAML file whose keys are the flags' names;
+the command line wins. A file that a command writes is there whole or not at all, and overwrites none unasked.
+"""
 
 from __future__ import annotations
 
+import contextlib
 from contextvars import ContextVar
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
 import typer
 
+from genaipa.errors import DataError, UsageError, nearest
+from genaipa.files.atomic import replacing
+
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from genaipa.workspace import Workspace
+
 
 _named: ContextVar[Path | None] = ContextVar("_named", default=None)
 """The workspace that the command line names."""
@@ -60,3 +71,53 @@ def several(values: list[str] | None) -> tuple[str, ...]:
     """Repeated flags and commas alike: `-s a,b -s c` is a, b, c, each once."""
     names = [name.strip() for value in values or () for name in value.split(",")]
     return tuple(dict.fromkeys(name for name in names if name))
+
+
+ForceOption = Annotated[bool, option("--force", help="Overwrite the file if it is there already.")]
+
+
+def check_new(path: Path, *, force: bool) -> None:
+    """A UsageError where a file is there already that nobody asked to overwrite."""
+    if path.exists() and not force:
+        raise UsageError(f"{path} is there already; name another file, or add --force to overwrite it.")
+
+
+@contextlib.contextmanager
+def written(path: Path, *, force: bool) -> Iterator[BinaryIO]:
+    """Open a file that replaces the earlier one once it is whole; a UsageError as `check_new`."""
+    check_new(path, force=force)
+    try:
+        with replacing(path) as file:
+            yield file
+    except OSError as error:
+        raise UsageError(f"{path} can't be written ({error.strerror}).") from None
+
+
+def read_config(path: Path, context: typer.Context) -> dict[str, Any]:
+    """Parameter → value; a DataError for a key that is no flag of the command, or a value that it can't have."""
+    from genaipa.files.strict_yaml import read_yaml
+
+    flags = {opt.removeprefix("--"): p for p in context.command.params for opt in p.opts if opt.startswith("--")}
+    for never in ("config", "help"):
+        flags.pop(never, None)
+    found: dict[str, Any] = {}
+    for key, value in read_yaml(path, dict[str, Any]).items():
+        if key not in flags:
+            raise DataError(path, f"unknown key '{key}'{nearest(key, flags)}")
+        if isinstance(value, dict) or value is None:
+            raise DataError(path, "wants a value or a list of values.", key)
+        parameter = flags[key]
+        several = getattr(parameter, "multiple", False)
+        given = ([str(v) for v in value] if isinstance(value, list) else [str(value)]) if several else value
+        if not several:
+            _check(path, key, value, parameter, context)
+        found[str(parameter.name)] = given
+    return found
+
+
+def _check(path: Path, key: str, value: Any, parameter: Any, context: typer.Context) -> None:
+    """A DataError if the flag can't take the value; otherwise the flag itself would be blamed, which nobody typed."""
+    try:
+        parameter.process_value(context, value)
+    except typer.BadParameter as error:
+        raise DataError(path, f"can't be {value!r} ({error.message.rstrip('.')}).", key) from None

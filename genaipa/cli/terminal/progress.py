@@ -199,7 +199,7 @@ class Lines(Progress):
 
 
 @dataclass(eq=False)
-class Table(Progress):
+class ProgressTable(Progress):
     """A live table of systems and initializations, with the reasons for waiting, and the whole run in the last line."""
 
     _notes: dict[str, str] = field(default_factory=dict, init=False)
@@ -335,7 +335,7 @@ class TerminalObserver(Observer):
             return
         from rich.live import Live
 
-        table = Table(asked, cap)
+        table = ProgressTable(asked, cap)
         with Live(table, console=err(), refresh_per_second=4, transient=True):
             yield table
 

@@ -19,16 +19,16 @@ from genaipa.scoring.agreement import (
     compare_preselected,
     measure,
 )
+from genaipa.ui.answer_view import annotated_of, asked_of, case_of, scores_of
 from genaipa.ui.pages import adjudication
-from genaipa.ui.reading import annotated_of, asked_of, case_of, scores_of
-from genaipa.ui.recalling import words_of
+from genaipa.ui.scoring_session import words_of
 from genaipa.ui.widgets import (
     FOLD,
     PAGES_HERE,
     SHORT,
-    Cell,
     Column,
-    Row,
+    ListCell,
+    ListRow,
     Text,
     heading,
     long_table,
@@ -112,7 +112,7 @@ def _metrics(found: Agreement, rubric: Rubric) -> None:
         "Agreement by metric",
         ["metric", f"Krippendorff's alpha, {CONFIDENCE:.0%} interval", *numbers("equal values", "mean difference")],
         [
-            Row((rubric.names[metric], _alpha(on.alpha), _percent(on.agreement), _number(on.difference)))
+            ListRow((rubric.names[metric], _alpha(on.alpha), _percent(on.agreement), _number(on.difference)))
             for metric, on in found.metrics.items()
         ],
     )
@@ -122,13 +122,13 @@ def _metrics(found: Agreement, rubric: Rubric) -> None:
     )
 
 
-def _alpha(alpha: Alpha) -> Cell:
+def _alpha(alpha: Alpha) -> ListCell:
     if alpha.value is None:
-        return Cell(alpha.reason, tone="quiet")
+        return ListCell(alpha.reason, tone="quiet")
     if alpha.interval is None:
-        return Cell(f"{alpha.value:.2f}{f' ({alpha.reason})' if alpha.reason else ''}", value=alpha.value)
+        return ListCell(f"{alpha.value:.2f}{f' ({alpha.reason})' if alpha.reason else ''}", value=alpha.value)
     low, high = alpha.interval
-    return Cell(f"{alpha.value:.2f}  [{low:.2f}, {high:.2f}]", low=low, value=alpha.value, high=high)
+    return ListCell(f"{alpha.value:.2f}  [{low:.2f}, {high:.2f}]", low=low, value=alpha.value, high=high)
 
 
 def _pairs(found: Agreement, rubric: Rubric) -> None:
@@ -137,9 +137,9 @@ def _pairs(found: Agreement, rubric: Rubric) -> None:
     long_table("agreement pairs", "Pairs of analysts", columns, found.pairs, _pair)
 
 
-def _pair(pair: AnalystPair) -> Row:
+def _pair(pair: AnalystPair) -> ListRow:
     equal = (_percent(metric.agreement) for metric in pair.metrics.values())
-    return Row((" and ".join(pair.analysts), _grey(pair.answers), _number(pair.difference), *equal))
+    return ListRow((" and ".join(pair.analysts), _grey(pair.answers), _number(pair.difference), *equal))
 
 
 def _leanings(found: Agreement, rubric: Rubric) -> None:
@@ -153,10 +153,10 @@ def _leanings(found: Agreement, rubric: Rubric) -> None:
     )
 
 
-def _leaning(leaning: Leaning) -> Row:
+def _leaning(leaning: Leaning) -> ListRow:
     lenient = map(_signed, leaning.lenient.values())
     drift = _signed(leaning.drift)
-    return Row((leaning.analyst, _grey(leaning.answers), _signed(leaning.overall), *lenient, drift))
+    return ListRow((leaning.analyst, _grey(leaning.answers), _signed(leaning.overall), *lenient, drift))
 
 
 def _filled_in(found: Preselected, rubric: Rubric) -> None:
@@ -166,7 +166,7 @@ def _filled_in(found: Preselected, rubric: Rubric) -> None:
     heading("Values that were filled in")
     columns = [*numbers("scores", "answers with both"), *_heads(rubric)]
     differences = map(_signed, found.differences.values())
-    row = Row((f"{found.scores:,}", f"{found.answers:,}", *differences))
+    row = ListRow((f"{found.scores:,}", f"{found.answers:,}", *differences))
     table("agreement filled in", "Values that were filled in", columns, [row])
     st.caption(
         "The mean value of scores that began with filled-in values (a settled case, a suggestion) less that of scores "
@@ -183,7 +183,7 @@ def _filled_in_systems(desk: Desk) -> None:
             for system in {where.system for where in answer.occurrences}:
                 given[system] += 1
                 filled[system] += score.preselected
-    rows = [Row((system, f"{filled[system]:,}", f"{given[system]:,}")) for system in sorted(given)]
+    rows = [ListRow((system, f"{filled[system]:,}", f"{given[system]:,}")) for system in sorted(given)]
     columns = ["system", *numbers("filled in", "scores")]
     table("agreement filled in systems", "Values that were filled in, by system", columns, rows)
 
@@ -242,23 +242,23 @@ def _read(desk: Desk, user: User, digest: str) -> None:
             st.switch_page(there)
 
 
-def _dispute(desk: Desk, dispute: Dispute) -> Row:
+def _dispute(desk: Desk, dispute: Dispute) -> ListRow:
     answer = desk.pool.answers[dispute.answer]
     most = max(desk.rubric.values) - min(desk.rubric.values)
     spread = (_apart(difference, most) for difference in dispute.differences.values())
     settled = dispute.adjudication.analyst if dispute.adjudication else ""
     asked = f"{words_of(desk, dispute.answer)[0]} ({answer.question})"
-    cells: tuple[str | Cell, ...] = (asked, answer.document, ", ".join(dispute.scores), *spread, settled)
-    return Row(cells, id=dispute.answer)
+    cells: tuple[str | ListCell, ...] = (asked, answer.document, ", ".join(dispute.scores), *spread, settled)
+    return ListRow(cells, id=dispute.answer)
 
 
-def _apart(difference: float, most: float) -> Cell:
+def _apart(difference: float, most: float) -> ListCell:
     """Show the distance of two values: red from one end of the scale to the other, grey for not at all."""
-    return Cell(f"{difference:g}", tone="bad" if difference == most else "" if difference else "quiet")
+    return ListCell(f"{difference:g}", tone="bad" if difference == most else "" if difference else "quiet")
 
 
-def _grey(answers: int) -> Cell:
-    return Cell(f"{answers:,}", tone="quiet" if answers < FEW else "")
+def _grey(answers: int) -> ListCell:
+    return ListCell(f"{answers:,}", tone="quiet" if answers < FEW else "")
 
 
 def _percent(share: float | None) -> str:

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from genaipa.judging.name import Judge
-from genaipa.ui.chapter_view import show_chapter
+from genaipa.ui.charts import show_chapter
 from genaipa.ui.results import view_without_ahead
 from genaipa.ui.widgets import Text, noted, notice, page_header, problems, texts
 
 if TYPE_CHECKING:
     from genaipa.scoring.people import User
     from genaipa.ui.desk import Desk
-    from genaipa.ui.results import View
+    from genaipa.ui.results import ResultsView
 
 
 def page(desk: Desk, user: User) -> None:
@@ -43,7 +43,7 @@ def page(desk: Desk, user: User) -> None:
     show_chapter("judges", replace(found.judges, tables=tables), found)
 
 
-def _view(desk: Desk, user: User) -> View | None:
+def _view(desk: Desk, user: User) -> ResultsView | None:
     """The answers that this user can't be asked to score any more, with all scores; None without a run or a judge."""
     if not any(map(Judge.parse, desk.current.analysts("machine"))):
         return None
@@ -51,7 +51,7 @@ def _view(desk: Desk, user: User) -> View | None:
         return view_without_ahead(desk, user)
 
 
-def _left_out(found: View) -> bool:
+def _left_out(found: ResultsView) -> bool:
     """Name the answers in no number, since this user can still be asked to score them; whether there are any."""
     number = len(found.left_out)
     if number:

@@ -17,7 +17,7 @@ from genaipa.runs.folder import ANSWERS, RunFolder
 from genaipa.systems.catalog import resolve
 from genaipa.ui.widgets import (
     FOLD,
-    Row,
+    ListRow,
     Text,
     Tone,
     heading,
@@ -165,7 +165,7 @@ def _chat(workspace: Workspace, folder: RunFolder, manual: ManualRun, chat: Chat
         st.form_submit_button("Keep and go on", type="primary", on_click=take)
     if later:
         with st.expander(f"Next in this chat ({len(later)})"):
-            rows = [Row((after.label, " ".join(after.messages[-1].content.split()))) for _, after in later]
+            rows = [ListRow((after.label, " ".join(after.messages[-1].content.split()))) for _, after in later]
             table("by hand later", "Further messages", ["question", "message"], rows)
 
 

@@ -10,7 +10,7 @@ import streamlit as st
 from genaipa.errors import GenaipaError
 from genaipa.questions.annotations import SAID
 from genaipa.scoring.objections import Status, annotated, exporting, filed, proved, ruling
-from genaipa.ui.widgets import ANY, FOLD, Row, Text, format_time, long_table, notice, texts, told
+from genaipa.ui.widgets import ANY, FOLD, ListRow, Text, format_time, long_table, notice, texts, told
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -99,9 +99,9 @@ def _choose(which: str) -> None:
     st.session_state[_CHOSEN] = which
 
 
-def _row(one: Filed) -> Row:
+def _row(one: Filed) -> ListRow:
     said = one.said
-    return Row((said.document, said.question, one.event.analyst, one.event.time[:10], one.status), one.event.id)
+    return ListRow((said.document, said.question, one.event.analyst, one.event.time[:10], one.status), one.event.id)
 
 
 def _show(case: Case, beside: Sequence[Filed]) -> None:

@@ -16,12 +16,12 @@ from genaipa.runs.conversation import conversation
 from genaipa.runs.finding import open_run
 from genaipa.runs.records import answer_digest
 from genaipa.scoring.assignment import is_asked
-from genaipa.ui.reading import annotated_of, case_of, scores_of
+from genaipa.ui.answer_view import annotated_of, case_of, scores_of
 from genaipa.ui.widgets import (
     ANY,
     FOLD,
-    Cell,
-    Row,
+    ListCell,
+    ListRow,
     Text,
     duration,
     format_time,
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 
 ANSWER = "overview answer"
 """Key of the chosen answer in the session's state."""
-HIDDEN = Cell("hidden", tone="quiet")
+HIDDEN = ListCell("hidden", tone="quiet")
 
 
 @dataclass(frozen=True)
@@ -135,18 +135,18 @@ def _runs(desk: Desk) -> dict[str, RunFolder]:
     return {folder.name: folder for folder in folders}
 
 
-def _run(folder: RunFolder) -> Row:
+def _run(folder: RunFolder) -> ListRow:
     try:
         manifest = folder.manifest()
         tally, _ = _seen(folder)
     except GenaipaError as error:
-        return Row((folder.name, Cell(told(error), tone="bad"), "", "", "", "", ""))
+        return ListRow((folder.name, ListCell(told(error), tone="bad"), "", "", "", "", ""))
     totals = tally.totals()
     state = folder.status(manifest, missing=totals.kept < totals.planned)
     share = totals.kept / totals.planned if totals.planned else 1.0
-    failed = Cell(f"{totals.failed:,}", tone="bad" if totals.failed else "quiet")
+    failed = ListCell(f"{totals.failed:,}", tone="bad" if totals.failed else "quiet")
     about = (folder.name, state, ", ".join(manifest.spec.systems), manifest.documents_in_words)
-    return Row((*about, Cell(f"{totals.kept:,}", share=share), f"{totals.planned:,}", failed))
+    return ListRow((*about, ListCell(f"{totals.kept:,}", share=share), f"{totals.planned:,}", failed))
 
 
 def _seen(folder: RunFolder) -> tuple[Tally, dict[str, int]]:
@@ -172,13 +172,13 @@ def _analysts(desk: Desk, runs: dict[str, RunFolder]) -> None:
     st.caption(f"{in_all(desk, works)} {_cost_of_runs(runs)}")
 
 
-def _analyst(desk: Desk, work: Workload) -> Row:
+def _analyst(desk: Desk, work: Workload) -> ListRow:
     latest = max((event.time for event in desk.current.history(work.analyst)), default="-")
     left = (f"{work.left:,}", lasting(work.ahead))
     rate = desk.people.rate
     costs = () if rate is None else (price(work.spent, rate), price(work.ahead, rate))
     times = (duration(work.each), lasting(work.spent), *left)
-    return Row((work.analyst, f"{work.scored:,}", *times, *costs, format_time(latest)))
+    return ListRow((work.analyst, f"{work.scored:,}", *times, *costs, format_time(latest)))
 
 
 def _cost_of_runs(runs: dict[str, RunFolder]) -> str:
@@ -261,8 +261,8 @@ def _found(desk: Desk, visible: Visibility, runs: list[str]) -> list[PooledAnswe
     return listed
 
 
-def _answer(desk: Desk, visible: Visibility, answer: PooledAnswer) -> Row:
-    whose: tuple[str | Cell, ...] = (HIDDEN, HIDDEN, HIDDEN)
+def _answer(desk: Desk, visible: Visibility, answer: PooledAnswer) -> ListRow:
+    whose: tuple[str | ListCell, ...] = (HIDDEN, HIDDEN, HIDDEN)
     if visible.system(answer.digest):
         places = answer.occurrences
         whose = (
@@ -273,7 +273,7 @@ def _answer(desk: Desk, visible: Visibility, answer: PooledAnswer) -> Row:
     given = len(desk.current.scores(answer.digest))
     asked = is_asked(desk.queue.plan, answer.digest)
     scores = f"{given} of {desk.queue.wanted(answer.digest)}" if asked else f"{given}, not in the wave"
-    return Row((answer.question, answer.wording, answer.document, answer.status, scores, *whose), id=answer.digest)
+    return ListRow((answer.question, answer.wording, answer.document, answer.status, scores, *whose), id=answer.digest)
 
 
 def _listed(names: Iterable[str]) -> str:
@@ -329,7 +329,7 @@ def _record(folder: RunFolder, where: Occurrence) -> Record:
     return record
 
 
-def _facts(where: Occurrence, record: Record) -> list[Row]:
+def _facts(where: Occurrence, record: Record) -> list[ListRow]:
     usage = record.usage
     facts = {
         "run": where.run,
@@ -339,7 +339,7 @@ def _facts(where: Occurrence, record: Record) -> list[Row]:
         "time": f"{format_time(record.started)} UTC, {record.seconds:g} s, attempts: {record.attempts}",
         "tokens": f"{usage.input:,} in ({usage.cached:,} cached), {usage.output:,} out" if usage else "",
     }
-    return [Row((Cell(name, tone="quiet"), fact)) for name, fact in facts.items() if fact]
+    return [ListRow((ListCell(name, tone="quiet"), fact)) for name, fact in facts.items() if fact]
 
 
 def _before(visible: Visibility, answer: PooledAnswer, messages: Sequence[Message]) -> tuple[list[Text], list[str]]:

@@ -17,14 +17,24 @@ from genaipa.reports.tidy import plain_texts
 from genaipa.runs.experiments import experiment_of
 from genaipa.scoring.rubric import shown
 from genaipa.ui import charts, heatmap
-from genaipa.ui.chapter_view import readable, show_chapter
-from genaipa.ui.reading import annotated_of, asked_of, case_of, scores_of
-from genaipa.ui.results import AnswerScores, Choice, ResultsCache, Rows, ScoreFilter, Snapshot, View, cache_of, view
+from genaipa.ui.answer_view import annotated_of, asked_of, case_of, scores_of
+from genaipa.ui.charts import readable, show_chapter
+from genaipa.ui.results import (
+    AnswerScores,
+    ResultsCache,
+    ResultsChoice,
+    ResultsSnapshot,
+    ResultsView,
+    Rows,
+    ScoreFilter,
+    cache_of,
+    view,
+)
 from genaipa.ui.widgets import (
     ANY,
     FOLD,
-    Cell,
-    Row,
+    ListCell,
+    ListRow,
     Text,
     heading,
     long_table,
@@ -80,7 +90,7 @@ def page(desk: Desk, user: User) -> None:
     _report(desk, user, found)
 
 
-def _snapshot(desk: Desk, cache: ResultsCache) -> Snapshot | None:
+def _snapshot(desk: Desk, cache: ResultsCache) -> ResultsSnapshot | None:
     """The runs and scores as they were when somebody last came to this page, or asked for newer ones."""
     # The boxes' values are there as long as one stays on the page.
     arrived = "results system" not in st.session_state
@@ -96,7 +106,7 @@ def _snapshot(desk: Desk, cache: ResultsCache) -> Snapshot | None:
 # -- what is chosen --
 
 
-def _choice(snapshot: Snapshot) -> Choice:
+def _choice(snapshot: ResultsSnapshot) -> ResultsChoice:
     boxes = st.columns(5)
     system = boxes[0].selectbox("System", [ANY, *snapshot.names("system")], key="results system")
     experiment = boxes[1].selectbox("Experiment", [ANY, *snapshot.names("experiment")], key="results experiment")
@@ -110,10 +120,10 @@ def _choice(snapshot: Snapshot) -> Choice:
     excluded = False
     if (snapshot.frame["excluded"] != "").any():
         excluded = st.toggle("Include answers that the audit excludes", key="results excluded")
-    return Choice(system, experiment, document, questions, scores, excluded)
+    return ResultsChoice(system, experiment, document, questions, scores, excluded)
 
 
-def _left_out(desk: Desk, user: User, found: View) -> None:
+def _left_out(desk: Desk, user: User, found: ResultsView) -> None:
     """Name the results hidden from this user, and let them choose to see them."""
     scored = found.left_out
     if not scored:
@@ -138,7 +148,7 @@ def _left_out(desk: Desk, user: User, found: View) -> None:
 # -- the systems --
 
 
-def _board(found: View) -> None:
+def _board(found: ResultsView) -> None:
     heading("Systems")
     board = found.board
     if not board:
@@ -148,7 +158,7 @@ def _board(found: View) -> None:
     sure = [f"{LEVEL:.0%} interval for these documents", "for policies like these"]
     columns = ["system", *numbers(board.headings["m_all10"]), *sure, *numbers(*experiments, "answers"), "scored by"]
     rows = [
-        Row(
+        ListRow(
             (
                 str(row["system"]),
                 board.written("m_all10", row["m_all10"]),
@@ -165,7 +175,7 @@ def _board(found: View) -> None:
     texts("results board note", [noted("", board.note)])
 
 
-def _estimates(found: View) -> None:
+def _estimates(found: ResultsView) -> None:
     """Show the study's lead what people and judge say together: M_all of each system and experiment."""
     made, forecasts = found.estimates
     if not made:
@@ -178,7 +188,7 @@ def _estimates(found: View) -> None:
         sure = (f"{written[name]} [{written[low]}, {written[high]}]" for name, (low, high) in ends.items())
         means = (said if written[name] else "-" for name, said in zip(ends, sure, strict=True))
         worth = (written["n_eff"] or "-", written["hours"] or "-")
-        rows.append(Row((row["system"], row["experiment"], row["scored"], *means, *worth, row["why"])))
+        rows.append(ListRow((row["system"], row["experiment"], row["scored"], *means, *worth, row["why"])))
     heads = [made.headings[name] for name in ("people", "mean", "n_eff", "hours", "why")]
     columns = ["system", "experiment", "scored by", *numbers(*heads[:-1]), heads[-1]]
     table("results people and judge", "Averages of M_all from people and judge, for these documents", columns, rows)
@@ -189,20 +199,20 @@ def _estimates(found: View) -> None:
     texts("results people and judge notes", [*notes, noted("", made.note)])
 
 
-def _interval(board: Table, row: heatmap.Line, low: str, high: str) -> Cell:
+def _interval(board: Table, row: heatmap.Line, low: str, high: str) -> ListCell:
     value, scale = row["m_all10"], (10.0, 100.0)
     if board.written(low, row[low]):
         written = f"[{board.written(low, row[low])}, {board.written(high, row[high])}]"
-        return Cell(written, low=row[low], value=value, high=row[high], scale=scale)
+        return ListCell(written, low=row[low], value=value, high=row[high], scale=scale)
     few = low == "policies_low" and row["documents"] < LEAST_DOCUMENTS
-    return Cell(f"{number(row['documents'], 'document')}: too few" if few else "-", tone="quiet")
+    return ListCell(f"{number(row['documents'], 'document')}: too few" if few else "-", tone="quiet")
 
 
 # -- the heat map --
 
 
 @st.fragment
-def _by_metric(desk: Desk, user: User, found: View) -> None:
+def _by_metric(desk: Desk, user: User, found: ResultsView) -> None:
     """The heat map of one experiment with the box plots beneath it; between them the answers behind a cell."""
     heading("By question and metric")
     experiments = [str(name) for name in found.questions.data["experiment"].unique()]
@@ -227,7 +237,7 @@ def _by_metric(desk: Desk, user: User, found: View) -> None:
 # -- the answers behind a cell --
 
 
-def _behind(desk: Desk, user: User, found: View, place: heatmap.HeatmapCell, line: heatmap.Line) -> None:
+def _behind(desk: Desk, user: User, found: ResultsView, place: heatmap.HeatmapCell, line: heatmap.Line) -> None:
     """The answers whose scores a cell is a mean of, and one of them to read."""
     heading("Behind the cell")
     value = line[place.column]
@@ -276,10 +286,10 @@ def _two(column: str) -> list[str]:
     return list(dict.fromkeys((column, "m_all")))
 
 
-def _answer(desk: Desk, answer: AnswerScores, place: heatmap.HeatmapCell) -> Row:
+def _answer(desk: Desk, answer: AnswerScores, place: heatmap.HeatmapCell) -> ListRow:
     """An answer, or a published score, with its averages and each analyst's values."""
     published = answer["unit"] == "table"
-    cells: list[str | Cell] = [answer["document"] or "mean over documents"]
+    cells: list[str | ListCell] = [answer["document"] or "mean over documents"]
     cells += [answer["question"]] if place.rows == "category" else []
     cells += ["" if published else f"{answer['wording']}, {answer['repetition']}"]
     cells += ["published score" if published else answer["status"]]
@@ -287,10 +297,10 @@ def _answer(desk: Desk, answer: AnswerScores, place: heatmap.HeatmapCell) -> Row
         values = [row[column] for row in answer.counted]
         cells += [heatmap.written(column, fmean(values)) if values else ""]
     given = [_given(row, place.column) for row in answer.scores]
-    cells += ["\n".join(given) or Cell("not scored", tone="quiet")]
+    cells += ["\n".join(given) or ListCell("not scored", tone="quiet")]
     why = {"left out": answer["excluded"], "in doubt": answer["doubt"]}
-    cells += [Cell(next((f"{said}: {reason}" for said, reason in why.items() if reason), ""), tone="quiet")]
-    return Row(tuple(cells), id=answer["answer"] if answer["answer"] in desk.pool.answers else "")
+    cells += [ListCell(next((f"{said}: {reason}" for said, reason in why.items() if reason), ""), tone="quiet")]
+    return ListRow(tuple(cells), id=answer["answer"] if answer["answer"] in desk.pool.answers else "")
 
 
 def _given(row: heatmap.Line, column: str) -> str:
@@ -357,7 +367,7 @@ def _beside(desk: Desk, user: User, digest: str, named: str) -> Text:
 # -- the rest of the report --
 
 
-def _report(desk: Desk, user: User, found: View) -> None:
+def _report(desk: Desk, user: User, found: ResultsView) -> None:
     heading("The rest of the report")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         wanted = st.toggle("Compute every table and figure of the report for this selection", key="results report")

@@ -9,13 +9,22 @@ from msgspec.structs import asdict, replace
 
 from genaipa.errors import GenaipaError
 from genaipa.scoring.events import Draft
-from genaipa.ui import objecting, pinning
 from genaipa.ui.answer_view import comparison, metric_in_words
 from genaipa.ui.components import component
-from genaipa.ui.progress_line import progress_line
-from genaipa.ui.recalling import recalled
-from genaipa.ui.scoring_session import OpenAnswer, ScoringSession, current_session, open_answer, prepared
+from genaipa.ui.scoring_session import (
+    OpenAnswer,
+    ScoringSession,
+    current_session,
+    objection_on_screen,
+    open_answer,
+    pin_on_screen,
+    prepared,
+    recalled,
+    take_objection,
+    take_pin,
+)
 from genaipa.ui.widgets import as_sentence, told, unseen_header
+from genaipa.ui.workload import progress_line
 
 if TYPE_CHECKING:
     from genaipa.scoring.people import User
@@ -120,7 +129,7 @@ def _compared_last(desk: Desk, user: User, session: ScoringSession) -> OpenAnswe
 
 def _on_screen(desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer) -> dict[str, dict[str, Any]]:
     ready = prepared(desk, opened.answer)
-    pin = pinning.on_screen(desk, user, ready.case)
+    pin = pin_on_screen(desk, user, ready.case)
     opened.pinned = opened.pinned or pin is not None
     turn = {
         "id": opened.id,
@@ -134,7 +143,7 @@ def _on_screen(desk: Desk, user: User, session: ScoringSession, opened: OpenAnsw
             "skip": True,
             "undo": desk.queue.last(user.name) is not None,
         },
-        "objection": objecting.on_screen(desk, user.name, ready.case, opened.objection),
+        "objection": objection_on_screen(desk, user.name, ready.case, opened.objection),
         "pin": pin,
         "preselect": session.preselect,
         "proposal": opened.proposal
@@ -316,12 +325,12 @@ def _preselect(desk: Desk, user: User, session: ScoringSession, opened: OpenAnsw
 
 def _object(desk: Desk, user: User, _: ScoringSession, opened: OpenAnswer, sent: dict[str, Any]) -> None:
     _keep_if_changed(desk, user, opened, sent)
-    opened.objection = objecting.take(desk, user.name, prepared(desk, opened.answer).case, sent["objection"])
+    opened.objection = take_objection(desk, user.name, prepared(desk, opened.answer).case, sent["objection"])
 
 
 def _pin(desk: Desk, user: User, _: ScoringSession, opened: OpenAnswer, sent: dict[str, Any]) -> None:
     _keep_if_changed(desk, user, opened, sent)
-    pinning.take(desk, user, prepared(desk, opened.answer).case, sent["pin"])
+    take_pin(desk, user, prepared(desk, opened.answer).case, sent["pin"])
 
 
 def _compared(desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer, _sent: dict[str, Any]) -> None:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from genaipa.scoring.people import User
     from genaipa.ui.desk import Desk
-    from genaipa.ui.results import View
+    from genaipa.ui.results import ResultsView
 
 _NAMED = 4
 """Analysts who are named in a sentence."""
@@ -146,7 +146,7 @@ def _what_to_discuss(desk: Desk, user: User) -> Said:
     return Said("What to discuss?", said, "adjudicate")
 
 
-def _view(desk: Desk, user: User) -> View | None:
+def _view(desk: Desk, user: User) -> ResultsView | None:
     """The report's numbers on the answers that this user can't be asked to score any more."""
     if why_no_results() or not desk.current.all_scores():
         return None
@@ -156,7 +156,7 @@ def _view(desk: Desk, user: User) -> View | None:
         return view_without_ahead(desk, user)
 
 
-def _is_the_judge_good(desk: Desk, found: View | None) -> Said:
+def _is_the_judge_good(desk: Desk, found: ResultsView | None) -> Said:
     question = "Is the judge good?"
     if not any(map(Judge.parse, desk.current.analysts("machine"))):
         return Said(question, "No judge has scored an answer here.")
@@ -168,7 +168,7 @@ def _is_the_judge_good(desk: Desk, found: View | None) -> Said:
     return Said(question, "\n".join(lines), "judges")
 
 
-def _when_to_stop(desk: Desk, found: View | None) -> Said:
+def _when_to_stop(desk: Desk, found: ResultsView | None) -> Said:
     """Say how sure the least sure average is, and how many more answers would make it as sure as wanted.
 
     From people alone: an interval is narrower by the root of the number of answers. The system is not named, since

@@ -50,7 +50,7 @@ class _Head(msgspec.Struct, gc=False):
     prompts: str = ""
 
 
-class Cell(msgspec.Struct, frozen=True, gc=False):
+class ViewCell(msgspec.Struct, frozen=True, gc=False):
     """One answer: the number of its run, its place there, its outcome and its digest."""
 
     run: int
@@ -64,7 +64,7 @@ Key = tuple[str, str, str, str, int, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Scores:
+class ShownScores:
     """Scores of one answer: M_all (10 to 100) by people and by judges, how many gave it, and people's mean values."""
 
     people: float | None = None
@@ -75,7 +75,7 @@ class Scores:
 
 
 @dataclass(frozen=True)
-class Choice:
+class ViewChoice:
     """The part of an index that is shown; an empty field chooses everything."""
 
     systems: tuple[str, ...] = ()
@@ -86,7 +86,7 @@ class Choice:
     score: str = ""
 
 
-NO_SCORES = Scores()
+NO_SCORES = ShownScores()
 OUTCOMES = ("answered", "refused", "truncated", "failed")
 BY_SCORE = {
     "scored": "scored by people",
@@ -135,10 +135,10 @@ class Index:
             self._score()
             self._note_places()
 
-    def _found(self) -> dict[Key, dict[str, Cell]]:
+    def _found(self) -> dict[Key, dict[str, ViewCell]]:
         """The latest answer of each key, by what the answers of a row have in common and by column."""
         names, damaged = self._names(), 0
-        found: dict[Key, dict[str, Cell]] = {}
+        found: dict[Key, dict[str, ViewCell]] = {}
         decode = msgspec.json.Decoder(_Head).decode
         for number, source in enumerate(self.sources):
             narrowed = bool(source.only) or set(source.systems) != set(source.manifest.spec.systems)
@@ -158,7 +158,7 @@ class Index:
                 cells = found.get(key)
                 if cells is None:
                     cells = found[key] = {}
-                cells[names[number, head.system]] = Cell(number, place, intern(head.status), head.digest)
+                cells[names[number, head.system]] = ViewCell(number, place, intern(head.status), head.digest)
         if damaged:
             self.problems.append(f"Lines that can't be read: {damaged:,}. What they are says: genaipa validate --data")
         return found
@@ -172,7 +172,7 @@ class Index:
             for system in source.manifest.spec.systems
         }
 
-    def _order(self, found: dict[Key, dict[str, Cell]]) -> None:
+    def _order(self, found: dict[Key, dict[str, ViewCell]]) -> None:
         """Put the rows in the order of documents and of their question sets."""
         known: dict[str, str] = {}
         documents = list(dict.fromkeys(name for one in self.inputs for name in one.manifest.documents))
@@ -193,7 +193,7 @@ class Index:
 
     def _score(self) -> None:
         """Take the scores in effect from the store, if there is one."""
-        self.scores: dict[str, Scores] = {}
+        self.scores: dict[str, ShownScores] = {}
         events: list[Event] = []
         try:
             with existing_store(self.workspace) as store:
@@ -205,19 +205,19 @@ class Index:
             if event.kind in VALUED and event.values is not None:
                 by_answer.setdefault(event.answer, []).append(event)
         # Equal values are one object, so that there are few sums however many scores there are.
-        known: dict[tuple[tuple[str, str, int], ...], Scores] = {}
+        known: dict[tuple[tuple[str, str, int], ...], ShownScores] = {}
         for answer, given in by_answer.items():
             same = tuple((event.kind, event.scorer, id(event.values)) for event in given)
             if same not in known:
                 known[same] = self._summed_up(given)
             self.scores[answer] = known[same]
 
-    def _summed_up(self, given: list[Event]) -> Scores:
+    def _summed_up(self, given: list[Event]) -> ShownScores:
         judges = [event.values for event in given if event.scorer == "machine" and event.values]
         decided = [event.values for event in given if event.kind == "adjudication" and event.values]
         people = decided[-1:] or [event.values for event in given if event.scorer == "human" and event.values]
         overall, judged = (_mean([self.rubric.m_all(values) for values in those]) for those in (people, judges))
-        return Scores(
+        return ShownScores(
             people=None if overall is None else 10 * overall,
             analysts=len(people),
             judges=None if judged is None else 10 * judged,
@@ -251,11 +251,11 @@ class Index:
         self.experiments = sorted(name for what, name in of_rows if what == "experiment")
         self.systems = [name for name in dict.fromkeys(self._names().values()) if (name, "") in of_cells]
 
-    def scores_of(self, cell: Cell) -> Scores:
+    def scores_of(self, cell: ViewCell) -> ShownScores:
         """The scores of an answer."""
         return self.scores.get(cell.digest, NO_SCORES)
 
-    def chosen(self, choice: Choice) -> list[int]:
+    def chosen(self, choice: ViewChoice) -> list[int]:
         """The places of the rows in which an answer of the chosen systems is like that."""
         named = {"document": choice.document, "question": choice.question, "experiment": choice.experiment}
         narrowed = [self._of_rows.get((what, name), set()) for what, name in named.items() if name]
@@ -270,7 +270,7 @@ class Index:
         found = sorted(set.intersection(*narrowed))
         return self._apart(found, choice) if choice.score == "apart" else found
 
-    def _apart(self, places: list[int], choice: Choice) -> list[int]:
+    def _apart(self, places: list[int], choice: ViewChoice) -> list[int]:
         """The places at which people's scores of the chosen systems are far apart."""
         names = choice.systems or tuple(self.systems)
         scored = [place for name in names for place in self._of_cells.get((name, "scored"), ())]
@@ -285,7 +285,7 @@ class Index:
                 found.append(place)
         return found
 
-    def record(self, cell: Cell) -> Record | None:
+    def record(self, cell: ViewCell) -> Record | None:
         """The record of an answer; None if it is not there any more."""
         with contextlib.suppress(OSError, GenaipaError, IndexError, *DAMAGE):
             return self.sources[cell.run].folder.records_at([cell.place])[0]

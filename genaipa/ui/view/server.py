@@ -1,4 +1,7 @@
-"""Server of the view: pages by GET alone, for whoever has the token, on this machine."""
+"""Server of the view: pages by GET alone, for whoever has the token, on this machine.
+
+Marked on them is what one answer says and none of the others beside it does: words, numbers and sections of its own.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ import secrets
 import socket
 from http import HTTPStatus
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from urllib.parse import urlencode, urlsplit
 
 import jinja2
@@ -17,18 +20,18 @@ from starlette.responses import HTMLResponse, PlainTextResponse, RedirectRespons
 from starlette.routing import Route
 
 from genaipa.errors import command
-from genaipa.ui.view.differences import marked
-from genaipa.ui.view.index import BY_SCORE, NO_SCORES, OUTCOMES, Choice
+from genaipa.ui.view.index import BY_SCORE, NO_SCORES, OUTCOMES, ViewChoice
 from genaipa.workspace import elsewhere
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from starlette.datastructures import QueryParams
     from starlette.requests import Request
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-    from genaipa.ui.view.index import Cell, Index, Key
+    from genaipa.ui.view.index import Index, Key, ViewCell
+
 
 HOST = "127.0.0.1"
 _HERE = Path(__file__).parent
@@ -50,7 +53,7 @@ _HEADERS = {
 }
 
 
-class View:
+class ViewPages:
     """The view of one index, on a socket of its own; `url` has the token that opens it."""
 
     def __init__(self, index: Index, port: int = 0) -> None:
@@ -114,7 +117,7 @@ class View:
             "score": command("genaipa", "score", *index.runs, *elsewhere(index.workspace.home)),
         }
 
-    def _row(self, key: Key, answers: dict[str, Cell], systems: tuple[str, ...], *, plain: bool) -> dict[str, Any]:
+    def _row(self, key: Key, answers: dict[str, ViewCell], systems: tuple[str, ...], *, plain: bool) -> dict[str, Any]:
         cells = [answers.get(name) for name in systems]
         records = [self.index.record(cell) if cell else None for cell in cells]
         replies = [(record.reply or "")[:_LONGEST] if record else "" for record in records]
@@ -148,13 +151,13 @@ class View:
         }
 
 
-def choice_of(index: Index, asked: QueryParams) -> Choice:
+def choice_of(index: Index, asked: QueryParams) -> ViewChoice:
     """The choice that an address makes; what it names and is not there chooses nothing."""
 
     def one_of(name: str, known: Any) -> str:
         return value if (value := asked.get(name, "")) in known else ""
 
-    return Choice(
+    return ViewChoice(
         systems=tuple(name for name in index.systems if name in asked.getlist("system")),
         document=one_of("document", index.documents),
         question=one_of("question", index.questions),
@@ -227,3 +230,65 @@ class _Gate:
 
     def _is(self, given: str | None) -> bool:
         return given is not None and secrets.compare_digest(given.encode(), self.token.encode())
+
+
+# A section or a number is one word, so that 6.4 differs from 6.5 as a whole.
+_WORD = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_]+(?:['\u2019-][^\W\d_]+)*")
+_LEAST = 4
+"""Letters from which on a word can tell two answers apart; shorter ones are mostly grammar."""
+_GRAMMAR = """
+about above after also been before being both could does down each from have having here into itself just like many more
+most much only other over same should some such than that their them then there these they this those through under upon
+very were what when where which while will with within without would your yours
+"""
+_COMMON = frozenset(_GRAMMAR.split())
+_NO = frozenset({"no", "not", "never", "nor", "yes"})
+"""Short words that turn an answer round."""
+
+
+class Piece(NamedTuple):
+    """A stretch of an answer; `kind` is empty where others say it, too."""
+
+    text: str
+    kind: Literal["", "word", "number"]
+
+
+def marked(texts: Sequence[str]) -> list[list[Piece]]:
+    """Each text in pieces, with what it alone says marked; nothing is marked in a text that stands alone.
+
+    >>> marked(["Kept for 90 days.", "Kept for 30 days."])[0]
+    [Piece(text='Kept for ', kind=''), Piece(text='90', kind='number'), Piece(text=' days.', kind='')]
+    """
+    said = [{_plain(found[0]) for found in _WORD.finditer(text)} for text in texts]
+    several = sum(bool(text) for text in texts) > 1
+    return [
+        _pieces(text, frozenset().union(*(words for other, words in enumerate(said) if other != number)))
+        if several
+        else [Piece(text, "")]
+        for number, text in enumerate(texts)
+    ]
+
+
+def _plain(word: str) -> str:
+    """A word without what grammar adds to it."""
+    word = word.casefold().replace("\u2019", "'").removesuffix("'s")
+    return word.removesuffix("s") if len(word) >= _LEAST else word
+
+
+def _pieces(text: str, others: frozenset[str]) -> list[Piece]:
+    pieces: list[Piece] = []
+    done = 0
+    for found in _WORD.finditer(text):
+        word = _plain(found[0])
+        is_number = word[0].isdigit()
+        counts = is_number or word in _NO or (len(word) >= _LEAST and word not in _COMMON)
+        if word in others or not counts:
+            continue
+        kind: Literal["word", "number"] = "number" if is_number or word in _NO else "word"
+        between = text[done : found.start()]
+        if pieces and pieces[-1].kind == kind == "word" and between == " ":
+            pieces[-1] = Piece(f"{pieces[-1].text} {found[0]}", kind)
+        else:
+            pieces += [*([Piece(between, "")] if between else []), Piece(found[0], kind)]
+        done = found.end()
+    return [*pieces, Piece(text[done:], "")] if done < len(text) or not pieces else pieces

@@ -1,8 +1,7 @@
-"""Standard output and standard error, made fit for any text."""
+"""The process: its standard streams, made fit for any text, and its environment, with the nearest `.env` in it."""
 
 from __future__ import annotations
 
-import codecs
 import contextlib
 import errno
 import io
@@ -11,26 +10,20 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from genaipa.cli.terminal.console import say
 from genaipa.errors import GenaipaError
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
-_SIMILAR = str.maketrans(
-    "\u2500\u2212\u2013\u2014\u2026\u2192\u00d7\u00b7\u2022\u2018\u2019\u201c\u201d\u03b1\u2265\u2264",
-    "----.>x-*''\"\"a><",
-)
-"""Lines, dashes, quotation marks and signs of mathematics, as ASCII has them in one column."""
 
-
-def prepare() -> None:
+def prepare_streams() -> None:
     """Make any text printable, in any encoding; end the process where nothing can be printed."""
     if sys.stderr is None:
         sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - for as long as the process lives
     if sys.stdout is None:
         sys.stderr.write("genaipa: standard output is closed; send it to a file or to /dev/null.\n")
         sys.exit(1)
-    codecs.register_error("genaipa", _similar)
     if not sys.stdout.isatty():
         with contextlib.suppress(io.UnsupportedOperation):  # a stream in memory, which never fills up
             file = io.BufferedWriter(_Output(sys.stdout.fileno(), "w", closefd=False))
@@ -38,7 +31,7 @@ def prepare() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             # A reply may hold any character; a terminal that can't show it must not end the run.
-            stream.reconfigure(errors="genaipa")
+            stream.reconfigure(errors="replace")
 
 
 class _Output(io.FileIO):
@@ -57,9 +50,34 @@ class _Output(io.FileIO):
             ) from None
 
 
-def _similar(error: UnicodeError) -> tuple[str, int]:
-    """For characters that the terminal's encoding lacks, similar ones that are as wide; `?` for the others."""
-    if not isinstance(error, UnicodeEncodeError):
-        raise error
-    text = error.object[error.start : error.end].translate(_SIMILAR)
-    return "".join(c if c.isascii() else "?" for c in text), error.end
+def load_dotenv() -> None:
+    """Read the nearest `.env` into the environment, without replacing what is set."""
+    here = Path.cwd()
+    for folder in (here, *here.parents):
+        path = folder / ".env"
+        if path.is_file():
+            import io
+
+            import dotenv
+
+            from genaipa.files.strict_yaml import read_text
+
+            text = read_text(path)
+            _say_unread(path, text)
+            for name, value in dotenv.dotenv_values(stream=io.StringIO(text)).items():
+                if value is not None:
+                    os.environ.setdefault(name, value)
+            return
+
+
+def _say_unread(path: Path, text: str) -> None:
+    """Say which lines are passed over, in our words instead of the library's."""
+    import io
+    import logging
+
+    from dotenv.parser import parse_stream
+
+    logging.getLogger("dotenv.main").setLevel(logging.ERROR)
+    for binding in parse_stream(io.StringIO(text)):
+        if binding.error:
+            say(f"{path}: line {binding.original.line} is not NAME=value, and is passed over.")
