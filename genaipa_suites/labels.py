@@ -83,12 +83,14 @@ class LabelSuite(Suite):
     def __init_subclass__(
         cls,
         *,
-        labels: Mapping[Any, str] | Sequence[str],
+        labels: Mapping[Any, str] | Sequence[str] = (),
         many: bool = False,
         field: str = "",
         things: str = "items",
     ) -> None:
         super().__init_subclass__()
+        if not labels:
+            return  # another form of a suite that has them
         cls.labels = labels if isinstance(labels, Mapping) else {label: label for label in labels}
         cls.many, cls.field = many, field or ("labels" if many else "label")
         cls.error_kinds = tuple(cls.mistakes.values())

@@ -34,6 +34,10 @@ class Opposites(LabelSuite, labels=("cold", "dry", "new"), field="word"):
     def load(self, split):
         pairs = (("hot", "cold"), ("wet", "dry"), ("old", "new"))
         return Material(tuple(Item(word, {"text": word}, other, cluster=word) for word, other in pairs))
+
+
+class Headless(Opposites):
+    head = None
 """
 
 
@@ -76,3 +80,12 @@ def test_a_suite_that_a_package_brings(genaipa: Cli, module: str, monkeypatch: p
     for name, said in (("opposites:Item", "it is no Suite"), ("opposites:No", "the module has no 'No'")):
         refused = genaipa("run", "-s", "scripted/say.yaml", "--suite", name)
         assert (refused.code, said in refused.err) == (2, True), refused.err
+
+
+def test_a_suite_without_a_head_is_for_no_encoder(genaipa: Cli, module: str) -> None:
+    """An encoder that is asked of it is refused in a sentence; one that inherits its labels has a head of their own."""
+    write("prompts/opposites.Headless-1.jinja", "The opposite of {{ text }}?")
+    asked = ("run", "-s", "encoder/x", "--dry-run", "--suite")
+    refused = genaipa(*asked, "opposites:Headless")
+    assert (refused.code, "can't be fine-tuned for opposites:Headless" in refused.err) == (2, True), refused.err
+    assert genaipa(*asked, module).code == 0
