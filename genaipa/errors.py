@@ -50,11 +50,11 @@ class GenaipaError(Exception):
 
 
 class StoreError(GenaipaError):
-    """The database of scores can't be used; `told` says so to whoever is not to read where it is."""
+    """The database of scores can't be used; `for_analysts` says so without its place."""
 
-    def __init__(self, message: str, told: str) -> None:
+    def __init__(self, message: str, for_analysts: str) -> None:
         super().__init__(message)
-        self.told = told
+        self.for_analysts = for_analysts
 
 
 class UsageError(GenaipaError):

@@ -190,8 +190,8 @@ def failure(error: Exception, engine: Engine, name: str) -> GenaipaError:
     if engine.dialect.name == "sqlite":
         remedy = next((remedy for phrase, remedy in _REMEDIES.items() if phrase in reason), "")
     why = next((f": {why}" for phrase, why in _WHY.items() if phrase in reason), "")
-    told = f"the scores can't be reached{why}. The desk's terminal shows more."
-    return StoreError(f"{name} can't be used ({reason}){'; ' + remedy if remedy else '.'}", told)
+    for_analysts = f"the scores can't be reached{why}. The desk's terminal shows more."
+    return StoreError(f"{name} can't be used ({reason}){'; ' + remedy if remedy else '.'}", for_analysts)
 
 
 if TYPE_CHECKING:

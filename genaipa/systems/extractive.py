@@ -104,14 +104,14 @@ class ExtractiveSystem(BuiltinSystem):
         """Quote, summarise or acknowledge, as the last message asks; equal messages get equal replies."""
         last = messages[-1]
         if last.purpose in {"introduction", "part"}:
-            return _said(READY)
+            return _reply(READY)
         shown = "".join(message.carries for message in messages if message.purpose in {"introduction", "part"})
         if last.purpose == "summary-request":
-            return _said(summarise(shown))
-        return _said(answer(shown, _without_names(last.carries or last.content, messages)))
+            return _reply(summarise(shown))
+        return _reply(answer(shown, _without_names(last.carries or last.content, messages)))
 
 
-def _said(text: str) -> Reply:
+def _reply(text: str) -> Reply:
     return Reply(text, model=MODEL)
 
 

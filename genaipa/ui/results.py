@@ -314,14 +314,16 @@ class ResultsView:
             self._lines[line] = _behind(frame[here & ~self._unlisted])
         return self._lines[line]
 
-    def told(self, experiment: str = ANY) -> list[str]:
+    def exposing(self, experiment: str = ANY) -> list[str]:
         """The answers whose scores the numbers give away: each one of few behind a number."""
         return (
-            self._told.get(experiment, []) if experiment != ANY else [a for some in self._told.values() for a in some]
+            self._exposing.get(experiment, [])
+            if experiment != ANY
+            else [a for some in self._exposing.values() for a in some]
         )
 
     @cached_property
-    def _told(self) -> dict[str, list[str]]:
+    def _exposing(self) -> dict[str, list[str]]:
         counted = self.frame[self.frame["counted"] & (self.frame["unit"] == "answer")]
         single = counted.drop_duplicates(["run", "key"])[[*_CELL, "answer"]]
         few = single[single.groupby(_CELL, observed=True)["answer"].transform("size") < FEW]

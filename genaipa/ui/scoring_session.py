@@ -21,7 +21,7 @@ from genaipa.scoring.evidence.settled import JUST, ScoredAnswer, begins_blank, n
 from genaipa.scoring.objections import filed, own, proved
 from genaipa.scoring.rubric import shown
 from genaipa.ui.answer_view import Prepared, prepare, units
-from genaipa.ui.widgets import told
+from genaipa.ui.widgets import desk_message
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -234,7 +234,7 @@ def take_objection(desk: Desk, analyst: str, case: Case, said: Mapping[str, Any]
         elif mine is not None:
             desk.queue.withdraw(mine.event)
     except GenaipaError as error:
-        return f"Not kept: {told(error)}"
+        return f"Not kept: {desk_message(error)}"
     return ""
 
 

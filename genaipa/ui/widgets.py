@@ -232,7 +232,7 @@ def as_sentence(page: Callable[[], None], desk: Desk | None = None) -> None:
         page()
     except GenaipaError as error:
         st.error("That can't be done:")
-        st.text(told(error))
+        st.text(desk_message(error))
         if desk is not None and not _reaches_scores(desk):
             st.text("Saved scores are safe. This page comes back by itself once the store can be reached.")
             st.fragment(run_every=_AWAY)(lambda: st.rerun() if _reaches_scores(desk) else None)()
@@ -241,10 +241,10 @@ def as_sentence(page: Callable[[], None], desk: Desk | None = None) -> None:
         st.error("This page crashed. Saved scores are safe; the terminal running `genaipa score` shows the error.")
 
 
-def told(error: Exception) -> str:
+def desk_message(error: Exception) -> str:
     """An error in words for whoever is at the desk, and no path or host of the server's; its terminal has the whole."""
     if isinstance(error, StoreError):
-        words = error.told
+        words = error.for_analysts
     elif isinstance(error, DataError):
         words = f"{Path(error.path).name}{': ' + error.entry if error.entry else ''}: {error.problem}"
     else:

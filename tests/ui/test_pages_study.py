@@ -11,7 +11,7 @@ from running import carry_out, make_workspace, spec
 from genaipa.errors import DataError, StoreError
 from genaipa.scoring.people import User
 from genaipa.ui.desk import Desk
-from genaipa.ui.widgets import told
+from genaipa.ui.widgets import desk_message
 
 LEAD = User("lead", scores=False, adjudicates=True)
 STOP = "When may we stop?"
@@ -64,8 +64,8 @@ def test_the_study_is_for_those_who_lead() -> None:
 def test_what_is_told_at_the_desk_has_no_path(capsys: pytest.CaptureFixture[str]) -> None:
     """Whoever scores reads what is wrong; where the files are is for the terminal of the desk."""
     wrong = DataError(Path("/srv/study/answers.jsonl"), "is not readable.", "line 3")
-    assert told(wrong) == "answers.jsonl: line 3: is not readable."
-    assert told(StoreError("/srv/study/scores.db can't be used", "the scores can't be reached.")) == (
+    assert desk_message(wrong) == "answers.jsonl: line 3: is not readable."
+    assert desk_message(StoreError("/srv/study/scores.db can't be used", "the scores can't be reached.")) == (
         "the scores can't be reached."
     )
     assert capsys.readouterr().err == f"{wrong}\n/srv/study/scores.db can't be used\n"

@@ -22,11 +22,11 @@ _SAID = {
 def sentence(error: Exception) -> str:
     """The parser's complaint in a sentence, and the help page to read."""
     context: Any = getattr(error, "ctx", None)
-    told = _told(error, getattr(error, "param", None), context)
+    told = _reworded(error, getattr(error, "param", None), context)
     return f"{told} See: {context.command_path} --help" if context is not None else told
 
 
-def _told(error: Any, parameter: Any, context: Any) -> str:
+def _reworded(error: Any, parameter: Any, context: Any) -> str:
     message = " ".join(error.format_message().split())
     if hasattr(error, "param_type") and parameter is not None:
         return f"{_named(parameter)} is missing{_meaning(parameter)}."

@@ -78,7 +78,7 @@ _MOST = 50  # places of a title that are looked at
 
 
 @dataclass(frozen=True)
-class Place:
+class TitlePlace:
     """A place in a document with the words of a title.
 
     `fits`: word for word, or a section's title. `heading`: a section's title, or words that begin with a capital.
@@ -103,21 +103,21 @@ class Headings:
         self._text, self._sections, self._whole = text, sections, whole
         self._words = index_text(text)
 
-    def find(self, title: str, within: Span | None = None) -> Place | None:
+    def find(self, title: str, within: Span | None = None) -> TitlePlace | None:
         """Find the best place of a title, in a passage or anywhere; None without any."""
         section = resolve(self._sections, title) if not re.match(r"[\dIVX]+\b", title) else None
         if section and (within is None or within[0] <= section.start < within[1]):
-            return Place(section.heading, self._whole(section), section=section.number)
+            return TitlePlace(section.heading, self._whole(section), section=section.number)
         if len(title.split()) < _FEWEST:
             return None
         places = list(islice(self._occurrences(title, within), _MOST))
         begun = next((section for span in places for section in self._sections if _begins(section, span)), None)
         if begun:
-            return Place(begun.heading, self._whole(begun), section=begun.number)
+            return TitlePlace(begun.heading, self._whole(begun), section=begun.number)
         capital = next((span for span in places if self._is_capital(span)), None)
         if places:
             found = capital or places[0]
-            return Place(f"“{self._text[slice(*found)]}”", found, heading=bool(capital))
+            return TitlePlace(f"“{self._text[slice(*found)]}”", found, heading=bool(capital))
         similarity, near = nearest(title, self._text) if len(title.split()) >= _FEWEST_NEAR else (0.0, None)
         if similarity < _NEARLY and len(title.split()) > _BEGINNING:
             # "How do we respond to requests, and to harm?" for "How do we respond to requests?"
@@ -125,7 +125,7 @@ class Headings:
             similarity = 100.0
             near = next((s for s in self._occurrences(beginning, within) if self._is_capital(s)), None)
         if near and similarity >= _NEARLY and (within is None or within[0] <= near[0] < within[1]):
-            return Place(f"“{self._text[slice(*near)]}”", near, fits=False, heading=False)
+            return TitlePlace(f"“{self._text[slice(*near)]}”", near, fits=False, heading=False)
         return None
 
     def _occurrences(self, title: str, within: Span | None) -> Iterator[Span]:

@@ -15,7 +15,7 @@ from genaipa.scoring.events import Draft, Event, new_id
 from genaipa.ui.answer_view import Prepared, in_words, metric_in_words, prepare
 from genaipa.ui.components import component
 from genaipa.ui.pages import objections
-from genaipa.ui.widgets import ANY, duration, format_time, notice, page_header, session_cached, told
+from genaipa.ui.widgets import ANY, desk_message, duration, format_time, notice, page_header, session_cached
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -105,7 +105,7 @@ def page(desk: Desk, user: User) -> None:
     try:
         desk.queue.expose(user.name, [opened.answer], scores=True, system=not desk.queue.plan.blind)
     except GenaipaError as error:
-        notice("adjudication trouble", told(error), "bad")
+        notice("adjudication trouble", desk_message(error), "bad")
         return
     left, right = st.columns([5, 6], gap="medium")
     with left:
@@ -312,7 +312,7 @@ def _take(desk: Desk, user: User, disputes: Mapping[str, Dispute], chosen: list[
             beside = _beside(opened.answer, chosen, 1 if sent["what"] == "skip" else -1)
             session.opened = _open(desk, user, disputes[beside])
     except (GenaipaError, ValueError) as error:
-        session.opened = replace(opened, message=f"Not saved: {told(error)}", failures=opened.failures + 1)
+        session.opened = replace(opened, message=f"Not saved: {desk_message(error)}", failures=opened.failures + 1)
 
 
 def _drafted(rubric: Rubric, draft: Draft, sent: Mapping[str, Any]) -> Draft:

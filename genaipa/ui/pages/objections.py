@@ -10,7 +10,7 @@ import streamlit as st
 from genaipa.errors import GenaipaError
 from genaipa.questions.annotations import SAID
 from genaipa.scoring.objections import Status, annotated, exporting, filed, proved, ruling
-from genaipa.ui.widgets import ANY, FOLD, ListRow, Text, format_time, long_table, notice, texts, told
+from genaipa.ui.widgets import ANY, FOLD, ListRow, Text, desk_message, format_time, long_table, notice, texts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -69,7 +69,7 @@ def section(desk: Desk, user: User) -> None:
         beside = [other for other in same if other is one or other.status != "withdrawn"]
         _expose(desk, user, one, beside)
     except GenaipaError as error:
-        notice("objection trouble", told(error), "bad")
+        notice("objection trouble", desk_message(error), "bad")
         return
     left, right = st.columns(2, gap="medium")
     with left:

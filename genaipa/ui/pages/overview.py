@@ -23,6 +23,7 @@ from genaipa.ui.widgets import (
     ListCell,
     ListRow,
     Text,
+    desk_message,
     duration,
     format_time,
     heading,
@@ -34,7 +35,6 @@ from genaipa.ui.widgets import (
     session_cached,
     table,
     texts,
-    told,
 )
 from genaipa.ui.workload import in_all, lasting, price, workloads
 
@@ -140,7 +140,7 @@ def _run(folder: RunFolder) -> ListRow:
         manifest = folder.manifest()
         tally, _ = _seen(folder)
     except GenaipaError as error:
-        return ListRow((folder.name, ListCell(told(error), tone="bad"), "", "", "", "", ""))
+        return ListRow((folder.name, ListCell(desk_message(error), tone="bad"), "", "", "", "", ""))
     totals = tally.totals()
     state = folder.status(manifest, missing=totals.kept < totals.planned)
     share = totals.kept / totals.planned if totals.planned else 1.0
@@ -232,7 +232,7 @@ def _answers(desk: Desk, visible: Visibility, runs: dict[str, RunFolder]) -> Non
     try:
         _read_answer(desk, visible, answer, runs)
     except GenaipaError as error:
-        notice("overview trouble", told(error), "bad")
+        notice("overview trouble", desk_message(error), "bad")
 
 
 @lru_cache(maxsize=1)
@@ -284,7 +284,7 @@ def _read_answer(desk: Desk, visible: Visibility, answer: PooledAnswer, runs: di
     case = case_of(desk, answer.digest)
     heading("The answer as it was asked")
     if visible.system(answer.digest):
-        _said(desk, visible, answer, case, runs)
+        _conversation(desk, visible, answer, case, runs)
     else:
         notice(
             "overview blind",
@@ -302,7 +302,9 @@ def _question_and_reply(asked: str, reply: str) -> None:
     texts("overview reply", [Text(asked, "Asked", tone="asked"), Text(reply, "Answer", fold=FOLD)])
 
 
-def _said(desk: Desk, visible: Visibility, answer: PooledAnswer, case: Case, runs: dict[str, RunFolder]) -> None:
+def _conversation(
+    desk: Desk, visible: Visibility, answer: PooledAnswer, case: Case, runs: dict[str, RunFolder]
+) -> None:
     places = {f"{where.run}: {where.key}": where for where in answer.occurrences if where.run in runs}
     if len(places) > 1:
         where = places[st.selectbox("This text was given in", list(places), key=f"overview place {answer.digest}")]
@@ -312,8 +314,8 @@ def _said(desk: Desk, visible: Visibility, answer: PooledAnswer, case: Case, run
     record = _record(folder, where)
     messages = conversation(folder, record, _seen(folder)[1])
     table("overview facts", "About this answer", ["", ""], _facts(where, record))
-    before, told = _before(visible, answer, messages[:-2])
-    desk.queue.expose(visible.user.name, [answer.digest, *told], system=True)
+    before, desk_message = _before(visible, answer, messages[:-2])
+    desk.queue.expose(visible.user.name, [answer.digest, *desk_message], system=True)
     if before:
         with st.expander(f"Earlier messages ({len(before)})"):
             texts("overview before", before)
@@ -347,7 +349,7 @@ def _before(visible: Visibility, answer: PooledAnswer, messages: Sequence[Messag
 
     Answers of the same system that are still to be scored blind are hidden.
     """
-    shown_messages, told, asked = list[Text](), list[str](), ""
+    shown_messages, desk_message, asked = list[Text](), list[str](), ""
     for message in messages:
         if message.role == "user":
             asked = message.content
@@ -355,6 +357,6 @@ def _before(visible: Visibility, answer: PooledAnswer, messages: Sequence[Messag
         elif not visible.system(digest := answer_digest(answer.document_digest, asked, message.content)):
             shown_messages.append(Text("Hidden: you can still be asked to score this answer.", "Reply", tone="note"))
         else:
-            told.append(digest)
+            desk_message.append(digest)
             shown_messages.append(Text(message.content, "Reply", message.purpose, fold=FOLD))
-    return shown_messages, told
+    return shown_messages, desk_message

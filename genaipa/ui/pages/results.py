@@ -222,7 +222,7 @@ def _by_metric(desk: Desk, user: User, found: ResultsView) -> None:
     boxes = st.columns([2, 2, 3])
     experiment = boxes[0].selectbox("Heat map and box plots of", experiments, format_func=style.headline)
     rows: Rows = boxes[1].radio("Rows", ("question", "category"), horizontal=True, key="results rows")
-    desk.queue.expose(user.name, found.told(experiment), scores=True)
+    desk.queue.expose(user.name, found.exposing(experiment), scores=True)
     heatmap.show(found, experiment, rows)
     place: heatmap.HeatmapCell | None = st.session_state.get(heatmap.CELL)
     here = place if place and (place.experiment, place.rows) == (experiment, rows) else None
@@ -373,7 +373,7 @@ def _report(desk: Desk, user: User, found: ResultsView) -> None:
         wanted = st.toggle("Compute every table and figure of the report for this selection", key="results report")
     if not wanted:
         return
-    desk.queue.expose(user.name, found.told(), scores=True)
+    desk.queue.expose(user.name, found.exposing(), scores=True)
     with st.spinner("Working out the report …"):
         chapters = {chapter.title: chapter for chapter in readable(found.report.chapters, user)}
     if not chapters:

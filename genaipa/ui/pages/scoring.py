@@ -23,7 +23,7 @@ from genaipa.ui.scoring_session import (
     take_objection,
     take_pin,
 )
-from genaipa.ui.widgets import as_sentence, told, unseen_header
+from genaipa.ui.widgets import as_sentence, desk_message, unseen_header
 from genaipa.ui.workload import progress_line
 
 if TYPE_CHECKING:
@@ -81,9 +81,9 @@ def _answer(desk: Desk, user: User) -> None:
 def _away(session: ScoringSession, error: GenaipaError) -> dict[str, Any]:
     """The message while the store can't be reached."""
     if session.opened is None:
-        trouble = f"Saved; the next answer can't be shown yet: {told(error)}"
+        trouble = f"Saved; the next answer can't be shown yet: {desk_message(error)}"
     else:
-        trouble = session.opened.trouble or f"Not kept yet: {told(error)}"
+        trouble = session.opened.trouble or f"Not kept yet: {desk_message(error)}"
     return {"away": True, "answered": session.answered, "trouble": trouble}
 
 
@@ -217,7 +217,7 @@ def _keep_draft(desk: Desk, user: User, opened: OpenAnswer, sent: dict[str, Any]
         desk.store.save_draft(opened.draft)
         opened.trouble = ""
     except GenaipaError as error:
-        opened.trouble = f"Not kept yet: {told(error)}"
+        opened.trouble = f"Not kept yet: {desk_message(error)}"
 
 
 def _filled_in(opened: OpenAnswer, sent: dict[str, Any]) -> bool:
@@ -243,7 +243,7 @@ def _take_act(desk: Desk, user: User) -> None:
     try:
         _ACTS[sent["act"]](desk, user, session, opened, sent)
     except (GenaipaError, ValueError) as error:
-        opened.trouble = f"Not saved: {told(error)}"
+        opened.trouble = f"Not saved: {desk_message(error)}"
 
 
 def _save(desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer, sent: dict[str, Any]) -> None:
