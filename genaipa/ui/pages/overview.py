@@ -314,8 +314,8 @@ def _conversation(
     record = _record(folder, where)
     messages = conversation(folder, record, _seen(folder)[1])
     table("overview facts", "About this answer", ["", ""], _facts(where, record))
-    before, desk_message = _before(visible, answer, messages[:-2])
-    desk.queue.expose(visible.user.name, [answer.digest, *desk_message], system=True)
+    before, digests = _before(visible, answer, messages[:-2])
+    desk.queue.expose(visible.user.name, [answer.digest, *digests], system=True)
     if before:
         with st.expander(f"Earlier messages ({len(before)})"):
             texts("overview before", before)
@@ -349,7 +349,7 @@ def _before(visible: Visibility, answer: PooledAnswer, messages: Sequence[Messag
 
     Answers of the same system that are still to be scored blind are hidden.
     """
-    shown_messages, desk_message, asked = list[Text](), list[str](), ""
+    shown_messages, digests, asked = list[Text](), list[str](), ""
     for message in messages:
         if message.role == "user":
             asked = message.content
@@ -357,6 +357,6 @@ def _before(visible: Visibility, answer: PooledAnswer, messages: Sequence[Messag
         elif not visible.system(digest := answer_digest(answer.document_digest, asked, message.content)):
             shown_messages.append(Text("Hidden: you can still be asked to score this answer.", "Reply", tone="note"))
         else:
-            desk_message.append(digest)
+            digests.append(digest)
             shown_messages.append(Text(message.content, "Reply", message.purpose, fold=FOLD))
-    return shown_messages, desk_message
+    return shown_messages, digests
