@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from genaipa.errors import UsageError
 from genaipa.plugins import load
 from genaipa.systems.endpoint import read_variable
-from genaipa.workers.places import PROCESSES, places
+from genaipa.words import listed
+from genaipa.workers.places import PROCESSES, places, with_gpus
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -44,7 +45,8 @@ def place_of(on: str | None, gpus: float | None = None, *, batch: object = None,
     """
     if on is None:
         if gpus is not None:
-            also = "".join(f"; have the run carried out on {names}, too" for names in filter(None, [_with_gpus()]))
+            names = with_gpus()
+            also = f"; have the run carried out on {names}, too" if names else ""
             raise UsageError(f"GPUs for each worker are for workers on a cluster{also}.")
         return None
     place = _read_on(on, gpus)
@@ -74,22 +76,15 @@ def _read_on(text: str, gpus: float | None) -> On:
     if place is None or (number and not number.isdecimal()) or (place.counted and not number):
         others = (form for other in known if other != PROCESSES for form in (other, f"{other}:8"))
         forms = [f"{PROCESSES}:4 (as many as cores)", *others]
-        raise UsageError(
-            f"'{text}' is no place for workers; give {' or '.join(filter(None, [', '.join(forms[:-1]), forms[-1]]))}."
-        )
+        raise UsageError(f"'{text}' is no place for workers; give {listed(forms, 'or')}.")
     if gpus is not None and not place.own_accelerators:
         raise UsageError(
             f"{name} have no accelerators of their own; GPUs for each worker are for workers on "
-            f"{_with_gpus() or 'a cluster'}."
+            f"{with_gpus() or 'a cluster'}."
         )
     if number and not 1 <= int(number) <= 10_000:  # noqa: PLR2004 - more than any cluster
         raise UsageError(f"{text}: give a number of workers from 1 to 10,000.")
     return On(place, int(number) if number else None, gpus or 0.0)
-
-
-def _with_gpus() -> str:
-    """Name the places whose workers can have GPUs of their own; empty if none can."""
-    return " or ".join(name for name, place in places().items() if place and place.own_accelerators)
 
 
 def _own_servers(systems: Sequence[str]) -> list[str]:

@@ -53,6 +53,11 @@ def places() -> dict[str, Place | None]:
     return found
 
 
+def with_gpus() -> str:
+    """Name the places whose workers can have GPUs of their own; empty if none can."""
+    return " or ".join(name for name, place in places().items() if place and place.own_accelerators)
+
+
 @contextlib.contextmanager
 def processes_here(
     number: int | None, _gpus: float, _say: Callable[[str], None]

@@ -13,7 +13,7 @@ from genaipa.cli.terminal.headings import heading_of
 from genaipa.cli.terminal.options import option
 from genaipa.kinds import kind_of, kinds, options
 from genaipa.plugins import load
-from genaipa.workers.places import places
+from genaipa.workers.places import places, with_gpus
 
 _LARGEST = 2**63 - 1
 """The largest whole number that a server or a file is sure to take."""
@@ -150,7 +150,7 @@ Part = Annotated[
     ),
 ]
 _PLACES = {name: place for name, place in places().items() if place}
-_OF_GPUS = " or ".join(name for name, place in _PLACES.items() if place.own_accelerators) or "a cluster"
+_OF_GPUS = with_gpus() or "a cluster"
 On = Annotated[
     str | None,
     option(

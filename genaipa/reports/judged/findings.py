@@ -10,6 +10,7 @@ import pandas as pd
 from genaipa.reports.judged.quality import ALL, FAMILY, ITSELF, OTHER, OWN, PEOPLE
 from genaipa.reports.judged.verdicts import LEAST
 from genaipa.reports.table import Table, table
+from genaipa.words import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -104,10 +105,10 @@ def _agrees(rows: list[Row], people: pd.DataFrame) -> Iterator[str]:
     for how in ("less than", "as much as", "more than"):
         if how in groups:
             told = ", as far as can be told" if how == "as much as" else ""
-            yield f"On {_listed(groups[how])} the judge agrees with people {how} people agree with each other{told}."
+            yield f"On {listed(groups[how])} the judge agrees with people {how} people agree with each other{told}."
     if "alone" in groups:
         yield (
-            f"Its alpha with people: {_listed(groups['alone'])}. How far people agree with each other is not known: "
+            f"Its alpha with people: {listed(groups['alone'])}. How far people agree with each other is not known: "
             f"{there:.0f} answers were scored by two of them, and it takes {LEAST}."
         )
 
@@ -151,7 +152,3 @@ def _replaces(row: Row) -> str:
 
 def _range(row: Row, low: str, high: str, after: str = "") -> str:
     return "" if isnan(row[low]) else f" ({row[low]:.2f} to {row[high]:.2f}{after})"
-
-
-def _listed(names: list[str]) -> str:
-    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
