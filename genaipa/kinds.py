@@ -39,8 +39,7 @@ OWN: dict[str, str] = {
 class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The part of a run's spec that only its kind knows, and all that is asked of it where runs of any kind are read.
 
-    A field with a help text, by `option` or by a `Meta` with a description, is an option of `genaipa run` and of
-    `genaipa.run`.
+    A field with a help text, by `option`, is an option of `genaipa run` and of `genaipa.run`.
     """
 
     @property
@@ -243,7 +242,7 @@ def options() -> dict[str, Option]:
             for note in getattr(one.type, "__metadata__", ()):
                 if isinstance(note, Meta) and note.description:
                     default = None if one.default is msgspec.NODEFAULT else one.default
-                    details = {"min": note.ge, "max": note.le, **(note.extra or {})}
+                    details = {**(note.extra or {})}
                     flags = details.pop("flags", ()) or (f"--{one.name.replace('_', '-')}",)
                     takes = _takes(get_args(one.type)[0])
                     known = Option(name, one.type, takes, default, note.description, flags, details)
@@ -253,7 +252,8 @@ def options() -> dict[str, Option]:
 
 def _takes(of: Any) -> type:
     """The form in which a field is given: a number, yes or no, several words, or a word."""
-    (of,) = (one for one in (get_args(of) or (of,)) if one is not NoneType) if NoneType in get_args(of) else (of,)
+    if NoneType in get_args(of):
+        (of,) = (one for one in get_args(of) if one is not NoneType)
     if get_origin(of) is dict or Ellipsis in get_args(of):
         return tuple
     return of if of in (bool, int, float) else str

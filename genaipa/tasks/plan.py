@@ -26,7 +26,8 @@ class ProcedurePlan(Plan, frozen=True, forbid_unknown_fields=True, kw_only=True)
         dict[str, str],
         option(
             "Question sets instead of the ones for the document's kind.",
-            *("--questions", "-q"),
+            "--questions",
+            "-q",
             metavar="SET",
             before="resume",
             completes="question_sets",
@@ -36,7 +37,8 @@ class ProcedurePlan(Plan, frozen=True, forbid_unknown_fields=True, kw_only=True)
         str,
         option(
             "quality, robustness, recall, summary, summary-by-name, prompting, regulation or procedure (all four).",
-            *("--experiment", "-e"),
+            "--experiment",
+            "-e",
             before="repetitions",
             completes="experiments",
         ),
@@ -45,7 +47,8 @@ class ProcedurePlan(Plan, frozen=True, forbid_unknown_fields=True, kw_only=True)
         tuple[Initialization, ...],
         option(
             "company-name, document, summary-by-name, summary-of-document.",
-            *("--initialization", "-i"),
+            "--initialization",
+            "-i",
             before="repetitions",
             completes="initializations",
         ),
