@@ -20,7 +20,7 @@ CONCURRENCY = 4
 
 
 class Actor:
-    """The remote side of `ray.py`; `craft` is pickled, because it may be imported only with the driver's `paths`."""
+    """The remote side of `actors.py`; `craft` is pickled, because it may be imported only with the driver's `paths`."""
 
     def __init__(self, worker: str, craft: bytes, paths: list[str], folder: str, environment: dict[str, str]) -> None:
         os.environ.update(environment)

@@ -117,9 +117,11 @@ def requested(systems: Systems, documents: Documents, arguments: RunOptions) -> 
 
 
 def _option(name: str, option: Option, given: Any) -> Any:
-    """Read an option that is only a kind's: names, a word, or a number."""
-    if given is None or option.takes is tuple:
-        return given if given is None else _names(name, given)
+    """Read an option that is only a kind's: names, a word, or a number; None stays none."""
+    if given is None:
+        return None
+    if option.takes is tuple:
+        return _names(name, given)
     if option.takes is str:
         return "-".join(map(str, given)) if isinstance(given, tuple) else str(given)
     return convert({name: given}, dict[str, option.type], "genaipa.run")[name]  # type: ignore[name-defined]

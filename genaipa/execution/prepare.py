@@ -268,7 +268,7 @@ def check_unchanged(folder: RunFolder, manifest: Manifest, now_is: Digests) -> N
 
 
 def same_plan(
-    workspace: Workspace, spec: RunSpec, now_is: Digests | None, name: str | None, shards: Shards | None = None
+    workspace: Workspace, spec: RunSpec, now_is: Digests, name: str | None, shards: Shards | None = None
 ) -> RunFolder | None:
     """The newest run of this very plan and data (and name, if one is given); None if there is none."""
     for folder in reversed(run_folders(workspace)):
@@ -277,9 +277,7 @@ def same_plan(
         except DataError:
             # A damaged run is named by `genaipa runs` and `validate`; it must not block another.
             continue
-        same_data = now_is is None or all(
-            getattr(manifest.digests, kind) == getattr(now_is, kind) for kind in _BEGUN_WITH
-        )
+        same_data = all(getattr(manifest.digests, kind) == getattr(now_is, kind) for kind in _BEGUN_WITH)
         if (manifest.spec, manifest.shards) == (spec, shards) and same_data and name in (None, manifest.name):
             return folder
     return None

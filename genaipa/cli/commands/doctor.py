@@ -72,7 +72,6 @@ def doctor(context: typer.Context, everything: _AllOption = False, json: JsonOpt
 
 
 def _print(topics: dict[str, list[Row]]) -> None:
-
     rows: list[tuple[str, ...] | str] = []
     for topic, found in topics.items():
         rows.append(topic)

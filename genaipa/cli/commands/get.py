@@ -165,8 +165,8 @@ def _print(done: Imported) -> None:
     if done.findings:
         show(f"The audit found {len(done.findings)} things in the published data:")
     for kind, count in _kinds(done):
-        number = "" if excluding[kind] == count else f"{excluding[kind]} of them "
-        left_out = f"  {number}left out of analyses, unless they include it by option" if excluding[kind] else ""
+        some = "" if excluding[kind] == count else f"{excluding[kind]} of them "
+        left_out = f"  {some}left out of analyses, unless they include it by option" if excluding[kind] else ""
         show(f"  {count:4}  {kind:22}{left_out}".rstrip())
     if done.findings:
         show(f"Each with its file, cell and reason: {done.audit}")

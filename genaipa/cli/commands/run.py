@@ -138,7 +138,7 @@ def _place(context: typer.Context) -> On | None:
     shards = any(options[name] is not None for name in ("resume", "corpus", "shard"))
     if options["on"] is not None and not shards:
         raise UsageError("--on is for a run in shards; begin one with: --documents FILE --shard 100")
-    place = place_of(options["on"], options["gpus_per_worker"], batch=options["batch"], shards=shards)
+    place = place_of(options["on"], options["gpus_per_worker"], batch=options["batch"])
     if place is not None and not (options["dry_run"] or options["estimate"]):
         place.check_installed()
     return place

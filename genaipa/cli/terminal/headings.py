@@ -75,19 +75,10 @@ FEW: dict[str, tuple[str, ...]] = {
 OPTIONS: dict[str, dict[str, tuple[str, ...]]] = {
     "run": {
         "What to ask": (
-            *(
-                "--system",
-                "--policy",
-                "--company",
-                "--task",
-                "--repetitions",
-                "--resume",
-                "--new",
-                "--config",
-            ),
+            *("--system", "--policy", "--company", "--task", "--repetitions", "--resume", "--new", "--config"),
         ),
         "A corpus": ("--documents", "--limit-documents", "--stratify", "--shard", "--shards"),
-        "How to ask": (*("--seed", "--temperature", "--max-tokens", "--sampling-seed"),),
+        "How to ask": ("--seed", "--temperature", "--max-tokens", "--sampling-seed"),
         "Speed": ("--max-connections", "--max-retries", "--timeout", "--on", "--gpus-per-worker", "--replicas"),
         "Cost": ("--estimate", "--max-cost", "--yes", "--batch", "--no-wait"),
         "Output": ("--name", "--dry-run", "--json", "--offline"),

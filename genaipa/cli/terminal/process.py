@@ -56,8 +56,6 @@ def load_dotenv() -> None:
     for folder in (here, *here.parents):
         path = folder / ".env"
         if path.is_file():
-            import io
-
             import dotenv
 
             from genaipa.files.strict_yaml import read_text
@@ -72,7 +70,6 @@ def load_dotenv() -> None:
 
 def _say_unread(path: Path, text: str) -> None:
     """Say which lines are passed over, in our words instead of the library's."""
-    import io
     import logging
 
     from dotenv.parser import parse_stream

@@ -174,15 +174,8 @@ def _lines(tally: Tally, height: int | None) -> tuple[list[str], list[Count], in
 def _sum(rows: Iterable[Count]) -> Count:
     total = Count()
     for row in rows:
+        total.add(row)
         total.planned += row.planned
-        for status, count in row.status.items():
-            total.status[status] += count
-        total.usage = total.usage + row.usage
-        total.cost += row.cost
-        total.priced = total.priced or row.priced
-        total.seconds += row.seconds
-        total.failed_steps += row.failed_steps
-        total.prompt_cut += row.prompt_cut
     return total
 
 
