@@ -24,7 +24,7 @@ from genaipa.ui.answer_view import Prepared, prepare, units
 from genaipa.ui.widgets import desk_message
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     from genaipa.scoring.answers import Case
     from genaipa.scoring.events import Event
@@ -103,7 +103,7 @@ def open_answer(desk: Desk, user: User, digest: str, session: ScoringSession) ->
     score = desk.current.score(digest, user.name)
     draft = desk.store.draft(user.name, digest, "score") or _as_draft(desk, score) or Draft(user.name, digest, "score")
     mode: Literal["score", "correction"] = "correction" if score else "score"
-    proposal = None if score else proposed(desk, user.name, digest, lambda other: prepared(desk, other))
+    proposal = None if score else proposed(desk, user.name, digest)
     suggested = prepared(desk, digest).shown["suggestion"]
     if draft.typed in ("", desk.rubric.untyped) and not draft.preselected:
         # A note may have been written before.
@@ -131,7 +131,7 @@ def _as_draft(desk: Desk, score: Event | None) -> Draft | None:
     )
 
 
-def proposed(desk: Desk, analyst: str, digest: str, prepared: Callable[[str], Prepared]) -> Proposal | None:
+def proposed(desk: Desk, analyst: str, digest: str) -> Proposal | None:
     """The values that an analyst may accept for this answer; None if they are to find them themselves.
 
     That is everybody for one settled case in five and for calibration, the reference analysts always, and whoever
@@ -145,12 +145,12 @@ def proposed(desk: Desk, analyst: str, digest: str, prepared: Callable[[str], Pr
         return None
     if begins_blank(digest):
         return None
-    here = prepared(digest)
+    here = prepared(desk, digest)
     found = rightly_silent(here.reply, here.evidence, desk.rubric)
-    return found or near_repeat(here.reply, here.evidence, _just_scored(desk, analyst, digest, prepared))
+    return found or near_repeat(here.reply, here.evidence, _just_scored(desk, analyst, digest))
 
 
-def _just_scored(desk: Desk, analyst: str, digest: str, prepared: Callable[[str], Prepared]) -> Iterator[ScoredAnswer]:
+def _just_scored(desk: Desk, analyst: str, digest: str) -> Iterator[ScoredAnswer]:
     """This analyst's last answers to the same question about the same document, the last first.
 
     Only what they gave before they saw how others scored the answer.
@@ -161,7 +161,7 @@ def _just_scored(desk: Desk, analyst: str, digest: str, prepared: Callable[[str]
         same = there and (there.document_digest, there.question) == (here.document_digest, here.question)
         if same and score.independent and score.values is not None and score.answer != digest:
             try:
-                shown = prepared(score.answer)
+                shown = prepared(desk, score.answer)
             except GenaipaError:
                 continue  # it can no longer be read
             yield ScoredAnswer(shown.reply, shown.evidence, score.values)
