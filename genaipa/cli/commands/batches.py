@@ -10,7 +10,7 @@ import typer
 from genaipa.cli.terminal import completion
 from genaipa.cli.terminal.console import complain, print_json, say, show, table
 from genaipa.cli.terminal.options import JsonOption, current_workspace, option, several
-from genaipa.errors import GenaipaError, command
+from genaipa.errors import GenaipaError, UsageError, command
 from genaipa.words import number
 
 if TYPE_CHECKING:
@@ -107,7 +107,6 @@ def forget(run: _Run, yes: Annotated[bool, option("--yes", "-y", help="Don't ask
     import asyncio
     import sys
 
-    from genaipa.errors import UsageError
     from genaipa.execution.batches.run import give_up
     from genaipa.runs.batches import batches_out
     from genaipa.runs.finding import find_run

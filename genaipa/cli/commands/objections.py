@@ -11,7 +11,7 @@ import typer
 
 from genaipa.cli.terminal import completion
 from genaipa.cli.terminal.console import print_json, say, show, show_facts
-from genaipa.cli.terminal.options import ForceOption, JsonOption, current_workspace, option
+from genaipa.cli.terminal.options import ForceOption, JsonOption, check_new, current_workspace, option, written
 from genaipa.errors import UsageError, command
 from genaipa.words import number
 from genaipa.workspace import shipped
@@ -145,7 +145,6 @@ def export(
     In the workspace's folder corrections/, 'genaipa report --corrected' applies it. The document's words are quoted
     only where they may be passed on; else the file has their place and digest.
     """
-    from genaipa.cli.terminal.options import check_new, written
     from genaipa.files.strict_yaml import as_yaml
     from genaipa.scoring.objections import accepted
 

@@ -10,7 +10,7 @@ import typer
 
 from genaipa.cli.terminal import completion
 from genaipa.cli.terminal.headings import heading_of
-from genaipa.cli.terminal.options import option
+from genaipa.cli.terminal.options import option, read_config
 from genaipa.kinds import kind_of, kinds, options
 from genaipa.plugins import load
 from genaipa.workers.places import places, with_gpus
@@ -45,8 +45,6 @@ def _part(given: str | None) -> str | None:
 def _config(context: typer.Context, path: Path | None) -> Path | None:
     """Make the file's values the defaults of this command; the command line still wins."""
     if path is not None:
-        from genaipa.cli.terminal.options import read_config
-
         context.default_map = {**(context.default_map or {}), **read_config(path, context)}
     return path
 

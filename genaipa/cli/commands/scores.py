@@ -11,7 +11,7 @@ import typer
 
 from genaipa.cli.terminal import completion
 from genaipa.cli.terminal.console import follow, print_json, say, show, table
-from genaipa.cli.terminal.options import ForceOption, JsonOption, current_workspace, option, several
+from genaipa.cli.terminal.options import ForceOption, JsonOption, check_new, current_workspace, option, several, written
 from genaipa.errors import UsageError, command
 from genaipa.words import number
 
@@ -84,7 +84,6 @@ def export(
     A .jsonl file has everything that ever happened, to be kept or taken elsewhere. In a table, text that a
     spreadsheet would take for a formula has an apostrophe in front; 'genaipa scores import' takes it off.
     """
-    from genaipa.cli.terminal.options import check_new, written
     from genaipa.runs.finding import run_folders
     from genaipa.scoring.exchange.exporting import given, suffix_of, write_scores
     from genaipa.scoring.rubric import load_rubric
@@ -165,7 +164,6 @@ def sheet(
     One row for each answer, without its system's name and in an order of the analyst's own; the rubric and the
     documents are in it. 'genaipa scores import' takes it back, as .xlsx or saved as .csv.
     """
-    from genaipa.cli.terminal.options import check_new, written
     from genaipa.runs.selection import select
     from genaipa.scoring.exchange.sheet import blind_order, write_sheet
     from genaipa.scoring.rubric import load_rubric
