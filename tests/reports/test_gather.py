@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from analysts import make_answers
 from running import answers, carry_out, make_workspace, spec, write
@@ -12,8 +13,10 @@ from stores import GOOD, POOR, opened, score, undo
 from genaipa.errors import GenaipaError, UsageError
 from genaipa.reports.gather import gather
 from genaipa.reports.notable import notable
+from genaipa.runs import inputs
 from genaipa.runs.audit import AUDIT, Finding, write_audit
 from genaipa.runs.selection import select
+from genaipa.scoring.evidence import abstention
 from genaipa.scoring.published import PUBLISHED_SCORES, PublishedScore, write_published
 from genaipa.workspace import find_workspace
 
@@ -204,3 +207,34 @@ def test_without_a_store_everything_is_unscored():
     make_answers(*REPLIES)
     here = find_workspace()
     assert not gather(here, select(here, ["latest"]), None).frame["counted"].any()
+
+
+def test_for_scores_alone_no_reply_is_read(monkeypatch):
+    """What replies claim, which takes longest to find out, is left empty; everything else is the same."""
+    folder = make_answers(*REPLIES, annotations=SILENT)
+    whole = gathered(events=[score("ada", answers(folder)[0].digest, GOOD)]).frame
+    monkeypatch.setattr(abstention, "stance", lambda _reply: pytest.fail("a reply is read"))
+    alone = gathered(scores_alone=True).frame
+    assert set(alone["claims_silence"]) == {""}
+    pd.testing.assert_frame_equal(*(frame.drop(columns="claims_silence") for frame in (alone, whole)))
+
+
+def test_runs_with_the_same_texts_share_their_annotated_answers(monkeypatch):
+    """The workspace's annotated answers are found once for both runs, and again for other words of a question."""
+    make_answers(*REPLIES, annotations=SILENT)
+    carry_out(spec(systems=("scripted/say.yaml",), seed=7))
+    found = []
+    real = inputs.find_annotations
+    monkeypatch.setattr(inputs, "find_annotations", lambda *given: found.append(given) or real(*given))
+    frame = gathered("scripted/say.yaml").frame
+    assert sorted(zip(frame["question"], frame["silent"], strict=True)) == [
+        *[("Q1", "no")] * 2,
+        *[("Q2", "yes")] * 2,
+        *[("Q3", "partly")] * 2,
+    ]
+    assert len(found) == 1
+    questions = Path("questions/policy.yaml")
+    questions.write_text(questions.read_text().replace("Question 2 on", "Question 2, another, on"))
+    carry_out(spec(systems=("scripted/say.yaml",), seed=8))
+    assert len(gathered("scripted/say.yaml").frame["run"].unique()) == 3
+    assert len(found) == 3
