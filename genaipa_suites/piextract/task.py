@@ -63,19 +63,14 @@ def _dictionary(suite: Suite) -> Callable[[Item], str]:
     return answer
 
 
+def _gold_tags(item: Item, layer: str) -> list[str]:
+    return bio([Span(start, end, layer) for start, end in item.gold[layer]], len(tokens_of(item)))
+
+
 def _linear_tagger(suite: Suite) -> Callable[[Item], str]:
     items = suite.training.items
     sentences = [tokens_of(item) for item in items]
-    taggers = {
-        layer: tagger(
-            sentences,
-            [
-                bio([Span(start, end, layer) for start, end in item.gold[layer]], len(tokens))
-                for item, tokens in zip(items, sentences, strict=True)
-            ],
-        )
-        for layer in LAYERS
-    }
+    taggers = {layer: tagger(sentences, [_gold_tags(item, layer) for item in items]) for layer in LAYERS}
 
     def answer(item: Item) -> str:
         tokens = tokens_of(item)
@@ -112,9 +107,7 @@ SCHEMA: dict[str, Any] = {
 
 
 def _tagged(item: Item, _material: Material) -> list[Example]:
-    tokens = tokens_of(item)
-    tags = [bio([Span(start, end, layer) for start, end in item.gold[layer]], len(tokens)) for layer in LAYERS]
-    return [Example(tuple(tokens), target=tags)]
+    return [Example(tuple(tokens_of(item)), target=[_gold_tags(item, layer) for layer in LAYERS])]
 
 
 def _named(item: Item, found: Predicted) -> str:

@@ -208,7 +208,7 @@ def _rows(intent: str) -> str:
     return "over the rows of the intent" if intent else _ROWS
 
 
-def _slot_measures(layer: str, intent: str = "") -> Measure:
+def _slot_measure(layer: str, intent: str = "") -> Measure:
     return Measure(
         f"slot_f1_tagger_{_NAMES[layer]}",
         f"{layer} F1 (tagger)",
@@ -218,7 +218,7 @@ def _slot_measures(layer: str, intent: str = "") -> Measure:
     )
 
 
-def _listed_measures(layer: str, intent: str = "") -> Measure:
+def _listed_measure(layer: str, intent: str = "") -> Measure:
     return Measure(
         f"slot_f1_seq2seq_{_NAMES[layer]}",
         f"{layer} F1 (seq2seq)",
@@ -260,7 +260,7 @@ MEASURES = (
         intents,
         _accuracy,
     ),
-    *(measure for layer in LAYERS for measure in (_slot_measures(layer), _exact(layer))),
+    *(measure for layer in LAYERS for measure in (_slot_measure(layer), _exact(layer))),
     Measure(
         "intent_f1_macro",
         "intent macro F1",
@@ -268,7 +268,7 @@ MEASURES = (
         intents,
         present_macro_f1,
     ),
-    *(measure for layer in LAYERS for measure in (_listed_measures(layer), _listed_exact(layer))),
+    *(measure for layer in LAYERS for measure in (_listed_measure(layer), _listed_exact(layer))),
     Measure(
         "slot_f1_macro_privacyglue",
         "slot macro F1 (PrivacyGLUE)",
@@ -316,9 +316,7 @@ def _intent(place: int) -> tuple[Measure, ...]:
     )
     if intent == OTHER:
         return (own,)
-    slots = [
-        measure for layer in LAYERS for measure in (_slot_measures(layer, intent), _listed_measures(layer, intent))
-    ]
+    slots = [measure for layer in LAYERS for measure in (_slot_measure(layer, intent), _listed_measure(layer, intent))]
     return (own, *slots)
 
 

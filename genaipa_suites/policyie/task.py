@@ -19,7 +19,7 @@ from genaipa_suites.spans import Span, bio, chunks, placed
 from genaipa_suites.suite import Suite
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from genaipa_suites.encoders.kinds import Predicted
     from genaipa_suites.material import Outcome
@@ -67,18 +67,19 @@ def _tfidf(suite: Suite) -> Callable[[Item], str]:
     return lambda item: reply(intent(item.shown["text"]), (), [])
 
 
+def _gold_tags(tokens: Sequence[str], row: Mapping[str, Any], layer: str) -> list[str]:
+    return bio([Span(*slot) for slot in row[layer]], len(tokens))
+
+
 def _linear_tagger(suite: Suite) -> Callable[[Item], str]:
     intent = _intent_model(suite)
     rows = [(item.shown["text"].split(), row) for item in suite.training.items for row in item.gold]
     sentences = [tokens for tokens, _ in rows]
-    taggers = [
-        tagger(sentences, [bio([Span(*each) for each in row[layer]], len(tokens)) for tokens, row in rows])
-        for layer in LAYERS
-    ]
+    taggers = [tagger(sentences, [_gold_tags(tokens, row, layer) for tokens, row in rows]) for layer in LAYERS]
 
     def answer(item: Item) -> str:
         tokens = item.shown["text"].split()
-        spans = [span for tagger in taggers for span in chunks(tagger(tokens))]
+        spans = [span for tags_of in taggers for span in chunks(tags_of(tokens))]
         return reply(intent(item.shown["text"]), spans, tokens, places=True)
 
     return answer
@@ -112,10 +113,7 @@ def _intents(item: Item, _material: Material) -> list[Example]:
 def _slots(item: Item, _material: Material) -> list[Example]:
     """Each gold row of the sentence with the tags of both layers."""
     tokens = tuple(item.shown["text"].split())
-    return [
-        Example(tokens, target=[bio([Span(*slot) for slot in row[layer]], len(tokens)) for layer in LAYERS])
-        for row in item.gold
-    ]
+    return [Example(tokens, target=[_gold_tags(tokens, row, layer) for layer in LAYERS]) for row in item.gold]
 
 
 def _intent_and_slots(item: Item, found: Predicted) -> str:
