@@ -1,10 +1,10 @@
 """The seam of a suite: whoever opens this file can add a benchmark with automatic scores.
 
 A suite is a task of the engine, so that resume, caps, `--estimate`, `--dry-run`, provenance and web chats by hand come
-with it. It is a folder with a loader, a task, a scorer and a file of published rows, and a line in
-`names.py`; or a module of anybody's: by `--suite module:Class`, or an entry point `genaipa.suites`. Each item
-is asked in a conversation of its own, in one message (and the examples before it) made of `prompts/NAME-WORDING.jinja`
-beside the suite (`asking.py`); the reply is a JSON object by `schema`, and is read and scored without a person.
+with it. It is a folder with a task, its prompts and a file of published rows, and a line in `plan.py`; or a module of
+anybody's: by `--suite module:Class`, or an entry point `genaipa.suites`. Each item is asked in a conversation of its
+own, in one message (and the examples before it) made of `prompts/NAME-WORDING.jinja` beside the suite (`asking.py`);
+the reply is a JSON object by `schema`, and is read and scored without a person.
 """
 
 from __future__ import annotations

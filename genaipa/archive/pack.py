@@ -303,7 +303,7 @@ class _Redacted:
         if name == INTRODUCTIONS:
             left_out = {PurePosixPath(one).stem for one in self._left_out}
             parts = (part.path for _, part in self._source.folder.parts())
-            return b"".join(json_line for path in parts for json_line in KeptIntroductions(path).without(left_out))
+            return b"".join(line for path in parts for line in KeptIntroductions(path).without(left_out))
         if name not in self._worded:
             return b"".join(path.read_bytes() for path in paths)
         return _annotations(paths[0]) if name.startswith("annotations/") else _questions(paths[0])

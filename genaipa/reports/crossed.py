@@ -26,6 +26,8 @@ import numpy as np
 import pandas as pd
 from scipy.special import betaincinv, ndtri, stdtr, stdtrit
 
+from genaipa.words import number
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -266,8 +268,8 @@ def _refused(cells: _Cells, *, share: bool) -> str:
     if not cells.documents:
         return "Only means over documents are known: nothing can be said for policies like these."
     if cells.documents < LEAST_DOCUMENTS:
-        number = "1 document" if cells.documents == 1 else f"{cells.documents} documents"
-        return f"{number}: below {LEAST_DOCUMENTS}, nothing can be said for policies like these."
+        known = number(cells.documents, "document")
+        return f"{known}: below {LEAST_DOCUMENTS}, nothing can be said for policies like these."
     if not share and _alike(cells) < _TWO:  # a share counts those that are sure to be independent
         return (
             f"{cells.documents} documents, but one makes up most of the average: nothing can be said for policies "

@@ -170,8 +170,7 @@ def gather_scored(
     """`gather` with the scores of the workspace's own store, where there is one."""
     with existing_store(workspace) as store:
         found = gather(workspace, sources, store, excluded=excluded, corrected=corrected, scores_alone=scores_alone)
-        state = store.chained() if store else None
-        found.head = state.head if state else ""
+        found.head = store.chained().head if store else ""
     return found
 
 

@@ -107,7 +107,7 @@ class Case:
     `asked` is the question in its set's words (the record's may tell which system it was), `original` its original
     wording, empty if that is `asked`. `part_set` is the segmentation that "Part n" in the `annotated` answer refers to.
     `parts` are the spans (characters of the document's text) in which the system was given the document, if it was.
-    `names` are masked (see `blinding`). A `summarised` answer was given from a summary. `questions` is the set asked.
+    `names` are masked (see `mask`). A `summarised` answer was given from a summary. `questions` is the set asked.
     """
 
     answer: PooledAnswer
