@@ -22,7 +22,7 @@ from benchmarks.coverage import LIMITS, PUBLISHED
 from genaipa.reports.crossed import crossed
 from genaipa.runs.records import answer_digest
 from genaipa.scoring.answers import Occurrence, PooledAnswer
-from genaipa.scoring.waves import SIZE, Waves, inclusion, short_wave, written
+from genaipa.scoring.waves import SIZE, Waves, inclusion, short_digest, written
 
 QUESTIONS, DOCUMENTS = 32, 5
 MEAN = 72.0
@@ -53,7 +53,7 @@ def answers(systems: int, questions: int, documents: int, times: int = 1) -> Ite
 def _in_wave(study: list[PooledAnswer]) -> Callable[[int], np.ndarray]:
     def chosen(seed: int) -> np.ndarray:
         asked = Waves().drawn(study, size=SIZE, seed=seed, time="").asked
-        return np.array([short_wave(answer.digest) in asked for answer in study])
+        return np.array([short_digest(answer.digest) in asked for answer in study])
 
     return chosen
 

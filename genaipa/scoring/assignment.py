@@ -23,7 +23,7 @@ import msgspec
 
 from genaipa.runs.experiments import experiment_of
 from genaipa.scoring.events import Order
-from genaipa.scoring.waves import short_wave
+from genaipa.scoring.waves import short_digest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator
@@ -322,7 +322,7 @@ def _is_about(answer: PooledAnswer, names: Collection[str]) -> bool:
 
 def is_asked(plan: ScoringPlan, digest: str) -> bool:
     """Whether analysts are asked to score this answer: it is in the wave, or everything is asked for."""
-    return plan.wave is None or short_wave(digest) in plan.wave
+    return plan.wave is None or short_digest(digest) in plan.wave
 
 
 def wanted_from(plan: ScoringPlan, digest: str) -> int:

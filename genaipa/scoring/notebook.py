@@ -21,7 +21,7 @@ from genaipa.scoring.exchange.importing import ImportedScores, import_from
 from genaipa.scoring.exchange.sheet import ReadTable
 from genaipa.scoring.people import load_people
 from genaipa.scoring.store import existing_store, open_store
-from genaipa.scoring.waves import SIZE, WaveStanding, draw_waves, gone, short_wave, standings
+from genaipa.scoring.waves import SIZE, WaveStanding, draw_waves, gone, short_digest, standings
 from genaipa.workspace import find_workspace
 
 if TYPE_CHECKING:
@@ -150,7 +150,7 @@ def sample(
     waves = draw_waves(here, pool.answers.values(), scored, size=size, seed=seed, strata=strata)
     groups = standings(waves, pool.answers.values(), scored)
     asked = set().union(*(waves.taken.get((group.system, group.experiment), set()) for group in groups))
-    unscored = len(asked - set(map(short_wave, scored)))
+    unscored = len(asked - set(map(short_digest, scored)))
     lost = 0 if names or only else gone(waves, pool.answers)
     notes = [*_drawn(groups, waves, size, len(asked), unscored), *_noted(groups, waves, stratify, lost)]
     return Sample(groups, waves, len(asked), unscored, tuple(notes))

@@ -59,7 +59,7 @@ Ordered: TypeAlias = dict[str, dict[str, list[str]]]
 """Question → document → answers, each in the order in which their turn comes."""
 
 
-def short_wave(digest: str) -> str:
+def short_digest(digest: str) -> str:
     """The beginning of an answer's digest, by which waves know it."""
     return digest[:_DIGITS]
 
@@ -159,7 +159,7 @@ class Waves(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def taken(self) -> dict[Group, set[str]]:
-        """Group → its answers that are in the wave, by the beginnings of their digests (`short_wave`)."""
+        """Group → its answers that are in the wave, by the beginnings of their digests (`short_digest`)."""
         found: defaultdict[Group, set[str]] = defaultdict(set)
         for draw in self.draws:
             for cell in draw.cells():
@@ -224,8 +224,8 @@ class Waves(msgspec.Struct, frozen=True, dict=True):
         """
         if not self.draws:
             return self
-        there = frozenset(map(short_wave, answers))
-        lacking = there.difference(map(short_wave, scored))
+        there = frozenset(map(short_digest, answers))
+        lacking = there.difference(map(short_digest, scored))
         return Waves(tuple(_as_finished(draw, there, lacking) for draw in self.draws))
 
 
@@ -289,13 +289,13 @@ def _ordered(
 
     cells: defaultdict[str, defaultdict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     for digest, (question, document) in answers.items():
-        if digest not in scored and short_wave(digest) not in known:
+        if digest not in scored and short_digest(digest) not in known:
             cells[question][document].append(digest)
     order = sorted(every, key=place)
     begins = int(turn * _GOLDEN % 1 * len(order))
     return {
         question: {
-            document: list(map(short_wave, sorted(cells[question][document], key=place)))
+            document: list(map(short_digest, sorted(cells[question][document], key=place)))
             for document in sorted(cells[question], key=lambda document: place(question, document))
         }
         for question in (*order[begins:], *order[:begins])
@@ -316,7 +316,7 @@ def inclusion(answers: pd.DataFrame, waves: Waves) -> pd.DataFrame:
     import pandas as pd
 
     digests = answers["answer"].astype("category")
-    texts = np.array([*map(short_wave, digests.cat.categories), ""], dtype=object)[digests.cat.codes]
+    texts = np.array([*map(short_digest, digests.cat.categories), ""], dtype=object)[digests.cat.codes]
     groups: defaultdict[Group, list[WaveCell]] = defaultdict(list)
     for draw in waves.draws:
         groups[draw.group] += draw.cells()
@@ -333,7 +333,7 @@ def inclusion(answers: pd.DataFrame, waves: Waves) -> pd.DataFrame:
 
 def gone(waves: Waves, digests: Iterable[str]) -> int:
     """The number of answers that were drawn from and are not among these any more."""
-    return len(set().union(*waves.known.values()).difference(map(short_wave, digests)))
+    return len(set().union(*waves.known.values()).difference(map(short_digest, digests)))
 
 
 class WaveStanding(NamedTuple):
@@ -362,9 +362,9 @@ def standings(waves: Waves, answers: Iterable[PooledAnswer], scored: Collection[
 def _standing(
     group: Group, digests: Collection[str], scored: Collection[str], taken: Collection[str], known: Collection[str]
 ) -> WaveStanding:
-    wave = [digest for digest in digests if short_wave(digest) in taken]
+    wave = [digest for digest in digests if short_digest(digest) in taken]
     inside = sum(digest in scored for digest in wave)
-    late = sum(digest not in scored and short_wave(digest) not in known for digest in digests)
+    late = sum(digest not in scored and short_digest(digest) not in known for digest in digests)
     return WaveStanding(
         *group, len(digests), len(wave), inside, sum(digest in scored for digest in digests) - inside, late
     )
@@ -464,8 +464,8 @@ def draw_waves(
 def _check_origin(workspace: Workspace, waves: Waves, answers: Iterable[PooledAnswer]) -> None:
     """A DataError where none of what was drawn from is here: neither among these answers, nor in any other run."""
     known = set().union(*waves.known.values())
-    if not known.isdisjoint(short_wave(answer.digest) for answer in answers):
+    if not known.isdisjoint(short_digest(answer.digest) for answer in answers):
         return
-    if known.isdisjoint(map(short_wave, Pool(workspace, run_folders(workspace)).answers)):
+    if known.isdisjoint(map(short_digest, Pool(workspace, run_folders(workspace)).answers)):
         problem = f"is of another workspace: none of the {len(known):,} answers that it was drawn from is here"
         raise DataError(workspace.home / WAVES, f"{problem}; {_REMEDY}")

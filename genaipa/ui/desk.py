@@ -17,7 +17,7 @@ from genaipa.scoring.people import People, load_people
 from genaipa.scoring.queue import Queue
 from genaipa.scoring.rubric import load_guidelines
 from genaipa.scoring.store import Store, open_store
-from genaipa.scoring.waves import Waves, draw_waves, in_words, short_wave, standings
+from genaipa.scoring.waves import Waves, draw_waves, in_words, short_digest, standings
 from genaipa.workspace import Workspace, find_workspace
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def open_desk(settings: DeskSettings) -> Desk:
     counted = pool if not settings.excluded else Pool(workspace, folders, sources=meant, excluded=False)
     waves, asked = _sampled(workspace, counted, current, settings)
     # Whoever wants answers that no wave is drawn from gets them beside it.
-    asked = asked and asked.union(map(short_wave, pool.answers.keys() - counted.answers.keys()))
+    asked = asked and asked.union(map(short_digest, pool.answers.keys() - counted.answers.keys()))
     plan = msgspec.structs.replace(
         settings.plan, reference=people.reference, wave=asked, assign=tuple(people.assign.items())
     )

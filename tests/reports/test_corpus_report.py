@@ -29,7 +29,7 @@ from genaipa.scoring.assignment import ScoringPlan
 from genaipa.scoring.current import CurrentScores
 from genaipa.scoring.queue import Queue
 from genaipa.scoring.store import open_store
-from genaipa.scoring.waves import draw_waves, load_waves, short_wave
+from genaipa.scoring.waves import draw_waves, load_waves, short_digest
 from genaipa.workspace import find_workspace
 from rubrics import typed
 
@@ -150,7 +150,7 @@ def test_a_wave_is_spread_over_groups(run: Run, genaipa: Callable[..., Finished]
     done = genaipa("sample", "--stratify", "sector", "--size", "19")
     assert done.code == 0, done.err
     waves = load_waves(find_workspace())
-    drawn = Counter(of[one.document] for one in run.answers() if short_wave(one.digest) in waves.asked)
+    drawn = Counter(of[one.document] for one in run.answers() if short_digest(one.digest) in waves.asked)
     assert drawn == Counter(of.values())
     assert "What was drawn before" not in done.out
     larger = sum(drawn.values()) > 19

@@ -22,7 +22,7 @@ from genaipa.reports.judged.estimate import estimated, estimates
 from genaipa.reports.judged.rectify import Drawn
 from genaipa.runs.selection import select
 from genaipa.scoring.answers import Pool
-from genaipa.scoring.waves import Waves, draw_waves, short_wave
+from genaipa.scoring.waves import Waves, draw_waves, short_digest
 from genaipa.workspace import find_workspace
 from rubrics import METRICS, typed
 
@@ -418,7 +418,7 @@ def test_of_a_real_store(demo, tmp_path):
     random = np.random.default_rng(0)
     keys = {digest: "".join(random.choice(list("123"), 5)) for digest in answers}
     events = [score(str(JUDGE), digest, typed("1" + own[1:]), scorer="machine") for digest, own in keys.items()]
-    events += [score("ada", digest, typed(own)) for digest, own in keys.items() if short_wave(digest) in waves.asked]
+    events += [score("ada", digest, typed(own)) for digest, own in keys.items() if short_digest(digest) in waves.asked]
     with opened(f"sqlite:///{tmp_path / 'scores.db'}") as store:
         store.append(events)
         gathered = gather(here, select(here, ["demo"]), store)

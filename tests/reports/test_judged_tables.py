@@ -24,7 +24,7 @@ from genaipa.reports.judged.forecast import Forecast, forecast, forecasts, in_wo
 from genaipa.runs.selection import select
 from genaipa.scoring.answers import Pool
 from genaipa.scoring.people import User
-from genaipa.scoring.waves import draw_waves, short_wave
+from genaipa.scoring.waves import draw_waves, short_digest
 from genaipa.ui.results import ResultsChoice, cache_of, view
 from genaipa.workspace import find_workspace
 from rubrics import typed
@@ -193,7 +193,7 @@ def test_the_lead_sees_the_estimate_at_the_desk_once_the_wave_is_scored(demo, tm
     waves = draw_waves(here, pool.answers.values(), (), size=24, seed=0)
     random = np.random.default_rng(0)
     keys = {digest: "".join(random.choice(list("123"), 5)) for digest in pool.answers}
-    wave = [digest for digest in keys if short_wave(digest) in waves.asked]
+    wave = [digest for digest in keys if short_digest(digest) in waves.asked]
     machine = [score(str(JUDGE), digest, typed("1" + own[1:4] + "1"), scorer="machine") for digest, own in keys.items()]
     desk = desk_here()
     desk.store.append([*machine, *(score("ada", digest, typed(keys[digest]), seconds=300.0) for digest in wave[:-20])])

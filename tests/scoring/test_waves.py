@@ -20,7 +20,7 @@ from genaipa.runs import journal
 from genaipa.runs.records import answer_digest
 from genaipa.scoring.answers import Occurrence, Pool, PooledAnswer
 from genaipa.scoring.assignment import ScoringPlan
-from genaipa.scoring.waves import Waves, inclusion, load_waves, short_wave, standings, written
+from genaipa.scoring.waves import Waves, inclusion, load_waves, short_digest, standings, written
 from genaipa.ui.desk import open_desk
 from genaipa.ui.settings import DeskSettings
 from genaipa.workspace import find_workspace
@@ -95,7 +95,7 @@ def test_a_wave_grown_keeps_its_answers_and_equals_one_drawn_at_once(seed):
     assert small.taken[GPT] < grown.taken[GPT]
     places = defaultdict(list)
     for one in answers:
-        if short_wave(one.digest) in grown.taken[GPT]:
+        if short_digest(one.digest) in grown.taken[GPT]:
             places[one.question].append(one.document)
     assert {len(documents) for documents in places.values()} == {2} == {len(set(two)) for two in places.values()}
     assert len(places) == 32
@@ -107,14 +107,14 @@ def test_a_wave_grown_keeps_its_answers_and_equals_one_drawn_at_once(seed):
 def test_each_question_has_its_share():
     """Where the size is no multiple, some questions give one more; where questions are short of answers, others do."""
     answers = study(10, 3)
-    share = Counter(one.question for one in answers if short_wave(one.digest) in draw(answers, 23).taken[GPT])
+    share = Counter(one.question for one in answers if short_digest(one.digest) in draw(answers, 23).taken[GPT])
     assert Counter(share.values()) == {2: 7, 3: 3}
     few = [one for one in answers if one.question != "q00" or one.document == "d0"]
-    share = Counter(one.question for one in few if short_wave(one.digest) in draw(few, 25).taken[GPT])
+    share = Counter(one.question for one in few if short_digest(one.digest) in draw(few, 25).taken[GPT])
     assert share["q00"] == 1
     assert Counter(share.values()) == {1: 1, 2: 3, 3: 6}
     assert len(draw(answers, 4).taken[GPT]) == 4
-    assert len({one.question for one in answers if short_wave(one.digest) in draw(answers, 4).taken[GPT]}) == 4
+    assert len({one.question for one in answers if short_digest(one.digest) in draw(answers, 4).taken[GPT]}) == 4
     assert len(draw(answers, 500).taken[GPT]) == 30
 
 
@@ -190,7 +190,11 @@ def test_systems_are_asked_for_the_same():
     first = draw(answers, 12, 3)
     later = draw([*answers, *study(8, 4, systems=["claude"])], 12, 0, first)
     asked = [
-        {(one.question, one.document) for one in study(8, 4, systems=[system]) if short_wave(one.digest) in later.asked}
+        {
+            (one.question, one.document)
+            for one in study(8, 4, systems=[system])
+            if short_digest(one.digest) in later.asked
+        }
         for system in ("gpt", "bard", "claude")
     ]
     assert len(asked[0]) == 12
@@ -205,13 +209,13 @@ def test_strata_have_their_shares():
     small = draw(answers, 20, strata=strata)
     waves = draw(answers, 64, before=small)
     for system in ("gpt", "bard"):
-        taken = [one for one in study(16, 20, systems=[system]) if short_wave(one.digest) in waves.asked]
+        taken = [one for one in study(16, 20, systems=[system]) if short_digest(one.digest) in waves.asked]
         shares = Counter(strata[one.document] for one in taken)
         assert shares == {"bank": 13, "shop": 20, "(none)": 32}
         assert set(Counter(one.question for one in taken).values()) <= {3, 4, 5}
     assert small.asked < waves.asked
     asked = [
-        {(one.question, one.document) for one in answers if short_wave(one.digest) in waves.taken[group]}
+        {(one.question, one.document) for one in answers if short_digest(one.digest) in waves.taken[group]}
         for group in (GPT, ("bard", "quality"))
     ]
     assert asked[0] == asked[1]
@@ -224,8 +228,8 @@ def test_a_wave_that_grows_stays_what_was_finished():
     wave = draw(answers, 16, before=draw(answers, 8))
     digests = [one.digest for one in answers]
     [eight] = draw(answers, 8).taken.values()
-    inside = [digest for digest in digests if short_wave(digest) in wave.asked]
-    first = [digest for digest in inside if short_wave(digest) in eight]
+    inside = [digest for digest in digests if short_digest(digest) in wave.asked]
+    first = [digest for digest in inside if short_digest(digest) in eight]
     assert wave.finished(digests, []).taken == wave.finished(digests, first[1:]).taken == wave.taken
     part = wave.finished(digests, [*first, *inside[:3]])
     assert part.taken[GPT] == eight
@@ -325,7 +329,7 @@ def test_a_record_that_is_replaced_leaves_the_draw(genaipa):
     run = make_run()
     assert genaipa("sample", "--size", "4").code == 0
     before = load_waves(find_workspace())
-    [old] = [record for record in answers(run) if short_wave(record.digest) == next(iter(sorted(before.asked)))]
+    [old] = [record for record in answers(run) if short_digest(record.digest) == next(iter(sorted(before.asked)))]
     document = Pool(find_workspace(), [run]).answers[old.digest].document_digest
     new = msgspec.structs.replace(old, reply="No.", digest=answer_digest(document, old.asked, "No."))
     with (run.path / "answers.jsonl").open("ab") as file:
@@ -334,7 +338,7 @@ def test_a_record_that_is_replaced_leaves_the_draw(genaipa):
     assert "1 answer of the draws can't be scored any more" in done.out
     after = load_waves(find_workspace())
     assert after.draws[0] == before.draws[0]
-    assert after.asked == before.asked | {short_wave(new.digest)}
+    assert after.asked == before.asked | {short_digest(new.digest)}
 
 
 # -- at the desk --
@@ -354,7 +358,7 @@ def test_the_desk_asks_for_the_wave():
     assert desk.part == (
         "Asked for is a random part: 6 of 12 answers of each system and experiment; --sample all for everything."
     )
-    inside = {digest for digest in desk.pool.answers if short_wave(digest) in wave}
+    inside = {digest for digest in desk.pool.answers if short_digest(digest) in wave}
     assert len(inside) == 12
     skipped = queue.next("Anna")
     queue.skip("Anna", skipped)
@@ -409,7 +413,7 @@ def test_waves_are_the_default_for_what_is_larger(genaipa):
     assert len(desk.pool.answers) == 84, desk.pool.problems[:2]
     assert len(desk.waves.asked) == 64
     # What was scored before chance came in counts as itself.
-    assert desk.waves.asked.isdisjoint({short_wave(one), short_wave(two)})
+    assert desk.waves.asked.isdisjoint({short_digest(one), short_digest(two)})
     [found] = standings(desk.waves, desk.pool.answers.values(), desk.current.scored())
     assert found[2:] == (84, 64, 0, 2, 0)
     # It goes on with what it has, and says what came later.

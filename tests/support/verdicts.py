@@ -12,7 +12,7 @@ from framing import answer_rows, tidy_of
 
 from genaipa.judging.name import Judge
 from genaipa.scoring.answers import Occurrence, PooledAnswer
-from genaipa.scoring.waves import Waves, inclusion, short_wave
+from genaipa.scoring.waves import Waves, inclusion, short_digest
 from rubrics import METRICS, PAPER
 
 JUDGE = Judge("made-up", "0123456789ab", 1)
@@ -86,12 +86,12 @@ def judged(*, size=48, errors=0.2, seed=0, judge=JUDGE, outside=(), left=0, **sh
     verdicts = np.where(slips, random.choice(LEVELS, people.shape), people)
     early = [rows[place]["answer"] for place in outside]
     waves = drawn(rows, size, scored=early)
-    asked = [row for row in rows if short_wave(row["answer"]) in waves.asked]
+    asked = [row for row in rows if short_digest(row["answer"]) in waves.asked]
     unfinished = {row["answer"] for row in asked[:left]}
     scored = [
         place
         for place, row in enumerate(rows)
-        if (short_wave(row["answer"]) in waves.asked or row["answer"] in early) and row["answer"] not in unfinished
+        if (short_digest(row["answer"]) in waves.asked or row["answer"] in early) and row["answer"] not in unfinished
     ]
     machine = scores_of(rows, verdicts, analyst=str(judge), scorer="machine") if judge else []
     own = scores_of([rows[place] for place in scored], people[scored])
