@@ -2,7 +2,7 @@
 
     python -m benchmarks.analyst [--answers 120] [--window 1440x900] [--before CHECKOUT] [--published FOLDER]
 
-makes a workspace with the published quality runs of two systems (`genaipa pull genaipabench`, from a folder where one
+makes a workspace with the published quality runs of two systems (`genaipa get genaipabench`, from a folder where one
 is given; the demo's study with `--demo`), opens the desk there as it is today, with settled cases, and as it was in
 another checkout (or else in random order and without nearest words), lets a scripted analyst (`reader.py`) score in a
 real browser, and prints a table.

@@ -6,7 +6,7 @@ Judges of our own making (`made_judges`) score studies drawn from a known truth,
 go through the functions of the reports (`reports.judged.rectify`, `reports.crossed`). No language model judged
 anything. A thousand studies for each cell take eight minutes of one core (--quick: a hundred, one minute). The tables
 of docs/method/estimates.md are what it prints, and the figure there is what it draws. The published scores are left
-out where `genaipa pull genaipabench` did not fetch them.
+out where `genaipa get genaipabench` did not fetch them.
 """
 
 from __future__ import annotations

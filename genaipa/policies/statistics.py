@@ -80,7 +80,7 @@ _SENTENCE_END = re.compile(
     r"(?<=[.!?])" + "".join(rf"(?<!\b{re.escape(short)})" for short in _ABBREVIATIONS) + r"[\"'”\u2019)\]]*\s+"
 )
 _LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
-# CommonMark (markdown.py) would drop list numbers and indentation, and change the counts of plain text. Line starts:
+# CommonMark (sections.py) would drop list numbers and indentation, and change the counts of plain text. Line starts:
 # headings, quotations, list items, rows of a table.
 _MARKER = re.compile(r"^\s*(?:#{1,6}\s+|>\s*|[-*+•]\s+|\|)", re.MULTILINE)
 _EMPHASIS = re.compile(r"\*\*|__|`|(?<!\w)[*_](?=\w)|(?<=\w)[*_](?!\w)")

@@ -9,7 +9,7 @@ neither the cells nor the questions alone can stand for independent draws. Two t
 Both are for the analysts who scored; where their part in the variance is given (`analysts.panel`), a third interval is
 for analysts like these as well.
 
-Both are closed formulas, chosen by the simulation in `docs/method/intervals.md` (`python -m benchmarks coverage`):
+Both are closed formulas, chosen by the simulation in `docs/method/intervals.md` (`python -m benchmarks.coverage`):
 Student's t for few questions or documents, one quantile for each of the two parts of the variance (Graybill and Wang,
 1980, https://doi.org/10.1080/01621459.1980.10477565), and bent where questions are skewed or crowd at an end of the
 scale (Willink, 2005, https://doi.org/10.1081/STA-200045794). A share has the interval of Clopper and Pearson, for the

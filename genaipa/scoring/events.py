@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 EventKind = Literal["score", "adjudication", "undo", "skip", "look", "objection", "ruling", "pin"]
 Scorer = Literal["human", "machine"]
 Order = Literal["question", "document", "random"]
-"""The order in which the desk brings up answers: see `assignment.Plan`."""
+"""The order in which the desk brings up answers: see `assignment.ScoringPlan`."""
 ORDERS: dict[str, Order] = {order: order for order in get_args(Order)}
 VALUED: tuple[EventKind, ...] = ("score", "adjudication")
 """The kinds of events that give values."""

@@ -417,6 +417,6 @@ def _begun(connection: Connection, answer: str, minutes: float) -> list[str]:
     statement = "SELECT draft FROM score_drafts WHERE answer = :answer AND kind = 'score'"
     rows = _run(connection, statement, {"answer": answer})
     since = dt.datetime.now(dt.UTC) - dt.timedelta(minutes=minutes)
-    # As text, as `events.now` writes times.
+    # As text, as `now` writes times.
     earliest = since.isoformat(timespec="milliseconds").replace("+00:00", "Z")
     return [draft.analyst for draft in map(_decode_draft, rows.scalars()) if draft.updated > earliest]

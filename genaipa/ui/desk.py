@@ -110,7 +110,7 @@ def _counted(store: Store, people: People, seen: int) -> Iterator[tuple[int, Eve
 def _sampled(
     workspace: Workspace, pool: Pool, current: CurrentScores, settings: DeskSettings
 ) -> tuple[Waves, frozenset[str] | None]:
-    """The workspace's waves, drawn or grown if these settings want that, and the answers asked for (`Plan.wave`)."""
+    """The workspace's waves, drawn or grown if the settings want that, and what is asked for (`ScoringPlan.wave`)."""
     if settings.sample == "all":
         return Waves(), None
     answers = pool.answers.values()

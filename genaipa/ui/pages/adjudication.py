@@ -53,7 +53,7 @@ class OpenDispute:
 
 @dataclass
 class AdjudicationSession:
-    """The state of this page in one browser session; callbacks fetch it as `scoring.ScoringSession`'s do."""
+    """The state of this page in one browser session; callbacks fetch it as `ScoringSession`'s do."""
 
     opened: OpenDispute | None = None
     filters: tuple[str, ...] = ()
