@@ -182,7 +182,6 @@ def main() -> None:
         genaipa(workspace, "run", "--suite", "policyqa", "--split", "sample", *asked)
         people = "analysts: [Ada, Grace, Katherine]\nadjudicators: [Ada, Edsger]\nreference: [reference]\n"
         (workspace / "desk.yaml").write_text(people, encoding="utf-8")
-        genaipa(workspace, "report", "demo", "-o", str(workspace / "report"), "--formats", "svg")
         with desk(workspace) as url, sync_playwright() as playwright:
             browser = playwright.chromium.launch(
                 executable_path="/usr/bin/chromium", args=["--no-sandbox", "--disable-background-networking"]
@@ -190,7 +189,7 @@ def main() -> None:
             take(browser.new_page(viewport={"width": 1440, "height": 900}), url)
             take_more(browser.new_context(viewport={"width": 1440, "height": 1200}).new_page(), url)
             report = browser.new_page(viewport={"width": 1440, "height": 900})
-            report.goto((workspace / "report" / "index.html").as_uri())
+            report.goto((workspace / "reports" / "demo" / "index.html").as_uri())
             picture(report, "report")
             browser.close()
 
