@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from genaipa.execution.transport import Transport
     from genaipa.runs.folder import RunFolder
     from genaipa.runs.records import Record, Status
-    from genaipa.systems.base import Message, Usage
+    from genaipa.systems.base import Message, Passage, Usage
     from genaipa.tasks.base import Call, Dialogue, Task
 
 _STATUS: dict[str, Status] = {"stop": "answered", "length": "truncated", "refusal": "refused"}
@@ -62,6 +62,8 @@ class _Asked:
     """Whether it can't promise a reply by a JSON schema, so that JSON is asked for in words."""
     cut: bool = False
     """Whether it was said that its server cuts prompts."""
+    remarks: set[str] = field(default_factory=set)
+    """Remarks on its replies that were said."""
     unusable: int = 0
     """Calls since the last reply that the task could use."""
     capped: bool = False
@@ -206,6 +208,7 @@ class Engine:
             spent = cost or 0.0
             cut = self._cut(asked, record, messages, attempt)
             record = replace(self._answered(record, attempt, cost, call), prompt_cut=cut)
+            self._remark(asked, attempt.reply.remark)
         finally:
             await self.budget.settle(sum(aside), spent)
         record = replace(record, seconds=round(time.perf_counter() - clock, 3))
@@ -283,7 +286,19 @@ class Engine:
             key_masked=text != said,
             prediction=reading.prediction,
             score=reading.score,
+            passages=tuple(self._clean(passage) for passage in reply.passages),
         )
+
+    def _clean(self, passage: Passage) -> Passage:
+        """The passage as it can be kept: a key in it is masked, as in the reply."""
+        text, source = (mask(without_surrogates(said), self._keys) for said in (passage.text, passage.source))
+        return replace(passage, text=text, source=source)
+
+    def _remark(self, asked: _Asked, remark: str) -> None:
+        """Say once what is odd about replies of a system."""
+        if remark and remark not in asked.remarks:
+            asked.remarks.add(remark)
+            self.observer.said(f"{asked.ready.target.name}: {mask(without_surrogates(remark), self._keys)}.")
 
     def _cut(self, asked: _Asked, record: Record, messages: Sequence[Message], attempt: Attempt) -> bool:
         """Whether the server cut the prompt; said once."""

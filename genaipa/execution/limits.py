@@ -27,6 +27,7 @@ from genaipa.errors import (
     clipped,
 )
 from genaipa.systems.base import MOST_TOKENS, UNDONE, Finish, Reply, Usage
+from genaipa.systems.passages import check_passages
 from genaipa.systems.provider import redact
 
 if TYPE_CHECKING:
@@ -320,8 +321,11 @@ async def _once(system: System, messages: Sequence[Message], settings: Settings)
         empty = TransientError(f"{system.name} sent an empty reply.", kind="empty-reply")
         empty.usage = _countable(reply.usage)
         raise empty
+    passages, odd = check_passages(reply.passages)
     return dataclasses.replace(
         reply,
+        passages=passages,
+        remark=str(reply.remark or odd)[:_LONGEST_ERROR],
         usage=_countable(reply.usage),
         model=reply.model[:_LONGEST_WORD] if isinstance(reply.model, str) else None,
         sent=_writable_settings(reply.sent),

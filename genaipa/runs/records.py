@@ -15,7 +15,7 @@ from genaipa.files.html import short_repr
 from genaipa.kinds import DEFAULT, as_plan
 from genaipa.questions.sets import Wording
 from genaipa.runs.corpus import CorpusFacts
-from genaipa.systems.base import Sampling, Usage, Words
+from genaipa.systems.base import Passage, Sampling, Usage, Words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -91,6 +91,7 @@ class Record(msgspec.Struct, frozen=True, omit_defaults=True):
 
     Records of any `task` but the procedure are identified by their `coordinates`; `initialization` is then empty and
     `question` a label. `prediction` and `score` (0 to 1) are what a task read in the reply without a person.
+    `passages` are what the system retrieved for the reply, in its order, where it gives them.
     """
 
     key: str
@@ -123,6 +124,7 @@ class Record(msgspec.Struct, frozen=True, omit_defaults=True):
     prediction: str = ""
     score: float | None = None
     prompts: str = ""
+    passages: tuple[Passage, ...] = ()
 
     def __repr__(self) -> str:
         return short_repr("Record", self.key, self.status)

@@ -148,6 +148,18 @@ class Usage(msgspec.Struct, frozen=True, omit_defaults=True):
         )
 
 
+class Passage(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A passage that a system retrieved for its answer: text, a title or address of its source, the retriever's score.
+
+    >>> Passage("We keep orders for ten years.", source="12.2", score=7.1)
+    Passage(text='We keep orders for ten years.', source='12.2', score=7.1)
+    """
+
+    text: str
+    source: str = ""
+    score: float | None = None
+
+
 @dataclass(frozen=True)
 class Reply:
     """A system's reply."""
@@ -161,6 +173,10 @@ class Reply:
     """The settings as sent: the requested ones that the model accepts."""
     finish_detail: str = ""
     """The provider's own finish reason."""
+    passages: tuple[Passage, ...] = ()
+    """Passages that it retrieved before it answered, in its own order."""
+    remark: str = ""
+    """A sentence on what is odd about the reply, said once in a run."""
 
 
 class BuiltinSystem(abc.ABC):

@@ -59,6 +59,7 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     note: str = ""
     price: Price | None = None
     explicit_cache: bool = False
+    passages: str = ""
 
     @property
     def ended(self) -> bool:
@@ -190,6 +191,13 @@ def _problems(path: Path, file: _CatalogFile) -> Iterator[DataError]:
     for name, entry in file.systems.items():
         if "/" not in entry.system and ":" not in entry.system and not _is_builtin(entry.system):
             yield DataError(path, f"'{clipped(entry.system)}' is not provider/model.", f"systems.{name}")
+        record = find_provider(entry.system)
+        if entry.passages and (record is None or "passages" not in record.options):
+            said = "only a server behind openai-api/NAME/MODEL has a field with passages; leave it out."
+            yield DataError(path, said, f"systems.{name}.passages")
+        elif entry.passages and not all(entry.passages.split(".")):
+            said = f"'{clipped(entry.passages)}' is no path such as choices.0.message.context.citations."
+            yield DataError(path, said, f"systems.{name}.passages")
 
 
 def resolve(name: str, workspace: Workspace) -> Resolved:

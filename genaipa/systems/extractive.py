@@ -19,7 +19,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from genaipa.policies.sections import find_sections
-from genaipa.systems.base import BuiltinSystem, Reply
+from genaipa.systems.base import BuiltinSystem, Passage, Reply
 from genaipa.systems.provider import Provider
 
 if TYPE_CHECKING:
@@ -108,11 +108,13 @@ class ExtractiveSystem(BuiltinSystem):
         shown = "".join(message.carries for message in messages if message.purpose in {"introduction", "part"})
         if last.purpose == "summary-request":
             return _reply(summarise(shown))
-        return _reply(answer(shown, _without_names(last.carries or last.content, messages)))
+        asked = _without_names(last.carries or last.content, messages)
+        found = _best(shown, asked)
+        return _reply(_quoted(shown, found), tuple(Passage(one.text, one.label) for one in found))
 
 
-def _reply(text: str) -> Reply:
-    return Reply(text, model=MODEL)
+def _reply(text: str, passages: tuple[Passage, ...] = ()) -> Reply:
+    return Reply(text, model=MODEL, passages=passages)
 
 
 def _without_names(question: str, messages: Sequence[Message]) -> str:
@@ -129,12 +131,18 @@ def _without_names(question: str, messages: Sequence[Message]) -> str:
 
 def answer(document: str, question: str) -> str:
     """The sentences of the document that match the question best, quoted, or that there are none."""
+    return _quoted(document, _best(document, question))
+
+
+def _best(document: str, question: str) -> list[Sentence]:
+    return [] if document.strip() in {"", NO_SUMMARY} else _index(document).best(question)
+
+
+def _quoted(document: str, sentences: Iterable[Sentence]) -> str:
     if not document.strip():
         return UNKNOWN
-    if document.strip() == NO_SUMMARY:
-        return SILENT
     lines, lead = [], ""
-    for sentence in _index(document).best(question):
+    for sentence in sentences:
         before = f'"{sentence.lead}" ' if sentence.lead not in {"", lead} else ""
         lines.append(f'{before}"{sentence.text}"{_in_brackets(sentence.label, "()")}')
         lead = sentence.lead

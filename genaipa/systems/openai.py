@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from genaipa.errors import PermanentError, TransientError
@@ -9,6 +10,7 @@ from genaipa.systems.base import UNDONE, BatchState, Finish, Reply, Usage, uncle
 from genaipa.systems.chat import BATCH_BYTES, BATCH_SECONDS, ChatSystem, ModelList, lines_in, part, prefix_ends
 from genaipa.systems.costs import tiktoken_counter
 from genaipa.systems.endpoint import as_count, error_text
+from genaipa.systems.passages import find_passages
 from genaipa.systems.provider import Provider
 
 if TYPE_CHECKING:
@@ -241,6 +243,7 @@ class CompatibleSystem(OpenAISystem):
         name="openai-api",
         form="openai-api/NAME/MODEL",
         about="any server that speaks OpenAI's protocol: NAME_BASE_URL, NAME_API_KEY",
+        options=("passages",),
         sdk="openai",
         extra="openai",
         keys=("{SERVER}_API_KEY",),
@@ -252,6 +255,18 @@ class CompatibleSystem(OpenAISystem):
     fields: ClassVar[dict[str, str]] = OpenAISystem.fields | {"max_tokens": "max_tokens"}
     sends_cache_key = False
     takes_batches = False
+
+    def __init__(self, *, name: str, model: str, accepts: frozenset[str], passages: str = "") -> None:
+        super().__init__(name=name, model=model, accepts=accepts)
+        self.passages = passages
+
+    def _read(self, answer: dict[str, Any], sent: dict[str, Any]) -> Reply:
+        """Take what the server retrieved, where the catalog says in which field."""
+        reply = super()._read(answer, sent)
+        if not self.passages:
+            return reply
+        found, remark = find_passages(answer, self.passages)
+        return replace(reply, passages=found, remark=remark)
 
     def _headers(self, settings: Settings) -> dict[str, str]:
         """Name the document: routers in front of several servers send equal sessions to one, whose cache has it."""
