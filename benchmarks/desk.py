@@ -26,8 +26,8 @@ import urllib.request
 from pathlib import Path
 
 from benchmarks.measure import ROOT
+from genaipa.files.stamps import now
 from genaipa.runs.finding import find_run
-from genaipa.runs.folder import now
 from genaipa.scoring.answers import Pool
 from genaipa.scoring.events import Event, new_id
 from genaipa.scoring.rubric import shipped_rubric

@@ -17,7 +17,7 @@ from benchmarks.mock_server import MODEL
 from benchmarks.workload import QUESTIONS, SYSTEM, Workload
 from genaipa.execution.prepare import PreparedRun
 from genaipa.execution.run import store_inputs
-from genaipa.runs.folder import now
+from genaipa.files.stamps import now
 from genaipa.runs.records import ConversationRecord, Record, RunSpec, answer_digest
 from genaipa.runs.tally import Tally
 from genaipa.runs.writer import PartWriter
@@ -71,8 +71,8 @@ async def write_run(workspace: Path, workload: Workload, missing: int) -> str:
     store_inputs(folder, material)
     tally.plan(spec, orders(spec, material.questions))
     manifest = folder.manifest()
-    with folder.writing():
-        writer = PartWriter(folder)
+    with folder.part.writing():
+        writer = PartWriter(folder.part)
         introduction = writer.keep_introduction([Message("user", "What follows is a policy.")])
         for conversation in plan(spec, material.questions, SYSTEM):
             await writer.begin(

@@ -14,7 +14,7 @@ from itertools import islice
 from pathlib import Path
 
 import genaipa
-from genaipa.runs.folder import now
+from genaipa.files.stamps import now
 from genaipa.scoring.events import Event
 from genaipa.scoring.rubric import shipped_rubric
 from genaipa.scoring.store import open_store

@@ -40,15 +40,15 @@ _REPLY = "The policy says in section 4.2 that data is kept for as long as the ac
 def fill(path: Path) -> None:
     """Write the answers of every shard of a run that was begun, and seal it."""
     from genaipa.execution.prepare import PreparedRun, task_of
-    from genaipa.runs.folder import now
+    from genaipa.files.stamps import now
+    from genaipa.runs.folder import RunFolder
     from genaipa.runs.records import Record, answer_digest
-    from genaipa.runs.shards.folder import ShardedFolder
     from genaipa.runs.tally import Tally
     from genaipa.workspace import find_workspace
 
-    run, here, encode = ShardedFolder(path), find_workspace(path.parents[1]), msgspec.json.Encoder().encode
+    run, here, encode = RunFolder(path), find_workspace(path.parents[1]), msgspec.json.Encoder().encode
     for index in range(run.number):
-        shard, task, tally = run.shard(index), task_of(here, run, index), Tally()
+        shard, task, tally = RunFolder(run.shard(index).path), task_of(here, run, index), Tally()
         manifest, lines = PreparedRun(task, "many", shard).manifest(), []
         for place, order in manifest.orders.items():
             document, _, repetition = place.rpartition("|")
@@ -63,11 +63,11 @@ def fill(path: Path) -> None:
                 tally.add(record)
                 lines.append(encode(record) + b"\n")
         tally.plan(manifest.spec, manifest.orders)
-        with shard.writing():
+        with shard.part.writing():
             (shard.path / "answers.jsonl").write_bytes(b"".join(lines))
             manifest.status, manifest.totals = "complete", tally.totals()
             shard.write_manifest(manifest)
-            shard.seal()
+            shard.part.seal()
     run.settle(None)
 
 

@@ -24,7 +24,7 @@ from statistics import median
 
 from benchmarks.measure import measure, serving
 from benchmarks.workload import SYSTEM, document_text
-from genaipa.runs.finding import open_run
+from genaipa.runs.folder import RunFolder
 
 SERVER = (sys.executable, "-m", "benchmarks.mock_server", "--latency")
 DOCUMENTS = tuple(f"shop-{number:02}" for number in range(20))
@@ -53,7 +53,7 @@ def ask(folder: Path, environment: dict[str, str], plan: Sequence[str], way: str
     process = measure([sys.executable, "-m", "genaipa", "run", *plan, *WAYS[way], *more], environment)
     run = max((folder / "runs").glob("*/"), key=lambda path: path.stat().st_mtime)
     # Sealed shards have no lines in a file: the run knows where its answers are.
-    records = [json.loads(line) for _, line in open_run(run).lines()]
+    records = [json.loads(line) for _, line in RunFolder(run).lines()]
     begun = [dt.datetime.fromisoformat(record["started"]).timestamp() for record in records]
     times = [*begun, *(since + record["seconds"] for since, record in zip(begun, records, strict=True))]
     return len(records), max(times) - min(times), process.wall, process.cpu

@@ -48,9 +48,9 @@ from genaipa.reports.results import add_results
 from genaipa.runs import journal
 from genaipa.runs.batches import BATCHES, RESULTS
 from genaipa.runs.corpus import DOCUMENTS
-from genaipa.runs.folder import ANSWERS, MANIFEST
 from genaipa.runs.integrity import damage
 from genaipa.runs.introductions import INTRODUCTIONS, KeptIntroductions
+from genaipa.runs.manifest import ANSWERS, MANIFEST
 from genaipa.runs.permission import Permission, may_be_passed_on, whose_words
 from genaipa.runs.redactions import LEFT_OUT, WITHHELD, Withheld
 from genaipa.runs.selection import select

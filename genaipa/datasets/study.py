@@ -21,8 +21,9 @@ from genaipa.questions.sets import Wording
 from genaipa.runs import journal
 from genaipa.runs.audit import AUDIT, Finding, write_audit
 from genaipa.runs.experiments import EXPERIMENTS, StudyExperiment
-from genaipa.runs.folder import ANSWERS, CONVERSATIONS, MANIFEST, RunFolder
+from genaipa.runs.folder import RunFolder
 from genaipa.runs.introductions import stored_introduction
+from genaipa.runs.manifest import ANSWERS, CONVERSATIONS, MANIFEST
 from genaipa.runs.records import (
     FORMAT,
     GUIDED,
@@ -274,7 +275,7 @@ def write_run(path: Path, files: dict[str, bytes]) -> list[str]:
     try:
         path.mkdir(parents=True, exist_ok=True)
         folder = RunFolder(path)
-        with folder.writing():
+        with folder.part.writing():
             for name, content in files.items():
                 folder.write_file(name, content)
     except OSError as error:

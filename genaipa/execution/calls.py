@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from genaipa.runs.folder import now
+from genaipa.files.stamps import now
 from genaipa.runs.records import ConversationRecord, Record, is_place, key_of
 
 if TYPE_CHECKING:

@@ -108,7 +108,7 @@ class Engine:
 
     async def run(self, systems: Sequence[Ready]) -> None:
         """Ask everything that is missing. Failures are in the records; only an error that stops the run is raised."""
-        self._writer = PartWriter(self.folder)
+        self._writer = PartWriter(self.folder.part)
         self.observer.begun(self.tally)
         try:
             async with asyncio.TaskGroup() as group:

@@ -217,7 +217,7 @@ class ManualRun:
         """
         result = Collected()
         wanted = {key: (sheet.system, call) for sheet in self.sheets() for key, call in sheet.calls.items()}
-        writer = PartWriter(self.folder)
+        writer = PartWriter(self.folder.part)
         try:
             for key, text in replies.items():
                 if key not in wanted:

@@ -25,14 +25,14 @@ from genaipa.execution.observer import Observer
 from genaipa.execution.request import make_spec
 from genaipa.files.locks import held, native_lock
 from genaipa.files.names import folder_words
+from genaipa.files.stamps import now
 from genaipa.kinds import kind_of
 from genaipa.runs import provenance
 from genaipa.runs.documents import KeptDocuments
 from genaipa.runs.finding import find_run, run_folders
-from genaipa.runs.folder import RunFolder, now
+from genaipa.runs.folder import RunFolder
+from genaipa.runs.plans import ShardPlan
 from genaipa.runs.records import FORMAT, Digests, Manifest, RunSpec, Shards
-from genaipa.runs.shards.folder import ShardedFolder
-from genaipa.runs.shards.shard import ShardPlan
 from genaipa.systems.catalog import resolve
 from genaipa.systems.provider import run_title
 from genaipa.tasks.catalog import identity, make_task
@@ -115,7 +115,7 @@ class PreparedRun:
         """Whether everything of this part was answered before."""
         if self.part == (1, 1):
             return self.folder is not None and self.folder.is_complete()
-        return self.folder is not None and not self.to_do()
+        return self.folder is not None and not self.folder.to_do(self.own())
 
     def cap(self, given: float | None) -> float | None:
         """The spending cap in effect, in US dollars: the one given now (infinity lifts it), else the run's own."""
@@ -123,20 +123,10 @@ class PreparedRun:
             return self.folder.outline().max_cost if self.folder else None
         return None if math.isinf(given) else given
 
-    @property
-    def sharded(self) -> ShardedFolder:
-        """The folder of a run of shards that was begun."""
-        assert isinstance(self.folder, ShardedFolder), "only a run of shards that exists has it"
-        return self.folder
-
     def own(self) -> range:
         """The shards of this part."""
         which, parts = self.part
         return range(which - 1, self.shards.number if self.shards else 1, parts)
-
-    def to_do(self) -> list[int]:
-        """The shards of this part in which answers are missing."""
-        return self.sharded.to_do(self.own())
 
     def open(self) -> RunFolder:
         """The run folder, made now if the run is new, and nobody has begun the same shards meanwhile."""
@@ -150,10 +140,10 @@ class PreparedRun:
                     self.folder = self.cut.begun() or self._made(self.cut)
         return self.folder
 
-    def _made(self, cut: Cut) -> ShardedFolder:
+    def _made(self, cut: Cut) -> RunFolder:
         assert cut.plans is not None, "a new run was cut"
         cut.plans.seek(0)
-        return ShardedFolder.create_with(self.workspace.runs, self.manifest(), cut.plans, cut.sources, cut.copies())
+        return RunFolder.create_with(self.workspace.runs, self.manifest(), cut.plans, cut.sources, cut.copies())
 
     def manifest(self) -> Manifest:
         """The manifest of a new run; of one in shards without what there is for each document."""
@@ -228,12 +218,12 @@ def resume(workspace: Workspace, name: str, observer: Observer | None = None, *,
     """Prepare a run that was begun before, by its name; a RunError if its inputs have changed since."""
     observer = observer or Observer()
     folder = find_run(workspace, name)
-    if not isinstance(folder, ShardedFolder):
-        manifest = folder.manifest()
+    if folder.plans is None:
+        manifest = folder.outline()
         task = make_task(manifest.spec, kept(workspace, folder, manifest, observer), folder)
         check_unchanged(folder, manifest, digests(task))
         return PreparedRun(task, manifest.name, folder, offline, manifest.corpus)
-    folder.check_plans()
+    folder.plans.check()
     task, manifest = task_of(workspace, folder, 0), folder.outline()
     assert manifest.shards is not None, "it has shards"
     cut = Cut(manifest.spec, manifest.digests, manifest.shards)
@@ -354,7 +344,7 @@ def _cut(
     return cut, first, tuple(notes)
 
 
-def check_shared(folder: ShardedFolder, outline: Manifest, now_is: Digests, documents: dict[str, str]) -> None:
+def check_shared(folder: RunFolder, outline: Manifest, now_is: Digests, documents: dict[str, str]) -> None:
     """Raise a RunError if what a shard's answers depend on is not as the run and the plan of its documents have it."""
     # Another shard's documents may be of another kind, with questions of their own.
     asked = {name: known for name, known in outline.digests.questions.items() if name in now_is.questions}
@@ -362,10 +352,10 @@ def check_shared(folder: ShardedFolder, outline: Manifest, now_is: Digests, docu
     check_unchanged(folder, outline, now_is)
 
 
-def task_of(workspace: Workspace, folder: ShardedFolder, index: int) -> Task:
+def task_of(workspace: Workspace, folder: RunFolder, index: int) -> Task:
     """The task of a shard."""
-    plan, shard = folder.plan(index), folder.shard(index)
-    spec = folder.outline().spec.about(plan.documents, plan.questions)
-    if folder.outline().corpus is not None:
+    plan, shard, outline = folder.plan(index), RunFolder(folder.shard(index).path), folder.outline()
+    spec = outline.spec.about(plan.documents, plan.questions)
+    if outline.corpus is not None:
         workspace = workspace.holding(KeptDocuments(shard.path).checked(plan.documents))
     return make_task(spec, workspace, shard)

@@ -87,7 +87,7 @@ async def carry_out(
         # What a suite's baselines learn before anything is asked takes time as well.
         since = time.monotonic()
         folder = run.open()
-        with folder.writing() as repairs:
+        with folder.part.writing() as repairs:
             store_inputs(folder, run.task)
             for sentence in repairs:
                 observer.said(sentence)

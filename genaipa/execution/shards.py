@@ -21,9 +21,9 @@ from genaipa.execution.prepare import PreparedRun, check_shared, check_unchanged
 from genaipa.execution.ready import Started
 from genaipa.execution.run import Outcome, carry_out, check_cap, ready_systems
 from genaipa.runs.batches import batches_out, was_batched
-from genaipa.runs.folder import ANSWERS
+from genaipa.runs.folder import RunFolder
+from genaipa.runs.manifest import ANSWERS
 from genaipa.runs.records import RunStatus
-from genaipa.runs.shards.folder import ShardedFolder
 from genaipa.runs.tally import Rows, Tally
 from genaipa.systems.provider import known_keys, mask
 from genaipa.workers.base import LostServerError
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from genaipa.execution.places import On
     from genaipa.execution.ready import Ready
     from genaipa.runs.records import Record
-    from genaipa.runs.shards.shard import Shard
     from genaipa.workers.base import Report
 
 Job = tuple[int, RunLimits]
@@ -65,7 +64,7 @@ async def ask(
     since, limits = time.monotonic(), replace(limits, max_cost=run.cap(limits.max_cost))
     check_cap(run.spec, run.workspace, limits.max_cost)
     if run.complete:
-        return Outcome("complete", run.sharded.progress()[1])
+        return Outcome("complete", run.open().progress()[1])
     with contextlib.ExitStack() as held:
         whole = Whole(run, limits, observer, held)
         try:
@@ -78,10 +77,10 @@ async def ask(
 
 async def _here(run: PreparedRun, whole: Whole) -> None:
     """Carry out the shards one after another in this event loop. Raises why none can be asked."""
-    whole.begin()
+    folder = whole.begin()
     failed, ends = list[GenaipaError](), 0
-    async with ShardWorker(run.sharded.path, run.workspace, offline=run.offline) as worker:
-        for index in _in_order(run):
+    async with ShardWorker(folder.path, run.workspace, offline=run.offline) as worker:
+        for index in _in_order(folder, run.own()):
             try:
                 if (job := whole.make(index, 1)) is None:
                     break
@@ -108,12 +107,12 @@ async def _elsewhere(run: PreparedRun, whole: Whole, on: On, held: contextlib.Ex
     ready = await ready_systems(run.task, offline=run.offline, asking=False, say=whole.said)
     workers, room = held.enter_context(workers_at(on, whole.said))
     whole.ready(run, ready, None)
-    whole.begin()
-    to_do = _in_order(run)
+    folder = whole.begin()
+    to_do = _in_order(folder, run.own())
     number = max(1, min(room, len(to_do)))
     whole.limits = shared_out(run.spec.systems, whole.limits, on, number)
     held.enter_context(whole.watching(run, ready, None))
-    craft = ShardWorker(run.sharded.path, offline=run.offline)
+    craft = ShardWorker(folder.path, offline=run.offline)
     stop = threading.Event()
     dispatcher = Dispatcher(workers(craft), number, whole, stop=stop)
     working = asyncio.get_running_loop().run_in_executor(None, dispatcher.run, to_do)
@@ -128,9 +127,9 @@ async def _elsewhere(run: PreparedRun, whole: Whole, on: On, held: contextlib.Ex
         whole.said(f"shard {index:05} was given up: {why}")
 
 
-def _in_order(run: PreparedRun) -> list[int]:
+def _in_order(folder: RunFolder, own: range) -> list[int]:
     """The shards to do; first any with batches out, whose account and cost decide what may be handed in."""
-    to_do, folder = run.to_do(), run.sharded
+    to_do = folder.to_do(own)
     if not was_batched(folder.path):
         return to_do
     return sorted(to_do, key=lambda index: not any(batches_out(folder.shard(index).path)))
@@ -182,6 +181,7 @@ class Whole(Jobs, Observer):
         # Of a part of the shards it is their share.
         own = len(run.own()) / max(1, run.shards.number) if run.shards else 1.0
         self._share = self._cap if self._cap is None or self._all else self._cap * own
+        self._folder: RunFolder
         self._display: Observer | None = None
         self._tally = Tally()
         self._purse = Purse(self._share)
@@ -195,10 +195,10 @@ class Whole(Jobs, Observer):
         self._sizes: dict[int, int] = {}
         self._said: set[str] = set()
 
-    def begin(self) -> None:
+    def begin(self) -> RunFolder:
         """Open the run's folder, note that it goes on, and count what was spent."""
-        self._run.open()
-        folder, self.is_begun = self._run.sharded, True
+        folder = self._folder = self._run.open()
+        self.is_begun = True
         self._tally = folder.progress()[1]
         folder.note("running", self._tally, self._cap)
         if not self._all:
@@ -206,12 +206,13 @@ class Whole(Jobs, Observer):
         if self._cap is not None:
             begun = (index for index in self._run.own() if folder.shard(index).is_begun)
             self._purse.held = {index: folder.shard(index).cost for index in begun}
+        return folder
 
     def end(self, since: float) -> Outcome:
         """Note how far the run is, now that nobody asks here; the outcome, of the time since then."""
-        status, tally = self._run.sharded.settle(self._cap)
+        status, tally = self._folder.settle(self._cap)
         # Of a part, other processes decide how the whole ends.
-        if not self._all and not self._run.to_do():
+        if not self._all and not self._folder.to_do(self._run.own()):
             status = "complete"
         capped = self._capped if status != "complete" else ""
         if capped and self._cap is not None and self._all:
@@ -227,7 +228,7 @@ class Whole(Jobs, Observer):
         """The shard's number and limits; None once a system was stopped, or while no money is left for it."""
         if self._reasons:
             return None
-        shard, self._here = self._run.sharded.shard(number), number
+        shard, self._here = self._folder.shard(number), number
         rows = shard.state()[1].rows if shard.is_begun else {}
         if number in self._rows:  # it was begun here, and lost
             self._count(number, rows)
@@ -243,7 +244,7 @@ class Whole(Jobs, Observer):
     def _size(self, number: int) -> int:
         """Bytes of a shard's answers."""
         with contextlib.suppress(OSError):
-            return (self._run.sharded.shard(number).path / ANSWERS).stat().st_size
+            return (self._folder.shard(number).path / ANSWERS).stat().st_size
         return 0
 
     def on_progress(self, number: int, what: Any) -> None:
@@ -278,7 +279,7 @@ class Whole(Jobs, Observer):
     def on_requeue(self, number: int) -> None:
         """Have what it did not spend for others."""
         if self._cap is not None:
-            self._purse.settle(number, self._run.sharded.shard(number).cost)
+            self._purse.settle(number, self._folder.shard(number).cost)
 
     def on_lost(self, number: int, why: str) -> bool:
         """Say why a shard is given again; whether its file of answers grew."""
@@ -376,8 +377,9 @@ class ShardWorker:
 
         A RunBusyError if another process holds it, a NotReadyError if a system can't be started.
         """
-        run = ShardedFolder(self.path)
-        shard = run.shard(index)
+        run = RunFolder(self.path)
+        folder = RunFolder(run.shard(index).path)
+        shard = folder.part
         shard.make()
         with shard.writing() as repairs:
             if shard.is_answered():
@@ -385,7 +387,7 @@ class ShardWorker:
                 return ShardEnd(index, "complete", shard.state()[1].rows)
             for sentence in repairs:
                 observer.said(sentence)
-            prepared = self._prepared(run, shard, index)
+            prepared = self._prepared(run, folder, index)
             cap = math.inf if limits.max_cost is None else limits.max_cost
             outcome = await carry_out(prepared, replace(limits, max_cost=cap), observer, self._started)
             if outcome.status == "complete":
@@ -400,16 +402,16 @@ class ShardWorker:
             raise LostServerError(end.stopped.get(lost, f"{lost}: its server ended."))
         return end
 
-    def _prepared(self, run: ShardedFolder, shard: Shard, index: int) -> PreparedRun:
+    def _prepared(self, run: RunFolder, folder: RunFolder, index: int) -> PreparedRun:
         """The shard as a run that can be asked, its folder begun."""
         task, outline = task_of(self.workspace, run, index), run.outline()
-        prepared = PreparedRun(task, outline.name, shard, self.offline)
-        if not shard.is_begun:
+        prepared = PreparedRun(task, outline.name, folder, self.offline)
+        if not folder.part.is_begun:
             planned = {name: facts.digest for name, facts in run.plan(index).documents.items()}
             check_shared(run, outline, digests(task), planned)
-            shard.write_manifest(prepared.manifest())
+            folder.write_manifest(prepared.manifest())
         else:
-            check_unchanged(shard, shard.manifest(), digests(task))
+            check_unchanged(folder, folder.outline(), digests(task))
         return prepared
 
 

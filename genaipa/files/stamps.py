@@ -1,7 +1,8 @@
-"""Stamps of files, by which one sees at little cost whether a file has changed."""
+"""Stamps of time, and of files, by which one sees at little cost whether a file has changed."""
 
 from __future__ import annotations
 
+import datetime as dt
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -9,6 +10,11 @@ if TYPE_CHECKING:
 
 Stamp = tuple[int, int, int]
 """Inode, length and time; one changes with the file."""
+
+
+def now() -> str:
+    """This moment in UTC, to the millisecond, ISO 8601."""
+    return dt.datetime.now(dt.UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def stamp(path: Path) -> Stamp | None:

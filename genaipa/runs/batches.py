@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from genaipa.runs import journal
-from genaipa.runs.shards import FOLDER
+from genaipa.runs.manifest import SHARDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -121,7 +121,7 @@ def read_batches(folder: Path) -> dict[str, Batch]:
     """Mark → batch, oldest first; a RunError names a line that is no event."""
     found: dict[str, Batch] = {}
     # Of a run of shards each has its own.
-    files = (folder / BATCHES, *sorted(folder.glob(f"{FOLDER}/*/{BATCHES}")))
+    files = (folder / BATCHES, *sorted(folder.glob(f"{SHARDS}/*/{BATCHES}")))
     for _, event in chain.from_iterable(journal.read(file, BatchEvent) for file in files):
         if event.step == "intended":
             found[event.mark] = Batch(event)
@@ -137,8 +137,8 @@ def batches_out(folder: Path) -> Iterator[Batch]:
 
 def was_batched(folder: Path) -> bool:
     """Whether a run was asked by batches before."""
-    run = folder.parents[1] if folder.parent.name == FOLDER else folder
-    return (folder / BATCHES).exists() or any(run.glob(f"{FOLDER}/*/{BATCHES}"))
+    run = folder.parents[1] if folder.parent.name == SHARDS else folder
+    return (folder / BATCHES).exists() or any(run.glob(f"{SHARDS}/*/{BATCHES}"))
 
 
 def out_sentence(batches: Sequence[Batch]) -> str:

@@ -6,20 +6,13 @@ from typing import TYPE_CHECKING
 
 from genaipa.errors import UnknownNameError, UsageError
 from genaipa.files.names import folder_words
-from genaipa.runs.folder import MANIFEST, MANIFEST_COPY, RunFolder
-from genaipa.runs.shards import FOLDER
-from genaipa.runs.shards.folder import SHARDS, ShardedFolder
+from genaipa.runs.folder import RunFolder
+from genaipa.runs.manifest import MANIFEST, MANIFEST_COPY
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from genaipa.workspace import Workspace
-
-
-def open_run(path: Path) -> RunFolder:
-    """The run in a folder."""
-    sharded = (path / SHARDS).is_file() or (path / FOLDER).is_dir()
-    return ShardedFolder(path) if sharded else RunFolder(path)
 
 
 def is_run(path: Path) -> bool:
@@ -32,7 +25,7 @@ def run_folders(workspace: Workspace) -> list[RunFolder]:
     # A manifest that is lost has a copy beside it, which is read in its place.
     known = {path.parent for name in (MANIFEST, MANIFEST_COPY) for path in workspace.runs.glob(f"*/{name}")}
     folders = [path for path in known if not path.name.startswith(".")]
-    return [open_run(path) for path in sorted(folders, key=lambda path: (path.name[:1].isdigit(), path.name))]
+    return [RunFolder(path) for path in sorted(folders, key=lambda path: (path.name[:1].isdigit(), path.name))]
 
 
 def find_run(workspace: Workspace, name: str) -> RunFolder:
@@ -43,7 +36,7 @@ def find_run(workspace: Workspace, name: str) -> RunFolder:
     direct = workspace.home / name
     for path in (direct, workspace.runs / name):
         if is_run(path):
-            return open_run(path)
+            return RunFolder(path)
     runs = run_folders(workspace)
     if name == "latest" and runs:
         return next((run for run in reversed(runs) if not run.is_judges), runs[-1])

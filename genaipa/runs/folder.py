@@ -1,4 +1,4 @@
-"""The run folder: create, open, lock, append, read.
+"""The run folder: create, open, and read all of its parts as one run.
 
 runs/<time>-<name>/
 manifest.json         the spec, digests, versions, orders, status (its last good copy is .manifest.json)
@@ -9,81 +9,70 @@ documents/            the documents' texts, once by digest; of a corpus lines of
 prompts/ questions/ annotations/   the files that were in effect
 sheets/               for web chats driven by hand: messages to paste, and files for the replies
 batches.jsonl         with --batch: what was handed in to a provider, append-only; batches/ has results on their way
+
+Of a run of shards the manifest is without what there is for each document, and there are also
+
+shards.jsonl          a line for each shard: its documents, and the orders of their questions; never written again
+shards/00017/         a run folder for the documents of the shard's line; complete, it has answers.parquet
+
+An answer's place is that in its part's file, with the number of its shard in the bits above.
 """
 
 from __future__ import annotations
 
 import contextlib
-import datetime as dt
-import hashlib
-from typing import TYPE_CHECKING, Self, TypeVar
+import os
+import shutil
+import uuid
+from functools import cached_property
+from itertools import groupby
+from typing import TYPE_CHECKING, TypeVar
 
-import msgspec
-from filelock import Timeout
+from msgspec.structs import replace
 
-from genaipa.errors import DataError, NoRoomError, RunError
-from genaipa.files.atomic import replacing
-from genaipa.files.json_text import DAMAGE, why
-from genaipa.files.locks import native_lock, take
+from genaipa.errors import DataError, GenaipaError, NoRoomError, RunError
+from genaipa.files.locks import held
 from genaipa.files.names import folder_words, free_names
-from genaipa.files.stamps import stamp
-from genaipa.kinds import kind_of
-from genaipa.runs import journal
-from genaipa.runs.batches import batches_out
+from genaipa.runs.corpus import DOCUMENTS
 from genaipa.runs.documents import KeptDocuments
-from genaipa.runs.integrity import flaw, lacking
-from genaipa.runs.introductions import INTRODUCTIONS, KeptIntroductions, decoded
-from genaipa.runs.records import (
-    FORMAT,
-    ConversationRecord,
-    Manifest,
-    MeasuredHead,
-    Record,
-    RunStatus,
-)
-from genaipa.runs.redactions import WITHHELD
-from genaipa.runs.status import status_read
+from genaipa.runs.manifest import ANSWERS, MANIFEST, SEALED, SHARDS, ManifestFolder
+from genaipa.runs.part import Part
+from genaipa.runs.plans import PLANS, ShardPlan, ShardPlans
+from genaipa.runs.records import Manifest, MeasuredHead, Record, RunStatus
+from genaipa.runs.status import status_of_whole, status_together
 from genaipa.runs.tally import Tally
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
+    from typing import IO, Self
 
-    from genaipa.runs.records import RecordHead
+    from genaipa.files.stamps import Stamp
+    from genaipa.policies.document import Document
+    from genaipa.runs.records import ConversationRecord, RecordHead
     from genaipa.systems.base import Message
-
-ANSWERS = "answers.jsonl"
-CONVERSATIONS = "conversations.jsonl"
-MANIFEST = "manifest.json"
-MANIFEST_COPY = ".manifest.json"
-_LASTING = (
-    *("format", "name", "created", "spec", "digests", "documents", "orders", "versions", "commit", "dirty", "planned"),
-    *("corpus", "shards"),
-)
-"""Fields of a manifest that stay as they are for as long as the run goes on."""
 
 
 T = TypeVar("T", bound="RecordHead | Record")
 
-
-class _OtherFormError(DataError):
-    """Another genaipa wrote the manifest, in a form that this one does not read."""
-
-
-class _Format(msgspec.Struct):
-    """The part of a manifest that every genaipa can read."""
-
-    format: int
+_MAKING = ".making-"
+_PLACE = 40
+"""Bits of a place in a part's file."""
 
 
-class RunFolder:
-    """One run on disk. Reading needs no lock; `writing()` takes it."""
+class RunFolder(ManifestFolder):
+    """One run on disk: a manifest, and the parts that keep its answers, read as one. A part is written by itself."""
 
     def __init__(self, path: Path) -> None:
-        self.path = path
-        self.introductions = KeptIntroductions(path)
-        # A file in place of a lock would stay behind when its process is killed.
-        self._lock = native_lock(path / ".lock")
+        super().__init__(path)
+        self.part = Part(path)
+        """The only part of a run that has no shards."""
+
+    @cached_property
+    def plans(self) -> ShardPlans | None:
+        """The plans of its shards; None for a run in one folder."""
+        sharded = (self.path / PLANS).is_file() or (self.path / SHARDS).is_dir()
+        return ShardPlans(self.path, self.outline().shards) if sharded else None
 
     @classmethod
     def create(cls, runs: Path, manifest: Manifest) -> Self:
@@ -100,33 +89,47 @@ class RunFolder:
             return run
         raise RunError(f"no free name for a run folder in {runs}.")
 
-    @property
-    def name(self) -> str:
-        """The folder's name, by which commands call the run."""
-        return self.path.name
+    @classmethod
+    def create_with(
+        cls, runs: Path, manifest: Manifest, plans: IO[bytes], sources: Mapping[str, str], documents: Iterable[bytes]
+    ) -> Self:
+        """A new folder of shards for this manifest, whole or not at all.
 
-    @property
-    def answers(self) -> Path:
-        """The file of answers."""
-        return self.path / ANSWERS
-
-    @property
-    def conversations_file(self) -> Path:
-        """The file of how conversations began."""
-        return self.path / CONVERSATIONS
-
-    @property
-    def is_earlier(self) -> bool:
-        """Whether an earlier genaipa wrote it, in a form that is not read."""
+        `plans` are the lines of `shards.jsonl`, `sources` the texts that all shards share, by their names, and
+        `documents`, of a corpus, the content of each shard's file of documents. The caller is the only one at it: what
+        a killed process was making is taken away.
+        """
+        names = free_names(runs, manifest.name)
+        for left in runs.glob(f"{_MAKING}*"):
+            shutil.rmtree(left, ignore_errors=True)
+        made = cls(runs / f"{_MAKING}{uuid.uuid4().hex}")
         try:
-            return msgspec.json.decode((self.path / MANIFEST).read_bytes(), type=_Format).format < FORMAT
-        except (OSError, *DAMAGE):
-            return False
+            made._fill(manifest, plans, sources, documents)
+            for path in names:
+                with contextlib.suppress(OSError):
+                    made.path.rename(path)
+                    return cls(path)
+            raise RunError(f"no free name for a run folder in {runs}.")
+        finally:
+            shutil.rmtree(made.path, ignore_errors=True)  # nothing is there once it has its name
 
-    @property
-    def is_withheld(self) -> bool:
-        """Whether texts were left out of this folder because they may not be passed on."""
-        return (self.path / WITHHELD).is_file()
+    def _fill(
+        self, manifest: Manifest, plans: IO[bytes], sources: Mapping[str, str], documents: Iterable[bytes]
+    ) -> None:
+        try:
+            self.path.mkdir()
+            with (self.path / PLANS).open("wb") as file:
+                shutil.copyfileobj(plans, file)
+                file.flush()
+                os.fsync(file.fileno())
+            for index, content in enumerate(documents):
+                self.shard(index).make()
+                (self.shard(index).path / DOCUMENTS).write_bytes(content)
+        except OSError as error:
+            raise NoRoomError.of(f"{self.path.parent}: the run's folder", error, "made") from None
+        for name, text in sources.items():
+            self.write_file(name, text.encode())
+        self.write_manifest(manifest)
 
     def is_called(self, words: str) -> bool:
         """Whether this is all of the name that the run was given; False where that can't be read."""
@@ -135,252 +138,238 @@ class RunFolder:
         except DataError:
             return False
 
-    def manifest(self) -> Manifest:
-        """The manifest; the errors of `outline`."""
-        return self.outline()
+    # -- parts --
 
-    def outline(self) -> Manifest:
-        """The manifest as its file has it: of a run of shards, without what there is for each document.
-
-        It is read from its copy where the file is damaged; a DataError if that can't be read either, or if another
-        genaipa wrote it in a form that this one does not read.
-        """
-        try:
-            manifest = self._manifest(MANIFEST)
-        except _OtherFormError:
-            raise
-        except DataError as damaged:
-            try:
-                manifest = self._manifest(MANIFEST_COPY)
-            except DataError:
-                raise damaged from None
-        return manifest
-
-    def _manifest(self, name: str) -> Manifest:
-        path = self.path / name
-        try:
-            content = path.read_bytes()
-            written = msgspec.json.decode(content, type=_Format).format
-            if written > FORMAT:
-                raise _OtherFormError(path, f"was written by a newer genaipa (format {written}); upgrade genaipa.")
-            if written < FORMAT:
-                raise _OtherFormError(path, f"is of an earlier genaipa (format {written}), and not read; ask again.")
-            manifest = msgspec.json.decode(content, type=Manifest)
-        except OSError as error:
-            raise DataError(path, f"can't be read ({error.strerror}).") from None
-        except DAMAGE as error:
-            raise DataError(
-                path, f"is damaged ({why(error)}); restore it: answers.jsonl beside it still holds the answers."
-            ) from None
-        if problem := manifest.complaint():
-            raise DataError(path, f"is damaged ({problem}); restore it: answers.jsonl beside it holds the answers.")
-        return manifest
+    def shard(self, index: int) -> Part:
+        """The shard with this number, from 0; its folder may not be there yet."""
+        return Part(self.path / SHARDS / f"{index:05}")
 
     @property
-    def is_judges(self) -> bool:
-        """Whether a judge was asked in it; where its manifest is damaged, that is not known, and it is not."""
-        try:
-            return kind_of(self.outline().spec.kind).on_answers
-        except DataError:
-            return False
+    def number(self) -> int:
+        """The number of shards; 0 for a run in one folder."""
+        return len(self.plans) if self.plans is not None else 0
 
-    def manifest_damage(self) -> str:
-        """A sentence about a damaged manifest whose copy is used in its place; empty if it is whole."""
-        try:
-            self._manifest(MANIFEST)
-        except DataError as damaged:
-            return f"{damaged.problem.partition(';')[0]}; its copy of {self.outline().updated} is used in its place."
-        return ""
+    def plan(self, index: int) -> ShardPlan:
+        """The documents of the shard with this number; a DataError if the file can't be read."""
+        assert self.plans is not None, "it has shards"
+        return self.plans[index]
 
-    def copy_differs(self) -> str:
-        """A sentence about a manifest that plans something else than its copy; empty if they agree, or one is gone."""
-        try:
-            both = [self._manifest(name) for name in (MANIFEST, MANIFEST_COPY)]
-        except DataError:  # told by `manifest_damage`, or of a run that was packed or imported
-            return ""
-        for name in _LASTING:
-            if getattr(both[0], name) != getattr(both[1], name):
-                return f"'{name}' is another than in its copy, {MANIFEST_COPY}; restore whichever was changed."
-        return ""
+    def parts(self) -> Sequence[tuple[int, Part]]:
+        """(what is added to its places, part) of each folder that keeps answers; of shards, those that were begun."""
+        if self.plans is None:
+            return [(0, self.part)]
+        every = map(self.shard, range(self.number))
+        return [(index << _PLACE, shard) for index, shard in enumerate(every) if shard.is_begun]
 
-    def write_manifest(self, manifest: Manifest) -> None:
-        """Replace the manifest in one step, and then its copy: one of them is whole whatever happens to the other."""
-        manifest.updated = now()
-        size = self.answers.stat().st_size if self.answers.is_file() else 0
-        manifest.totals = msgspec.structs.replace(manifest.totals, bytes=size)
-        content = msgspec.json.format(msgspec.json.encode(manifest), indent=2) + b"\n"
-        for name in (MANIFEST, MANIFEST_COPY):
-            self.write_file(name, content)
+    def stamps(self) -> tuple[Stamp | None, ...]:
+        """Numbers for each part that change with each answer."""
+        return tuple(part.stamp() for _, part in self.parts())
 
-    def lack(self, manifest: Manifest, kept: int | None = None) -> str:
-        """A sentence about answers that are gone from the file since the manifest was written; empty if none are.
-
-        `kept` is how many answers the file has, where whoever asks knows.
-        """
-        return lacking(self.answers, self.name, manifest, kept)
-
-    def holds(self, name: str) -> bool:
-        """Whether a file of that name is in the folder."""
-        return (self.path / name).exists()
-
-    def parts(self) -> Sequence[tuple[int, RunFolder]]:
-        """(what is added to its places, folder) of each folder that keeps answers of the run: this one alone."""
-        return [(0, self)]
+    def near(self, document: str) -> Part:
+        """The part that asks about a document; a DataError if none of the shards does."""
+        return self.part if self.plans is None else self.shard(self.plans.index(document))
 
     def members(self) -> Iterator[tuple[str, list[Path]]]:
-        """(name in the folder, the files that make up its content) of everything in it, by name."""
-        for path in sorted(path for path in self.path.rglob("*") if path.is_file()):
-            yield path.relative_to(self.path).as_posix(), [path]
-
-    def lines(self, start: int = 0) -> Iterator[tuple[int, bytes]]:
-        """(place, line) of each whole line of the answers from this place on; an OSError if they can't be read."""
-        return journal.lines(self.answers, start)
-
-    def stamp(self) -> tuple[int, int, int] | None:
-        """Numbers that change with each answer; None if there is none."""
-        return stamp(self.answers)
-
-    def near(self, document: str) -> RunFolder:  # noqa: ARG002 - a run of shards looks for it
-        """The folder with the conversations about a document."""
-        return self
+        """(name, the files that make up its content) of everything that a run in one folder has, by name."""
+        paths = sorted(path for path in self.path.rglob("*") if path.is_file())
+        found = {path.relative_to(self.path).as_posix(): [path] for path in paths}
+        if self.plans is not None:
+            own = {name: paths for name, paths in found.items() if not name.startswith((PLANS, f"{SHARDS}/"))}
+            found = {ANSWERS: [], **own}
+            for _, shard in self.parts():
+                for name, paths in RunFolder(shard.path).members():
+                    if not name.startswith((".", MANIFEST, ANSWERS, SEALED)):
+                        found.setdefault(name, []).extend(paths)
+        yield from sorted(found.items())
 
     @property
     def kept_documents(self) -> KeptDocuments:
-        """The documents of a corpus, as the run has them; none of any others."""
-        return KeptDocuments(self.path)
-
-    def write_file(self, name: str, content: bytes) -> None:
-        """A file of the run folder, whole or not at all."""
-        path = self.path / name
-        try:
-            with replacing(path, durable=True) as file:
-                file.write(content)
-        except OSError as error:
-            raise NoRoomError.of(path, error) from None
-
-    @contextlib.contextmanager
-    def writing(self) -> Iterator[list[str]]:
-        """Hold the run for writing; gives the sentences about repairs. A RunBusyError if it is held already."""
-        take(self._lock, self.path, self.name)
-        try:
-            for name in (MANIFEST, MANIFEST_COPY):
-                for left in self.path.glob(f".{name}.*.tmp"):
-                    left.unlink(missing_ok=True)  # of a process that was killed
-            missed = self._missed()
-            repairs = [journal.repair(self.path / name) for name in (ANSWERS, CONVERSATIONS, INTRODUCTIONS)]
-            yield [*missed, *filter(None, repairs)]
-        finally:
-            self._lock.release()
-
-    def _missed(self) -> list[str]:
-        """Sentences on damage to the run."""
-        try:
-            manifest = self.manifest()
-            said = self.manifest_damage()
-        except DataError:  # told by whoever needs it
-            return []
-        return [*([f"{self.path / MANIFEST}: {said}"] if said else []), *filter(None, [self.lack(manifest)])]
-
-    def is_held(self) -> bool:
-        """Whether a process holds the run for writing now; none does where nothing can be written."""
-        try:
-            with self._lock.acquire(blocking=False):
-                return False
-        except Timeout:
-            return True
-        except (OSError, NotImplementedError):
-            return False
-
-    def check_held(self) -> None:
-        """Raise a RunBusyError if it was given to another process meanwhile, as a shard can be."""
-
-    def has_introduction(self, digest: str) -> bool:
-        """Whether messages are stored under a digest."""
-        return digest in self.introductions or self.holds(f"introductions/{digest}.json")
+        """The documents of a corpus, as the parts have them; none of any others."""
+        return KeptDocuments(self.path) if self.plans is None else _KeptByShards(self)
 
     # -- reading --
 
-    def read(self, kind: type[T]) -> Iterator[tuple[int, T]]:
-        """(byte offset, record) of everything in `answers.jsonl`, each as it was written.
+    def manifest(self) -> Manifest:
+        """The manifest with what there is for each document; the errors of `outline`."""
+        manifest = self.outline()
+        if self.plans is not None:
+            whole = self.plans.whole
+            documents = {name: facts.digest for name, facts in whole.documents.items()}
+            manifest.spec = manifest.spec.about(whole.documents, whole.questions)
+            manifest.digests = replace(manifest.digests, documents=documents, annotations=whole.annotations)
+            manifest.documents, manifest.orders = whole.documents, whole.orders
+        return manifest
 
-        A RunError names the line that is no record, or was changed since: results computed from it would be wrong.
-        """
-        documents = {name: facts.digest for name, facts in self.manifest().documents.items()}
-        withheld = self.is_withheld
-        for number, (offset, record) in enumerate(self.entries(kind), 1):
-            if problem := flaw(record, documents, withheld=withheld):
-                raise RunError(
-                    f"{self.answers}: line {number} was changed ({problem}); restore the file, "
-                    "or delete that line to have it asked again."
-                )
-            yield offset, record
+    def lines(self) -> Iterator[tuple[int, bytes]]:
+        """(place, line) of each whole line of the answers; an OSError if they can't be read."""
+        return ((base + place, line) for base, part in self.parts() for place, line in part.lines())
+
+    def read(self, kind: type[T]) -> Iterator[tuple[int, T]]:
+        """(place, record) of all answers, each as it was written; a RunError names a line that is not."""
+        return ((base + place, record) for base, part in self.parts() for place, record in part.read(kind))
 
     def entries(self, kind: type[T]) -> Iterator[tuple[int, T]]:
         """(place, record) of each line of the answers, unchecked; a RunError for a line that is no record."""
-        return journal.read(self.answers, kind, summed=True)
+        return ((base + place, record) for base, part in self.parts() for place, record in part.entries(kind))
+
+    def records(self) -> Iterator[Record]:
+        """Every record in the order in which they were made, failures that were replaced later included."""
+        return (record for _, record in self.read(Record))
+
+    def records_at(self, places: list[int]) -> list[Record]:
+        """The records at these places."""
+        if self.plans is None:
+            return self.part.records_at(places)
+        found: list[Record] = []
+        for index, of_shard in groupby(places, lambda place: place >> _PLACE):
+            found += self.shard(index).records_at([place & ((1 << _PLACE) - 1) for place in of_shard])
+        return found
+
+    def conversations(self) -> Iterator[ConversationRecord]:
+        """The records of how each conversation began."""
+        return (conversation for _, part in self.parts() for conversation in part.conversations())
+
+    def introduction(self, digest: str) -> list[Message]:
+        """The messages stored under a digest, in whichever part."""
+        part = next((part for _, part in self.parts() if part.has_introduction(digest)), self.part)
+        return part.introduction(digest)
+
+    # -- how far it is --
 
     def seen(self) -> tuple[Tally, dict[str, int]]:
-        """The counts so far beside the planned ones, and the byte offset of each key's latest record."""
+        """The counts so far beside the planned ones, and the place of each key's latest record."""
+        if self.plans is None:
+            return self.part.seen()
         manifest = self.manifest()
-        tally, offsets = Tally(), dict[str, int]()
+        tally, places = Tally(), dict[str, int]()
         tally.plan(manifest.spec, manifest.orders, manifest.planned)
-        for offset, record in self.read(MeasuredHead):
+        for place, record in self.read(MeasuredHead):
             tally.add(record)
-            offsets[record.key] = offset
-        return tally, offsets
+            places[record.key] = place
+        return tally, places
+
+    def counts(self, among: range | None = None) -> tuple[Tally, RunStatus]:
+        """The counts of all shards, or of these, without keys, beside what is planned of them, and their status."""
+        wanted = range(self.number) if among is None else among
+        tally, begun, statuses = Tally(), 0, set[RunStatus]()
+        for shard in map(self.shard, wanted):
+            if not shard.is_begun:
+                continue
+            begun += 1
+            try:
+                manifest, counts = shard.state()
+            except GenaipaError:  # told by whoever reads it
+                statuses.add("partial")
+                continue
+            statuses.add(manifest.status)
+            tally.include(counts)
+        if begun < len(wanted):
+            statuses.add("partial")
+        outline = self.outline()
+        questions = outline.shards.questions if outline.shards else 0
+        if among is not None:
+            questions = sum(len(order) for index in among for order in self.plan(index).orders.values())
+        tally.plan(outline.spec, {"": range(questions)})
+        return tally, status_together(statuses)
+
+    def progress(self) -> tuple[Manifest, Tally]:
+        """The outline, with an outdated status put right, and the run's counts; of shards, they know no keys."""
+        if self.plans is None:
+            return self.part.state()
+        manifest = self.outline()
+        tally, status = self.counts()
+        manifest.status = status_of_whole(manifest.status, status)
+        return manifest, tally
 
     def state(self) -> tuple[Manifest, Tally]:
         """The manifest, with an outdated status put right, and the run's counts."""
-        manifest = self.manifest()
-        tally, _ = self.seen()
-        manifest.status = self.status(manifest, missing=bool(tally.missing()))
+        outline, tally = self.progress()
+        manifest = outline if self.plans is None else self.manifest()
+        manifest.status = outline.status
         return manifest, tally
 
     def status(self, manifest: Manifest, *, missing: bool) -> RunStatus:
         """The run's status now, wherever it is shown; `missing` says that answers are."""
-        left = manifest.status == "running" and not self.is_held()
-        return status_read(manifest.status, left=left, out=left and any(batches_out(self.path)), missing=missing)
-
-    def progress(self) -> tuple[Manifest, Tally]:
-        """The outline, with an outdated status put right, and the run's counts."""
-        return self.state()
+        if self.plans is None:
+            return self.part.status(manifest, missing=missing)
+        return status_of_whole(manifest.status, self.counts()[1])
 
     def is_complete(self) -> bool:
         """Whether everything was answered, and still is."""
-        manifest = self.manifest()
-        if manifest.status != "complete" or self.lack(manifest):
-            return False
-        # What was imported does not say how long the file was.
-        return bool(manifest.totals.bytes) or self.state()[0].status == "complete"
+        if self.plans is None:
+            return self.part.is_complete()
+        return self.outline().status == "complete" and not self.to_do(range(self.number))
 
-    def records_at(self, offsets: list[int]) -> list[Record]:
-        """The records at these offsets."""
-        return journal.read_at(self.answers, offsets, Record)
+    def to_do(self, among: Iterable[int]) -> list[int]:
+        """Those of the shards in which answers are missing."""
+        return [index for index in among if self._lacks(self.shard(index))]
 
-    def records(self) -> Iterator[Record]:
-        """Every record in the order in which they were made, failures that were replaced later included."""
-        for _, record in self.read(Record):
-            yield record
-
-    def conversations(self) -> Iterator[ConversationRecord]:
-        """The records of how each conversation began."""
-        for _, conversation in journal.read(self.path / CONVERSATIONS, ConversationRecord, summed=True):
-            yield conversation
-
-    def introduction(self, digest: str) -> list[Message]:
-        """The messages stored under a digest."""
-        one = digest in self.introductions
-        path = self.introductions.path if one else self.path / "introductions" / f"{digest}.json"
+    def _lacks(self, shard: Part) -> bool:
         try:
-            content = self.introductions.content(digest) if one else path.read_bytes()
-            messages = decoded(content)
-        except (OSError, *DAMAGE) as error:
-            raise DataError(path, f"can't be read ({why(error)}); restore the file.") from None
-        if hashlib.sha256(content).hexdigest() != digest:
-            raise DataError(path, "was changed since the conversation began; restore the file.")
-        return messages
+            return not shard.is_complete()
+        except DataError:
+            return True  # told by whoever carries it out
+
+    def lack(self, manifest: Manifest, kept: int | None = None) -> str:
+        """A sentence about answers that are gone since the manifest was written; empty if none are.
+
+        They may be gone from a part, or with a shard's folder. `kept` is how many there are, where whoever asks knows.
+        """
+        if self.plans is None:
+            return self.part.lack(manifest, kept)
+        unsealed = (shard for _, shard in self.parts() if not shard.is_sealed)
+        if lack := next((lack for shard in unsealed if (lack := shard.lack(shard.outline()))), ""):
+            return lack
+        kept, before = self.counts()[0].totals().kept if kept is None else kept, manifest.totals.kept
+        if kept >= before:
+            return ""
+        gone = f"{before - kept:,} of {before:,} answers are gone since the run was left"
+        again = f"restore the folder, or have them asked again with: genaipa run --resume {self.name}"
+        return f"{self.path / SHARDS}: {gone}; {again}"
+
+    def is_held(self) -> bool:
+        """Whether a process works on one of its parts now."""
+        return any(part.is_held() for _, part in self.parts() if not part.is_sealed)
+
+    # -- of shards --
+
+    def settle(self, cap: float | None) -> tuple[RunStatus, Tally]:
+        """Write into the manifest how far the run is by its shards, which nobody carries out here any more."""
+        # Counted while nobody else writes: of several processes, the last one to write has to have seen all shards.
+        with held(self.part.lock, self.path):
+            tally, status = self.counts()
+            self.note(status, tally, cap)
+        return status, tally
+
+    def note(self, status: RunStatus, tally: Tally, cap: float | None) -> None:
+        """Write into the manifest how far the run is, its cap, and the facts about its systems from its shards."""
+        with held(self.part.lock, self.path):
+            manifest = self.outline()
+            manifest.status, manifest.max_cost, manifest.totals = status, cap, tally.totals()
+            for _, shard in self.parts():
+                for name, facts in shard.systems().items():
+                    served = {*facts.served, *(manifest.systems[name].served if name in manifest.systems else ())}
+                    facts.served = sorted(served)
+                    manifest.systems[name] = facts
+            self.write_manifest(manifest)
 
 
-def now() -> str:
-    """This moment in UTC, to the millisecond, ISO 8601."""
-    return dt.datetime.now(dt.UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+class _KeptByShards(KeptDocuments):
+    """The documents of a corpus that a run of shards asks about."""
+
+    def __init__(self, run: RunFolder) -> None:
+        super().__init__(run.path)
+        self._run = run
+        self._files: dict[Path, KeptDocuments] = {}
+
+    def _index(self) -> dict[str, int]:
+        if self._places is None:
+            manifest = self._run.manifest()
+            self._places = dict.fromkeys(manifest.documents if manifest.corpus else {}, 0)
+        return self._places
+
+    def __getitem__(self, name: str) -> Document:
+        if name not in self._index():
+            raise KeyError(name)
+        path = self._run.near(name).path
+        return self._files.setdefault(path, KeptDocuments(path))[name]

@@ -31,13 +31,14 @@ from genaipa.questions.annotations import (
 from genaipa.questions.sets import Question, QuestionSet
 from genaipa.runs import journal
 from genaipa.runs.documents import kept_text, text_file
-from genaipa.runs.folder import MANIFEST
+from genaipa.runs.manifest import MANIFEST
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from genaipa.questions.annotations import AnnotatedAnswer
     from genaipa.runs.folder import RunFolder
+    from genaipa.runs.part import Part
     from genaipa.runs.records import Record
     from genaipa.workspace import Workspace
 
@@ -240,7 +241,7 @@ class Inputs:
             # A damaged file beside the answers: "Part 2" can't be resolved, and the answer can be scored.
             return ()
 
-    def _introduction(self, near: RunFolder, conversation: str) -> str | None:
+    def _introduction(self, near: Part, conversation: str) -> str | None:
         """The digest under which the messages before a conversation's first question are kept."""
         path = near.conversations_file
         if conversation not in self._begun and path.is_file() and path.stat().st_size != self._begun_size.get(path):

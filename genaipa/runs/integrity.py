@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from genaipa.runs.folder import RunFolder
+    from genaipa.runs.manifest import ManifestFolder
+    from genaipa.runs.part import Part
     from genaipa.runs.records import Manifest, RecordHead
 
 
@@ -90,18 +92,26 @@ def damage(folder: RunFolder) -> Iterator[Damage]:
     if other := folder.copy_differs():
         yield Damage(folder.path / "manifest.json", "", other)
     for _, part in folder.parts():
-        if part is not folder:
-            yield from damage(part)
+        yield from _of_part(part)
     if manifest.shards is not None:
         # What there is for each document is in the shards.
         manifest.documents, manifest.digests = {}, replace(manifest.digests, annotations={})
-    else:
-        yield from _records(folder, manifest)
-        yield from _documents(folder, manifest)
-    yield from _files(folder, manifest)
+        yield from _files(folder, manifest)
 
 
-def _files(folder: RunFolder, manifest: Manifest) -> Iterator[Damage]:
+def _of_part(part: Part) -> Iterator[Damage]:
+    try:
+        manifest = part.outline()
+    except GenaipaError:
+        return
+    if part.whole and (other := part.copy_differs()):
+        yield Damage(part.path / "manifest.json", "", other)
+    yield from _records(part, manifest)
+    yield from _documents(part, manifest)
+    yield from _files(part, manifest)
+
+
+def _files(folder: ManifestFolder, manifest: Manifest) -> Iterator[Damage]:
     for name, digest in _kept_files(folder, manifest).items():
         path = folder.path / name
         if not path.exists() and folder.holds(name):
@@ -115,7 +125,7 @@ def _files(folder: RunFolder, manifest: Manifest) -> Iterator[Damage]:
                 yield Damage(path, "", "has changed since the run was made; restore the file.")
 
 
-def _records(folder: RunFolder, manifest: Manifest) -> Iterator[Damage]:
+def _records(folder: Part, manifest: Manifest) -> Iterator[Damage]:
     documents = {name: facts.digest for name, facts in manifest.documents.items()}
     path, withheld = folder.answers, folder.is_withheld
     kept = dict[str, int]()
@@ -136,7 +146,7 @@ def _records(folder: RunFolder, manifest: Manifest) -> Iterator[Damage]:
         yield Damage(path, "", lost)
 
 
-def _documents(folder: RunFolder, manifest: Manifest) -> Iterator[Damage]:
+def _documents(folder: Part, manifest: Manifest) -> Iterator[Damage]:
     """Lines of a run of a corpus that are not as their digests say; a pack leaves texts out."""
     kept = KeptDocuments(folder.path)
     try:
@@ -152,7 +162,7 @@ def _documents(folder: RunFolder, manifest: Manifest) -> Iterator[Damage]:
             yield Damage(lines.path, digest[:12], "has changed since the run was made; restore the file.")
 
 
-def _kept_files(folder: RunFolder, manifest: Manifest) -> dict[str, str]:
+def _kept_files(folder: ManifestFolder, manifest: Manifest) -> dict[str, str]:
     """Path in the folder → SHA-256 of every file that the folder has to have and whose digest was kept.
 
     A pack leaves texts out, and words of questions and annotated answers; it has digests of its own.

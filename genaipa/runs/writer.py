@@ -1,4 +1,4 @@
-"""The writing end of one run folder, or of one shard: what is appended while it is asked."""
+"""The writing end of one part of a run: what is appended while it is asked."""
 
 from __future__ import annotations
 
@@ -8,27 +8,27 @@ from typing import TYPE_CHECKING
 
 from genaipa.errors import NoRoomError
 from genaipa.runs.corpus import DOCUMENTS
-from genaipa.runs.folder import ANSWERS, CONVERSATIONS
 from genaipa.runs.introductions import stored_introduction
 from genaipa.runs.journal import Journal
+from genaipa.runs.manifest import ANSWERS, CONVERSATIONS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from genaipa.runs.folder import RunFolder
+    from genaipa.runs.part import Part
     from genaipa.runs.records import ConversationRecord, Record
     from genaipa.systems.base import Message
 
 
 class PartWriter:
-    """The journals of a folder that is held by its `writing()`. Use it from one event loop, and close it."""
+    """The journals of a part that is held by its `writing()`. Use it from one event loop, and close it."""
 
-    def __init__(self, folder: RunFolder) -> None:
-        self._folder = folder
-        self._begun = {one.id: one.introduction for one in folder.conversations()}
-        self._introduction = lru_cache(maxsize=64)(folder.introduction)
-        self._answers = Journal(folder.path / ANSWERS)
-        self._conversations = Journal(folder.path / CONVERSATIONS)
+    def __init__(self, part: Part) -> None:
+        self._part = part
+        self._begun = {one.id: one.introduction for one in part.conversations()}
+        self._introduction = lru_cache(maxsize=64)(part.introduction)
+        self._answers = Journal(part.path / ANSWERS)
+        self._conversations = Journal(part.path / CONVERSATIONS)
 
     async def close(self) -> None:
         """Flush and close the files."""
@@ -37,7 +37,7 @@ class PartWriter:
 
     async def append(self, record: Record) -> int:
         """Keep a record, and return its byte offset; it is on disk by then. A RunBusyError for a shard given away."""
-        self._folder.check_held()
+        self._part.check_held()
         return await self._answers.append(record)
 
     async def begin(self, conversation: ConversationRecord) -> None:
@@ -59,13 +59,13 @@ class PartWriter:
         """Store the messages before the first question; their digest."""
         content = stored_introduction(messages)
         digest = hashlib.sha256(content).hexdigest()
-        folder, lines = self._folder, self._folder.introductions
-        if folder.holds(DOCUMENTS):
+        part, lines = self._part, self._part.introductions
+        if part.holds(DOCUMENTS):
             try:
                 if digest not in lines:
                     lines.add(digest, content)
             except OSError as error:
                 raise NoRoomError.of(lines.path, error) from None
-        elif not folder.holds(f"introductions/{digest}.json"):
-            folder.write_file(f"introductions/{digest}.json", content)
+        elif not part.holds(f"introductions/{digest}.json"):
+            part.write_file(f"introductions/{digest}.json", content)
         return digest

@@ -159,7 +159,7 @@ class _RunAnswers:
                 self._files[base] = Followed(base, part)
         self._changed = [file for file in self._files.values() if file.has_changed()]
         if not all(file.goes_on() for file in self._changed):
-            self._files = {base: Followed(base, file.folder) for base, file in self._files.items()}
+            self._files = {base: Followed(base, file.part) for base, file in self._files.items()}
             self._changed = [file for file in self._files.values() if file.has_changed()]
             self.starts_over = True
         return bool(self._changed)
@@ -175,7 +175,7 @@ class _RunAnswers:
                     if (record := self._record(file, line)) is not None:
                         yield place, record
             except OSError as error:
-                path = file.folder.answers
+                path = file.part.answers
                 self.problems.append(f"{path}: can't be read ({error.strerror}), so its answers can't be scored.")
 
     def _record(self, file: Followed, line: bytes) -> RecordHead | None:
@@ -188,7 +188,7 @@ class _RunAnswers:
             if not found:
                 return record
             problem = f"was changed ({found})"
-        path = file.folder.answers
+        path = file.part.answers
         self.problems.append(f"{path}: line {file.lines} {problem}, so it can't be scored; restore the file.")
         return None
 

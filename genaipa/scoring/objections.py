@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from genaipa.errors import GenaipaError, UsageError, clipped, command
+from genaipa.files.stamps import now
 from genaipa.files.strict_yaml import digest
 from genaipa.policies.document import load_document
 from genaipa.questions.annotations import Correction, Corrections, find_annotations, question_set, same_questions
 from genaipa.runs.finding import run_folders
-from genaipa.runs.folder import now
 from genaipa.runs.inputs import Inputs
 from genaipa.runs.permission import may_be_passed_on
 from genaipa.scoring.events import Event, Objection, Ruling, new_id

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from genaipa.runs.folder import now
+from genaipa.files.stamps import now
 from genaipa.scoring.assignment import Coverage, Early, Orders, wanted_from
 from genaipa.scoring.events import EXPOSURE, Draft, Event, new_id
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import msgspec
 
 from genaipa.errors import DataError, GenaipaError
-from genaipa.runs.folder import now
+from genaipa.files.stamps import now
 from genaipa.scoring.current import in_effect
 from genaipa.scoring.databases import (
     SCHEMA_STEPS,

@@ -29,9 +29,9 @@ from genaipa.errors import DataError
 from genaipa.files.atomic import replacing
 from genaipa.files.html import short_repr
 from genaipa.files.json_text import DAMAGE
+from genaipa.files.stamps import now
 from genaipa.runs.experiments import experiment_of
 from genaipa.runs.finding import run_folders
-from genaipa.runs.folder import now
 from genaipa.scoring.answers import Pool
 
 if TYPE_CHECKING:

@@ -37,10 +37,11 @@ from genaipa.questions.annotations import (
 )
 from genaipa.questions.sets import QuestionSet, question_problems
 from genaipa.runs.experiments import EXPERIMENTS
-from genaipa.runs.finding import is_run, open_run
-from genaipa.runs.folder import ANSWERS, CONVERSATIONS, MANIFEST, RunFolder
+from genaipa.runs.finding import is_run
+from genaipa.runs.folder import RunFolder
 from genaipa.runs.integrity import damage
 from genaipa.runs.journal import is_as_written
+from genaipa.runs.manifest import ANSWERS, CONVERSATIONS, MANIFEST
 from genaipa.runs.records import ConversationRecord, Record
 from genaipa.scoring import people as desk_people
 from genaipa.scoring.databases import VARIABLE
@@ -55,7 +56,7 @@ from genaipa.validation.finding import Checked, Finding, as_findings
 from genaipa.workspace import MARKER, RUNS, SUFFIXES, SYSTEMS, DataKind, Workspace, no_folder, shipped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
     from genaipa.tasks.prompts import Prompts
 
@@ -368,7 +369,7 @@ def _check_run(path: Path, *, data: bool) -> Iterator[Finding]:
     if not is_run(path):
         yield Finding(str(path), "", f"is not a run: it has no {MANIFEST}.", "warning")
         return
-    folder = open_run(path)
+    folder = RunFolder(path)
     yield from _check_folder(folder)
     if data:
         for found in damage(folder):
@@ -377,8 +378,8 @@ def _check_run(path: Path, *, data: bool) -> Iterator[Finding]:
 
 def _check_folder(folder: RunFolder) -> Iterator[Finding]:
     path = folder.path
-    for _, part in _parts(folder):
-        yield from _check_folder(part)
+    for shard in _shards(folder):
+        yield from _check_folder(shard)
     try:
         manifest = folder.manifest()
     except GenaipaError as error:
@@ -403,10 +404,10 @@ def _check_seal(folder: RunFolder) -> Iterator[Finding]:
         yield from as_findings([error], folder.answers)
 
 
-def _parts(folder: RunFolder) -> Sequence[tuple[int, RunFolder]]:
-    """The shards of a run of shards."""
+def _shards(folder: RunFolder) -> list[RunFolder]:
+    """The shards of a run, each of which is a run folder itself."""
     try:
-        return [(base, part) for base, part in folder.parts() if part is not folder]
+        return [RunFolder(part.path) for _, part in folder.parts()] if folder.plans is not None else []
     except GenaipaError:
         return []  # told by whoever reads the manifest
 

@@ -24,7 +24,7 @@ from genaipa.files.json_text import why
 from genaipa.files.strict_yaml import digest
 from genaipa.runs import journal
 from genaipa.runs.audit import AUDIT, Finding, write_audit
-from genaipa.runs.folder import ANSWERS, MANIFEST
+from genaipa.runs.manifest import ANSWERS, MANIFEST
 from genaipa.runs.records import (
     FORMAT,
     Digests,

@@ -6,7 +6,8 @@ import msgspec
 from running import TEXT, answers, carry_out, make_workspace, spec, write
 
 from genaipa.archive.pack import run_files
-from genaipa.runs.folder import ANSWERS, RunFolder
+from genaipa.runs.folder import RunFolder
+from genaipa.runs.manifest import ANSWERS
 from genaipa.runs.permission import Permission, whose_words
 from genaipa.runs.selection import Source
 

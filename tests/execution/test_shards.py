@@ -20,7 +20,6 @@ from sharding import content, lay_documents, priced_run, unseal
 from genaipa.files.locks import held, native_lock
 from genaipa.runs.finding import find_run, run_folders
 from genaipa.runs.records import RecordHead, Totals
-from genaipa.runs.shards.folder import ShardedFolder
 from genaipa.workspace import find_workspace
 
 if TYPE_CHECKING:
@@ -39,7 +38,6 @@ def test_shards_together_are_the_run(tmp_path: Path, genaipa: Callable[..., Fini
     assert done.code == 0, done.err
     here = find_workspace(tmp_path)
     whole, cut = find_run(here, "whole"), find_run(here, "cut")
-    assert isinstance(cut, ShardedFolder)
     assert [len(cut.plan(index).documents) for index in range(cut.number)] == [2, 2, 1]
     assert content(cut) == content(whole)
 
@@ -49,7 +47,6 @@ def test_beside_another_process(tmp_path: Path, genaipa: Callable[..., Finished]
     plan = ("run", *PLAN[:2], "-i", "document", "--limit", "1", "-p", lay_documents(2), "--shard", "1", "--name", "cut")
     assert genaipa(*plan).code == 0
     cut = find_run(find_workspace(tmp_path), "cut")
-    assert isinstance(cut, ShardedFolder)
     for index in range(2):
         unseal(cut.shard(index), 0)
     with cut.shard(0).writing():
@@ -97,7 +94,6 @@ def test_shards_of_a_corpus(tmp_path: Path, genaipa: Callable[..., Finished]) ->
     name = next(iter(cut.manifest().documents))
     assert cut.kept_documents[name] == whole.kept_documents[name]
     (tmp_path / "made.jsonl").unlink()
-    assert isinstance(cut, ShardedFolder)
     unseal(cut.shard(1), 0)
     assert genaipa("run", "--resume", "cut").code == 0
     assert content(cut)["counts"] == content(whole)["counts"]
@@ -107,7 +103,7 @@ def test_the_last_part_to_end_decides(tmp_path: Path, genaipa: Callable[..., Fin
     """A process that waits to write how far the run is counts what others completed meanwhile."""
     assert genaipa("run", *PLAN[:2], "-i", "company-name", "-p", lay_documents(2), "--shard", "1").code == 0
     (run,) = run_folders(find_workspace(tmp_path))
-    assert isinstance(run, ShardedFolder)
+    assert run.plans is not None
     other, aside = run.shard(1).path, tmp_path / "aside"
     other.rename(aside)
     settling = threading.Thread(target=run.settle, args=(None,))
@@ -124,7 +120,7 @@ def test_killed_before_the_seal(tmp_path: Path, genaipa: Callable[..., Finished]
     command = ("run", *PLAN[:2], "-i", "company-name", "-p", lay_documents(2), "--shard", "1")
     assert genaipa(*command).code == 0
     (run,) = run_folders(find_workspace(tmp_path))
-    assert isinstance(run, ShardedFolder)
+    assert run.plans is not None
     lines = unseal(run.shard(0))
     (run.shard(1).path / "answers.jsonl").write_bytes(b"".join(line for _, line in run.shard(1).lines()))
     (run.shard(1).path / ".answers.parquet.half.tmp").write_bytes(b"PAR1")
@@ -141,7 +137,6 @@ def test_cap_holds_over_shards(monkeypatch: pytest.MonkeyPatch, genaipa: Callabl
             done = genaipa(*plan, "--name", "cut", "--shard", "1", "-j", "2", "--max-cost", f"{cost / 2:.2f}", *more)
             assert done.code == 4, done.err
             cut = find_run(find_workspace(), "cut")
-            assert isinstance(cut, ShardedFolder)
             assert 0 < cut.progress()[1].cost <= cost / share + 0.01
             assert cut.outline().status == "capped"
         assert genaipa("run", "--resume", "cut").code == 4
@@ -159,7 +154,6 @@ def test_cap_counts_what_a_killed_process_spent(
         assert part.code == 0
         assert "asking 3 questions\n" in part.err
         cut = find_run(find_workspace(), "cut")
-        assert isinstance(cut, ShardedFolder)
         unseal(shard := cut.shard(3), 2)
         manifest = shard.outline()
         manifest.status, manifest.totals = "running", Totals()
@@ -233,15 +227,15 @@ def test_same_command_goes_on(tmp_path: Path, genaipa: Callable[..., Finished]) 
     command = ("run", *PLAN, "-p", lay_documents(4), "--shard", "2")
     assert genaipa(*command).code == 0
     (run,) = run_folders(find_workspace(tmp_path))
-    assert isinstance(run, ShardedFolder)
+    assert run.plans is not None
     before = content(run)
     kept = [b"".join(line for _, line in run.shard(0).lines()), unseal(run.shard(1), 5)]
     assert "are gone" in genaipa("runs").err
     again = genaipa(*command)
     assert again.code == 0, again.err
     (run,) = run_folders(find_workspace(tmp_path))
-    assert isinstance(run, ShardedFolder)
-    now = [b"".join(line for _, line in shard.lines()) for _, shard in run.shards()]
+    assert run.plans is not None
+    now = [b"".join(line for _, line in shard.lines()) for _, shard in run.parts()]
     assert [lines[: len(before)] for lines, before in zip(now, kept, strict=True)] == kept
     assert now[0] == kept[0]
     after = content(run)

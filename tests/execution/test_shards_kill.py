@@ -16,7 +16,7 @@ from running import make_workspace
 from size import size
 
 from genaipa.runs.finding import find_run, run_folders
-from genaipa.runs.shards.folder import ShardedFolder
+from genaipa.runs.folder import RunFolder
 from genaipa.workspace import find_workspace
 
 if TYPE_CHECKING:
@@ -59,14 +59,14 @@ def pause(rounds: Rounds, requests: int, *more: str) -> Forked:
     return process
 
 
-def the_run() -> ShardedFolder:
+def the_run() -> RunFolder:
     """The one run of the working folder."""
     (run,) = run_folders(find_workspace())
-    assert isinstance(run, ShardedFolder)
+    assert run.plans is not None
     return run
 
 
-def check_seals(run: ShardedFolder) -> None:
+def check_seals(run: RunFolder) -> None:
     """Each shard has one seal, with each of its answers once, and no other file of answers."""
     for index in range(run.number):
         shard = run.shard(index)
@@ -164,7 +164,7 @@ def test_damaged_seal(genaipa: Callable[..., Finished]) -> None:
     command = ("run", "-s", "extractive", "-p", "acme,brook", "-i", "document", "--shard", "1", "--name", "cut")
     assert genaipa(*command).code == 0
     run = find_run(find_workspace(), "cut")
-    assert isinstance(run, ShardedFolder)
+    assert run.plans is not None
     seal = run.shard(0).answers
     seal.write_bytes(seal.read_bytes()[:-20])
     for words in (("show", "cut"), ("report", "cut", "-o", "out"), ("run", "--resume", "cut")):

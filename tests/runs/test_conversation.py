@@ -10,7 +10,7 @@ from running import KEY, TEXT, answers, carry_out, latest, make_workspace, messa
 from servers import OpenAIServer, cut, failure
 
 from genaipa.runs.conversation import NO_WORDS, conversation
-from genaipa.runs.folder import ANSWERS
+from genaipa.runs.manifest import ANSWERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

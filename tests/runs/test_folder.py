@@ -110,7 +110,7 @@ def test_introductions_come_back_as_they_were(folder: RunFolder) -> None:
     ]
 
     async def keep() -> str:
-        writer = PartWriter(folder)
+        writer = PartWriter(folder.part)
         digest = writer.keep_introduction(messages)
         assert writer.keep_introduction(messages) == digest
         await writer.close()
@@ -126,7 +126,7 @@ def test_conversation_is_recorded_once(folder: RunFolder) -> None:
     count = len(list(folder.conversations()))
 
     async def begin() -> None:
-        writer = PartWriter(folder)
+        writer = PartWriter(folder.part)
         await writer.begin(first)
         await writer.begin(
             ConversationRecord(**{f: getattr(first, f) for f in first.__struct_fields__} | {"id": "new"})
@@ -142,8 +142,8 @@ def test_second_process_is_refused(folder: RunFolder, genaipa: Callable[..., Fin
     before = texts_below(folder.path)
     path = folder.path / "manifest.json"
     path.write_text(path.read_text(encoding="utf-8").replace('"status": "complete"', '"status": "partial"'))
-    with folder.writing():
-        with pytest.raises(RunBusyError, match="another process is working on"), RunFolder(folder.path).writing():
+    with folder.part.writing():
+        with pytest.raises(RunBusyError, match="another process is working on"), RunFolder(folder.path).part.writing():
             pass
         done = genaipa("run", "--resume", "latest")
     assert done.code == 1
@@ -208,7 +208,7 @@ def test_a_lost_manifest_has_a_copy_and_leftovers_go(folder: RunFolder, genaipa:
     assert [run.path for run in run_folders(find_workspace())] == [folder.path]
     assert find_run(find_workspace(), folder.name).outline().name
     assert "its copy of" in genaipa("validate").out
-    with folder.writing() as said:
+    with folder.part.writing() as said:
         assert any("its copy of" in sentence for sentence in said)
     assert not left.exists()
 

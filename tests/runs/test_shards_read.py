@@ -18,8 +18,8 @@ from genaipa.archive.pack import run_files
 from genaipa.judging.answers import JudgedAnswers
 from genaipa.reports.gather import gather_scored
 from genaipa.runs.finding import find_run
+from genaipa.runs.folder import RunFolder
 from genaipa.runs.selection import select
-from genaipa.runs.shards.folder import ShardedFolder
 from genaipa.scoring.answers import Pool
 from genaipa.scoring.store import open_store
 from genaipa.workspace import Workspace, find_workspace
@@ -140,7 +140,7 @@ def test_damage_is_told_of_the_shard(both: tuple[Path, Path], tmp_path: Path, ge
     """A changed line and a lost document are found by `validate --data`, which names the shard's file."""
     shutil.copytree(both[1], tmp_path, dirs_exist_ok=True)
     run = find_run(here(tmp_path), "it")
-    assert isinstance(run, ShardedFolder)
+    assert run.plans is not None
     unseal(run.shard(1))
     answers = run.shard(1).answers
     answers.write_bytes(answers.read_bytes().replace(b"We keep it", b"We lose it", 1))
@@ -151,13 +151,13 @@ def test_damage_is_told_of_the_shard(both: tuple[Path, Path], tmp_path: Path, ge
     assert "shards/00000/documents" in found.out.replace("\n", "") + found.err
 
 
-def lose_a_line(run: ShardedFolder) -> None:
+def lose_a_line(run: RunFolder) -> None:
     """Lose a shard's documents."""
     plans = run.path / "shards.jsonl"
     plans.write_bytes(b"".join(plans.read_bytes().splitlines(keepends=True)[:-1]))
 
 
-def change_a_line(run: ShardedFolder) -> None:
+def change_a_line(run: RunFolder) -> None:
     """Have a question asked at another place."""
     plans = run.path / "shards.jsonl"
     first = run.plan(0)
@@ -167,18 +167,18 @@ def change_a_line(run: ShardedFolder) -> None:
     plans.write_bytes(b"".join(lines))
 
 
-def lose_a_shard(run: ShardedFolder) -> None:
+def lose_a_shard(run: RunFolder) -> None:
     """Lose a folder with answers."""
     shutil.rmtree(run.shard(1).path)
 
 
-def lose_a_row(run: ShardedFolder) -> None:
+def lose_a_row(run: RunFolder) -> None:
     """Write a seal again without its last line, by a tool that keeps its footer."""
     table = parquet.read_table(run.shard(0).answers)
     parquet.write_table(table.slice(0, table.num_rows - 1), run.shard(0).answers)
 
 
-def change_a_row(run: ShardedFolder) -> None:
+def change_a_row(run: RunFolder) -> None:
     """Write a seal again with another status in a line, and everything else as it was."""
     table = parquet.read_table(run.shard(0).answers)
     lines = [line.replace(b'"answered"', b'"refused"') for line in table["line"].to_pylist()]
@@ -187,7 +187,7 @@ def change_a_row(run: ShardedFolder) -> None:
     parquet.write_table(table.replace_schema_metadata(known), run.shard(0).answers)
 
 
-def change_the_footer(run: ShardedFolder) -> None:
+def change_the_footer(run: RunFolder) -> None:
     """Flip a byte of the counts."""
     answers = run.shard(0).answers
     content = answers.read_bytes()
@@ -198,12 +198,12 @@ def change_the_footer(run: ShardedFolder) -> None:
     "harm", [lose_a_line, change_a_line, lose_a_shard, lose_a_row, change_a_row, change_the_footer]
 )
 def test_nothing_is_lost_in_silence(
-    harm: Callable[[ShardedFolder], None], both: tuple[Path, Path], tmp_path: Path, genaipa: Cli
+    harm: Callable[[RunFolder], None], both: tuple[Path, Path], tmp_path: Path, genaipa: Cli
 ) -> None:
     """Whatever is lost or changed of a complete run in shards, each command says so, and none takes it for complete."""
     shutil.copytree(both[1], tmp_path, dirs_exist_ok=True)
     run = find_run(here(tmp_path), "it")
-    assert isinstance(run, ShardedFolder)
+    assert run.plans is not None
     harm(run)
     found = genaipa("validate", "--data")
     assert found.code == 1, found.out + found.err

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from stores import GOOD, POOR, kept, opened, score, skip, undo
 
-from genaipa.runs.folder import now
+from genaipa.files.stamps import now
 from genaipa.scoring.current import CurrentScores, in_effect, independent_scores
 from genaipa.scoring.events import LASTING, Event, new_id
 from genaipa.scoring.rubric import Values

@@ -13,10 +13,10 @@ from running import TEXT, answers, make_workspace, write
 from stores import kept, opened, score, undo
 
 from genaipa.errors import DataError, UsageError
+from genaipa.files.stamps import now
 from genaipa.files.strict_yaml import digest, read_yaml
 from genaipa.policies.document import About, Document
 from genaipa.questions.annotations import Correction, Corrections
-from genaipa.runs.folder import now
 from genaipa.scoring.current import CurrentScores
 from genaipa.scoring.events import Event, Objection, Ruling, new_id, verify_log
 from genaipa.scoring.exchange.exporting import write_scores

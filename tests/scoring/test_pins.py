@@ -12,8 +12,8 @@ from running import TEXT, carry_out, spec, write
 from stores import kept, opened, score, undo
 
 from genaipa.errors import DataError
+from genaipa.files.stamps import now
 from genaipa.files.strict_yaml import digest
-from genaipa.runs.folder import now
 from genaipa.scoring.current import CurrentScores, in_effect, independent_scores
 from genaipa.scoring.events import Event, Pin, new_id, verify_log
 from genaipa.scoring.exchange.exporting import given, write_scores

@@ -15,7 +15,7 @@ from size import size
 from stores import GOOD, POOR, kept, opened, score, skip, undo, until_the_next_moment
 
 from genaipa.errors import DataError
-from genaipa.runs.folder import now
+from genaipa.files.stamps import now
 from genaipa.scoring.events import VALUED, Draft, Event, new_id
 
 if TYPE_CHECKING:
@@ -351,7 +351,7 @@ def test_a_score_sent_by_all_at_once_is_one(url: str) -> None:
 
 _WRITER = """
 import sys
-from genaipa.runs.folder import now
+from genaipa.files.stamps import now
 from genaipa.scoring.events import Event, new_id
 from genaipa.scoring.store import Store
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from commandline import Finished
 
     from genaipa.runs.folder import RunFolder
-    from genaipa.runs.shards.shard import Shard
+    from genaipa.runs.part import Part
 
 TEXT = """# Privacy policy of {name}
 
@@ -64,7 +64,7 @@ def priced_run(
         yield plan, cost
 
 
-def unseal(shard: Shard, lines: int | None = None) -> bytes:
+def unseal(shard: Part, lines: int | None = None) -> bytes:
     """Put a complete shard back to when it had only so many lines of answers; those lines."""
     kept = b"".join(line for _, line in list(shard.lines())[:lines])
     if shard.is_sealed:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import postgres
 
-from genaipa.runs.folder import now
+from genaipa.files.stamps import now
 from genaipa.scoring.events import Event, new_id
 from genaipa.scoring.rubric import Values
 from genaipa.scoring.store import Store

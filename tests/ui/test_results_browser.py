@@ -9,7 +9,7 @@ from analysts import make_answers, open_to
 from judged import verdict
 from running import answers, write
 
-from genaipa.runs.folder import now
+from genaipa.files.stamps import now
 from genaipa.scoring.events import Event, new_id
 from genaipa.scoring.store import Store
 from rubrics import typed

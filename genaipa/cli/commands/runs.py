@@ -68,7 +68,7 @@ def _readable(here: Workspace, *, whole: bool) -> tuple[list[_Run], list[str]]:
     """The runs, one's own first, and sentences about what could not be read; `whole` with all names of documents."""
     from genaipa.runs.audit import is_imported
     from genaipa.runs.finding import is_run, run_folders
-    from genaipa.runs.folder import MANIFEST
+    from genaipa.runs.manifest import MANIFEST
 
     found, problems = list[_Run](), []
     for folder in sorted(run_folders(here), key=is_imported):

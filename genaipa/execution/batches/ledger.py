@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from genaipa.runs.batches import Step
-    from genaipa.runs.folder import RunFolder
+    from genaipa.runs.manifest import ManifestFolder
 
 
 class Ledger:
     """The batches of one run that is held for writing. The file is made with its first line."""
 
-    def __init__(self, folder: RunFolder) -> None:
+    def __init__(self, folder: ManifestFolder) -> None:
         self._folder = folder
         # A cut line announced what was not begun, or told what the provider can tell again.
         journal.repair(folder.path / BATCHES)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from genaipa.execution.prepare import PreparedRun
     from genaipa.execution.ready import Ready
     from genaipa.runs.folder import RunFolder
+    from genaipa.runs.part import Part
     from genaipa.workspace import Workspace
 
 
@@ -118,15 +119,15 @@ class Batches:
             await batched.kept(ended=not engine.capped and not engine.stopped)
 
 
-async def call_off(folder: RunFolder, workspace: Workspace, say: Callable[[str], None]) -> int:
-    """Call off the batches of a run that are out, each at its account; how many were."""
+async def call_off(part: Part, workspace: Workspace, say: Callable[[str], None]) -> int:
+    """Call off the batches of a part of a run that are out, each at its account; how many were."""
     called = 0
-    out = list(batches_out(folder.path))
+    out = list(batches_out(part.path))
     for name in dict.fromkeys(batch.intended.system for batch in out):
         system: Any = resolve(name, workspace).make()
         await system.start()
         try:
-            account = account_of(system, folder.name)
+            account = account_of(system, part.name)
             for batch in (batch for batch in out if batch.intended.system == name):
                 if not batch.id:
                     say(f"{name}: whether it accepted a batch of {len(batch.names):,} is seen when the run goes on")
@@ -140,18 +141,18 @@ async def call_off(folder: RunFolder, workspace: Workspace, say: Callable[[str],
     return called
 
 
-async def give_up(folder: RunFolder) -> int:
-    """Note that the batches of a run that are out are not waited for any more; how many they are."""
-    with folder.writing():
-        ledger = Ledger(folder)
+async def give_up(part: Part) -> int:
+    """Note that the batches of a part of a run that are out are not waited for any more; how many they are."""
+    with part.writing():
+        ledger = Ledger(part)
         out = ledger.out
         # Nor what was fetched and can't be read any more.
         lost = [batch for batch in ledger.batches.values() if batch.step == "fetched" and not ledger.has_results(batch)]
         for batch in [*out, *lost]:
             await ledger.note(batch, "given up", why="by the user's word")
         await ledger.close()
-        manifest = folder.manifest()
+        manifest = part.outline()
         if manifest.status == "waiting":
             manifest.status = "interrupted"
-            folder.write_manifest(manifest)
+            part.write_manifest(manifest)
     return len(out) + len(lost)

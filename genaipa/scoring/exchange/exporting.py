@@ -11,7 +11,7 @@ import msgspec
 
 from genaipa.errors import UsageError
 from genaipa.files.formulas import parse_number
-from genaipa.runs.folder import now
+from genaipa.files.stamps import now
 from genaipa.scoring.answers import occurring
 from genaipa.scoring.current import in_effect
 from genaipa.scoring.events import ORDERS, Event, Scorer, new_id

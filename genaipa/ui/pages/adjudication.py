@@ -10,7 +10,7 @@ import streamlit as st
 from msgspec import structs
 
 from genaipa.errors import GenaipaError
-from genaipa.runs.folder import now
+from genaipa.files.stamps import now
 from genaipa.scoring.events import Draft, Event, new_id
 from genaipa.ui.answer_view import Prepared, in_words, metric_in_words, prepare
 from genaipa.ui.components import component

@@ -13,7 +13,8 @@ from genaipa.execution.manual import ManualRun, Sheet
 from genaipa.execution.prepare import resume
 from genaipa.execution.run import manual_run, settle
 from genaipa.runs import selection
-from genaipa.runs.folder import ANSWERS, RunFolder
+from genaipa.runs.folder import RunFolder
+from genaipa.runs.manifest import ANSWERS
 from genaipa.systems.catalog import resolve
 from genaipa.ui.widgets import (
     FOLD,
@@ -175,7 +176,7 @@ def _keep(workspace: Workspace, folder: RunFolder, asked: tuple[str, str], reply
     if not reply:
         return "There is no reply in the box yet.", "warning"
     try:
-        with folder.writing():
+        with folder.part.writing():
             # Read anew now that no other process can write: the reply may be in already.
             manual = _as_it_is(workspace, folder)
             collected = asyncio.run(manual.take({key: reply}))

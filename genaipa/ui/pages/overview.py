@@ -13,7 +13,7 @@ import streamlit as st
 from genaipa.errors import DataError, GenaipaError
 from genaipa.runs import selection
 from genaipa.runs.conversation import conversation
-from genaipa.runs.finding import open_run
+from genaipa.runs.folder import RunFolder
 from genaipa.runs.records import answer_digest
 from genaipa.scoring.assignment import is_asked
 from genaipa.ui.answer_view import annotated_of, case_of, scores_of
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from collections.abc import Set as AbstractSet
 
-    from genaipa.runs.folder import RunFolder
+    from genaipa.files.stamps import Stamp
     from genaipa.runs.records import Record
     from genaipa.runs.tally import Tally
     from genaipa.scoring.answers import Case, Occurrence, Pool, PooledAnswer
@@ -151,12 +151,12 @@ def _run(folder: RunFolder) -> ListRow:
 
 def _seen(folder: RunFolder) -> tuple[Tally, dict[str, int]]:
     """A run's counts and the byte offset of each key's record, read again only when its answers have grown."""
-    return _read(folder.path, tuple(part.stamp() for _, part in folder.parts()))
+    return _read(folder.path, folder.stamps())
 
 
 @lru_cache(maxsize=64)
-def _read(path: Path, _stamps: tuple[tuple[int, int, int] | None, ...]) -> tuple[Tally, dict[str, int]]:
-    return open_run(path).seen()
+def _read(path: Path, _stamps: tuple[Stamp | None, ...]) -> tuple[Tally, dict[str, int]]:
+    return RunFolder(path).seen()
 
 
 def _analysts(desk: Desk, runs: dict[str, RunFolder]) -> None:

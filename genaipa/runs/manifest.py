@@ -1,0 +1,170 @@
+"""The manifest of a folder, and the files beside it: of a run, and of each of its parts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from genaipa.errors import DataError, NoRoomError
+from genaipa.files.atomic import replacing
+from genaipa.files.json_text import DAMAGE, why
+from genaipa.files.stamps import now
+from genaipa.kinds import kind_of
+from genaipa.runs.records import FORMAT, Manifest
+from genaipa.runs.redactions import WITHHELD
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ANSWERS = "answers.jsonl"
+SEALED = "answers.parquet"
+CONVERSATIONS = "conversations.jsonl"
+MANIFEST = "manifest.json"
+MANIFEST_COPY = ".manifest.json"
+SHARDS = "shards"
+"""The folder of a run's shards, in the run's."""
+_LASTING = (
+    *("format", "name", "created", "spec", "digests", "documents", "orders", "versions", "commit", "dirty", "planned"),
+    *("corpus", "shards"),
+)
+"""Fields of a manifest that stay as they are for as long as the run goes on."""
+_OF_THE_RUN = ("prompts/", "questions/")
+"""Folders that are with the run, for all of its shards."""
+
+
+class _OtherFormError(DataError):
+    """Another genaipa wrote the manifest, in a form that this one does not read."""
+
+
+class _Format(msgspec.Struct):
+    """The part of a manifest that every genaipa can read."""
+
+    format: int
+
+
+class ManifestFolder:
+    """A folder with a manifest: a run's, or that of one of its shards, which has `whole`, the folder of its run."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.whole = path.parent.parent if path.parent.name == SHARDS else None
+
+    @property
+    def name(self) -> str:
+        """The folder's name, by which commands call the run; of a shard, the run's name and which one it is."""
+        return f"{self.whole.name}/{SHARDS}/{self.path.name}" if self.whole else self.path.name
+
+    @property
+    def is_sealed(self) -> bool:
+        """Whether it is a shard that is complete for good."""
+        return (self.path / SEALED).is_file()
+
+    @property
+    def answers(self) -> Path:
+        """The file of answers: lines, or the sealed ones."""
+        return self.path / (SEALED if self.is_sealed else ANSWERS)
+
+    @property
+    def conversations_file(self) -> Path:
+        """The file of how conversations began."""
+        return self.path / CONVERSATIONS
+
+    @property
+    def is_earlier(self) -> bool:
+        """Whether an earlier genaipa wrote it, in a form that is not read."""
+        try:
+            return msgspec.json.decode((self.path / MANIFEST).read_bytes(), type=_Format).format < FORMAT
+        except (OSError, *DAMAGE):
+            return False
+
+    @property
+    def is_withheld(self) -> bool:
+        """Whether texts were left out of this folder because they may not be passed on."""
+        return (self.path / WITHHELD).is_file()
+
+    @property
+    def is_judges(self) -> bool:
+        """Whether a judge was asked in it; where its manifest is damaged, that is not known, and it is not."""
+        try:
+            return kind_of(self.outline().spec.kind).on_answers
+        except DataError:
+            return False
+
+    def outline(self) -> Manifest:
+        """The manifest as its file has it: of a run of shards, without what there is for each document.
+
+        It is read from its copy where the file is damaged; a DataError if that can't be read either, or if another
+        genaipa wrote it in a form that this one does not read.
+        """
+        try:
+            return self._manifest(MANIFEST)
+        except _OtherFormError:
+            raise
+        except DataError as damaged:
+            try:
+                return self._manifest(MANIFEST_COPY)
+            except DataError:
+                raise damaged from None
+
+    def _manifest(self, name: str) -> Manifest:
+        path = self.path / name
+        try:
+            content = path.read_bytes()
+            written = msgspec.json.decode(content, type=_Format).format
+            if written > FORMAT:
+                raise _OtherFormError(path, f"was written by a newer genaipa (format {written}); upgrade genaipa.")
+            if written < FORMAT:
+                raise _OtherFormError(path, f"is of an earlier genaipa (format {written}), and not read; ask again.")
+            manifest = msgspec.json.decode(content, type=Manifest)
+        except OSError as error:
+            raise DataError(path, f"can't be read ({error.strerror}).") from None
+        except DAMAGE as error:
+            raise DataError(
+                path, f"is damaged ({why(error)}); restore it: answers.jsonl beside it still holds the answers."
+            ) from None
+        if problem := manifest.complaint():
+            raise DataError(path, f"is damaged ({problem}); restore it: answers.jsonl beside it holds the answers.")
+        return manifest
+
+    def manifest_damage(self) -> str:
+        """A sentence about a damaged manifest whose copy is used in its place; empty if it is whole."""
+        try:
+            self._manifest(MANIFEST)
+        except DataError as damaged:
+            return f"{damaged.problem.partition(';')[0]}; its copy of {self.outline().updated} is used in its place."
+        return ""
+
+    def copy_differs(self) -> str:
+        """A sentence about a manifest that plans something else than its copy; empty if they agree, or one is gone."""
+        try:
+            both = [self._manifest(name) for name in (MANIFEST, MANIFEST_COPY)]
+        except DataError:  # told by `manifest_damage`, or of a run that was packed or imported
+            return ""
+        for name in _LASTING:
+            if getattr(both[0], name) != getattr(both[1], name):
+                return f"'{name}' is another than in its copy, {MANIFEST_COPY}; restore whichever was changed."
+        return ""
+
+    def write_manifest(self, manifest: Manifest) -> None:
+        """Replace the manifest in one step, and then its copy: one of them is whole whatever happens to the other."""
+        manifest.updated = now()
+        size = self.answers.stat().st_size if self.answers.is_file() else 0
+        manifest.totals = msgspec.structs.replace(manifest.totals, bytes=size)
+        content = msgspec.json.format(msgspec.json.encode(manifest), indent=2) + b"\n"
+        for name in (MANIFEST, MANIFEST_COPY):
+            self.write_file(name, content)
+
+    def holds(self, name: str) -> bool:
+        """Whether a file of that name is in the folder, or of a shard with its run."""
+        of_run = self.whole is not None and name.startswith(_OF_THE_RUN) and (self.whole / name).exists()
+        return of_run or (self.path / name).exists()
+
+    def write_file(self, name: str, content: bytes) -> None:
+        """A file of the folder, whole or not at all."""
+        path = self.path / name
+        try:
+            with replacing(path, durable=True) as file:
+                file.write(content)
+        except OSError as error:
+            raise NoRoomError.of(path, error) from None
