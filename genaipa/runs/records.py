@@ -130,6 +130,23 @@ class Record(msgspec.Struct, frozen=True, omit_defaults=True):
         return short_repr("Record", self.key, self.status)
 
 
+class Retrieval(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Counts of an answer's passages, and of the sections that its annotated answer rests on.
+
+    Of `passages`, `annotated` have a sentence of these sections, `elsewhere` are not in the document, and `others` of
+    these are in another document of the run. `sections` is how many there are, `shown` how many the passages show, and
+    `shown_at` the number of passages by which the first of them is shown, 0 if none is.
+    """
+
+    passages: int = 0
+    annotated: int = 0
+    elsewhere: int = 0
+    others: int = 0
+    sections: int = 0
+    shown: int = 0
+    shown_at: int = 0
+
+
 class RecordHead(msgspec.Struct, kw_only=True):
     """The fields of a `Record` by which it is identified and checked: faster to read where there are many."""
 

@@ -172,6 +172,8 @@ class Sentence:
     """Position of the section in the document, -1 before the first."""
     lead: str
     """Lead-in of a list item: "We keep:"."""
+    start: int
+    """Its first character's place in the document."""
 
 
 def split_sentences(document: str) -> list[Sentence]:
@@ -189,7 +191,7 @@ def split_sentences(document: str) -> list[Sentence]:
         for first, last in _sentence_bounds(document, start, end):
             at = bisect_right(starts, first) - 1
             label, title = (sections[at].label, sections[at].title) if at >= 0 else ("", "")
-            found.append(Sentence(document[first:last], label, title, at, lead))
+            found.append(Sentence(document[first:last], label, title, at, lead, first))
     return found
 
 

@@ -40,7 +40,10 @@ class TextIndex:
 
         It must begin and end where words do: "the rapist" is not found in "therapist".
         """
-        sought = "".join(fold(word) for word in re.findall(r"[^\W_]+", phrase))
+        return self.find_letters("".join(fold(word) for word in re.findall(r"[^\W_]+", phrase)), start, end)
+
+    def find_letters(self, sought: str, start: int = 0, end: int | None = None) -> tuple[int, int] | None:
+        """Find a phrase that is given as its folded letters and digits."""
         border = self._letters_before(len(self._letters) * 4 if end is None else end + 1)
         found = self._letters.find(sought, self._letters_before(start), border) if sought else -1
         while found >= 0:
@@ -132,9 +135,9 @@ def find_quotations(reply: str, document: Document, titles: Sequence[Span] = ())
         if any(first <= start and end <= last for first, last in taken):
             continue
         text = reply[start:end]
-        literal = _literal(text, document.text)
-        if literal:
-            match, target = literal
+        verbatim = literal(text, document.text)
+        if verbatim:
+            match, target = verbatim
             found.append(Quotation(start, end, text, match, 100.0, target))
             continue
         sought += 1
@@ -167,7 +170,7 @@ def _nested(reply: str, whole: str) -> list[Span]:
         if found and opened.start() <= found[-1][1]:
             continue
         around = (pattern.match(reply, opened.start()) for pattern in _NESTED)
-        spans = (match.span(1) for match in around if match and _is_long(match[1]) and _literal(match[1], whole))
+        spans = (match.span(1) for match in around if match and _is_long(match[1]) and literal(match[1], whole))
         found += islice(spans, 1)
     return found
 
@@ -176,7 +179,7 @@ def _is_long(text: str) -> bool:
     return len(re.findall(r"[^\W_]+(?:['\u2019][^\W_]+)*", text)) >= WORDS
 
 
-def _literal(text: str, whole: str) -> tuple[Match, Span] | None:
+def literal(text: str, whole: str) -> tuple[Match, Span] | None:
     """Match a quotation word for word, or up to case, blanks, punctuation and ellipses."""
     core = text.rstrip(" .,;:!?\u2026")
     place = whole.find(core)

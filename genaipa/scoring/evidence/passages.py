@@ -1,0 +1,195 @@
+"""Place the passages that a system retrieved in a document, and count the right sections that they show.
+
+Each is placed by rule, as quotations are: word for word, up to typography and line breaks, nearly, or not at all. A
+summary or a translation is not in the document.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from genaipa.runs.records import Retrieval
+from genaipa.scoring.evidence.quotations import NEAR, WORDS, fold, index_text, literal
+from genaipa.scoring.evidence.section_finder import shares
+from genaipa.systems.extractive import split_sentences
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from genaipa.policies.document import Document
+    from genaipa.scoring.evidence.quotations import Match, Span
+    from genaipa.systems.base import Passage
+
+_RUN = 4  # words in a row by which a near match, or another document, is found
+_KNOWN = 0.2  # share of a passage's runs of words that the document has, if it is nearly in it
+_SAME = 0.5  # share of them that another document has, if the passage is of that one
+_LONGEST = 10_000  # words of a passage for which a near match is sought
+_LEFT_OUT = re.compile(r"\u2026|\.{3}|\. \. \.|\[")
+_WORD = re.compile(r"[^\W_]+")
+
+
+class Placed(NamedTuple):
+    """A passage's match with a document, and its span there; None if it is not in this document."""
+
+    match: Match
+    span: Span | None
+
+
+class PassageFinder:
+    """Places passages in one document's text."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def place(self, passage: str) -> Placed:
+        """Place a passage; a chunk may begin and end within a word."""
+        sought = passage.strip()
+        exact = self._text.find(sought)
+        if exact >= 0 and sought:
+            return Placed("exact", (exact, exact + len(sought)))
+        sought = " ".join(sought.split())
+        words = _words(sought)
+        places = [place for run in _runs(words) if (place := self._runs.get(run)) is not None]
+        if not words or len(places) < _KNOWN * (len(words) - _RUN + 1):
+            return _NOWHERE  # as most that is not here, and found out in no time
+        folded = self._folded(sought, words)
+        if folded:
+            return Placed("normalised", folded)
+        span = self._near(words)
+        return Placed("near", span) if span else _NOWHERE
+
+    def _folded(self, sought: str, words: list[str]) -> Span | None:
+        """Find a passage up to typography, perhaps without its first and last word, which a chunk may have cut."""
+        document = index_text(self._text)
+        found = document.find_letters("".join(words)) or document.find_letters("".join(words[1:-1]))
+        if not found and _LEFT_OUT.search(sought):
+            ellipsis = literal(sought, self._text)
+            return ellipsis and ellipsis[1]
+        return found
+
+    @cached_property
+    def _runs(self) -> dict[tuple[str, ...], int]:
+        """Run of words → its first place among the words."""
+        words = index_text(self._text).words
+        found: dict[tuple[str, ...], int] = {}
+        for place, run in enumerate(_runs(words)):
+            found.setdefault(run, place)
+        return found
+
+    def _near(self, words: list[str]) -> Span | None:
+        """Find the passage of the document that has nearly these words, in this order."""
+        from rapidfuzz.distance import LCSseq
+
+        if not WORDS <= len(words) <= _LONGEST:
+            return None
+        places = ((self._runs.get(run), here) for here, run in enumerate(_runs(words)))
+        begins = Counter((place - here) // len(words) for place, here in places if place is not None)
+        if not begins:
+            return None
+        begin = max(begins, key=lambda block: begins[block] + begins[block + 1]) * len(words)
+        document, first = index_text(self._text), max(0, begin - len(words) // 2)
+        window = document.words[first : begin + 3 * len(words)]
+        blocks = [block for block in LCSseq.opcodes(words, window) if block.tag == "equal"]
+        # Words that stand alone, perhaps far from the others, say nothing about its ends.
+        blocks = [block for block in blocks if block.src_end - block.src_start >= _RUN - 1]
+        if not blocks:
+            return None
+        begun = max(0, blocks[0].dest_start - blocks[0].src_start)
+        ended = min(len(window), blocks[-1].dest_end + len(words) - blocks[-1].src_end)
+        same = LCSseq.similarity(words, window[begun:ended])
+        if 200 * same < NEAR * (len(words) + ended - begun):
+            return None
+        return document.spans[first + begun][0], document.spans[first + ended - 1][1]
+
+
+_NOWHERE = Placed("none", None)
+
+
+def _words(text: str) -> list[str]:
+    """The words of a text, folded."""
+    return _WORD.findall(text.casefold()) if text.isascii() else [fold(word) for word in _WORD.findall(text)]
+
+
+def _runs(words: Sequence[str]) -> Iterable[tuple[str, ...]]:
+    return zip(*(words[start:] for start in range(_RUN)), strict=False)
+
+
+class OtherDocuments:
+    """Tells whether a passage is of one of these texts."""
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        self._texts = list(texts)
+
+    @cached_property
+    def _having(self) -> dict[int, int]:
+        """Run of words, as a number → the text that has it."""
+        return {hash(run): number for number, text in enumerate(self._texts) for run in _runs(_words(text))}
+
+    def have(self, passage: str) -> bool:
+        """Whether one of the texts has at least half of the passage's runs of words."""
+        runs = [hash(run) for run in _runs(_words(passage))]
+        found = Counter(self._having[run] for run in runs if run in self._having)
+        return bool(runs) and max(found.values(), default=0) >= _SAME * len(runs)
+
+
+class RightSections:
+    """The sections of a document that an annotated answer rests on, by their sentences."""
+
+    def __init__(self, document: Document, targets: Iterable[Span]) -> None:
+        sentences = sentence_spans(document.text)
+        self.sections = [
+            [one for one in sentences if target[0] <= one[0] and one[1] <= target[1]] or [target]
+            for target in dict.fromkeys(targets)
+        ]
+
+    def has(self, passage: Span) -> bool:
+        """Whether a passage has a sentence of these sections, or is of one."""
+        return any(shares(sentence, passage) for sentences in self.sections for sentence in sentences)
+
+    def shown(self, passages: Sequence[Span]) -> int:
+        """How many sections these passages show: half of their sentences."""
+        return sum(
+            2 * sum(_is_covered(sentence, passages) for sentence in sentences) >= len(sentences)
+            for sentences in self.sections
+        )
+
+
+def _is_covered(sentence: Span, passages: Sequence[Span]) -> bool:
+    """Whether the passages together have at least half of a sentence."""
+    start, end = sentence
+    covered, reached = 0, start
+    for first, last in sorted(passages):
+        covered += max(0, min(last, end) - max(first, reached))
+        reached = max(reached, last)
+    return 2 * covered >= end - start
+
+
+@lru_cache(maxsize=8)
+def sentence_spans(text: str) -> tuple[Span, ...]:
+    """The sentences and list items of a text, in order; headings are none."""
+    return tuple((one.start, one.start + len(one.text)) for one in split_sentences(text))
+
+
+def count(
+    passages: Sequence[Passage], finder: PassageFinder, right: RightSections, others: OtherDocuments
+) -> Retrieval:
+    """Count an answer's passages by place, and the right sections that they show."""
+    placed = [finder.place(passage.text).span for passage in passages]
+    elsewhere = [passage for passage, span in zip(passages, placed, strict=True) if span is None]
+    shown_at, here = 0, list[tuple[int, int]]()
+    for number, span in enumerate(placed, 1):
+        here += [span] if span else []
+        if span and not shown_at and right.has(span) and right.shown(here):
+            shown_at = number
+    return Retrieval(
+        passages=len(passages),
+        annotated=sum(right.has(span) for span in here),
+        elsewhere=len(elsewhere),
+        others=sum(others.have(passage.text) for passage in elsewhere),
+        sections=len(right.sections),
+        shown=right.shown(here),
+        shown_at=shown_at,
+    )

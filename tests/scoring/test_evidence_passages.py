@@ -1,0 +1,147 @@
+"""Retrieved passages are placed in their document by rule, and the right sections that they show are counted."""
+
+from __future__ import annotations
+
+import random
+import textwrap
+from functools import cache
+
+import pytest
+from evidence_cases import POLICY
+from size import size
+
+from genaipa.policies.document import Document, load_document
+from genaipa.scoring.evidence.examine import annotated_targets
+from genaipa.scoring.evidence.passages import OtherDocuments, PassageFinder, RightSections, count, sentence_spans
+from genaipa.systems.base import Passage
+from genaipa.workspace import find_workspace
+
+CHUNKS = size(small=300, full=5000)
+SHIPPED = ("brindlecart", "vpda")
+FIRST, WINTER, SUMMER, LEAVING = sentence_spans(POLICY.text)[:4]
+NONE = OtherDocuments([])
+
+
+@cache
+def shipped(name: str) -> Document:
+    """A document that ships."""
+    return load_document(name, find_workspace())
+
+
+def of(*spans: tuple[int, int]) -> list[Passage]:
+    """These places of the document as passages."""
+    return [Passage(POLICY.text[slice(*span)]) for span in spans]
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_chunks_are_placed(name: str) -> None:
+    """Of chunks of 200 to 2,000 characters 99 of 100 are placed where they are; wrapped anew, 95 of 100."""
+    text, draw = shipped(name).text, random.Random(1)
+    finder = PassageFinder(text)
+    right = {"as they are": 0, "wrapped anew": 0}
+    for _ in range(CHUNKS):
+        length = draw.randint(200, 2000)
+        start = draw.randrange(len(text) - length)
+        chunk = text[start : start + length]
+        wrapped = textwrap.fill(" ".join(chunk.replace("#", " ").replace("*", " ").split()), draw.randint(30, 100))
+        for how, passage in (("as they are", chunk), ("wrapped anew", wrapped)):
+            span = finder.place(passage).span
+            right[how] += span is not None and abs(span[0] - start) < 60 and abs(span[1] - start - length) < 60
+    assert right["as they are"] >= 0.99 * CHUNKS
+    assert right["wrapped anew"] >= 0.95 * CHUNKS
+
+
+def test_matches() -> None:
+    """A passage is there word for word, up to typography, nearly, or not at all."""
+    finder = PassageFinder(POLICY.text)
+    for passage, match, found in (
+        (" We collect your burrow's address, your \u201csnack list\u201d ", "exact", FIRST[0]),
+        ('we collect your\nburrows address, your "snack list" and', "normalised", FIRST[0]),
+        ("ollect your burrow's address, your 'snack list' and your chil", "normalised", FIRST[0] + 3),
+        ("You may leave the hedge \u2026 forget the way", "normalised", LEAVING[0]),
+        ("We collect your burrow's address, your \u201csnack list\u201d and your child's names.", "near", FIRST[0]),
+        ("You may leave the hedge whenever you like; the way to you is then forgotten by us.", "none", None),
+        ("Wir sammeln die Adresse des Baus und die Namen der Kinder.", "none", None),
+        ("", "none", None),
+        ("...", "none", None),
+        ("(left out of the pack; see its source)", "none", None),
+    ):
+        placed = finder.place(passage)
+        assert placed.match == match, passage
+        assert (placed.span and abs(placed.span[0] - (found or 0)) <= 8) in {None, True}, (passage, placed)
+        assert (placed.span is None) == (found is None), passage
+
+
+def test_hostile_passages() -> None:
+    """A passage of a million characters of any kind, and one of nothing but blanks and dots, is placed or not."""
+    text = shipped("brindlecart").text
+    finder, sentence = PassageFinder(text), text[2000:2200]
+    for passage in (
+        text * 30,
+        "x" * 1_000_000,
+        f"{sentence}{' ' * 500_000}{sentence}x",
+        f"{sentence}{'.' * 500_000}x",
+        f"{sentence} {'[' * 500_000}",
+        "the data of the user " * 50_000,
+    ):
+        span = finder.place(passage).span
+        assert span is None or 0 <= span[0] < span[1] <= len(text), passage[:80]
+
+
+def test_a_chunk_over_two_sections_counts_for_both() -> None:
+    """It is annotated by either section, and shows each of which it has half of the sentences."""
+    both = RightSections(POLICY, [(POLICY.text.index("### 1.1"), SUMMER[0]), (SUMMER[0], SUMMER[1])])
+    chunk = (WINTER[0] + 10, SUMMER[1] - 10)
+    found = count(of(chunk), PassageFinder(POLICY.text), both, NONE)
+    assert (found.annotated, found.sections, found.shown, found.shown_at) == (1, 2, 2, 1)
+
+
+def test_a_section_is_shown_by_half_of_its_sentences() -> None:
+    """Half of them do, in one passage or several; a section of which only the heading was given is not shown."""
+    section = (POLICY.text.index("## 1."), POLICY.text.index("## 2."))
+    right = RightSections(POLICY, [section])
+    (sentences,) = right.sections
+    assert len(sentences) == 3
+    for spans, shown in (
+        ([FIRST], False),
+        ([FIRST, WINTER], True),
+        ([(FIRST[0], WINTER[1])], True),
+        ([FIRST, FIRST], False),
+        ([FIRST, (WINTER[0], WINTER[0] + 20)], False),
+        ([FIRST, (WINTER[0], WINTER[0] + 30), (WINTER[0] + 30, WINTER[1])], True),
+        ([(section[0], section[0] + 20)], False),
+    ):
+        assert (right.shown(spans) == 1) == shown, spans
+
+
+def test_counts_of_an_answer() -> None:
+    """The rank at which a right section is first shown, and passages elsewhere, of another document apart."""
+    right = RightSections(POLICY, [WINTER, LEAVING])
+    others = OtherDocuments([shipped("vpda").text])
+    foreign = shipped("vpda").text[3000:3400]
+    passages = [
+        *of(SUMMER),
+        Passage(foreign),
+        Passage("A summary of it all in words of its own."),
+        *of(LEAVING, LEAVING),
+    ]
+    found = count(passages, PassageFinder(POLICY.text), right, others)
+    assert (found.passages, found.annotated, found.elsewhere, found.others) == (5, 2, 2, 1)
+    assert (found.sections, found.shown, found.shown_at) == (2, 1, 4)
+    assert count([], PassageFinder(POLICY.text), right, others).shown_at == 0
+
+
+def test_annotated_sections_of_a_shipped_document_have_sentences() -> None:
+    """A section of the annotated answers is shown by its own text, and by no other's."""
+    document, workspace = shipped("brindlecart"), find_workspace()
+    from genaipa.questions.annotations import find_annotations
+
+    annotations = find_annotations(workspace, document)
+    assert annotations is not None
+    finder = PassageFinder(document.text)
+    for answer in annotations.annotations.answers.values():
+        spans = [span for _, span in annotated_targets(answer, document, "") if span]
+        right = RightSections(document, spans)
+        found = count([Passage(document.text[slice(*span)]) for span in spans], finder, right, NONE)
+        assert (found.shown, found.annotated) == (len(spans), len(spans))
+        assert found.shown_at == (1 if spans else 0)
