@@ -25,7 +25,9 @@ async def ask_in_words(
     text, problem = read_json(first.reply.text, schema)
     attempt = first
     if problem:
-        again = Message("user", f"That does not fit: {problem}. {wanted}", key=messages[-1].key)
+        # What it carries is the question still, for a system that reads no words about form.
+        last = messages[-1]
+        again = Message("user", f"That does not fit: {problem}. {wanted}", carries=last.carries, key=last.key)
         attempt = (await ask([*asked, Message("assistant", first.reply.text, "answer"), again])).after(first)
         text = read_json(attempt.reply.text, schema)[0]
     sent = {**attempt.reply.sent, "json_schema": "in words"}
