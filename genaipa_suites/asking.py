@@ -21,7 +21,7 @@ from genaipa_suites.encoders import encoder as encoders
 from genaipa_suites.material import Item, Material
 from genaipa_suites.plan import SAMPLE
 from genaipa_suites.prompts import PROBE
-from genaipa_suites.sampling import examples, same_text, stratified
+from genaipa_suites.sampling import examples, same_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -43,8 +43,8 @@ def drawn(suite: Suite) -> Drawn:
     """The items of the plan's split, sampled by its limit and changed by its probe, and the examples before them."""
     plan, seed = suite.plan, suite.spec.seed
     loaded, own = _loaded(suite)
-    items = stratified(loaded.items, plan.limit or len(loaded.items), seed)
-    probed = probes.applied(plan.probe, Material(tuple(items), _used(loaded, items)))
+    items = suite.sampled(loaded.items, plan.limit or len(loaded.items))
+    probed = suite.probed(Material(tuple(items), _used(loaded, items)))
     left_out = probes.left_out(plan.probe, len(probed.items), len(items))
     if not plan.shots:
         return Drawn(msgspec.structs.replace(probed, own=own), left_out)
@@ -126,7 +126,7 @@ def notes(suite: Suite) -> tuple[str, ...]:
 def _unreadable(suite: Suite) -> list[str]:
     """A sentence on systems none of whose replies can be read; empty without any."""
     quoting = [name for name in suite.spec.systems if _provider(suite, name) == ExtractiveSystem.provider.name]
-    if not quoting or suite.plan.probe == probes.CONTINUATION:
+    if not quoting or suite.reads_prose or suite.plan.probe == probes.CONTINUATION:
         return []
     kinds = {one.kind: PREFIX + one.name for one in reversed(suite.baselines)}
     instead = kinds.get("rule") or kinds.get("floor") or "another"

@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from genaipa_suites.suite import Suite
 
 
+SHIPS = "ships"
+"""In the list of suites, in place of data to pull."""
+
+
 def make_suite(spec: RunSpec, workspace: Workspace) -> Task:
     """The suite of a spec; an UnknownNameError or UsageError where there is none."""
     target = _target(spec.task)
@@ -77,7 +81,7 @@ def listed() -> Iterator[dict[str, str]]:
 def _facts(name: str, kind: Any) -> tuple[str, ...]:
     """A suite's title, splits, measures, data and question; the parts of one that joins several have the measures."""
     measures = (measure.heading for measure in getattr(kind, "measures", ()))
-    data = ", ".join(source.name for source in kind.data) or name
+    data = ", ".join(source.name for source in kind.data) or (name if hasattr(kind, "joins") else SHIPS)
     return kind.title, ", ".join(kind.splits), ", ".join(measures), data, kind.about
 
 

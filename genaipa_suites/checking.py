@@ -12,7 +12,7 @@ from genaipa.questions.sets import load_question_set
 from genaipa.validation.finding import Checked, Finding, as_findings
 from genaipa_suites import crosswalk
 from genaipa_suites.catalog import suites
-from genaipa_suites.data import FOLDER
+from genaipa_suites.data import FOLDER, FaultsError
 from genaipa_suites.encoders.settings import SETTINGS, TrainingSettings
 from genaipa_suites.plan import SAMPLE, SuitePlan, spec_of
 from genaipa_suites.prompts import PROBES, faults, own_templates, shipped_templates
@@ -89,7 +89,7 @@ class _Reading:
             # Of a name that is no split nothing is read, or a file of another split.
             return 0
         if error is not None:
-            self.findings += as_findings([error], min(mine))
+            self.findings += as_findings(error.every if isinstance(error, FaultsError) else [error], min(mine))
             mine |= {path for path in self._files if split in _words(path)}
         elif split in self._suite.splits:
             changed = (path for path in suite.files.changed if suite.files.own[path] in mine)

@@ -38,6 +38,16 @@ def folders(workspace: Workspace) -> Iterator[Path]:
             yield SHIPPED if layer == "shipped" else folder / FOLDER
 
 
+class FaultsError(DataError):
+    """Everything that is wrong with a file: says the first, and has them all as `every`."""
+
+    def __init__(self, every: Sequence[DataError]) -> None:
+        first, more = every[0], len(every) - 1
+        also = f" There {'is' if more == 1 else 'are'} {more} more: genaipa validate" if more else ""
+        super().__init__(first.path, f"{first.problem}{also}", first.entry)
+        self.every = tuple(every)
+
+
 @dataclass(frozen=True)
 class Source:
     """A data set of a suite: files of one commit of a public repository, each with its git blob hash.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,7 @@ from genaipa_suites.material import FAULTS, PART
 
 if TYPE_CHECKING:
     from genaipa.runs.folder import RunFolder
+    from genaipa.runs.records import Record
     from genaipa.workspace import Workspace
     from genaipa_suites.material import Outcome
     from genaipa_suites.measure import Measure
@@ -67,7 +68,8 @@ def closing(workspace: Workspace, folder: RunFolder) -> Closing:
     """The first figures of a suite as lines; all of them, as percentages by the names of their measures, for JSON."""
     lines, rows = [], []
     for one in figures(workspace, folder):
-        first = [f"{measure.heading} {100 * one.of(measure):.2f}" for measure in one.suite.measures[:_FIRST]]
+        known = ((measure, one.of(measure)) for measure in one.suite.measures[:_FIRST])
+        first = [f"{measure.heading} {100 * value:.2f}" for measure, value in known if not math.isnan(value)]
         counts = {**one.faults, "with JSON in prose": one.in_prose}
         faults = [f"{count:,} {name}" for name, count in counts.items() if count]
         of = "" if one.suite.name == folder.outline().spec.task else f" of {one.suite.name}"
@@ -87,10 +89,17 @@ def figures(workspace: Workspace, folder: RunFolder) -> list[Figures]:
     found = {(system, name): Figures(system, suite) for system in spec.systems for name, suite in parts.items()}
     # Of each key the latest record.
     places = sorted(folder.seen()[1].values())
+    joint: defaultdict[tuple[str, str], list[Record]] = defaultdict(list)
     for begin in range(0, len(places), _AT_ONCE):
         for record in folder.records_at(places[begin : begin + _AT_ONCE]):
             name = record.coordinates.get(PART, spec.task)
             if name in parts and record.coordinates["item"] in parts[name].items:
+                if parts[name].is_joint:
+                    joint[record.system, name].append(record)
+                    continue
                 (outcome,) = parts[name].outcomes([record])
                 found[record.system, name].add(outcome)
+    for key, records in joint.items():
+        for outcome in parts[key[1]].outcomes(records):
+            found[key].add(outcome)
     return [one for one in found.values() if one.answers]

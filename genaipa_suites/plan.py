@@ -20,7 +20,8 @@ SUITES: dict[str, str] = {
     "piextract": "genaipa_suites.piextract.task:PiExtract",
     "policyie": "genaipa_suites.policyie.task:PolicyIE",
     "policy-detection": "genaipa_suites.policy_detection.task:PolicyDetection",
-    # Joins those before it.
+    "counterfactual": "genaipa_suites.counterfactual.task:CounterfactualEdits",
+    # Joins others of them.
     "privacyglue": "genaipa_suites.privacyglue.task:PrivacyGLUE",
 }
 

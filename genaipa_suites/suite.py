@@ -32,6 +32,7 @@ from genaipa_suites.material import CUT_OFF, FAILED, REFUSED, UNPARSABLE, Given,
 from genaipa_suites.measure import Measure
 from genaipa_suites.plan import SAMPLE, SuitePlan
 from genaipa_suites.prompts import templates_of
+from genaipa_suites.sampling import stratified
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -78,6 +79,12 @@ class Suite(Task):
     """Types of errors that `errors` tells apart, in the order in which they are shown."""
     about_errors: str = ""
     """Sentences for a reader about them: which comes first where two hold."""
+    clusters: ClassVar[str] = "policies"
+    """The word for the units that `Item.cluster` names, and by which intervals draw."""
+    is_joint: ClassVar[bool] = False
+    """Whether outcomes bear on one another (`together`), so that a run's are scored all at once."""
+    reads_prose: ClassVar[bool] = False
+    """Whether a reply that is no JSON is read all the same."""
     dependent: ClassVar[str] = ""
     """A sentence on items that are not independent, for its published data; empty where clusters are known."""
     baselines: tuple[Baseline, ...] = ()
@@ -144,6 +151,18 @@ class Suite(Task):
     @abstractmethod
     def gold_reply(self, item: Item) -> str:
         """The reply that would be right in every way; it answers the examples in a prompt."""
+
+    def sampled(self, items: Sequence[Item], size: int) -> list[Item]:
+        """As many items as `size`, or nearly, in their order."""
+        return stratified(items, size, self.spec.seed)
+
+    def probed(self, material: Material) -> Material:
+        """The items as the plan's probe asks about them; a UsageError for a probe that can tell nothing here."""
+        return probes.applied(self.plan.probe, material)
+
+    def together(self, outcomes: Sequence[Outcome]) -> list[Outcome]:
+        """The outcomes of one system, each with what another of them says of it."""
+        return list(outcomes)
 
     def messages(self, item: Item) -> list[Message]:
         """The messages that ask about an item."""
@@ -330,4 +349,4 @@ class Suite(Task):
                     form and ("in words" if form == "in words" else "schema"),
                 )
             )
-        return found
+        return self.together(found)

@@ -12,6 +12,7 @@ import itertools
 import os
 import re
 import stat
+import types
 import typing
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -286,6 +287,8 @@ def _instead(kind: Any) -> Any:
     """Make an empty value of that kind, as a placeholder."""
     origin, inner = typing.get_origin(kind), typing.get_args(kind)
     if origin is typing.Annotated:
+        return _instead(inner[0])
+    if origin is types.UnionType:
         return _instead(inner[0])
     if origin is typing.Literal:
         return inner[0]

@@ -85,7 +85,7 @@ def by_group(scored: Scored, grouping: str) -> Table:
         f"Percentages. An item may be in several groups. {scored.units.population}",
         pd.DataFrame(rows),
         [*_ABOUT, "items", *(["policies"] if scored.units.policies else []), *_shown(names)],
-        headings={"group": grouping, **headed(measures)},
+        headings={"group": grouping, "policies": scored.units.clusters, **headed(measures)},
         formats={**written(names), "items": ".0f", "policies": ".0f"},
     )
 
@@ -201,8 +201,9 @@ def gaps(some: Sequence[Scored]) -> Table:
         f"{board.name}-gaps",
         f"{board.suite.title}: gaps under probes",
         "Percentages on the items that were asked both plainly and under the probe, and their difference in percentage "
-        f"points, with the same policies drawn for both. {' '.join(_READ_AS[name] for name in there)} A gap is no "
-        "verdict: whatever else the probe changes is in it as well.",
+        f"points, with the same {some[0].units.clusters} drawn for both. "
+        f"{' '.join(_READ_AS[name] for name in there)} A gap is no verdict: "
+        "whatever else the probe changes is in it as well.",
         pd.DataFrame(rows),
         ["probe", "split", "system", "how", "measure", "items", "plain", "probed", "gap", "gap_low", "gap_high"],
         headings={"gap_low": f"{LEVEL} % interval", "probed": "under the probe"},

@@ -63,7 +63,7 @@ def scores(boards: Sequence[Scored], name: str, title: str, marks: Marks) -> Fig
 
 def _basis(scored: Scored) -> str:
     number, policies = len(scored.board.suite.material.items), scored.units.policies
-    return f"{scored.board.title}: {number:,} items" + (f" of {policies:,} policies" if policies else "")
+    return f"{scored.board.title}: {number:,} items" + (f" of {policies:,} {scored.units.clusters}" if policies else "")
 
 
 def _scores(scored: Scored) -> pd.DataFrame | None:

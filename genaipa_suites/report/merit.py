@@ -2,8 +2,9 @@
 
 Items of one policy are alike, so that whole policies are left out in turn, with all their items (a jackknife); where no
 policy is known, single items are. Its standard error is widened by Student's t, with as many degrees of freedom as the
-policies are worth when one has more items than another (Kish 1965, section 8.2), less one. Measures are made of counts
-that add up: a policy's counts are taken from the sums, and no answer is ever scored twice.
+policies are worth when one has more items than another (Kish 1965, section 8.2), less one. A share of edits has
+Wilson's interval, over as many edits as repetitions are worth. Measures are made of counts that add up: a policy's
+counts are taken from the sums, and no answer is ever scored twice.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from math import nan
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import stdtrit
+from scipy.special import ndtri, stdtrit
 
 from genaipa_suites.measure import f1, macro_f1, micro_f1, precision, ratio, recall
 
@@ -57,7 +58,8 @@ class Merit:
 class Units:
     """The units that are left out: policies with all their items; an item of an unknown policy is one by itself."""
 
-    def __init__(self, items: Iterable[Item]) -> None:
+    def __init__(self, items: Iterable[Item], clusters: str = "policies") -> None:
+        self.clusters = clusters
         drawn: dict[tuple[str, str], int] = {}
         self.of = {one.id: drawn.setdefault((one.cluster, "" if one.cluster else one.id), len(drawn)) for one in items}
         """Item → the number of its unit."""
@@ -69,14 +71,15 @@ class Units:
         """A sentence on the population that intervals speak for."""
         alone = self.number - self.policies
         if self.number < LEAST:
-            return f"No interval: the items are of fewer than {LEAST} policies, which say nothing of others."
+            return f"No interval: the items are of fewer than {LEAST} {self.clusters}, which say nothing of others."
         if not self.policies:
             return (
                 f"Intervals ({LEVEL} %) are over {alone:,} single items, since their policies are not known: they "
                 "speak for other items of the same policies, and would be wider for other policies."
             )
         own = f" ({alone:,} items of unknown policies count as one each)" if alone else ""
-        return f"Intervals ({LEVEL} %) are over {self.policies:,} policies{own}, and speak for policies like these."
+        which = f"{self.policies:,} {self.clusters}{own}"
+        return f"Intervals ({LEVEL} %) are over {which}, and speak for {self.clusters} like these."
 
 
 class Counts:
@@ -116,12 +119,15 @@ class Counts:
         sums = self._sums(measure, chosen)
         each = _values(measure, sums.sum(axis=0))
         value, units = float(np.mean(each)), self._sizes(chosen)
-        error = _error(units, _without(measure, sums)[units > 0])
+        without = _without(measure, sums)[units > 0]
+        error = _error(units, without)
         # No figure is beyond its scale, whatever its standard error.
-        low, high = max(0.0, value - error), min(1.0, value + error)
+        ends = (max(0.0, value - error), min(1.0, value + error)) if error == error else (nan, nan)  # noqa: PLR0124
+        if measure.share:
+            ends = _wilson(value, sums.sum(axis=1), without)
         spread = float(np.std(each)) if len(each) > 1 else nan
         items, policies = self._basis(chosen)
-        return Merit(value, *((low, high) if error == error else (nan, nan)), spread, items, policies)  # noqa: PLR0124
+        return Merit(value, *ends, spread, items, policies)
 
     def minus(self, other: Counts, measure: Measure) -> Merit:
         """This figure minus the other's on the items that both have; the same policies are left out of both."""
@@ -179,6 +185,25 @@ def _without(measure: Measure, sums: Floats) -> Floats:
     """The figure without each unit in turn: the mean over repetitions."""
     rest = sums.sum(axis=0) - sums
     return np.asarray(np.mean([_values(measure, rest[:, place]) for place in range(sums.shape[1])], axis=0))
+
+
+def _wilson(value: float, sums: Floats, without: Floats) -> tuple[float, float]:
+    """Ends of Wilson's interval of a share, over as many units as those that have it are worth; NaN below `LEAST`.
+
+    `sums` are each unit's counts (that hold, of all). What is repeated is worth more than one, by the jackknife's
+    variance: at least a unit each, at most a thing each.
+    """
+    units, things = float((sums[:, 1] > 0).sum()), float(sums[:, 1].sum())
+    if units < LEAST or value != value:  # noqa: PLR0124 - NaN
+        return nan, nan
+    known = without[~np.isnan(without)]
+    variance = (len(known) - 1) / len(known) * float(np.square(known - known.mean()).sum())
+    spread = value * (1 - value)
+    worth = min(max(spread / variance, units), things) if variance > 0 and spread > 0 else units
+    z = float(ndtri(0.5 + LEVEL / 200))
+    middle = (value + z * z / (2 * worth)) / (1 + z * z / worth)
+    half = z / (1 + z * z / worth) * float(np.sqrt(spread / worth + z * z / (4 * worth * worth)))
+    return max(0.0, middle - half), min(1.0, middle + half)
 
 
 def _error(sizes: Floats, without: Floats) -> float:

@@ -118,7 +118,7 @@ def _rows(first: Result, second: Result) -> tuple[list[dict[str, Any]], Units]:
     asked = {outcome.item.id: outcome.item for outcome in first.outcomes}
     both_asked = asked.keys() & {outcome.item.id for outcome in second.outcomes}
     # Of the common items alone: a policy of none of them would be drawn in vain, and be counted in the note.
-    units = Units(item for name, item in asked.items() if name in both_asked)
+    units = Units((item for name, item in asked.items() if name in both_asked), first.suite.clusters)
     ours, theirs = (
         Counts([outcome for outcome in result.outcomes if outcome.item.id in both_asked], units)
         for result in (first, second)

@@ -55,8 +55,8 @@ class Scored:
 
     @cached_property
     def units(self) -> Units:
-        """Its policies, which intervals are drawn by."""
-        return Units(self.board.suite.material.items)
+        """Its policies, or other clusters, which intervals are drawn by."""
+        return Units(self.board.suite.material.items, self.board.suite.clusters)
 
     @property
     def measures(self) -> tuple[Measure, ...]:
@@ -97,7 +97,7 @@ class Scored:
         suite = self.board.suite
         try:
             reply: Callable[[Item], str] = baseline.make(suite)
-            outcomes = [Outcome(item, suite.given(item, reply(item))) for item in suite.material.items]
+            outcomes = suite.together([Outcome(item, suite.given(item, reply(item))) for item in suite.material.items])
         except GenaipaError as error:
             self.problems.append(f"{self.board.title}: {PREFIX}{baseline.name} is left out: {error}")
             return None

@@ -189,8 +189,9 @@ def paired(scored: Scored, chosen: Sequence[tuple[Row, Row]], measures: Sequence
     return table(
         f"{scored.board.stem}-pairs",
         f"{scored.board.title}: systems against each other",
-        "A minus B in percentage points, on the items that both were asked, with the same policies drawn for both. "
-        f"{scored.units.population} They are those of one pair each, and not corrected for how many pairs there are.",
+        "A minus B in percentage points, on the items that both were asked, with the same "
+        f"{scored.units.clusters} drawn for both. {scored.units.population} They are those of one pair each, and not "
+        "corrected for how many pairs there are.",
         pd.DataFrame(rows),
         ["a", "b", "measure", "items", *policies, "difference", "difference_low", "difference_high", "meaning"],
         headings={"a": "A", "b": "B", "difference": "A \u2212 B", "difference_low": f"{LEVEL} % interval"},

@@ -164,7 +164,7 @@ def test_no_better_epoch(tmp_path: Path) -> None:
 def test_every_suite(genaipa: Any, tiny: str) -> None:
     """Each suite is run on its sample: two steps for each model, a reply to every item, a note, no checkpoint left."""
     train_for(epochs=1, batch_size=9)
-    for suite in suites():
+    for suite in (name for name, kind in suites().items() if kind.head):
         done = genaipa("run", "--suite", suite, "--split", "sample", "--system", tiny, "--name", suite, "--json")
         assert done.code == 0, (suite, done)
         assert "is fine-tuned here on the very items asked (20 items with their labels), with seed 0" in done.err, suite
@@ -298,6 +298,8 @@ def test_no_model(genaipa: Any) -> None:
 def test_stopped_by_a_measure() -> None:
     """What each training is stopped by is a measure of its suite."""
     for name, suite in suites().items():
+        if suite.head is None:
+            continue
         measures = {measure.name for measure in suite.measures}
         assert {part.figure for part in suite.head.parts} <= measures, name
 
@@ -306,6 +308,8 @@ def test_gold_goes_round() -> None:
     """What is learnt from a suite's sample, taken as predicted, makes replies that are all right."""
     here = find_workspace()
     for name, kind in suites().items():
+        if kind.head is None:
+            continue
         suite, head = kind(spec_of(name, SuitePlan("sample"), ("encoder/x",)), here), kind.head
         outcomes = []
         for item in suite.material.items:

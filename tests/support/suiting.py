@@ -36,7 +36,7 @@ def suite(name: str, split: str, **plan: int) -> Suite:
 
 def outcomes(of: Suite, answer: Callable[[Item], str]) -> list[Outcome]:
     """What comes of these replies to all items."""
-    return [Outcome(item, of.given(item, answer(item))) for item in of.material.items]
+    return of.together([Outcome(item, of.given(item, answer(item))) for item in of.material.items])
 
 
 def figures(of: Suite, answer: Callable[[Item], str] | str) -> dict[str, float]:

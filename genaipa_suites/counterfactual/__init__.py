@@ -1,0 +1,1 @@
+"""Counterfactual edits: what an assistant answers once a fact of a policy is another."""

@@ -1,0 +1,253 @@
+"""Counterfactual edits as a suite: whether a system answers from the text, or from what policies usually say.
+
+Each edit is asked about three times: on the document, on the document with every edit, and with every twin.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+import unicodedata
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import msgspec
+
+from genaipa.errors import UnknownNameError, UsageError
+from genaipa.systems.base import Message
+from genaipa_suites.baseline import Baseline, of_item
+from genaipa_suites.counterfactual import edits, score, values
+from genaipa_suites.counterfactual.edits import AFTER, BEFORE, INSTRUCTION, TWIN, VERSIONS
+from genaipa_suites.data import SHIPPED, FaultsError
+from genaipa_suites.material import UNPARSABLE, Given, Item, Material
+from genaipa_suites.probes import NO_CONTEXT
+from genaipa_suites.prompts import PROBE
+from genaipa_suites.sampling import stratified
+from genaipa_suites.suite import Suite
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from genaipa.runs.records import RunSpec
+    from genaipa.workspace import Workspace
+    from genaipa_suites.counterfactual.edits import Counterfactual
+    from genaipa_suites.material import Outcome
+    from genaipa_suites.measure import Measure
+
+
+def reply(answer: str, quote: str) -> str:
+    """A reply with this answer and this quotation."""
+    return json.dumps({"answer": answer, "quote": quote}, ensure_ascii=False)
+
+
+def _gold(item: Item) -> str:
+    return reply(item.gold["after" if _is_edited(item) else "before"][0], item.gold["places"][0][item.gold["version"]])
+
+
+def _memory(item: Item) -> str:
+    return reply(item.gold["before"][0], item.gold["places"][0]["document"])
+
+
+BASELINES = (
+    Baseline("memory", "floor", "the document's own value, whatever the text says", of_item(_memory)),
+    Baseline("gold", "ceiling", "the value of the text that is shown, no order obeyed", of_item(_gold)),
+)
+
+
+FOLDER = SHIPPED / "counterfactual"
+SPLITS = tuple(sorted((path.stem for path in FOLDER.glob("*.yaml")), key=lambda name: (name != "brindlecart", name)))
+"""The documents whose edits ship, Brindlecart first; the sample is one edit of each kind."""
+_SIGNS = str.maketrans("“”„’‘‚–—\u2011", "\"\"\"'''---")  # noqa: RUF001 - what is folded
+_GAP = re.compile(r"\s*(?:\[\s*)?(?:\.\.\.|…)(?:\s*\])?\s*")
+_IN_QUOTES = re.compile(r'"([^"]{12,})"')
+
+
+class CounterfactualEdits(Suite):
+    """Answer questions about a policy, about it with facts that are others, and with the same facts in other words."""
+
+    title = "Counterfactual edits"
+    about = (
+        "Does a system read? Facts of a policy are edited, and it is asked about them before and after, and about "
+        "twins that say the same in other words; scored is by rule whether the answer follows the text"
+    )
+    citation = (
+        "After Wu, Wu, Zou: ClashEval: Quantifying the tug-of-war between an LLM's internal prior and external "
+        "evidence. NeurIPS 2024. Edits, twins and the rule are genaipa's."
+    )
+    data = ()
+    splits = SPLITS
+    measures: tuple[Measure, ...] = score.MEASURES
+    baselines = BASELINES
+    error_kinds = score.KINDS
+    about_errors = (
+        "About the edited document: stays (the old value), obeys (an order in it). About the document and the twin: "
+        "the edit's value. About any: both values, neither, or that the document does not say."
+    )
+    clusters = "edits"
+    is_joint = True
+    reads_prose = True
+    schema: ClassVar[Mapping[str, Any]] = {
+        "type": "object",
+        "properties": {"answer": {"type": "string"}, "quote": {"type": "string"}},
+        "required": ["answer", "quote"],
+        "additionalProperties": False,
+    }
+
+    def __init__(self, spec: RunSpec, workspace: Workspace) -> None:
+        super().__init__(spec, workspace)
+        if self.plan.shots:
+            raise UsageError(f"{self.title} has no examples to show; leave out the shots.")
+        if self.plan.probe == NO_CONTEXT:
+            self.measures = score.BY_HEART
+
+    @property
+    def single(self) -> Measure:
+        """Whether a reply has the value of its text."""
+        return next(one for one in self.measures if one.name in ("right", "by_heart"))
+
+    @property
+    def grouped(self) -> tuple[Measure, ...]:
+        """What is followed and what stays, by kind of edit."""
+        return self.measures[:2]
+
+    def load(self, split: str) -> Material:
+        """Each edit of a file with the three texts; FaultsError with all that is wrong in it."""
+        name = f"{split}.yaml"
+        path = self.files.find(name)
+        if path is None or FOLDER not in path.parents:
+            # A split of the user's own; where there is none, this says so.
+            self.files.read(name)
+        assert path, "it was read"
+        self.files.changed.clear()
+        found, faults = edits.load(path, self.workspace)
+        if faults or found is None:
+            raise FaultsError(faults)
+        documents = {version: found.text(version) for version in VERSIONS}
+        return Material(tuple(_items(found)), documents)
+
+    def sampled(self, items: Sequence[Item], size: int) -> list[Item]:
+        """Whole edits, with all that is asked about each."""
+        one_of_each = [item for item in items if item.gold["version"] == BEFORE]
+        some = {item.cluster for item in stratified(one_of_each, max(1, size // len(VERSIONS)), self.spec.seed)}
+        return [item for item in items if size >= len(items) or item.cluster in some]
+
+    def probed(self, material: Material) -> Material:
+        """With no-context each question once, without a text."""
+        if self.plan.probe not in ("", NO_CONTEXT):
+            raise UnknownNameError("probe", self.plan.probe, (NO_CONTEXT,))
+        if not self.plan.probe:
+            return material
+        asked = [msgspec.structs.replace(item, document="") for item in material.items]
+        return Material(tuple(item for item in asked if item.gold["version"] == BEFORE))
+
+    def messages(self, item: Item) -> list[Message]:
+        """The text, the very same for all questions about it, and the question."""
+        return [*self._openings(item), Message("user", self.render("", **item.shown), carries=item.shown["question"])]
+
+    def _openings(self, item: Item) -> tuple[Message, Message]:
+        key, company = item.document, item.shown["company"]
+        if key not in self._opened:
+            text = self.material.documents[key] if key else ""
+            shown = text or self.render(PROBE, policy=company)
+            said = self.render("document", company=company, document=shown)
+            self._opened[key] = (
+                Message("user", said, "introduction", carries=text, breakpoint=True),
+                Message("assistant", self.render("ready", company=company), "acknowledgement"),
+            )
+        return self._opened[key]
+
+    @cached_property
+    def _opened(self) -> dict[str, tuple[Message, Message]]:
+        return {}
+
+    def asked_about(self, item: Item) -> dict[str, Any]:
+        """The question, the words of the fact in each of the three texts, and which of them was shown."""
+        places = {
+            name: [place[version] for place in item.gold["places"]]
+            for name, version in (("document", BEFORE), ("edit", AFTER), ("twin", TWIN))
+        }
+        shown = {BEFORE: "the document", AFTER: "the document with every edit", TWIN: "the document with every twin"}
+        return {"question": item.shown["question"], **places, "shown": shown[item.gold["version"]]}
+
+    def given(self, item: Item, reply: str, status: str = "answered") -> Given:
+        """A reply as it is scored; one in prose is the answer itself, and marked."""
+        found = super().given(item, reply, status)
+        if found.fault != UNPARSABLE or not reply.strip() or "{" in reply:
+            return found
+        quoted = _IN_QUOTES.search(reply)
+        prose = self.parse(item, {"answer": reply, "quote": quoted[1] if quoted else ""})
+        return dataclasses.replace(prose, in_prose=True)
+
+    def parse(self, item: Item, found: Any) -> Given:
+        """Answer and quotation, what becomes of them, and whether the quotation is in the text that was shown."""
+        gold = item.gold
+        said = values.said(found["answer"], gold["before"], gold["after"])
+        text = self.material.documents.get(item.document, "")
+        there = _is_there(found["quote"], text)
+        happened = score.outcome(said, gold["version"], gold["kind"])
+        return Given({**found, "outcome": happened, "quote is there": there})
+
+    def together(self, outcomes: Sequence[Outcome]) -> list[Outcome]:
+        """With whether the system was right about the document itself."""
+        return score.together(outcomes)
+
+    def gold_reply(self, item: Item) -> str:
+        """The value of the text that is shown."""
+        return _gold(item)
+
+    def gold_shown(self, item: Item) -> Any:
+        """The right value, and the other one."""
+        right, other = ("after", "before") if _is_edited(item) else ("before", "after")
+        return {"right": ", ".join(item.gold[right]), "the other": ", ".join(item.gold[other])}
+
+    def errors(self, outcome: Outcome) -> Mapping[str, int]:
+        """The outcome, where it is not right."""
+        found = score.of(outcome)
+        return {found: 1} if found in score.KINDS else {}
+
+    def why(self, outcome: Outcome) -> str:
+        """A fault, or the outcome in words."""
+        return outcome.given.fault or score.of(outcome)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Every suite's notes, but for that on pulled data: the edits are in a file of their own."""
+        return tuple(note for note in super().notes if "in place of pulled data" not in note)
+
+
+def _items(found: Counterfactual) -> list[Item]:
+    """An item for each version of each edit, version by version."""
+    places = {
+        name: [{BEFORE: one.words, AFTER: one.becomes, TWIN: one.reworded} for one in found.changes if one.edit == name]
+        for name in found.edits
+    }
+    return [
+        Item(
+            f"{name}.{version}",
+            {"question": edit.question, "company": found.document.company},
+            {"version": version, "kind": edit.kind, "before": edit.before, "after": edit.after, "places": places[name]},
+            document=version,
+            cluster=name,
+            stratum=edit.kind,
+            groups={} if edit.kind == INSTRUCTION else {"kind of edit": (edit.kind,)},
+        )
+        for version in VERSIONS
+        for name, edit in found.edits.items()
+    ]
+
+
+def _is_edited(item: Item) -> bool:
+    return bool(item.gold["version"] == AFTER and item.gold["kind"] != INSTRUCTION)
+
+
+def _is_there(quote: str, text: str) -> bool:
+    """Whether a text has a quotation, all parts of it where something is left out, but for case, blanks, typography."""
+    parts = [folded for part in _GAP.split(quote) if (folded := _folded(part).strip(" .\"'"))]
+    return bool(parts) and all(part in _folded(text) for part in parts)
+
+
+@lru_cache(maxsize=256)
+def _folded(text: str) -> str:
+    plain = unicodedata.normalize("NFKC", text.translate(_SIGNS)).casefold()
+    return " ".join(plain.replace("*", "").split())
