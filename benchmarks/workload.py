@@ -114,7 +114,7 @@ async def write_messages(workload: Workload, workspace: Path) -> None:
 
     here, spec = find_workspace(workspace), workload.spec()
     material = Procedure(spec, here)
-    ready = await make_ready(SYSTEM, material, offline=True, asking=False, say=lambda _text: None)
+    ready = await make_ready(SYSTEM, material, offline=True, say=lambda _text: None)
     scripts = material.scripts(ready.target)
     made = {
         "introductions": {

@@ -44,6 +44,7 @@ _LIMITS: dict[str, Any] = {
     "timeout": float,
     "max_cost": float | None,
     "batch": bool | None,
+    "replicas": int | None,
 }
 """Field of `RunLimits` → what a caller may give for it."""
 
@@ -95,6 +96,8 @@ class RunOptions(SamplingOptions, total=False):
     """US dollars that the whole run may come to."""
     batch: bool
     """Whether hosted systems are asked by batches: half the price, within a day."""
+    replicas: int | None
+    """The number of servers that are started here for each vllm/… model, with its part of the GPUs."""
     on: str | None
     """With shards: the place of their workers, `processes:4` or one of a package, such as a cluster."""
     gpus_per_worker: float | None

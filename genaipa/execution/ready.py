@@ -54,15 +54,19 @@ def uncounted(systems: Sequence[str]) -> str:
 
 
 class Started:
-    """Systems that were started and serve run after run, until they are closed together."""
+    """Systems that were started and serve run after run, until they are closed together.
 
-    def __init__(self) -> None:
+    Of a model whose servers are started here, `replicas` are their number.
+    """
+
+    def __init__(self, replicas: int | None = None) -> None:
+        self._replicas = replicas
         self._known: dict[str, tuple[System, Readiness]] = {}
 
     async def system(self, resolved: Resolved) -> tuple[System, Readiness]:
         """A system, started unless it was before."""
         if resolved.asked not in self._known:
-            system = resolved.make()
+            system = resolved.make(self._replicas)
             self._known[resolved.asked] = system, await start(system, resolved)
         return self._known[resolved.asked]
 
@@ -81,40 +85,34 @@ async def make_ready(
     task: Task,
     *,
     offline: bool,
-    asking: bool,
     say: Callable[[str], None],
     started: Started | None = None,
 ) -> Ready:
-    """One system, resolved, started if something is to be asked, with its tokens counted and its limits checked."""
+    """One system, resolved, with its tokens counted and its limits checked; to be asked, it is one of the `started`."""
     resolved = resolve(name, task.workspace)
     if resolved.name != resolved.asked:
         say(f"{resolved.asked} is {resolved.name}")
     for note in _known_notes(resolved):
         say(note)
     system, readiness = None, Readiness()
-    if asking and not resolved.manual:
-        system, readiness = await (started or Started()).system(resolved)
-    try:
-        ready = Ready(
-            resolved=resolved,
-            system=system,
-            readiness=readiness,
-            tariff=resolved.tariff,
-            context=resolved.entry.context or readiness.context or resolved.context,
-            target=Target(name),
-        )
-        told = _told_notes(ready)
-        for note in told:
-            say(note)
-        ready.target = await _target(ready, task, offline=offline)
-        if ready.guesses:
-            told.append(uncounted([resolved.asked]))
-        ready.notes = [*_known_notes(resolved), *told]
-        check_fit(ready, task)
-    except BaseException:
-        if system and started is None:
-            await system.close()
-        raise
+    if started is not None and not resolved.manual:
+        system, readiness = await started.system(resolved)
+    ready = Ready(
+        resolved=resolved,
+        system=system,
+        readiness=readiness,
+        tariff=resolved.tariff,
+        context=resolved.entry.context or readiness.context or resolved.context,
+        target=Target(name),
+    )
+    told = _told_notes(ready)
+    for note in told:
+        say(note)
+    ready.target = await _target(ready, task, offline=offline)
+    if ready.guesses:
+        told.append(uncounted([resolved.asked]))
+    ready.notes = [*_known_notes(resolved), *told]
+    check_fit(ready, task)
     return ready
 
 

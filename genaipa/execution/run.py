@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, get_args
@@ -13,7 +12,7 @@ from genaipa.execution.engine import Engine
 from genaipa.execution.limits import RunLimits
 from genaipa.execution.manual import ManualRun
 from genaipa.execution.observer import Observer
-from genaipa.execution.ready import Ready, make_ready, uncounted
+from genaipa.execution.ready import Ready, Started, make_ready, uncounted
 from genaipa.runs.records import Manifest, RunSpec, RunStatus, SystemFacts
 from genaipa.runs.status import status_left
 from genaipa.systems.base import Words
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from genaipa.execution.prepare import PreparedRun
-    from genaipa.execution.ready import Started
     from genaipa.runs.folder import RunFolder
     from genaipa.runs.records import Record
     from genaipa.runs.tally import Tally
@@ -79,8 +77,9 @@ async def carry_out(
         return Outcome("complete", folder.state()[1])
     check_cap(run.spec, run.workspace, limits.max_cost)
     plan = chosen(run, limits.batch)
-    systems = await ready_systems(run.task, offline=run.offline, asking=True, say=observer.said, started=started)
+    own = None if started else Started(limits.replicas)
     try:
+        systems = await ready_systems(run.task, offline=run.offline, say=observer.said, started=started or own)
         if plan is not None:
             systems = priced(run, systems, observer)
         observer.ready(run, systems, limits.max_cost)
@@ -99,8 +98,8 @@ async def carry_out(
         if not all(ready.resolved.manual for ready in systems):
             outcome.elapsed = round(time.monotonic() - since, 3)
     finally:
-        if started is None:
-            await close_systems(systems)
+        if own is not None:
+            await own.close()
     return outcome
 
 
@@ -158,7 +157,7 @@ async def manual_run(run: PreparedRun) -> ManualRun:
         go_on = command("genaipa", "run", "--resume", folder.name)
         raise RunError(f"{folder.name} has no system that is driven by hand; go on with: {go_on}")
     # The others, which may count tokens in another way without their server, have no part in it.
-    ready = [await make_ready(name, run.task, offline=True, asking=False, say=lambda _text: None) for name in manual]
+    ready = [await make_ready(name, run.task, offline=True, say=lambda _text: None) for name in manual]
     return ManualRun(folder, run.task, ready)
 
 
@@ -198,22 +197,10 @@ def _words(ready: Ready, known: SystemFacts | None) -> Words:
 
 
 async def ready_systems(
-    task: Task, *, offline: bool, asking: bool, say: Callable[[str], None], started: Started | None = None
+    task: Task, *, offline: bool, say: Callable[[str], None], started: Started | None = None
 ) -> list[Ready]:
-    """Every system of a run, made ready; those started here are stopped again if one of them can't be."""
-    ready: list[Ready] = []
-    try:
-        for name in task.spec.systems:
-            ready.append(await make_ready(name, task, offline=offline, asking=asking, say=say, started=started))  # noqa: PERF401 - those before a failing one have to be closed
-    except BaseException:
-        if started is None:
-            await close_systems(ready)
-        raise
+    """Every system of a run, made ready; `started` are those that are asked, and whoever has them closes them."""
+    ready = [await make_ready(name, task, offline=offline, say=say, started=started) for name in task.spec.systems]
     if guessed := [one.resolved.asked for one in ready if one.guesses]:
         say(uncounted(guessed))
     return ready
-
-
-async def close_systems(systems: list[Ready]) -> None:
-    """Let go of every system that was started."""
-    await asyncio.gather(*(ready.system.close() for ready in systems if ready.system), return_exceptions=True)

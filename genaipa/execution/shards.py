@@ -79,7 +79,7 @@ async def _here(run: PreparedRun, whole: Whole) -> None:
     """Carry out the shards one after another in this event loop. Raises why none can be asked."""
     folder = whole.begin()
     failed, ends = list[GenaipaError](), 0
-    async with ShardWorker(folder.path, run.workspace, offline=run.offline) as worker:
+    async with ShardWorker(folder.path, run.workspace, offline=run.offline, replicas=whole.limits.replicas) as worker:
         for index in _in_order(folder, run.own()):
             try:
                 if (job := whole.make(index, 1)) is None:
@@ -104,7 +104,7 @@ async def _here(run: PreparedRun, whole: Whole) -> None:
 async def _elsewhere(run: PreparedRun, whole: Whole, on: On, held: contextlib.ExitStack) -> None:
     """Have workers carry out the shards; connections to a server that all of them share are divided among them."""
     check_servers(run.spec.systems, on)
-    ready = await ready_systems(run.task, offline=run.offline, asking=False, say=whole.said)
+    ready = await ready_systems(run.task, offline=run.offline, say=whole.said)
     workers, room = held.enter_context(workers_at(on, whole.said))
     whole.ready(run, ready, None)
     folder = whole.begin()
@@ -356,15 +356,17 @@ class ShardWorker:
     craft of a worker.
     """
 
-    def __init__(self, path: Path, workspace: Workspace | None = None, *, offline: bool = False) -> None:
+    def __init__(
+        self, path: Path, workspace: Workspace | None = None, *, offline: bool = False, replicas: int | None = None
+    ) -> None:
         self.path = path
         self.workspace = workspace or _workspace_of(path)
-        self.offline = offline
+        self.offline, self.replicas = offline, replicas
         self._started: Started | None = None
 
     async def __aenter__(self) -> Self:
         """Be ready for shards; systems are started by the first one."""
-        self._started = Started()
+        self._started = Started(self.replicas)
         return self
 
     async def __aexit__(self, *_: object) -> None:

@@ -301,7 +301,7 @@ class RunFolder(ManifestFolder):
         return self.outline().status == "complete" and not self.to_do(range(self.number))
 
     def to_do(self, among: Iterable[int]) -> list[int]:
-        """Those of the shards in which answers are missing."""
+        """The shards among these in which answers are missing."""
         return [index for index in among if self._lacks(self.shard(index))]
 
     def _lacks(self, shard: Part) -> bool:

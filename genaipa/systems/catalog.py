@@ -134,8 +134,8 @@ class Resolved:
             return self.entry.context
         return known_context(self.provider, self.model) if self.record and self.record.hosted else None
 
-    def make(self) -> System:
-        """Make the system; a UsageError if the user's own class fails."""
+    def make(self, replicas: int | None = None) -> System:
+        """Make the system, with this number of servers if it starts any; a UsageError if the user's own class fails."""
         if ":" in self.provider:
             return _own(self.provider)
         record = self.record
@@ -145,6 +145,7 @@ class Resolved:
             accepts = frozenset(OPTIONS) if self.entry.settings is None else self.entry.settings
             arguments = {"model": self.model, "accepts": accepts}
             arguments |= {name: getattr(self.entry, name) for name in record.options}
+            arguments |= {"replicas": replicas} if record.replicates else {}
         made: System = adapter(self.provider)(name=self.name, **arguments)
         return made
 

@@ -157,15 +157,18 @@ class VllmSystem(CompatibleSystem):
         key_needed="optional",
         address="VLLM_BASE_URL",
         free=True,
+        replicates=True,
         program=lambda: _vllm()[0],
     )
     listing = replace(CompatibleSystem.listing, complete=True)  # it serves what it was started with
 
-    def __init__(self, *, name: str, model: str, accepts: frozenset[str]) -> None:
+    def __init__(
+        self, *, name: str, model: str, accepts: frozenset[str], replicas: int | None = None, devices: str = ""
+    ) -> None:
         super().__init__(name=name, model=model, accepts=accepts)
         self._server: VllmServer | None = None
         self._started = False
-        self._devices = ""
+        self._number, self._devices = replicas, devices
         self._replicas: list[VllmSystem] = []
         self._placed: dict[str, VllmSystem] = {}
         """The replica of each document."""
@@ -184,7 +187,7 @@ class VllmSystem(CompatibleSystem):
 
     async def start(self) -> Readiness:
         """Attach to the server, or start one, or several, and wait until they have loaded the model."""
-        if self._devices == "" and read_variable("VLLM_BASE_URL") is None and (number := _number()) > 1:
+        if read_variable("VLLM_BASE_URL") is None and (number := self._number or _number()) > 1:
             return await self._start_replicas(number)
         self._started = False
         need_sdk(self.name, self.provider)
@@ -197,7 +200,7 @@ class VllmSystem(CompatibleSystem):
                     kind="missing-server",
                 )
             limit = _start_limit()
-            self._server = VllmServer([program, *words[1:]], flags, self.model, self._devices.strip())
+            self._server = VllmServer([program, *words[1:]], flags, self.model, self._devices)
             try:
                 await self._server.wait_until_healthy(limit)
             except BaseException:
@@ -209,10 +212,10 @@ class VllmSystem(CompatibleSystem):
 
     async def _start_replicas(self, number: int) -> Readiness:
         """Start N servers side by side; all are stopped again if one can't be."""
-        for devices in _parts(number):
-            replica = VllmSystem(name=self.name, model=self.model, accepts=self.accepts)
-            replica._devices = devices or " "
-            self._replicas.append(replica)
+        self._replicas = [
+            VllmSystem(name=self.name, model=self.model, accepts=self.accepts, replicas=1, devices=devices)
+            for devices in _parts(number)
+        ]
         try:
             async with asyncio.TaskGroup() as group:
                 started = [group.create_task(replica.start()) for replica in self._replicas]

@@ -405,7 +405,7 @@ def _check_seal(folder: RunFolder) -> Iterator[Finding]:
 
 
 def _shards(folder: RunFolder) -> list[RunFolder]:
-    """The shards of a run, each of which is a run folder itself."""
+    """The shards of a run as run folders."""
     try:
         return [RunFolder(part.path) for _, part in folder.parts()] if folder.plans is not None else []
     except GenaipaError:

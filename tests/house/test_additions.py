@@ -199,7 +199,9 @@ def test_a_new_sampling_option(copy: Path, genaipa_process: Cli, monkeypatch: py
     """It is sent, noted as sent, kept in the manifest and compared with a plan; an adapter without it leaves it out."""
     for path, (after, line) in OPTION.items():
         insert(copy / path, after, line)
-    insert(copy / "genaipa/cli/commands/run.py", "from __future__ import annotations\n", IMPORTS)
+    run = copy / "genaipa/cli/commands/run.py"
+    insert(run, "max_tokens=max_tokens, sampling_seed=sampling_seed,\n", "            top_p=top_p,\n")
+    insert(run, "from __future__ import annotations\n", IMPORTS)
     systems = (
         "  with-it: {system: openai/gpt-4o, settings: [top_p]}\n  without: {system: openai/gpt-4o, settings: []}\n"
     )

@@ -22,11 +22,7 @@ def print_preview(*runs: PreparedRun, offline: bool, messages: bool, json: bool,
     """Print the messages, or else the estimate. Nothing is asked and no key is needed."""
     from genaipa.execution.run import ready_systems
 
-    asked = [
-        (run, ready)
-        for run in runs
-        for ready in asyncio.run(ready_systems(run.task, offline=offline, asking=False, say=say))
-    ]
+    asked = [(run, ready) for run in runs for ready in asyncio.run(ready_systems(run.task, offline=offline, say=say))]
     if part := next((run for run in runs if run.times != 1), None):
         first = number(len(part.task.spec.plan.documents), "document")
         say(f"{'shown' if messages else 'reckoned'} by the first shard's {first}, of {part.subject}")

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from genaipa.execution.limits import RunLimits
     from genaipa.execution.places import On
     from genaipa.execution.prepare import PreparedRun
-    from genaipa.execution.request import RunRequest
     from genaipa.execution.run import Outcome
 
 PARTIAL, CAPPED, INTERRUPTED = 3, SpendingCapError.exit_code, 130
@@ -91,122 +90,97 @@ def run(
     The system is introduced to each document in up to four ways, then asked every question. The same command again,
     or --resume, asks only the missing questions.
     """
-    observer, place = _observer(yes=yes, connections=max_connections), _place(context)
-    prepared = _prepared(context, observer)
+    from genaipa.cli.commands.preview import print_preview
+    from genaipa.cli.terminal.progress import TerminalObserver
+    from genaipa.execution import prepare
+    from genaipa.execution.limits import RunLimits
+    from genaipa.execution.places import place_of
+    from genaipa.execution.request import RunRequest
+
+    if new and shards is not None:
+        raise UsageError("--new with --shards would begin a run for each part; begin it with --name NAME instead.")
+    if on is not None and not (resume or corpus or shard):
+        raise UsageError("--on is for a run in shards; begin one with: --documents FILE --shard 100")
+    place = place_of(on, gpus_per_worker, batch=batch)
+    if place is not None and not (dry_run or estimate):
+        place.check_installed()
+    observer = TerminalObserver(yes=yes, connections=max_connections)
+    if resume is not None:
+        _refuse_other_plan(context)
+        prepared = prepare.resume(current_workspace(), resume, observer, offline=offline)
+    else:
+        kind, task, plan = _task(task, own)
+        file = str(corpus) if corpus else None
+        request = RunRequest(
+            systems=several(system), documents=several(policy), company=company,
+            corpus=file, limit_documents=limit_documents, stratify=stratify, shard=shard,
+            kind=kind, task=task, plan=plan, repetitions=repetitions, seed=seed,
+            temperature=temperature, max_tokens=max_tokens, sampling_seed=sampling_seed,
+            name=name, new=new, offline=offline,
+        )  # fmt: skip
+        prepared = prepare.prepare(current_workspace(), request, observer)
+    _take_part(prepared, shards, observer)
     if dry_run or estimate:
-        _preview(context, prepared)
+        print_preview(prepared, offline=offline, messages=dry_run, json=json, batch=bool(batch))
         return
-    limits = _limits(context, prepared)
-    raise typer.Exit(carry_out(prepared, limits, observer, json=json, on=place, again=_again(context)))
+    _check_replicas(replicas, prepared, on)
+    how = batching(batch, prepared, no_wait=no_wait)
+    limits = RunLimits(max_connections, max_retries, timeout, max_cost, how, replicas)
+    again = _words(on=on, gpus_per_worker=gpus_per_worker, replicas=replicas, shards=shards)
+    raise typer.Exit(carry_out(prepared, limits, observer, json=json, on=place, again=again))
 
 
 run.__signature__ = _with_own(run)  # type: ignore[attr-defined]
 
 
-def _limits(context: typer.Context, prepared: PreparedRun) -> RunLimits:
-    """Limits by the options."""
-    from genaipa.execution.limits import RunLimits
+def _task(task: str, own: Mapping[str, Any]) -> tuple[str, str, dict[str, Any]]:
+    """The kind and the task that the options name, and the other options of kinds that were given."""
+    from genaipa.kinds import DEFAULT, kinds
+    from genaipa.tasks.catalog import kind_named
 
-    options = context.params
-    if options["replicas"] is not None:
-        _replicate(options["replicas"], prepared, on=options["on"])
-    how = batching(options["batch"], prepared, no_wait=options["no_wait"])
-    numbers = {name: options[name] for name in ("max_connections", "max_retries", "timeout", "max_cost")}
-    return RunLimits(**numbers, batch=how)
-
-
-def _replicate(number: int, prepared: PreparedRun, *, on: str | None) -> None:
-    """Have N servers started for models of vLLM."""
-    import os
-
-    from genaipa.systems.vllm import REPLICAS
-
-    if not any(name.startswith("vllm/") for name in prepared.spec.systems):
-        raise UsageError("--replicas is for vllm/… models, whose servers are started here.")
-    if on is not None or os.environ.get("VLLM_BASE_URL"):
-        raise UsageError("--replicas starts servers here: leave out --on, and unset VLLM_BASE_URL.")
-    os.environ[REPLICAS] = str(number)
+    naming = {kind.option: name for name, kind in kinds().items() if kind.option}
+    given = {
+        name: several([*value]) or None if isinstance(value, list | tuple) else value for name, value in own.items()
+    }
+    plan = {name: value for name, value in given.items() if name not in naming and value is not None}
+    for option, kind in naming.items():
+        if given.get(option) is None:
+            continue
+        if task != DEFAULT:
+            raise UsageError(f"a {option} is a task; name one of the two, --{option} or --task.")
+        return kind, str(given[option]), plan
+    return kind_named(task), task, plan
 
 
-def _place(context: typer.Context) -> On | None:
-    """Read the place of a run's workers before the run is prepared; None without any."""
-    from genaipa.execution.places import place_of
-
-    options = context.params
-    if options["new"] and options["shards"] is not None:
-        raise UsageError("--new with --shards would begin a run for each part; begin it with --name NAME instead.")
-    shards = any(options[name] is not None for name in ("resume", "corpus", "shard"))
-    if options["on"] is not None and not shards:
-        raise UsageError("--on is for a run in shards; begin one with: --documents FILE --shard 100")
-    place = place_of(options["on"], options["gpus_per_worker"], batch=options["batch"])
-    if place is not None and not (options["dry_run"] or options["estimate"]):
-        place.check_installed()
-    return place
+def _words(**options: str | float | None) -> list[str]:
+    """The words of these options on a command line, as far as they were given."""
+    given = ((f"--{name.replace('_', '-')}", value) for name, value in options.items() if value is not None)
+    return [word for flag, value in given for word in (flag, value if isinstance(value, str) else f"{value:g}")]
 
 
-def _observer(*, yes: bool, connections: int) -> TerminalObserver:
-    from genaipa.cli.terminal.progress import TerminalObserver
-
-    return TerminalObserver(yes=yes, connections=connections)
-
-
-def _prepared(context: typer.Context, observer: TerminalObserver) -> PreparedRun:
-    """The run that goes on, or a new one by the options."""
-    from genaipa.execution.prepare import prepare, resume
-
-    options = context.params
-    if options["resume"] is None:
-        return _part(options, prepare(current_workspace(), _request(options), observer), observer)
-    _refuse_other_plan(context)
-    resumed = resume(current_workspace(), options["resume"], observer, offline=options["offline"])
-    return _part(options, resumed, observer)
-
-
-def _part(options: Mapping[str, Any], prepared: PreparedRun, observer: TerminalObserver) -> PreparedRun:
-    """The run; only the shards that the options name are carried out here."""
-    if options["shards"] is None:
-        return prepared
+def _take_part(prepared: PreparedRun, part: str | None, observer: TerminalObserver) -> None:
+    """Have only a part of the shards carried out here, such as 3/16; all of them without one."""
+    if part is None:
+        return
     if prepared.shards is None:
         raise UsageError("--shards is for a run of shards, and this one has none; begin one with --shard DOCUMENTS.")
-    which, _, parts = options["shards"].partition("/")
+    which, _, parts = part.partition("/")
     prepared.part = int(which), int(parts)
     if int(which) > prepared.shards.number:
         has = number(prepared.shards.number, "shard")
         observer.said(f"part {which} of {parts} has nothing to do: the run has {has}.")
-    return prepared
 
 
-def _preview(context: typer.Context, prepared: PreparedRun) -> None:
-    """Print messages or costs in place of asking."""
-    from genaipa.cli.commands import preview
+def _check_replicas(number: int | None, prepared: PreparedRun, on: str | None) -> None:
+    """Raise a UsageError for a number of servers where none would be started here."""
+    import os
 
-    options = context.params
-    messages, batch = options["dry_run"], bool(options["batch"])
-    preview.print_preview(prepared, offline=options["offline"], messages=messages, json=options["json"], batch=batch)
-
-
-def _request(options: Mapping[str, Any]) -> RunRequest:
-    """Build the request from the options."""
-    from genaipa.execution.request import RunRequest
-    from genaipa.kinds import DEFAULT, kinds
-    from genaipa.tasks.catalog import kind_named
-
-    lists = {"systems": several(options["system"]), "documents": several(options["policy"])}
-    others: dict[str, Any] = {name: options[name] for name in RunRequest.__struct_fields__ if name in options}
-    others["kind"] = kind_named(options["task"])
-    if corpus := options["corpus"]:
-        others["corpus"] = str(corpus)
-    naming = {kind.option: name for name, kind in kinds().items() if kind.option}
-    for option in naming.keys() & options.keys():
-        if options[option] is None:
-            continue
-        if options["task"] != DEFAULT:
-            raise UsageError(f"a {option} is a task; name one of the two, --{option} or --task.")
-        others |= {"kind": naming[option], "task": options[option]}
-    own = {name: options[name] for name in OF_KINDS.keys() - naming.keys()}
-    own = {name: several([*value]) or None if isinstance(value, list | tuple) else value for name, value in own.items()}
-    others["plan"] = {name: value for name, value in own.items() if value is not None}
-    return RunRequest(**others | lists)
+    if number is None:
+        return
+    if not any(name.startswith("vllm/") for name in prepared.spec.systems):
+        raise UsageError("--replicas is for vllm/… models, whose servers are started here.")
+    if on is not None or os.environ.get("VLLM_BASE_URL"):
+        raise UsageError("--replicas starts servers here: leave out --on, and unset VLLM_BASE_URL.")
 
 
 def batching(batch: bool | None, *runs: PreparedRun, no_wait: bool) -> Batching | bool | None:
@@ -227,13 +201,6 @@ def _refuse_other_plan(context: typer.Context) -> None:
         given = context.get_parameter_source(parameter.name or "")
         if given is not None and given.name in ("COMMANDLINE", "DEFAULT_MAP") and parameter.name not in BESIDE_RESUME:
             raise UsageError(f"--resume goes on with the run's own plan; leave out {parameter.opts[0]}.")
-
-
-def _again(context: typer.Context) -> list[str]:
-    """The options for workers and parts that the command has to be given again to go on likewise."""
-    given = {name: context.params[name] for name in ("on", "gpus_per_worker", "replicas", "shards")}
-    words = ((f"--{name.replace('_', '-')}", value) for name, value in given.items() if value is not None)
-    return [word for name, value in words for word in (name, value if isinstance(value, str) else f"{value:g}")]
 
 
 def carry_out(
