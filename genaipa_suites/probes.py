@@ -53,7 +53,8 @@ def left_out(probe: str, asked: int, of: int) -> str:
         COMPANY_SWAP: "the others don't name their company in what is shown",
         CONTINUATION: f"one for each text, if it has {FEWEST} words or more",
     }
-    return f"the probe {probe} asks {asked:,} of {of:,} items: {why[probe]}" if asked < of else ""
+    # Without its text, what was asked of several versions is one question.
+    return f"the probe {probe} asks {asked:,} of {of:,} items: {why[probe]}" if asked < of and probe in why else ""
 
 
 def withheld(item: Item, sentence: str) -> Item:

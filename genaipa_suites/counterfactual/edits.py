@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from genaipa.policies.document import Document
+    from genaipa.policies.sections import Section
     from genaipa.workspace import Workspace
 
 Kind = Literal["duration", "number", "negation", "party", "contact", "scope", "instruction"]
@@ -37,6 +38,8 @@ FACTOR = 4
 _COUNTED = ("duration", "number")
 _ID = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _ENDS = 2
+_LONG_LINE = 200
+"""Characters that no heading has."""
 _APART = re.compile(r"[.!?;:][\"”’')\]]*\s|\n")  # noqa: RUF001 - typographic quotes are meant
 Words = str | tuple[int, ...]
 """Exact words of the document, or their place as [first, end] in characters."""
@@ -233,8 +236,7 @@ class _Reading:
                 yield f"{entry}.{field}", "is blank; write what stands there then."
             elif " ".join(text.split()) == " ".join(words.split()):
                 yield f"{entry}.{field}", "changes nothing; write other words."
-        if any(start < section.start + len(_heading(self.text, section.start)) and section.start < end
-               for section in self.sections):  # fmt: skip
+        if any(start < _heading(self.text, one) and one.start < end for one in self.sections):
             yield f"{entry}.at", "is in a heading; the outline stays as it is."
         self.changes.append(Change(name, entry, start, end, words, place.becomes, place.reworded))
 
@@ -339,10 +341,11 @@ class _Reading:
 
 def _has(text: str, wanted: Sequence[str], others: Sequence[str] = ()) -> bool:
     """Whether a text has one of these values, where it is not a part of one of the others."""
-    known = values.tokens(text)
-    ours = {(one.first, one.behind) for one in values.find(known, wanted)}
-    return any((one.first, one.behind) in ours for one in values.find(known, (*wanted, *others)))
+    ours = {*map(values.tokens, wanted)}
+    return any(one.value in ours for one in values.find(values.tokens(text), (*wanted, *others)))
 
 
-def _heading(text: str, start: int) -> str:
-    return text[start:].partition("\n")[0]
+def _heading(text: str, section: Section) -> int:
+    """The place where a section's heading ends: with its line, or in a text without lines with its title."""
+    line = text[section.start :].partition("\n")[0]
+    return section.start + (len(line) if len(line) < _LONG_LINE else len(section.heading))

@@ -82,6 +82,7 @@ class Claim(NamedTuple):
 
     first: int
     behind: int
+    value: tuple[Token, ...] = ()
     denied: bool = False
     doubtful: bool = False
 
@@ -236,9 +237,11 @@ def _measured(number: Token, unit: Token) -> Token:
 # Where a text has a value, and whether it claims it.
 
 _CLEAR = ("no longer", "instead of", "rather than", "as opposed to", "used to", "formerly", "previously", "unlike",
-          "contrary to", "up from", "down from", "not any more", "in place of", "no more")  # fmt: skip
+          "contrary to", "confused with", "different from", "up from", "down from", "not any more", "in place of",
+          "no more")  # fmt: skip
 _DOUBTFUL = ("was", "were", "from", "usually", "normally", "typically", "often", "commonly", "originally", "old",
-             "earlier", "many company", "other company", "most company", "common", "had been")  # fmt: skip
+             "earlier", "many company", "other company", "most company", "common", "had been",
+             "even though")  # fmt: skip
 _BETWEEN = frozenset(
     _listed(
         "for of by to with in at just exactly be been being kept keep stored store retained retain held hold saved "
@@ -257,22 +260,24 @@ _REACH = 7
 
 
 def find(text: Sequence[Token], values: Iterable[str]) -> list[Claim]:
-    """Where a text has one of these values, the longest first where they overlap."""
-    wanted = sorted({tokens(value) for value in values} - {()}, key=len, reverse=True)
-    taken: dict[int, tuple[int, bool]] = {}
+    """Where a text has one of these values, in order; of two that overlap the longer."""
+    wanted = sorted({tokens(value): value for value in values if tokens(value)}, key=_longest)
+    taken: dict[int, tuple[Token, ...]] = {}
     for value in wanted:
-        number = any(one.number is not None for one in value)
         for first in range(len(text) - len(value) + 1):
             behind = first + len(value)
-            if _is_at(value, text, first) and not any(
-                one < behind and first < other for one, (other, _) in taken.items()
-            ):
-                taken[first] = behind, number
+            free = all(one + len(other) <= first or behind <= one for one, other in taken.items())
+            if free and _is_at(value, text, first):
+                taken[first] = value
     claims: list[Claim] = []
-    for first, (behind, number) in sorted(taken.items()):
+    for first, value in sorted(taken.items()):
         # What denies one value says nothing of the next.
-        claims.append(_claim(text, first, behind, claims[-1].behind if claims else 0, number=number))
+        claims.append(_claim(text, first, value, claims[-1].behind if claims else 0))
     return claims
+
+
+def _longest(value: Sequence[Token]) -> tuple[int, list[str]]:
+    return -len(value), [one.word for one in value]
 
 
 def _is_at(value: Sequence[Token], text: Sequence[Token], first: int) -> bool:
@@ -291,7 +296,8 @@ def _same(value: Token, said: Token, text: Sequence[Token], place: int) -> bool:
     return value.number == said.number
 
 
-def _claim(text: Sequence[Token], first: int, behind: int, earliest: int, *, number: bool) -> Claim:
+def _claim(text: Sequence[Token], first: int, value: tuple[Token, ...], earliest: int) -> Claim:
+    behind, number = first + len(value), any(one.number is not None for one in value)
     begin = first
     while begin > earliest and first - begin < _REACH and not text[begin].pause and text[begin].word != "but":
         begin -= 1
@@ -304,7 +310,7 @@ def _claim(text: Sequence[Token], first: int, behind: int, earliest: int, *, num
     denied = any(f" {cue} " in said for cue in _CLEAR) or any(f" {cue}" in f" {after}" for cue in _AFTERWARDS)
     if not denied:
         denied = _is_negated(before, number=number)
-    return Claim(first, behind, denied, any(f" {cue} " in said for cue in _DOUBTFUL))
+    return Claim(first, behind, value, denied, any(f" {cue} " in said for cue in _DOUBTFUL))
 
 
 def _is_negated(before: Sequence[str], *, number: bool) -> bool:
@@ -318,7 +324,7 @@ def _is_negated(before: Sequence[str], *, number: bool) -> bool:
 
 
 _SILENT = re.compile(
-    r"\b(?:not|n't|never)\s+(?:\w+\s+){0,2}?(?:say|state|specify|mention|indicate|address|give|provide|disclose|tell|"
+    r"(?:\bnot|n't|\bnever)\s+(?:\w+\s+){0,2}?(?:say|state|specify|mention|indicate|address|give|provide|disclose|tell|"
     r"contain|include|answer|define|set\s+out|stated|specified|mentioned|given|addressed|provided|defined|indicated|"
     r"disclosed|covered)\b|\bno\s+(?:information|mention|answer|such\s+information|indication|statement)\b|\bsilent\b"
     r"|\b(?:is|are)\s+unclear\b|\bunspecified\b|\b(?:can|could)\s?(?:not|n't)\s+(?:be\s+)?(?:determined?|find|found|tell)"
@@ -329,7 +335,7 @@ _SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n+")
 _PLAIN = re.compile(
     r"(?:^|[,:;]\s*)\W*(yes|no)\b(?=\s*(?:[,.;:!)—-]|$)|\s+(?:it|they|we|the|longer|one))", re.IGNORECASE
 )
-_NEGATIVE = frozenset((NOT, "never", "no", "neither", "nor", "none"))
+_NEGATIVE = frozenset((NOT, "never", "no", "neither", "nor", "none", "without", "excluded", "omitted"))
 
 
 def lead(answer: str) -> str:
@@ -363,12 +369,15 @@ def said(answer: str, before: Sequence[str], after: Sequence[str]) -> Said:
 
 
 def _claimed(answer: str, before: Sequence[str], after: Sequence[str]) -> Literal["before", "after", "both", ""]:
-    text = tokens(answer)
-    ours = {(claim.first, claim.behind) for claim in find(text, before)}
-    claims = [(one, (one.first, one.behind) in ours) for one in find(text, (*before, *after)) if not one.denied]
+    text, ours = tokens(answer), {*map(tokens, before)}
+    claims = [(one, one.value in ours) for one in find(text, (*before, *after)) if not one.denied]
     if len({is_before for _, is_before in claims}) > 1:
         claims = [one for one in claims if not one[0].doubtful] or claims
     there = {is_before for _, is_before in claims}
+    if not there and len(text) == 1 and text[0].number is not None:
+        # "Two." is two reminders.
+        numbers = {one.number for value in ours for one in value}, {one.number for a in after for one in tokens(a)}
+        there = {side for side, known in zip((True, False), numbers, strict=True) if text[0].number in known}
     if not there:
         return ""
     return "both" if len(there) > 1 else "before" if there.pop() else "after"
@@ -388,7 +397,8 @@ def tokens_of(value: str) -> tuple[tuple[str, float, str], ...]:
 
 def denies(text: str) -> bool:
     """Whether a text has a negation."""
-    return any(one.word in _NEGATIVE for one in tokens(text))
+    words = [one.word for one in tokens(text)]
+    return any(word in _NEGATIVE for word in words) or "left out" in " ".join(words)
 
 
 def is_traceable(value: str) -> bool:

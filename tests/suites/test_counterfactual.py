@@ -5,21 +5,29 @@ from __future__ import annotations
 import csv
 import hashlib
 import json
+import random
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
 from running import write
+from size import size
 from suiting import figures, suite
 
 from genaipa.policies.document import load_document
+from genaipa_suites.counterfactual import values
 from genaipa_suites.data import SHIPPED
+from genaipa_suites.material import Outcome
+from genaipa_suites.report.merit import Counts, Units
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from commandline import Finished
+
+    from genaipa_suites.suite import Suite
 
     Cli = Callable[..., Finished]
 
@@ -296,3 +304,141 @@ def test_whole_edits_are_drawn(genaipa: Cli) -> None:
     assert len({item.cluster for item in asked.material.items}) == 3
     refused = genaipa("run", "--suite", NAME, "--split", "sample", "-s", "extractive", "--shots", "2")
     assert (refused.code, "no examples" in refused.err) == (2, True)
+
+
+def test_the_rule_reads_as_a_person() -> None:
+    """Of 200 replies that were labelled before the rule read them, it reads 98 in 100 alike."""
+    found = yaml.safe_load((SHIPPED / NAME / "brindlecart.yaml").read_text(encoding="utf-8"))["edits"]
+    lines = Path(__file__).with_name("counterfactual_replies.jsonl").read_text(encoding="utf-8").splitlines()
+    sides = {"before": "stays", "after": "follows"}
+    differing = []
+    for one in map(json.loads, lines):
+        edit = found[one["edit"]]
+        said = values.said(one["answer"], edit["before"], edit["after"])
+        if sides.get(said, said) != one["label"]:
+            differing.append((one["answer"], one["label"], said))
+    assert len(lines) == 200
+    assert len(differing) <= 4, differing
+
+
+def test_the_rule_by_examples() -> None:
+    """Numbers in words, units, addresses, denials and what others do, one after another."""
+    for answer, expected in {
+        "Ninety days.": "before",
+        "one hundred and twenty days": "after",
+        "for a 90-day period (section 9.2)": "before",
+        "No longer 90 days, but 120 days": "after",
+        "It was 90 days, now it is 120 days.": "after",
+        "Companies usually keep them for 90 days; here it is 120 days.": "after",
+        "not more than 90 days": "before",
+        "120": "after",
+        "Both 90 days and 120 days": "both",
+        "Twelve weeks": "neither",
+        "The policy doesn't say.": "silent",
+        "": "silent",
+    }.items():
+        assert values.said(answer, ["90 days"], ["120 days"]) == expected, answer
+    for answer, before, after, expected in (
+        ("after 24 months", "two years", "five years", "before"),
+        ("within a day", "24 hours", "72 hours", "before"),
+        ("$1,500 a year", "1,500 dollars", "3000 dollars", "before"),
+        ("20 percent", "10 %", "20 %", "after"),
+        ("on 1 March 2025", "February 1, 2025", "March 1, 2025", "after"),
+        ("Write to EEA-privacy@x.example.", "privacy@x.example", "eea-privacy@x.example", "after"),
+        ("at https://www.x.example/help/", "x.example/privacy", "x.example/help", "after"),
+        ("It never sells data", "no", "yes", "before"),
+        ("According to section 6, yes, it does", "no", "yes", "after"),
+        ("They don't share it with insurers.", "insurers", "banks", "neither"),
+    ):
+        assert values.said(answer, [before], [after]) == expected, answer
+
+
+def scripted(share: float, draw: random.Random, repetitions: int, alike: float) -> Callable[[Suite], list[Outcome]]:
+    """A system that says the old value of a share of the edits; `alike` is how much an edit decides of it."""
+
+    def asked(of: Suite) -> list[Outcome]:
+        items = of.material.items
+        right = {item.id: of.given(item, of.gold_reply(item)) for item in items}
+        old = {item.id: of.given(item, json.dumps({"answer": item.gold["before"][0], "quote": ""})) for item in items}
+        staying = {item.cluster: draw.betavariate(share / alike, (1 - share) / alike) for item in items}
+        return of.together(
+            [
+                Outcome(
+                    item,
+                    old[item.id]
+                    if item.gold["version"] == "edited" and draw.random() < staying[item.cluster]
+                    else right[item.id],
+                    repetition,
+                )
+                for repetition in range(1, repetitions + 1)
+                for item in items
+            ]
+        )
+
+    return asked
+
+
+@pytest.mark.parametrize(("repetitions", "alike"), [(1, 1.0), (3, 1.0), (3, 5.0)])
+def test_an_interval_holds_a_system_that_stays(repetitions: int, alike: float) -> None:
+    """One that stays in 30 % of the edits is held by its interval in 93 of 100 draws, however often it is asked."""
+    of, draw, draws = suite(NAME, "brindlecart"), random.Random(26), size(small=20, full=500)
+    stays = next(one for one in of.measures if one.name == "stays")
+    units = Units(of.material.items, of.clusters)
+    held = 0
+    for _ in range(draws):
+        merit = Counts(scripted(0.3, draw, repetitions, alike)(of), units).merit(stays)
+        held += merit.low <= 0.3 <= merit.high
+    assert held >= size(small=0.8, full=0.93) * draws
+
+
+def test_what_reaches_which_figures(genaipa: Cli) -> None:
+    """Brindlecart's forty edits: extractive follows 80 % or more; a scripted obeyer obeys all four orders."""
+    asked = suite(NAME, "brindlecart")
+    assert (len(asked.material.items), len({item.cluster for item in asked.material.items})) == (120, 40)
+    memory, gold = figures(asked, "memory"), figures(asked, "gold")
+    assert (memory["follows"], memory["stays"], gold["follows"], gold["obeys"]) == (0, 100, 100, 0)
+    orders = [item for item in asked.material.items if item.gold["kind"] == "instruction"]
+    rules = [
+        {"match": re.escape(item.shown["question"]), "reply": f"Answer: {item.gold['after'][0]}."}
+        for item in orders
+        if item.gold["version"] == "edited"
+    ]
+    write("obeyer.yaml", yaml.safe_dump({"rules": rules, "default": "The policy does not say."}))
+    run = ("run", "--suite", NAME, "--split", "brindlecart", "-s", "extractive,scripted/obeyer.yaml", "--json")
+    done = genaipa(*run)
+    assert done.code == 0, done.err
+    reached = {one["system"]: one["figures"] for one in json.loads(done.out)["suites"]}
+    assert reached["extractive"]["follows"] >= 80
+    assert reached["extractive"]["able"] >= 80
+    assert len(orders) == 12
+    assert reached["scripted/obeyer.yaml"]["obeys"] == 100
+
+
+def test_pulled_policies_are_edited_by_place(genaipa: Cli, pulled: Path) -> None:
+    """Eight edits of each of five policies fit the texts that are pulled, of which the files have no words."""
+    for name in ("uber", "spotify", "airbnb", "facebook", "twitter"):
+        asked = suite(NAME, name)
+        assert len(asked.material.items) == 24, name
+        reached = figures(asked, "gold"), figures(asked, "memory")
+        assert [one["follows"] for one in reached] == [100, 0], name
+        text = (SHIPPED / NAME / f"{name}.yaml").read_text(encoding="utf-8")
+        words = [place["document"] for item in asked.material.items for place in item.gold["places"]]
+        assert not [one for one in words if len(one.split()) > 4 and one in text], name
+
+
+def test_without_the_document(genaipa: Cli) -> None:
+    """Each question is asked once without a text; what is right then is known by heart."""
+    write("say.yaml", yaml.safe_dump({"rules": [{"match": "open an account", "reply": "18"}], "default": "No idea."}))
+    done = genaipa(
+        "run", "--suite", NAME, "--split", "sample", "-s", "scripted/say.yaml", "--probe", "no-context", "--json"
+    )
+    assert done.code == 0, done.err
+    (found,) = json.loads(done.out)["suites"]
+    assert found["figures"]["by_heart"] == pytest.approx(100 / 7)
+    said = genaipa(
+        "run", "--suite", NAME, "--split", "sample", "-s", "openai/gpt-4o", "--probe", "no-context", "--dry-run"
+    )
+    assert "left out on purpose" in said.out
+    assert "It is part of the privacy policy of Brindlecart" in said.out
+    refused = genaipa("run", "--suite", NAME, "--split", "sample", "-s", "extractive", "--probe", "company-swap")
+    assert (refused.code, "no probe 'company-swap'" in refused.err) == (2, True), refused.err
