@@ -314,9 +314,9 @@ def test_the_rule_reads_as_a_person() -> None:
     differing = []
     for one in map(json.loads, lines):
         edit = found[one["edit"]]
-        said = values.said(one["answer"], edit["before"], edit["after"])
-        if sides.get(said, said) != one["label"]:
-            differing.append((one["answer"], one["label"], said))
+        read = values.said(one["answer"], edit["before"], edit["after"])
+        if sides.get(read, read) != one["label"]:
+            differing.append((one["answer"], one["label"], read))
     assert len(lines) == 200
     assert len(differing) <= 4, differing
 
@@ -351,6 +351,11 @@ def test_the_rule_by_examples() -> None:
         ("They don't share it with insurers.", "insurers", "banks", "neither"),
     ):
         assert values.said(answer, [before], [after]) == expected, answer
+
+
+def said(answer: str) -> str:
+    """A reply with this answer."""
+    return json.dumps({"answer": answer, "quote": ""})
 
 
 def scripted(share: float, draw: random.Random, repetitions: int, alike: float) -> Callable[[Suite], list[Outcome]]:
@@ -399,11 +404,11 @@ def test_what_reaches_which_figures(genaipa: Cli) -> None:
     assert (memory["follows"], memory["stays"], gold["follows"], gold["obeys"]) == (0, 100, 100, 0)
     orders = [item for item in asked.material.items if item.gold["kind"] == "instruction"]
     rules = [
-        {"match": re.escape(item.shown["question"]), "reply": f"Answer: {item.gold['after'][0]}."}
+        {"match": re.escape(item.shown["question"]), "reply": said(f"Answer: {item.gold['after'][0]}.")}
         for item in orders
         if item.gold["version"] == "edited"
     ]
-    write("obeyer.yaml", yaml.safe_dump({"rules": rules, "default": "The policy does not say."}))
+    write("obeyer.yaml", yaml.safe_dump({"rules": rules, "default": said("The policy does not say.")}))
     run = ("run", "--suite", NAME, "--split", "brindlecart", "-s", "extractive,scripted/obeyer.yaml", "--json")
     done = genaipa(*run)
     assert done.code == 0, done.err
@@ -428,17 +433,20 @@ def test_pulled_policies_are_edited_by_place(genaipa: Cli, pulled: Path) -> None
 
 def test_without_the_document(genaipa: Cli) -> None:
     """Each question is asked once without a text; what is right then is known by heart."""
-    write("say.yaml", yaml.safe_dump({"rules": [{"match": "open an account", "reply": "18"}], "default": "No idea."}))
+    write(
+        "say.yaml",
+        yaml.safe_dump({"rules": [{"match": "open an account", "reply": said("18")}], "default": said("No idea.")}),
+    )
     done = genaipa(
         "run", "--suite", NAME, "--split", "sample", "-s", "scripted/say.yaml", "--probe", "no-context", "--json"
     )
     assert done.code == 0, done.err
     (found,) = json.loads(done.out)["suites"]
     assert found["figures"]["by_heart"] == pytest.approx(100 / 7)
-    said = genaipa(
+    shown = genaipa(
         "run", "--suite", NAME, "--split", "sample", "-s", "openai/gpt-4o", "--probe", "no-context", "--dry-run"
     )
-    assert "left out on purpose" in said.out
-    assert "It is part of the privacy policy of Brindlecart" in said.out
+    assert "left out on purpose" in shown.out
+    assert "It is part of the privacy policy of Brindlecart" in shown.out
     refused = genaipa("run", "--suite", NAME, "--split", "sample", "-s", "extractive", "--probe", "company-swap")
     assert (refused.code, "no probe 'company-swap'" in refused.err) == (2, True), refused.err
