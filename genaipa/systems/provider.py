@@ -143,9 +143,11 @@ def adapters() -> dict[str, Any]:
 
 def find_provider(system: str) -> Provider | None:
     """Provider of a system's full name, or by its own name; None for others' classes."""
-    name = system.partition("/")[0]
-    found = adapter(name) if name in ADAPTERS else adapters().get(name)
-    return None if found is None else found.provider
+    name, found = system.partition("/")[0], None
+    if name in ADAPTERS or name in plugins(ENTRY_POINTS):
+        with contextlib.suppress(ImportError):
+            found = adapter(name).provider
+    return found
 
 
 def providers() -> tuple[Provider, ...]:

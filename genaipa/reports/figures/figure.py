@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from genaipa.files.html import short_repr
 from genaipa.reports.figures import style
@@ -104,10 +104,43 @@ def _laid_out(drawn: Canvas) -> Canvas:
 
 def _written(drawn: Canvas, title: str, form: Format, dpi: int) -> bytes:
     """The drawing as a file of this format; the house style must still hold."""
-    written = io.BytesIO()
     metadata = _UNSAID[form] | ({} if form == "png" else {"Title": title})
+    if form == "svg":
+        return _as_svg(drawn, metadata)
+    written = io.BytesIO()
     drawn.savefig(written, format=form, dpi=dpi, metadata=metadata)
     return written.getvalue()
+
+
+def _as_svg(drawn: Canvas, metadata: dict[str, Any]) -> bytes:
+    """The drawing as SVG, in which a text that is at several places is outlined once."""
+    from matplotlib.backends import backend_svg
+
+    written, dpi = io.StringIO(), drawn.dpi
+    drawn.dpi = 72
+    width, height = 72 * drawn.get_size_inches()
+    untyped: Any = backend_svg
+    renderer = untyped.RendererSVG(width, height, written, image_dpi=dpi, metadata=metadata)
+    outline = renderer.draw_text
+    known: dict[tuple[object, ...], tuple[str, float, float]] = {}
+
+    def draw_text(gc: Any, x: float, y: float, text: str, font: Any, angle: float, **more: Any) -> None:
+        look = (text, font, angle, gc.get_rgb(), gc.get_alpha(), gc.get_clip_rectangle(), gc.get_clip_path())
+        if look not in known:
+            known[look] = (name := f"text-{len(known)}", x, y)
+            renderer.writer.start("g", id=name)
+            outline(gc, x, y, text, font, angle, **more)
+            renderer.writer.end("g")
+            return
+        name, left, top = known[look]
+        renderer.writer.comment(text)
+        renderer.writer.element("use", x=f"{x - left:.2f}", y=f"{y - top:.2f}", attrib={"xlink:href": f"#{name}"})
+
+    renderer.draw_text = draw_text
+    drawn.draw(renderer)
+    renderer.finalize()
+    drawn.dpi = dpi
+    return written.getvalue().encode()
 
 
 def as_png(figure: Figure, dpi: int = PNG_DPI) -> bytes:
