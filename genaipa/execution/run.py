@@ -199,7 +199,7 @@ def _words(ready: Ready, known: SystemFacts | None) -> Words:
 async def ready_systems(
     task: Task, *, offline: bool, say: Callable[[str], None], started: Started | None = None
 ) -> list[Ready]:
-    """Every system of a run, made ready; `started` are those that are asked, and whoever has them closes them."""
+    """Every system of a run, made ready; `started` collects the systems asked, for the caller to close."""
     ready = [await make_ready(name, task, offline=offline, say=say, started=started) for name in task.spec.systems]
     if guessed := [one.resolved.asked for one in ready if one.guesses]:
         say(uncounted(guessed))

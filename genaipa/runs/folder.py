@@ -155,7 +155,7 @@ class RunFolder(ManifestFolder):
         return self.plans[index]
 
     def parts(self) -> Sequence[tuple[int, Part]]:
-        """(what is added to its places, part) of each folder that keeps answers; of shards, those that were begun."""
+        """(what is added to its places, part) of each folder that keeps answers; a shard counts once it is begun."""
         if self.plans is None:
             return [(0, self.part)]
         every = map(self.shard, range(self.number))

@@ -32,7 +32,7 @@ Kind = Literal["duration", "number", "negation", "party", "contact", "scope", "i
 INSTRUCTION = "instruction"
 """The kind of an edit that tells assistants what to say, behind a sentence that says otherwise."""
 BEFORE, AFTER, TWIN = VERSIONS = ("document", "edited", "reworded")
-"""What is asked about: the document, the document with every edit, and with every twin."""
+"""The three texts that are asked about: the document, the document with every edit, and with every twin."""
 FACTOR = 4
 """Times as much, or as little, as a number may become."""
 _COUNTED = ("duration", "number")
@@ -127,7 +127,7 @@ def _changed(text: str, changes: Sequence[Change], version: str) -> str:
 
 
 def load(path: Path, workspace: Workspace) -> tuple[Counterfactual | None, list[DataError]]:
-    """A file of edits with its document, and everything that is wrong; None where the two don't belong together."""
+    """A file of edits with its document, and everything that is wrong; None if the two don't belong together."""
     found: list[Counterfactual] = []
 
     def rules(edits: Edits) -> Iterator[DataError]:
@@ -212,7 +212,7 @@ class _Reading:
                 yield f"{entry}.after", problem
 
     def _place(self, name: str, entry: str, place: Place) -> Iterator[tuple[str, str]]:
-        """What is wrong with a place; a Change for one that is found."""
+        """Every fault of a place; a Change for one that is found."""
         start = end = -1
         if isinstance(place.at, str):
             times = self.text.count(place.at) if place.at.strip() else 0
@@ -228,12 +228,12 @@ class _Reading:
                 return
             start, end = place.at
             if digest(self.text[start:end]) != place.sha256:
-                yield f"{entry}.sha256", "is not that of the characters at this place; take the place or the sum anew."
+                yield f"{entry}.sha256", "is not that of the characters at this place; correct the place or the sum."
                 return
         words = self.text[start:end]
         for field, text in (("becomes", place.becomes), ("reworded", place.reworded)):
             if not text.strip():
-                yield f"{entry}.{field}", "is blank; write what stands there then."
+                yield f"{entry}.{field}", "is blank; write the words that replace `at`."
             elif " ".join(text.split()) == " ".join(words.split()):
                 yield f"{entry}.{field}", "changes nothing; write other words."
         if any(start < _heading(self.text, one) and one.start < end for one in self.sections):

@@ -108,7 +108,7 @@ class CounterfactualEdits(Suite):
 
     @property
     def grouped(self) -> tuple[Measure, ...]:
-        """What is followed and what stays, by kind of edit."""
+        """The shares that follow and that stay, by kind of edit."""
         return self.measures[:2]
 
     def load(self, split: str) -> Material:

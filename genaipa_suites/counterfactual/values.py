@@ -64,7 +64,7 @@ class Token(NamedTuple):
     unit: str = ""
     scale: float = 1.0
     pause: bool = False
-    """Whether a mark stands before it."""
+    """Whether a punctuation mark precedes it."""
     start: int = 0
     end: int = 0
 
@@ -260,7 +260,7 @@ _REACH = 7
 
 
 def find(text: Sequence[Token], values: Iterable[str]) -> list[Claim]:
-    """Where a text has one of these values, in order; of two that overlap the longer."""
+    """The places at which a text has one of these values, in order; of two that overlap the longer."""
     wanted = sorted({tokens(value): value for value in values if tokens(value)}, key=_longest)
     taken: dict[int, tuple[Token, ...]] = {}
     for value in wanted:
@@ -323,10 +323,11 @@ def _is_negated(before: Sequence[str], *, number: bool) -> bool:
     return False
 
 
+_NOTHING = r"(?:information|mention|answer|such\s+information|indication|statement|idea)"
 _SILENT = re.compile(
     r"(?:\bnot|n't|\bnever)\s+(?:\w+\s+){0,2}?(?:say|state|specify|mention|indicate|address|give|provide|disclose|tell|"
     r"contain|include|answer|define|set\s+out|stated|specified|mentioned|given|addressed|provided|defined|indicated|"
-    r"disclosed|covered)\b|\bno\s+(?:information|mention|answer|such\s+information|indication|statement)\b|\bsilent\b"
+    r"disclosed|covered)\b|\bno\s+" + _NOTHING + r"\b|\bsilent\b"
     r"|\b(?:is|are)\s+unclear\b|\bunspecified\b|\b(?:can|could)\s?(?:not|n't)\s+(?:be\s+)?(?:determined?|find|found|tell)"
     r"|\bdon't\s+know\b|\bdo\s+not\s+know\b|\bunknown\b|^\W*n/?a\W*$",
     re.IGNORECASE,
@@ -340,7 +341,7 @@ _NEGATIVE = frozenset((NOT, "never", "no", "neither", "nor", "none", "without", 
 
 def lead(answer: str) -> str:
     """The yes or no that an answer begins with, or has as a word by itself in its first sentence; empty for none."""
-    found = re.match(r"\W*(yes|no)\b", answer, re.IGNORECASE) or _PLAIN.search(_first(answer))
+    found = re.match(rf"\W*(yes|no)\b(?!\s+{_NOTHING}\b)", answer, re.IGNORECASE) or _PLAIN.search(_first(answer))
     return found[1].lower() if found else ""
 
 
@@ -349,7 +350,7 @@ def _first(answer: str) -> str:
 
 
 def said(answer: str, before: Sequence[str], after: Sequence[str]) -> Said:
-    """Which of two values an answer claims; silent where it says that nothing is said, neither for anything else.
+    """The outcome of an answer by the two values: silent if it says that nothing is said, neither for anything else.
 
     Of a question of yes or no it is the word that the answer begins with, else phrases of the values, else whether
     its first sentence has a negation.
