@@ -87,6 +87,18 @@ class DataError(UsageError):
         self.path, self.entry, self.problem = str(path), entry, problem
 
 
+class OtherFormatError(DataError):
+    """A file that another version of genaipa wrote, in a format that this one does not read.
+
+    The remedy for an earlier one is to do `again` what it was written by.
+    """
+
+    def __init__(self, path: Path | str, written: int, known: int, again: str = "") -> None:
+        which, remedy = ("a newer", "upgrade genaipa") if written > known else ("an earlier", again)
+        formats = f"format {written}; this one reads {known}"
+        super().__init__(path, f"was written by {which} genaipa ({formats}); {remedy}.")
+
+
 class NoReplyError(GenaipaError):
     """A system gave no reply: `kind` in a word, the HTTP `status` if any, the number of `attempts`.
 

@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 from genaipa.datasets.snapshot import Snapshot
 from genaipa.errors import DataError
-from genaipa.files.strict_yaml import read_text
+from genaipa.files.text import read_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -18,7 +18,7 @@ import yaml
 
 from genaipa.datasets.snapshot import key_of, write
 from genaipa.errors import DataError
-from genaipa.files.strict_yaml import digest, read_text
+from genaipa.files.text import digest, read_text
 from genaipa.policies.document import About
 from genaipa.questions.annotations import AnnotatedAnswer, Annotations, Silent
 from genaipa.questions.sets import Question, QuestionSet

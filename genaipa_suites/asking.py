@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from genaipa.errors import DataError, OptionError, UsageError, clipped
-from genaipa.files.strict_yaml import digest
+from genaipa.files.text import digest
 from genaipa.systems.base import Message
 from genaipa.systems.catalog import resolve
 from genaipa.systems.extractive import ExtractiveSystem

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from genaipa import workspace
 from genaipa.errors import DataError, UsageError
-from genaipa.files.hashes import hash_like
+from genaipa.files.text import hash_like
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

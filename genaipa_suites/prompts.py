@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from genaipa.errors import DataError, UsageError
-from genaipa.files.strict_yaml import read_text
+from genaipa.files.text import read_text
 from genaipa_suites.data import SHIPPED
 from genaipa_suites.plan import suite_targets
 

@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import msgspec
 
 from genaipa.errors import UnknownNameError, UsageError
-from genaipa.files.json_text import DAMAGE
-from genaipa.files.strict_yaml import digest
+from genaipa.files.text import DAMAGE, digest
 from genaipa.runs.records import Digests
 from genaipa.systems.base import Message
 from genaipa.tasks.base import Reading, Task

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from genaipa.archive.pack import FORMAT, PACK, REPORT, SCORES, Pack, put
-from genaipa.errors import DataError, GenaipaError, UsageError
-from genaipa.files.json_text import DAMAGE, why
+from genaipa.errors import DataError, GenaipaError, OtherFormatError, UsageError
+from genaipa.files.text import DAMAGE, why
 from genaipa.reports.gather import gather
 from genaipa.reports.report import Report
 from genaipa.reports.results import add_results
@@ -106,7 +106,7 @@ def read_pack(file: Path) -> tuple[Pack, dict[str, bytes]]:
 def _check(file: Path, pack: Pack, contents: dict[str, bytes]) -> None:
     """A DataError unless the files are the listed ones, with safe names."""
     if pack.format > FORMAT:
-        raise DataError(file, f"was written by a newer genaipa (format {pack.format}); upgrade genaipa.")
+        raise OtherFormatError(file, pack.format, FORMAT)
     for name in sorted({*contents, *pack.files}):
         if not _is_ours(name):
             raise DataError(file, "is no file that a pack holds; it was not made by genaipa.", name)

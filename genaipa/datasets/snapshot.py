@@ -13,7 +13,7 @@ from genaipa import workspace
 from genaipa.datasets.base import Pulled
 from genaipa.errors import DataError, GenaipaError, UsageError
 from genaipa.files.atomic import replacing
-from genaipa.files.hashes import SHA256, hash_like
+from genaipa.files.text import SHA256, hash_like
 from genaipa.words import some
 
 if TYPE_CHECKING:

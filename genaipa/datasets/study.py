@@ -16,7 +16,7 @@ from genaipa import __version__
 from genaipa.datasets.base import Imported, pulled_only
 from genaipa.datasets.snapshot import write
 from genaipa.errors import NOT_RECORDED, RunError
-from genaipa.files.strict_yaml import digest, read_text
+from genaipa.files.text import digest, read_text
 from genaipa.questions.sets import Wording
 from genaipa.runs import journal
 from genaipa.runs.audit import AUDIT, Finding, write_audit

@@ -192,6 +192,8 @@ class Whole(Jobs, Observer):
         """The shard that is carried out here, one at a time."""
         self._rows: dict[int, Rows] = {}
         """The rows of each shard under way, as they are part of the tally."""
+        self._out: dict[tuple[str, int], tuple[int, int]] = {}
+        """Questions of a system and shard that are out in batches, and how many of them its provider has done."""
         self._sizes: dict[int, int] = {}
         self._said: set[str] = set()
 
@@ -320,6 +322,12 @@ class Whole(Jobs, Observer):
     def waiting(self, system: str, reason: str) -> None:
         """Pass it on."""
         self._shows.waiting(system, reason)
+
+    def out(self, system: str, asked: int, done: int) -> None:
+        """Pass on what is out of all shards together."""
+        self._out[system, self._here] = asked, done
+        of_system = [counts for (name, _), counts in self._out.items() if name == system]
+        self._shows.out(system, sum(asked for asked, _ in of_system), sum(done for _, done in of_system))
 
     def stopped(self, system: str, reason: str) -> None:
         """Pass it on, once; nothing more is begun."""

@@ -11,7 +11,7 @@ import msgspec
 
 from genaipa.errors import DataError
 from genaipa.files.formulas import escape_formula, unescape_formula
-from genaipa.files.strict_yaml import read_text
+from genaipa.files.text import read_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -7,11 +7,8 @@ from __future__ import annotations
 
 import copy
 import functools
-import hashlib
 import itertools
-import os
 import re
-import stat
 import types
 import typing
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -20,6 +17,7 @@ import msgspec
 import yaml
 
 from genaipa.errors import DataError, clipped, closest, nearest
+from genaipa.files.text import read_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -27,8 +25,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_LARGEST = 2**30
-"""Bytes of a file that is read: a million scores take less."""
 _KEPT = 2**17
 """Characters below which what a file says is kept for its next reader."""
 
@@ -101,34 +97,6 @@ def _check_size(text: str) -> None:
             anchors[event.anchor] = 1
         if sizes[-1] > _MOST:
             raise _bad("holds too many values", event)
-
-
-def read_text(path: Path) -> str:
-    """Read a UTF-8 file or pipe, without its byte-order mark; a DataError for anything else."""
-    try:
-        with path.open("rb") as file:
-            kind = os.fstat(file.fileno()).st_mode
-            if not (stat.S_ISREG(kind) or stat.S_ISFIFO(kind)):
-                raise DataError(path, "is a device, not a file.")
-            raw = file.read(_LARGEST + 1)
-    except OSError as error:
-        raise DataError(path, f"can't be read ({error.strerror}).") from None
-    if len(raw) > _LARGEST:
-        raise DataError(path, f"is larger than {_LARGEST // 2**30} GiB, the most that can be read.")
-    try:
-        text = raw.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise DataError(
-            path, f"is not UTF-8 text (byte {error.start} is 0x{raw[error.start]:02x}); save it as UTF-8 first."
-        ) from None
-    if "\0" in text:
-        raise DataError(path, "is a binary file, not text.")
-    return text
-
-
-def digest(text: str) -> str:
-    """SHA-256 of a text in UTF-8."""
-    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def as_yaml(record: msgspec.Struct) -> str:

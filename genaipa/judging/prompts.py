@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from genaipa.errors import DataError, UsageError
-from genaipa.files.strict_yaml import digest
+from genaipa.files.text import digest
 from genaipa.judging.kind import NAME
 from genaipa.judging.verdict import schema
 from genaipa.tasks.prompts import Prompts

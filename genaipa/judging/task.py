@@ -10,7 +10,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from genaipa.errors import RunError
-from genaipa.files.strict_yaml import digest, read_text
+from genaipa.files.text import digest, read_text
 from genaipa.judging import quarantine, verdict
 from genaipa.judging.answers import excerpt
 from genaipa.judging.keeping import Keeper

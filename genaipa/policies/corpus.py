@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import msgspec
 
 from genaipa.errors import DataError, MissingPackageError, UsageError, clipped, nearest
-from genaipa.files.json_text import DAMAGE, why
 from genaipa.files.stamps import Stamp, stamp
+from genaipa.files.text import DAMAGE, why
 from genaipa.policies.corpus_rows import FACTS, KNOWN, NEEDED, document, flaws, is_plain, json_line, text_of
 from genaipa.policies.document import LONGEST, Document
 

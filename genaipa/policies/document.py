@@ -17,7 +17,8 @@ import msgspec
 
 from genaipa.errors import DataError, UnknownNameError
 from genaipa.files.html import html_table, short_repr
-from genaipa.files.strict_yaml import read_text, read_yaml
+from genaipa.files.strict_yaml import read_yaml
+from genaipa.files.text import read_text
 from genaipa.policies.sections import Section, find_sections
 from genaipa.workspace import find_workspace
 

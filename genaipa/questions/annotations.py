@@ -17,7 +17,8 @@ import msgspec
 import yaml
 
 from genaipa.errors import DataError, UnknownNameError, UsageError, clipped
-from genaipa.files.strict_yaml import as_yaml, digest, read_yaml
+from genaipa.files.strict_yaml import as_yaml, read_yaml
+from genaipa.files.text import digest
 from genaipa.policies.document import load_document
 from genaipa.questions.sets import Question, QuestionSet, load_question_set
 

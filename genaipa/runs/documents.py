@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from genaipa.errors import DataError
-from genaipa.files.strict_yaml import read_text
+from genaipa.files.text import read_text
 from genaipa.policies.corpus_rows import document, json_line
 from genaipa.policies.document import About, Document
 from genaipa.runs import journal

@@ -15,7 +15,7 @@ import msgspec
 
 from genaipa.errors import NoRoomError, RunError
 from genaipa.files.atomic import sync_folder
-from genaipa.files.json_text import DAMAGE, why
+from genaipa.files.text import DAMAGE, why
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

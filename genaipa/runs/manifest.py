@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from genaipa.errors import DataError, NoRoomError
+from genaipa.errors import DataError, NoRoomError, OtherFormatError
 from genaipa.files.atomic import replacing
-from genaipa.files.json_text import DAMAGE, why
 from genaipa.files.stamps import now
+from genaipa.files.text import DAMAGE, why
 from genaipa.kinds import kind_of
 from genaipa.runs.records import FORMAT, Manifest
 from genaipa.runs.redactions import WITHHELD
@@ -31,10 +31,6 @@ _LASTING = (
 """Fields of a manifest that stay as they are for as long as the run goes on."""
 _OF_THE_RUN = ("prompts/", "questions/")
 """Folders that are with the run, for all of its shards."""
-
-
-class _OtherFormError(DataError):
-    """Another genaipa wrote the manifest, in a form that this one does not read."""
 
 
 class _Format(msgspec.Struct):
@@ -99,7 +95,7 @@ class ManifestFolder:
         """
         try:
             return self._manifest(MANIFEST)
-        except _OtherFormError:
+        except OtherFormatError:
             raise
         except DataError as damaged:
             try:
@@ -112,10 +108,8 @@ class ManifestFolder:
         try:
             content = path.read_bytes()
             written = msgspec.json.decode(content, type=_Format).format
-            if written > FORMAT:
-                raise _OtherFormError(path, f"was written by a newer genaipa (format {written}); upgrade genaipa.")
-            if written < FORMAT:
-                raise _OtherFormError(path, f"is of an earlier genaipa (format {written}), and not read; ask again.")
+            if written != FORMAT:
+                raise OtherFormatError(path, written, FORMAT, "ask again in a new run")
             manifest = msgspec.json.decode(content, type=Manifest)
         except OSError as error:
             raise DataError(path, f"can't be read ({error.strerror}).") from None

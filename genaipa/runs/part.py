@@ -17,10 +17,10 @@ import msgspec
 from filelock import Timeout
 
 from genaipa.errors import DataError, GenaipaError, NoRoomError, RunBusyError, RunError
-from genaipa.files.json_text import DAMAGE, why
 from genaipa.files.locks import native_lock, take
 from genaipa.files.sealed import Sealed, can_seal, seal, take_away_unsealed
 from genaipa.files.stamps import Stamp, stamp
+from genaipa.files.text import DAMAGE, why
 from genaipa.runs import journal
 from genaipa.runs.batches import batches_out
 from genaipa.runs.integrity import flaw, lacking

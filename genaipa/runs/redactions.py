@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from genaipa.errors import DataError
-from genaipa.files.json_text import DAMAGE, why
+from genaipa.files.text import DAMAGE, why
 from genaipa.policies.statistics import Statistics
 
 if TYPE_CHECKING:

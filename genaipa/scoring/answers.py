@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from genaipa.errors import DataError, GenaipaError
-from genaipa.files.json_text import DAMAGE, why
+from genaipa.files.text import DAMAGE, why
 from genaipa.questions.annotations import noted
 from genaipa.questions.sets import Wording
 from genaipa.runs.audit import audit_of, excluded_answers

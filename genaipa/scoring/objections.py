@@ -16,7 +16,7 @@ import msgspec
 
 from genaipa.errors import GenaipaError, UsageError, clipped, command
 from genaipa.files.stamps import now
-from genaipa.files.strict_yaml import digest
+from genaipa.files.text import digest
 from genaipa.policies.document import load_document
 from genaipa.questions.annotations import Correction, Corrections, find_annotations, question_set, same_questions
 from genaipa.runs.finding import run_folders

@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn
 import msgspec
 
 from genaipa.errors import DataError, clipped, nearest
-from genaipa.files.strict_yaml import digest, read_text, read_yaml
+from genaipa.files.strict_yaml import read_yaml
+from genaipa.files.text import digest, read_text
 from genaipa.workspace import MARKER, shipped
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 import msgspec
 
-from genaipa.errors import DataError, GenaipaError
+from genaipa.errors import DataError, GenaipaError, OtherFormatError
 from genaipa.files.stamps import now
 from genaipa.scoring.current import in_effect
 from genaipa.scoring.databases import (
@@ -144,11 +144,7 @@ class Store:
             if not writable and not taken:
                 raise DataError(self.name, "holds no scores and can't be written; put a file with scores there.")
             if taken > known:
-                raise DataError(
-                    self.name,
-                    f"was made by another genaipa (schema {taken}; this one knows {known}); "
-                    "install that one from its folder: pip install --upgrade .",
-                )
+                raise OtherFormatError(self.name, taken, known)
             if writable:
                 bring_forward(connection)
             if not self._damaged and (wrong := _first_break(connection)):

@@ -25,11 +25,11 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import msgspec
 
-from genaipa.errors import DataError
+from genaipa.errors import DataError, OtherFormatError
 from genaipa.files.atomic import replacing
 from genaipa.files.html import short_repr
-from genaipa.files.json_text import DAMAGE
 from genaipa.files.stamps import now
+from genaipa.files.text import DAMAGE
 from genaipa.runs.experiments import experiment_of
 from genaipa.runs.finding import run_folders
 from genaipa.scoring.answers import Pool
@@ -410,7 +410,7 @@ def read_waves(path: Path, content: bytes) -> Waves:
     try:
         head = msgspec.json.decode(first, type=_WavesHead)
         if head.format > _FORMAT:
-            raise DataError(path, f"was written by a newer genaipa (format {head.format}); upgrade genaipa.")
+            raise OtherFormatError(path, head.format, _FORMAT)
         if head.sha256 == hashlib.sha256(rest).hexdigest():
             decode = msgspec.json.Decoder(Draw).decode
             return Waves(tuple(map(decode, rest.splitlines())))

@@ -11,7 +11,8 @@ from genaipa.runs.records import ConversationMode, Initialization
 if TYPE_CHECKING:
     from genaipa.runs.records import RunSpec
 
-_MOST_TOKENS = 10_000_000
+MOST = 10_000_000
+"""The largest number of tokens, or of parts, that an option takes."""
 
 
 class ProcedurePlan(Plan, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -81,7 +82,7 @@ class ProcedurePlan(Plan, frozen=True, forbid_unknown_fields=True, kw_only=True)
     ] = "shared"
     part_tokens: Annotated[
         int | None,
-        option("Size of the parts in which a document is announced.", before="temperature", min=50, max=_MOST_TOKENS),
+        option("Size of the parts in which a document is announced.", before="temperature", min=50, max=MOST),
     ] = None
     acknowledge: Annotated[
         bool, option("Let the system itself acknowledge each part, as a web chat would.", before="temperature")

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from genaipa.errors import OptionError, UsageError
-from genaipa.files.strict_yaml import as_yaml, digest, read_text
+from genaipa.files.strict_yaml import as_yaml
+from genaipa.files.text import digest, read_text
 from genaipa.policies.corpus_rows import LAYER
 from genaipa.policies.document import load_document, split_parts
 from genaipa.questions.annotations import annotated_texts, find_annotations

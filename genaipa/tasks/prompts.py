@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from genaipa.errors import DataError, UnknownNameError, UsageError
-from genaipa.files.strict_yaml import digest, read_text
+from genaipa.files.text import digest, read_text
 from genaipa.kinds import kinds
 from genaipa.runs.records import GUIDED, NEUTRAL
 from genaipa.workspace import Workspace, shipped

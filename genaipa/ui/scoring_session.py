@@ -14,7 +14,7 @@ import streamlit as st
 from msgspec.structs import replace
 
 from genaipa.errors import GenaipaError, UsageError
-from genaipa.files.strict_yaml import digest
+from genaipa.files.text import digest
 from genaipa.questions.annotations import SAID
 from genaipa.scoring.events import Draft, Objection, Pin, new_id
 from genaipa.scoring.evidence.settled import JUST, ScoredAnswer, begins_blank, near_repeat, rightly_silent

@@ -33,7 +33,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from genaipa.errors import DataError, UsageError
-from genaipa.files.strict_yaml import read_text
+from genaipa.files.text import read_text
 from genaipa.scoring.assignment import ScoringPlan
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ import msgspec
 
 from genaipa.datasets.base import offering
 from genaipa.errors import DataError, GenaipaError, clipped, nearest
-from genaipa.files.json_text import DAMAGE, why
-from genaipa.files.strict_yaml import UNREADABLE, read_partly, read_text
+from genaipa.files.strict_yaml import UNREADABLE, read_partly
+from genaipa.files.text import DAMAGE, read_text, why
 from genaipa.judging.kind import NAME
 from genaipa.judging.prompts import TEMPLATES as JUDGES
 from genaipa.judging.prompts import load_templates

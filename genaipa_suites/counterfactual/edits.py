@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from genaipa.errors import DataError, GenaipaError, clipped
-from genaipa.files.strict_yaml import digest, read_partly
+from genaipa.files.strict_yaml import read_partly
+from genaipa.files.text import digest
 from genaipa.policies.document import load_document
 from genaipa.policies.sections import find_sections, resolve
 from genaipa_suites.counterfactual import values

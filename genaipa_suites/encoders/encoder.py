@@ -17,8 +17,7 @@ import msgspec
 
 from genaipa.errors import DataError, RunError, UsageError, clipped
 from genaipa.files.atomic import replacing
-from genaipa.files.json_text import DAMAGE, why
-from genaipa.files.strict_yaml import digest
+from genaipa.files.text import DAMAGE, digest, why
 from genaipa.systems.catalog import resolve
 from genaipa_suites.encoders.settings import SETTINGS, read_settings, settings_text
 from genaipa_suites.encoders.system import EncoderSystem

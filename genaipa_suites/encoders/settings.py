@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 
-from genaipa.files.strict_yaml import read_text, read_yaml
+from genaipa.files.strict_yaml import read_yaml
+from genaipa.files.text import read_text
 from genaipa_suites.data import FOLDER, folders
 
 if TYPE_CHECKING:

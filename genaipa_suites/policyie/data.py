@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 import msgspec
 
 from genaipa.errors import DataError
-from genaipa.files.json_text import DAMAGE, why
+from genaipa.files.text import DAMAGE, why
 from genaipa_suites.data import Source
 from genaipa_suites.material import Item, Material
 from genaipa_suites.policyie.labels import INTENTS, LABELS, OTHER

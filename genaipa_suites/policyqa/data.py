@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from genaipa.errors import DataError
-from genaipa.files.json_text import DAMAGE, why
+from genaipa.files.text import DAMAGE, why
 from genaipa_suites.data import Source
 from genaipa_suites.material import Item, Material
 

@@ -20,8 +20,7 @@ from genaipa import __version__
 from genaipa.datasets.base import Imported
 from genaipa.datasets.study import keep_audit, write_run
 from genaipa.errors import DataError, UsageError
-from genaipa.files.json_text import why
-from genaipa.files.strict_yaml import digest
+from genaipa.files.text import digest, why
 from genaipa.runs import journal
 from genaipa.runs.audit import AUDIT, Finding, write_audit
 from genaipa.runs.manifest import ANSWERS, MANIFEST

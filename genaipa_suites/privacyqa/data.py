@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from genaipa.errors import DataError, UsageError
-from genaipa.files.json_text import DAMAGE, why
+from genaipa.files.text import DAMAGE, why
 from genaipa_suites.material import Item, Material
 from genaipa_suites.privacyqa.silence import RULES, empty, rule_for
 from genaipa_suites.privacyqa.table import (

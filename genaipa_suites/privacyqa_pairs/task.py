@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import msgspec
 
-from genaipa.files.json_text import DAMAGE, why
+from genaipa.files.text import DAMAGE, why
 from genaipa_suites.baseline import Baseline, of_item
 from genaipa_suites.data import Source
 from genaipa_suites.labels import LabelSuite, always

@@ -19,7 +19,7 @@ from genaipa.archive.pack import PACK
 from genaipa.archive.unpack import read_pack, unpack
 from genaipa.errors import DataError, GenaipaError, UsageError
 from genaipa.files.stamps import now
-from genaipa.files.strict_yaml import digest
+from genaipa.files.text import digest
 from genaipa.policies.document import load_document
 from genaipa.runs.permission import may_be_passed_on
 from genaipa.scoring.events import Event, Objection, new_id

@@ -9,7 +9,7 @@ import pytest
 from running import make_workspace
 
 from genaipa.errors import DataError
-from genaipa.files.strict_yaml import read_text
+from genaipa.files.text import read_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,7 +10,8 @@ import pytest
 from running import TEXT, carry_out, make_workspace, spec, write
 
 from genaipa.errors import DataError
-from genaipa.files.strict_yaml import as_yaml, digest
+from genaipa.files.strict_yaml import as_yaml
+from genaipa.files.text import digest
 from genaipa.policies.document import load_document
 from genaipa.questions.annotations import (
     annotation_problems,

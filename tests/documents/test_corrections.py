@@ -11,7 +11,7 @@ from running import TEXT, answers, write
 from stores import opened, score
 
 from genaipa.errors import DataError
-from genaipa.files.strict_yaml import digest
+from genaipa.files.text import digest
 from genaipa.policies.document import load_document
 from genaipa.questions.annotations import find_corrections
 from genaipa.reports.gather import gather

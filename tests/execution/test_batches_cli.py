@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,12 @@ from size import size
 from test_batches import SYSTEM, serving, system_of
 
 from genaipa.archive.pack import run_files
+from genaipa.execution.batches.batched import Batching
+from genaipa.execution.limits import RunLimits
+from genaipa.execution.observer import Observer
+from genaipa.execution.prepare import prepare
+from genaipa.execution.request import RunRequest
+from genaipa.execution.shards import ask
 from genaipa.runs.batches import BATCHES
 from genaipa.runs.finding import find_run
 from genaipa.runs.selection import Source
@@ -68,6 +75,27 @@ def test_shards_are_handed_in_one_by_one(genaipa: Cli) -> None:
         assert [len(held.names) for held in server.batches] == [2, 2, 1, 1], "no single calls"
         part = genaipa(*plan, "--shard", "1", "--shards", "1/2", "--batch", "--no-wait", "--name", "part")
         assert "1 batch with 2 questions is out; 0 done; collect with: genaipa run --shards 1/2 --resume" in part.out
+
+
+class _HearsOut(Observer):
+    """Notes what is out in batches, as a display is told it."""
+
+    def __init__(self) -> None:
+        self.heard: list[tuple[str, int, int]] = []
+
+    def out(self, system: str, asked: int, done: int) -> None:
+        """Note it."""
+        self.heard.append((system, asked, done))
+
+
+def test_what_is_out_of_all_shards_is_heard_together() -> None:
+    """A display of a run in shards hears the questions that are out of all of them, not those of one."""
+    workspace, hears = make_workspace(questions=2, documents=("acme", "brook")), _HearsOut()
+    plan = {"initializations": ("document",), "conversation": "independent"}
+    with serving(BatchServer()):
+        run = prepare(workspace, RunRequest((SYSTEM,), ("acme", "brook"), plan=plan, shard=1))
+        asyncio.run(ask(run, RunLimits(batch=Batching(wait=False)), hears))
+    assert hears.heard[-1] == (SYSTEM, 4, 0)
 
 
 def test_another_account_hands_in_no_shard(genaipa: Cli, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ import pytest
 from running import TEXT, answers, carry_out, latest, make_workspace, procedure, spec, write
 
 from genaipa.errors import GenaipaError
-from genaipa.files.strict_yaml import digest
+from genaipa.files.text import digest
 from genaipa.runs import journal
 from genaipa.runs.audit import AUDIT, Finding, write_audit
 from genaipa.runs.records import answer_digest

@@ -6,7 +6,7 @@ import pytest
 from running import write
 
 from genaipa.errors import DataError
-from genaipa.files.strict_yaml import digest
+from genaipa.files.text import digest
 from genaipa.scoring.rubric import STARTER, guidelines_digest, load_guidelines
 from genaipa.validation.data_files import validate
 from genaipa.workspace import find_workspace

@@ -14,7 +14,8 @@ from stores import kept, opened, score, undo
 
 from genaipa.errors import DataError, UsageError
 from genaipa.files.stamps import now
-from genaipa.files.strict_yaml import digest, read_yaml
+from genaipa.files.strict_yaml import read_yaml
+from genaipa.files.text import digest
 from genaipa.policies.document import About, Document
 from genaipa.questions.annotations import Correction, Corrections
 from genaipa.scoring.current import CurrentScores

@@ -13,7 +13,7 @@ from stores import kept, opened, score, undo
 
 from genaipa.errors import DataError
 from genaipa.files.stamps import now
-from genaipa.files.strict_yaml import digest
+from genaipa.files.text import digest
 from genaipa.scoring.current import CurrentScores, in_effect, independent_scores
 from genaipa.scoring.events import Event, Pin, new_id, verify_log
 from genaipa.scoring.exchange.exporting import given, write_scores

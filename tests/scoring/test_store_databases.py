@@ -102,7 +102,7 @@ def test_another_genaipa_s_database_is_refused(url: str) -> None:
         forward(store, ("CREATE TABLE score_places (place TEXT)",))
     for _ in range(2):
         with pytest.raises(
-            DataError, match=rf"another genaipa \(schema {today + 1}; this one knows {today}\); install that one"
+            DataError, match=rf"a newer genaipa \(format {today + 1}; this one reads {today}\); upgrade genaipa"
         ):
             Store.open(url)
 

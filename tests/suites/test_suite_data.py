@@ -13,7 +13,7 @@ import pytest
 
 from genaipa.datasets.base import find
 from genaipa.errors import DataError, GenaipaError, UsageError
-from genaipa.files.hashes import blob_hash
+from genaipa.files.text import blob_hash
 from genaipa.workspace import find_workspace
 from genaipa_suites.data import Source
 from genaipa_suites.datasets import JoinedData, SuiteData

@@ -124,7 +124,7 @@ def _newer_scores() -> None:
     [
         (lambda: None, ("nosuchrun",), "no system or run here 'nosuchrun'"),
         (lambda: write("desk.yaml", "analyst: [Anna]\n"), (), "desk.yaml: unknown key 'analyst'"),
-        (_newer_scores, (), "made by another genaipa"),
+        (_newer_scores, (), "written by a newer genaipa"),
         (lambda: write(".streamlit/secrets.toml", "[auth]\n"), (), "the key 'redirect_uri' is missing"),
         (lambda: None, ("--host", "0.0.0.0"), "add --insecure"),
         (lambda: None, ("--host", "nowhere.example"), "add --insecure"),

@@ -350,7 +350,7 @@ def _machine(workspace: Workspace) -> Iterator[Row]:
         yield (
             "runs",
             "missing",
-            f"{number(earlier, 'run')} of an earlier genaipa can't be read",
+            f"{number(earlier, 'run')} written by an earlier genaipa can't be read",
             "ask again in new runs",
         )
 

@@ -13,11 +13,11 @@ from genaipa.cli.terminal.headings import heading_of
 from genaipa.cli.terminal.options import option, read_config
 from genaipa.kinds import kind_of, kinds, options
 from genaipa.plugins import load
+from genaipa.tasks.plan import MOST
 from genaipa.workers.places import places, with_gpus
 
 _LARGEST = 2**63 - 1
 """The largest whole number that a server or a file is sure to take."""
-_MOST_TOKENS = 10_000_000
 
 
 def _cap(given: object) -> float:
@@ -37,7 +37,7 @@ def _cap(given: object) -> float:
 def _part(given: str | None) -> str | None:
     """Check a part and the number of parts, as `3/16`."""
     which, slash, parts = (given or "1/1").partition("/")
-    if not (slash and which.isdecimal() and parts.isdecimal() and 1 <= int(which) <= int(parts) <= _MOST_TOKENS):
+    if not (slash and which.isdecimal() and parts.isdecimal() and 1 <= int(which) <= int(parts) <= MOST):
         raise typer.BadParameter(f"'{given}' is no part of the shards, such as 3/16 for the third of sixteen.")
     return given
 
@@ -98,7 +98,7 @@ Task = Annotated[
 Repetitions = Annotated[int, option("--repetitions", "-r", help="Times that everything is asked.", min=1, max=10_000)]
 Seed = Annotated[int, option("--seed", help="Seed of the shuffles.", min=-_LARGEST, max=_LARGEST)]
 Temperature = Annotated[float | None, option("--temperature", help="Sent if the model takes it.", min=0, max=100)]
-MaxTokens = Annotated[int | None, option("--max-tokens", help="Longest reply, in tokens.", min=1, max=_MOST_TOKENS)]
+MaxTokens = Annotated[int | None, option("--max-tokens", help="Longest reply, in tokens.", min=1, max=MOST)]
 SamplingSeed = Annotated[
     int | None, option("--sampling-seed", help="Sent as seed if the model takes it.", min=-_LARGEST, max=_LARGEST)
 ]

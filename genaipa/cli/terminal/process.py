@@ -58,7 +58,7 @@ def load_dotenv() -> None:
         if path.is_file():
             import dotenv
 
-            from genaipa.files.strict_yaml import read_text
+            from genaipa.files.text import read_text
 
             text = read_text(path)
             _say_unread(path, text)

@@ -11,7 +11,7 @@ import msgspec
 
 from genaipa.errors import DataError, NoRoomError, TransientError
 from genaipa.files.atomic import replacing
-from genaipa.files.json_text import DAMAGE, why
+from genaipa.files.text import DAMAGE, why
 from genaipa.runs import journal
 from genaipa.runs.batches import BATCHES, RESULTS, Batch, BatchEvent, name_of, read_batches
 from genaipa.systems.provider import known_keys, mask

@@ -16,8 +16,8 @@ import msgspec
 
 from genaipa.errors import DataError, UsageError, nearest
 from genaipa.files.html import short_repr
-from genaipa.files.json_text import DAMAGE, why
-from genaipa.files.strict_yaml import convert, read_text
+from genaipa.files.strict_yaml import convert
+from genaipa.files.text import DAMAGE, read_text, why
 from genaipa.scoring.current import in_effect
 from genaipa.scoring.events import LASTING, Event, complaint, event_decoder, misfit
 from genaipa.scoring.exchange.exporting import DIGEST, columns, event_of, is_scored, time_of

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from genaipa.errors import DataError, UsageError
 from genaipa.files.formulas import escape_formula, unescape_formula
 from genaipa.files.spreadsheets import MOST_ROWS, openpyxl, rows_of, workbook
-from genaipa.files.strict_yaml import digest, read_text
+from genaipa.files.text import digest, read_text
 from genaipa.questions.annotations import SAID
 from genaipa.scoring.rubric import Rubric
 

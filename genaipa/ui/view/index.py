@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from genaipa.errors import GenaipaError, UsageError
-from genaipa.files.json_text import DAMAGE
+from genaipa.files.text import DAMAGE
 from genaipa.runs.experiments import experiment_of
 from genaipa.runs.inputs import Inputs
 from genaipa.scoring.current import in_effect

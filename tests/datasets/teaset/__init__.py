@@ -11,7 +11,7 @@ import yaml
 from genaipa.datasets.base import Imported, Progress, Pulled, pulled_only
 from genaipa.datasets.snapshot import Snapshot, write
 from genaipa.datasets.study import Answer, StudyRun, write_recordings, write_study
-from genaipa.files.strict_yaml import digest
+from genaipa.files.text import digest
 from genaipa.policies.document import About, load_document
 from genaipa.questions.annotations import AnnotatedAnswer, Annotations
 from genaipa.questions.sets import Question, QuestionSet, load_question_set
