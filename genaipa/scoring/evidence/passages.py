@@ -150,7 +150,7 @@ class RightSections:
         return any(shares(sentence, passage) for sentences in self.sections for sentence in sentences)
 
     def shown(self, passages: Sequence[Span]) -> int:
-        """How many sections these passages show: half of their sentences."""
+        """The number of sections that these passages show: half of their sentences."""
         return sum(
             2 * sum(_is_covered(sentence, passages) for sentence in sentences) >= len(sentences)
             for sentences in self.sections
