@@ -53,14 +53,14 @@ def same_text(item: Item) -> str:
     return " ".join(str(item.document or item.shown.get("text", "")).lower().split())
 
 
-def split_off(size: int, share: float, seed: int = 42) -> tuple[list[int], list[int]]:
+def split_off(size: int, share: float) -> tuple[list[int], list[int]]:
     """(kept, set aside): the places of `size` rows as PrivacyGLUE splits them, `share` of them (0 to 1) set aside.
 
-    A permutation by numpy's `default_rng`; its first ceil(share * size) places are set aside, the next
+    A permutation by numpy's `default_rng(42)`; its first ceil(share * size) places are set aside, the next
     floor((1 - share) * size) kept, both in the permutation's order.
     """
     import numpy as np
 
-    order = np.random.default_rng(seed).permutation(size).tolist()
+    order = np.random.default_rng(42).permutation(size).tolist()
     aside, kept = math.ceil(size * share), math.floor(size * (1 - share))
     return order[aside : aside + kept], order[:aside]
