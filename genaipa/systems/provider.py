@@ -143,8 +143,11 @@ def adapters() -> dict[str, Any]:
 
 def find_provider(system: str) -> Provider | None:
     """Provider of a system's full name, or by its own name; None for others' classes."""
-    name, found = system.partition("/")[0], None
-    if name in ADAPTERS or name in plugins(ENTRY_POINTS):
+    name = system.partition("/")[0]
+    found: Provider | None = None
+    if name in ADAPTERS:
+        found = adapter(name).provider
+    elif name in plugins(ENTRY_POINTS):
         with contextlib.suppress(ImportError):
             found = adapter(name).provider
     return found
