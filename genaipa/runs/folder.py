@@ -40,7 +40,7 @@ from genaipa.runs.part import Part
 from genaipa.runs.plans import PLANS, ShardPlan, ShardPlans
 from genaipa.runs.records import Manifest, MeasuredHead, Record, RunStatus
 from genaipa.runs.status import status_of_whole, status_together
-from genaipa.runs.tally import Tally
+from genaipa.runs.tally import Tally, counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -238,15 +238,7 @@ class RunFolder(ManifestFolder):
 
     def seen(self) -> tuple[Tally, dict[str, int]]:
         """The counts so far beside the planned ones, and the place of each key's latest record."""
-        if self.plans is None:
-            return self.part.seen()
-        manifest = self.manifest()
-        tally, places = Tally(), dict[str, int]()
-        tally.plan(manifest.spec, manifest.orders, manifest.planned)
-        for place, record in self.read(MeasuredHead):
-            tally.add(record)
-            places[record.key] = place
-        return tally, places
+        return counted(self.manifest(), self.read(MeasuredHead))
 
     def counts(self, among: range | None = None) -> tuple[Tally, RunStatus]:
         """The counts of all shards, or of these, without keys, beside what is planned of them, and their status."""

@@ -28,7 +28,7 @@ from genaipa.runs.introductions import INTRODUCTIONS, KeptIntroductions, decoded
 from genaipa.runs.manifest import ANSWERS, CONVERSATIONS, MANIFEST, MANIFEST_COPY, SEALED, ManifestFolder
 from genaipa.runs.records import ConversationRecord, Manifest, MeasuredHead, Record, RunStatus, SystemFacts
 from genaipa.runs.status import status_read
-from genaipa.runs.tally import Count, Tally
+from genaipa.runs.tally import Count, Tally, counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -215,13 +215,7 @@ class Part(ManifestFolder):
 
     def seen(self) -> tuple[Tally, dict[str, int]]:
         """The counts so far beside the planned ones, and the place of each key's latest record."""
-        manifest = self.outline()
-        tally, places = Tally(), dict[str, int]()
-        tally.plan(manifest.spec, manifest.orders, manifest.planned)
-        for place, record in self.read(MeasuredHead):
-            tally.add(record)
-            places[record.key] = place
-        return tally, places
+        return counted(self.outline(), self.read(MeasuredHead))
 
     def state(self) -> tuple[Manifest, Tally]:
         """The manifest, with an outdated status put right, and the counts; a sealed shard's know no keys."""

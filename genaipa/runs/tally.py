@@ -11,9 +11,9 @@ from genaipa.runs.records import MeasuredHead, RunSpec, Status, Totals
 from genaipa.systems.base import Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sized
+    from collections.abc import Iterable, Mapping, Sized
 
-    from genaipa.runs.records import Record
+    from genaipa.runs.records import Manifest, Record
 
 
 @dataclass
@@ -138,11 +138,21 @@ class Tally:
         usage = Usage()
         for row in rows:
             usage = usage + row.usage
-        counted = {status: sum(row.status[status] for row in rows) for status in Count().status}
+        by_status = {status: sum(row.status[status] for row in rows) for status in Count().status}
         return Totals(
             planned=sum(row.planned for row in rows),
             usage=usage if usage != Usage() else None,
             cost=round(self.cost, 6) if any(row.priced for row in rows) else None,
             seconds=round(sum(row.seconds for row in rows), 3),
-            **counted,
+            **by_status,
         )
+
+
+def counted(manifest: Manifest, records: Iterable[tuple[int, MeasuredHead]]) -> tuple[Tally, dict[str, int]]:
+    """The counts of these records beside what their manifest plans, and the place of each key's latest one."""
+    tally, places = Tally(), dict[str, int]()
+    tally.plan(manifest.spec, manifest.orders, manifest.planned)
+    for place, record in records:
+        tally.add(record)
+        places[record.key] = place
+    return tally, places
