@@ -8,13 +8,13 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
-import unicodedata
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import msgspec
 
 from genaipa.errors import UnknownNameError, UsageError
+from genaipa.scoring.evidence.quotations import literal
 from genaipa.systems.base import Message
 from genaipa_suites.baseline import Baseline, of_item
 from genaipa_suites.counterfactual import edits, score, values
@@ -58,8 +58,6 @@ BASELINES = (
 FOLDER = SHIPPED / "counterfactual"
 SPLITS = tuple(sorted((path.stem for path in FOLDER.glob("*.yaml")), key=lambda name: (name != "brindlecart", name)))
 """The documents whose edits ship, Brindlecart first; the sample is one edit of each kind."""
-_SIGNS = str.maketrans("“”„’‘‚–—\u2011", "\"\"\"'''---")  # noqa: RUF001 - what is folded
-_GAP = re.compile(r"\s*(?:\[\s*)?(?:\.\.\.|…)(?:\s*\])?\s*")
 _IN_QUOTES = re.compile(r'"([^"]{12,})"')
 
 
@@ -184,7 +182,7 @@ class CounterfactualEdits(Suite):
         gold = item.gold
         said = values.said(found["answer"], gold["before"], gold["after"])
         text = self.material.documents.get(item.document, "")
-        there = _is_there(found["quote"], text)
+        there = literal(found["quote"].strip(), text) is not None
         happened = score.outcome(said, gold["version"], gold["kind"])
         return Given({**found, "outcome": happened, "quote is there": there})
 
@@ -239,15 +237,3 @@ def _items(found: Counterfactual) -> list[Item]:
 
 def _is_edited(item: Item) -> bool:
     return bool(item.gold["version"] == AFTER and item.gold["kind"] != INSTRUCTION)
-
-
-def _is_there(quote: str, text: str) -> bool:
-    """Whether a text has a quotation, all parts of it where something is left out, but for case, blanks, typography."""
-    parts = [folded for part in _GAP.split(quote) if (folded := _folded(part).strip(" .\"'"))]
-    return bool(parts) and all(part in _folded(text) for part in parts)
-
-
-@lru_cache(maxsize=256)
-def _folded(text: str) -> str:
-    plain = unicodedata.normalize("NFKC", text.translate(_SIGNS)).casefold()
-    return " ".join(plain.replace("*", "").split())
