@@ -6,7 +6,7 @@ A file `NAME.yaml` is a split. `check` says everything that is wrong with it aga
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
@@ -245,7 +245,7 @@ class _Reading:
         return len(at) == _ENDS and 0 <= at[0] < at[1] <= len(self.text)
 
     def _fact(self, entry: str, edit: Edit, change: Change) -> Iterator[tuple[str, str]]:
-        """Whether the words have the old value, the edit the new one alone, and the twin the old one alone."""
+        """Faults of the values: the words and the twin have the old one alone, the edit the new one alone."""
         if edit.kind == INSTRUCTION:
             yield from self._order(entry, edit, change)
         if edit.is_yes_or_no:
@@ -283,12 +283,11 @@ class _Reading:
                 yield f"{other.entry}.at", f"overlaps an edit, {one.edit}; take other words."
             elif one.edit != other.edit and not _APART.search(self.text[one.end - 1 : other.start]):
                 yield f"{other.entry}.at", f"is in one sentence with an edit, {one.edit}; one of the two has to go."
-        asked = Counter(" ".join(edit.question.lower().split()) for edit in self.edits.values())
-        seen: defaultdict[str, list[str]] = defaultdict(list)
+        asked: defaultdict[str, list[str]] = defaultdict(list)
         for name, edit in self.edits.items():
-            seen[" ".join(edit.question.lower().split())].append(name)
-        for question, names in seen.items():
-            if asked[question] > 1 and question:
+            asked[" ".join(edit.question.lower().split())].append(name)
+        for question, names in asked.items():
+            if len(names) > 1 and question:
                 yield f"edits.{clipped(names[1])}.question", f"is that of {clipped(names[0])}, too; ask another."
         outline = [(one.label, one.title) for one in self.sections]
         for version, field in ((AFTER, "becomes"), (TWIN, "reworded")):

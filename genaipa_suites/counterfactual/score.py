@@ -115,7 +115,6 @@ MEASURES = (
         lambda one: (float(bool((one.given.prediction or {}).get("quote is there"))), 1.0), share=True,
     ),
 )  # fmt: skip
-SINGLE = MEASURES[5]
 
 
 def _known(one: Outcome) -> tuple[float, float]:
