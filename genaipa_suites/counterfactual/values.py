@@ -238,7 +238,7 @@ def _measured(number: Token, unit: Token) -> Token:
 
 _CLEAR = ("no longer", "instead of", "rather than", "as opposed to", "used to", "formerly", "previously", "unlike",
           "contrary to", "confused with", "different from", "up from", "down from", "not any more", "in place of",
-          "no more")  # fmt: skip
+          )  # fmt: skip
 _DOUBTFUL = ("was", "were", "from", "usually", "normally", "typically", "often", "commonly", "originally", "old",
              "earlier", "many company", "other company", "most company", "common", "had been",
              "even though")  # fmt: skip

@@ -306,10 +306,13 @@ def test_whole_edits_are_drawn(genaipa: Cli) -> None:
     assert (refused.code, "no examples" in refused.err) == (2, True)
 
 
-def test_the_rule_reads_as_a_person() -> None:
-    """Of 200 replies that were labelled before the rule read them, it reads 98 in 100 alike."""
+@pytest.mark.parametrize(
+    ("replies", "fewest"), [("counterfactual_replies", 196), ("counterfactual_replies_held_out", 194)]
+)
+def test_the_rule_reads_as_a_person(replies: str, fewest: int) -> None:
+    """Of the 200 replies that it was mended on it reads 98 in 100 as a person did, of 200 others 97."""
     found = yaml.safe_load((SHIPPED / NAME / "brindlecart.yaml").read_text(encoding="utf-8"))["edits"]
-    lines = Path(__file__).with_name("counterfactual_replies.jsonl").read_text(encoding="utf-8").splitlines()
+    lines = Path(__file__).with_name(f"{replies}.jsonl").read_text(encoding="utf-8").splitlines()
     sides = {"before": "stays", "after": "follows"}
     differing = []
     for one in map(json.loads, lines):
@@ -318,7 +321,7 @@ def test_the_rule_reads_as_a_person() -> None:
         if sides.get(read, read) != one["label"]:
             differing.append((one["answer"], one["label"], read))
     assert len(lines) == 200
-    assert len(differing) <= 4, differing
+    assert len(lines) - len(differing) >= fewest, differing
 
 
 def test_the_rule_by_examples() -> None:
@@ -331,6 +334,7 @@ def test_the_rule_by_examples() -> None:
         "It was 90 days, now it is 120 days.": "after",
         "Companies usually keep them for 90 days; here it is 120 days.": "after",
         "not more than 90 days": "before",
+        "in no more than 90 days": "before",
         "120": "after",
         "Both 90 days and 120 days": "both",
         "Twelve weeks": "neither",
