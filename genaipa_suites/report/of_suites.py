@@ -76,15 +76,17 @@ def against(first: str, second: str, workspace: Workspace) -> tuple[Table, list[
     read = [results(workspace, sources) for sources in sides]
     ours, theirs = (_by_suite(name, found) for name, (found, _) in zip((first, second), read, strict=True))
     rows: list[dict[str, Any]] = []
-    said: dict[str, None] = {}
+    said, drawn = dict[str, None](), dict[str, None]()
     for key in ours:
         if key in theirs and ours[key] is not theirs[key]:
             some, units = _rows(ours[key], theirs[key])
             rows += some
+            drawn[units.clusters] = None
             said |= {f"{ours[key].suite.title}: {units.population}": None} if some else {}
+    clusters = " or ".join(drawn) or "policies"
     note = (
         f"A is {first}, B {second}; A minus B in percentage points, on the items that both were asked, with the same "
-        f"policies drawn for both. {' '.join(said)} Each row is a test of its own: of many, some are apart by chance."
+        f"{clusters} drawn for both. {' '.join(said)} Each row is a test of its own: of many, some are apart by chance."
     )
     columns = ["suite", "measure", "items", "policies", "a", "b", "difference", "difference_low", "difference_high"]
     made = table(
@@ -93,7 +95,13 @@ def against(first: str, second: str, workspace: Workspace) -> tuple[Table, list[
         note,
         pd.DataFrame(rows),
         [*columns, "meaning"],
-        headings={"a": "A", "b": "B", "difference": "A \u2212 B", "difference_low": f"{LEVEL} % interval"},
+        headings={
+            "policies": clusters,
+            "a": "A",
+            "b": "B",
+            "difference": "A \u2212 B",
+            "difference_low": f"{LEVEL} % interval",
+        },
         formats={**written(["difference"], "+"), "a": ".2f", "b": ".2f"},
         aside=["name", "how_a", "how_b"],
     )

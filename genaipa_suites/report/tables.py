@@ -194,7 +194,13 @@ def paired(scored: Scored, chosen: Sequence[tuple[Row, Row]], measures: Sequence
         "corrected for how many pairs there are.",
         pd.DataFrame(rows),
         ["a", "b", "measure", "items", *policies, "difference", "difference_low", "difference_high", "meaning"],
-        headings={"a": "A", "b": "B", "difference": "A \u2212 B", "difference_low": f"{LEVEL} % interval"},
+        headings={
+            "a": "A",
+            "b": "B",
+            "policies": scored.units.clusters,
+            "difference": "A \u2212 B",
+            "difference_low": f"{LEVEL} % interval",
+        },
         formats=written(["difference"], "+"),
         aside=["name"],
     )
