@@ -3,7 +3,7 @@
     python -m benchmarks.estimates [--quick] [--studies N] [--figure FILE]
 
 Judges of our own making (`made_judges`) score studies drawn from a known truth, people score a wave of them, and both
-go through the functions of the reports (`reports.judged.rectify`, `reports.crossed`). No language model judged
+go through the functions of the reports (`reports.judged.estimate`, `reports.crossed`). No language model judged
 anything. A thousand studies for each cell take eight minutes of one core (--quick: a hundred, one minute). The tables
 of docs/method/estimates.md are what it prints, and the figure there is what it draws. The published scores are left
 out where `genaipa get genaipabench` did not fetch them.
@@ -25,7 +25,7 @@ from benchmarks.judged_report import seconds
 from benchmarks.made_judges import JUDGES, METRICS, Floats, Published, Study, Synthetic, overall, two_that_share
 from genaipa.errors import GenaipaError
 from genaipa.reports.crossed import Crossed, crossed
-from genaipa.reports.judged.rectify import Drawn
+from genaipa.reports.judged.estimate import Drawn
 
 SIZES = ((32, 5, 32), (32, 5, 64), (32, 5, 96), (64, 5, 200))
 """Questions, documents, and how many of their answers people score."""

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from genaipa.judging.name import Judge
 from genaipa.reports import tidy as tidy_table
 from genaipa.reports.chapters import overall
-from genaipa.reports.judged.beside import beside
-from genaipa.reports.judged.forecast import forecasts
+from genaipa.reports.judged.beside import beside, forecasts
 from genaipa.scoring.rubric import shipped_rubric
 
 

@@ -8,38 +8,44 @@ sets, about these documents only.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass, field, replace
 from math import isnan
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from genaipa.errors import UsageError, clipped
+from genaipa.errors import UnknownNameError, UsageError, clipped
 from genaipa.files.html import short_repr
+from genaipa.questions.sets import WORDINGS
 from genaipa.reports import render
 from genaipa.reports.analysts import number_of, other_people
+from genaipa.reports.chapters.prompting import in_order
 from genaipa.reports.crossed import LEVEL
-from genaipa.reports.differences import words
+from genaipa.reports.differences import significance
 from genaipa.reports.differences.matches import HEADINGS, PRINTED, groups, in_common, matches, rows
-from genaipa.reports.differences.sides import Side, differing, merged, restricted, side, studied
 from genaipa.reports.differences.significance import OVERALL
 from genaipa.reports.figures import forest
 from genaipa.reports.gather import gather_scored
 from genaipa.reports.judged.estimate import estimates
 from genaipa.reports.table import Table
-from genaipa.reports.tidy import names_of, plain_texts
+from genaipa.reports.tidy import ORDERED, names_of, plain_texts
+from genaipa.runs.inputs import Inputs
 from genaipa.runs.run import chosen
-from genaipa.runs.selection import sources_of
+from genaipa.runs.selection import Source, sources_of
+from genaipa.tasks.prompts import PUBLISHED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     import pandas as pd
 
+    from genaipa.questions.sets import Wording
     from genaipa.reports.figures.figure import Figure
     from genaipa.reports.judged.estimate import Estimate
     from genaipa.runs.run import Run
-    from genaipa.workspace import WorkspaceLike
+    from genaipa.workspace import Workspace, WorkspaceLike
+
 
 FORMS = (*render.FORMS, ".json")
 """Suffixes of the files of a comparison."""
@@ -157,14 +163,14 @@ def compare_sides(first: Side, second: Side, *, anyway: bool = False) -> Compari
     z = any(one is not None and one.is_z for one in judged)
     data = rows(matched, asked, judged=z).replace({"measure": names_of(first.frame)})
     if others := other_people(*(in_common(side.frame, matched[OVERALL]) for side in (first, second))):
-        data.loc[data["test"] != "none", "meaning"] = words.OTHER_PEOPLE
+        data.loc[data["test"] != "none", "meaning"] = significance.OTHER_PEOPLE
     finding = [
-        *words.scope(matched, apart),
-        *words.found(data, first.name, second.name, refused=others),
+        *significance.scope(matched, apart),
+        *significance.found(data, first.name, second.name, refused=others),
         *(_judged(first, second, judged) if any(estimated) else []),
         *studied(first, second),
-        *words.power(matched[OVERALL]),
-        *words.small(data),
+        *significance.power(matched[OVERALL]),
+        *significance.small(data),
     ]
     method = _method(first.name, second.name, [number_of(side.frame) for side in (first, second)]) + (
         _JUDGED if any(estimated) else ""
@@ -206,7 +212,7 @@ def _method(first: str, second: str, scorers: Sequence[str]) -> str:
         "(other questions and other documents), and p belongs to the interval: what holds for the second holds for the "
         "first. p of ranks, a check on outliers, is Wilcoxon's, with the matched-pairs rank-biserial correlation as "
         "effect size; without pairs Mann-Whitney's, with Cliff's delta, and the interval is Student's t with each "
-        f"side's own variance. What a row means goes by the second target. {words.IN_FAMILIES} "
+        f"side's own variance. What a row means goes by the second target. {significance.IN_FAMILIES} "
         "Several comparisons are in no family of their own: of all pairs of systems, a report's `system-differences` "
         "has p adjusted. Intervals are for the analysts who scored, whose leniency is in none of them "
         f"(analysts of A: {scorers[0]}, of B: {scorers[1]})."
@@ -218,3 +224,155 @@ def _table(data: pd.DataFrame, first: str, second: str, note: str) -> Table:
     formats = {**dict.fromkeys(signed, "+.2f"), **dict.fromkeys(("mean_a", "mean_b"), ".2f")}
     tests = dict.fromkeys(("p", "p_holm", "ranks_p", "policies_p", "policies_p_holm"), ".2g")
     return Table("comparison", f"{first} against {second}", note, data, HEADINGS, {**formats, **tests})
+
+
+REGULATION = "regulation"
+_NAMED = 5
+"""As many things that differ are named."""
+
+
+@dataclass(frozen=True)
+class Side:
+    """One system's scores, its questions and its prompts.
+
+    `texts` are the digests of the texts that went by a document's name: one, unless runs disagree. `asked` are the
+    texts of a wording of a question about a document.
+    """
+
+    name: str
+    frame: pd.DataFrame
+    texts: dict[str, set[str]]
+    asked: dict[tuple[str, str, Wording], set[str]]
+
+    @property
+    def prompts(self) -> set[str]:
+        """The sets of prompts that its scored answers were given to."""
+        return {*self.frame.loc[self.frame["counted"], "prompts"]} - {""}
+
+    @property
+    def questions(self) -> set[tuple[str, str]]:
+        """Pairs of a document and a question about it."""
+        return {(document, question) for document, question, _ in self.asked}
+
+
+def merged(sources: Iterable[Source]) -> list[Source]:
+    """Each run once, with all systems that are meant of it."""
+    runs: dict[str, Source] = {}
+    for source in sources:
+        before = runs.get(source.folder.name, source)
+        runs[source.folder.name] = replace(source, systems=tuple(sorted({*before.systems, *source.systems})))
+    return list(runs.values())
+
+
+def side(
+    workspace: Workspace, name: str, sources: Sequence[Source], frame: pd.DataFrame, experiments: Collection[str] = ()
+) -> Side:
+    """The side that these runs are, from a tidy table that holds them.
+
+    It is limited to these experiments; if none is named, to all but that on regulations. A UsageError if it has
+    several systems, or no score there.
+    """
+    systems = sorted({system for source in sources for system in source.systems})
+    if len(systems) > 1:
+        one = ", ".join(f"{name}:{system}" for system in systems)
+        raise UsageError(f"'{name}' has {len(systems)} systems; write which one is meant: {one}")
+    frame = frame[(frame["system"] == systems[0]) & frame["run"].isin([source.folder.name for source in sources])]
+    found = Side(name, _chosen(name, frame, experiments), defaultdict(set), defaultdict(set))
+    documents, runs = set(found.frame["document"]), set(found.frame["run"])
+    loaded: dict[str, dict[str, tuple[str, ...]]] = {}
+    for source in sources:
+        if source.folder.name in runs:
+            manifest = source.manifest
+            for document in documents & manifest.documents.keys():
+                found.texts[document].add(manifest.documents[document].digest)
+                digest = manifest.digests.questions.get(manifest.spec.plan.questions.get(document, ""), "")
+                if digest not in loaded:
+                    loaded[digest] = _wordings(Inputs(workspace, source.folder), document)
+                for question, texts in loaded[digest].items():
+                    for wording, text in zip(WORDINGS, texts, strict=False):
+                        if wording in manifest.spec.plan.wordings:
+                            found.asked[document, question, wording].add(text)
+    return found
+
+
+def _chosen(name: str, frame: pd.DataFrame, experiments: Collection[str]) -> pd.DataFrame:
+    """The rows that are compared; a UsageError if none has a score."""
+    known = {*ORDERED["experiment"], *frame["experiment"]}
+    for experiment in experiments:
+        if experiment not in known:
+            raise UnknownNameError("experiment", experiment, known)
+    chosen = frame[frame["experiment"].isin(list(experiments)) if experiments else frame["kind"] != REGULATION]
+    if chosen["counted"].any():
+        return chosen
+    where = f" in {', '.join(experiments)}" if experiments else ""
+    if not experiments and frame["counted"].any():
+        raise UsageError(f"'{name}' has scores on regulations only; compare them in the experiment '{REGULATION}'.")
+    raise UsageError(f"'{name}' has no score{where} to compare yet; give some with: genaipa score")
+
+
+def _wordings(inputs: Inputs, document: str) -> dict[str, tuple[str, ...]]:
+    """Every question that could be asked about a document: id → its original and its paraphrases."""
+    known = inputs.questions(document)
+    return {question.id: (question.text, *question.paraphrases) for question in known.questions} if known else {}
+
+
+def differing(first: Side, second: Side) -> tuple[list[str], set[tuple[str, str]]]:
+    """Sentences on what the two don't share, and the documents and questions that they do."""
+    said = _only(first.name, second.name, "document", first.texts.keys(), second.texts.keys())
+    documents = first.texts.keys() & second.texts.keys()
+    changed = {document for document in documents if first.texts[document] != second.texts[document]}
+    said += [f"the text of {_listed(changed, 'document')} is not the same"] if changed else []
+    same = documents - changed
+    ours, theirs = ({pair for pair in one.questions if pair[0] in same} for one in (first, second))
+    said += _only(first.name, second.name, "question", {q for _, q in ours - theirs}, {q for _, q in theirs - ours})
+    both = first.asked.keys() & second.asked.keys()
+    reworded = {
+        (document, question)
+        for document, question, wording in both
+        if document in same and first.asked[document, question, wording] != second.asked[document, question, wording]
+    }
+    said += [f"the text of {_listed({q for _, q in reworded}, 'question')} is not the same"] if reworded else []
+    rubrics = [set(one.frame.loc[one.frame["counted"], "rubric"]) for one in (first, second)]
+    if rubrics[0] != rubrics[1]:
+        said.append(f"the rubric is not the same ({_listed(rubrics[0], 'digest')} and {_listed(rubrics[1], 'digest')})")
+    # Those of a study are not known: that they are others is said, and can't be helped (`studied`).
+    prompts = [one.prompts - {PUBLISHED} for one in (first, second)]
+    if all(prompts) and prompts[0] != prompts[1]:
+        said.append(f"the prompts are not the same ({' and '.join(', '.join(in_order(known)) for known in prompts)})")
+    return said, (ours & theirs) - reworded
+
+
+def studied(first: Side, second: Side) -> list[str]:
+    """A sentence where one of the two answered the prompts of a study, and the other did not."""
+    return [
+        f"{one.name} answered the prompts of its study, which are not known, and {other.name} other ones "
+        f"({', '.join(in_order(other.prompts - {PUBLISHED}))}): a part of any difference may come from these."
+        for one, other in ((first, second), (second, first))
+        if PUBLISHED in one.prompts and other.prompts - {PUBLISHED}
+    ]
+
+
+def _only(first: str, second: str, noun: str, ours: Collection[str], theirs: Collection[str]) -> list[str]:
+    return [
+        f"only {name} has the {_listed(names, noun)}"
+        for name, names in ((first, set(ours) - set(theirs)), (second, set(theirs) - set(ours)))
+        if names
+    ]
+
+
+def _listed(names: Iterable[str], noun: str) -> str:
+    """`document uber`; `questions T_f1, T_f2, … (32)`."""
+    listed = sorted(names)
+    if len(listed) == 1:
+        return f"{noun} {listed[0]}"
+    return f"{noun}s {', '.join(listed[:_NAMED])}" + (f", … ({len(listed)})" if len(listed) > _NAMED else "")
+
+
+def restricted(one: Side, common: set[tuple[str, str]]) -> Side:
+    """The side restricted to questions that the other has; a mean over documents stays where all of them are shared."""
+    shared = {question for _, question in common}
+    for document in one.texts:
+        shared &= {question for about, question in common if about == document}
+    whole = common | {("", question) for question in shared}
+    about = zip(one.frame["document"], one.frame["question"], strict=True)
+    return replace(one, frame=one.frame[[pair in whole for pair in about]])

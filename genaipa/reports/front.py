@@ -10,11 +10,10 @@ import pandas as pd
 
 from genaipa.reports import averages, notable, part
 from genaipa.reports.crossed import FEW_DOCUMENTS, LEAST_DOCUMENTS
-from genaipa.reports.differences.significance import SIGNIFICANT, written
-from genaipa.reports.differences.words import OTHER_PEOPLE
+from genaipa.reports.differences.significance import OTHER_PEOPLE, SIGNIFICANT, written
 from genaipa.reports.figures.style import brief, signed
 from genaipa.reports.judged.estimate import with_estimates
-from genaipa.reports.thin import enough
+from genaipa.reports.part import enough
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -24,12 +24,12 @@ from genaipa.reports import answers as beside
 from genaipa.reports.answers import Answers, find_answers
 from genaipa.reports.averages import INTERVALS
 from genaipa.reports.figures import overview
-from genaipa.reports.figures.alone import NAME as ALONE
 from genaipa.reports.figures.figure import as_bytes
+from genaipa.reports.figures.judged import NAME as ALONE
 from genaipa.reports.front import front
+from genaipa.reports.part import warning
 from genaipa.reports.render import as_html, prose
 from genaipa.reports.table import first_sentences
-from genaipa.reports.thin import warning
 from genaipa.words import number
 
 if TYPE_CHECKING:

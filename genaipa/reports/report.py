@@ -12,8 +12,7 @@ from genaipa.files.html import html_picture, short_repr
 from genaipa.kinds import kind_of
 from genaipa.reports import notable, provenance, writing
 from genaipa.reports.chapters import chapters, conduct
-from genaipa.reports.figures.figure import FORMATS
-from genaipa.reports.figures.scope import Scope
+from genaipa.reports.figures.figure import FORMATS, Scope
 from genaipa.reports.gather import gather_scored
 from genaipa.reports.render import as_rows
 from genaipa.reports.results import add_results

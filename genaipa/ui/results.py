@@ -17,13 +17,11 @@ import pandas as pd
 
 from genaipa.errors import GenaipaError
 from genaipa.reports.chapters import documents, judges, metrics, overall
-from genaipa.reports.figures.figure import as_png
-from genaipa.reports.figures.scope import Scope
+from genaipa.reports.figures.figure import Scope, as_png
 from genaipa.reports.gather import gather, rescored
-from genaipa.reports.judged.beside import beside
-from genaipa.reports.judged.forecast import in_words
+from genaipa.reports.judged.beside import beside, in_words
+from genaipa.reports.part import too_few
 from genaipa.reports.report import Report
-from genaipa.reports.thin import too_few
 from genaipa.reports.tidy import metrics_of
 from genaipa.runs.finding import run_folders
 from genaipa.runs.selection import Source, select

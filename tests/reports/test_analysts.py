@@ -13,9 +13,8 @@ from size import size
 
 from genaipa.reports.analysts import panel, refused
 from genaipa.reports.averages import who_scored
-from genaipa.reports.comparison import compare_sides
+from genaipa.reports.comparison import Side, compare_sides
 from genaipa.reports.crossed import crossed
-from genaipa.reports.differences.sides import Side
 
 if TYPE_CHECKING:
     from genaipa.reports.comparison import Comparison

@@ -14,10 +14,9 @@ from hypothesis import strategies as st
 from size import size
 
 from genaipa.errors import UsageError
-from genaipa.reports.comparison import OVERALL, compare_sides
+from genaipa.reports.comparison import OVERALL, Side, compare_sides
 from genaipa.reports.crossed import crossed
 from genaipa.reports.differences.matches import Match, rows
-from genaipa.reports.differences.sides import Side
 from genaipa.reports.differences.significance import holm, paired, unpaired
 from genaipa.reports.figures import forest
 from rubrics import METRICS, PAPER

@@ -10,7 +10,7 @@ from running import make_workspace, write
 
 from genaipa.reports.chapters import conduct
 from genaipa.reports.chapters.conduct import Calls
-from genaipa.reports.figures.scope import ALONE
+from genaipa.reports.figures.figure import ALONE
 from genaipa.reports.report import report
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from genaipa.policies.made_up import made_up
 from genaipa.reports import page
 from genaipa.reports.chapters.cost import by_system
 from genaipa.reports.chapters.groups import chapter
-from genaipa.reports.figures.scope import ALONE
+from genaipa.reports.figures.figure import ALONE
 from genaipa.reports.gather import Gathered, gather_scored
 from genaipa.reports.notable import notable
 from genaipa.reports.report import Report

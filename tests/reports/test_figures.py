@@ -35,7 +35,7 @@ from genaipa.reports.chapters import (
     robustness,
 )
 from genaipa.reports.figures import figure, style
-from genaipa.reports.figures.scope import Scope
+from genaipa.reports.figures.figure import Scope
 from genaipa.reports.table import Table
 from genaipa.scoring.rubric import Bounds, shipped_rubric
 from rubrics import METRICS

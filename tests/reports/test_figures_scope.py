@@ -10,7 +10,7 @@ from size import size
 
 from genaipa.reports.chapters import cost, metrics
 from genaipa.reports.figures import style
-from genaipa.reports.figures.scope import Scope
+from genaipa.reports.figures.figure import Scope
 from genaipa.reports.gather import Gathered
 from genaipa.reports.report import Report
 from genaipa.reports.table import Table

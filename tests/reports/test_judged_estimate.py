@@ -14,12 +14,10 @@ from verdicts import JUDGE, judged, with_waves
 
 from genaipa.reports import aggregate, averages
 from genaipa.reports.chapters import overall
-from genaipa.reports.comparison import compare_sides
+from genaipa.reports.comparison import Side, compare_sides
 from genaipa.reports.crossed import crossed
-from genaipa.reports.differences.sides import Side
 from genaipa.reports.gather import gather
-from genaipa.reports.judged.estimate import estimated, estimates
-from genaipa.reports.judged.rectify import Drawn
+from genaipa.reports.judged.estimate import Drawn, estimated, estimates
 from genaipa.runs.selection import select
 from genaipa.scoring.answers import Pool
 from genaipa.scoring.waves import Waves, draw_waves, short_digest

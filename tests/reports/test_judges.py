@@ -20,7 +20,7 @@ from pages import Shown, desk_here
 from scipy import stats
 
 from genaipa.reports.chapters.judges import chapter
-from genaipa.reports.figures.scope import Scope
+from genaipa.reports.figures.figure import Scope
 from genaipa.reports.gather import Gathered, gather_scored, rescored
 from genaipa.reports.judged.quality import agreement, alternative, correlated
 from genaipa.reports.judged.verdicts import Verdicts

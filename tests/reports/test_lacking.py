@@ -6,7 +6,7 @@ import pytest
 from verdicts import judged
 
 from genaipa.reports import averages
-from genaipa.reports.lacking import lacking
+from genaipa.reports.part import lacking
 
 
 def test_what_a_wave_lacks_bounds_its_average() -> None:

@@ -10,9 +10,8 @@ from framing import QUESTIONS, answer_rows, score_rows, tidy_of
 from verdicts import JUDGE, judged
 
 from genaipa.reports.chapters.overall import board
-from genaipa.reports.comparison import compare_sides
+from genaipa.reports.comparison import Side, compare_sides
 from genaipa.reports.differences.matrix import PAIRS, _meaning, differences, ranks, tables
-from genaipa.reports.differences.sides import Side
 from genaipa.reports.differences.significance import holm
 from rubrics import METRICS
 

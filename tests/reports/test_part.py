@@ -12,7 +12,7 @@ from tabling import published
 
 from genaipa.reports import part, render
 from genaipa.reports.chapters.overall import board, by_measure
-from genaipa.reports.thin import too_few
+from genaipa.reports.part import too_few
 from genaipa.scoring.assignment import ScoringPlan
 from genaipa.scoring.people import User
 from genaipa.ui.desk import open_desk

@@ -9,9 +9,8 @@ from tabling import published, scored
 from genaipa.errors import UsageError
 from genaipa.reports.chapters import prompting
 from genaipa.reports.chapters.overall import board
-from genaipa.reports.comparison import compare_sides
+from genaipa.reports.comparison import Side, compare_sides
 from genaipa.reports.crossed import crossed
-from genaipa.reports.differences.sides import Side
 from genaipa.reports.gather import Gathered
 from genaipa.reports.report import Report
 from genaipa.scoring.rubric import Bounds

@@ -10,7 +10,7 @@ from tabling import published
 from genaipa.reports.chapters import documents, metrics, sensitivity
 from genaipa.reports.chapters.chapter import Chapter
 from genaipa.reports.figures import style
-from genaipa.reports.figures.scope import Scope
+from genaipa.reports.figures.figure import Scope
 from genaipa.reports.gather import Gathered
 
 SYSTEM = "published/one"

@@ -12,7 +12,7 @@ from tabling import FEW, published, scored
 from genaipa.reports import averages
 from genaipa.reports.chapters import documents, metrics, overall, regulation
 from genaipa.reports.crossed import crossed
-from genaipa.reports.thin import too_few
+from genaipa.reports.part import too_few
 
 ONE = {"systems": ("a/one",), "documents": ("uber",)}
 

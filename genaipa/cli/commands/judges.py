@@ -71,7 +71,7 @@ def judges(
     sources = select(here, several(run), only)
     check_packages()
     from genaipa.reports.chapters.judges import chapter
-    from genaipa.reports.figures.scope import Scope
+    from genaipa.reports.figures.figure import Scope
     from genaipa.reports.gather import gather_scored
     from genaipa.reports.render import as_rows
 

@@ -61,7 +61,7 @@ def leaderboard(
     from genaipa.reports import render
     from genaipa.reports.chapters.overall import board
     from genaipa.reports.notable import is_unscored, notable
-    from genaipa.reports.thin import too_few
+    from genaipa.reports.part import too_few
 
     table = board(found.frame)
     own = {one.name: made for one in found.by_rule if (made := one.leaderboard(found))}

@@ -6,8 +6,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Literal
 
 from genaipa.reports.chapters import prompting
-from genaipa.reports.figures.scope import Scope
-from genaipa.reports.thin import thin, warned_figure, warned_table
+from genaipa.reports.figures.figure import Scope
+from genaipa.reports.part import thin, warned_figure, warned_table
 from genaipa.reports.tidy import plain_texts
 
 if TYPE_CHECKING:

@@ -8,9 +8,8 @@ import pandas as pd
 
 from genaipa.reports.chapters.chapter import Chapter, drawn, present
 from genaipa.reports.figures import style
-from genaipa.reports.figures.figure import Figure
+from genaipa.reports.figures.figure import Figure, Scope
 from genaipa.reports.figures.judged import alpha_axes
-from genaipa.reports.figures.scope import Scope
 from genaipa.reports.table import Table, table
 from genaipa.scoring.agreement import CONFIDENCE, LEAST_ANSWERS, LEAST_COMPARED, compare_preselected, measure
 from genaipa.scoring.current import independent_scores

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from genaipa.reports.chapters.chapter import Chapter, present
-from genaipa.reports.figures.scope import Scope
+from genaipa.reports.figures.figure import Scope
 from genaipa.reports.table import Table
 
 if TYPE_CHECKING:

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from genaipa.reports import averages, pairs
+from genaipa.reports import averages
 from genaipa.reports.averages import BOTH
 from genaipa.reports.chapters.chapter import Chapter, present, tried
 from genaipa.reports.figures import style
-from genaipa.reports.figures.figure import Figure
-from genaipa.reports.figures.scope import ALONE, Scope
+from genaipa.reports.figures.figure import ALONE, Figure, Scope
 from genaipa.reports.table import Table, table
 
 if TYPE_CHECKING:
@@ -35,7 +34,7 @@ _LEAST = 20
 
 def by_question(frame: pd.DataFrame) -> Table:
     """M_all of every question with the document shown, against the company's name alone."""
-    data = pairs.by_question(pairs.pairs(frame, *_WAYS))
+    data = averages.by_question(averages.pairs(frame, *_WAYS))
     return table(
         "memory",
         "The document shown, and its company's name alone",
@@ -51,7 +50,7 @@ def summary(frame: pd.DataFrame) -> Table:
     """The gain in M_all from showing the document, by system."""
     columns = ["system", "n", "mean", *BOTH]
     data = averages.summed_up(
-        pairs.pairs(frame, *_WAYS), ["system"], lambda rows: averages.mean_of(rows, "difference")
+        averages.pairs(frame, *_WAYS), ["system"], lambda rows: averages.mean_of(rows, "difference")
     ).reindex(columns=columns)
     return table(
         "memory-summary",

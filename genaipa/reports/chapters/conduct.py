@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
-    from genaipa.reports.figures.scope import Scope
+    from genaipa.reports.figures.figure import Scope
     from genaipa.reports.gather import Gathered
 
 NAME = "throughput"

@@ -11,9 +11,8 @@ import pandas as pd
 
 from genaipa.reports import aggregate, averages
 from genaipa.reports.chapters.chapter import Chapter, present
-from genaipa.reports.figures import ranges, style
-from genaipa.reports.figures.figure import Figure
-from genaipa.reports.figures.scope import ALONE, BOUNDS, Scope
+from genaipa.reports.figures import forest, style
+from genaipa.reports.figures.figure import ALONE, BOUNDS, Figure, Scope
 from genaipa.reports.table import SCALE, Table, table
 
 if TYPE_CHECKING:
@@ -225,26 +224,26 @@ def consistency_figure(table: Table, scope: Scope = ALONE) -> Figure | None:
     title = table.title
     note = (
         "Left: the mean change between two answers (dot) and, for other words, the mean drop (diamond), in points of "
-        f"M_all. Right: how often the band changes. {ranges.READING} {style.bands_in_words(scope.bounds)}"
+        f"M_all. Right: how often the band changes. {forest.READING} {style.bands_in_words(scope.bounds)}"
         f"{scope.without(data['system'], 'an answer in other words or asked again')}{style.in_full(systems)} "
         f"{table.note}"
     )
     shown = Table("consistency", title, note, data, table.headings, table.formats)
     each = data[["system", *_OVER]].drop_duplicates()
-    fits = ranges.fits(each.groupby("system").size().max())
+    fits = forest.fits(each.groupby("system").size().max())
     return Figure("consistency", title, note, shown, lambda: _draw(data, systems), fits=fits)
 
 
 def _draw(data: pd.DataFrame, systems: Mapping[Any, str]) -> Canvas:
     keys = data[["system", *_OVER]].drop_duplicates().itertuples(index=False)
-    rows = ranges.Rows.of(systems, ((system, (over, by), _named(over, by)) for system, over, by in keys))
+    rows = forest.Rows.of(systems, ((system, (over, by), _named(over, by)) for system, over, by in keys))
     drawn, (left, right) = rows.canvas((3, 2))
     for row in data.to_dict("records"):
         place = rows.places[row["system"], (row["over"], row["experiment"])]
         # The drop is above the change, so that both are seen.
         place -= 0.16 if row["measure"] == DROP else 0.0
         axes = right if row["measure"] == BANDS else left
-        ranges.draw(axes, row, place, _LOOKS.get(row["measure"], _LOOKS[CHANGE]))
+        forest.draw(axes, row, place, _LOOKS.get(row["measure"], _LOOKS[CHANGE]))
     left.axvline(0, color=style.FAINT, linewidth=0.6, zorder=0)
     left.set_xlabel("points of M_all")
     right.set_xlim(left=0)

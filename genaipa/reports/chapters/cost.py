@@ -13,8 +13,7 @@ from genaipa.reports.averages import BOTH, INTERVALS
 from genaipa.reports.chapters import outcomes
 from genaipa.reports.chapters.chapter import Chapter, drawn, present
 from genaipa.reports.figures import style
-from genaipa.reports.figures.figure import Figure
-from genaipa.reports.figures.scope import ALONE, Scope
+from genaipa.reports.figures.figure import ALONE, Figure, Scope
 from genaipa.reports.table import Table, table
 
 if TYPE_CHECKING:

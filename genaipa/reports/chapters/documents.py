@@ -16,8 +16,7 @@ from genaipa.reports.crossed import crossed
 from genaipa.reports.differences import matrix
 from genaipa.reports.differences.significance import holm
 from genaipa.reports.figures import style
-from genaipa.reports.figures.figure import Figure
-from genaipa.reports.figures.scope import ALONE, Scope
+from genaipa.reports.figures.figure import ALONE, Figure, Scope
 from genaipa.reports.table import Table, table
 from genaipa.scoring.rubric import Bounds
 

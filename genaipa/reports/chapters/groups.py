@@ -15,7 +15,7 @@ from genaipa.reports.table import Table, table
 from genaipa.words import number
 
 if TYPE_CHECKING:
-    from genaipa.reports.figures.scope import Scope
+    from genaipa.reports.figures.figure import Scope
     from genaipa.reports.gather import Gathered
     from genaipa.runs.groups import Groups
 

@@ -6,15 +6,14 @@ from typing import TYPE_CHECKING
 
 from genaipa.reports.chapters.chapter import Chapter, drawn, present
 from genaipa.reports.figures import judged
-from genaipa.reports.figures.alone import alone_figures
+from genaipa.reports.figures.judged import alone_figures
 from genaipa.reports.judged import quality
 from genaipa.reports.judged.beside import beside
-from genaipa.reports.judged.findings import findings
-from genaipa.reports.judged.quality import alternative, leniency
+from genaipa.reports.judged.quality import alternative, findings, leniency
 from genaipa.reports.judged.verdicts import LEAST, Verdicts
 
 if TYPE_CHECKING:
-    from genaipa.reports.figures.scope import Scope
+    from genaipa.reports.figures.figure import Scope
     from genaipa.reports.gather import Gathered
     from genaipa.reports.table import Table
 

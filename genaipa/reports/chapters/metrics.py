@@ -15,9 +15,8 @@ from genaipa.reports.averages import BOTH, INTERVALS, LIKE_THESE
 from genaipa.reports.chapters.chapter import Chapter, experiments_of, present
 from genaipa.reports.crossed import sampled
 from genaipa.reports.figures import heatmap, style
-from genaipa.reports.figures.figure import Figure
+from genaipa.reports.figures.figure import ALONE, Figure, Scope
 from genaipa.reports.figures.heatmap import Grid
-from genaipa.reports.figures.scope import ALONE, Scope
 from genaipa.reports.table import SCALE, Table, metric_formats, table
 from genaipa.reports.tidy import metrics_of, names_of
 

@@ -15,9 +15,8 @@ import pandas as pd
 from genaipa.reports import aggregate, averages
 from genaipa.reports.chapters.chapter import Chapter, present
 from genaipa.reports.crossed import crossed
-from genaipa.reports.figures import ranges, style
-from genaipa.reports.figures.figure import Figure
-from genaipa.reports.figures.scope import ALONE, Scope
+from genaipa.reports.figures import forest, style
+from genaipa.reports.figures.figure import ALONE, Figure, Scope
 from genaipa.reports.table import SCALE, Table, table
 
 if TYPE_CHECKING:
@@ -149,18 +148,18 @@ def order_figure(asked: Table, placed: Table, scope: Scope = ALONE) -> Figure | 
     title = "Order effects"
     note = (
         f"In points of M_all. {APART}: above 0, questions in a growing conversation are answered better. {SLOPE}: "
-        f"above 0, later questions are answered better. {ranges.READING}"
+        f"above 0, later questions are answered better. {forest.READING}"
         f"{scope.without(data['system'], 'such a contrast')}{style.in_full(systems)} "
         f"{' '.join(one.note for one in (asked, placed) if one)}"
     )
     shown = Table("order", title, note, data, placed.headings, {**placed.formats, "mean": "+.1f"})
-    fits = ranges.fits(data[_BY].drop_duplicates().groupby("system").size().max())
+    fits = forest.fits(data[_BY].drop_duplicates().groupby("system").size().max())
     return Figure("order", title, note, shown, lambda: _draw(data, systems), fits=fits)
 
 
 def _draw(data: pd.DataFrame, systems: Mapping[Any, str]) -> Canvas:
     keys = data[_BY].drop_duplicates().itertuples(index=False)
-    rows = ranges.Rows.of(systems, ((system, by, style.short(by, 18)) for system, by in keys))
+    rows = forest.Rows.of(systems, ((system, by, style.short(by, 18)) for system, by in keys))
     effects = [effect for effect in (APART, SLOPE) if effect in set(data["effect"])]
     drawn, panels = rows.canvas([1] * len(effects))
     for axes, effect in zip(panels, effects, strict=True):
@@ -170,7 +169,7 @@ def _draw(data: pd.DataFrame, systems: Mapping[Any, str]) -> Canvas:
         look = _LOOKS.get(row["conversation"], _BOTH)
         # Of the two kinds of conversation, one is above the other, so that both are seen.
         place = rows.places[row["system"], row["experiment"]] + _BESIDE.get(row["conversation"], 0.0)
-        ranges.draw(panels[effects.index(row["effect"])], row, place, look)
+        forest.draw(panels[effects.index(row["effect"])], row, place, look)
     if SLOPE in effects:
         found = [kind for kind in KINDS if kind in set(data["conversation"])]
         style.legend(drawn, [style.mark(f"{kind} conversation", **_LOOKS[kind]) for kind in found])

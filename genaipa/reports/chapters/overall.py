@@ -12,13 +12,11 @@ from genaipa.reports.chapters import documents, prompting
 from genaipa.reports.chapters.chapter import Chapter, drawn, present
 from genaipa.reports.differences import matrix
 from genaipa.reports.figures import overview
-from genaipa.reports.figures.scope import Scope
-from genaipa.reports.judged.beside import beside, measures_of
+from genaipa.reports.figures.figure import Scope
+from genaipa.reports.judged.beside import beside, forecasts, measures_of
 from genaipa.reports.judged.estimate import estimated, with_estimates
-from genaipa.reports.judged.forecast import forecasts
-from genaipa.reports.lacking import lacking
+from genaipa.reports.part import enough, lacking, left_out, thin, too_few
 from genaipa.reports.table import Table, table
-from genaipa.reports.thin import enough, left_out, thin, too_few
 from genaipa.runs.experiments import EXPERIMENTS, StudyExperiment
 from genaipa.words import number
 

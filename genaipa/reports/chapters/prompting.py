@@ -17,8 +17,7 @@ from genaipa.tasks.prompts import PUBLISHED, SETS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from genaipa.reports.figures.figure import Figure
-    from genaipa.reports.figures.scope import Scope
+    from genaipa.reports.figures.figure import Figure, Scope
     from genaipa.reports.gather import Gathered
 
 _ABOUT = ["system", "experiment", "document", "question", "category", "source"]

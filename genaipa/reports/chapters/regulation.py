@@ -10,8 +10,7 @@ import pandas as pd
 from genaipa.reports import aggregate
 from genaipa.reports.chapters.chapter import Chapter, present, tried
 from genaipa.reports.figures import heatmap, style
-from genaipa.reports.figures.figure import Figure
-from genaipa.reports.figures.scope import ALONE, Scope
+from genaipa.reports.figures.figure import ALONE, Figure, Scope
 from genaipa.reports.table import Table, metric_formats, table
 from genaipa.reports.tidy import metrics_of, names_of
 

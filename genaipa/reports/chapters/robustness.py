@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from genaipa.reports import averages, pairs
+from genaipa.reports import averages
 from genaipa.reports.averages import BOTH
 from genaipa.reports.chapters.chapter import Chapter, present, tried
 from genaipa.reports.figures import style
-from genaipa.reports.figures.figure import Figure
-from genaipa.reports.figures.scope import ALONE, Scope
+from genaipa.reports.figures.figure import ALONE, Figure, Scope
 from genaipa.reports.table import Table, table
 from genaipa.scoring.rubric import Bounds
 
@@ -46,7 +45,7 @@ def drops(frame: pd.DataFrame) -> Table:
     columns = ["system", "questions", "n", "original", "paraphrased", "drop", *BOTH]
     rows = [
         {"system": system, "questions": group, **_drop(some)}
-        for system, those in pairs.pairs(frame, "quality", "robustness").groupby("system", observed=True, sort=True)
+        for system, those in averages.pairs(frame, "quality", "robustness").groupby("system", observed=True, sort=True)
         for group, some in averages.groups_of_questions(those, categories=True)
     ]
     data = pd.DataFrame(rows, columns=columns)
@@ -74,7 +73,7 @@ def _drop(rows: pd.DataFrame) -> dict[str, object]:
 
 def by_question(frame: pd.DataFrame) -> Table:
     """M_all of every original question against its paraphrases."""
-    data = pairs.by_question(pairs.pairs(frame, "quality", "robustness"))
+    data = averages.by_question(averages.pairs(frame, "quality", "robustness"))
     return table(
         "robustness-by-question",
         "Original questions and their paraphrases, by question",

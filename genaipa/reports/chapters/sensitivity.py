@@ -14,7 +14,7 @@ from genaipa.reports.tidy import countable, metrics_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from genaipa.reports.figures.scope import Scope
+    from genaipa.reports.figures.figure import Scope
     from genaipa.reports.gather import Gathered
 
 _EVERY = "all"

@@ -15,7 +15,7 @@ from genaipa.reports.chapters import outcomes
 from genaipa.reports.chapters.chapter import Chapter, present
 from genaipa.reports.crossed import crossed
 from genaipa.reports.differences.significance import holm
-from genaipa.reports.figures.scope import Scope
+from genaipa.reports.figures.figure import Scope
 from genaipa.reports.table import SCALE, Table, table
 from genaipa.scoring.objections import filed
 

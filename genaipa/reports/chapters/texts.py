@@ -10,7 +10,7 @@ import pandas as pd
 from genaipa.questions.annotations import SAID
 from genaipa.reports import averages
 from genaipa.reports.chapters.chapter import Chapter, present
-from genaipa.reports.figures.scope import Scope
+from genaipa.reports.figures.figure import Scope
 from genaipa.reports.table import Table, table
 
 if TYPE_CHECKING:

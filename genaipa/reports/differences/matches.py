@@ -15,7 +15,7 @@ import pandas as pd
 
 from genaipa.reports import aggregate
 from genaipa.reports.crossed import apart, crossed
-from genaipa.reports.differences import words
+from genaipa.reports.differences import significance
 from genaipa.reports.differences.significance import OVERALL, Tested, holm, paired, unpaired
 from genaipa.reports.tidy import metrics_of, names_of
 
@@ -202,13 +202,13 @@ def rows(matched: Mapping[str, Match], groups: Mapping[str, set[str]], *, judged
             compared = tuple(tuple(values.index) for values in (here.ours, here.theirs))
             if all(compared) and compared not in seen:
                 seen.add(compared)
-                family = words.FAMILIES[2 * (group != "all") + (measure != OVERALL)]
+                family = significance.FAMILIES[2 * (group != "all") + (measure != OVERALL)]
                 row = _row(here, _LIMITS[measure == OVERALL], judged=judged)
                 found.append({"measure": measure, "questions": group, "family": family, **row})
     data = pd.DataFrame(found, columns=[*HEADINGS, "why", "warning"])
     for p in ("p", "policies_p"):
         data[f"{p}_holm"] = data.groupby("family")[p].transform(lambda tests: holm(tests.tolist()))
-    data["meaning"] = [words.meaning(row) for row in data.to_dict("records")]
+    data["meaning"] = [significance.meaning(row) for row in data.to_dict("records")]
     return data
 
 

@@ -17,11 +17,10 @@ import pandas as pd
 from genaipa.reports.analysts import other_people
 from genaipa.reports.averages import about_policies, policy_questions
 from genaipa.reports.differences.matches import in_common, matches, rows
-from genaipa.reports.differences.significance import OVERALL, SIGNIFICANT, holm
-from genaipa.reports.differences.words import OTHER_PEOPLE
+from genaipa.reports.differences.significance import OTHER_PEOPLE, OVERALL, SIGNIFICANT, holm
 from genaipa.reports.judged.estimate import estimates
+from genaipa.reports.part import enough
 from genaipa.reports.table import Table, table
-from genaipa.reports.thin import enough
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

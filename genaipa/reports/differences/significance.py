@@ -1,21 +1,31 @@
-"""Whether a difference may be chance: tests of pairs and of independent sets, each with its effect size.
+"""Whether a difference may be chance: tests of pairs and of independent sets, their effect sizes, and the verdict.
 
-What is handed over are questions, which are independent of each other, and not the scores behind them.
+What is handed over are questions, which are independent of each other, and not the scores behind them. The verdict in
+words has what holds beside it, and what is too little.
 """
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from genaipa.reports.crossed import LEVEL
+from genaipa.reports.power import components, detectable
+from genaipa.words import number
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    import pandas as pd
     from numpy.typing import NDArray
 
+    from genaipa.reports.differences.matches import Match
+
     Floats = NDArray[np.float64]
+    Row = Mapping[Any, Any]
+
 
 OVERALL = "M_all*10"
 SIGNIFICANT = 0.05
@@ -112,3 +122,180 @@ def holm(p: Sequence[float]) -> list[float]:
         least = max(least, min(1.0, value * (len(tests) - before)))
         adjusted[place] = least
     return adjusted
+
+
+FEW = 10
+"""Below this many questions, what is found is said to rest on few."""
+OTHER_PEOPLE = "other analysts"
+"""The meaning of a difference between systems that other people scored."""
+PRIMARY = "primary endpoint"
+FAMILIES = (PRIMARY, "single metrics", "M_all by group", "metrics by group")
+"""The families of tests: within each, p-values are adjusted for their number. The first is one test: M_all overall."""
+IN_FAMILIES = (
+    f"Families of tests: {OVERALL} on all questions is the primary endpoint, and its p is not adjusted. By Holm's "
+    "method p is adjusted for the number of tests within each of the others: single metrics on all questions; M_all by "
+    "group of questions; metrics by group. Groups too small to test (pairs: under six questions) have an interval and "
+    "an effect size, and no p."
+)
+"""The families, for the method and every caption."""
+
+
+def meaning(row: Row) -> str:
+    """The meaning of a row, for somebody who does not read p-values: for policies like these, else these documents."""
+    if row["test"] == "none":
+        return "too few questions to test"
+    here = row["p_holm"] < SIGNIFICANT
+    higher = "A higher" if row["difference"] > 0 else "B higher"
+    if here:
+        wider = "" if math.isnan(row["policies_p"]) else " only"
+        said = higher if holds_widely(row) else f"{higher} for these documents{wider}"
+        said += "; not by ranks" if not by_ranks(row) else ""
+    elif row["p"] < SIGNIFICANT or row["policies_p"] < SIGNIFICANT:
+        said = "may be chance, among so many tests"
+    else:
+        said = "may be chance" if row["effect"] or row["difference"] else "no difference"
+    return f"{said}; few questions" if row["n"] < FEW else said
+
+
+def holds_widely(row: Row) -> bool:
+    """Whether a difference holds for policies like these: never where it does not for these documents."""
+    return bool(row["p_holm"] < SIGNIFICANT and row["policies_p_holm"] < SIGNIFICANT)
+
+
+def by_ranks(row: Row) -> bool:
+    """Whether a difference of means is one of ranks, too; also where ranks are not known."""
+    return math.isnan(row["ranks_p"]) or (row["ranks_p"] < SIGNIFICANT and row["effect"] * row["difference"] > 0)
+
+
+def scope(matched: Mapping[str, Match], differing: Sequence[str]) -> Iterator[str]:
+    """Sentences on the systems, documents and questions compared."""
+    if differing:
+        yield f"Only what both have in common is compared: {'; '.join(differing)}."
+    match = matched[OVERALL]
+    if not len(match.pairs):
+        yield (
+            f"The two have no scored cell in common: {len(match.ours)} questions of A are compared with "
+            f"{len(match.theirs)} of B, as independent sets; that the questions and documents are others is part of "
+            "the difference."
+        )
+        return
+    questions, pairs = len(match.pairs), int(match.pairs["pairs"].sum())
+    yield (
+        f"Compared {'is 1 question' if questions == 1 else f'are {questions} questions'}: "
+        f"{number(pairs, 'pair')} in "
+        f"{', '.join(match.experiments)}{'' if match.by_question else ', each about the same document'}."
+    )
+    known = {measure: ", ".join(match.by_question) for measure, match in matched.items() if match.by_question}
+    if known:
+        where = "; ".join(
+            f"{', '.join(measure for measure in known if known[measure] == experiments)} in {experiments}"
+            for experiments in dict.fromkeys(known.values())
+        )
+        yield (
+            "Where one side is known by means over documents only, a pair is a question, and the documents may differ "
+            f"(in no interval for policies like these, unless there is nothing else): {where}."
+        )
+
+
+def found(data: pd.DataFrame, first: str, second: str, refused: str = "") -> Iterator[str]:
+    """The overall difference and the verdict on it, then what holds in each family of secondary tests.
+
+    `refused` says why there is no verdict.
+    """
+    for row in data[data["family"] == PRIMARY].to_dict("records"):
+        sure = [
+            f"{target} {row[low]:+.1f} to {row[high]:+.1f}"
+            for target, low, high in (
+                ("for these documents", "low", "high"),
+                ("for policies like these", "policies_low", "policies_high"),
+            )
+            if not math.isnan(row[low])
+        ]
+        intervals = f" ({LEVEL:.0%} intervals: {', '.join(sure)})" if sure else ""
+        yield (
+            f"{OVERALL}: {first} {row['mean_a']:.1f}, {second} {row['mean_b']:.1f}, "
+            f"difference {row['difference']:+.1f}{intervals}."
+        )
+        yield f"Verdict: none. {refused}" if refused else verdict(row, first, second)
+        if row["warning"]:
+            yield row["warning"]
+    if refused:
+        return
+    for family in FAMILIES[1:]:
+        tested = data[(data["family"] == family) & (data["test"] != "none")]
+        if len(tested):
+            yield f"{family[0].upper()}{family[1:]} ({_tests(len(tested))}): {_holding(tested, first, second)}."
+
+
+def verdict(row: Row, first: str, second: str) -> str:
+    """The conclusion from the primary endpoint for policies like these, and the one from these documents alone."""
+    if row["test"] == "none":
+        return f"Verdict: none, for {row['n']} questions are too few to test."
+    higher = f"{first if row['difference'] > 0 else second} is higher"
+    here = row["p"] < SIGNIFICANT
+    alone = f"{higher if here else 'the difference may be chance'} ({written(row['p'])})"
+    ranks = f" By ranks it may be chance ({written(row['ranks_p'])})." if here and not by_ranks(row) else ""
+    if here and row["effect"] * row["difference"] < 0:
+        ranks = " By ranks the other is higher."
+    if math.isnan(row["policies_p"]):
+        return f"Verdict, of these documents only: {alone}.{ranks} {row['why']}"
+    said = higher if row["policies_p"] < SIGNIFICANT else "the difference may be chance"
+    return (
+        f"Verdict: for policies like these, {said} ({written(row['policies_p'])}). "
+        f"For these documents alone it would be: {alone}.{ranks}"
+    )
+
+
+def power(match: Match) -> Iterator[str]:
+    """The size of a difference that a study like this one would find, by how the differences found here vary."""
+    named = match.apart[match.apart["document"] != ""]
+    pairs = named if len(named) else match.apart
+    table = pairs.pivot_table(index="question", columns="document", values="apart")
+    found = detectable(*table.shape, components(table.to_numpy()))
+    if said := found.in_words(len(table), table.shape[1] if len(named) else 0):
+        yield f"{said}, as the differences found here vary."
+
+
+def _holding(tested: pd.DataFrame, first: str, second: str) -> str:
+    """The tests of a family that hold, and for whom."""
+    here = tested["p_holm"] < SIGNIFICANT
+    general = here & (tested["policies_p_holm"] < SIGNIFICANT)
+    only = here & ~general
+    unknown, up = tested["policies_p"].isna(), tested["difference"] > 0
+    no_word = "for these documents (nothing can be said for policies like these)"
+    said = [
+        f"{words} {_places(rows)}"
+        for words, rows in (
+            (f"{first} is higher in", tested[general & up]),
+            (f"{second} is higher in", tested[general & ~up]),
+            (f"for these documents only, {first} is higher in", tested[only & ~unknown & up]),
+            (f"for these documents only, {second} is higher in", tested[only & ~unknown & ~up]),
+            (f"{no_word}, {first} is higher in", tested[only & unknown & up]),
+            (f"{no_word}, {second} is higher in", tested[only & unknown & ~up]),
+        )
+        if len(rows)
+    ]
+    return "; ".join(said) or "no difference holds"
+
+
+def _places(rows: pd.DataFrame) -> str:
+    """`accuracy, clarity`; of groups `accuracy (faq, user)`."""
+    return ", ".join(
+        str(measure) + ("" if set(some["questions"]) == {"all"} else f" ({', '.join(some['questions'])})")
+        for measure, some in rows.groupby("measure", sort=False)
+    )
+
+
+def _tests(number: int) -> str:
+    return "1 test" if number == 1 else f"{number} tests, adjusted by Holm's method"
+
+
+def small(data: pd.DataFrame) -> Iterator[str]:
+    """A warning where little is known."""
+    few, untested = int((data["n"] < FEW).sum()), int((data["test"] == "none").sum())
+    if few:
+        yield (
+            f"Small n: {few} of {len(data)} comparisons rest on fewer than {FEW} questions"
+            + (", too few for any test" if untested == few else f", {untested} of them on too few for any test")
+            + "; there, only large differences can show."
+        )

@@ -1,25 +1,90 @@
-"""Differences between two systems: a forest plot with intervals, a panel per measure."""
+"""Intervals drawn in rows: averages under the name of their system, and the forest plot of two systems' differences."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from genaipa.reports.differences.significance import OVERALL, SIGNIFICANT
-from genaipa.reports.differences.words import OTHER_PEOPLE, holds_widely
+from genaipa.reports.differences.significance import OTHER_PEOPLE, OVERALL, SIGNIFICANT, holds_widely
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import Figure
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Hashable, Iterable, Mapping, Sequence
 
     import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
     from genaipa.reports.table import Table
+
+
+ROW, HEAD, FOOT = 0.2, 0.24, 0.95
+"""Inches of a row, of a system's name, and of the axes with the legend."""
+READING = (
+    "Thick lines: intervals for these documents; thin lines: for policies like these, where there are enough documents."
+)
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Layout of the rows: (system, key) → its place down the axes, with the name beside it."""
+
+    heads: Mapping[float, str]
+    places: Mapping[tuple[Hashable, Hashable], float]
+    names: Mapping[float, str]
+    end: float
+
+    @classmethod
+    def of(cls, systems: Mapping[Any, str], rows: Iterable[tuple[Hashable, Hashable, str]]) -> Rows:
+        """Lay out rows (system, key, name) under `systems` (name → what is drawn for it)."""
+        heads, places, names, at = {}, {}, {}, 0.0
+        every = list(rows)
+        for system, label in systems.items():
+            heads[at] = label
+            for _, key, name in (row for row in every if row[0] == system):
+                at += 1.0
+                places[system, key] = at
+                names[at] = name
+            at += HEAD / ROW
+        return cls(heads, places, names, at)
+
+    def canvas(self, across: Sequence[float]) -> tuple[Canvas, list[Axes]]:
+        """A canvas with panels of these widths beside each other, the rows named."""
+        drawn = style.canvas(style.WIDTH, ROW * self.end + FOOT)
+        panels = list(drawn.subplots(1, len(across), sharey=True, width_ratios=list(across), squeeze=False)[0])
+        for axes in panels:
+            axes.tick_params(axis="y", length=0)
+        for place, label in self.heads.items():
+            text = panels[0].annotate(
+                label, (0, place), (3, 0), xycoords=("axes fraction", "data"), textcoords="offset points"
+            )
+            # No line of the panel goes through a name.
+            text.set(weight="bold", va="center", bbox={"facecolor": "white", "edgecolor": "none", "pad": 1})
+        panels[0].set_yticks(list(self.names), list(self.names.values()))
+        panels[0].set_ylim(self.end - 0.5, -0.7)
+        return drawn, panels
+
+    def line(self, axes: Axes, **look: Any) -> None:
+        """Draw zero beside each system's rows, and through no name."""
+        for system in dict.fromkeys(system for system, _ in self.places):
+            places = [place for (of, _), place in self.places.items() if of == system]
+            axes.vlines(0, min(places) - 0.5, max(places) + 0.5, **look)
+
+
+def fits(rows: int) -> int:
+    """Number of systems with this many rows that fit a page."""
+    return max(int((style.HEIGHT - FOOT) / (ROW * rows + HEAD)), 1)
+
+
+def draw(axes: Axes, row: Mapping[Any, Any], place: float, look: Mapping[str, Any]) -> None:
+    """Draw a mean with both of its intervals, where it has them."""
+    for ends, width in ((("policies_low", "policies_high"), 0.7), (("low", "high"), 2.0)):
+        axes.plot([row[end] for end in ends], [place] * 2, color=look["color"], linewidth=width, zorder=2)
+    axes.plot([row["mean"]], [place], **look, markersize=4.5, linestyle="none", zorder=3)
+
 
 _LOOKS: dict[str, dict[str, Any]] = {
     "holds for policies like these": {"marker": "o", "color": style.COLOURS[0], "markerfacecolor": style.COLOURS[0]},

@@ -13,7 +13,7 @@ import pandas as pd
 
 from genaipa.reports import averages
 from genaipa.reports.averages import BOTH
-from genaipa.reports.figures import heatmap, ranges, style
+from genaipa.reports.figures import forest, heatmap, style
 from genaipa.reports.figures.figure import Figure
 from genaipa.reports.table import Table, table
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
-    from genaipa.reports.figures.scope import Scope
+    from genaipa.reports.figures.figure import Scope
     from genaipa.scoring.rubric import Bounds
 
 NAME = "overview"
@@ -66,7 +66,7 @@ def figure(found: Table, scope: Scope) -> Figure | None:
     if not found:
         return None
     systems = style.brief(dict.fromkeys(found.data["system"]), 20)
-    note = f"{found.note} {ranges.READING} {style.bands_in_words(scope.bounds)}{style.in_full(systems)}"
+    note = f"{found.note} {forest.READING} {style.bands_in_words(scope.bounds)}{style.in_full(systems)}"
     data = found.data
     return Figure(NAME, found.title, note, found, lambda: _draw(data, systems, scope), caption=found.note)
 
@@ -92,7 +92,7 @@ def _draw_systems(axes: Axes, data: pd.DataFrame, systems: Mapping[Any, str], sc
     style.quality_axis(axes, scope.bounds, room=_ROOM)
     marks = scope.marks(list(systems))
     for place, row in enumerate(data.to_dict("records")):
-        ranges.draw(axes, row, place, marks[row["system"]])
+        forest.draw(axes, row, place, marks[row["system"]])
         axes.text(103, place, f"{row['mean']:.0f}", va="center", weight="bold", fontsize=style.TEXT)
     axes.set_yticks(range(len(systems)), list(systems.values()))
     axes.set_ylim(len(systems) - 0.45, -0.55)
