@@ -10,7 +10,10 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from genaipa.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -276,6 +279,7 @@ class Spans(Kind):
             if targets:
                 fields["start_positions"], fields["end_positions"] = _tokens(at, examples[example].target)
             made.append(Input(fields, example, at))
+        _check_windows(tokenizer, examples, made)
         return made
 
     def reduced(self, logits: Any, labels: Any) -> Any:  # noqa: ARG002 - the Trainer's form
@@ -296,6 +300,20 @@ class Spans(Kind):
                         text = examples[one.example].second[one.at[start][0] : one.at[end][1]]
                         best[one.example] = (score, text.strip())
         return [best.get(number, (0.0, ""))[1] for number in range(len(examples))]
+
+
+def _check_windows(tokenizer: Any, examples: Sequence[Example], inputs: Sequence[Input]) -> None:
+    """A UsageError where the longest text's windows end before it does, as of some versions of the tokenizers."""
+    longest = max(range(len(examples)), key=lambda number: len(examples[number].second), default=None)
+    if longest is None:
+        return
+    tokens = tokenizer(examples[longest].second, add_special_tokens=False, return_offsets_mapping=True)
+    end = max((end for _, end in tokens["offset_mapping"]), default=0)
+    if all(place[1] < end for one in inputs if one.example == longest for place in one.at if place):
+        raise UsageError(
+            f"tokenizers {version('tokenizers')} loses the end of long texts; install another version: "
+            "pip install 'genaipa[encoders]'."
+        )
 
 
 def _cut(tokenizer: Any, question: str, longest: int) -> str:
