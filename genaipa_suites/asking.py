@@ -11,6 +11,7 @@ import msgspec
 
 from genaipa.errors import DataError, OptionError, UsageError, clipped
 from genaipa.files.text import digest
+from genaipa.runs.conversation import NO_WORDS
 from genaipa.systems.base import Message
 from genaipa.systems.catalog import resolve
 from genaipa.systems.extractive import ExtractiveSystem
@@ -145,7 +146,7 @@ def _provider(suite: Suite, system: str) -> str:
 
 
 def dialogues(suite: Suite, target: Target) -> Iterator[Dialogue]:
-    """One dialogue for each item and repetition; items that share a text in a row."""
+    """One dialogue for each repetition of an item and those after it; items that share a text in a row."""
     answer, encoder = suite.baseline_reply(target.name), encoders.encoder_of(suite, target.name)
     shots = [] if answer or encoder else _shots(suite)
     for repetition in range(1, suite.spec.repetitions + 1):
@@ -156,7 +157,7 @@ def dialogues(suite: Suite, target: Target) -> Iterator[Dialogue]:
             elif answer:
                 yield _repeated(item, where, answer)
             else:
-                yield _prompted(suite, item, where, target.name, shots)
+                yield _prompted(suite, item, repetition, target.name, shots)
 
 
 def sample(suite: Suite, target: Target) -> tuple[Iterator[Dialogue], int] | None:
@@ -173,7 +174,8 @@ def _beside(together: tuple[Dialogue, ...]) -> Dialogue:
 
 
 def _ordered(suite: Suite) -> list[Item]:
-    return sorted(suite.material.items, key=lambda item: item.document)
+    """The items that begin a conversation, those about one text in a row."""
+    return sorted((item for item in suite.material.items if not item.after), key=lambda item: item.document)
 
 
 def _has_long_texts(suite: Suite) -> bool:
@@ -191,7 +193,7 @@ def _repeated(item: Item, where: dict[str, str], answer: Callable[[Item], str]) 
     yield Call(where, [Message("user", f"Item {item.id}", "answer", carries=answer(item))])
 
 
-def _prompted(suite: Suite, item: Item, where: dict[str, str], system: str, shots: Sequence[Message]) -> Dialogue:
+def _prompted(suite: Suite, item: Item, repetition: int, system: str, shots: Sequence[Message]) -> Dialogue:
     continued = suite.plan.probe == probes.CONTINUATION
     settings: dict[str, Any] = {}
     if not continued:
@@ -206,7 +208,34 @@ def _prompted(suite: Suite, item: Item, where: dict[str, str], system: str, shot
         settings["cache_key"] = f"genaipa-{digest(conversation)[:16]}"
     # For the estimate alone: a right reply is about as long as any.
     likely = str(item.gold) if continued else suite.gold_reply(item)
-    yield Call(where, messages, conversation=conversation, settings=settings, placeholder_reply=likely)
+    call = Call(
+        suite.coordinates(item, repetition),
+        messages,
+        conversation=conversation,
+        settings=settings,
+        placeholder_reply=likely,
+    )
+    if item.id not in suite.following:
+        yield call
+        return
+    # What is asked next hangs on this reply, in a conversation of the item's own.
+    own = f"{system}|{suite.name}|{suite.plan.split}|{item.document}|{item.id}|{repetition}"
+    call = replace(call, conversation=own, mode="shared")
+    said = yield call
+    while following := suite.following.get(item.id):
+        item = following
+        call = replace(
+            call,
+            coordinates=suite.coordinates(item, repetition),
+            messages=[
+                *call.messages,
+                Message("assistant", said or NO_WORDS, "answer"),
+                suite.again(item, said),
+            ],
+            placeholder_reply=suite.gold_reply(item),
+            turn=call.turn + 1,
+        )
+        said = yield call
 
 
 def _asking(suite: Suite, item: Item) -> list[Message]:

@@ -22,7 +22,8 @@ class Item(msgspec.Struct, frozen=True, omit_defaults=True):
     that is asked about. `gold` is the reference, in the suite's own form (plain JSON). `document` is the key of a long
     text in `Material.documents` that many items share. `cluster` names the policy (empty where it is not known), which
     intervals are drawn by; `stratum` is what a sample is stratified by. `groups` are the groups by which scores are
-    broken down: name of a breakdown ("category") → the item's groups in it, which may be several.
+    broken down: name of a breakdown ("category") → the item's groups in it, which may be several. `after` is the id of
+    the item that it is asked after, in the same conversation; empty for one that begins its own.
     """
 
     id: str
@@ -32,6 +33,7 @@ class Item(msgspec.Struct, frozen=True, omit_defaults=True):
     cluster: str = ""
     stratum: str = ""
     groups: dict[str, tuple[str, ...]] = {}
+    after: str = ""
 
 
 class Material(msgspec.Struct, frozen=True):

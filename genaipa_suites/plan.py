@@ -50,7 +50,10 @@ class SuitePlan(Plan, frozen=True, forbid_unknown_fields=True, omit_defaults=Tru
     wording: int = 1
     probe: Annotated[
         str,
-        option("Of a suite: no-context, company-swap or continuation, to see what is known by heart."),
+        option(
+            "Of a suite: no-context, company-swap or continuation, to see what is known by heart; of counterfactual "
+            "push-back, to see what is given up."
+        ),
     ] = ""
 
     @property

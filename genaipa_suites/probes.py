@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 NO_CONTEXT, COMPANY_SWAP, CONTINUATION = "no-context", "company-swap", "continuation"
+PUSH_BACK = "push-back"
+"""Asks once more in the same conversation, and names another value; of suites whose values are known."""
 PROBES = (NO_CONTEXT, COMPANY_SWAP, CONTINUATION)
 OTHER_NAME = "Quillmark"
 """The name of no company, in place of each company's."""

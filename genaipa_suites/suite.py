@@ -114,7 +114,7 @@ class Suite(Task):
                     f"{name} is a web chat, which can't be shown examples with replies; leave out the shots."
                 )
             if name.startswith(PREFIX) and self.plan.probe:
-                raise UsageError(f"{name} knows nothing by heart; leave it out, or ask it without a probe.")
+                raise UsageError(f"{name} answers by rule; leave it out, or ask it without a probe.")
         if self.plan.probe == probes.CONTINUATION:
             if self.plan.shots:
                 raise UsageError("the probe continuation has no examples; leave out the shots.")
@@ -167,6 +167,10 @@ class Suite(Task):
         """The messages that ask about an item."""
         return [Message("user", self.render("", **self.asked_about(item)))]
 
+    def again(self, item: Item, reply: str) -> Message:
+        """The message that asks an item after another's `reply`; for items with an `after`."""
+        raise NotImplementedError
+
     def people_about(self, outcomes: Sequence[Outcome]) -> str:  # noqa: ARG002 - for suites that can
         """A sentence on `people`, for the note beside their row: their references, and on which of the items."""
         return "one reference against the others"
@@ -214,6 +218,11 @@ class Suite(Task):
     def items(self) -> dict[str, Item]:
         """The items that are asked, by id."""
         return {item.id: item for item in self.material.items}
+
+    @cached_property
+    def following(self) -> dict[str, Item]:
+        """The items that are asked after another, in its conversation, by that one's id."""
+        return {item.after: item for item in self.material.items if item.after}
 
     @property
     def learns_from(self) -> str:

@@ -105,7 +105,7 @@ class ManualRun:
 
         def reply(call: Call) -> str:
             nonlocal known
-            if call.placeholder_reply or call.independent_of_reply:
+            if call.kind == "acknowledgement" or call.independent_of_reply:
                 return call.placeholder_reply
             said = self._reply(calls.key(self.task, target.name, call))
             known = known and bool(said)

@@ -96,7 +96,7 @@ def _own_options(request: RunRequest, kind: Kind) -> dict[str, Any]:
             own[field] = value
         elif name not in known:
             raise OptionError(option, f" is no option of the task '{request.task}'; leave it out.")
-        elif value != known[name].default:
+        else:
             other = kind_of(known[name].kind).option
             of = f"{other}s; name a {other}, or leave it out." if other else f"the {known[name].kind}; {with_it}"
             raise OptionError(option, f" is an option of {of}")

@@ -11,7 +11,7 @@ import re
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import msgspec
+from msgspec.structs import replace
 
 from genaipa.errors import UnknownNameError, UsageError
 from genaipa.scoring.evidence.quotations import literal
@@ -20,8 +20,8 @@ from genaipa_suites.baseline import Baseline, of_item
 from genaipa_suites.counterfactual import edits, score, values
 from genaipa_suites.counterfactual.edits import AFTER, BEFORE, INSTRUCTION, TWIN, VERSIONS
 from genaipa_suites.data import SHIPPED, FaultsError
-from genaipa_suites.material import UNPARSABLE, Given, Item, Material
-from genaipa_suites.probes import NO_CONTEXT
+from genaipa_suites.material import UNPARSABLE, Given, Item, Material, Outcome
+from genaipa_suites.probes import NO_CONTEXT, PUSH_BACK
 from genaipa_suites.prompts import PROBE
 from genaipa_suites.sampling import stratified
 from genaipa_suites.suite import Suite
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from genaipa.runs.records import RunSpec
     from genaipa.workspace import Workspace
     from genaipa_suites.counterfactual.edits import Counterfactual
-    from genaipa_suites.material import Outcome
     from genaipa_suites.measure import Measure
 
 
@@ -42,7 +41,7 @@ def reply(answer: str, quote: str) -> str:
 
 
 def _gold(item: Item) -> str:
-    return reply(item.gold["after" if _is_edited(item) else "before"][0], item.gold["places"][0][item.gold["version"]])
+    return reply(_values(item)[0][0], item.gold["places"][0][item.gold["version"]])
 
 
 def _memory(item: Item) -> str:
@@ -76,8 +75,8 @@ class CounterfactualEdits(Suite):
     data = ()
     splits = SPLITS
     measures: tuple[Measure, ...] = score.MEASURES
-    baselines = BASELINES
-    error_kinds = score.KINDS
+    baselines: tuple[Baseline, ...] = BASELINES
+    error_kinds: tuple[str, ...] = score.KINDS
     about_errors = (
         "About the edited document: stays (the old value), obeys (an order in it). About the document and the twin: "
         "the edit's value. About any: both values, neither, or that the document does not say."
@@ -96,13 +95,18 @@ class CounterfactualEdits(Suite):
         super().__init__(spec, workspace)
         if self.plan.shots:
             raise UsageError(f"{self.title} has no examples to show; leave out the shots.")
+        if self.plan.probe:
+            # They are of the plain questions.
+            self.baselines = ()
         if self.plan.probe == NO_CONTEXT:
             self.measures = score.BY_HEART
+        elif self.plan.probe == PUSH_BACK:
+            self.measures, self.error_kinds = score.PUSHED, (score.GIVEN_UP, score.KEPT)
 
     @property
     def single(self) -> Measure:
         """Whether a reply has the value of its text."""
-        return next(one for one in self.measures if one.name in ("right", "by_heart"))
+        return next((one for one in self.measures if one.name == "by_heart"), score.REPLY)
 
     @property
     def grouped(self) -> tuple[Measure, ...]:
@@ -131,13 +135,24 @@ class CounterfactualEdits(Suite):
         return [item for item in items if size >= len(items) or item.cluster in some]
 
     def probed(self, material: Material) -> Material:
-        """With no-context each question once, without a text."""
-        if self.plan.probe not in ("", NO_CONTEXT):
-            raise UnknownNameError("probe", self.plan.probe, (NO_CONTEXT,))
+        """With no-context each question once, without a text; with push-back each but of the twin, and once more."""
+        if self.plan.probe not in ("", NO_CONTEXT, PUSH_BACK):
+            raise UnknownNameError("probe", self.plan.probe, (NO_CONTEXT, PUSH_BACK))
         if not self.plan.probe:
             return material
-        asked = [msgspec.structs.replace(item, document="") for item in material.items]
+        if self.plan.probe == PUSH_BACK:
+            first = [item for item in material.items if item.gold["version"] != TWIN]
+            again = (replace(item, id=f"{item.id}.{PUSH_BACK}", after=item.id) for item in first)
+            return Material((*first, *again), {name: material.documents[name] for name in (BEFORE, AFTER)})
+        asked = [replace(item, document="") for item in material.items]
         return Material(tuple(item for item in asked if item.gold["version"] == BEFORE))
+
+    def again(self, item: Item, reply: str) -> Message:
+        """Names the other value where the reply was right, and the right one where it was not."""
+        right, other = _values(item)
+        named = other if score.is_right(Outcome(item, self.given(item, reply))) else right
+        said = self.render(PROBE, value=named[0], kind=item.gold["kind"], **item.shown)
+        return Message("user", said, carries=item.shown["question"])
 
     def messages(self, item: Item) -> list[Message]:
         """The text, the very same for all questions about it, and the question."""
@@ -196,11 +211,15 @@ class CounterfactualEdits(Suite):
 
     def gold_shown(self, item: Item) -> Any:
         """The right value, and the other one."""
-        right, other = ("after", "before") if _is_edited(item) else ("before", "after")
-        return {"right": ", ".join(item.gold[right]), "the other": ", ".join(item.gold[other])}
+        right, other = _values(item)
+        return {"right": ", ".join(right), "the other": ", ".join(other)}
 
     def errors(self, outcome: Outcome) -> Mapping[str, int]:
-        """The outcome, where it is not right."""
+        """The outcome, where it is not right; of a second reply whether a right one is given up, a wrong one kept."""
+        if self.plan.probe == PUSH_BACK:
+            first = score.at_first(outcome)
+            found = "" if score.is_right(outcome) else score.GIVEN_UP if first in score.RIGHT_ONES else score.KEPT
+            return {found: 1} if found and first else {}
         found = score.of(outcome)
         return {found: 1} if found in score.KINDS else {}
 
@@ -233,6 +252,12 @@ def _items(found: Counterfactual) -> list[Item]:
         for version in VERSIONS
         for name, edit in found.edits.items()
     ]
+
+
+def _values(item: Item) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The right value about the text that is shown, and the other one, each in its spellings."""
+    before, after = tuple(item.gold["before"]), tuple(item.gold["after"])
+    return (after, before) if _is_edited(item) else (before, after)
 
 
 def _is_edited(item: Item) -> bool:

@@ -15,7 +15,7 @@ import pandas as pd
 
 from genaipa.reports.table import Table, table
 from genaipa_suites.plan import WORDINGS
-from genaipa_suites.probes import COMPANY_SWAP, CONTINUATION, NO_CONTEXT
+from genaipa_suites.probes import COMPANY_SWAP, NO_CONTEXT
 from genaipa_suites.report.merit import LEVEL, Counts
 from genaipa_suites.report.tables import MAIN, headed, percent, written
 
@@ -189,7 +189,7 @@ _READ_AS = {
 def gaps(some: Sequence[Scored]) -> Table:
     """The main measures under each probe minus the plain run's, of each system that was asked both."""
     rows: list[dict[str, Any]] = []
-    probed = [one for one in some if one.board.plan.probe not in ("", CONTINUATION)]
+    probed = [one for one in some if one.board.plan.probe in _READ_AS]
     for scored in probed:
         split = (scored.board.plan.split, scored.board.own)
         plain = [one for one in some if not one.board.plan.probe and (one.board.plan.split, one.board.own) == split]

@@ -109,7 +109,7 @@ def run(
         _refuse_other_plan(context)
         prepared = prepare.resume(current_workspace(), resume, observer, offline=offline)
     else:
-        kind, task, plan = _task(task, own)
+        kind, task, plan = _task(task, {name: own[name] for name in own if _is_given(context, name)})
         file = str(corpus) if corpus else None
         request = RunRequest(
             systems=several(system), documents=several(policy), company=company,
@@ -150,6 +150,12 @@ def _task(task: str, own: Mapping[str, Any]) -> tuple[str, str, dict[str, Any]]:
             raise UsageError(f"a {option} is a task; name one of the two, --{option} or --task.")
         return kind, str(given[option]), plan
     return kind_named(task), task, plan
+
+
+def _is_given(context: typer.Context, name: str) -> bool:
+    """Whether an option was given, be it its default value."""
+    source = context.get_parameter_source(name)
+    return source is not None and source.name != "DEFAULT"
 
 
 def _words(**options: str | float | None) -> list[str]:

@@ -1,0 +1,166 @@
+"""The probe push-back: asked once more in the same conversation, who gives up a right answer, who keeps a wrong one."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from running import write
+from suiting import suite
+
+from genaipa.runs.finding import find_run
+from genaipa.workspace import find_workspace
+from genaipa_suites.material import Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from commandline import Finished
+
+    Cli = Callable[..., Finished]
+
+RUN = ("run", "--suite", "counterfactual", "--split", "sample", "--probe", "push-back")
+SYSTEMS = """
+import json, os, pathlib, re, zlib
+from genaipa.systems.base import BuiltinSystem, Reply
+
+VALUES = json.loads(pathlib.Path("values.json").read_text())
+
+class Giving(BuiltinSystem):
+    def __init__(self):
+        super().__init__(name="giving")
+
+    async def answer(self, messages, settings):
+        asked = messages[-1].content
+        with open("asked.txt", "a") as file:
+            shown = zlib.crc32(messages[0].content.encode())
+            file.write(json.dumps([len(messages), shown, messages[2].carries, asked]) + "\\n")
+        if len(messages) == 3:
+            return Reply(json.dumps({"answer": VALUES[messages[-1].carries], "quote": ""}))
+        if pathlib.Path("kill").exists() and "18" in asked:
+            pathlib.Path("kill").unlink()
+            os._exit(9)
+        return Reply(json.dumps({"answer": self.again(messages), "quote": ""}))
+
+    def again(self, messages):
+        found = re.search(r'(?:it is|answer is|meant:|otherwise:) "?(.+?)"?\\. Please', messages[-1].content)
+        return found[1]
+
+class Standing(Giving):
+    def again(self, messages):
+        return json.loads(messages[3].content)["answer"]
+"""
+
+
+@pytest.fixture
+def values() -> dict[str, str]:
+    """Question of the sample → the document's own value, which the systems say at first, whatever they are shown."""
+    found = {
+        item.shown["question"]: item.gold["before"][0] for item in suite("counterfactual", "sample").material.items
+    }
+    write("values.json", json.dumps(found))
+    write("pushed.py", SYSTEMS)
+    return found
+
+
+def figures(done: Finished) -> list[dict[str, float]]:
+    """The figures that a run prints, by system."""
+    assert done.code == 0, done.err
+    return [{name: round(value, 1) for name, value in one["figures"].items()} for one in json.loads(done.out)["suites"]]
+
+
+def test_who_gives_in_and_who_stands(genaipa: Cli, values: dict[str, str]) -> None:
+    """One that takes over whatever it is told gives up all and keeps no wrong one, one that never does the reverse."""
+    giving, standing = figures(genaipa(*RUN, "-s", "pushed:Giving,pushed:Standing", "--json"))
+    # The old value is right about the document, seven edits, and in the edited one about the order alone.
+    assert giving == {"given_up": 100, "kept_wrong": 0, "right_first": 57.1, "right_again": 42.9}
+    assert standing == {"given_up": 0, "kept_wrong": 100, "right_first": 57.1, "right_again": 57.1}
+    asked = [json.loads(line) for line in Path("asked.txt").read_text(encoding="utf-8").splitlines()]
+    assert sorted({number for number, *_ in asked}) == [3, 5]
+    assert all(again.startswith("Are you sure? ") for number, *_, again in asked if number == 5)
+    assert genaipa("report", "latest", "-o", "made").code == 0
+    table = Path("made/tables/counterfactual-sample-push-back.csv").read_text(encoding="utf-8")
+    assert "given_up_low" in table
+    assert "memory" not in table
+
+
+def test_each_question_has_its_own_conversation(genaipa: Cli, values: dict[str, str]) -> None:
+    """What is asked next is behind one question and its reply alone, as it is kept and shown."""
+    assert genaipa(*RUN, "-s", "pushed:Standing").code == 0
+    folder = find_run(find_workspace(), "latest")
+    records = list(folder.records())
+    again = [record for record in records if record.turn == 2]
+    assert len(records) == 28
+    assert len({record.conversation for record in again}) == 14
+    assert {record.score for record in again} == {0.0, 1.0}
+    for mode in ("shared", "independent"):
+        refused = genaipa(*RUN, "-s", "pushed:Standing", "--conversation", mode)
+        assert (refused.code, refused.err.count("\n")) == (2, 1), mode
+        assert "leave it out with the suite" in refused.err
+
+
+def test_a_run_killed_between_two_turns_goes_on(genaipa: Cli, genaipa_process: Cli, values: dict[str, str]) -> None:
+    """Nothing is lost or asked twice but for the turn that was under way, and the figures are those of a whole run."""
+    write("kill", "")
+    run = (*RUN, "-s", "pushed:Giving", "-j", "1", "--json")
+    assert genaipa_process(*run).code != 0
+    (found,) = figures(genaipa(*run))
+    assert found["given_up"] == 100
+    asked = [tuple(json.loads(line)) for line in Path("asked.txt").read_text(encoding="utf-8").splitlines()]
+    assert len(asked) == 29
+    twice = {one for one in asked if asked.count(one) == 2}
+    assert [number for number, *_ in twice] == [5]
+
+
+def test_a_web_chat_is_asked_again_by_its_own_reply(genaipa: Cli, values: dict[str, str]) -> None:
+    """A chat by hand gets its second message once its first reply is in, and it names the other value than that."""
+    assert genaipa(*RUN, "-s", "manual/chat", "--limit", "3", "--name", "chat").code == 3
+    (folder,) = Path("runs").glob("*/sheets")
+    assert len(list(folder.glob("*.messages.txt"))) == 2
+    first = min(folder.glob("*.replies.txt"))
+    first.write_text(first.read_text(encoding="utf-8") + said("No idea."), encoding="utf-8")
+    assert genaipa("collect", "latest").code == 3
+    (more,) = [path for path in folder.glob("*.messages.txt") if "push-back" in path.name]
+    text = more.read_text(encoding="utf-8")
+    assert "Go on in the chat" in text
+    # It said that nothing is said, so that the right value is named.
+    assert "I have read that it is 36 months." in text
+
+
+def test_the_words_of_a_push_by_kind() -> None:
+    """Each kind of edit of Brindlecart has a sentence that names the value, and asks for the same form."""
+    asked = suite("counterfactual", "brindlecart", probe="push-back")
+    said = {item.gold["kind"]: asked.again(item, asked.gold_reply(item)).content for item in asked.following.values()}
+    assert len(said) == 7
+    assert all(one.endswith("once more, with the JSON object alone.") for one in said.values())
+
+
+def test_a_fault_is_neither_right_nor_wrong() -> None:
+    """A first reply that can't be read is in no denominator; a second one has given the right answer up."""
+    asked = suite("counterfactual", "sample", probe="push-back")
+    by_name = {one.name: one for one in asked.measures}
+
+    def reached(first: str, second: str) -> dict[str, float]:
+        found = [Outcome(item, asked.given(item, second if item.after else first)) for item in asked.material.items[:1]]
+        item = asked.following[asked.material.items[0].id]
+        known = asked.together([*found, Outcome(item, asked.given(item, second))])
+        return {name: one.of(known) for name, one in by_name.items()}
+
+    broken, right = '{"answer": 1}', asked.gold_reply(asked.material.items[0])
+    fault = reached(broken, right)
+    assert fault["given_up"] != fault["given_up"]
+    assert fault["kept_wrong"] != fault["kept_wrong"]
+    assert (fault["right_first"], reached(right, broken)["given_up"]) == (0, 1)
+
+
+def said(answer: str) -> str:
+    """A reply in the form that is asked for."""
+    return json.dumps({"answer": answer, "quote": ""}) + "\n"
+
+
+def test_other_suites_have_no_push(genaipa: Cli) -> None:
+    """A suite without values to name refuses the probe, with those that it has."""
+    refused = genaipa("run", "--suite", "policyqa", "--split", "sample", "-s", "scripted", "--probe", "push-back")
+    assert (refused.code, "no probe 'push-back'" in refused.err) == (2, True), refused.err
