@@ -303,7 +303,9 @@ class Engine:
     def _cut(self, asked: _Asked, record: Record, messages: Sequence[Message], attempt: Attempt) -> bool:
         """Whether the server cut the prompt; said once."""
         usage, target = attempt.reply.usage, asked.ready.target
-        cut = usage is not None and is_cut(messages, target.counter(record.document).rate, usage.input)
+        # Who retrieves sends what it retrieved, not the document.
+        whole = usage is not None and not attempt.reply.passages
+        cut = usage is not None and whole and is_cut(messages, target.counter(record.document).rate, usage.input)
         if cut and not asked.cut:
             asked.cut = True
             self.observer.said(
@@ -366,7 +368,7 @@ class Engine:
             return 0.0
         if key in self.budget.left:
             return self.budget.left.pop(key)
-        estimate = tariff.cost(at_most(messages, settings))
+        estimate = tariff.cost(at_most(asked.ready.resolved.sends(messages), settings))
         if not estimate:
             return 0.0
         try:

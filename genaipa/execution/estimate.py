@@ -85,7 +85,7 @@ def estimate(task: Task, ready: Ready) -> list[Estimate]:
     """The rows of one system over a task."""
     rows: dict[str, Estimate] = {}
     times, batched = task.guarded_sample(ready.target)[1], ready.resolved.batch_tariff
-    for call, tokens_in, tokens_out, repeated in measure(task, ready.target):
+    for call, tokens_in, tokens_out, repeated in measure(task, ready):
         name = call.coordinates.get("initialization", task.name)
         row = rows.setdefault(name, Estimate(ready.resolved.asked, name))
         cached = repeated if repeated >= SMALLEST_CACHED else 0
@@ -103,9 +103,10 @@ def _more(sum_: float | None, tariff: Tariff | None, usage: Usage, times: int) -
     return None if sum_ is None or tariff is None else sum_ + times * tariff.cost(usage)
 
 
-def measure(task: Task, target: Target) -> Iterator[Measured]:
+def measure(task: Task, ready: Ready) -> Iterator[Measured]:
     """The calls of the task's sample of its questions."""
     counted: dict[tuple[str, str], int] = {}
+    target = ready.target
 
     def tokens(messages: Sequence[Message], document: str) -> int:
         total = 0
@@ -124,19 +125,19 @@ def measure(task: Task, target: Target) -> Iterator[Measured]:
             dialogue, lambda call: call.placeholder_reply or f"\ue000{_reply_tokens(task, call, target)}\ue001"
         ):
             document = call.coordinates.get("document", "")
-            shared = 0
-            for one, other in zip(before, call.messages, strict=False):
+            shared, sent = 0, ready.resolved.sends(call.messages)
+            for one, other in zip(before, sent, strict=False):
                 if one is not other:
                     break
                 shared += 1
-            repeated = tokens(call.messages[:shared], document)
-            rest = tokens(call.messages[shared:], document)
+            repeated = tokens(sent[:shared], document)
+            rest = tokens(sent[shared:], document)
             if schema := call.settings.get("json_schema"):
                 # Providers put it before the messages.
                 form = tokens([Message("user", json.dumps(schema))], document)
                 repeated, rest = (repeated + form, rest) if repeated else (0, rest + form)
             yield Measured(call, repeated + rest, _reply_tokens(task, call, target), repeated)
-            before = call.messages
+            before = sent
 
 
 def is_cut(messages: Sequence[Message], rate: float, counted: int) -> bool:

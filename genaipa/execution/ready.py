@@ -43,7 +43,9 @@ class Ready:
     @property
     def guesses(self) -> bool:
         """Whether tokens are estimated for a system that will count them when it is asked."""
-        wanted = self.system is not None and not isinstance(self.system, BuiltinSystem)
+        record = self.resolved.record
+        builtin = isinstance(self.system, BuiltinSystem) or bool(record and record.builtin)
+        wanted = self.system is not None and not builtin
         return wanted and any(counter.guess for counter in self.target.counters.values())
 
 
@@ -184,7 +186,7 @@ def check_fit(ready: Ready, task: Task) -> None:
         return
     longest: dict[str, Measured] = {}
     least: dict[str, int] = {}
-    for measured in measure(task, ready.target):
+    for measured in measure(task, ready):
         call, need = measured.call, measured.input + (task.spec.max_tokens or REPLY_TOKENS)
         if call.kind == "acknowledgement" or not any(message.purpose == "part" for message in call.messages):
             continue

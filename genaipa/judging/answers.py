@@ -8,13 +8,13 @@ from __future__ import annotations
 import math
 import re
 from functools import cached_property
-from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from genaipa.errors import GenaipaError, UsageError
 from genaipa.judging.material import Judged
 from genaipa.judging.name import akin
 from genaipa.kinds import kind_of
+from genaipa.policies.search import pieces, ranked
 from genaipa.questions.annotations import SAID
 from genaipa.runs.records import DocumentFacts
 from genaipa.runs.selection import select
@@ -22,7 +22,6 @@ from genaipa.scoring.answers import Pool
 from genaipa.scoring.evidence.examine import annotated_targets, examine
 from genaipa.scoring.evidence.section_finder import outline
 from genaipa.systems.costs import CHARACTERS_PER_TOKEN
-from genaipa.systems.extractive import ranked
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -226,17 +225,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from genaipa.policies.document import Document
+    from genaipa.policies.search import Span
     from genaipa.scoring.answers import Case
     from genaipa.scoring.evidence.examine import Evidence
-
-    Span = tuple[int, int]
 
 WHOLE = 12_000
 """Tokens up to which a document is shown whole; more of a longer one is not shown either."""
 NEAREST = 3
 """Passages that are shown because their words are nearest to the question's."""
-_LONGEST = 4_000
-"""Characters of a passage; a longer section is cut between paragraphs."""
 _GAP = "[…]"
 
 
@@ -255,10 +251,7 @@ class Passages:
     @cached_property
     def spans(self) -> tuple[Span, ...]:
         """The passages, in characters of the document's text."""
-        text = self.document.text
-        borders = sorted({0, *(section.start for section in outline(self.document)), len(text)})
-        pieces = (piece for border in pairwise(borders) for piece in _cut(text, *border))
-        return tuple(span for span in pieces if text[slice(*span)].strip())
+        return pieces(self.document.text, (section.start for section in outline(self.document)))
 
     def about_question(self, case: Case) -> tuple[Span, ...]:
         """The three nearest to the question and the annotated answer's passages, for all answers to it."""
@@ -288,27 +281,16 @@ class Passages:
 
 def excerpt(document: Document, spans: Iterable[Span]) -> str:
     """The passages in the document's order, with a mark where something is left out, and the section that goes on."""
-    pieces: list[str] = []
+    shown: list[str] = []
     done = 0
     for start, end in sorted(spans):
         if start > done:
-            pieces.append(_GAP)
+            shown.append(_GAP)
             section = next((one for one in reversed(outline(document)) if one.start < start < one.end), None)
-            pieces += [f"[{section.heading}, continued]"] if section else []
-        pieces.append(document.text[start:end].strip())
+            shown += [f"[{section.heading}, continued]"] if section else []
+        shown.append(document.text[start:end].strip())
         done = end
-    return "\n\n".join([*pieces, *([_GAP] if done < len(document.text) else [])])
-
-
-def _cut(text: str, start: int, end: int) -> Iterable[Span]:
-    """A stretch of the text in pieces that are not too long, cut behind a paragraph, else behind a sentence."""
-    while end - start > _LONGEST:
-        least, most = start + _LONGEST // 2, start + _LONGEST
-        places = (text.rfind(border, least, most) + len(border) for border in ("\n\n", "\n", ". "))
-        cut = next((place for place in places if place > least), most)
-        yield start, cut
-        start = cut
-    yield start, end
+    return "\n\n".join([*shown, *([_GAP] if done < len(document.text) else [])])
 
 
 def _tokens(span: Span) -> int:

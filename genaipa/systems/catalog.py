@@ -2,6 +2,7 @@
 
     NAME                    a short name (catalog.yaml, systems.yaml), or an entry point in the group genaipa.systems
     PROVIDER/MODEL          as the record of each provider says (`genaipa systems` lists the forms)
+    rag/NAME                any of these that is a model, with a system before it
     module:Class            your own, importable from the working folder
 
 Adapters and their SDKs are imported when a system of theirs is used.
@@ -13,7 +14,7 @@ import datetime as dt
 import hashlib
 import importlib.machinery
 import importlib.util
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -34,9 +35,9 @@ if TYPE_CHECKING:
 
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
-    from genaipa.systems.base import System
+    from genaipa.systems.base import Message, System
     from genaipa.systems.provider import Provider
     from genaipa.workspace import Workspace
 
@@ -88,10 +89,14 @@ class Resolved:
     provider: str
     model: str
     entry: Entry
+    reader: Resolved | None = None
+    """The system that this one asks (`rag/…`): all below is the reader's."""
 
     @property
     def identity(self) -> str:
         """Full name, with the SHA-256 of the file behind it, if any."""
+        if self.reader is not None:
+            return self.name.removesuffix(self.reader.name) + self.reader.identity
         path = _source_file(self.provider, self.name)
         if path is None or not path.is_file():
             return self.name
@@ -110,7 +115,8 @@ class Resolved:
     @property
     def takes_batches(self) -> bool:
         """Whether it can be asked by batches."""
-        return self.provider in adapters() and bool(getattr(adapter(self.provider), "takes_batches", False))
+        takes = self.provider in adapters() and getattr(adapter(self.provider), "takes_batches", False)
+        return bool(takes) and self.reader is None
 
     @property
     def batch_tariff(self) -> Tariff | None:
@@ -134,8 +140,15 @@ class Resolved:
             return self.entry.context
         return known_context(self.provider, self.model) if self.record and self.record.hosted else None
 
+    def sends(self, messages: Sequence[Message]) -> Sequence[Message]:
+        """The messages as a model is sent them, by which tokens are counted: less where passages are retrieved."""
+        return messages if self.reader is None else _wrapper(self.name).retrieve(messages)[0]
+
     def make(self, replicas: int | None = None) -> System:
         """Make the system, with this number of servers if it starts any; a UsageError if the user's own class fails."""
+        if self.reader is not None:
+            before: System = _wrapper(self.name)(name=self.name, reader=self.reader.make(replicas))
+            return before
         if ":" in self.provider:
             return _own(self.provider)
         record = self.record
@@ -231,7 +244,26 @@ def resolve(name: str, workspace: Workspace) -> Resolved:
     model = full.removeprefix(record.family(full))
     if not model or model == full:
         raise UsageError(f"'{name}' names no model; the form is {record.form}.")
-    return Resolved(name, full, record.name, model, entry)
+    found = Resolved(name, full, record.name, model, entry)
+    return _wrapped(found, workspace) if record.wraps else found
+
+
+def _wrapped(system: Resolved, workspace: Workspace) -> Resolved:
+    """A system that asks another one: it has that one's facts, but for what an entry of its own says."""
+    reader = resolve(system.model, workspace)
+    record = reader.record
+    if reader.reader or reader.manual or (record and (record.only or record.words == "recording")):
+        raise UsageError(f"'{system.asked}': {reader.name} does not answer by what it is sent; name a model instead.")
+    plain = Entry(system=system.name)
+    own = {name: value for name, value in msgspec.structs.asdict(system.entry).items() if value != getattr(plain, name)}
+    reader = replace(reader, entry=msgspec.structs.replace(reader.entry, **own))
+    return replace(reader, asked=system.asked, name=f"{system.provider}/{reader.name}", reader=reader)
+
+
+def _wrapper(name: str) -> Any:
+    record = find_provider(name)
+    assert record is not None, "it was resolved by its record"
+    return adapter(record.name)
 
 
 def _is_builtin(name: str) -> bool:
@@ -257,6 +289,8 @@ def _own(target: str) -> System:
 
 def lacking(resolved: Resolved) -> list[str]:
     """Steps needed before a system can be asked."""
+    if resolved.reader is not None:
+        return lacking(resolved.reader)
     if resolved.record is None:
         module = resolved.provider.partition(":")[0]
         return [] if importable(module) else [f"put the module '{module}' here or install it"]

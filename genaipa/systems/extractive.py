@@ -8,7 +8,6 @@ alone it knows nothing. It is the floor to compare other systems with: whoever r
 
 from __future__ import annotations
 
-import logging
 import math
 import re
 from bisect import bisect_right
@@ -18,6 +17,7 @@ from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from genaipa.policies.search import WORD, index_words, words_of
 from genaipa.policies.sections import find_sections
 from genaipa.systems.base import BuiltinSystem, Passage, Reply
 from genaipa.systems.provider import Provider
@@ -56,31 +56,6 @@ _ABBREVIATION = re.compile(
 )
 _BULLET = re.compile(r"\s*(?:[-*+•–]|\(?(?:\d{1,2}|[a-z]|[ivx]{1,4})[.)])\s+")  # noqa: RUF001 - so is the dash
 _NAME = re.compile(r"\w*[A-Z]\w*")
-_WORD = re.compile(r"[^\W_]{2,}")
-
-# Beside English stop words: what questions about any document are made of, and says nothing about where to look.
-_ASKING = re.compile(
-    r"also|company|could|document|even|ever|kinds?|may|might|must|polic(?:y|ies)|sections?|shall|sorts?|types?|us|use[ds]?"
-    r"|users?|using|well|whether|would"
-)
-# Cut off where four letters are left before it, a plural's "s" where three are.
-_ENDING = re.compile(
-    r"(?<=\w{4})(?:i[sz](?:ations?|ed?|es|ing)|ations?|ements?|iances?|iant|ions?|ings?|it(?:y|ies)|ous(?:ly)?|i?ally|al"
-    r"|ely|(?<!p)ly|ers?|ie[ds]|e[ds]?|y)$"
-    r"|(?<=\w\w[^su])s$"
-)
-# Policies use these for one another all the time: without them "my data" would miss "information about you".
-_SAME = {
-    "inform": "data",
-    "disclos": "shar",
-    "stor": "keep",
-    "storag": "keep",
-    "retain": "keep",
-    "retent": "keep",
-    "kept": "keep",
-    "eras": "delet",
-    "erasur": "delet",
-}
 
 
 class ExtractiveSystem(BuiltinSystem):
@@ -203,7 +178,7 @@ def _blocks(document: str, heading_starts: set[int]) -> list[tuple[int, int, str
         text, bullet = line.group(), _BULLET.match(line.group())
         start, end = line.start(), line.start() + len(text.rstrip())
         heading = text.startswith("#") or (start in heading_starts and not _END.search(text))
-        if heading or not _WORD.search(text):
+        if heading or not WORD.search(text):
             goes_on = False
         elif goes_on and not bullet:
             blocks[-1] = (blocks[-1][0], end, blocks[-1][2])
@@ -223,42 +198,8 @@ def _sentence_bounds(document: str, start: int, end: int) -> Iterable[tuple[int,
     ]
     for before, after in pairwise([start, *ends, end]):
         text = document[before:after]
-        if _WORD.search(text):
+        if WORD.search(text):
             yield before + len(text) - len(text.lstrip()), after
-
-
-def words_of(text: str) -> list[str]:
-    """The content words of a text, lower case, without stop words and endings."""
-    stop_words = _stop_words()
-    return [
-        _stem(word) for word in _WORD.findall(text.lower()) if word not in stop_words and not _ASKING.fullmatch(word)
-    ]
-
-
-@lru_cache(maxsize=1)
-def _stop_words() -> frozenset[str]:
-    from bm25s.stopwords import STOPWORDS_EN_PLUS
-
-    return frozenset(STOPWORDS_EN_PLUS)
-
-
-@lru_cache(maxsize=20_000)
-def _stem(word: str) -> str:
-    """The word without its ending: "encryption", "encrypted" and "encrypts" are one word to the index."""
-    stem = _ENDING.sub("", word)
-    return _SAME.get(stem, stem)
-
-
-def ranked(texts: tuple[str, ...], question: str) -> list[int]:
-    """The places of these texts, that whose words are nearest to the question's (BM25) first."""
-    asked = list(dict.fromkeys(words_of(question)))
-    scores = _by_text(texts).get_scores(asked).tolist() if asked else [0.0] * len(texts)
-    return sorted(range(len(texts)), key=lambda place: -scores[place])
-
-
-@lru_cache(maxsize=4)
-def _by_text(texts: tuple[str, ...]) -> Any:
-    return _bm25([words_of(text) for text in texts])
 
 
 @lru_cache(maxsize=16)
@@ -279,11 +220,11 @@ class SentenceIndex:
 
     @cached_property
     def _by_sentence(self) -> Any:
-        return _bm25(self._found_by)
+        return index_words(self._found_by)
 
     @cached_property
     def _by_passage(self) -> Any:
-        return _bm25([self._passage(position) for position in range(len(self.sentences))])
+        return index_words([self._passage(position) for position in range(len(self.sentences))])
 
     def _passage(self, position: int) -> list[str]:
         """Words of a sentence and of its neighbours in the same section."""
@@ -338,16 +279,3 @@ class SentenceIndex:
 def _is_statement(text: str) -> bool:
     """Whether a sentence can stand alone in a summary: neither a fragment, nor a list's lead-in, nor endless."""
     return text[-1] in ".!" and text[0].isupper() and 8 <= len(text.split()) <= 50  # noqa: PLR2004 - words, by eye
-
-
-def _bm25(texts: list[list[str]]) -> Any:
-    import bm25s
-
-    # It sets its logger to DEBUG, and so would speak through whatever handler an application has.
-    logging.getLogger("bm25s").setLevel(logging.WARNING)
-    numbers: dict[str, int] = {}
-    # Numbered here, in the order of the text: bm25s would number a set, in another order in every process.
-    numbered = [[numbers.setdefault(word, len(numbers)) for word in text] for text in texts]
-    index = bm25s.BM25(backend="numpy")
-    index.index((numbered, numbers), show_progress=False)
-    return index

@@ -31,6 +31,7 @@ ENTRY_POINTS = "genaipa.providers"
 # First part of a system's name → its adapter, imported on use. A vendor with a known protocol is a subclass.
 ADAPTERS: dict[str, str] = {
     "extractive": "genaipa.systems.extractive:ExtractiveSystem",
+    "rag": "genaipa.systems.rag:RagSystem",
     "scripted": "genaipa.systems.scripted:ScriptedSystem",
     "published": "genaipa.systems.published:PublishedSystem",
     "manual": "genaipa.systems.manual:WebChat",
@@ -88,6 +89,8 @@ class Provider:
     hosted: bool = False
     """Run by the vendor: genai-prices may know prices and contexts of its models."""
     free: bool = False
+    wraps: bool = False
+    """Whether its systems ask another one, which is named in the place of a model."""
     meanings: Callable[[], Meanings] | None = None
     """Meanings of its systems, where these depend on the task."""
     only: str = ""
@@ -194,6 +197,8 @@ def run_title(systems: Iterable[str], *subjects: str) -> str:
 def _ends(name: str) -> list[str]:
     """The ends of a model's name, the shortest first; the name alone of any other system."""
     record = find_provider(name)
+    if record is not None and record.wraps:
+        return [record.family(name) + end for end in _ends(name.removeprefix(record.family(name)))]
     if record is None or not record.is_remote:
         return [name]
     parts = name.split("/")

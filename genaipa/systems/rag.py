@@ -1,0 +1,122 @@
+"""Retrieval before reading, as products have it, in a form to copy: BM25 over sections, then any system as the reader.
+
+Before a question `rag/SYSTEM` looks up the sections that come nearest to it, and sends SYSTEM the conversation with
+these in place of the document. Beside SYSTEM alone, which is sent the whole document, it shows what retrieval costs.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from msgspec.structs import replace
+
+from genaipa.errors import PermanentError
+from genaipa.policies.search import pieces, ranked
+from genaipa.policies.sections import find_sections
+from genaipa.systems.base import Passage
+from genaipa.systems.provider import Provider
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from genaipa.systems.base import Message, Readiness, Reply, Settings, System
+
+PASSAGES = 4
+"""Passages that are found for a question."""
+GAP = "\n\n[…]\n\n"
+"""Between two passages, as the reader is shown them."""
+
+
+class RagSystem:
+    """`rag/SYSTEM`: the reader's replies, with the passages that it was shown."""
+
+    provider: ClassVar[Provider] = Provider(
+        name="rag",
+        form="rag/SYSTEM",
+        about=f"any system, shown the {PASSAGES} sections that match a question's words (BM25) for the whole document",
+        wraps=True,
+    )
+
+    def __init__(self, *, name: str, reader: System) -> None:
+        self.name = name
+        self.reader = reader
+
+    @classmethod
+    def search(cls, text: str, question: str) -> list[Passage]:
+        """The passages of a text for a question, the best first; its first ones where no word of the question is in it.
+
+        A retriever of your own is a subclass with another one of these.
+        """
+        passages = _passages(text)
+        order = ranked(tuple(passage.text for passage in passages), question)
+        return [passages[place] for place in order[:PASSAGES]]
+
+    @classmethod
+    def retrieve(cls, messages: Sequence[Message]) -> tuple[Sequence[Message], tuple[Passage, ...]]:
+        """The messages for the reader, and the passages that are in them in place of what carried the document.
+
+        Where nothing did, and where no question is asked (but a summary), they stay as they are. A PermanentError
+        where a message does not carry the document word for word.
+        """
+        question = messages[-1]
+        carrying = [
+            place
+            for place, one in enumerate(messages[:-1])
+            if one.purpose in ("introduction", "part") and one.carries.strip()
+        ]
+        if question.purpose != "question" or not carrying:
+            return messages, ()
+        text = "".join(messages[place].carries for place in carrying)
+        found = tuple(cls.search(text, question.carries or question.content))
+        *left_out, last = carrying
+        # Each part but the last goes, with the acknowledgement behind it.
+        sent = [one for place, one in enumerate(messages) if not {place, place - 1} & {*left_out}]
+        sent[sent.index(messages[last])] = _carry(messages[last], GAP.join(passage.text for passage in found))
+        return sent, found
+
+    async def reply(self, messages: Sequence[Message], settings: Settings) -> Reply:
+        """Ask the reader, about the passages alone."""
+        sent, found = self.retrieve(messages)
+        if not found:
+            return await self.reader.reply(sent, settings)
+        # Every question has a beginning of its own, so that no provider's cache is of use.
+        reply = await self.reader.reply(sent, replace(settings, cache_key=None))
+        return dataclasses.replace(reply, passages=found)
+
+    async def start(self) -> Readiness:
+        """Start the reader."""
+        return await self.reader.start()
+
+    async def count_tokens(self, text: str) -> int | None:
+        """Count as the reader does."""
+        return await self.reader.count_tokens(text)
+
+    async def close(self) -> None:
+        """Close the reader."""
+        await self.reader.close()
+
+    def __getattr__(self, name: str) -> Any:
+        """What else is to be known of it is the reader's, such as whose `words` its replies are."""
+        return getattr(self.reader, name)
+
+
+@lru_cache(maxsize=16)
+def _passages(text: str) -> list[Passage]:
+    sections = find_sections(text)
+    return [
+        Passage(
+            text[start:end].strip(),
+            next((section.label for section in reversed(sections) if section.start <= start), ""),
+        )
+        for start, end in pieces(text, (section.start for section in sections))
+    ]
+
+
+def _carry(message: Message, passages: str) -> Message:
+    before, document, after = message.content.partition(message.carries.strip())
+    if not document:
+        said = "the prompt changes the document's words, so that passages can't take its place; show `text` as it is."
+        raise PermanentError(said, fatal=True)
+    return dataclasses.replace(message, content=before + passages + after, carries=passages, breakpoint=False)
