@@ -180,7 +180,7 @@ def tidy(
     rows = _typed(pd.DataFrame(dict(answers)).reindex(columns=names), order)
     given = pd.DataFrame(dict(scores))
     scored = rows[rows["unit"] != "table"]
-    if len(given):
+    if not given.columns.empty:  # without a row they take those away that `answers` may have had
         scored = _joined(scored, given, order)
     frame = _stacked(scored, rows[rows["unit"] == "table"])[names]
     _derive(frame, rubric, excluded=excluded)

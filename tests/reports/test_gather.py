@@ -11,7 +11,7 @@ from running import answers, carry_out, make_workspace, spec, write
 from stores import GOOD, POOR, opened, score, undo
 
 from genaipa.errors import GenaipaError, UsageError
-from genaipa.reports.gather import gather
+from genaipa.reports.gather import gather, rescored
 from genaipa.reports.notable import notable
 from genaipa.runs import inputs
 from genaipa.runs.audit import AUDIT, Finding, write_audit
@@ -85,6 +85,17 @@ def test_scores_are_joined_to_the_answers_they_are_for():
     ]
     assert len(found.frame) == 4
     assert len(found.events) == 5
+
+
+def test_without_an_event_left_nothing_is_scored():
+    """Answers that are scored anew with no event at all are as those that nobody scored."""
+    folder = make_answers(*REPLIES)
+    found = gathered(events=[score("ada", record.digest) for record in answers(folder)])
+    assert found.frame["counted"].all()
+    again = rescored(found, []).frame
+    assert again["m_all"].isna().all()
+    assert set(again["analyst"]) == {""}
+    assert not again["counted"].any()
 
 
 def test_failures_and_questions_not_asked_are_rows():
