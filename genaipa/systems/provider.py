@@ -156,6 +156,12 @@ def find_provider(system: str) -> Provider | None:
     return found
 
 
+def asked_by(system: str) -> str:
+    """The system that a system with a full name asks in its turn (`rag/…`), or it itself."""
+    record = find_provider(system)
+    return system.removeprefix(record.family(system)) if record is not None and record.wraps else system
+
+
 def providers() -> tuple[Provider, ...]:
     """All providers, in the table's order."""
     return tuple(one.provider for one in adapters().values())
@@ -197,8 +203,8 @@ def run_title(systems: Iterable[str], *subjects: str) -> str:
 def _ends(name: str) -> list[str]:
     """The ends of a model's name, the shortest first; the name alone of any other system."""
     record = find_provider(name)
-    if record is not None and record.wraps:
-        return [record.family(name) + end for end in _ends(name.removeprefix(record.family(name)))]
+    if (asked := asked_by(name)) != name:
+        return [name.removesuffix(asked) + end for end in _ends(asked)]
     if record is None or not record.is_remote:
         return [name]
     parts = name.split("/")

@@ -14,6 +14,7 @@ from genaipa.errors import PermanentError, UsageError
 from genaipa.policies.document import load_document
 from genaipa.systems.base import Message, Passage
 from genaipa.systems.catalog import resolve
+from genaipa.systems.provider import short_names
 from genaipa.systems.rag import GAP, PASSAGES, RagSystem
 from genaipa.workspace import find_workspace
 
@@ -94,6 +95,7 @@ def test_the_facts_are_the_readers(genaipa: Callable[..., Finished]) -> None:
     system, reader = resolve("rag/gpt-4.1", here), resolve("gpt-4.1", here)
     facts = [(one.tariff, one.context, one.entry.retired, one.record) for one in (system, reader)]
     assert facts[0] == facts[1]
+    assert list(short_names(["rag/openai-api/loop/m", "openai-api/loop/m"]).values()) == ["rag/m", "m"]
     assert (system.asked, system.name, system.takes_batches) == ("rag/gpt-4.1", "rag/openai/gpt-4.1", False)
     assert resolve("rag/scripted/bot.yaml", here).identity == f"rag/{resolve('scripted/bot.yaml', here).identity}"
     ours = resolve("ours", here)

@@ -111,13 +111,13 @@ def _used(workspace: Workspace) -> set[str]:
     from genaipa.runs.finding import run_folders
     from genaipa.systems.catalog import own_entries
     from genaipa.systems.endpoint import read_variable
-    from genaipa.systems.provider import find_provider
+    from genaipa.systems.provider import asked_by, find_provider
 
     systems = {entry.system for entry in (own_entries(workspace)[0] or {}).values()}
     for folder in run_folders(workspace):
         with contextlib.suppress(GenaipaError):
             systems |= set(folder.outline().spec.systems)
-    found = {system: find_provider(system) for system in systems}
+    found = {system: find_provider(system) for system in map(asked_by, systems)}
     keys = {name for name, one in _variables(workspace).items() if any(map(read_variable, one.keys))}
     return keys | {part for system, one in found.items() if one for part in (one.name, one.family(system).rstrip("/"))}
 

@@ -12,7 +12,7 @@ from genaipa.cli.terminal.tally import ENDED, clock, fit
 from genaipa.errors import NOT_RECORDED, GenaipaError
 from genaipa.kinds import Closing, kind_of
 from genaipa.plugins import load
-from genaipa.systems.provider import find_provider, short_names
+from genaipa.systems.provider import asked_by, find_provider, short_names
 from genaipa.words import number
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def _side_by_side(outcome: Outcome) -> str:
 def _served_otherwise(folder: RunFolder) -> Iterator[str]:
     """A sentence on each system that was served by another model than it was asked for."""
     for name, facts in folder.outline().systems.items():
-        record, model = find_provider(facts.model), facts.model.rpartition("/")[2]
+        record, model = find_provider(asked_by(facts.model)), facts.model.rpartition("/")[2]
         others = [one for one in facts.served if model not in one.rpartition("/")[2]]
         if record is not None and record.is_remote and others:
             yield f"{short_names([name])[name]} was served by {', '.join(others)}, which is not the model asked for."
