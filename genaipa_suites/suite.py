@@ -84,6 +84,12 @@ class Suite(Task):
     """Whether outcomes bear on one another (`together`), so that a run's are scored all at once."""
     reads_prose: ClassVar[bool] = False
     """Whether a reply that is no JSON is read all the same."""
+    beside: tuple[str, str] | tuple[()] = ()
+    """The names of two measures that a figure has beside each other, and says which systems are highest in the second:
+    that is the one to worry about. Empty for none."""
+    remembered: ClassVar[str] = ""
+    """The name of the measure that is set apart for the clusters that a system knows by heart (without the text it is
+    right about them), and for the others; empty for none."""
     dependent: ClassVar[str] = ""
     """A sentence on items that are not independent, for its published data; empty where clusters are known."""
     baselines: tuple[Baseline, ...] = ()

@@ -83,6 +83,8 @@ class CounterfactualEdits(Suite):
     )
     clusters = "edits"
     is_joint = True
+    beside: tuple[str, str] | tuple[()] = (score.FOLLOWS, score.STAYS)
+    remembered = score.STAYS
     reads_prose = True
     schema: ClassVar[Mapping[str, Any]] = {
         "type": "object",
@@ -97,11 +99,12 @@ class CounterfactualEdits(Suite):
             raise UsageError(f"{self.title} has no examples to show; leave out the shots.")
         if self.plan.probe:
             # They are of the plain questions.
-            self.baselines = ()
+            self.baselines, self.beside = (), ()
         if self.plan.probe == NO_CONTEXT:
             self.measures = score.BY_HEART
         elif self.plan.probe == PUSH_BACK:
             self.measures, self.error_kinds = score.PUSHED, (score.GIVEN_UP, score.KEPT)
+            self.beside = ("kept_wrong", "given_up")
 
     @property
     def single(self) -> Measure:

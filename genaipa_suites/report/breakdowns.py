@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from math import nan
+from math import isnan, nan
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,8 +20,10 @@ from genaipa_suites.report.merit import LEVEL, Counts
 from genaipa_suites.report.tables import MAIN, headed, percent, written
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
+    from genaipa_suites.material import Outcome
+    from genaipa_suites.measure import Measure
     from genaipa_suites.report.scored import Row, Scored
 
 
@@ -191,8 +193,7 @@ def gaps(some: Sequence[Scored]) -> Table:
     rows: list[dict[str, Any]] = []
     probed = [one for one in some if one.board.plan.probe in _READ_AS]
     for scored in probed:
-        split = (scored.board.plan.split, scored.board.own)
-        plain = [one for one in some if not one.board.plan.probe and (one.board.plan.split, one.board.own) == split]
+        plain = _plain(scored, some)
         for row in scored.asked:
             rows += _gap(scored, row, plain)
     there = dict.fromkeys(row["probe"] for row in rows)
@@ -211,8 +212,87 @@ def gaps(some: Sequence[Scored]) -> Table:
     )
 
 
-def _gap(scored: Scored, row: Row, plain: Sequence[Scored]) -> list[dict[str, Any]]:
-    """The rows of a system under a probe, against the plain run that has the most of the same items."""
+def by_heart(some: Sequence[Scored]) -> Table:
+    """The figure that memory may move, for what each system knows by heart, and for all else; empty without both runs.
+
+    Known is a cluster about which at least half of the replies without the text are right.
+    """
+    suite, rows = some[0].board.suite, list[dict[str, Any]]()
+    measure = next((one for scored in some for one in scored.measures if one.name == suite.remembered), None)
+    for scored in some:
+        for row in scored.asked if measure and scored.board.plan.probe == NO_CONTEXT else ():
+            plain = _plainly(row, _plain(scored, some))
+            if plain is not None and plain[1].counts and row.counts and measure:
+                known, others = _known(row.counts.outcomes, scored.board.suite.single)
+                about = {"split": scored.board.plan.split, "system": row.label, "how": row.how}
+                rows.append(about | _of_known(plain[1].counts, measure, known, others))
+    heading = measure.heading if measure else ""
+    said = "".join(_in_words(row, heading, suite.clusters) for row in rows[:1])
+    names = [f"{name}{end}" for name in ("known", "others") for end in ("", "_low", "_high", "_of")]
+    return table(
+        f"{some[0].board.name}-by-heart",
+        f"{suite.title}: {heading}, known by heart or not",
+        f"{said}{heading.capitalize()}, in per cent of the plain run: among the {suite.clusters} that the system is "
+        "right about without the text (--probe no-context, in at least half of its replies), and among the others. "
+        f"`of` is how many of them a figure is of. {some[0].units.population}",
+        pd.DataFrame(rows),
+        ["split", "system", "how", *names],
+        headings={
+            "known": f"{heading}, known",
+            "others": f"{heading}, not known",
+            **dict.fromkeys(("known_of", "others_of"), "of"),
+            **dict.fromkeys(("known_low", "others_low"), f"{LEVEL} % interval"),
+        },
+        formats={name: ".0f" if name.endswith("_of") else ".1f" for name in names},
+    )
+
+
+def _in_words(row: Mapping[str, Any], heading: str, clusters: str) -> str:
+    """A row of that table as a sentence; empty where a side of it is of nothing."""
+    if not row["known_of"] or not row["others_of"]:
+        return ""
+    known, others = (_share(row, name) for name in ("known", "others"))
+    return (
+        f"{row['system']}: {heading} in {known} of the {row['known_of']} {clusters} that it knows by heart, and in "
+        f"{others} of the {row['others_of']} others. "
+    )
+
+
+def _share(row: Mapping[str, Any], name: str) -> str:
+    low, high = (row[f"{name}_{end}"] for end in ("low", "high"))
+    return f"{row[name]:.0f} %" + ("" if isnan(low) else f" ({low:.0f} to {high:.0f})")
+
+
+def _known(outcomes: Iterable[Outcome], measure: Measure) -> tuple[set[str], set[str]]:
+    """The clusters that at least half of these replies are right about, and the others."""
+    right = defaultdict[str, list[float]](list)
+    for outcome in outcomes:
+        right[outcome.item.cluster].append(measure.of([outcome]))
+    known = {cluster for cluster, each in right.items() if 2 * sum(each) >= len(each)}
+    return known, right.keys() - known
+
+
+def _of_known(counts: Counts, measure: Measure, known: Collection[str], others: Collection[str]) -> dict[str, float]:
+    """The figure among the known clusters and among the others, and of how many of these it is."""
+    found: dict[str, float] = {}
+    clusters = np.array([outcome.item.cluster for outcome in counts.outcomes], object)
+    there = counts.of(measure)[:, 1] > 0
+    for name, some in (("known", known), ("others", others)):
+        chosen = np.array([cluster in some for cluster in clusters], bool)
+        ends = percent(counts.merit(measure, chosen), name)
+        del ends[f"{name}_sd"]
+        found |= ends | {f"{name}_of": len({*clusters[chosen & there]})}
+    return found
+
+
+def _plain(scored: Scored, some: Sequence[Scored]) -> list[Scored]:
+    """The boards of the same split without a probe."""
+    split = (scored.board.plan.split, scored.board.own)
+    return [one for one in some if not one.board.plan.probe and (one.board.plan.split, one.board.own) == split]
+
+
+def _plainly(row: Row, plain: Sequence[Scored]) -> tuple[Scored, Row] | None:
+    """The same system, asked alike, on the plain board that has the most of its items; None if none has any."""
     best: tuple[int, Scored, Row] | None = None
     ids = {*row.counts.ids} if row.counts else set()
     for one in plain:
@@ -220,9 +300,15 @@ def _gap(scored: Scored, row: Row, plain: Sequence[Scored]) -> list[dict[str, An
             shared = len(ids & {*other.counts.ids}) if other.counts else 0
             if (other.system, other.how) == (row.system, row.how) and shared > (best[0] if best else 0):
                 best = (shared, one, other)
+    return best[1:] if best else None
+
+
+def _gap(scored: Scored, row: Row, plain: Sequence[Scored]) -> list[dict[str, Any]]:
+    """The rows of a system under a probe, against the plain run that has the most of the same items."""
+    best = _plainly(row, plain)
     if best is None or row.result is None:
         return []
-    _, board, other = best
+    board, other = best
     assert other.counts is not None, "it has items of its own"
     ours = Counts([one for one in row.result.outcomes if one.item.id in board.units.of], board.units)
     found = []

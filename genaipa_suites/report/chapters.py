@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from genaipa.errors import GenaipaError
 from genaipa.reports.chapters.chapter import Chapter, drawn, present
 from genaipa.reports.figures import style
-from genaipa_suites.report import breakdowns, card, crosswalk, drawings, glue, glue_chapter, tables
+from genaipa_suites.report import beside, breakdowns, card, crosswalk, drawings, glue, glue_chapter, tables
 from genaipa_suites.report.results import boards
 from genaipa_suites.report.scored import Scored
 
@@ -82,7 +82,9 @@ def _suite(some: Sequence[Scored], marks: drawings.Marks, *, alone: bool) -> Cha
     """The chapter of one suite: its boards, one after another; its scores are drawn where it is `alone`."""
     suite, name = some[0].board.suite, some[0].board.name
     made: list[Table] = []
-    figures = [drawings.scores(some, f"{name}-scores", f"{suite.title}: scores", marks)] if alone else []
+    figures = [beside.by_system(scored, marks) for scored in some]
+    if alone and not any(figures):
+        figures = [drawings.scores(some, f"{name}-scores", f"{suite.title}: scores", marks)]
     for scored in some:
         made += [tables.main_table(scored), tables.further(scored)]
         made += [tables.definitions(some)] if scored is some[0] else []
@@ -91,7 +93,7 @@ def _suite(some: Sequence[Scored], marks: drawings.Marks, *, alone: bool) -> Cha
         if not scored.board.plan.probe:
             own, more = _breakdowns(scored, marks)
             made, figures = [*made, *own], [*figures, *more]
-    made.append(breakdowns.gaps(some))
+    made += [breakdowns.by_heart(some), breakdowns.gaps(some)]
     return Chapter(
         f"suite-{name}",
         suite.title,
@@ -99,18 +101,20 @@ def _suite(some: Sequence[Scored], marks: drawings.Marks, *, alone: bool) -> Cha
         present(*made),
         drawn(*figures),
         references={f"reference-{name}": escape(suite.citation)} if suite.citation else {},
-        first=tuple(scored.board.stem for scored in some),
+        first=() if any(figures) and suite.beside else tuple(scored.board.stem for scored in some),
         is_key=True,
     )
 
 
 def _breakdowns(scored: Scored, marks: drawings.Marks) -> tuple[list[Table], list[Figure | None]]:
     """The tables and figures of a board by groups, parts and types of errors."""
-    groups = [breakdowns.by_group(scored, grouping) for grouping in breakdowns.groupings(scored)]
+    names = breakdowns.groupings(scored)
+    groups = [breakdowns.by_group(scored, grouping) for grouping in names]
     along = [
         drawings.along(scored, grouping, made, marks)
-        for grouping, made in zip(breakdowns.groupings(scored), groups, strict=True)
         if drawings.ordered(made)
+        else beside.by_group(scored, grouping, made, marks)
+        for grouping, made in zip(names, groups, strict=True)
     ]
     parts = [breakdowns.by_part(scored, breakdown) for breakdown in scored.board.suite.parts]
     errors = breakdowns.errors(scored)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -51,6 +52,23 @@ class Giving(BuiltinSystem):
 class Standing(Giving):
     def again(self, messages):
         return json.loads(messages[3].content)["answer"]
+"""
+KNOWING = """
+import json, pathlib
+from genaipa.systems.base import BuiltinSystem, Reply
+
+VALUES = json.loads(pathlib.Path("values.json").read_text())
+
+class Knowing(BuiltinSystem):
+    def __init__(self):
+        super().__init__(name="knowing")
+
+    async def answer(self, messages, settings):
+        question, text = messages[-1].carries, messages[0].carries
+        before, after, becomes = VALUES.get(question, ("No idea.", "", "-"))
+        known = list(VALUES).index(question) < 10 if question in VALUES else False
+        said = before if known or text and becomes not in text else after if text else "No idea."
+        return Reply(json.dumps({"answer": said or before, "quote": ""}))
 """
 
 
@@ -164,3 +182,31 @@ def test_other_suites_have_no_push(genaipa: Cli) -> None:
     """A suite without values to name refuses the probe, with those that it has."""
     refused = genaipa("run", "--suite", "policyqa", "--split", "sample", "-s", "scripted", "--probe", "push-back")
     assert (refused.code, "no probe 'push-back'" in refused.err) == (2, True), refused.err
+
+
+def test_what_stays_of_what_is_known(genaipa: Cli) -> None:
+    """One that stays where it knows the policy by heart is told apart, in words with both intervals and in pictures."""
+    places = {
+        item.shown["question"]: [item.gold["before"][0], item.gold["after"][0], item.gold["places"][0]["edited"]]
+        for item in suite("counterfactual", "brindlecart").material.items
+        if item.gold["version"] == "edited" and item.gold["kind"] != "instruction"
+    }
+    write("values.json", json.dumps(places))
+    write("known.py", KNOWING)
+    for probe in ((), ("--probe", "no-context")):
+        assert genaipa(*RUN[:4], "brindlecart", "-s", "known:Knowing", *probe).code == 0
+    assert genaipa("report", "-o", "made").code == 0
+    with Path("made/tables/counterfactual-by-heart.csv").open(encoding="utf-8", newline="") as file:
+        (row,) = csv.DictReader(file)
+    assert (float(row["known"]), row["known_of"], float(row["others"]), row["others_of"]) == (100, "10", 0, "26")
+    assert 65 < float(row["known_low"]) < 75
+    assert 10 < float(row["others_high"]) < 15
+    page = Path("made/index.html").read_text(encoding="utf-8")
+    said = "stays in 100 % (72 to 100) of the 10 edits that it knows by heart, and in 0 % (0 to 13) of the 26 others."
+    assert said in page
+    # The pictures come first, each under what it shows.
+    drawn = (
+        page.index("known:Knowing: follows 72 %, stays 28 %"),
+        page.index("known:Knowing stays most in duration (100 %)"),
+    )
+    assert drawn[0] < drawn[1] < page.index(said)
