@@ -27,7 +27,7 @@ from pathlib import Path
 
 from benchmarks.measure import ROOT
 from genaipa.files.stamps import now
-from genaipa.runs.finding import find_run
+from genaipa.runs.selection import find_run
 from genaipa.scoring.answers import Pool
 from genaipa.scoring.events import Event, new_id
 from genaipa.scoring.rubric import shipped_rubric

@@ -18,9 +18,9 @@ from benchmarks.workload import QUESTIONS, SYSTEM, Workload
 from genaipa.execution.prepare import PreparedRun
 from genaipa.execution.run import store_inputs
 from genaipa.files.stamps import now
+from genaipa.runs.part import PartWriter
 from genaipa.runs.records import ConversationRecord, Record, RunSpec, answer_digest
 from genaipa.runs.tally import Tally
-from genaipa.runs.writer import PartWriter
 from genaipa.systems.base import Message, Usage
 from genaipa.tasks.procedure import Procedure, orders, plan
 from genaipa.workspace import find_workspace

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from genaipa.execution.observer import Observer
-    from genaipa.execution.request import RunRequest
+    from genaipa.execution.prepare import RunRequest
     from genaipa.runs.records import RunSpec
     from genaipa.tasks.base import Task
     from genaipa.workspace import Workspace

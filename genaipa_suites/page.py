@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from genaipa.runs.finding import run_folders
+from genaipa.runs.selection import run_folders
 from genaipa.ui.results import sources_of
 from genaipa.ui.widgets import (
     ANY,

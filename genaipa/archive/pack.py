@@ -12,7 +12,7 @@
 Left out are documents whose license does not let them be passed on and what quotes them (introductions, sheets, replies
 that do or may quote), annotated answers and questions of such a license, and the replies of a published study, under
 whatever name its system was asked (`runs.permission`). A model's own words and analysts' notes go along, as do facts
-about the texts left out (`runs.redactions`), so that the tables come out the same.
+about the texts left out (`runs.manifest.Withheld`), so that the tables come out the same.
 
 The same runs, scores and versions give the same bytes.
 """
@@ -47,12 +47,11 @@ from genaipa.reports.report import Report
 from genaipa.reports.results import add_results
 from genaipa.runs import journal
 from genaipa.runs.batches import BATCHES, RESULTS
-from genaipa.runs.corpus import DOCUMENTS
+from genaipa.runs.documents import INTRODUCTIONS, KeptIntroductions
 from genaipa.runs.integrity import damage
-from genaipa.runs.introductions import INTRODUCTIONS, KeptIntroductions
-from genaipa.runs.manifest import ANSWERS, MANIFEST
+from genaipa.runs.manifest import ANSWERS, LEFT_OUT, MANIFEST, WITHHELD, Withheld
 from genaipa.runs.permission import Permission, may_be_passed_on, whose_words
-from genaipa.runs.redactions import LEFT_OUT, WITHHELD, Withheld
+from genaipa.runs.records import DOCUMENTS
 from genaipa.runs.selection import select
 from genaipa.scoring.evidence.abstention import stance
 from genaipa.scoring.people import FILE as DESK

@@ -20,9 +20,9 @@ from genaipa.files.text import digest, read_text
 from genaipa.questions.sets import Wording
 from genaipa.runs import journal
 from genaipa.runs.audit import AUDIT, Finding, write_audit
+from genaipa.runs.documents import stored_introduction
 from genaipa.runs.experiments import EXPERIMENTS, StudyExperiment
 from genaipa.runs.folder import RunFolder
-from genaipa.runs.introductions import stored_introduction
 from genaipa.runs.manifest import ANSWERS, CONVERSATIONS, MANIFEST
 from genaipa.runs.records import (
     FORMAT,

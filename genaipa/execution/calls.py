@@ -1,4 +1,4 @@
-"""From a task's call to the lines that a run keeps of it: its record, and how its conversation began."""
+"""Calls of a task: a preview of all, and a call's lines in a run, its record and how its conversation began."""
 
 from __future__ import annotations
 
@@ -6,10 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 from genaipa.files.stamps import now
 from genaipa.runs.records import ConversationRecord, Record, is_place, key_of
+from genaipa.tasks.base import walk
 
 if TYPE_CHECKING:
-    from genaipa.runs.writer import PartWriter
-    from genaipa.tasks.base import Call, Task
+    from collections.abc import Iterator, Sequence
+
+    from genaipa.runs.part import PartWriter
+    from genaipa.systems.base import Message
+    from genaipa.tasks.base import Call, Target, Task
 
 
 def key(task: Task, system: str, call: Call) -> str:
@@ -72,3 +76,27 @@ async def begin(writer: PartWriter, task: Task, system: str, call: Call) -> None
             order=call.order,
         )
     )
+
+
+SUMMARY_PLACEHOLDER = "[the system's own summary]"
+REPLY_PLACEHOLDER = "[the system's reply]"
+
+
+def conversations(task: Task, target: Target) -> Iterator[tuple[str, Sequence[Message]]]:
+    """(id, messages) of each fresh conversation with a system, up to the last message that it is sent."""
+    for dialogue in task.guarded_dialogues(target):
+        title, messages = "", ()  # type: tuple[str, Sequence[Message]]
+        for call in walk(dialogue, _placeholder):
+            if call.kind == "acknowledgement":
+                continue
+            alone = call.mode == "independent" and call.kind == "answer"
+            name = (key if alone else conversation_id)(task, target.name, call)
+            if title not in ("", name):
+                yield title, messages
+            title, messages = name, call.messages
+        if title:
+            yield title, messages
+
+
+def _placeholder(call: Call) -> str:
+    return call.placeholder_reply or (SUMMARY_PLACEHOLDER if call.kind == "summary" else REPLY_PLACEHOLDER)

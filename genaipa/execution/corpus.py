@@ -13,9 +13,9 @@ from genaipa.kinds import kind_of
 from genaipa.policies.corpus import Corpus, documents_of, examine, file_digest
 from genaipa.policies.document import document_names
 from genaipa.policies.given import GIVEN, in_words, is_source, read_given
-from genaipa.runs.corpus import DOCUMENTS, CorpusFacts
 from genaipa.runs.documents import KeptDocuments, kept_text, text_file
-from genaipa.runs.finding import run_folders
+from genaipa.runs.records import DOCUMENTS, CorpusFacts
+from genaipa.runs.selection import run_folders
 from genaipa.systems.provider import run_title
 from genaipa.words import some
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from genaipa.execution.observer import Observer
-    from genaipa.execution.request import RunRequest
+    from genaipa.execution.prepare import RunRequest
     from genaipa.policies.document import Document
     from genaipa.runs.folder import RunFolder
     from genaipa.runs.records import Manifest

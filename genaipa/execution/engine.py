@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import json
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
@@ -21,23 +22,24 @@ from genaipa.execution import calls
 from genaipa.execution.estimate import is_cut
 from genaipa.execution.limits import Attempt, BreakerOpenError, Budget, at_most, without_surrogates
 from genaipa.execution.observer import Observer
-from genaipa.execution.structured import ask_in_words
 from genaipa.execution.transport import LeftOutError
+from genaipa.runs.part import PartWriter
 from genaipa.runs.records import FailureInfo, answer_digest
-from genaipa.runs.writer import PartWriter
-from genaipa.systems.base import UNSUPPORTED_SCHEMA, Settings
+from genaipa.systems.base import UNSUPPORTED_SCHEMA, Message, Settings
 from genaipa.systems.provider import known_keys, mask
+from genaipa.tasks.json_reply import read_json
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
 
     from genaipa.execution.limits import Breaker, RunLimits
     from genaipa.execution.ready import Ready
     from genaipa.execution.transport import Transport
     from genaipa.runs.folder import RunFolder
     from genaipa.runs.records import Record, Status
-    from genaipa.systems.base import Message, Passage, Usage
+    from genaipa.systems.base import Passage, Usage
     from genaipa.tasks.base import Call, Dialogue, Task
+
 
 _STATUS: dict[str, Status] = {"stop": "answered", "length": "truncated", "refusal": "refused"}
 _FURTHER_TRIES = 2
@@ -394,3 +396,22 @@ def _first(errors: BaseExceptionGroup[GenaipaError]) -> GenaipaError:
         first = first.exceptions[0]
     assert isinstance(first, GenaipaError)
     return first
+
+
+async def ask_in_words(
+    ask: Callable[[Sequence[Message]], Awaitable[Attempt]], messages: Sequence[Message], schema: Mapping[str, Any]
+) -> Attempt:
+    """Ask for JSON of this schema in words, and once more if the reply is none; the second reply is kept as it is."""
+    wanted = f"Reply with nothing but a JSON object that fits this JSON Schema:\n{json.dumps(schema)}"
+    asked = [*messages[:-1], dataclasses.replace(messages[-1], content=f"{messages[-1].content}\n\n{wanted}")]
+    first = await ask(asked)
+    text, problem = read_json(first.reply.text, schema)
+    attempt = first
+    if problem:
+        # What it carries is the question still, for a system that reads no words about form.
+        last = messages[-1]
+        again = Message("user", f"That does not fit: {problem}. {wanted}", carries=last.carries, key=last.key)
+        attempt = (await ask([*asked, Message("assistant", first.reply.text, "answer"), again])).after(first)
+        text = read_json(attempt.reply.text, schema)[0]
+    sent = {**attempt.reply.sent, "json_schema": "in words"}
+    return dataclasses.replace(attempt, reply=dataclasses.replace(attempt.reply, text=text, sent=sent))

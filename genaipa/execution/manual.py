@@ -16,8 +16,8 @@ from msgspec.structs import replace as replace_fields
 from genaipa.errors import DataError, UnknownNameError
 from genaipa.execution import calls
 from genaipa.files.text import read_text
+from genaipa.runs.part import PartWriter
 from genaipa.runs.records import answer_digest
-from genaipa.runs.writer import PartWriter
 from genaipa.tasks.base import walk
 
 if TYPE_CHECKING:

@@ -15,8 +15,7 @@ from genaipa.execution import judging
 from genaipa.execution.limits import RunLimits
 from genaipa.execution.observer import Observer
 from genaipa.execution.places import place_of
-from genaipa.execution.prepare import prepare
-from genaipa.execution.request import RunRequest
+from genaipa.execution.prepare import RunRequest, prepare
 from genaipa.execution.shards import ask
 from genaipa.files.strict_yaml import convert
 from genaipa.judging.plan import JudgeRequest

@@ -1,49 +1,174 @@
-"""Prepare a run: a new one by a request, the unfinished one of the same plan, or one by its name.
+"""Prepare a run: a new one by a request, which makes its spec, the unfinished one of the same plan, or one by its name.
 
-A run has its documents in one folder, or cut into shards: then it is begun as a whole, once, by whoever is first.
+A run has its documents in one folder, or cut into shards: then it is begun as a whole, once, by whoever is first. Its
+manifest notes versions, commit and whether the working tree was changed.
 """
 
 from __future__ import annotations
 
 import hashlib
 import math
+import platform
+import subprocess
 import tempfile
 import weakref
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
+from importlib import metadata
 from itertools import islice
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
 import msgspec
 from msgspec.structs import replace
 
-from genaipa.errors import DataError, RunError, UsageError
+import genaipa
+from genaipa.errors import DataError, OptionError, RunError, UsageError
 from genaipa.execution.corpus import MOST_DOCUMENTS, given, in_shards, kept, open_corpus, taken, tell_of_changes
 from genaipa.execution.observer import Observer
-from genaipa.execution.request import make_spec
 from genaipa.files.locks import held, native_lock
 from genaipa.files.names import folder_words
 from genaipa.files.stamps import now
-from genaipa.kinds import kind_of
-from genaipa.runs import provenance
+from genaipa.kinds import DEFAULT, Kind, kind_of, options, plan_fields
+from genaipa.plugins import load
 from genaipa.runs.documents import KeptDocuments
-from genaipa.runs.finding import find_run, run_folders
-from genaipa.runs.folder import RunFolder
-from genaipa.runs.plans import ShardPlan
+from genaipa.runs.folder import RunFolder, ShardPlan
 from genaipa.runs.records import FORMAT, Digests, Manifest, RunSpec, Shards
+from genaipa.runs.selection import find_run, run_folders
+from genaipa.systems.base import Sampling
 from genaipa.systems.catalog import resolve
-from genaipa.systems.provider import run_title
+from genaipa.systems.provider import providers, run_title
 from genaipa.tasks.catalog import identity, make_task
 from genaipa.tasks.procedure import Procedure
 
 if TYPE_CHECKING:
-    from genaipa.execution.request import RunRequest
     from genaipa.policies.corpus import Corpus
-    from genaipa.runs.corpus import CorpusFacts
+    from genaipa.runs.records import CorpusFacts
     from genaipa.tasks.base import Task
     from genaipa.workspace import Workspace
+
+
+class RunRequest(Sampling, frozen=True, forbid_unknown_fields=True):
+    """A user's request, with fields named like the options of `genaipa run`.
+
+    `kind` and `task` say what is asked; `plan` has the options that are only a kind's own, as they were given, by the
+    fields of its plan. A document may be a file, an
+    address or `-` for standard input; `company` is then its company's name in questions. `corpus` is a file of
+    documents in place of their names; of a sample of `limit_documents` each group of the column `stratify` has its
+    share.
+    Without `new`, an unfinished run of the same plan goes on.
+    `offline` forbids fetching missing data. `shard` is the number of documents in each shard of a run that is kept in
+    several folders.
+    """
+
+    systems: tuple[str, ...]
+    documents: tuple[str, ...] = ()
+    company: str = ""
+    corpus: str | None = None
+    limit_documents: int | None = None
+    stratify: str | None = None
+    kind: str = DEFAULT
+    task: str = DEFAULT
+    plan: dict[str, Any] = msgspec.field(default_factory=dict)
+    repetitions: int = 1
+    seed: int = 0
+    name: str | None = None
+    new: bool = False
+    offline: bool = False
+    shard: int | None = None
+
+
+_OF_DOCUMENTS = {
+    "documents": "policy",
+    "company": "company",
+    "corpus": "documents",
+    "limit_documents": "limit_documents",
+    "stratify": "stratify",
+}
+"""Field of a request that only a kind with documents takes → the option that it is of."""
+_SAMPLED = {"repetitions": "repetitions", "seed": "seed"}
+"""The same for a kind with a plan."""
+
+
+def make_spec(workspace: Workspace, request: RunRequest, observer: Observer) -> RunSpec:
+    """The spec of a request; pulls published documents that are not here."""
+    if not request.systems:
+        raise UsageError("no system is named; `genaipa systems` lists them.")
+    for system in request.systems:
+        resolve(system, workspace)
+    kind = kind_of(request.kind)
+    request = replace(request, plan=_own_options(request, kind))
+    planned: Any = load(kind.planned)(request, workspace, observer) if kind.planned else request.plan
+    return RunSpec(
+        request.systems,
+        request.kind,
+        request.task,
+        planned,
+        request.repetitions,
+        request.seed,
+        **{name: getattr(request, name) for name in Sampling.__struct_fields__},
+    )
+
+
+def _own_options(request: RunRequest, kind: Kind) -> dict[str, Any]:
+    """The options given of a request's kind, by the fields of its plan; an OptionError for one of another kind."""
+    with_it = f"leave it out with the {kind.option or 'task'} '{request.task}'."
+    plain = RunRequest(request.systems)
+    foreign = ({} if kind.documents else _OF_DOCUMENTS) | ({} if kind.plan else _SAMPLED)
+    for named, option in foreign.items():
+        if getattr(request, named) != getattr(plain, named):
+            raise OptionError(option, f" is an option of the {DEFAULT}; {with_it}")
+    known, fields, own = options(), plan_fields(kind), dict[str, Any]()
+    for name, value in request.plan.items():
+        option = known[name].name if name in known else name
+        if field := next((field for field in (name, option) if field in fields), ""):
+            own[field] = value
+        elif name not in known:
+            raise OptionError(option, f" is no option of the task '{request.task}'; leave it out.")
+        else:
+            other = kind_of(known[name].kind).option
+            of = f"{other}s; name a {other}, or leave it out." if other else f"the {known[name].kind}; {with_it}"
+            raise OptionError(option, f" is an option of {of}")
+    return own
+
+
+_PACKAGES = ("langchain-text-splitters", "jinja2", "genai-prices")
+"""Beside the providers' own, those whose version can change a message or a reply."""
+
+
+def versions() -> dict[str, str]:
+    """Name → version of Python, genaipa and the installed packages that matter to a run."""
+    found = {"python": platform.python_version(), "genaipa": genaipa.__version__}
+    for package in (*(package for provider in providers() for package in provider.packages), *_PACKAGES):
+        try:
+            found[package] = metadata.version(package)
+        except metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+def checkout() -> tuple[str | None, bool | None]:
+    """(commit, changed since) of the checkout that genaipa runs from; (None, None) where it is an installed wheel."""
+    root = Path(genaipa.__file__).resolve().parent.parent
+    if not (root / ".git").exists():
+        return None, None
+    try:
+        head = _git(root, "rev-parse", "HEAD")
+        return head.strip() or None, bool(_git(root, "status", "--porcelain").strip())
+    except (OSError, subprocess.SubprocessError):
+        return None, None
+
+
+def _git(root: Path, *arguments: str) -> str:
+    return subprocess.run(  # noqa: S603 - fixed command
+        ["git", "-C", str(root), *arguments],  # noqa: S607 - whichever git the user has
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=10,
+    ).stdout
+
 
 _BEGUN_WITH = ("systems", "documents", "questions", "prompts", "task")
 """Kinds of digests that a run's answers depend on; annotations may change without touching them."""
@@ -147,7 +272,7 @@ class PreparedRun:
 
     def manifest(self) -> Manifest:
         """The manifest of a new run; of one in shards without what there is for each document."""
-        commit, dirty = provenance.commit()
+        commit, dirty = checkout()
         whole = self.cut is None
         return Manifest(
             format=FORMAT,
@@ -160,7 +285,7 @@ class PreparedRun:
             documents=dict(self.task.facts) if whole else {},
             systems={},
             orders=self.task.orders if whole else {},
-            versions=provenance.versions(),
+            versions=versions(),
             commit=commit,
             dirty=dirty,
             planned=0 if self.task.orders else self.task.planned(),

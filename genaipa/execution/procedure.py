@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Container, Iterable
 
     from genaipa.execution.observer import Observer
-    from genaipa.execution.request import RunRequest
+    from genaipa.execution.prepare import RunRequest
     from genaipa.policies.document import DocumentKind
     from genaipa.workspace import Workspace
 

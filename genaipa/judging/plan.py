@@ -21,8 +21,8 @@ from genaipa.judging.name import Judge
 from genaipa.judging.prompts import load_templates, prompt_digest
 from genaipa.judging.task import JudgeInputs, JudgeTask
 from genaipa.runs.filters import EVERYTHING, Filters
-from genaipa.runs.finding import run_folders
 from genaipa.runs.records import RunSpec
+from genaipa.runs.selection import run_folders
 from genaipa.scoring.rubric import load_rubric
 from genaipa.scoring.store import existing_store
 from genaipa.systems.catalog import resolve

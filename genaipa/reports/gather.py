@@ -21,8 +21,8 @@ from genaipa.reports import tidy as tidy_table
 from genaipa.runs.audit import audit_of, excluded_answers
 from genaipa.runs.experiments import experiment_of
 from genaipa.runs.inputs import Inputs
+from genaipa.runs.manifest import withheld
 from genaipa.runs.records import MeasuredHead, conversation_of
-from genaipa.runs.redactions import withheld
 from genaipa.scoring.current import in_effect
 from genaipa.scoring.people import load_people
 from genaipa.scoring.published import published_scores
@@ -37,9 +37,8 @@ if TYPE_CHECKING:
     from genaipa.policies.statistics import Statistics
     from genaipa.reports.results import Results
     from genaipa.runs.audit import Finding
-    from genaipa.runs.groups import Groups
     from genaipa.runs.inputs import Shared
-    from genaipa.runs.selection import Source
+    from genaipa.runs.selection import Groups, Source
     from genaipa.scoring.events import Event
     from genaipa.scoring.store import Store
     from genaipa.workspace import Workspace

@@ -16,10 +16,8 @@ from genaipa.reports.figures.figure import FORMATS, Scope
 from genaipa.reports.gather import gather_scored
 from genaipa.reports.render import as_rows
 from genaipa.reports.results import add_results
-from genaipa.runs.finding import find_run
-from genaipa.runs.groups import groups_of
 from genaipa.runs.run import Runs, chosen
-from genaipa.runs.selection import select
+from genaipa.runs.selection import find_run, groups_of, select
 from genaipa.scoring.rubric import Bounds
 
 if TYPE_CHECKING:

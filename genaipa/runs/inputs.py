@@ -1,4 +1,4 @@
-"""Inputs of a run: its documents, questions, annotated answers, and how its conversations began.
+"""Inputs of a run: its documents, questions, annotated answers, and its conversations as a system had them.
 
 A document that the workspace still holds with the same text is taken from there, with what has been noted about it
 since; else the run's own copies are used. Everything is read when it is first needed, and kept.
@@ -32,14 +32,16 @@ from genaipa.questions.sets import Question, QuestionSet
 from genaipa.runs import journal
 from genaipa.runs.documents import kept_text, text_file
 from genaipa.runs.manifest import MANIFEST
+from genaipa.systems.base import Message, Purpose
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from genaipa.questions.annotations import AnnotatedAnswer
     from genaipa.runs.folder import RunFolder
     from genaipa.runs.part import Part
-    from genaipa.runs.records import Record
+    from genaipa.runs.records import Record, RecordKind
     from genaipa.workspace import Workspace
 
     Shared = dict[tuple[object, ...], Annotations | None]
@@ -271,3 +273,47 @@ def _span(text: str, end: int, said: str) -> tuple[int, int] | None:
             length = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
             return start, start + len(text[start : start + length].rstrip())
     return None
+
+
+NO_WORDS = "(no answer)"
+"""Stands in the history for a reply without text: providers refuse an empty message."""
+
+_PURPOSES: dict[RecordKind, tuple[Purpose, Purpose]] = {
+    "answer": ("question", "answer"),
+    "summary": ("summary-request", "answer"),
+    "acknowledgement": ("introduction", "acknowledgement"),
+}
+"""The roles of the question and the reply of each kind of record."""
+
+
+def conversation(folder: RunFolder, record: Record, offsets: Mapping[str, int]) -> list[Message]:
+    """The messages up to and with this record: introduction, turns before it, its question, the reply if any.
+
+    `offsets` are the byte offsets of the latest record of each key (`folder.seen`): only the texts of this
+    conversation are read.
+    """
+    near = folder.near(record.document)
+    begun = next((c for c in near.conversations() if c.id == record.conversation), None)
+    messages = []
+    # Acknowledgements are asked for while an introduction is made: what came before them are others of theirs.
+    making = record.kind == "acknowledgement"
+    if begun is not None and not making:
+        messages = near.introduction(begun.introduction)
+    if making or (begun is not None and begun.mode == "shared"):
+        for earlier in _before(folder, record, offsets):
+            messages += _turn(earlier, earlier.reply or NO_WORDS)
+    return messages + _turn(record, record.reply)
+
+
+def _before(folder: RunFolder, record: Record, offsets: Mapping[str, int]) -> list[Record]:
+    """The replies of the same kind that the same conversation had before this one, in their order."""
+    start = record.key.removesuffix(record.question) if record.initialization else f"{record.system}|{record.task}|"
+    near = folder.records_at([offset for key, offset in offsets.items() if key.startswith(start)])
+    same = (r for r in near if (r.conversation, r.kind) == (record.conversation, record.kind))
+    return sorted((r for r in same if r.turn < record.turn and r.reply is not None), key=lambda r: r.turn)
+
+
+def _turn(record: Record, reply: str | None) -> list[Message]:
+    asking, replying = _PURPOSES[record.kind]
+    asked = Message("user", record.asked, asking)
+    return [asked] if reply is None else [asked, Message("assistant", reply, replying)]

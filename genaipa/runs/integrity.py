@@ -14,17 +14,16 @@ from msgspec.structs import replace
 from genaipa.errors import GenaipaError
 from genaipa.kinds import kind_of
 from genaipa.runs import journal
-from genaipa.runs.corpus import DOCUMENTS
-from genaipa.runs.documents import KeptDocuments
-from genaipa.runs.introductions import KeptIntroductions
+from genaipa.runs.documents import KeptDocuments, KeptIntroductions
+from genaipa.runs.manifest import LEFT_OUT
 from genaipa.runs.records import (
+    DOCUMENTS,
     ConversationRecord,
     Record,
     answer_digest,
     conversation_of,
     key_of,
 )
-from genaipa.runs.redactions import LEFT_OUT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

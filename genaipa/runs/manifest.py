@@ -1,4 +1,7 @@
-"""The manifest of a folder, and the files beside it: of a run, and of each of its parts."""
+"""The manifest of a folder, and the files beside it: of a run, and of each of its parts.
+
+A packed run has `withheld.json`, too: facts about texts that may not be passed on, and that it therefore lacks.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +14,38 @@ from genaipa.files.atomic import replacing
 from genaipa.files.stamps import now
 from genaipa.files.text import DAMAGE, why
 from genaipa.kinds import kind_of
+from genaipa.policies.statistics import Statistics
 from genaipa.runs.records import FORMAT, Manifest
-from genaipa.runs.redactions import WITHHELD
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from genaipa.runs.folder import RunFolder
+
+
+WITHHELD = "withheld.json"
+LEFT_OUT = "(left out of the pack; see its source)"
+"""Stands in a packed run in place of words that may not be passed on."""
+
+
+class Withheld(msgspec.Struct, frozen=True):
+    """Facts in place of texts: a document's statistics, and the keys of the answers that call it silent or unknown."""
+
+    statistics: dict[str, Statistics] = {}
+    claims_silence: tuple[str, ...] = ()
+    abstains: tuple[str, ...] = ()
+
+
+def withheld(folder: RunFolder) -> Withheld:
+    """The facts about texts that a run folder lacks; empty for one that lacks none."""
+    path = folder.path / WITHHELD
+    if not path.is_file():
+        return Withheld()
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=Withheld)
+    except (OSError, *DAMAGE) as error:
+        raise DataError(path, f"can't be read ({why(error)}); unpack the study again.") from None
+
 
 ANSWERS = "answers.jsonl"
 SEALED = "answers.parquet"

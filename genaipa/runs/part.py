@@ -10,7 +10,7 @@ import contextlib
 import hashlib
 import time
 import uuid
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
@@ -23,19 +23,21 @@ from genaipa.files.stamps import Stamp, stamp
 from genaipa.files.text import DAMAGE, why
 from genaipa.runs import journal
 from genaipa.runs.batches import batches_out
+from genaipa.runs.documents import INTRODUCTIONS, KeptIntroductions, decoded, stored_introduction
 from genaipa.runs.integrity import flaw, lacking
-from genaipa.runs.introductions import INTRODUCTIONS, KeptIntroductions, decoded
+from genaipa.runs.journal import Journal
 from genaipa.runs.manifest import ANSWERS, CONVERSATIONS, MANIFEST, MANIFEST_COPY, SEALED, ManifestFolder
-from genaipa.runs.records import ConversationRecord, Manifest, MeasuredHead, Record, RunStatus, SystemFacts
+from genaipa.runs.records import DOCUMENTS, ConversationRecord, Manifest, MeasuredHead, Record, RunStatus, SystemFacts
 from genaipa.runs.status import status_read
 from genaipa.runs.tally import Count, Tally, counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from genaipa.runs.records import RecordHead
     from genaipa.systems.base import Message
+
 
 T = TypeVar("T", bound="RecordHead | Record")
 
@@ -300,3 +302,54 @@ class Part(ManifestFolder):
         if hashlib.sha256(content).hexdigest() != digest:
             raise DataError(path, "was changed since the conversation began; restore the file.")
         return messages
+
+
+class PartWriter:
+    """The journals of a part that is held by its `writing()`. Use it from one event loop, and close it."""
+
+    def __init__(self, part: Part) -> None:
+        self._part = part
+        self._begun = {one.id: one.introduction for one in part.conversations()}
+        self._introduction = lru_cache(maxsize=64)(part.introduction)
+        self._answers = Journal(part.path / ANSWERS)
+        self._conversations = Journal(part.path / CONVERSATIONS)
+
+    async def close(self) -> None:
+        """Flush and close the files."""
+        await self._answers.close()
+        await self._conversations.close()
+
+    async def append(self, record: Record) -> int:
+        """Keep a record, and return its byte offset; it is on disk by then. A RunBusyError for a shard given away."""
+        self._part.check_held()
+        return await self._answers.append(record)
+
+    async def begin(self, conversation: ConversationRecord) -> None:
+        """Keep how a conversation began, once."""
+        if conversation.id not in self._begun:
+            self._begun[conversation.id] = conversation.introduction
+            await self._conversations.append(conversation)
+
+    def has_begun(self, conversation: str) -> bool:
+        """Whether a conversation has begun in this run."""
+        return conversation in self._begun
+
+    def begun(self, conversation: str) -> list[Message] | None:
+        """The messages with which a conversation began in this run; None if it has not begun yet."""
+        digest = self._begun.get(conversation)
+        return None if digest is None else list(self._introduction(digest))
+
+    def keep_introduction(self, messages: Sequence[Message]) -> str:
+        """Store the messages before the first question; their digest."""
+        content = stored_introduction(messages)
+        digest = hashlib.sha256(content).hexdigest()
+        part, lines = self._part, self._part.introductions
+        if part.holds(DOCUMENTS):
+            try:
+                if digest not in lines:
+                    lines.add(digest, content)
+            except OSError as error:
+                raise NoRoomError.of(lines.path, error) from None
+        elif not part.holds(f"introductions/{digest}.json"):
+            part.write_file(f"introductions/{digest}.json", content)
+        return digest

@@ -6,6 +6,7 @@ Everything here is plain data, and is written to the run folder as JSON under th
 from __future__ import annotations
 
 import hashlib
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
 import msgspec
@@ -14,8 +15,42 @@ from msgspec.structs import force_setattr, replace
 from genaipa.files.html import short_repr
 from genaipa.kinds import DEFAULT, as_plan
 from genaipa.questions.sets import Wording
-from genaipa.runs.corpus import CorpusFacts
 from genaipa.systems.base import Passage, Sampling, Usage, Words
+from genaipa.words import number
+
+DOCUMENTS = "documents.jsonl"
+"""The documents of a run of a corpus, each a line, in place of a file for each text."""
+
+
+class CorpusFacts(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The corpus that a run's documents are of: its file and SHA-256, how many documents and different texts it has.
+
+    `asked` is the number of documents that the run asks about, `stratified` the column of the strata of a sample.
+    """
+
+    file: str
+    digest: str
+    documents: int
+    texts: int
+    asked: int
+    stratified: str = ""
+
+    @property
+    def in_words(self) -> str:
+        """The number of documents that are asked about, and the file's name."""
+        return f"{self.asked:,} of {PurePath(self.file).name}"
+
+    @property
+    def sentence(self) -> str:
+        """The corpus's documents and texts, and how many of them are asked about, in a sentence."""
+        said = f"{PurePath(self.file).name}: {number(self.documents, 'document')}"
+        if same := self.documents - self.texts:
+            said += f", {same:,} of them with the very text of another of the same company, which is asked about once"
+        if self.asked < self.texts:
+            by = f", from each {self.stratified} its share" if self.stratified else ""
+            said += f"; a sample of {self.asked:,} texts is asked about{by}"
+        return f"{said}."
+
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from genaipa.errors import UsageError
 from genaipa.files.frames import frame_of
 from genaipa.files.html import html_table, short_repr
-from genaipa.runs.finding import find_run, run_folders
+from genaipa.runs.selection import find_run, run_folders
 from genaipa.workspace import find_workspace, names_of
 
 if TYPE_CHECKING:

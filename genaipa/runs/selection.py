@@ -1,25 +1,28 @@
-"""Selection of runs by their names, by a part of one, or by a system for all of its runs."""
+"""Find and select runs: by a name, a part of one, or a system for all of its runs; and group their documents."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from genaipa.errors import DataError, UnknownNameError, UsageError
+from genaipa.errors import DataError, UnknownNameError, UsageError, nearest
 from genaipa.files.names import folder_words
 from genaipa.kinds import kind_of
+from genaipa.policies.corpus_rows import FACTS
 from genaipa.runs.audit import is_imported
 from genaipa.runs.filters import EVERYTHING, Filters
-from genaipa.runs.finding import find_run, run_folders
+from genaipa.runs.folder import RunFolder
+from genaipa.runs.manifest import MANIFEST, MANIFEST_COPY
 from genaipa.systems.provider import find_provider
 from genaipa.systems.published import recorded_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from pathlib import Path
 
-    from genaipa.runs.folder import RunFolder
-    from genaipa.runs.records import Manifest, Record, RecordHead
+    from genaipa.runs.records import DocumentFacts, Manifest, Record, RecordHead
     from genaipa.workspace import Workspace
+
 
 _NEWEST = 5
 """As many runs are offered for a name that means none."""
@@ -155,3 +158,69 @@ def _readable(folders: Iterable[RunFolder]) -> list[tuple[RunFolder, Manifest]]:
         except DataError:
             continue
     return found
+
+
+def is_run(path: Path) -> bool:
+    """Whether a folder is a run, by its manifest or the copy of it."""
+    return any((path / name).is_file() for name in (MANIFEST, MANIFEST_COPY))
+
+
+def run_folders(workspace: Workspace) -> list[RunFolder]:
+    """The runs of a workspace, oldest first; imported ones, whose names say no time, before all others."""
+    # A manifest that is lost has a copy beside it, which is read in its place.
+    known = {path.parent for name in (MANIFEST, MANIFEST_COPY) for path in workspace.runs.glob(f"*/{name}")}
+    folders = [path for path in known if not path.name.startswith(".")]
+    return [RunFolder(path) for path in sorted(folders, key=lambda path: (path.name[:1].isdigit(), path.name))]
+
+
+def find_run(workspace: Workspace, name: str) -> RunFolder:
+    """The run of that name, path, or unambiguous part of a name.
+
+    `latest` is the newest in which answers were asked for: a judge's runs come after the judged ones.
+    """
+    direct = workspace.home / name
+    for path in (direct, workspace.runs / name):
+        if is_run(path):
+            return RunFolder(path)
+    runs = run_folders(workspace)
+    if name == "latest" and runs:
+        return next((run for run in reversed(runs) if not run.is_judges), runs[-1])
+    words = folder_words(name) or name
+    matching = [run for run in runs if name in run.name or words in run.name]
+    if len(matching) > 1:
+        matching = [run for run in matching if run.is_called(words)] or matching
+    if len(matching) == 1:
+        return matching[0]
+    if matching:
+        newest = ", ".join(run.name for run in reversed(matching[-5:]))
+        raise UsageError(f"'{name}' could be any of {len(matching)} runs, such as {newest}; write more of the name.")
+    known = [*(run.name for run in runs[-5:]), *(["latest"] if runs else [])]
+    raise UnknownNameError("run", name, known, "See: genaipa runs")
+
+
+NONE = "(none)"
+"""The group of documents without a value in the column."""
+
+
+class Groups(NamedTuple):
+    """The groups in a column (`by`), as document → group."""
+
+    by: str
+    of: dict[str, str]
+
+
+def groups_of(sources: Iterable[Source], by: str) -> Groups:
+    """The groups of these runs' documents in a column; a UsageError for one that none of them has."""
+    documents: dict[str, DocumentFacts] = {}
+    for source in sources:
+        for name, facts in source.manifest.documents.items():
+            documents.setdefault(name, facts)
+    known = {name for facts in documents.values() for name in facts.groups}
+    known |= {name for name in FACTS if any(getattr(facts, name) for facts in documents.values())}
+    if by not in known:
+        raise UsageError(f"no document of these runs has a column '{by}'{nearest(by, known)}")
+    return Groups(by, {name: _group(facts, by) or NONE for name, facts in documents.items()})
+
+
+def _group(facts: DocumentFacts, by: str) -> str:
+    return str(getattr(facts, by)) if by in FACTS else facts.groups.get(by, "")

@@ -11,10 +11,8 @@ from typing import TYPE_CHECKING
 from genaipa.errors import OptionError, UsageError
 from genaipa.files.frames import frame_of
 from genaipa.files.html import html_table, short_repr
-from genaipa.runs.finding import run_folders
-from genaipa.runs.groups import groups_of
 from genaipa.runs.run import Runs, chosen
-from genaipa.runs.selection import select
+from genaipa.runs.selection import groups_of, run_folders, select
 from genaipa.scoring.answers import Pool
 from genaipa.scoring.current import CurrentScores
 from genaipa.scoring.exchange.importing import ImportedScores, import_from

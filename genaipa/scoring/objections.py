@@ -19,9 +19,9 @@ from genaipa.files.stamps import now
 from genaipa.files.text import digest
 from genaipa.policies.document import load_document
 from genaipa.questions.annotations import Correction, Corrections, find_annotations, question_set, same_questions
-from genaipa.runs.finding import run_folders
 from genaipa.runs.inputs import Inputs
 from genaipa.runs.permission import may_be_passed_on
+from genaipa.runs.selection import run_folders
 from genaipa.scoring.events import Event, Objection, Ruling, new_id
 from genaipa.workspace import shipped
 

@@ -31,7 +31,7 @@ from genaipa.files.html import short_repr
 from genaipa.files.stamps import now
 from genaipa.files.text import DAMAGE
 from genaipa.runs.experiments import experiment_of
-from genaipa.runs.finding import run_folders
+from genaipa.runs.selection import run_folders
 from genaipa.scoring.answers import Pool
 
 if TYPE_CHECKING:

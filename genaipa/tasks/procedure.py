@@ -19,10 +19,9 @@ from genaipa.policies.corpus_rows import LAYER
 from genaipa.policies.document import load_document, split_parts
 from genaipa.questions.annotations import annotated_texts, find_annotations
 from genaipa.questions.sets import WORDINGS, QuestionSet, Wording, load_question_set
-from genaipa.runs.conversation import NO_WORDS
-from genaipa.runs.corpus import DOCUMENTS
 from genaipa.runs.documents import kept_lines
-from genaipa.runs.records import Digests, DocumentFacts, Initialization, RunSpec, conversation_of
+from genaipa.runs.inputs import NO_WORDS
+from genaipa.runs.records import DOCUMENTS, Digests, DocumentFacts, Initialization, RunSpec, conversation_of
 from genaipa.systems.base import Message
 from genaipa.tasks.base import Call, Task
 from genaipa.tasks.plan import ProcedurePlan, plan_of

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from genaipa.runs.finding import run_folders
-from genaipa.runs.selection import select
+from genaipa.runs.selection import run_folders, select
 from genaipa.scoring.answers import Pool
 from genaipa.scoring.current import CurrentScores
 from genaipa.scoring.people import People, load_people

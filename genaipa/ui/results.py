@@ -23,8 +23,7 @@ from genaipa.reports.judged.beside import beside, in_words
 from genaipa.reports.part import too_few
 from genaipa.reports.report import Report
 from genaipa.reports.tidy import metrics_of
-from genaipa.runs.finding import run_folders
-from genaipa.runs.selection import Source, select
+from genaipa.runs.selection import Source, run_folders, select
 from genaipa.ui.widgets import ANY
 
 if TYPE_CHECKING:

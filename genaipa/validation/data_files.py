@@ -37,12 +37,12 @@ from genaipa.questions.annotations import (
 )
 from genaipa.questions.sets import QuestionSet, question_problems
 from genaipa.runs.experiments import EXPERIMENTS
-from genaipa.runs.finding import is_run
 from genaipa.runs.folder import RunFolder
 from genaipa.runs.integrity import damage
 from genaipa.runs.journal import is_as_written
 from genaipa.runs.manifest import ANSWERS, CONVERSATIONS, MANIFEST
 from genaipa.runs.records import ConversationRecord, Record
+from genaipa.runs.selection import is_run
 from genaipa.scoring import people as desk_people
 from genaipa.scoring.databases import VARIABLE
 from genaipa.scoring.events import verify_log

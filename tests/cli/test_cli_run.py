@@ -17,9 +17,9 @@ from commandline import heeding
 from running import KEY, SYSTEM, answers, lines_of, make_workspace, messages, texts_below, write
 from servers import Behaviour, OpenAIServer, cut, failure, refusal, reply
 
-from genaipa.execution.preview import REPLY_PLACEHOLDER
+from genaipa.execution.calls import REPLY_PLACEHOLDER
 from genaipa.reports.power import detectable
-from genaipa.runs.finding import run_folders
+from genaipa.runs.selection import run_folders
 from genaipa.workspace import find_workspace
 
 if TYPE_CHECKING:

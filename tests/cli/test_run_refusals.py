@@ -15,7 +15,7 @@ from servers import OpenAIServer, failure
 
 from genaipa.errors import UsageError
 from genaipa.files.names import folder_words
-from genaipa.runs.finding import find_run, run_folders
+from genaipa.runs.selection import find_run, run_folders
 from genaipa.workspace import find_workspace
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ import pytest
 from running import KEY, SYSTEM, make_workspace
 from servers import OpenAIServer
 
-from genaipa.runs.finding import run_folders
+from genaipa.runs.selection import run_folders
 from genaipa.workspace import find_workspace
 
 ENTRY = "from genaipa.__main__ import main; main()"

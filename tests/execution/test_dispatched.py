@@ -15,7 +15,7 @@ from sharding import content, lay_documents, priced_run
 
 import genaipa as front
 from genaipa.errors import UsageError
-from genaipa.runs.finding import find_run
+from genaipa.runs.selection import find_run
 from genaipa.workspace import find_workspace
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ from servers import Behaviour, OpenAIServer, Request, cut, refusal, reply
 from genaipa.execution.limits import RunLimits
 from genaipa.policies.document import split_parts
 from genaipa.runs import journal
-from genaipa.runs.conversation import NO_WORDS
+from genaipa.runs.inputs import NO_WORDS
 from genaipa.systems.costs import estimated
 from genaipa.tasks.plan import plan_of
 from genaipa.tasks.procedure import Procedure, Script, opening, order_of

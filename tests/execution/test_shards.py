@@ -18,8 +18,8 @@ from disks import fill, may_mount, small_disk
 from sharding import content, lay_documents, priced_run, unseal
 
 from genaipa.files.locks import held, native_lock
-from genaipa.runs.finding import find_run, run_folders
 from genaipa.runs.records import RecordHead, Totals
+from genaipa.runs.selection import find_run, run_folders
 from genaipa.workspace import find_workspace
 
 if TYPE_CHECKING:

@@ -15,9 +15,9 @@ from rounds import DOCUMENTS, PLAN, Rounds, check_books, kept
 from running import make_workspace
 from size import size
 
-from genaipa.runs.finding import find_run, run_folders
 from genaipa.runs.folder import RunFolder
 from genaipa.runs.records import RecordHead
+from genaipa.runs.selection import find_run, run_folders
 from genaipa.workspace import find_workspace
 
 if TYPE_CHECKING:

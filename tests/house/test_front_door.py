@@ -27,7 +27,7 @@ import genaipa as front
 from genaipa.datasets import base as datasets
 from genaipa.execution.limits import RunLimits
 from genaipa.execution.notebook import RunOptions
-from genaipa.execution.request import RunRequest
+from genaipa.execution.prepare import RunRequest
 from genaipa.kinds import DEFAULT, options
 from genaipa.scoring.rubric import load_rubric
 from genaipa.scoring.store import open_store

@@ -13,9 +13,8 @@ from genaipa.judging.name import Judge
 from genaipa.judging.verdict import flaw
 from genaipa.reports.chapters import chapters
 from genaipa.reports.gather import gather_scored
-from genaipa.runs.finding import find_run, run_folders
 from genaipa.runs.run import load_run
-from genaipa.runs.selection import select
+from genaipa.runs.selection import find_run, run_folders, select
 from genaipa.scoring.answers import Pool
 from genaipa.systems.base import Reply
 from genaipa.workspace import find_workspace

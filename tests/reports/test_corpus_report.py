@@ -21,9 +21,8 @@ from genaipa.reports.figures.figure import ALONE
 from genaipa.reports.gather import Gathered, gather_scored
 from genaipa.reports.notable import notable
 from genaipa.reports.report import Report
-from genaipa.runs.groups import groups_of
 from genaipa.runs.run import load_run
-from genaipa.runs.selection import select
+from genaipa.runs.selection import groups_of, select
 from genaipa.scoring.answers import Pool
 from genaipa.scoring.assignment import ScoringPlan
 from genaipa.scoring.current import CurrentScores

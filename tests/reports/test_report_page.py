@@ -20,8 +20,7 @@ from genaipa.errors import UsageError
 from genaipa.reports.gather import Gathered, gather
 from genaipa.reports.report import Report
 from genaipa.runs.audit import AUDIT, Finding, write_audit
-from genaipa.runs.finding import run_folders
-from genaipa.runs.selection import select
+from genaipa.runs.selection import run_folders, select
 from genaipa.scoring.rubric import Bounds
 from genaipa.workspace import find_workspace
 from tests.conftest import forget_personal_settings

@@ -16,8 +16,7 @@ from stores import score
 
 from genaipa.errors import GenaipaError
 from genaipa.reports.gather import gather_scored
-from genaipa.runs.finding import run_folders
-from genaipa.runs.selection import select
+from genaipa.runs.selection import run_folders, select
 from genaipa.scoring.store import open_store
 from genaipa.validation.data_files import validate
 from genaipa.workspace import find_workspace

@@ -9,7 +9,7 @@ import pytest
 from running import KEY, TEXT, answers, carry_out, latest, make_workspace, messages, procedure, spec
 from servers import OpenAIServer, cut, failure
 
-from genaipa.runs.conversation import NO_WORDS, conversation
+from genaipa.runs.inputs import NO_WORDS, conversation
 from genaipa.runs.manifest import ANSWERS
 
 if TYPE_CHECKING:

@@ -29,10 +29,10 @@ from servers import OpenAIServer
 
 import genaipa as package
 from genaipa.errors import DataError, RunBusyError, RunError, UnknownNameError, UsageError
-from genaipa.runs.finding import find_run, run_folders
 from genaipa.runs.folder import RunFolder
+from genaipa.runs.part import PartWriter
 from genaipa.runs.records import ConversationRecord
-from genaipa.runs.writer import PartWriter
+from genaipa.runs.selection import find_run, run_folders
 from genaipa.systems.base import Message
 from genaipa.workspace import find_workspace
 

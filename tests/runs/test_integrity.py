@@ -15,8 +15,8 @@ from stores import opened, score
 from genaipa.archive.pack import run_files
 from genaipa.errors import DataError, GenaipaError, RunError
 from genaipa.reports.gather import gather
-from genaipa.runs.conversation import conversation
 from genaipa.runs.folder import RunFolder
+from genaipa.runs.inputs import conversation
 from genaipa.runs.selection import select
 from genaipa.scoring.answers import Pool
 from genaipa.validation.data_files import validate

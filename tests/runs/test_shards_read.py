@@ -17,9 +17,8 @@ from stores import score
 from genaipa.archive.pack import run_files
 from genaipa.judging.answers import JudgedAnswers
 from genaipa.reports.gather import gather_scored
-from genaipa.runs.finding import find_run
 from genaipa.runs.folder import RunFolder
-from genaipa.runs.selection import select
+from genaipa.runs.selection import find_run, select
 from genaipa.scoring.answers import Pool
 from genaipa.scoring.store import open_store
 from genaipa.workspace import Workspace, find_workspace

@@ -16,7 +16,7 @@ from sharding import lay_documents
 import genaipa as front
 from genaipa.reports import provenance
 from genaipa.runs.batches import BATCHES, BatchEvent
-from genaipa.runs.finding import find_run
+from genaipa.runs.selection import find_run
 from genaipa.workspace import find_workspace
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from genaipa.cli.commands.demo import SCORES
-from genaipa.runs.finding import find_run
+from genaipa.runs.selection import find_run
 from genaipa.scoring.answers import Pool
 from genaipa.scoring.rubric import shown
 from genaipa.scoring.store import Store, database_url

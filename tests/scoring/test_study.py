@@ -19,7 +19,7 @@ from running import carry_out, make_workspace, spec, write
 from size import size
 from stores import KINDS, empty_database, kept, opened
 
-from genaipa.runs.finding import find_run
+from genaipa.runs.selection import find_run
 from genaipa.scoring.answers import Pool
 from genaipa.scoring.assignment import ScoringPlan
 from genaipa.scoring.current import CurrentScores, in_effect

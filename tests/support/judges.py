@@ -9,8 +9,8 @@ import yaml
 from running import make_workspace, write
 
 from genaipa.judging.kind import NAME
-from genaipa.runs.finding import run_folders
 from genaipa.runs.folder import RunFolder
+from genaipa.runs.selection import run_folders
 from genaipa.scoring.rubric import shipped_rubric
 from genaipa.scoring.store import open_store
 from genaipa.workspace import find_workspace

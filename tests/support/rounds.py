@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from running import SYSTEM, make_workspace
 from servers import Behaviour, OpenAIServer
 
-from genaipa.runs.finding import run_folders
+from genaipa.runs.selection import run_folders
 from genaipa.workspace import find_workspace
 
 if TYPE_CHECKING:

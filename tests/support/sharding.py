@@ -10,7 +10,7 @@ import msgspec
 from running import make_workspace, write
 from servers import Behaviour, OpenAIServer
 
-from genaipa.runs.finding import find_run
+from genaipa.runs.selection import find_run
 from genaipa.workspace import find_workspace
 
 if TYPE_CHECKING:

@@ -31,7 +31,7 @@ from servers import (
 )
 
 from genaipa.errors import NoReplyError, NotReadyError, PermanentError, TransientError
-from genaipa.runs.finding import find_run, run_folders
+from genaipa.runs.selection import find_run, run_folders
 from genaipa.systems.base import UNSUPPORTED_SCHEMA, Message, Readiness, Settings, System
 from genaipa.systems.catalog import resolve
 from genaipa.systems.provider import adapter, builtin_systems, providers

@@ -12,9 +12,9 @@ import pytest
 from running import answers, carry_out, make_workspace, spec, write
 
 from genaipa.errors import DataError, UnknownNameError
-from genaipa.runs.conversation import conversation
-from genaipa.runs.finding import find_run
+from genaipa.runs.inputs import conversation
 from genaipa.runs.integrity import damage
+from genaipa.runs.selection import find_run
 from genaipa.tasks.prompts import INCLUDED, TEMPLATES, labels, load_prompts, set_names
 from genaipa.workspace import find_workspace
 

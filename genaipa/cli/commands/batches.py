@@ -35,7 +35,7 @@ def list_batches(
     As they were last looked at; nobody is asked.
     """
     from genaipa.runs.batches import read_batches
-    from genaipa.runs.finding import find_run, run_folders
+    from genaipa.runs.selection import find_run, run_folders
 
     here = current_workspace()
     found: list[tuple[RunFolder, Batch]] = []
@@ -84,7 +84,7 @@ def cancel(run: _Run) -> None:
     import asyncio
 
     from genaipa.execution.batches.run import call_off
-    from genaipa.runs.finding import find_run
+    from genaipa.runs.selection import find_run
 
     folder = find_run(here := current_workspace(), run)
     called = sum(asyncio.run(call_off(part, here, say)) for _, part in folder.parts())
@@ -109,7 +109,7 @@ def forget(run: _Run, yes: Annotated[bool, option("--yes", "-y", help="Don't ask
 
     from genaipa.execution.batches.run import give_up
     from genaipa.runs.batches import batches_out
-    from genaipa.runs.finding import find_run
+    from genaipa.runs.selection import find_run
 
     folder = find_run(current_workspace(), run)
     out = list(batches_out(folder.path))

@@ -51,8 +51,7 @@ def _run(workspace: Workspace) -> RunFolder:
     import asyncio
 
     from genaipa.execution.limits import RunLimits
-    from genaipa.execution.prepare import prepare
-    from genaipa.execution.request import RunRequest
+    from genaipa.execution.prepare import RunRequest, prepare
     from genaipa.execution.shards import ask
 
     request = RunRequest(SYSTEMS, (POLICY,), plan={"experiment": "quality"}, name=NAME, offline=True)

@@ -108,7 +108,7 @@ def _print_missing(topics: dict[str, list[Row]], used: set[str]) -> None:
 
 def _used(workspace: Workspace) -> set[str]:
     """Families, named as their extras are, of the workspace's systems, of its runs and of keys that are set."""
-    from genaipa.runs.finding import run_folders
+    from genaipa.runs.selection import run_folders
     from genaipa.systems.catalog import own_entries
     from genaipa.systems.endpoint import read_variable
     from genaipa.systems.provider import asked_by, find_provider
@@ -329,7 +329,7 @@ def _machine(workspace: Workspace) -> Iterator[Row]:
     """Token counts, the terminal, room for runs."""
     import importlib
 
-    from genaipa.runs.finding import run_folders
+    from genaipa.runs.selection import run_folders
     from genaipa.systems.costs import tiktoken_counter
 
     counter = tiktoken_counter("gpt-4o", offline=True)

@@ -117,7 +117,7 @@ def _show(tables: Sequence[Table], blank: str) -> None:
 def _by_group(found: Gathered, by: str) -> Table | None:
     """The systems within each group of documents; None if none has a score."""
     from genaipa.reports.chapters.groups import quality
-    from genaipa.runs.groups import groups_of
+    from genaipa.runs.selection import groups_of
 
     return quality(found.frame, groups_of(found.sources, by)) or None
 

@@ -33,7 +33,7 @@ def print_preview(*runs: PreparedRun, offline: bool, messages: bool, json: bool,
 
 
 def _print_messages(asked: list[tuple[PreparedRun, Ready]], *, json: bool) -> None:
-    from genaipa.execution.preview import conversations
+    from genaipa.execution.calls import conversations
 
     shown = []
     for title, messages in (found for run, ready in asked for found in conversations(run.task, ready.target)):

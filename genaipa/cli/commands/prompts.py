@@ -148,7 +148,7 @@ def _script(workspace: Workspace, loaded: Prompts, policy: str) -> Script:
 
 def _messages(script: Script) -> dict[str, str]:
     """Template → a message made from it: the first part, the first question."""
-    from genaipa.execution.preview import SUMMARY_PLACEHOLDER
+    from genaipa.execution.calls import SUMMARY_PLACEHOLDER
 
     announcement, first_part, *_ = script.introduction("document")
     first_question = script.questions.questions[0].id

@@ -95,7 +95,7 @@ def run(
     from genaipa.execution import prepare
     from genaipa.execution.limits import RunLimits
     from genaipa.execution.places import place_of
-    from genaipa.execution.request import RunRequest
+    from genaipa.execution.prepare import RunRequest
 
     if new and shards is not None:
         raise UsageError("--new with --shards would begin a run for each part; begin it with --name NAME instead.")

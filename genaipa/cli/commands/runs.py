@@ -67,8 +67,8 @@ _Run = tuple["RunFolder", "Manifest", "Totals"]
 def _readable(here: Workspace, *, whole: bool) -> tuple[list[_Run], list[str]]:
     """The runs, one's own first, and sentences about what could not be read; `whole` with all names of documents."""
     from genaipa.runs.audit import is_imported
-    from genaipa.runs.finding import is_run, run_folders
     from genaipa.runs.manifest import MANIFEST
+    from genaipa.runs.selection import is_run, run_folders
 
     found, problems = list[_Run](), []
     for folder in sorted(run_folders(here), key=is_imported):
@@ -173,7 +173,7 @@ def remove(
     """
     import shutil
 
-    from genaipa.runs.finding import find_run
+    from genaipa.runs.selection import find_run
 
     here = current_workspace()
     folders = {folder.path.resolve(): folder for folder in (find_run(here, name) for name in several(run))}

@@ -84,7 +84,7 @@ def export(
     A .jsonl file has everything that ever happened, to be kept or taken elsewhere. In a table, text that a
     spreadsheet would take for a formula has an apostrophe in front; 'genaipa scores import' takes it off.
     """
-    from genaipa.runs.finding import run_folders
+    from genaipa.runs.selection import run_folders
     from genaipa.scoring.exchange.exporting import given, suffix_of, write_scores
     from genaipa.scoring.rubric import load_rubric
 
@@ -126,7 +126,7 @@ def import_(
     here already is left alone; other values for the same answer by the same analyst are a correction. Rows without any
     value are left out.
     """
-    from genaipa.runs.finding import run_folders
+    from genaipa.runs.selection import run_folders
     from genaipa.scoring.exchange.importing import import_from
     from genaipa.scoring.people import load_people
     from genaipa.scoring.store import open_store

@@ -56,9 +56,8 @@ def show(
     in which it was given.
     """
     from genaipa.cli.terminal.progress import on_run
-    from genaipa.runs.finding import find_run
     from genaipa.runs.records import RecordHead
-    from genaipa.runs.selection import Source, narrowed
+    from genaipa.runs.selection import Source, find_run, narrowed
 
     here = current_workspace()
     folder = find_run(here, run)
@@ -313,6 +312,6 @@ def _in_words(event: Event, rubric: Rubric) -> str:
 
 def _messages(folder: RunFolder, record: Record, offsets: dict[str, int]) -> list[dict[str, str]]:
     """The conversation up to and with this answer, as role and content."""
-    from genaipa.runs.conversation import conversation
+    from genaipa.runs.inputs import conversation
 
     return [{"role": m.role, "content": m.content} for m in conversation(folder, record, offsets)]

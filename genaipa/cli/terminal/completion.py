@@ -89,14 +89,14 @@ def _templates(here: Workspace, given: dict[str, Any]) -> Iterable[str]:
 
 
 def _runs(here: Workspace, _given: dict[str, Any]) -> list[str]:
-    from genaipa.runs.finding import run_folders
+    from genaipa.runs.selection import run_folders
 
     return ["latest", *(folder.name for folder in reversed(run_folders(here)))]
 
 
 def _runs_and_systems(here: Workspace, given: dict[str, Any]) -> list[str]:
     """The runs, after the systems that were asked in them."""
-    from genaipa.runs.finding import run_folders
+    from genaipa.runs.selection import run_folders
 
     asked = {name for folder in run_folders(here) for name in folder.manifest().spec.systems}
     return [*sorted(asked), *_runs(here, given)]
@@ -104,7 +104,7 @@ def _runs_and_systems(here: Workspace, given: dict[str, Any]) -> list[str]:
 
 def _answers(here: Workspace, given: dict[str, Any]) -> list[str]:
     """The questions of the run that is named before."""
-    from genaipa.runs.finding import find_run
+    from genaipa.runs.selection import find_run
 
     orders = find_run(here, str(given.get("run"))).manifest().orders
     return sorted({question for order in orders.values() for question in order})

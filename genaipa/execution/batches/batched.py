@@ -28,7 +28,7 @@ from genaipa.errors import (
     SpendingCapError,
     TransientError,
 )
-from genaipa.execution.batches.orphans import Orphans, looks
+from genaipa.execution.batches.ledger import Orphans, looks
 from genaipa.execution.limits import LONGEST_RETRY_AFTER, ask
 from genaipa.execution.transport import LeftOutError, Transport
 from genaipa.runs.batches import out_sentence

@@ -17,7 +17,7 @@ from genaipa.words import number
 if TYPE_CHECKING:
     from genaipa.reports.figures.figure import Scope
     from genaipa.reports.gather import Gathered
-    from genaipa.runs.groups import Groups
+    from genaipa.runs.selection import Groups
 
 _KNOWN = ("answered", "truncated", "refused", "failed", "missing")
 

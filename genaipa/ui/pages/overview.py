@@ -12,8 +12,8 @@ import streamlit as st
 
 from genaipa.errors import DataError, GenaipaError
 from genaipa.runs import selection
-from genaipa.runs.conversation import conversation
 from genaipa.runs.folder import RunFolder
+from genaipa.runs.inputs import conversation
 from genaipa.runs.records import answer_digest
 from genaipa.scoring.assignment import is_asked
 from genaipa.ui.answer_view import annotated_of, case_of, scores_of

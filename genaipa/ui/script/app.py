@@ -11,7 +11,7 @@ import streamlit as st
 from genaipa.errors import GenaipaError
 from genaipa.judging.name import Judge
 from genaipa.kinds import kind_of, kinds
-from genaipa.runs.finding import run_folders
+from genaipa.runs.selection import run_folders
 from genaipa.ui.launch import open_once, why_no_results
 from genaipa.ui.settings import handed_settings
 from genaipa.ui.signin import identify
