@@ -109,7 +109,7 @@ async def write_messages(workload: Workload, workspace: Path) -> None:
     """Write each document's introduction, and for every conversation its document and its questions in order."""
     from genaipa.execution.ready import make_ready
     from genaipa.tasks.procedure import Procedure, plan
-    from genaipa.tasks.script import opening
+    from genaipa.tasks.prompts import opening
     from genaipa.workspace import find_workspace
 
     here, spec = find_workspace(workspace), workload.spec()
@@ -136,7 +136,7 @@ async def write_messages(workload: Workload, workspace: Path) -> None:
 
 def write_judged(folder: Path, file: Path) -> None:
     """Write the messages that a judge was sent, from the folder of its run, and the form of its replies."""
-    from genaipa.judging.material import read_material
+    from genaipa.judging.answers import read_material
     from genaipa.judging.verdict import schema
     from genaipa.runs.folder import RunFolder
 

@@ -30,9 +30,9 @@ DEFAULT = "procedure"
 PLAIN = "task"
 """The kind of any task that no kind names: a package's, or a user's own `module:Class`."""
 OWN: dict[str, str] = {
-    DEFAULT: "genaipa.tasks.kind:PROCEDURE",
-    PLAIN: "genaipa.tasks.kind:PLAIN",
-    "judge": "genaipa.judging.kind:JUDGE",
+    DEFAULT: "genaipa.tasks.plan:PROCEDURE",
+    PLAIN: "genaipa.tasks.plan:PLAIN",
+    "judge": "genaipa.judging.name:JUDGE",
 }
 
 

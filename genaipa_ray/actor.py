@@ -10,7 +10,7 @@ from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
-from genaipa.workers.errand import Errands
+from genaipa.workers.process import Errands
 
 if TYPE_CHECKING:
     from genaipa.workers.base import News

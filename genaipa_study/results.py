@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from genaipa.errors import DataError
-from genaipa.files.formulas import parse_number
+from genaipa.files.spreadsheets import parse_number
 from genaipa.runs.audit import Finding
 from genaipa.runs.experiments import StudyExperiment
 from genaipa.scoring.published import PublishedScore

@@ -11,7 +11,7 @@ import msgspec
 
 from genaipa.errors import DataError, OptionError, UsageError, clipped
 from genaipa.files.text import digest
-from genaipa.runs.conversation import NO_WORDS
+from genaipa.runs.inputs import NO_WORDS
 from genaipa.systems.base import Message
 from genaipa.systems.catalog import resolve
 from genaipa.systems.extractive import ExtractiveSystem

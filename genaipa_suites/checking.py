@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from genaipa.errors import DataError, GenaipaError, nearest
 from genaipa.files.strict_yaml import read_partly
 from genaipa.questions.sets import load_question_set
-from genaipa.validation.finding import Checked, Finding, as_findings
+from genaipa.validation import Checked, Finding, as_findings
 from genaipa_suites import crosswalk
 from genaipa_suites.catalog import suites
 from genaipa_suites.data import FOLDER, FaultsError

@@ -37,7 +37,7 @@ from genaipa.errors import DataError, UsageError
 from genaipa.files.atomic import replacing
 from genaipa.files.strict_yaml import as_yaml, read_yaml
 from genaipa.kinds import in_words, kind_of
-from genaipa.policies.corpus_rows import json_line
+from genaipa.policies.corpus import json_line
 from genaipa.policies.statistics import measure
 from genaipa.questions.annotations import read_annotations
 from genaipa.questions.sets import QuestionSet

@@ -1,13 +1,16 @@
-"""Objects as a notebook shows them: a line of text, and HTML in which nothing of a model or a stranger is markup."""
+"""Objects as a notebook shows them: a line, a frame, or HTML in which nothing of a model or a stranger is markup."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from genaipa.errors import clipped
+from genaipa.errors import MissingPackageError, clipped
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+
+    import pandas as pd
+
 
 LINE = 100
 """Characters of a `repr`, at most."""
@@ -43,3 +46,12 @@ def html_table(caption: str, rows: Iterable[Sequence[object]], head: Sequence[st
         cells = "".join(f'<td style="text-align: left">{escape(str(cell))}</td>' for cell in others)
         lines.append(f'<tr><{kind} style="text-align: left">{escape(str(first))}</{kind}>{cells}</tr>')
     return f"<table>\n<caption>{escape(caption)}</caption>\n" + "\n".join(lines) + "\n</table>"
+
+
+def frame_of(rows: Iterable[dict[str, Any]], columns: Sequence[str]) -> pd.DataFrame:
+    """A frame of these rows and columns; a MissingPackageError without pandas."""
+    try:
+        import pandas as pd
+    except ModuleNotFoundError:
+        raise MissingPackageError("a frame needs the package 'pandas': pip install 'genaipa[reports]'") from None
+    return pd.DataFrame(list(rows), columns=list(columns))

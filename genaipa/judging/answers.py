@@ -1,17 +1,21 @@
 """The answers of runs as a judge is shown them: what an analyst sees of each, and no more.
 
-Of a long document these are the passages for a question, and those named in an answer.
+Of a long document these are the passages for a question, and those named in an answer. A judge's run keeps all of it in
+its folder, which is read and resumed by itself.
 """
 
 from __future__ import annotations
 
+import hashlib
 import math
 import re
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from genaipa.errors import GenaipaError, UsageError
-from genaipa.judging.material import Judged
+import msgspec
+
+from genaipa.errors import DataError, GenaipaError, UsageError
+from genaipa.files.text import DAMAGE, why
 from genaipa.judging.name import akin
 from genaipa.kinds import kind_of
 from genaipa.policies.search import pieces, ranked
@@ -21,13 +25,16 @@ from genaipa.runs.selection import select
 from genaipa.scoring.answers import Pool
 from genaipa.scoring.evidence.examine import annotated_targets, examine
 from genaipa.scoring.evidence.section_finder import outline
+from genaipa.scoring.rubric import Rubric
 from genaipa.systems.costs import CHARACTERS_PER_TOKEN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from genaipa.policies.document import Document
+    from genaipa.policies.search import Span
     from genaipa.runs.filters import Filters
+    from genaipa.runs.folder import RunFolder
     from genaipa.runs.selection import Source
     from genaipa.scoring.answers import Case
     from genaipa.scoring.evidence.examine import Evidence
@@ -221,14 +228,6 @@ def _in_words(case: Case, evidence: Evidence) -> Iterable[str]:
     yield f"It has {len(case.reply.split()):,} words."
 
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from genaipa.policies.document import Document
-    from genaipa.policies.search import Span
-    from genaipa.scoring.answers import Case
-    from genaipa.scoring.evidence.examine import Evidence
-
 WHOLE = 12_000
 """Tokens up to which a document is shown whole; more of a longer one is not shown either."""
 NEAREST = 3
@@ -305,3 +304,68 @@ def _within(spans: Iterable[Span], room: int) -> tuple[Span, ...]:
             kept.append(span)
             room -= _tokens(span)
     return tuple(sorted(kept))
+
+
+FILE = "judged.json"
+Passage = tuple[int, int]
+
+
+class Judged(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One answer as an analyst sees it: the question, the annotated answer, and the reply without its system's names.
+
+    `digest` is the answer's. `passages` are the spans of a long document that are shown for all answers to the
+    question, `named` the spans that this answer names or quotes besides; a document without is shown whole. `parts` are
+    the beginnings of parts in which the system was sent the document, where the answer speaks of parts. `passes` are
+    the numbers of the passes that are wanted.
+    """
+
+    digest: str
+    document: str
+    question: str
+    asked: str
+    reply: str
+    passes: tuple[int, ...]
+    original: str = ""
+    annotated: str = ""
+    aside: str = ""
+    note: str = ""
+    silent: bool = False
+    passages: tuple[Passage, ...] = ()
+    named: tuple[Passage, ...] = ()
+    parts: tuple[str, ...] = ()
+    evidence: tuple[str, ...] = ()
+
+
+class JudgedMaterial(msgspec.Struct, frozen=True):
+    """The content of `judged.json`.
+
+    The marks around the answers are made of `secret`; `prompt` is the digest in the judge's name. `runs` have the
+    answers, `own_family` names systems of a judge's family: judge → systems.
+    """
+
+    prompt: str
+    secret: str
+    runs: tuple[str, ...]
+    evidence: bool
+    own_family: dict[str, tuple[str, ...]]
+    rubric: Rubric
+    answers: tuple[Judged, ...]
+
+    def text(self) -> str:
+        """The content of the file."""
+        return msgspec.json.format(msgspec.json.encode(self), indent=1).decode() + "\n"
+
+
+def read_material(folder: RunFolder) -> JudgedMaterial:
+    """The material of a judge's run; a DataError if it can't be read, or is not as it was written."""
+    path = folder.path / FILE
+    try:
+        content = path.read_bytes()
+        material = msgspec.json.decode(content, type=JudgedMaterial)
+    except OSError as error:
+        raise DataError(path, f"can't be read ({error.strerror}); restore the file.") from None
+    except DAMAGE as error:
+        raise DataError(path, f"is damaged ({why(error)}); restore the file.") from None
+    if hashlib.sha256(content).hexdigest() != folder.manifest().digests.task.get(FILE):
+        raise DataError(path, "has changed since the judge was asked; restore the file.")
+    return material

@@ -25,8 +25,7 @@ from genaipa.scoring.store import existing_store, open_store
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from genaipa.judging.answers import JudgedAnswers
-    from genaipa.judging.material import JudgedMaterial
+    from genaipa.judging.answers import JudgedAnswers, JudgedMaterial
     from genaipa.runs.folder import RunFolder
     from genaipa.runs.records import Manifest, Record
     from genaipa.workspace import Workspace

@@ -1,10 +1,15 @@
-"""The name under which a judge's verdicts are kept in the store of scores, and the family of its model."""
+"""A judge's kind of task, the name of its verdicts in the store of scores, and the family of its model."""
 
 from __future__ import annotations
 
 import re
 from functools import cache
 from typing import NamedTuple, Self
+
+from genaipa.kinds import Kind
+
+NAME = "judge"
+JUDGE = Kind(make="genaipa.judging.task:JudgeTask", on_answers=True, keeps=True, prompts=NAME)
 
 _NAME = re.compile(r"judge:(?P<model>.+)@(?P<prompt>[0-9a-f]{12})#(?P<passed>[1-9][0-9]*)")
 

@@ -13,11 +13,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from genaipa.errors import GenaipaError, UsageError
 from genaipa.judging import verdict
-from genaipa.judging.answers import JudgedAnswers
+from genaipa.judging.answers import FILE, JudgedAnswers, JudgedMaterial, read_material
 from genaipa.judging.keeping import asked_models, put_in
-from genaipa.judging.kind import NAME
-from genaipa.judging.material import FILE, JudgedMaterial, read_material
-from genaipa.judging.name import Judge
+from genaipa.judging.name import NAME, Judge
 from genaipa.judging.prompts import load_templates, prompt_digest
 from genaipa.judging.task import JudgeInputs, JudgeTask
 from genaipa.runs.filters import EVERYTHING, Filters

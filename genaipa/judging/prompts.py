@@ -11,7 +11,7 @@ import msgspec
 
 from genaipa.errors import DataError, UsageError
 from genaipa.files.text import digest
-from genaipa.judging.kind import NAME
+from genaipa.judging.name import NAME
 from genaipa.judging.verdict import schema
 from genaipa.tasks.prompts import Prompts
 from genaipa.workspace import Workspace, shipped

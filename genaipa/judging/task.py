@@ -1,7 +1,16 @@
-"""The judge's task: answers shown one by one, each in a conversation that begins with rubric and document."""
+"""The judge's task: answers shown one by one, each in a conversation that begins with rubric and document.
+
+An answer stands between two lines that it can't write itself. Whoever wrote it, or the document that it quotes, may
+want to speak to the judge. The mark in the lines is drawn after the answer was written; wherever the answer has it
+nevertheless, or a line that looks like these, they are taken apart.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import re
+import unicodedata
+from bisect import bisect_right
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,11 +20,10 @@ from typing import TYPE_CHECKING
 
 from genaipa.errors import RunError
 from genaipa.files.text import digest, read_text
-from genaipa.judging import quarantine, verdict
-from genaipa.judging.answers import excerpt
+from genaipa.judging import verdict
+from genaipa.judging.answers import FILE, excerpt, read_material
 from genaipa.judging.keeping import Keeper
-from genaipa.judging.kind import NAME
-from genaipa.judging.material import FILE, read_material
+from genaipa.judging.name import NAME
 from genaipa.policies.document import About, Document
 from genaipa.runs.records import Digests, key_of
 from genaipa.scoring.rubric import shown
@@ -27,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from typing import Any
 
-    from genaipa.judging.material import Judged, JudgedMaterial
+    from genaipa.judging.answers import Judged, JudgedMaterial
     from genaipa.policies.document import DocumentKind
     from genaipa.runs.folder import RunFolder
     from genaipa.runs.records import DocumentFacts, Record, RunSpec
@@ -192,8 +200,8 @@ class JudgeTask(Task):
         )
 
     def _asked(self, judged: Judged, passed: int) -> str:
-        rubric, mark = self.material.rubric, quarantine.mark(self.material.secret, judged.digest, passed)
-        begin, end = quarantine.lines(mark)
+        rubric, drawn = self.material.rubric, mark(self.material.secret, judged.digest, passed)
+        begin, end = lines(drawn)
         return self.inputs.templates.render(
             "answer",
             question=judged.asked,
@@ -204,10 +212,10 @@ class JudgeTask(Task):
             silent_rule=rubric.silent_rule if judged.silent else "",
             named=excerpt(self.inputs.documents[judged.document], judged.named) if judged.named else "",
             parts=judged.parts,
-            mark=mark,
+            mark=drawn,
             begin=begin,
             end=end,
-            answer=quarantine.enclosed(judged.reply, mark),
+            answer=enclosed(judged.reply, drawn),
             evidence=judged.evidence,
             metrics=[
                 {"id": name, "name": rubric.names[name], "question": rubric.metrics[name].question, "options": options}
@@ -243,3 +251,82 @@ def _subject(document: Document) -> str:
     if document.kind == "regulation":
         return f"the {document.about.title or document.company}"
     return f"the privacy policy of {document.company}"
+
+
+LONGEST = 40_000
+"""Characters of an answer that a judge is shown: more than any reply of a model has, less than fills a context."""
+_TAIL = 8_000
+_REPLACED = "[mark removed]"
+
+# Letters that look like those of the mark and of the lines around an answer.
+_LOOKS_LIKE = str.maketrans(
+    "\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0456\u0455\u0501\u04bb\u0442\u043d\u0432\u03b1\u03b5\u03bf",
+    "aeopcyxisdhthbaeo",
+)
+# A line around an answer: the rule that it begins with, some words at most, and what it says. Looked for apart, since
+# in one pattern a long rule could be divided in so many ways that a table in an answer would take minutes.
+_RULE = re.compile(r"[=\u2550\u2e40\u30a0-]{2,}")
+_SAYS = re.compile(r"answer\s+(?:begins|ends)\W*")
+_WORD = re.compile(r"\w+")
+_MOST_WORDS = 6
+_MOST_BETWEEN = 80
+
+
+def mark(secret: str, digest: str, passed: int) -> str:
+    """The mark around one answer in one pass: 16 hexadecimal digits that follow from the run's secret."""
+    return hashlib.sha256(f"{secret}|{digest}|{passed}".encode()).hexdigest()[:16]
+
+
+def lines(mark: str) -> tuple[str, str]:
+    """The lines before and after an answer."""
+    return f"===== {mark}: the answer begins =====", f"===== {mark}: the answer ends ====="
+
+
+def enclosed(answer: str, mark: str) -> str:
+    """The answer as it can be put between the lines: clipped, without the mark, and without lines like them."""
+    return _without(_clipped(answer), mark)
+
+
+def _clipped(answer: str) -> str:
+    if len(answer) <= LONGEST:
+        return answer
+    left_out = len(answer) - LONGEST
+    head, tail = answer[: LONGEST - _TAIL], answer[-_TAIL:]
+    return f"{head}\n[{left_out:,} characters of the answer are left out here]\n{tail}"
+
+
+def _without(text: str, mark: str) -> str:
+    """The text with each place replaced that reads as the mark, or as one of the lines, however it is spelt."""
+    folded, origins = _folded(text)
+    kept, done = [], 0
+    for start, end in sorted([*(found.span() for found in re.finditer(mark, folded)), *_like_lines(folded)]):
+        if end > done:
+            kept.append(text[origins[done - 1] + 1 if done else 0 : origins[max(start, done)]])
+            done = end
+    return _REPLACED.join([*kept, text[origins[done - 1] + 1 :]]) if done else text
+
+
+def _like_lines(folded: str) -> Iterator[tuple[int, int]]:
+    """The places that read as one of the lines."""
+    rules = [found.span() for found in _RULE.finditer(folded)]
+    ends = [end for _, end in rules]
+    for said in _SAYS.finditer(folded):
+        nearest = bisect_right(ends, said.start()) - 1
+        if nearest >= 0 and said.start() - ends[nearest] <= _MOST_BETWEEN:
+            words = _WORD.findall(folded, ends[nearest], said.start())
+            if len(words) <= _MOST_WORDS:
+                yield rules[nearest][0], said.end()
+
+
+def _folded(text: str) -> tuple[str, list[int]]:
+    """The text in small plain letters, without invisible characters, and each letter's place in the text."""
+    if text.isascii():
+        return text.lower(), list(range(len(text)))
+    folded, origins = [], []
+    for place, character in enumerate(text):
+        if unicodedata.category(character) in ("Cf", "Mn", "Me"):
+            continue
+        plain = unicodedata.normalize("NFKC", character).casefold().translate(_LOOKS_LIKE)
+        folded.append(plain)
+        origins += [place] * len(plain)
+    return "".join(folded), origins

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from genaipa.policies.corpus_rows import group_of
+from genaipa.policies.corpus import group_of
 from genaipa.policies.document import is_english
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from genaipa.files.formulas import escape_formula
+from genaipa.files.spreadsheets import escape_formula
 from genaipa.reports import latex
 from genaipa.reports.tidy import metrics_of
 

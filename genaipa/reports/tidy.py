@@ -22,7 +22,7 @@ import numpy as np
 import pandas as pd
 
 from genaipa.errors import UsageError
-from genaipa.files.formulas import escape_formula, unescape_formula
+from genaipa.files.spreadsheets import escape_formula, unescape_formula
 from genaipa.runs.experiments import EXPERIMENTS
 
 if TYPE_CHECKING:

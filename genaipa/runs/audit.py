@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from genaipa.files.csv_records import as_csv, read_csv
+from genaipa.files.spreadsheets import as_csv, read_csv
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -14,7 +14,7 @@ import msgspec
 
 from genaipa.errors import DataError
 from genaipa.files.text import read_text
-from genaipa.policies.corpus_rows import document, json_line
+from genaipa.policies.corpus import document, json_line
 from genaipa.policies.document import About, Document
 from genaipa.runs import journal
 from genaipa.runs.records import DOCUMENTS

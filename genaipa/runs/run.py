@@ -6,8 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from genaipa.errors import UsageError
-from genaipa.files.frames import frame_of
-from genaipa.files.html import html_table, short_repr
+from genaipa.files.html import frame_of, html_table, short_repr
 from genaipa.runs.selection import find_run, run_folders
 from genaipa.workspace import find_workspace, names_of
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from genaipa.errors import DataError, UnknownNameError, UsageError, nearest
 from genaipa.files.names import folder_words
 from genaipa.kinds import kind_of
-from genaipa.policies.corpus_rows import FACTS
+from genaipa.policies.corpus import FACTS
 from genaipa.runs.audit import is_imported
 from genaipa.runs.filters import EVERYTHING, Filters
 from genaipa.runs.folder import RunFolder

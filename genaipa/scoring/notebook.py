@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from genaipa.errors import OptionError, UsageError
-from genaipa.files.frames import frame_of
-from genaipa.files.html import html_table, short_repr
+from genaipa.files.html import frame_of, html_table, short_repr
 from genaipa.runs.run import Runs, chosen
 from genaipa.runs.selection import groups_of, run_folders, select
 from genaipa.scoring.answers import Pool

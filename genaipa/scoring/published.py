@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 
-from genaipa.files.csv_records import as_csv, read_csv
+from genaipa.files.spreadsheets import as_csv, read_csv
 from genaipa.runs.experiments import StudyExperiment
 
 if TYPE_CHECKING:

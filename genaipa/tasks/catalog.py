@@ -6,7 +6,7 @@ import hashlib
 from typing import TYPE_CHECKING
 
 from genaipa.errors import MissingPackageError, UnknownNameError, UsageError
-from genaipa.files.frames import frame_of
+from genaipa.files.html import frame_of
 from genaipa.kinds import DEFAULT, PLAIN, hooks, kind_of, kinds, names
 from genaipa.plugins import is_ours, load, plugins
 from genaipa.systems.plugins import make, source_file

@@ -1,15 +1,27 @@
-"""The procedure's plan: the options of a run that are only its own, each in one place."""
+"""The core's own kinds of tasks, and the procedure's plan: the options of a run that are its own, each in one place."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-from genaipa.kinds import Plan, option
+from genaipa.kinds import Kind, Plan, option
 from genaipa.questions.sets import Wording
 from genaipa.runs.records import ConversationMode, Initialization
 
 if TYPE_CHECKING:
     from genaipa.runs.records import RunSpec
+
+
+PROCEDURE = Kind(
+    make="genaipa.tasks.procedure:Procedure",
+    people=True,
+    documents=True,
+    plan="genaipa.tasks.plan:ProcedurePlan",
+    planned="genaipa.execution.procedure:planned",
+)
+"""Algorithm 1 of the paper."""
+PLAIN = Kind(make="genaipa.tasks.catalog:make_plain", names="genaipa.tasks.catalog:plain_names")
+"""A task of a package, by an entry point `genaipa.tasks`, or of the user's own, by `module:Class`."""
 
 MOST = 10_000_000
 """The largest number of tokens, or of parts, that an option takes."""

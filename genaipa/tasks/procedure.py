@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from genaipa.errors import OptionError, UsageError
 from genaipa.files.strict_yaml import as_yaml
 from genaipa.files.text import digest, read_text
-from genaipa.policies.corpus_rows import LAYER
+from genaipa.policies.corpus import LAYER
 from genaipa.policies.document import load_document, split_parts
 from genaipa.questions.annotations import annotated_texts, find_annotations
 from genaipa.questions.sets import WORDINGS, QuestionSet, Wording, load_question_set
@@ -25,8 +25,7 @@ from genaipa.runs.records import DOCUMENTS, Digests, DocumentFacts, Initializati
 from genaipa.systems.base import Message
 from genaipa.tasks.base import Call, Task
 from genaipa.tasks.plan import ProcedurePlan, plan_of
-from genaipa.tasks.prompts import load_prompts
-from genaipa.tasks.script import Script, Step, opening
+from genaipa.tasks.prompts import Script, Step, load_prompts, opening
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Mapping, Sequence

@@ -24,7 +24,7 @@ from genaipa.questions.annotations import (
 from genaipa.questions.sets import Question, QuestionSet, load_question_set
 from genaipa.runs.inputs import Inputs
 from genaipa.tasks.procedure import Procedure
-from genaipa.validation.data_files import validate
+from genaipa.validation import validate
 from genaipa.workspace import find_workspace
 
 if TYPE_CHECKING:

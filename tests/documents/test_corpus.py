@@ -15,8 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from genaipa.errors import DataError, MissingPackageError, UsageError
-from genaipa.policies.corpus import Corpus, documents_of, examine
-from genaipa.policies.corpus_rows import json_line
+from genaipa.policies.corpus import Corpus, documents_of, examine, json_line
 from genaipa.policies.made_up import made_up
 from genaipa.policies.statistics import distributions, measured
 

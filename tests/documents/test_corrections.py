@@ -19,7 +19,7 @@ from genaipa.reports.report import Report
 from genaipa.runs.inputs import Inputs
 from genaipa.runs.selection import select
 from genaipa.scoring.answers import Pool
-from genaipa.validation.data_files import validate
+from genaipa.validation import validate
 from genaipa.workspace import find_workspace
 
 ANNOTATED = """

@@ -13,7 +13,7 @@ from running import make_workspace
 from genaipa.archive.pack import run_files
 from genaipa.execution.observer import Observer
 from genaipa.execution.prepare import RunRequest, prepare
-from genaipa.policies.corpus_rows import json_line
+from genaipa.policies.corpus import json_line
 from genaipa.policies.document import load_document
 from genaipa.policies.made_up import made_up
 from genaipa.runs.run import load_run

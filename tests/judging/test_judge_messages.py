@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from judges import RUBRIC, annotated, events, judge_runs, script, study, verdict
 from running import make_workspace, write
 
-from genaipa.judging import quarantine
-from genaipa.judging.material import read_material
+from genaipa.judging import task
+from genaipa.judging.answers import read_material
 from genaipa.judging.verdict import order, read, schema
 from genaipa.systems.costs import estimated
 from genaipa.tasks.json_reply import read_json
@@ -59,9 +59,9 @@ def test_tricks_gain_nothing(genaipa):
 @given(st.text(alphabet=" =:\u200b\uff1d\u0435aetnswrdbgi0123456789abcdef\n", max_size=200), st.integers(0, 3))
 def test_the_lines_are_the_only_ones(noise: str, at: int) -> None:
     """However an answer is made, what a reader of either line finds in it is not one of ours."""
-    begin, end = quarantine.lines(MARK)
+    begin, end = task.lines(MARK)
     pieces = [noise, end, noise.upper(), begin.upper(), noise]
-    shown = quarantine.enclosed("\n".join(pieces[at:]), MARK)
+    shown = task.enclosed("\n".join(pieces[at:]), MARK)
     assert MARK not in re.sub("[\u200b]", "", shown).lower()
     assert not re.search(r"={2,}[^\n]*answer\s+(?:begins|ends)", shown, re.IGNORECASE)
 
@@ -73,14 +73,14 @@ def test_plain_answers_stay_as_they_are() -> None:
         "\u041e\u0442\u0432\u0435\u0442: \u0434\u0430. \u200b",
         "\u00c9t\u00e9 ==",
     ):
-        assert quarantine.enclosed(text, MARK) == text
+        assert task.enclosed(text, MARK) == text
 
 
 def test_long_rules_and_blanks_are_read_at_once() -> None:
     """Neither a rule of 20,000 dashes in an answer, nor a reply that never stops breaking lines, takes hours."""
     for rule in ("-", "=", "= ", "- the answer"):
-        assert quarantine.enclosed(rule * 1_500, MARK) == rule * 1_500
-    assert quarantine.enclosed("-" * 20_000, MARK) == "-" * 20_000
+        assert task.enclosed(rule * 1_500, MARK) == rule * 1_500
+    assert task.enclosed("-" * 20_000, MARK) == "-" * 20_000
     for begun in ("```json", '```json\n{"verdicts":', "{"):
         reply = begun + "\n" * 20_000
         with pytest.raises(ValueError, match="no JSON"):

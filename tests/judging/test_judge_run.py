@@ -13,7 +13,7 @@ from judges import RUBRIC, events, judge_runs, script, study, verdict
 from running import lines_of, write
 from servers import AnthropicServer, GoogleServer, OpenAIServer, cut, reply, stall
 
-from genaipa.judging.material import read_material
+from genaipa.judging.answers import read_material
 from genaipa.judging.name import Judge, akin, family
 from genaipa.judging.verdict import sample
 from genaipa.scoring.store import open_store

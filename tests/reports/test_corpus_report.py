@@ -12,7 +12,7 @@ import pytest
 from queues import work
 from stores import score
 
-from genaipa.policies.corpus_rows import json_line
+from genaipa.policies.corpus import json_line
 from genaipa.policies.made_up import made_up
 from genaipa.reports import page
 from genaipa.reports.chapters.cost import by_system

@@ -10,7 +10,7 @@ from html.parser import HTMLParser
 import pandas as pd
 import pytest
 
-from genaipa.files.formulas import unescape_formula
+from genaipa.files.spreadsheets import unescape_formula
 from genaipa.reports import render
 from genaipa.reports.table import Table
 

@@ -18,7 +18,7 @@ from genaipa.errors import GenaipaError
 from genaipa.reports.gather import gather_scored
 from genaipa.runs.selection import run_folders, select
 from genaipa.scoring.store import open_store
-from genaipa.validation.data_files import validate
+from genaipa.validation import validate
 from genaipa.workspace import find_workspace
 from genaipa_suites.report.results import results
 from tests.conftest import forget_personal_settings

@@ -19,7 +19,7 @@ from genaipa.runs.folder import RunFolder
 from genaipa.runs.inputs import conversation
 from genaipa.runs.selection import select
 from genaipa.scoring.answers import Pool
-from genaipa.validation.data_files import validate
+from genaipa.validation import validate
 from genaipa.workspace import Workspace, find_workspace
 
 if TYPE_CHECKING:

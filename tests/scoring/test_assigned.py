@@ -9,7 +9,7 @@ from queues import make_run, open_queue, save, work
 from running import write
 
 from genaipa.scoring.assignment import ScoringPlan
-from genaipa.validation.data_files import validate
+from genaipa.validation import validate
 from genaipa.workspace import find_workspace
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from running import write
 from genaipa.errors import DataError
 from genaipa.files.text import digest
 from genaipa.scoring.rubric import STARTER, guidelines_digest, load_guidelines
-from genaipa.validation.data_files import validate
+from genaipa.validation import validate
 from genaipa.workspace import find_workspace
 from rubrics import PAPER
 

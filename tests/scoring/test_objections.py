@@ -25,7 +25,7 @@ from genaipa.scoring.exchange.importing import import_from
 from genaipa.scoring.objections import accepted, filed, own, proved, ruling
 from genaipa.scoring.people import People
 from genaipa.scoring.rubric import shipped_rubric
-from genaipa.validation.data_files import validate
+from genaipa.validation import validate
 from genaipa.workspace import find_workspace, shipped
 
 if TYPE_CHECKING:

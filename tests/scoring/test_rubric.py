@@ -16,7 +16,7 @@ from genaipa.reports import tidy
 from genaipa.scoring.exchange.exporting import columns
 from genaipa.scoring.exchange.sheet import SHOWN
 from genaipa.scoring.rubric import Bounds, Values, band, load_rubric, rubric_problems, shipped_rubric
-from genaipa.validation.data_files import validate
+from genaipa.validation import validate
 from genaipa.workspace import Workspace, shipped
 
 PAPER = shipped_rubric()

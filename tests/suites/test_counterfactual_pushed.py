@@ -11,7 +11,7 @@ import pytest
 from running import write
 from suiting import suite
 
-from genaipa.runs.finding import find_run
+from genaipa.runs.selection import find_run
 from genaipa.workspace import find_workspace
 from genaipa_suites.material import Outcome
 

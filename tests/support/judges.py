@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 from running import make_workspace, write
 
-from genaipa.judging.kind import NAME
+from genaipa.judging.name import NAME
 from genaipa.runs.folder import RunFolder
 from genaipa.runs.selection import run_folders
 from genaipa.scoring.rubric import shipped_rubric

@@ -27,7 +27,7 @@ from genaipa.tasks.procedure import (
     plan,
     shuffled,
 )
-from genaipa.tasks.script import Script, opening
+from genaipa.tasks.prompts import Script, opening
 from genaipa.workspace import find_workspace
 
 QUESTIONS = QuestionSet(

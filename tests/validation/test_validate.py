@@ -16,7 +16,7 @@ import yaml
 from genaipa.errors import DataError
 from genaipa.files.strict_yaml import MOST_PROBLEMS, convert, read_partly, read_yaml
 from genaipa.questions.sets import QuestionSet, load_question_set
-from genaipa.validation.data_files import validate
+from genaipa.validation import validate
 from genaipa.workspace import find_workspace, shipped
 from genaipa_suites.data import SHIPPED
 

@@ -135,7 +135,7 @@ def _carry_out(
 async def _promptly(
     judges: PreparedJudges, limits: RunLimits, observer: TerminalObserver
 ) -> list[tuple[RunFolder, Outcome]]:
-    from genaipa.cli.terminal.stopping import promptly
+    from genaipa.cli.terminal.process import promptly
     from genaipa.execution.judging import ask_judges
 
     with promptly():

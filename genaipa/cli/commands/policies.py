@@ -365,7 +365,7 @@ def generate(
     Each says what an invented company does with data: other sections, other promises, another sector and country. One
     in twenty is a later snapshot with the very same text.
     """
-    from genaipa.policies.corpus_rows import json_line
+    from genaipa.policies.corpus import json_line
     from genaipa.policies.made_up import made_up
 
     if file.suffix != ".jsonl":

@@ -13,8 +13,7 @@ from genaipa.cli.terminal.selection import named_document
 from genaipa.errors import UnknownNameError, UsageError
 
 if TYPE_CHECKING:
-    from genaipa.tasks.prompts import Prompts
-    from genaipa.tasks.script import Script
+    from genaipa.tasks.prompts import Prompts, Script
     from genaipa.workspace import Workspace
 
 
@@ -139,7 +138,7 @@ def _script(workspace: Workspace, loaded: Prompts, policy: str) -> Script:
     from genaipa.policies.document import split_parts
     from genaipa.questions.sets import load_question_set
     from genaipa.systems.costs import estimated
-    from genaipa.tasks.script import Script
+    from genaipa.tasks.prompts import Script
 
     document = named_document(workspace, policy)
     parts = tuple(split_parts(document, PART_TOKENS, estimated().count))

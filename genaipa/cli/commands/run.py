@@ -240,7 +240,7 @@ def carry_out(
 
 async def _promptly(prepared: PreparedRun, limits: RunLimits, observer: TerminalObserver, on: On | None) -> Outcome:
     """Carry out a run that Ctrl-C stops also while a document is cut into parts."""
-    from genaipa.cli.terminal.stopping import promptly
+    from genaipa.cli.terminal.process import promptly
     from genaipa.execution.shards import ask
 
     with promptly():

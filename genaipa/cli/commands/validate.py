@@ -12,8 +12,7 @@ from genaipa.cli.terminal.console import print_json, show, table
 from genaipa.cli.terminal.options import JsonOption, current_workspace, option
 
 if TYPE_CHECKING:
-    from genaipa.validation.data_files import Validation
-    from genaipa.validation.finding import Finding
+    from genaipa.validation import Finding, Validation
     from genaipa.workspace import Workspace
 
 # Kind of data → one and several of it, as the last line counts them.
@@ -44,7 +43,7 @@ def validate(
     Documents, questions, annotated answers, prompts, suites, analysts, systems and runs are checked at once. The exit
     code is 1 if there is an error; warnings leave it at 0.
     """
-    from genaipa.validation.data_files import validate as validated
+    from genaipa.validation import validate as validated
 
     here = current_workspace()
     done = validated(here, data=data)

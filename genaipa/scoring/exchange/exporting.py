@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, get_args
 import msgspec
 
 from genaipa.errors import UsageError
-from genaipa.files.formulas import parse_number
+from genaipa.files.spreadsheets import parse_number
 from genaipa.files.stamps import now
 from genaipa.scoring.answers import occurring
 from genaipa.scoring.current import in_effect

@@ -15,8 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from genaipa.errors import DataError, UsageError
-from genaipa.files.formulas import escape_formula, unescape_formula
-from genaipa.files.spreadsheets import MOST_ROWS, openpyxl, rows_of, workbook
+from genaipa.files.spreadsheets import MOST_ROWS, escape_formula, openpyxl, rows_of, unescape_formula, workbook
 from genaipa.files.text import digest, read_text
 from genaipa.questions.annotations import SAID
 from genaipa.scoring.rubric import Rubric

@@ -1,4 +1,4 @@
-"""Every problem of a workspace's data at once, by the rules of the loaders, which stop at the first."""
+"""Whether all data files of a workspace fit together, by the rules of the loaders, which stop at the first problem."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import tomllib
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
@@ -17,7 +17,7 @@ from genaipa.datasets.base import offering
 from genaipa.errors import DataError, GenaipaError, clipped, nearest
 from genaipa.files.strict_yaml import UNREADABLE, read_partly
 from genaipa.files.text import DAMAGE, read_text, why
-from genaipa.judging.kind import NAME
+from genaipa.judging.name import NAME
 from genaipa.judging.prompts import TEMPLATES as JUDGES
 from genaipa.judging.prompts import load_templates
 from genaipa.kinds import hooks
@@ -52,13 +52,49 @@ from genaipa.scoring.store import existing_store
 from genaipa.scoring.waves import WAVES, load_waves
 from genaipa.systems.catalog import own_entries
 from genaipa.tasks.prompts import INCLUDED, TEMPLATES, found_prompts, inner_folders, set_names
-from genaipa.validation.finding import Checked, Finding, as_findings
 from genaipa.workspace import MARKER, RUNS, SUFFIXES, SYSTEMS, DataKind, Workspace, no_folder, shipped
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from genaipa.tasks.prompts import Prompts
+
+
+Severity = Literal["error", "warning"]
+
+
+class Finding(msgspec.Struct, frozen=True):
+    """A problem of an entry of a file (of the file itself if `entry` is empty).
+
+    An `error` makes the file unusable; a `warning` is a likely oversight of its author.
+    """
+
+    path: str
+    entry: str
+    problem: str
+    severity: Severity = "error"
+
+
+class Checked(msgspec.Struct, frozen=True):
+    """Outcome of the check of a kind of task: its folder in a workspace, the files there, and findings on them.
+
+    `splits` are the readable ones: task → split → number of items.
+    """
+
+    folder: str
+    files: list[Path]
+    findings: list[Finding]
+    splits: dict[str, dict[str, int]]
+
+
+def as_findings(errors: Iterable[GenaipaError], path: Path | str = "") -> list[Finding]:
+    """Errors as findings; `path` is the file for one that names none."""
+    return [
+        Finding(error.path, error.entry, error.problem)
+        if isinstance(error, DataError)
+        else Finding(str(path), "", str(error))
+        for error in errors
+    ]
 
 
 def unknown_assignments(workspace: Workspace, runs: Iterable[Path]) -> Iterator[tuple[str, str, str]]:

@@ -1,1 +1,0 @@
-"""Whether all data files of a workspace fit together."""
