@@ -13,9 +13,13 @@ def plugins(group: str) -> dict[str, str]:
     """Name → `module:name` of the entry points of a group in installed packages."""
     # Which folders are looked through, and how they are now; a run asks for each of its systems several times.
     folders = [path for path in map(Path, sys.path) if path.exists()]
-    points = _points(tuple((str(path), path.stat().st_mtime_ns) for path in folders))
+    return dict(_found(group, tuple((str(path), path.stat().st_mtime_ns) for path in folders)))
+
+
+@functools.lru_cache
+def _found(group: str, installed: tuple[tuple[str, int], ...]) -> dict[str, str]:
     # A name of ours is ours, whatever else is installed.
-    found = sorted(points.select(group=group), key=lambda point: is_ours(point.module))
+    found = sorted(_points(installed).select(group=group), key=lambda point: is_ours(point.module))
     return {point.name: point.value for point in found}
 
 

@@ -51,6 +51,7 @@ def test_in_the_first_moments(monkeypatch: pytest.MonkeyPatch, number: signal.Si
     assert (process.communicate(timeout=60)[1], process.returncode) == ("genaipa: interrupted.\n", 130)
 
 
+@pytest.mark.full
 def test_a_background_job_ends_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
     """A job that a shell made deaf to Ctrl-C stays so; another signal ends its run as Ctrl-C would."""
     with OpenAIServer(models=("m",), latency=0.004) as server:

@@ -225,6 +225,7 @@ def test_a_sheet_without_questions() -> None:
     filling=st.lists(st.one_of(st.none(), st.text(max_size=30), st.integers(), st.booleans()), max_size=110),
     name=st.sampled_from(["", "Remarks", "Answers", "Labels", "Questions"]),
 )
+@pytest.mark.full
 def test_any_sheet_can_be_read(blank: tuple[int, int], column: int, filling: list[object], name: str) -> None:
     """Blank blocks and a further column anywhere never end the reading, nor put one question's text under another."""
     first, length = blank
@@ -260,6 +261,7 @@ def test_a_study_with_nothing_wrong(tmp_path: Path) -> None:
     assert one.text == reply("uber", "Robustness Analysis", "T_u1", 2, 2)
 
 
+@pytest.mark.full
 def test_files_and_sheets_under_other_names(tmp_path: Path) -> None:
     """Of two files with the same answers one is taken; a misspelt sheet is found; others are named."""
     sheets = {{"airbnb": "airbnd"}.get(name, name): user_sheet(name) for name in POLICIES}
@@ -309,6 +311,7 @@ def test_a_run_about_another_company(tmp_path: Path) -> None:
     assert "4 of the 8 answers of this run name Uber, and 0 Facebook" in found.findings[0].reason
 
 
+@pytest.mark.full
 def test_the_text_of_another_question(tmp_path: Path) -> None:
     """One of two equal texts is the copy: the one whose question it doesn't suit."""
     sheet = faq_sheet("uber")
@@ -320,6 +323,7 @@ def test_the_text_of_another_question(tmp_path: Path) -> None:
     assert "the answer to T_f2" in found.findings[0].reason
 
 
+@pytest.mark.full
 def test_a_lost_first_letter(tmp_path: Path) -> None:
     """It is named and the text is kept as it is; nothing is left out for it."""
     sheet = user_sheet("uber")
@@ -330,6 +334,7 @@ def test_a_lost_first_letter(tmp_path: Path) -> None:
     assert sum((a.text or "").startswith(" ber keeps") for a in found.answers) == 1
 
 
+@pytest.mark.full
 def test_annotated_answers_that_cite_the_wrong_part(tmp_path: Path) -> None:
     """The part that is cited holds none of the phrases, and another does; or there is no such part."""
     text = "Couriers photograph every parcel at the door and keep the picture for three weeks in the depot archive."
@@ -424,6 +429,7 @@ def test_published_findings_about_answers(real: Study) -> None:
     assert not [f for f in real.findings if f.kind == "unplaced"]
 
 
+@pytest.mark.full
 def test_reading_again_gives_the_same(tmp_path: Path) -> None:
     """Answers and findings come in one order."""
     tree = pulled_tree(tmp_path, study())

@@ -62,6 +62,7 @@ def test_places_are_checked_first(genaipa: Callable[..., Finished]) -> None:
             front.run("extractive", "shop-000", **options)
 
 
+@pytest.mark.full
 def test_workers_from_python(monkeypatch: pytest.MonkeyPatch) -> None:
     """`genaipa.run` gives shards to processes; cancelled in an event loop, they stop in order, and the run goes on."""
     rounds = Rounds(questions=2, patient=False, left=5)

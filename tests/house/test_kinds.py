@@ -136,6 +136,7 @@ def riddles(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", str(Path.cwd()))
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("riddles")
 def test_a_kind_of_somebody_elses(genaipa_process: Cli) -> None:
     """Its option is on the help page, its run is asked and summed up; no run of another kind takes the option."""

@@ -237,6 +237,7 @@ def test_a_mean_over_documents_is_paired_by_question():
     assert "about the same document" not in said
 
 
+@pytest.mark.full
 def test_means_alone_are_in_no_interval_for_policies():
     """An experiment that one side has as means over documents moves the interval for these documents alone."""
     documents = ("uber", "spotify", "airbnb", "ebay")
@@ -322,6 +323,7 @@ def test_the_verdict_follows_the_interval_and_ranks_are_beside_it():
     assert "By ranks it may be chance" in found.finding[2]
 
 
+@pytest.mark.full
 @settings(max_examples=size(small=5, full=200), deadline=None)
 @given(st.integers(0, 2**32 - 1))
 def test_no_verdict_contradicts_an_interval(seed):

@@ -60,6 +60,7 @@ def test_what_may_not_be_passed_on_is_not_in_the_page() -> None:
     assert 'href="#answers-1"' not in text
 
 
+@pytest.mark.full
 def test_what_is_asked_for_is_in_the_page() -> None:
     """A report for oneself shows what may not be passed on."""
     assert SENTENCE in page("not stated", "quoting:Quoting", whole=True)

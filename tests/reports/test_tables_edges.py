@@ -73,7 +73,7 @@ def made(name: str, frame: str) -> Table:
     return TABLES[name](frames()[frame])
 
 
-@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("name", size(small=list(TABLES)[::2], full=list(TABLES)))
 def test_a_table_is_right_whatever_it_is_made_of(name: str) -> None:
     """Each has its name, its columns in their order, no categories, and a text for every cell.
 

@@ -188,6 +188,7 @@ def test_references_as_people_read_them(examined: list[tuple[Published, Evidence
     assert misjudged <= 1
 
 
+@pytest.mark.full
 def test_quotations_as_people_read_them(examined: list[tuple[Published, Evidence]]) -> None:
     """On the same answers, every quotation is found, no other, and each in the document, as it is there."""
     found = {(answer.book, answer.document, answer.cell): evidence for answer, evidence in examined}

@@ -276,7 +276,7 @@ def at_once(stores: list[Store], work: Any) -> list[Any]:
         return list(threads.map(one, range(THREADS)))
 
 
-@pytest.mark.parametrize("desks", [1, 5])
+@pytest.mark.parametrize("desks", size(small=[5], full=[1, 5]))
 def test_no_answer_is_given_out_too_often(url: str, desks: int) -> None:
     """Twenty analysts at one desk or at several take answers at once: each is scored by as many as are wanted."""
     wanted, answers = 3, [f"a{n}" for n in range(12)]

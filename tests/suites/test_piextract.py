@@ -54,6 +54,7 @@ def test_published_files_have_the_published_counts(published):
     assert sum(len(tokens_of(item)) for item in (*train, *valid)) == 70_408
 
 
+@pytest.mark.full
 def test_edited_files_are_refused(published):
     """A sentence or a mark too few, tokens that differ, a tag of another layer, another form: each is said."""
     path = published / "CollectUse_true" / "train.conll03"

@@ -216,6 +216,7 @@ def test_documents_without_sentences(document: str) -> None:
     assert said([*messages, Message("user", "Summarise.", "summary-request")]) == NO_SUMMARY
 
 
+@pytest.mark.full
 def test_same_in_every_process() -> None:
     """Neither the order of hashing nor other calls under way change a reply."""
     program = (

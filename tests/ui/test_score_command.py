@@ -80,6 +80,7 @@ def test_ends_when_its_terminal_is_gone() -> None:
             assert desk.stop(number) == 0
 
 
+@pytest.mark.full
 def test_ends_while_it_starts() -> None:
     """Ctrl-C before the server is there ends the command just as quietly."""
     make_answers("See section 1.")

@@ -42,6 +42,7 @@ def lab(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", str(Path.cwd()))
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("lab")
 def test_a_place_of_somebody_elses(genaipa_process: Callable[..., Finished]) -> None:
     """A run's shards are carried out there; help and doctor know it; one whose package is gone is a sentence."""
