@@ -98,7 +98,7 @@ class RagSystem:
         await self.reader.close()
 
     def __getattr__(self, name: str) -> Any:
-        """What else is to be known of it is the reader's, such as whose `words` its replies are."""
+        """The reader's, for all that is not here, such as whose `words` its replies are."""
         return getattr(self.reader, name)
 
 
