@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from genaipa_suites.report.scored import Scored
 
 _ROW, _CLOSE = 0.26, 0.15
-"""Inches of a system's row, and of a system among those of a group."""
+"""Inches of a system's row, and of a system within a group."""
 _AROUND = 1.15
 """Inches of title, axis and legend."""
 _MOST = 12
@@ -32,7 +32,7 @@ _MOST = 12
 
 
 def by_system(scored: Scored, marks: Marks) -> Figure | None:
-    """Both measures of every system that was asked, with their intervals; None where the suite has no such two."""
+    """Both measures of every system that was asked, with their intervals; None if the suite lacks them."""
     measures = _measures(scored)
     rows = [
         {"system": row.label, "kind": row.kind}
@@ -62,7 +62,7 @@ def by_system(scored: Scored, marks: Marks) -> Figure | None:
 
 
 def by_group(scored: Scored, grouping: str, made: Table, marks: Marks) -> Figure | None:
-    """Both measures in each group of items, of the table of a break-down; None where the suite has no such two."""
+    """Both measures in each group of items, of the table of a break-down; None if the suite lacks them."""
     measures = _measures(scored)
     shown = [row.label for row in scored.asked if row.kind == "system"] or [row.label for row in scored.asked]
     data = made.data[made.data["system"].isin(shown[:_MOST])]
