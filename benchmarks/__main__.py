@@ -186,7 +186,7 @@ def judge(bench: Bench) -> None:
                 lambda b=place, w=workload, r=run: b.judge(r, w.connections),
             )
         rows += beside(f"judge {label}", workload, bare, "genaipa judge", judged)
-        said = place.python("-m", "benchmarks.caches", str(place.workspace), run).out
+        said = place.python("-m", "benchmarks.caches", str(place.workspace), "judge", run, "--judge").out
         caches += [(f"{label}, {row[0]}", *row[1:]) for row in map(json.loads, said.splitlines())]
     print_table(("judge", "", "asking, s", "x ideal", "command, s", "processor, s", "MiB"), rows)
     print_table(("documents", "judgements", "from the cache", "estimate: input", "output", "cost"), caches)

@@ -1,23 +1,26 @@
-"""How much of the documents judges read from each vendor's cache, and how near `--estimate` comes to what is counted.
+"""How much of documents is read from each vendor's cache, and how near `--estimate` comes to what is counted.
 
-    python -m benchmarks.caches WORKSPACE RUN
+    python -m benchmarks.caches WORKSPACE judge RUN --judge
+    python -m benchmarks.caches --says TEXT WORKSPACE run --suite counterfactual --new --system
 
-asks a judge behind each vendor's SDK about all answers of the run, at a server that keeps the vendor's rule
-(`caching_server.py`), and prints a row for each: the share of the document's tokens (with the rubric before it) that
-came from the cache, and what was estimated divided by what the server counted, or by what that costs.
+asks a model behind each vendor's SDK by that command, which ends with the option that names it, at a server that keeps
+the vendor's rule (`caching_server.py`), and prints a row for each: the share of the document's tokens (with what is
+before it) that came from the cache, and what was estimated divided by what the server counted, or by what that costs.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import subprocess
 import sys
 import urllib.request
+from collections.abc import Sequence
 
 from benchmarks.measure import ROOT, serving
 
-JUDGES = {
+MODELS = {
     "openai": ("openai/gpt-6.1-sol", "OPENAI", "OPENAI", "/v1"),
     "compatible": ("openai-api/mock/m", "MOCK", "MOCK", "/v1"),
     "anthropic": ("anthropic/claude-sonnet-4-5", "ANTHROPIC", "ANTHROPIC", ""),
@@ -28,21 +31,21 @@ JUDGES = {
 CONNECTIONS = 64
 
 
-def judged(workspace: str, run: str, vendor: str) -> tuple[object, ...]:
-    """A vendor's row."""
-    name, address, key, ending = JUDGES[vendor]
-    with serving([sys.executable, "-m", "benchmarks.caching_server", vendor]) as url:
+def shared(vendor: str, workspace: str, says: Sequence[str], command: Sequence[str]) -> tuple[object, ...]:
+    """A vendor's row; `says` are the server's options on its reply."""
+    name, address, key, ending = MODELS[vendor]
+    with serving([sys.executable, "-m", "benchmarks.caching_server", vendor, *says]) as url:
         environment = os.environ | {f"{address}_BASE_URL": url + ending, f"{key}_API_KEY": "none"}
-        command = [sys.executable, "-m", "genaipa", "judge", run, "--judge", name, "--workspace", workspace, "--json"]
+        asking = [sys.executable, "-m", "genaipa", *command, name, "--workspace", workspace, "--json"]
         said = [
             json.loads(
-                subprocess.run([*command, *more], env=environment, cwd=ROOT, check=True, capture_output=True).stdout
+                subprocess.run([*asking, *more], env=environment, cwd=ROOT, check=True, capture_output=True).stdout
             )
             for more in (["--estimate"], ["--max-connections", str(CONNECTIONS)])
         ]
         with urllib.request.urlopen(f"{url}/totals") as answer:
             counted = json.load(answer)
-    (guess,), (row,) = said[0]["rows"], said[1]["runs"][0]["rows"]
+    (guess,), (row,) = said[0]["rows"], said[1].get("runs", said[1:])[0]["rows"]
     ratios = [guess["usage"][side] / counted[side] for side in ("input", "output")]
     if row["cost"]:
         ratios.append(guess["cached_cost"] / row["cost"])
@@ -51,5 +54,11 @@ def judged(workspace: str, run: str, vendor: str) -> tuple[object, ...]:
 
 
 if __name__ == "__main__":
-    for each in JUDGES:
-        print(json.dumps(judged(*sys.argv[1:], each)), flush=True)
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("workspace")
+    parser.add_argument("--says", help="reply of the server; without it, a judge's verdict")
+    parser.add_argument("command", nargs=argparse.REMAINDER)
+    given = parser.parse_args()
+    reply = ["--says", given.says] if given.says else []
+    for each in MODELS:
+        print(json.dumps(shared(each, given.workspace, reply, given.command)), flush=True)

@@ -1,9 +1,9 @@
-"""A judge behind three vendors' protocols that keeps each one's rule for its cache, and counts.
+"""A model behind three vendors' protocols that keeps each one's rule for its cache, and counts.
 
     python -m benchmarks.caching_server openai|compatible|anthropic|anthropic-4096|google|google-4096 [--latency 0.2]
 
-It prints its address. Tokens are four characters each. A prefix can be read once the reply to a request that began with
-it is there; by the rules that the vendors state:
+It prints its address. Its reply is a judge's verdict, or what `--says` gives. Tokens are four characters each. A prefix
+can be read once the reply to a request that began with it is there; by the rules that the vendors state:
 
 - openai: up to a marked block from 1,024 tokens on, by requests with the same `prompt_cache_key`;
 - compatible: 16 tokens by 16, whatever is marked, as vLLM does;
@@ -37,11 +37,11 @@ def tokens(text: str) -> int:
 class Vendor:
     """One vendor's server: its cache, and what it has counted."""
 
-    def __init__(self, name: str, latency: float) -> None:
+    def __init__(self, name: str, latency: float, said: str) -> None:
         self.name = name.partition("-")[0]
         self.least = LEAST[name]
         self.latency = latency
-        self.said = verdict()
+        self.said = said
         self.totals = dict.fromkeys(("requests", "input", "output", "document", "cached"), 0)
         self._known: set[int] = set()
 
@@ -98,7 +98,7 @@ def _turns(body) -> Iterator[tuple[str, bool]]:
 
 
 def _reply(vendor: str, said: str, came: int, went: int, cached: int):
-    """A verdict in the vendor's form."""
+    """A reply in the vendor's form."""
     if vendor == "anthropic":
         usage = {"input_tokens": came - cached, "cache_read_input_tokens": cached, "output_tokens": went}
         content = [{"type": "text", "text": said}]
@@ -140,5 +140,6 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("vendor", choices=LEAST)
     parser.add_argument("--latency", type=float, default=0.2, help="seconds until an answer")
+    parser.add_argument("--says", default=verdict(), help="its reply")
     asked = parser.parse_args()
-    asyncio.run(serve(Vendor(asked.vendor, asked.latency)))
+    asyncio.run(serve(Vendor(asked.vendor, asked.latency, asked.says)))

@@ -1,8 +1,10 @@
-"""Measure suites: a run beside the bare loop that sends the same bodies; loading a data set; scoring its replies.
+"""Measure suites: runs beside the bare loop that sends the same bodies; caches; loading a data set; scoring replies.
 
     python -m benchmarks.suites [--quick]
 
-The run is of 1,920 made-up questions in PolicyQA's form, over 64 connections, against the others' server.
+The runs are of 1,920 questions over 64 connections, against the others' server: made-up ones in PolicyQA's form, and
+the 40 counterfactual edits of Brindlecart, sixteen times over. These are asked once of servers that keep each vendor's
+rule for its cache, too.
 Loaded and scored is what is made up, too, as large as the published test splits: PolicyQA's 4,152 questions, and
 PrivacyQA's 62,150 pairs (400 questions, each about all sentences of its policy). Pulled data sets are loaded as well.
 """
@@ -14,7 +16,7 @@ import json
 import random
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from benchmarks.__main__ import SERVER, Bench, Scale, alternated, beside, print_table
@@ -35,6 +37,8 @@ _TEXT = "we may share your data with partners who keep it for years unless you a
 _WORDS = _TEXT.split()
 SAID = " ".join(_WORDS[:10])
 """The server's answer to every question."""
+EDITS = 24
+"""A fifth of the questions about the edits of a policy, 40 about each of its three texts."""
 
 
 def suite(name: str, split: str, here: Workspace) -> Suite:
@@ -85,26 +89,37 @@ def write_privacyqa(file: Path) -> None:
     file.write_text("\n".join(["\t".join(header), *lines]) + "\n", encoding="utf-8")
 
 
-def asking(bench: Bench, workload: Workload) -> None:
+def asking(bench: Bench, workload: Workload, name: str, split: str, repetitions: int) -> list[Sequence[object]]:
     """The run beside the bare loop."""
-    write_policyqa(bench.workspace / "suites" / "policyqa" / "asked.json", workload.requests)
-    asked = suite("policyqa", "asked", find_workspace(bench.workspace))
+    asked = suite(name, split, find_workspace(bench.workspace))
     form = {"name": "reply", "schema": dict(asked.schema), "strict": True}
+    introductions, conversations = {}, []
+    for item in asked.material.items:
+        *before, question = asked.messages(item)
+        introductions[item.document] = [{"role": one.role, "content": one.content} for one in before]
+        conversations.append([item.document, [question.content]])
     made = {
-        "introductions": {"": []},
-        "conversations": [["", [asked.messages(item)[-1].content]] for item in asked.material.items],
+        "introductions": introductions,
+        "conversations": conversations * repetitions,
         "fields": {"response_format": {"type": "json_schema", "json_schema": form}},
     }
-    file = bench.workspace / "suite.json"
+    file = bench.workspace / f"{name}.json"
     file.write_text(json.dumps(made), encoding="utf-8")
-    options = ("run", "--suite", "policyqa", "--split", "asked", "--system", SYSTEM, "--new")
+    options = ("run", "--suite", name, "--split", split, "--system", SYSTEM, "--repetitions", str(repetitions), "--new")
     bare, run = alternated(
         bench.scale.rounds,
         lambda: bench.loop(workload, file),
         lambda: bench.asked(bench.genaipa(*options, "--max-connections", str(workload.connections))),
     )
-    rows = beside("policyqa", workload, bare, "genaipa run", run)
-    print_table(("suite", "", "asking, s", "x ideal", "command, s", "processor, s", "MiB"), rows)
+    return beside(name, workload, bare, "genaipa run", run)
+
+
+def caches(bench: Bench, says: str) -> None:
+    """The share of documents that comes from each vendor's cache, and the estimates."""
+    command = ("run", "--suite", "counterfactual", "--new", "--system")
+    said = bench.python("-m", "benchmarks.caches", "--says", says, str(bench.workspace), *command).out
+    rows = [(f"counterfactual, {row[0]}", *row[1:]) for row in map(json.loads, said.splitlines())]
+    print_table(("suite", "questions", "from the cache", "estimate: input", "output", "cost"), rows)
 
 
 def timed(work: Callable[[], object]) -> tuple[float, object]:
@@ -161,10 +176,20 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="one round, of 160 questions")
     scale = Scale(rounds=1, repetitions=1) if parser.parse_args().quick else Scale()
     workload = Workload("independent", scale.repetitions, 64)
-    says = json.dumps({"answer": SAID})
-    with tempfile.TemporaryDirectory(prefix="genaipa-benchmark-") as folder, serving([*SERVER, "--says", says]) as url:
+    answers = {"policyqa": {"answer": SAID}, "counterfactual": {"answer": "for 90 days", "quote": SAID}}
+    says = {name: json.dumps(answer) for name, answer in answers.items()}
+    edits = Workload("independent", workload.requests // (5 * EDITS), 64, limit=EDITS)
+    ways = (("policyqa", "asked", workload, 1), ("counterfactual", "brindlecart", edits, edits.repetitions))
+    rows: list[Sequence[object]] = []
+    with tempfile.TemporaryDirectory(prefix="genaipa-benchmark-") as folder:
         (Path(folder) / "genaipa.toml").touch()
-        asking(Bench(Path(folder), url, scale), workload)
+        write_policyqa(Path(folder) / "suites" / "policyqa" / "asked.json", workload.requests)
+        for name, split, asked, repetitions in ways:
+            with serving([*SERVER, "--says", says[name]]) as url:
+                bench = Bench(Path(folder), url, scale)
+                rows += asking(bench, asked, name, split, repetitions)
+        print_table(("suite", "", "asking, s", "x ideal", "command, s", "processor, s", "MiB"), rows)
+        caches(bench, says["counterfactual"])
         here = find_workspace(Path(folder))
         scoring(here)
         loading(here)

@@ -52,7 +52,10 @@ def test_a_suite_is_measured() -> None:
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stderr
     names = set(re.findall(r"^\| (.*?) +\|", done.stdout, re.MULTILINE))
-    assert {"policyqa", "policyqa, 4,152 items", "privacyqa, 400 items"} <= names
+    assert {"policyqa", "policyqa, 4,152 items", "privacyqa, 400 items", "counterfactual"} <= names
+    shares = re.findall(r"^\| counterfactual, \S+ +\| +120 \| +([\d.]+)%", done.stdout, re.MULTILINE)
+    assert len(shares) == 6
+    assert min(map(float, shares)) >= 95
 
 
 @pytest.mark.full
