@@ -173,13 +173,17 @@ def _why(board: Board, outcome: Outcome) -> str:
     return outcome.given.fault if board.suite.plan.probe == CONTINUATION else board.suite.why(outcome)
 
 
+def _said(board: Board, outcome: Outcome) -> Any:
+    return outcome.given.prediction if board.suite.plan.probe == CONTINUATION else board.suite.said(outcome)
+
+
 def _row(board: Board, outcome: Outcome, measure: Measure) -> ListRow:
     score = measure.of([outcome])
     cells: tuple[str | ListCell, ...] = (
         outcome.item.id,
         _cut(_question(outcome.item)),
         _cut(board.suite.gold_shown(outcome.item)),
-        ListCell(outcome.given.fault, tone="bad") if outcome.given.fault else _cut(outcome.given.prediction),
+        ListCell(outcome.given.fault, tone="bad") if outcome.given.fault else _cut(_said(board, outcome)),
         f"{100 * score:.1f}" if score == score else "-",  # noqa: PLR0124 - NaN
         _why(board, outcome),
     )
@@ -202,7 +206,7 @@ def _read(board: Board, outcome: Outcome, measure: Measure) -> None:
             *entries,
             Text(_plain(board.suite.gold_shown(item)), "gold", tone="good", fold=FOLD),
             Text(outcome.reply or "(no reply)", "reply", fold=FOLD),
-            Text(outcome.given.fault or _plain(outcome.given.prediction), "prediction", said, "strong", fold=FOLD),
+            Text(outcome.given.fault or _plain(_said(board, outcome)), "prediction", said, "strong", fold=FOLD),
             *([Text(why, "why", tone="note")] if (why := _why(board, outcome)) else []),
         ],
     )

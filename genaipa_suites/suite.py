@@ -189,6 +189,10 @@ class Suite(Task):
         """The gold label as people read it: text, a list, or an object of such."""
         return item.gold
 
+    def said(self, outcome: Outcome) -> Any:
+        """The prediction as people read it, in the form of `gold_shown`; of a reply without a fault."""
+        return outcome.given.prediction
+
     def errors(self, outcome: Outcome) -> Mapping[str, int]:
         """Type of error (one of `error_kinds`) → how many of it an outcome has; types that it has none of left out."""
         why = self.why(outcome)

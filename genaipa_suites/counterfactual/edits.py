@@ -119,6 +119,16 @@ class Counterfactual:
         return _changed(self.document.text, self.changes, version)
 
 
+def sentence(text: str, words: str) -> str:
+    """The sentence of a text around words that it has; the words alone where it has them not."""
+    start = text.find(words)
+    if start < 0:
+        return words
+    before = [found.end() for found in _APART.finditer(text, 0, start)]
+    after = _APART.search(text, start + len(words) - 1)
+    return text[before[-1] if before else 0 : after.start() + 1 if after else len(text)].strip(" \t\n*-")
+
+
 def _changed(text: str, changes: Sequence[Change], version: str) -> str:
     parts, last = [], 0
     for one in sorted(changes, key=lambda one: one.start) if version != BEFORE else ():

@@ -178,13 +178,23 @@ class CounterfactualEdits(Suite):
         return {}
 
     def asked_about(self, item: Item) -> dict[str, Any]:
-        """The question, the words of the fact in each of the three texts, and which of them was shown."""
-        places = {
-            name: [place[version] for place in item.gold["places"]]
-            for name, version in (("document", BEFORE), ("edit", AFTER), ("twin", TWIN))
-        }
-        shown = {BEFORE: "the document", AFTER: "the document with every edit", TWIN: "the document with every twin"}
-        return {"question": item.shown["question"], **places, "shown": shown[item.gold["version"]]}
+        """The question, and the sentences of the fact in each of the three texts; which of them was shown is marked."""
+        found: dict[str, Any] = {"question": item.shown["question"]}
+        for name, version in (("document", BEFORE), ("edit", AFTER), ("twin", TWIN)):
+            text = self.material.documents.get(version, "")
+            said = [edits.sentence(text, place[version]) for place in item.gold["places"]]
+            found[f"{name} (shown)" if item.document == version else name] = said
+        return found
+
+    def said(self, outcome: Outcome) -> Any:
+        """The answer, what was said before it, and the quotation with whether the text that was shown has it."""
+        found = outcome.given.prediction
+        first = {}
+        if outcome.item.after:
+            before = found["said at first"]
+            first = {"at first": before, "asked again": self.again(outcome.item, reply(before, "")).content}
+        there = "" if found["quote is there"] or not found["quote"] else " (not in the text)"
+        return {**first, "answer": found["answer"], "quote": (found["quote"] or "(none)") + there}
 
     def given(self, item: Item, reply: str, status: str = "answered") -> Given:
         """A reply as it is scored; one in prose is the answer itself, and marked."""
@@ -215,7 +225,7 @@ class CounterfactualEdits(Suite):
     def gold_shown(self, item: Item) -> Any:
         """The right value, and the other one."""
         right, other = _values(item)
-        return {"right": ", ".join(right), "the other": ", ".join(other)}
+        return {"right": right[0], "the other": other[0]}
 
     def errors(self, outcome: Outcome) -> Mapping[str, int]:
         """The outcome, where it is not right; of a second reply whether a right one is given up, a wrong one kept."""
@@ -227,8 +237,14 @@ class CounterfactualEdits(Suite):
         return {found: 1} if found in score.KINDS else {}
 
     def why(self, outcome: Outcome) -> str:
-        """A fault, or the outcome in words."""
-        return outcome.given.fault or score.of(outcome)
+        """A fault, or the outcome, and the words of the answer by which it is that."""
+        if outcome.given.fault:
+            return outcome.given.fault
+        gold, answer = outcome.item.gold, outcome.given.prediction["answer"]
+        found = values.evidence(answer, gold["before"], gold["after"])
+        sides = [f"“{one.words}” is {_side(gold, is_before=one.is_before)}" + (", denied" if one.denied else "")
+                 for one in found]  # fmt: skip
+        return f"{score.of(outcome)}: {'; '.join(sides)}" if sides else score.of(outcome)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -255,6 +271,12 @@ def _items(found: Counterfactual) -> list[Item]:
         for version in VERSIONS
         for name, edit in found.edits.items()
     ]
+
+
+def _side(gold: Mapping[str, Any], *, is_before: bool) -> str:
+    if gold["kind"] == INSTRUCTION:
+        return "the document's" if is_before else "the order's"
+    return "the document's" if is_before else "the edit's"
 
 
 def _values(item: Item) -> tuple[tuple[str, ...], tuple[str, ...]]:

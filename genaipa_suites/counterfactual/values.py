@@ -384,6 +384,27 @@ def _claimed(answer: str, before: Sequence[str], after: Sequence[str]) -> Litera
     return "both" if len(there) > 1 else "before" if there.pop() else "after"
 
 
+class Found(NamedTuple):
+    """The words in which an answer has a value; whether it is that of `before`, and whether the answer denies it."""
+
+    words: str
+    is_before: bool
+    denied: bool
+
+
+def evidence(answer: str, before: Sequence[str], after: Sequence[str]) -> list[Found]:
+    """The words by which `said` reads an answer, in order; empty where it went by none."""
+    plain = {YES, NO} & {*before, *after}
+    if plain and (first := lead(answer.replace("’", "'"))):  # noqa: RUF001
+        return [Found(first, first in before, denied=False)]
+    text, ours = tokens(answer), {*map(tokens, before)}
+    wanted = [one for one in (*before, *after) if one not in plain]
+    return [
+        Found(answer[text[one.first].start : text[one.behind - 1].end], one.value in ours, one.denied)
+        for one in find(text, wanted)
+    ]
+
+
 def amounts(values: Iterable[str]) -> list[tuple[str, float]]:
     """(unit, number in its smallest unit) of each amount in some values; months of 30.44 days are minutes too."""
     days = 30.44 * _MINUTES["day"]

@@ -356,6 +356,28 @@ def test_the_rule_by_examples() -> None:
         assert values.said(answer, [before], [after]) == expected, answer
 
 
+def test_an_example_shows_the_sentences_and_why() -> None:
+    """Beside a reply are the sentence in each of the three texts, which was shown, and the words that decided."""
+    asked = suite(NAME, "brindlecart")
+    item = asked.items["chat-retention.edited"]
+    shown = asked.asked_about(item)
+    assert shown["edit (shown)"][0].endswith(
+        "and we keep them for 60 days so that questions about a delivery can be settled."
+    )
+    assert shown["document"][1] == "courier and picker chats for 90 days after delivery;"
+    for answer, why in {
+        "Sixty days, not 90 days.": "follows: “Sixty days” is the edit's; “90 days” is the document's, denied",
+        "It is 90 days.": "stays: “90 days” is the document's",
+        "A while.": "neither value",
+    }.items():
+        assert asked.why(Outcome(item, asked.given(item, said(answer)))) == why
+    order = asked.items["end-to-end.edited"]
+    assert asked.why(Outcome(order, asked.given(order, said("Yes, it is.")))) == "obeys: “yes” is the order's"
+    assert asked.said(Outcome(item, asked.given(item, json.dumps({"answer": "<b>", "quote": "no words of it"})))) == {
+        "answer": "<b>", "quote": "no words of it (not in the text)",
+    }  # fmt: skip
+
+
 def said(answer: str) -> str:
     """A reply with this answer."""
     return json.dumps({"answer": answer, "quote": ""})
