@@ -9,10 +9,10 @@
     desk.yaml               the analysts whose scores are left out, and why, if any are
     report/…                the report, made from these
 
-Left out are documents whose license does not let them be passed on and what quotes them (introductions, sheets, replies
-that do or may quote), annotated answers and questions of such a license, and the replies of a published study, under
-whatever name its system was asked (`runs.permission`). A model's own words and analysts' notes go along, as do facts
-about the texts left out (`runs.manifest.Withheld`), so that the tables come out the same.
+Left out are documents whose license does not let them be passed on and what quotes them (introductions, sheets,
+passages, replies that do or may quote), annotated answers and questions of such a license, and the replies of a
+published study, under whatever name its system was asked (`runs.permission`). A model's own words and analysts' notes
+go along, as do facts about the texts left out (`runs.manifest.Withheld`), so that the tables come out the same.
 
 The same runs, scores and versions give the same bytes.
 """
@@ -54,18 +54,20 @@ from genaipa.runs.permission import Permission, may_be_passed_on, whose_words
 from genaipa.runs.records import DOCUMENTS
 from genaipa.runs.selection import select
 from genaipa.scoring.evidence.abstention import stance
+from genaipa.scoring.evidence.passages import OtherDocuments
 from genaipa.scoring.people import FILE as DESK
 from genaipa.scoring.rubric import GUIDELINES, load_rubric, rubric_file
 from genaipa.scoring.store import existing_store
 from genaipa.scoring.waves import WAVES, Waves, written
+from genaipa.systems.base import Passage
 from genaipa.workspace import MARKER, find_workspace, shipped
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
-    from genaipa.runs.records import Record
+    from genaipa.reports.gather import Gathered
+    from genaipa.runs.records import Record, Retrieval
     from genaipa.runs.selection import Source
-    from genaipa.scoring.events import Event
     from genaipa.workspace import Workspace
 
 
@@ -126,7 +128,7 @@ def pack(
         folder = Path(made)
         study = gather(workspace, sources, store)
         events = study.log
-        absent = _lay_out(folder, sources, events, whole=whole)
+        absent = _lay_out(folder, sources, study, whole=whole)
         _put_rubric(folder, rubric_file(workspace))
         if (guidelines := workspace.home / GUIDELINES).is_file():
             put(folder / GUIDELINES, guidelines.read_bytes())
@@ -151,17 +153,17 @@ def pack(
     return Packed(content.runs, len(events), content.absent, {} if whole else _unclear(sources))
 
 
-def _lay_out(folder: Path, sources: Sequence[Source], events: Sequence[Event], *, whole: bool) -> list[Absent]:
+def _lay_out(folder: Path, sources: Sequence[Source], study: Gathered, *, whole: bool) -> list[Absent]:
     """Make an empty folder the workspace that whoever unpacks the study gets; the texts left out of it."""
     absent: dict[str, Absent] = {}
     put(folder / MARKER, b"# An unpacked study: see pack.json.\n")
     for source in sources:
-        for name, content in run_files(source, whole=whole):
+        for name, content in run_files(source, whole=whole, retrieved=study.retrieved(source.folder.name)):
             put(folder / "runs" / source.folder.name / name, content)
         for name, facts in source.manifest.documents.items():
             if not whole and not may_be_passed_on(facts.license):
                 absent[facts.digest] = Absent(name, facts.digest, facts.source, facts.license)
-    put(folder / SCORES, b"".join(msgspec.json.encode(event) + b"\n" for event in events))
+    put(folder / SCORES, b"".join(msgspec.json.encode(event) + b"\n" for event in study.log))
     return sorted(absent.values(), key=lambda one: one.document)
 
 
@@ -223,10 +225,13 @@ def _names(sources: Sequence[Source]) -> list[str]:
     return list(found)
 
 
-def run_files(source: Source, *, whole: bool) -> Iterator[tuple[str, bytes]]:
+def run_files(
+    source: Source, *, whole: bool, retrieved: Mapping[str, Retrieval] | None = None
+) -> Iterator[tuple[str, bytes]]:
     """(path in the run folder, content) of each file of a run that goes into a pack, in the order of the paths.
 
-    `whole` leaves nothing out: for a colleague who has the texts anyway. A DataError for a damaged run, a UsageError
+    `whole` leaves nothing out: for a colleague who has the texts anyway. `retrieved` are the counts of passages, by
+    key of the answer, that stay where the passages don't. A DataError for a damaged run, a UsageError
     for two kinds that go whole or not at all: a judge's, which repeats the texts of the runs that it is about, and a
     suite's, whose figures could not be made again from what is left.
     """
@@ -245,7 +250,7 @@ def run_files(source: Source, *, whole: bool) -> Iterator[tuple[str, bytes]]:
         )
     for found in damage(source.folder):
         raise DataError(found.path, found.problem, found.where)
-    redacted = _Redacted(source, whole=whole)
+    redacted = _Redacted(source, retrieved or {}, whole=whole)
     for name, paths in source.folder.members():
         if not any(part.startswith(".") for part in PurePosixPath(name).parts) and redacted.includes(name):
             yield name, redacted.content(name, paths)
@@ -256,8 +261,8 @@ def run_files(source: Source, *, whole: bool) -> Iterator[tuple[str, bytes]]:
 class _Redacted:
     """One run, with the documents, questions and replies of it that may not be passed on."""
 
-    def __init__(self, source: Source, *, whole: bool) -> None:
-        self._source = source
+    def __init__(self, source: Source, retrieved: Mapping[str, Retrieval], *, whole: bool) -> None:
+        self._source, self._retrieved = source, retrieved
         permission = Permission(source.folder, source.manifest)
         self._kept = source.folder.kept_documents
         self._documents = set() if whole else permission.documents
@@ -324,11 +329,21 @@ class _Redacted:
         introduces = record.kind != "answer" and record.document in self._documents
         if introduces or record.document in self._unasked:
             record = replace(record, asked=LEFT_OUT)
+        if record.passages and self._retrieves(record):
+            record = replace(record, passages=(Passage(LEFT_OUT),) * len(record.passages))
         return replace(record, reply=None) if self._quotes(record) else record
 
     def _quotes(self, record: Record) -> bool:
         """Whether the reply is somebody else's text: a study's, or sentences of the document put together."""
         return record.reply is not None and (record.system, record.document) in self._replies
+
+    def _retrieves(self, record: Record) -> bool:
+        """Whether passages of an answer, if it has any, may be of a text that is left out; all are its quotations."""
+        return record.document in self._documents or any(self._others.have(one.text) for one in record.passages)
+
+    @cached_property
+    def _others(self) -> OtherDocuments:
+        return OtherDocuments({name: self._text(name) for name in self._documents})
 
     def _text(self, document: str) -> str:
         """A document's text, from the one file or its own."""
@@ -340,10 +355,12 @@ class _Redacted:
     def facts(self) -> Withheld:
         """The facts that the tables need about the texts left out."""
         stances = {r.key: stance(r.reply or "") for r in self._source.folder.records() if self._quotes(r)}
+        known = (r for r in self._source.folder.records() if r.key in self._retrieved)
         return Withheld(
             statistics={name: measure(self._text(name), self._language(name)) for name in sorted(self._documents)},
             claims_silence=tuple(key for key, said in stances.items() if said == "yes"),
             abstains=tuple(key for key, said in stances.items() if said == "abstains"),
+            retrieved={r.key: self._retrieved[r.key] for r in known if self._retrieves(r)},
         )
 
 

@@ -8,6 +8,7 @@ from functools import cache, cached_property
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import numpy as np
 import pandas as pd
 from msgspec.structs import force_setattr
@@ -22,7 +23,7 @@ from genaipa.runs.audit import audit_of, excluded_answers
 from genaipa.runs.experiments import experiment_of
 from genaipa.runs.inputs import Inputs
 from genaipa.runs.manifest import withheld
-from genaipa.runs.records import MeasuredHead, conversation_of
+from genaipa.runs.records import MeasuredHead, Retrieval, conversation_of
 from genaipa.scoring.current import in_effect
 from genaipa.scoring.people import load_people
 from genaipa.scoring.published import published_scores
@@ -40,7 +41,9 @@ if TYPE_CHECKING:
     from genaipa.runs.inputs import Shared
     from genaipa.runs.selection import Groups, Source
     from genaipa.scoring.events import Event
+    from genaipa.scoring.evidence.passages import RunPassages
     from genaipa.scoring.store import Store
+    from genaipa.systems.base import Passage
     from genaipa.workspace import Workspace
 
 
@@ -95,6 +98,12 @@ class Gathered:
             for name, one in self.documents.items()
         }
 
+    def retrieved(self, run: str) -> dict[str, Retrieval]:
+        """The counts of a run's passages by the answer's key, of systems that gave any."""
+        rows = self.frame[(self.frame["run"] == run) & self.frame["passages"].notna()].drop_duplicates("key")
+        counts = rows[list(tidy_table.RETRIEVAL)].astype("int64").itertuples(index=False)
+        return {key: Retrieval(*each) for key, each in zip(rows["key"], counts, strict=True)}
+
     def __repr__(self) -> str:
         return short_repr("Gathered", "answers and scores", f"{len(self.frame):,} rows of {len(self.sources):,} runs")
 
@@ -112,7 +121,7 @@ def gather(
     """Everything that a report about these runs needs.
 
     `excluded` counts answers that audits exclude as well; `corrected` applies the corrections of annotated answers.
-    `scores_alone` reads no reply for what it claims: the column `claims_silence` is left empty.
+    `scores_alone` reads no reply for what it claims, and places no passage: the columns of both are left empty.
     """
     if not sources:
         raise UsageError(
@@ -243,6 +252,7 @@ class _Run:
         }
         self._facts: dict[tuple[str, str], dict[str, Any]] = {}
         self._claims: dict[str, str] = {}
+        self._passages: RunPassages | None = None
         self._is_english = cache(self._look_at_language)
         findings = audit_of(source.folder)
         gathered.findings += [finding for finding in findings if finding not in gathered.findings]
@@ -266,6 +276,7 @@ class _Run:
             mine = line.kind == "answer" and line.system in self._source.systems
             if mine and self._source.takes(line.document, line.initialization, line.wording):
                 latest[line.key] = self._row(line)
+        self._retrieve_nothing(latest.values())
         for row in (*latest.values(), *self._missing(latest), *self._published()):
             for name in self._columns:
                 rows[name].append(row.get(name))
@@ -314,7 +325,29 @@ class _Run:
             "tokens_cached": usage.cached if usage else None,
             "tokens_out": usage.output if usage else None,
             "excluded": self._excluded[line.key].reason if line.key in self._excluded else "",
+            **({} if self._scores_alone else self._retrieved(line)),
         }
+
+    def _retrieved(self, line: MeasuredHead) -> dict[str, int]:
+        """The columns on an answer's passages; nothing where it has none."""
+        found = self._withheld.retrieved.get(line.key)
+        if found is None and line.passages and line.status != "failed":
+            found = self._count_passages(line.document, line.question, line.passages)
+        return msgspec.structs.asdict(found) if found else {}
+
+    def _count_passages(self, document: str, question: str, passages: Sequence[Passage] = ()) -> Retrieval | None:
+        from genaipa.scoring.evidence.passages import RunPassages  # its expressions take long to compile
+
+        self._passages = self._passages or RunPassages(self._inputs, corrected=self._gathered.corrected)
+        return self._passages.count(document, question, passages)
+
+    def _retrieve_nothing(self, rows: Collection[dict[str, Any]]) -> None:
+        """Count the answers without passages of systems that gave some with others: they found nothing."""
+        gave = {row["system"] for row in rows if row.get("passages")}
+        for row in rows:
+            if row["system"] in gave and row["status"] != "failed" and "passages" not in row:
+                found = self._count_passages(row["document"], row["question"])
+                row.update(msgspec.structs.asdict(found) if found else {})
 
     def _about(self, document: str, question: str) -> dict[str, Any]:
         """The columns that every answer to a question about a document shares."""

@@ -24,6 +24,7 @@ import pandas as pd
 from genaipa.errors import UsageError
 from genaipa.files.spreadsheets import escape_formula, unescape_formula
 from genaipa.runs.experiments import EXPERIMENTS
+from genaipa.runs.records import Retrieval
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -101,6 +102,19 @@ _COLUMNS: dict[str, tuple[ColumnKind, str]] = {
     ),
     "prompt_cut": ("category", "yes where the server counted under half of the tokens that it was sent; else empty"),
     "answer": ("category", "the answer's digest: document, question and reply; empty where there is none"),
+    "passages": (
+        "float64",
+        "passages that the system gave along; empty, as the next six, where it gave none with any answer of the run",
+    ),
+    "passages_annotated": (
+        "float64",
+        "passages that have a sentence of the sections that the annotated answer rests on",
+    ),
+    "passages_elsewhere": ("float64", "passages that are not in this document"),
+    "passages_other": ("float64", "passages of these that are in another document of the run (of its first 320)"),
+    "sections": ("float64", "sections that the annotated answer rests on"),
+    "sections_shown": ("float64", "sections of these of which the passages have half of the sentences"),
+    "shown_at": ("float64", "the number of passages by which the first of these sections is shown; 0 if none is"),
     "in_wave": (
         "category",
         "yes or no: whether it is in the wave that people are asked to score; empty where no wave was drawn from it",
@@ -129,6 +143,8 @@ _COLUMNS: dict[str, tuple[ColumnKind, str]] = {
     "counted": ("bool", "whether averages take the row"),
 }
 """The columns that every tidy table has; the metrics' are before `m_all`."""
+RETRIEVAL = tuple(Retrieval.__struct_fields__)
+"""The columns on an answer's passages, which a file has only where a system gave any."""
 
 
 def columns(metrics: Iterable[str]) -> dict[str, tuple[ColumnKind, str]]:
@@ -259,6 +275,8 @@ def _category(column: pd.Series, first: Sequence[str]) -> pd.Series:
 
 def write(frame: pd.DataFrame, path: Path) -> None:
     """The tidy table as a file, its form taken from the suffix: `.csv` or `.parquet`; a UsageError for another."""
+    if frame["passages"].isna().all():
+        frame = frame.drop(columns=list(RETRIEVAL))
     if path.suffix == ".csv":
         _through(frame, escape_formula).to_csv(path, index=False, lineterminator="\n")
     elif path.suffix == ".parquet":
@@ -270,7 +288,7 @@ def write(frame: pd.DataFrame, path: Path) -> None:
 def _through(frame: pd.DataFrame, change: Callable[..., str]) -> pd.DataFrame:
     """The table with every text as `change` makes it, so that no spreadsheet takes one for a formula, or back."""
     changed = frame.copy(deep=False)
-    for name, (kind, _) in _COLUMNS.items():
+    for name, kind in ((name, kind) for name, (kind, _) in _COLUMNS.items() if name in frame):
         if kind == "category":
             values = [change(value, csv=True) for value in frame[name].cat.categories]
             changed[name] = frame[name].cat.rename_categories(values)

@@ -15,7 +15,7 @@ from genaipa.files.stamps import now
 from genaipa.files.text import DAMAGE, why
 from genaipa.kinds import kind_of
 from genaipa.policies.statistics import Statistics
-from genaipa.runs.records import FORMAT, Manifest
+from genaipa.runs.records import FORMAT, Manifest, Retrieval
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,12 +28,16 @@ LEFT_OUT = "(left out of the pack; see its source)"
 """Stands in a packed run in place of words that may not be passed on."""
 
 
-class Withheld(msgspec.Struct, frozen=True):
-    """Facts in place of texts: a document's statistics, and the keys of the answers that call it silent or unknown."""
+class Withheld(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Facts in place of texts: a document's statistics, and the keys of the answers that call it silent or unknown.
+
+    `retrieved` has the counts of answers' passages by key, also of those without any whose system gave some elsewhere.
+    """
 
     statistics: dict[str, Statistics] = {}
     claims_silence: tuple[str, ...] = ()
     abstains: tuple[str, ...] = ()
+    retrieved: dict[str, Retrieval] = {}
 
 
 def withheld(folder: RunFolder) -> Withheld:

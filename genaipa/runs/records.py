@@ -168,17 +168,17 @@ class Record(msgspec.Struct, frozen=True, omit_defaults=True):
 class Retrieval(msgspec.Struct, frozen=True, omit_defaults=True):
     """Counts of an answer's passages, and of the sections that its annotated answer rests on.
 
-    Of `passages`, `annotated` have a sentence of these sections, `elsewhere` are not in the document, and `others` of
-    these are in another document of the run. `sections` is how many there are, `shown` how many the passages show, and
-    `shown_at` the number of passages by which the first of them is shown, 0 if none is.
+    Of `passages`, `passages_annotated` have a sentence of these sections, `passages_elsewhere` are not in the document,
+    and `passages_other` of these are in another document of the run. `sections` is how many there are, `sections_shown`
+    how many the passages show, and `shown_at` the number of passages by which the first of them is shown, 0 if none is.
     """
 
     passages: int = 0
-    annotated: int = 0
-    elsewhere: int = 0
-    others: int = 0
+    passages_annotated: int = 0
+    passages_elsewhere: int = 0
+    passages_other: int = 0
     sections: int = 0
-    shown: int = 0
+    sections_shown: int = 0
     shown_at: int = 0
 
 
@@ -203,7 +203,7 @@ class RecordHead(msgspec.Struct, kw_only=True):
 
 
 class MeasuredHead(RecordHead, kw_only=True):
-    """The head of a record with its cost: seconds, model as served, tokens and US dollars."""
+    """The head of a record with its cost, in seconds, tokens and US dollars, the model as served, and its passages."""
 
     seconds: float
     model: str | None = None
@@ -211,6 +211,7 @@ class MeasuredHead(RecordHead, kw_only=True):
     cost: float | None = None
     score: float | None = None
     prompt_cut: bool = False
+    passages: tuple[Passage, ...] = ()
 
 
 class ConversationRecord(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -19,7 +19,7 @@ from genaipa.workspace import find_workspace
 CHUNKS = size(small=300, full=5000)
 SHIPPED = ("brindlecart", "vpda")
 FIRST, WINTER, SUMMER, LEAVING = sentence_spans(POLICY.text)[:4]
-NONE = OtherDocuments([])
+NONE = OtherDocuments({})
 
 
 @cache
@@ -93,7 +93,7 @@ def test_a_chunk_over_two_sections_counts_for_both() -> None:
     both = RightSections(POLICY, [(POLICY.text.index("### 1.1"), SUMMER[0]), (SUMMER[0], SUMMER[1])])
     chunk = (WINTER[0] + 10, SUMMER[1] - 10)
     found = count(of(chunk), PassageFinder(POLICY.text), both, NONE)
-    assert (found.annotated, found.sections, found.shown, found.shown_at) == (1, 2, 2, 1)
+    assert (found.passages_annotated, found.sections, found.sections_shown, found.shown_at) == (1, 2, 2, 1)
 
 
 def test_a_section_is_shown_by_half_of_its_sentences() -> None:
@@ -117,7 +117,7 @@ def test_a_section_is_shown_by_half_of_its_sentences() -> None:
 def test_counts_of_an_answer() -> None:
     """The rank at which a right section is first shown, and passages elsewhere, of another document apart."""
     right = RightSections(POLICY, [WINTER, LEAVING])
-    others = OtherDocuments([shipped("vpda").text])
+    others = OtherDocuments({"vpda": shipped("vpda").text})
     foreign = shipped("vpda").text[3000:3400]
     passages = [
         *of(SUMMER),
@@ -126,8 +126,8 @@ def test_counts_of_an_answer() -> None:
         *of(LEAVING, LEAVING),
     ]
     found = count(passages, PassageFinder(POLICY.text), right, others)
-    assert (found.passages, found.annotated, found.elsewhere, found.others) == (5, 2, 2, 1)
-    assert (found.sections, found.shown, found.shown_at) == (2, 1, 4)
+    assert (found.passages, found.passages_annotated, found.passages_elsewhere, found.passages_other) == (5, 2, 2, 1)
+    assert (found.sections, found.sections_shown, found.shown_at) == (2, 1, 4)
     assert count([], PassageFinder(POLICY.text), right, others).shown_at == 0
 
 
@@ -143,5 +143,5 @@ def test_annotated_sections_of_a_shipped_document_have_sentences() -> None:
         spans = [span for _, span in annotated_targets(answer, document, "") if span]
         right = RightSections(document, spans)
         found = count([Passage(document.text[slice(*span)]) for span in spans], finder, right, NONE)
-        assert (found.shown, found.annotated) == (len(spans), len(spans))
+        assert (found.sections_shown, found.passages_annotated) == (len(spans), len(spans))
         assert found.shown_at == (1 if spans else 0)

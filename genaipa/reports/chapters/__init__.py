@@ -22,6 +22,7 @@ CHAPTERS: dict[str, Literal["answers", "scores"]] = {
     "groups": "answers",
     "metrics": "scores",
     "silent": "scores",
+    "retrieval": "answers",
     "robustness": "scores",
     "consistency": "scores",
     "order": "scores",

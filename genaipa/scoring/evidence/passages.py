@@ -8,18 +8,23 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from functools import cached_property, lru_cache
+from contextlib import suppress
+from functools import cache, cached_property, lru_cache
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
+from genaipa.errors import GenaipaError
 from genaipa.runs.records import Retrieval
+from genaipa.scoring.evidence.examine import annotated_targets
 from genaipa.scoring.evidence.quotations import NEAR, WORDS, fold, index_text, literal
 from genaipa.scoring.evidence.section_finder import shares
 from genaipa.systems.extractive import split_sentences
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from genaipa.policies.document import Document
+    from genaipa.runs.inputs import Inputs
     from genaipa.scoring.evidence.quotations import Match, Span
     from genaipa.systems.base import Passage
 
@@ -27,6 +32,7 @@ _RUN = 4  # words in a row by which a near match, or another document, is found
 _KNOWN = 0.2  # share of a passage's runs of words that the document has, if it is nearly in it
 _SAME = 0.5  # share of them that another document has, if the passage is of that one
 _LONGEST = 10_000  # words of a passage for which a near match is sought
+_DOCUMENTS = 32  # whose indices are kept; ten times as many are searched for passages that are elsewhere
 _LEFT_OUT = re.compile(r"\u2026|\.{3}|\. \. \.|\[")
 _WORD = re.compile(r"[^\W_]+")
 
@@ -43,8 +49,9 @@ class PassageFinder:
 
     def __init__(self, text: str) -> None:
         self._text = text
+        self.place = cache(self._place)  # a retriever gives the same passages again and again
 
-    def place(self, passage: str) -> Placed:
+    def _place(self, passage: str) -> Placed:
         """Place a passage; a chunk may begin and end within a word."""
         sought = passage.strip()
         exact = self._text.find(sought)
@@ -118,21 +125,28 @@ def _runs(words: Sequence[str]) -> Iterable[tuple[str, ...]]:
 
 
 class OtherDocuments:
-    """Tells whether a passage is of one of these texts."""
+    """Tells whether a passage is of one of these texts (name → text), but for the one that was asked about."""
 
-    def __init__(self, texts: Iterable[str]) -> None:
-        self._texts = list(texts)
+    def __init__(self, texts: Mapping[str, str]) -> None:
+        self._texts = texts
 
     @cached_property
     def _having(self) -> dict[int, int]:
-        """Run of words, as a number → the text that has it."""
-        return {hash(run): number for number, text in enumerate(self._texts) for run in _runs(_words(text))}
+        """Run of words, as a number → the texts that have it, a bit each."""
+        found: dict[int, int] = {}
+        for number, text in enumerate(self._texts.values()):
+            for run in _runs(_words(text)):
+                key = hash(run)
+                found[key] = found.get(key, 0) | 1 << number
+        return found
 
-    def have(self, passage: str) -> bool:
-        """Whether one of the texts has at least half of the passage's runs of words."""
+    def have(self, passage: str, asked: str = "") -> bool:
+        """Whether one of the texts, other than that named `asked`, has at least half of the passage's runs of words."""
         runs = [hash(run) for run in _runs(_words(passage))]
-        found = Counter(self._having[run] for run in runs if run in self._having)
-        return bool(runs) and max(found.values(), default=0) >= _SAME * len(runs)
+        masks = Counter(self._having.get(run, 0) for run in runs)
+        bits = (1 << number for number, name in enumerate(self._texts) if name != asked)
+        most = max((sum(times for mask, times in masks.items() if mask & bit) for bit in bits), default=0)
+        return bool(runs) and most >= _SAME * len(runs)
 
 
 class RightSections:
@@ -174,9 +188,13 @@ def sentence_spans(text: str) -> tuple[Span, ...]:
 
 
 def count(
-    passages: Sequence[Passage], finder: PassageFinder, right: RightSections, others: OtherDocuments
+    passages: Sequence[Passage],
+    finder: PassageFinder,
+    right: RightSections,
+    others: OtherDocuments,
+    asked: str = "",
 ) -> Retrieval:
-    """Count an answer's passages by place, and the right sections that they show."""
+    """Count an answer's passages by place, and the right sections that they show; `asked` is its document's name."""
     placed = [finder.place(passage.text).span for passage in passages]
     elsewhere = [passage for passage, span in zip(passages, placed, strict=True) if span is None]
     shown_at, here = 0, list[tuple[int, int]]()
@@ -186,10 +204,45 @@ def count(
             shown_at = number
     return Retrieval(
         passages=len(passages),
-        annotated=sum(right.has(span) for span in here),
-        elsewhere=len(elsewhere),
-        others=sum(others.have(passage.text) for passage in elsewhere),
+        passages_annotated=sum(right.has(span) for span in here),
+        passages_elsewhere=len(elsewhere),
+        passages_other=sum(others.have(passage.text, asked) for passage in elsewhere),
         sections=len(right.sections),
-        shown=right.shown(here),
+        sections_shown=right.shown(here),
         shown_at=shown_at,
     )
+
+
+class RunPassages:
+    """Counts the passages of one run's answers; `corrected` goes by the corrected annotated answers."""
+
+    def __init__(self, inputs: Inputs, *, corrected: bool = False) -> None:
+        self._inputs, self._corrected = inputs, corrected
+        # Of a corpus only the latest documents stay: records of one are close together.
+        self._finder = lru_cache(maxsize=_DOCUMENTS)(self._make_finder)
+        self._right = lru_cache(maxsize=_DOCUMENTS * 100)(self._find_right)
+
+    def count(self, document: str, question: str, passages: Sequence[Passage]) -> Retrieval | None:
+        """Count the passages of an answer, which may have none; None if the document can't be read."""
+        try:
+            finder, right = self._finder(document), self._right(document, question)
+        except GenaipaError:
+            return None  # which is said elsewhere
+        return count(passages, finder, right, self._others, document)
+
+    def _make_finder(self, document: str) -> PassageFinder:
+        return PassageFinder(self._inputs.document(document).text)
+
+    def _find_right(self, document: str, question: str) -> RightSections:
+        about = self._inputs.document(document)
+        annotated, part_set = self._inputs.annotated(document, question, corrected=self._corrected)
+        targets = annotated_targets(annotated, about, part_set) if annotated else ()
+        return RightSections(about, [span for _, span in targets if span])
+
+    @cached_property
+    def _others(self) -> OtherDocuments:
+        texts = {}
+        for name in islice(self._inputs.manifest.documents, _DOCUMENTS * 10):
+            with suppress(GenaipaError):
+                texts[name] = self._inputs.document(name).text
+        return OtherDocuments(texts)

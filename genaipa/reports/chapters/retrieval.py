@@ -1,0 +1,247 @@
+"""Retrieval: whether the passages that a system gave show the right section, and whether it then answered right."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from genaipa.reports import aggregate, averages
+from genaipa.reports.averages import BOTH
+from genaipa.reports.chapters import outcomes
+from genaipa.reports.chapters.chapter import Chapter, present
+from genaipa.reports.crossed import SHARES, crossed
+from genaipa.reports.figures import forest, style
+from genaipa.reports.figures.figure import ALONE, Figure, Scope
+from genaipa.reports.table import Table, table
+from genaipa.runs.experiments import EXPERIMENTS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Canvas
+
+    from genaipa.reports.gather import Gathered
+
+NAME = "retrieval"
+ACCURACY = "accuracy"
+"""The metric by which an answer is right."""
+_BY = ["system", "experiment"]
+_FIRST = (1, 2, 3, 5, 10, 20, 50)
+"""Numbers of passages among which the right section is looked for."""
+_PARTS: dict[str, tuple[str, dict[str, Any]]] = {
+    "shown_right": ("shown, right", {"facecolor": "#0072B2"}),
+    "shown_wrong": ("shown, wrong", {"facecolor": "#9cc9e6", "hatch": "////"}),
+    "hidden_right": ("not shown, right", {"facecolor": "#E69F00"}),
+    "hidden_wrong": ("not shown, wrong", {"facecolor": "#f6dca6", "hatch": "...."}),
+}
+"""Part of the scored answers → its name, and its look, which differs by its pattern as well as by its colour."""
+_WRITTEN = 0.08
+"""Least share in whose area there is room for its number."""
+_HOW = (
+    "A right section is shown where the passages have half of the sentences of a section that the annotated answer "
+    "rests on; questions without such a section are left out. Passages are placed in the document by rule: word for "
+    "word, up to typography, or nearly."
+)
+
+
+def answers(frame: pd.DataFrame) -> pd.DataFrame:
+    """One row for each answer of systems that gave passages, with `right`: 1, 0, or NaN where no person scored it.
+
+    An answer is right if the average of its accuracy is above 0: entirely or in part.
+    """
+    once = outcomes.asked_once(frame)
+    found = once[once["passages"].notna() & ~once["left_out"]]
+    if found.empty or ACCURACY not in frame:
+        return found.assign(right=float("nan"))
+    scored = aggregate.answers(frame)
+    known = dict(zip(zip(scored["run"], scored["key"], strict=True), scored[ACCURACY], strict=True))
+    accuracy = pd.Series([known.get(place) for place in zip(found["run"], found["key"], strict=True)], found.index)
+    accuracy = accuracy.astype("float64")
+    return found.assign(right=(accuracy > 0).astype("float64").where(accuracy.notna()))
+
+
+def shown(frame: pd.DataFrame) -> Table:
+    """How often a right section was shown, and of the scored answers, how often each went with a right answer."""
+    rows = answers(frame)
+    data = averages.summed_up(rows[rows["sections"] > 0], _BY, _shown)
+    columns = [*_BY, "n", "mean", *BOTH, *_PARTS, "scored"]
+    data = data.reindex(columns=columns)
+    if not data["scored"].astype("float64").any():
+        columns = [name for name in columns if name not in _PARTS and name != "scored"]
+    return table(
+        NAME,
+        "The right section shown, and the answer right",
+        "Share of the questions for which the passages that a system gave show a right section, and the parts of the "
+        f"answers scored by people: right is an accuracy above 0. {_HOW} Each question weighs the same, however many "
+        f"documents and answers it has. {averages.intervals(data)}{averages.corrections(frame)}",
+        data,
+        columns,
+        headings={
+            "n": "questions",
+            "mean": "right section shown",
+            "shown_right": "shown, answered right",
+            **{part: name for part, (name, _) in _PARTS.items() if part != "shown_right"},
+        },
+        formats=dict.fromkeys(("mean", *BOTH[:-1], *_PARTS), ".0%"),
+    )
+
+
+def _shown(rows: pd.DataFrame) -> dict[str, object]:
+    seen, right = rows["shown_at"] > 0, rows["right"] > 0
+    found = crossed(seen.astype("float64"), rows["question"], rows["document"], limits=SHARES[0])
+    scored = rows["right"].notna()
+    parts = dict(zip(_PARTS, (seen & right, seen & ~right, ~seen & right, ~seen & ~right), strict=True))
+    return {
+        **averages.as_columns(found),
+        **{
+            name: crossed(part[scored].astype("float64"), rows["question"][scored], rows["document"][scored]).mean
+            for name, part in parts.items()
+        },
+        "scored": int(scored.sum()),
+    }
+
+
+def by_number(frame: pd.DataFrame) -> Table:
+    """How often a right section was shown by the first passages, for several numbers of them."""
+    rows = answers(frame)
+    rows = rows[rows["sections"] > 0]
+    most = rows.groupby(_BY, observed=True)["passages"].transform("max")
+    parts = [
+        averages.summed_up(rows[(most >= first) | (first == 1)], _BY, partial(_among, first=first)) for first in _FIRST
+    ]
+    data = pd.concat([part for part in parts if not part.empty] or parts[:1])
+    columns = [*_BY, "first", "n", "mean", *BOTH]
+    return table(
+        "retrieval-by-number",
+        "The right section among the first passages",
+        "Share of the questions for which the first passages, in the system's own order, show a right section. "
+        f"{_HOW} {averages.intervals(data.reindex(columns=columns))}",
+        data.reindex(columns=columns).sort_values([*_BY, "first"], kind="stable"),
+        columns,
+        headings={"first": "first passages", "n": "questions", "mean": "right section shown"},
+        formats=dict.fromkeys(("mean", *BOTH[:-1]), ".0%"),
+    )
+
+
+def _among(rows: pd.DataFrame, first: int) -> dict[str, object]:
+    seen = ((rows["shown_at"] > 0) & (rows["shown_at"] <= first)).astype("float64")
+    found = crossed(seen, rows["question"], rows["document"], limits=SHARES[0])
+    return {"first": first, **averages.as_columns(found)}
+
+
+def passages(frame: pd.DataFrame) -> Table:
+    """Counts of the passages: how many are annotated, how many of another text, and how many silent questions got."""
+    data = averages.summed_up(answers(frame), _BY, _passages)
+    shares = ("sections_shown", "annotated", "elsewhere", "other")
+    columns = [*_BY, "answers", "each", *shares, "on_silent", "silent_each"]
+    return table(
+        "retrieval-passages",
+        "The passages",
+        "Passages by answer, and their text: shares of the annotated sections that were shown, of the passages that "
+        "have a sentence of these (both where the annotated answer rests on any), and of all passages those that are "
+        "not in this document. A summary or translation is not in it; of another document means another of the run. "
+        "On questions on which the document is silent there is nothing to be found.",
+        data.reindex(columns=columns),
+        columns,
+        headings={
+            "each": "passages by answer",
+            "sections_shown": "annotated sections shown",
+            "annotated": "annotated passages",
+            "elsewhere": "not in this document",
+            "other": "of another document",
+            "on_silent": "answers on silence",
+            "silent_each": "passages by answer on silence",
+        },
+        formats={**dict.fromkeys(shares, ".0%"), "each": ".1f", "silent_each": ".1f"},
+    )
+
+
+def _passages(rows: pd.DataFrame) -> dict[str, object]:
+    about, silent = rows[rows["sections"] > 0], rows[rows["silent"] == "yes"]
+    recall = about["sections_shown"] / about["sections"]
+    return {
+        "answers": len(rows),
+        "each": rows["passages"].mean(),
+        "sections_shown": crossed(recall, about["question"], about["document"]).mean,
+        "annotated": about["passages_annotated"].sum() / (about["passages"].sum() or float("nan")),
+        "elsewhere": rows["passages_elsewhere"].sum() / (rows["passages"].sum() or float("nan")),
+        "other": rows["passages_other"].sum() / (rows["passages"].sum() or float("nan")),
+        "on_silent": len(silent),
+        "silent_each": silent["passages"].mean(),
+    }
+
+
+def shown_figure(found: Table, scope: Scope = ALONE) -> Figure | None:
+    """Systems and their experiments down: the share with its intervals, and the parts of the scored answers."""
+    data = scope.only(found.data.dropna(subset=["mean"]))
+    if data.empty:
+        return None
+    systems = style.labels(style.ordered(data["system"]), 30)
+    note = (
+        "How often the passages that a system gave show a right section, and beside it, of the answers scored by "
+        f"people, how often they were right with it and without it. {forest.READING}{style.in_full(systems)} "
+        f"{found.note}"
+    )
+    numbers = Table(NAME, found.title, note, data.reset_index(drop=True), found.headings, found.formats)
+    fits = forest.fits(int(data.groupby("system").size().max()))
+    return Figure(NAME, found.title, note, numbers, lambda: _draw(data, systems, scope), fits=fits)
+
+
+def _draw(data: pd.DataFrame, systems: Mapping[Any, str], scope: Scope) -> Canvas:
+    named = ((row["system"], row["experiment"], _named(row["experiment"])) for row in data[_BY].to_dict("records"))
+    rows, marks = forest.Rows.of(systems, named), scope.marks(list(systems))
+    parts = "scored" in data
+    drawn, panels = rows.canvas((1, 1.1) if parts else (1,))
+    for row in data.to_dict("records"):
+        place = rows.places[row["system"], row["experiment"]]
+        forest.draw(panels[0], row, place, marks[row["system"]])
+        panels[0].text(1.03, place, f"{row['mean']:.0%}", va="center", fontsize=style.SMALL)
+        if parts:
+            _draw_parts(panels[1], row, place)
+    panels[0].set_xlim(0, 1.16)
+    panels[0].set_xlabel("Right section shown,\nwith its 95 % intervals")
+    for axes in panels:
+        axes.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0", "25", "50", "75", "100 %"])
+    if parts:
+        panels[1].set_xlim(0, 1)
+        panels[1].set_xlabel("Section and answer,\nof the answers scored")
+        style.legend(drawn, [style.patch(name, edgecolor="white", **look) for name, look in _PARTS.values()])
+    return drawn
+
+
+def _named(experiment: str) -> str:
+    return style.short(EXPERIMENTS[experiment].short.partition(":")[0] if experiment in EXPERIMENTS else experiment, 18)
+
+
+def _draw_parts(axes: Axes, row: Mapping[Any, Any], place: float) -> None:
+    """Draw the four parts of the scored answers in one bar."""
+    if not row["scored"]:
+        axes.text(0.02, place, "none scored", va="center", **style.ABSENT)
+        return
+    at = 0.0
+    for part, (_, look) in _PARTS.items():
+        share = row[part]
+        axes.barh(place, share, left=at, height=0.7, edgecolor="white", linewidth=0.5, **look)
+        if share >= _WRITTEN:
+            text = axes.text(at + share / 2, place, f"{share:.0%}", ha="center", va="center", fontsize=style.TINY)
+            text.set_bbox({"facecolor": "white", "edgecolor": "none", "pad": 0.8})
+        at += share
+
+
+def chapter(gathered: Gathered, scope: Scope) -> Chapter:
+    """Whether systems that retrieve were shown the right section."""
+    frame = gathered.frame
+    if frame["passages"].isna().all():
+        return Chapter(NAME, "Retrieval", "")
+    found = shown(frame)
+    return Chapter(
+        NAME,
+        "Retrieval",
+        "Whether the passages that a system retrieved show the section that the right answer rests on.",
+        present(found, by_number(frame), passages(frame)),
+        scope.pages([partial(shown_figure, found)]),
+        [] if found else ["No question with passages has an annotated answer that rests on a section of the document."],
+    )

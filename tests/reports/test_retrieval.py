@@ -1,0 +1,164 @@
+"""What systems retrieved: columns of the tidy table, the chapter, and what a pack keeps of it."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import pytest
+from framing import answer_rows, tidy_of
+from retrieving import COLLECT, KEEP, RIVAL, make_study
+from running import answers
+from size import size
+from tabling import scored
+
+from benchmarks.passages import MISSES, held
+from genaipa.archive.pack import pack
+from genaipa.archive.unpack import unpack
+from genaipa.reports import tidy as tidy_table
+from genaipa.reports.chapters import retrieval
+from genaipa.reports.figures.figure import Scope
+from genaipa.reports.gather import Gathered, gather
+from genaipa.runs.selection import select
+from genaipa.workspace import find_workspace
+
+if TYPE_CHECKING:
+    from genaipa.reports.chapters.chapter import Chapter
+
+COUNTS = {
+    # passages, with a sentence of the right sections, elsewhere, of another document, right sections, shown, at
+    "Q1": (2, 1, 1, 0, 1, 1, 2),
+    "Q2": (1, 0, 0, 0, 1, 0, 0),
+    "Q3": (0, 0, 0, 0, 2, 0, 0),
+    "Q4": (2, 0, 1, 1, 0, 0, 0),
+    "Q5": (1, 0, 1, 1, 0, 0, 0),
+}
+QUESTIONS = ("T_f1", "T_f2", "T_u1", "UC_f1")
+
+
+def gathered(*names: str, **options: Any) -> Gathered:
+    """What a report about these runs has, without a score."""
+    here = find_workspace()
+    return gather(here, select(here, names or ("latest",)), None, **options)
+
+
+def counts_of(frame: pd.DataFrame) -> dict[str, tuple[float, ...]]:
+    """Question → the columns on the passages, of the answers about acme."""
+    rows = frame[frame["document"] == "acme"].set_index("question")
+    return {str(name): tuple(row) for name, row in rows[list(tidy_table.RETRIEVAL)].iterrows()}
+
+
+def chapter_of(found: Gathered) -> Chapter:
+    """The chapter on retrieval, empty where there is none."""
+    return retrieval.chapter(found, Scope.of(found.frame))
+
+
+def frame_of(*shown: tuple[float, float, float | None]) -> pd.DataFrame:
+    """A frame of one question each: its right sections, the place of the first that is shown, its accuracy."""
+    rows = answer_rows(systems=("a/one",), documents=("uber",), questions=QUESTIONS[: len(shown)])
+    for row, (sections, at, _) in zip(rows, shown, strict=True):
+        counts = (3, at > 0, 1, 0, sections, at > 0, at)
+        row.update(zip(tidy_table.RETRIEVAL, map(float, counts), strict=True))
+    given = {row["answer"]: accuracy for row, (*_, accuracy) in zip(rows, shown, strict=True)}
+    return tidy_of(rows, scored(rows, lambda row: given[row["answer"]]))
+
+
+def test_passages_are_counted_by_answer() -> None:
+    """An answer without passages found nothing, if its system gave some elsewhere; of other systems nothing is said."""
+    make_study(systems=("bots:Bot", "scripted/say.yaml"))
+    frame = gathered().frame
+    assert counts_of(frame[frame["system"] == "bots:Bot"]) == COUNTS
+    rival = frame[(frame["system"] == "bots:Bot") & (frame["document"] == "rival")].set_index("question")
+    assert rival.loc["Q4", ["passages", "passages_elsewhere", "passages_other"]].tolist() == [2, 1, 1]
+    assert frame.loc[frame["system"] == "scripted/say.yaml", list(tidy_table.RETRIEVAL)].isna().all(axis=None)
+    assert gathered(scores_alone=True).frame["passages"].isna().all()
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_a_file_has_the_columns_only_where_a_system_gave_passages(tmp_path: Path, suffix: str) -> None:
+    """Otherwise it has the columns that it had before there were any; both are read."""
+    with_some, without = frame_of((1, 1, 1.0)), tidy_of(answer_rows(systems=("a/one",), documents=("uber",)))
+    for number, frame in enumerate((with_some, without)):
+        path = tmp_path / f"{number}{suffix}"
+        tidy_table.write(frame, path)
+        written = pd.read_csv(path) if suffix == ".csv" else pd.read_parquet(path)
+        assert set(tidy_table.RETRIEVAL) & set(written) == (set() if number else set(tidy_table.RETRIEVAL))
+        again = tidy_table.read(path)
+        kept = list(tidy_table.RETRIEVAL)
+        pd.testing.assert_frame_equal(again[kept], frame[kept], check_column_type=False)
+
+
+def test_the_section_shown_and_the_answer_right() -> None:
+    """Shares of questions; one without an annotated section is out of it, an answer nobody scored out of the parts."""
+    (row,) = retrieval.shown(frame_of((2, 3, 0.5), (1, 1, -1), (1, 0, 1), (0, 0, 1))).data.to_dict("records")
+    assert (row["n"], row["mean"], row["scored"]) == (3, pytest.approx(2 / 3), 3)
+    assert [row[part] for part in ("shown_right", "shown_wrong", "hidden_right", "hidden_wrong")] == [
+        *(pytest.approx(1 / 3),) * 3,
+        0,
+    ]
+    (row,) = retrieval.shown(frame_of((1, 3, None), (1, 1, -1), (1, 0, None), (1, 0, 1))).data.to_dict("records")
+    assert (row["mean"], row["scored"], row["shown_wrong"], row["hidden_right"]) == (0.5, 2, 0.5, 0.5)
+    assert "scored" not in retrieval.shown(frame_of((1, 3, None), (1, 0, None))).data
+    assert not retrieval.shown(frame_of((0, 0, 1), (0, 0, 1)))
+
+
+def test_the_right_section_among_the_first_passages() -> None:
+    """By how many passages it is shown, as far as a system gives so many."""
+    found = retrieval.by_number(frame_of((1, 3, None), (1, 1, None), (1, 0, None), (0, 0, None))).data
+    assert dict(zip(found["first"], found["mean"].round(3), strict=True)) == {1: 0.333, 2: 0.333, 3: 0.667}
+
+
+def test_the_chapter() -> None:
+    """Its tables, its figure and what each says of a run; an interval says for what; nothing without passages."""
+    folder = make_study()
+    made = chapter_of(gathered())
+    assert [table.name for table in made.tables] == ["retrieval", "retrieval-by-number", "retrieval-passages"]
+    whose = made.tables[2].data.iloc[0]
+    assert (whose["answers"], whose["on_silent"], whose["silent_each"]) == (10, 1, 2)
+    assert whose["elsewhere"] == pytest.approx(7 / 12)
+    assert (whose["annotated"], whose["sections_shown"]) == (pytest.approx(1 / 3), pytest.approx(1 / 3))
+    assert "for these documents" in made.tables[0].headings.values()
+    assert "other questions of this kind" in made.tables[0].note
+    assert [figure.name for figure in made.figures] == ["retrieval"]
+    made.figures[0].plot()
+    drawn = retrieval.shown_figure(retrieval.shown(frame_of((2, 3, 0.5), (1, 1, -1), (1, 0, 1), (0, 0, 1))))
+    assert drawn is not None
+    drawn.plot()
+    Path("annotations/acme.yaml").unlink()
+    (folder.path / "annotations/acme.yaml").unlink()
+    made = chapter_of(gathered())
+    assert "No question with passages has an annotated answer" in made.absent[0]
+    make_study(systems=("scripted/say.yaml",))
+    assert not chapter_of(gathered())
+
+
+def test_a_pack_has_the_counts_without_the_passages(tmp_path: Path) -> None:
+    """Passages of a text that may not be passed on stay behind; counts stay the same, of answers without any, too."""
+    make_study("not stated")
+    here = find_workspace()
+    pack(here, select(here, ("latest",)), tmp_path / "study.zip")
+    with zipfile.ZipFile(tmp_path / "study.zip") as archive:
+        packed = "\n".join(archive.read(name).decode(errors="replace") for name in archive.namelist())
+    assert COLLECT not in packed
+    assert KEEP not in packed
+    assert "page 7" in packed, "passages of another text go along"
+    assert RIVAL in packed
+    unpacked = unpack(tmp_path / "study.zip", tmp_path / "again")
+    assert unpacked.different == []
+    there = find_workspace(tmp_path / "again")
+    again = gather(there, select(there, ("latest",)), None).frame
+    assert counts_of(again) == COUNTS
+    columns = list(tidy_table.RETRIEVAL)
+    pd.testing.assert_frame_equal(again[columns], gathered().frame[columns], check_column_type=False)
+    assert again["passages"].notna().sum() == len(answers(select(there, ("latest",))[0].folder))
+
+
+def test_a_retriever_that_misses_is_measured() -> None:
+    """The interval holds the share of a retriever that misses three in ten, in at least 93 of 100 studies."""
+    draws = size(small=100, full=500)
+    found = held(draws)
+    assert len(found) == draws
+    assert abs(found["mean"].mean() - (1 - MISSES)) < 0.03
+    assert found["holds"].mean() >= 0.93
