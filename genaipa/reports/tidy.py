@@ -108,7 +108,7 @@ _COLUMNS: dict[str, tuple[ColumnKind, str]] = {
     ),
     "passages_annotated": (
         "float64",
-        "passages that have a sentence of the sections that the annotated answer rests on",
+        "passages with a sentence of the sections that the annotated answer rests on",
     ),
     "passages_elsewhere": ("float64", "passages that are not in this document"),
     "passages_other": ("float64", "passages of these that are in another document of the run (of its first 320)"),
