@@ -13,7 +13,7 @@ from genaipa.validation import Checked, Finding, as_findings
 from genaipa_suites import crosswalk
 from genaipa_suites.catalog import suites
 from genaipa_suites.data import FOLDER, FaultsError
-from genaipa_suites.encoders.settings import SETTINGS, TrainingSettings
+from genaipa_suites.encoders.encoder import SETTINGS, TrainingSettings
 from genaipa_suites.plan import SAMPLE, SuitePlan, spec_of
 from genaipa_suites.prompts import PROBES, faults, own_templates, shipped_templates
 

@@ -12,14 +12,14 @@ from genaipa.words import number
 ENTRY_POINTS = "genaipa.suites"
 
 SUITES: dict[str, str] = {
-    "policyqa": "genaipa_suites.policyqa.task:PolicyQA",
-    "opp115": "genaipa_suites.opp115.task:Opp115",
+    "policyqa": "genaipa_suites.policyqa:PolicyQA",
+    "opp115": "genaipa_suites.opp115:Opp115",
     "privacyqa": "genaipa_suites.privacyqa.task:PrivacyQA",
-    "privacyqa-answerability": "genaipa_suites.privacyqa_answerability.task:Answerability",
-    "privacyqa-pairs": "genaipa_suites.privacyqa_pairs.task:Pairs",
-    "piextract": "genaipa_suites.piextract.task:PiExtract",
+    "privacyqa-answerability": "genaipa_suites.privacyqa_answerability:Answerability",
+    "privacyqa-pairs": "genaipa_suites.privacyqa_pairs:Pairs",
+    "piextract": "genaipa_suites.piextract:PiExtract",
     "policyie": "genaipa_suites.policyie.task:PolicyIE",
-    "policy-detection": "genaipa_suites.policy_detection.task:PolicyDetection",
+    "policy-detection": "genaipa_suites.policy_detection:PolicyDetection",
     "counterfactual": "genaipa_suites.counterfactual.task:CounterfactualEdits",
     # Joins others of them.
     "privacyglue": "genaipa_suites.privacyglue.task:PrivacyGLUE",

@@ -2,7 +2,8 @@
 
 The seed of a repetition is its number less one. A seed is trained when its first item is asked for; once it is done,
 `encoders/MODEL/SUITE/seed-N/predictions.json` has the reply to every item, so that a run that was stopped goes on with
-the next seed. Torch and transformers are imported when the first seed is trained.
+the next seed. Torch and transformers are imported when the first seed is trained. Settings of training are those of
+`suites/encoders/training.yaml`, the workspace's over the shipped one.
 """
 
 from __future__ import annotations
@@ -11,15 +12,16 @@ import re
 import threading
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import msgspec
 
 from genaipa.errors import DataError, RunError, UsageError, clipped
 from genaipa.files.atomic import replacing
-from genaipa.files.text import DAMAGE, digest, why
+from genaipa.files.strict_yaml import read_yaml
+from genaipa.files.text import DAMAGE, digest, read_text, why
 from genaipa.systems.catalog import resolve
-from genaipa_suites.encoders.settings import SETTINGS, read_settings, settings_text
+from genaipa_suites.data import FOLDER, folders
 from genaipa_suites.encoders.system import EncoderSystem
 from genaipa_suites.material import Material, Outcome
 
@@ -27,10 +29,47 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from genaipa_suites.encoders.kinds import Example, Head, Part
-    from genaipa_suites.encoders.settings import TrainingSettings
     from genaipa_suites.encoders.training import Trained
     from genaipa_suites.material import Item
     from genaipa_suites.suite import Suite
+
+
+_FILE = "encoders/training.yaml"
+SETTINGS = f"{FOLDER}/{_FILE}"
+"""Its place in a workspace, and in a run folder."""
+Positive = Annotated[int, msgspec.Meta(ge=1)]
+Share = Annotated[float, msgspec.Meta(ge=0, lt=1)]
+
+
+class TrainingSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Hyperparameters; the shipped file says what each means and where its value is from."""
+
+    epochs: Positive
+    batch_size: Positive
+    learning_rate: Annotated[float, msgspec.Meta(gt=0, lt=1)]
+    warmup: Share
+    weight_decay: Annotated[float, msgspec.Meta(ge=0)]
+    half_precision: bool
+    patience: Positive
+    validation_share: Annotated[float, msgspec.Meta(gt=0, lt=1)]
+    max_length: Annotated[int, msgspec.Meta(ge=16)]
+    stride: Annotated[int, msgspec.Meta(ge=0)]
+    longest_answer: Positive
+
+
+def settings_text(suite: Suite) -> str:
+    """Text of the settings of a run: the run folder's, else the nearest file's; a DataError where it is wrong."""
+    if suite.folder is not None:
+        return read_text(suite.folder.path / SETTINGS)
+    nearest = next(place for folder in folders(suite.workspace) if (place := folder / _FILE).is_file())
+    read_settings(nearest)
+    return read_text(nearest)
+
+
+def read_settings(path: Path) -> TrainingSettings:
+    """The settings of a file; a DataError for a field that is missing, unknown or out of its range."""
+    return read_yaml(path, TrainingSettings)
+
 
 VALIDATION = ("validation", "valid", "dev")
 """Names of splits that a training may look at to stop in time; a test split never is one."""

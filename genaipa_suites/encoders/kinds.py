@@ -18,7 +18,7 @@ from genaipa.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from genaipa_suites.encoders.settings import TrainingSettings
+    from genaipa_suites.encoders.encoder import TrainingSettings
     from genaipa_suites.material import Item, Material
 
 KindName = Literal["sequence", "multi-label", "pair", "token", "span"]

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from pathlib import Path
     from threading import Event
 
+    from genaipa_suites.encoders.encoder import TrainingSettings
     from genaipa_suites.encoders.kinds import Example, Input, Kind, KindName
-    from genaipa_suites.encoders.settings import TrainingSettings
 
 SAY_EVERY = 30.0
 """Seconds between two words on how far an epoch is."""

@@ -1,1 +1,79 @@
-"""Policy-Detection: whether the text of a web page is a privacy policy."""
+"""Policy-Detection as PrivacyGLUE asks it: whether the text of a web page is a privacy policy.
+
+Its reader is written against the file's format: no snapshot that we know has its content.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from genaipa_suites.data import Source
+from genaipa_suites.labels import LabelSuite
+from genaipa_suites.material import Item, Material
+from genaipa_suites.sampling import split_off
+
+if TYPE_CHECKING:
+    from genaipa_suites.material import Outcome
+
+
+POLICY, OTHER = LABELS = ("Policy", "Not Policy")
+_PACKED, _PLAIN = "data/1301_dataset.csv.xz", "data/1301_dataset.csv"
+SOURCE = Source(
+    name="policy-detection",
+    title="Policy-Detection",
+    repository="infsys-lab/policy-detection-data",
+    commit="6164e00f9ce60489f6e715ca803e649e54011050",
+    blobs={
+        # The SHA-256 of its Git-LFS pointer.
+        _PACKED: "f84cbf708ae5f0f16d86216b180a26fd693d4df37948c6ea45f78419ea7e2f16",
+        # The same unpacked, as in the archive of its authors; known by no hash.
+        _PLAIN: "",
+    },
+    terms="its repository states no license.",
+    remedy=(
+        "Either of the two files will do: in a clone, 'git lfs pull' fetches the packed one; the plain one is in "
+        "classifier_data.tar.gz of the Princeton-Leuven Longitudinal Corpus of Privacy Policies."
+    ),
+)
+
+
+class PolicyDetection(LabelSuite, labels=LABELS, things="pages"):
+    """Texts of web pages that were taken for privacy policies; most are."""
+
+    title = SOURCE.title
+    about = (
+        "Tell whether the text of a web page is a privacy policy. Scored is the label; a faulty reply counts as the "
+        "wrong one."
+    )
+    citation = (
+        "Amos et al. 2021, Privacy Policies over Time: Curation and Analysis of a Million-Document Dataset (WWW); as "
+        "split in PrivacyGLUE: Shankar et al. 2023, Applied Sciences 13(6), 3701."
+    )
+    data = (SOURCE,)
+    splits = ("test", "valid", "train")
+    figures = ("micro_f1", "macro_f1")
+
+    @classmethod
+    def given_labels(cls, outcome: Outcome) -> list[Any]:
+        """The label; a faulty reply counts as the wrong one of the two."""
+        return super().given_labels(outcome) or [label for label in LABELS if label != outcome.item.gold]
+
+    def load(self, split: str) -> Material:
+        """The pages of a split: 30 % of all rows for test, 15 % of the others for valid. An id has the row's number."""
+        if split not in self.splits:
+            return Material(tuple(self._items(f"data/{split}.csv")))
+        path = _PLAIN if self.files.find(_PLAIN) and not self.files.find(_PACKED) else _PACKED
+        items = self._items(path)
+        self.files.check(path, {"rows": len(items)}, {"rows": 1301})
+        kept, test = split_off(len(items), 0.3)
+        train, valid = ([kept[place] for place in places] for places in split_off(len(kept), 0.15))
+        return Material(tuple(items[place] for place in {"test": test, "valid": valid, "train": train}[split]))
+
+    def _items(self, path: str) -> list[Item]:
+        items = []
+        for place, (page, said) in self.files.rows(path, ("policy_text", "is_policy")):
+            label = {"true": POLICY, "false": OTHER}.get(said.lower())
+            if label is None:
+                raise self.files.fault(path, "its 'is_policy' is neither True nor False", place)
+            items.append(Item(place.replace(" ", "-"), {"text": page.strip()}, label, stratum=label))
+        return items

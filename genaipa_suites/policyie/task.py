@@ -11,9 +11,20 @@ from genaipa_suites.baseline import Baseline, of_item
 from genaipa_suites.encoders.kinds import Example, Head, Part
 from genaipa_suites.linear import single_label, tagger
 from genaipa_suites.material import Given, Item, Material
-from genaipa_suites.policyie import mistakes, score
-from genaipa_suites.policyie.data import OFFICIAL, SOURCE, SPLITS, load
-from genaipa_suites.policyie.labels import ATTRIBUTES, INTENTS, LAYERS, OTHER, ROLES, label_of, parts_of
+from genaipa_suites.policyie import score
+from genaipa_suites.policyie.data import (
+    ATTRIBUTES,
+    INTENTS,
+    LAYERS,
+    OFFICIAL,
+    OTHER,
+    ROLES,
+    SOURCE,
+    SPLITS,
+    label_of,
+    load,
+    parts_of,
+)
 from genaipa_suites.policyie.score import MEASURES, PARTS
 from genaipa_suites.spans import Span, bio, chunks, placed
 from genaipa_suites.suite import Suite
@@ -141,8 +152,8 @@ class PolicyIE(Suite):
     splits = SPLITS
     measures = MEASURES
     parts = PARTS
-    error_kinds = mistakes.KINDS
-    about_errors = mistakes.ABOUT
+    error_kinds = score.KINDS
+    about_errors = score.ABOUT
     baselines = BASELINES
     head = Head(
         (
@@ -211,8 +222,8 @@ class PolicyIE(Suite):
         for intent, row in score.answered(outcome):
             if row["intent"] != OTHER:
                 gold = [span for layer in LAYERS for span in score.gold_spans(row, layer)]
-                found += mistakes.slot_errors(said, gold, tokens)
-                found[mistakes.WI] += intent != row["intent"]
+                found += score.slot_errors(said, gold, tokens)
+                found[score.WI] += intent != row["intent"]
         return +found
 
     def why(self, outcome: Outcome) -> str:
@@ -220,8 +231,6 @@ class PolicyIE(Suite):
         if outcome.given.fault:
             return outcome.given.fault
         errors = self.errors(outcome)
-        named = [
-            f"{kind} ({errors[kind]})" if errors[kind] > 1 else kind for kind in mistakes.KINDS if errors.get(kind)
-        ]
+        named = [f"{kind} ({errors[kind]})" if errors[kind] > 1 else kind for kind in score.KINDS if errors.get(kind)]
         right, rows = score.other(outcome)
         return ", ".join([*named, *(["not Other, or slots on Other"] if right < rows else [])])

@@ -1,1 +1,492 @@
-"""PolicyQA: a question about a segment of a privacy policy, and the span of the segment that answers it."""
+"""PolicyQA (Ahmad et al. 2020): a question about a segment of a privacy policy, and the span of it that answers it.
+
+Its files are SQuAD v1. Its scores are SQuAD v1.1's exact match and F1, and the place of an answer in its segment: word
+for word, but for case and signs, nearly, or nowhere; each rung's share is a measure.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import string
+import unicodedata
+from collections import Counter, defaultdict
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+import msgspec
+
+from genaipa.errors import DataError
+from genaipa.files.text import DAMAGE, why
+from genaipa_suites.baseline import Baseline, of_item
+from genaipa_suites.data import Source
+from genaipa_suites.encoders.kinds import Example, Head, Part
+from genaipa_suites.material import NOT_IN_THE_TEXT, Given, Item, Material
+from genaipa_suites.measure import Measure
+from genaipa_suites.suite import Suite
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from genaipa_suites.data import DataFiles
+    from genaipa_suites.material import Outcome
+
+
+SOURCE = Source(
+    name="policyqa",
+    title="PolicyQA",
+    repository="wasiahmad/PolicyQA",
+    commit="775538bc6d932e9d0dd16975d4373659cf8964fe",
+    blobs={
+        "data/dev.json": "5de6a619efb80f0a5c78278612b2431b53d716d3",
+        "data/test.json": "3633b5cd518c8234e5ca853d65443ee81a94accf",
+        "data/train.json": "aec731244ecf09b3fe42dc82197952e9d11a199e",
+    },
+    terms="its texts and spans are OPP-115's: research, teaching and scholarship only (its repository says MIT).",
+    remedy="Its data/train.json may be in a clone alone: git clone https://github.com/wasiahmad/PolicyQA",
+)
+EXAMPLES = {"data/train.json": 17_056, "data/dev.json": 3_809, "data/test.json": 4_152}
+CATEGORIES = (
+    "First Party Collection/Use",
+    "Third Party Sharing/Collection",
+    "User Choice/Control",
+    "User Access, Edit and Deletion",
+    "Data Retention",
+    "Data Security",
+    "Policy Change",
+    "Do Not Track",
+    "International and Specific Audiences",
+)
+"""OPP-115's categories of practices without "Other", which PolicyQA does not ask about."""
+LENGTHS = {3: "1 to 3 words", 8: "4 to 8 words", 15: "9 to 15 words", 30: "16 to 30 words"}
+LONGEST = "over 30 words"
+"""PrivacyGLUE's encoders give no answer of more than 30 tokens."""
+
+
+class _Reference(msgspec.Struct):
+    text: str
+    answer_start: int
+
+
+class _Example(msgspec.Struct):
+    id: str
+    question: str
+    type: str
+    answers: list[_Reference]
+
+
+class _Paragraph(msgspec.Struct):
+    # The published `summary` holds labels of the segment, and is not even read.
+    context: str
+    qas: list[_Example]
+
+
+class _Policy(msgspec.Struct):
+    title: str
+    paragraphs: list[_Paragraph]
+
+
+class _File(msgspec.Struct):
+    data: list[_Policy]
+
+
+def load(files: DataFiles, split: str) -> Material:
+    """The examples of a split, in the file's order: shown `text` and `question`, gold the list of references.
+
+    A DataError names the first example whose offsets, category or id are wrong, and a pulled file of another size.
+    """
+    path = f"data/{split}.json"
+    content = files.text(path)
+    place = files.find(path) or Path(path)
+    try:
+        found = msgspec.json.decode(content, type=_File)
+    except DAMAGE as error:
+        problem = f"is no file of PolicyQA ({why(error)}); take the published one, or keep to SQuAD's form."
+        raise DataError(place, problem) from None
+    items = tuple(_items(found.data, place))
+    twice = [one for one, times in Counter(item.id for item in items).items() if times > 1]
+    if twice:
+        raise DataError(place, "this id is there twice; take the published file, or give each its own.", twice[0])
+    files.check(path, {"examples": len(items)}, {"examples": EXAMPLES.get(path, 0)})
+    if not items:
+        raise DataError(place, "has no examples; take the published file.")
+    return Material(items)
+
+
+def _items(policies: Sequence[_Policy], place: Path) -> Iterator[Item]:
+    for policy in policies:
+        for paragraph in policy.paragraphs:
+            for example in paragraph.qas:
+                if problem := _problem(example, paragraph.context):
+                    raise DataError(place, f"{problem}; take the published file, or correct it.", example.id)
+                category = example.type.partition("|||")[0]
+                references = [reference.text for reference in example.answers]
+                yield Item(
+                    example.id,
+                    {"text": paragraph.context, "question": example.question},
+                    references,
+                    cluster=policy.title,
+                    stratum=category,
+                    groups={"category": (category,), "answer length": (_length(references),)},
+                )
+
+
+def _problem(example: _Example, context: str) -> str:
+    """The first mistake in an example, in words; empty for none."""
+    if (category := example.type.partition("|||")[0]) not in CATEGORIES:
+        return f"its type begins with '{category}', which is no category of PolicyQA"
+    if not example.answers:
+        return "it has no answer"
+    for reference in example.answers:
+        start = reference.answer_start
+        if start < 0 or not reference.text.strip() or not context.startswith(reference.text, start):
+            return f"the text has no '{reference.text[:40]}' at {start}"
+    return ""
+
+
+def _length(references: Sequence[str]) -> str:
+    """The group of an example by the words of its shortest reference."""
+    shortest = min(len(reference.split()) for reference in references)
+    return next((name for longest, name in LENGTHS.items() if shortest <= longest), LONGEST)
+
+
+_PUNCTUATION = str.maketrans("", "", string.punctuation)
+MISPLACED = ("too long", "too short", "overlapping", "elsewhere")
+"""Errors of an answer that is in its segment, as it lies to the nearest reference."""
+_ARTICLES = re.compile(r"\b(a|an|the)\b")
+
+
+def words_of(text: str) -> list[str]:
+    """Words as SQuAD v1.1 compares them: lower case, then no ASCII punctuation, then no articles, then no blanks.
+
+    >>> words_of("The opt-out, or “an option”")
+    ['optout', 'or', '“', 'option”']
+    """
+    return _ARTICLES.sub(" ", text.lower().translate(_PUNCTUATION)).split()
+
+
+@lru_cache(maxsize=1 << 15)
+def squad(answer: str, reference: str) -> tuple[float, float]:
+    """(exact match, F1) of an answer and one reference, each 0 to 1, as the official script has them.
+
+    Of two texts without a word, as it compares words, the match is 1 and F1 is 0.
+    """
+    said, gold = words_of(answer), words_of(reference)
+    common = sum((Counter(said) & Counter(gold)).values())
+    return float(said == gold), 2 * common / (len(said) + len(gold)) if common else 0.0
+
+
+def best(answer: str, references: Sequence[str]) -> tuple[float, float]:
+    """(exact match, F1) of an answer, each its maximum over the references."""
+    each = [squad(answer, reference) for reference in references]
+    return max(match for match, _ in each), max(f1 for _, f1 in each)
+
+
+def between_people(references: Sequence[str]) -> tuple[float, float]:
+    """(exact match, F1) of a reference against the others, as a mean over each of the two or more references."""
+    each = [best(one, [*references[:place], *references[place + 1 :]]) for place, one in enumerate(references)]
+    return sum(match for match, _ in each) / len(each), sum(f1 for _, f1 in each) / len(each)
+
+
+def misplaced(answer: str, references: Sequence[str]) -> str:
+    """The error of an answer (one of MISPLACED) by the reference with the highest F1; empty for an exact match."""
+    match, f1 = best(answer, references)
+    if match or not f1:
+        return "" if match else "elsewhere"
+    nearest = max(references, key=lambda reference: squad(answer, reference)[1])
+    said, gold = (f" {' '.join(words_of(text))} " for text in (answer, nearest))
+    return "too long" if gold in said else "too short" if said in gold else "overlapping"
+
+
+VERBATIM, FOLDED, FUZZY, ABSENT, EMPTY = "verbatim", "folded", "fuzzy", "absent", "empty"
+RUNGS = (VERBATIM, FOLDED, FUZZY, ABSENT, EMPTY)
+ONE_IN = 5
+"""A nearly verbatim answer may differ from the segment in one of this many words."""
+_QUOTES, _DOUBLE = "\u2018\u2019\u201a\u201b\u2032`\u00b4", "\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb"
+_DASHES, _UNSEEN = "\u2010\u2011\u2012\u2013\u2014\u2015\u2212", "\u00ad\u200b\u200c\u200d\u2060\ufeff"
+_SIGNS = str.maketrans(
+    dict.fromkeys(_QUOTES, "'") | dict.fromkeys(_DOUBLE, '"') | dict.fromkeys(_DASHES, "-") | dict.fromkeys(_UNSEEN, "")
+)
+
+
+class Span(NamedTuple):
+    """A stretch of a segment, and how an answer was found to be it (one of RUNGS). No text for ABSENT and EMPTY."""
+
+    found: str
+    text: str
+
+
+def find(answer: str, segment: str) -> Span:
+    """The stretch of the segment that an answer repeats.
+
+    VERBATIM: as it stands, but for blanks around it. FOLDED: but for case, blanks, and the typography of quotation
+    marks, dashes and letters. FUZZY: but for punctuation and articles, as SQuAD's metric compares, and for one word in
+    five that is put in, left out or another. EMPTY is an answer without a word.
+    """
+    answer = answer.strip()
+    wanted = _folded(answer)[0].strip()
+    # Of signs that nobody sees nothing is left, which would be found anywhere.
+    if not words_of(answer) or not wanted:
+        return Span(EMPTY, "")
+    if answer in segment:
+        return Span(VERBATIM, answer)
+    letters, places = _folded(segment)
+    begin = letters.find(wanted)
+    if begin >= 0:
+        return Span(FOLDED, segment[places[begin] : places[begin + len(wanted) - 1] + 1])
+    # A curly quotation mark is a word to SQuAD's metric, and none once it is folded.
+    nearest = _nearest(words_of(wanted), _words(segment)) if words_of(wanted) else None
+    return Span(FUZZY, segment[nearest[0] : nearest[1]]) if nearest else Span(ABSENT, "")
+
+
+@lru_cache(maxsize=4096)
+def _letters(character: str) -> str:
+    return unicodedata.normalize("NFKC", character.translate(_SIGNS)).casefold()
+
+
+@lru_cache(maxsize=256)
+def _folded(text: str) -> tuple[str, list[int]]:
+    """The folded text, and for each of its characters the place that it comes from."""
+    letters: list[str] = []
+    places: list[int] = []
+    for place, character in enumerate(text):
+        for letter in _letters(character):
+            blank = letter.isspace()
+            if blank and letters and letters[-1] == " ":
+                continue
+            letters.append(" " if blank else letter)
+            places.append(place)
+    return "".join(letters), places
+
+
+@lru_cache(maxsize=256)
+def _words(segment: str) -> list[tuple[str, int, int]]:
+    """The words of a segment as they are compared, each with its begin and end."""
+    found = ((words_of(_folded(word[0])[0]), *word.span()) for word in re.finditer(r"\S+", segment))
+    return [("".join(words), begin, end) for words, begin, end in found if words]
+
+
+def _nearest(wanted: list[str], words: list[tuple[str, int, int]]) -> tuple[int, int] | None:
+    """Begin and end of the stretch with the fewest edits by whole words (Sellers 1980); None if these are too many."""
+    allowed = len(wanted) // ONE_IN
+    if sum((Counter(wanted) & Counter(word for word, _, _ in words)).values()) < len(wanted) - allowed:
+        return None
+    # A cell is edits * unit**2 - matches * unit - begin: its minimum has the fewest edits, then the most words that
+    # match, then the latest begin. Cells outside low to high have too many edits already.
+    unit = len(words) + len(wanted) + 1
+    edit, match, limit = unit * unit, -unit, allowed * unit * unit
+    row, low, high = [-begin for begin in range(len(words) + 1)], 0, len(words)
+    for word in wanted:
+        above, row = row, [limit + edit] * len(row)
+        for place in range(low, len(row)):
+            left = row[place - 1] if place > low else limit + edit
+            if place > high + 1 and left > limit:
+                break
+            same = match if place and word == words[place - 1][0] else edit
+            row[place] = min(above[place] + edit, left + edit, above[place - 1] + same if place else limit + edit)
+        alive = [place for place, cell in enumerate(row) if cell <= limit]
+        if not alive:
+            return None
+        low, high = alive[0], alive[-1]
+    rest = min(row)
+    begin = -rest % unit
+    return words[begin][1], words[row.index(rest) - 1][2]
+
+
+_EM, _F1 = 0, 1
+
+
+def _as_said(outcome: Outcome, which: int) -> tuple[float, float]:
+    """(score, 1) of an answer as it was said, in the segment or not; (0, 1) without one."""
+    said = outcome.given.prediction
+    return best(said["answer"], outcome.item.gold)[which] if said is not None else 0.0, 1.0
+
+
+def _found(outcome: Outcome, which: int, rungs: Sequence[str]) -> tuple[float, float]:
+    """(score, 1) of the stretch of the segment that an answer was found to be on one of the rungs, (0, 1) of others."""
+    said = outcome.given.prediction
+    right = said is not None and said["found"] in rungs
+    return best(said["span"], outcome.item.gold)[which] if right else 0.0, 1.0
+
+
+def _share(outcome: Outcome, rung: str) -> tuple[float, float]:
+    said = outcome.given.prediction
+    return float(said is not None and said["found"] == rung), 1.0
+
+
+def _pair(
+    ending: str, heading: str, counts: Callable[..., Sequence[float]], definition: str
+) -> tuple[Measure, Measure]:
+    return (
+        Measure(f"f1_{ending}", f"F1 {heading}", f"SQuAD v1.1 F1 {definition}", partial(counts, which=_F1)),
+        Measure(f"em_{ending}", f"EM {heading}", f"SQuAD v1.1 exact match {definition}", partial(counts, which=_EM)),
+    )
+
+
+_OFFICIAL = "of the answer as it was said: maximum over the references, mean over the examples."
+_VERBATIM = "of answers that are in the segment word for word; any other scores 0."
+_FOLDED = "also of the stretch of the segment that an answer is but for case, blanks and typography."
+_FUZZY = "also of the stretch that an answer is but for punctuation, articles and one word in five."
+MEASURES = (
+    Measure("f1_squad", "F1 (SQuAD)", f"SQuAD v1.1 F1 {_OFFICIAL}", partial(_as_said, which=_F1)),
+    Measure("em", "EM (SQuAD)", f"SQuAD v1.1 exact match {_OFFICIAL}", partial(_as_said, which=_EM)),
+    *_pair("verbatim", "verbatim", partial(_found, rungs=(VERBATIM,)), _VERBATIM),
+    *_pair("folded", "folded", partial(_found, rungs=(VERBATIM, FOLDED)), _FOLDED),
+    *_pair("fuzzy", "fuzzy", partial(_found, rungs=(VERBATIM, FOLDED, FUZZY)), _FUZZY),
+    *(
+        Measure(f"share_{rung}", heading, definition, partial(_share, rung=rung))
+        for rung, heading, definition in (
+            (VERBATIM, "verbatim", "Share of replies whose answer is in the segment word for word."),
+            (FOLDED, "folded", "Share of replies whose answer is in the segment but for case, blanks and typography."),
+            (FUZZY, "fuzzy", "Share of replies whose answer is nearly in it: punctuation, articles, one word in five."),
+            (ABSENT, "not in the text", "Share of replies whose answer is not in the segment."),
+            (EMPTY, "empty", "Share of replies whose answer has no word."),
+        )
+    ),
+)
+
+_BETWEEN_SENTENCES = re.compile(r"(?<=[.!?;:])\s+|\n+")
+
+
+def sentences(segment: str) -> list[str]:
+    """Sentences of a segment: parted after one of `.!?;:` and a blank, or at newlines.
+
+    >>> sentences("We collect: your name. See below")
+    ['We collect:', 'your name.', 'See below']
+    """
+    return [sentence for sentence in _BETWEEN_SENTENCES.split(segment) if sentence.strip()]
+
+
+def reply(answer: str) -> str:
+    """A reply with this answer."""
+    return json.dumps({"answer": answer}, ensure_ascii=False)
+
+
+def _first(item: Item) -> str:
+    return reply(next(iter(sentences(item.shown["text"])), ""))
+
+
+def _overlap(item: Item) -> str:
+    asked = Counter(words_of(item.shown["question"]))
+
+    def common(sentence: str) -> int:
+        return sum((Counter(words_of(sentence)) & asked).values())
+
+    return reply(max(sentences(item.shown["text"]), key=common, default=""))
+
+
+def _longest(item: Item) -> str:
+    return reply(max(sentences(item.shown["text"]), key=len, default=""))
+
+
+def _ceiling(suite: Suite) -> Callable[[Item], str]:
+    """For items that show the same, the one reference of all of theirs with the highest F1 on average."""
+    alike: defaultdict[tuple[str, str], list[Item]] = defaultdict(list)
+    for item in suite.material.items:
+        alike[item.shown["text"], item.shown["question"]].append(item)
+    answers: dict[str, str] = {}
+    for items in alike.values():
+        references = list(dict.fromkeys(reference for item in items for reference in item.gold))
+        answer = max(references, key=lambda one: sum(best(one, item.gold)[1] for item in items))
+        answers |= dict.fromkeys((item.id for item in items), answer)
+    return lambda item: reply(answers[item.id])
+
+
+BASELINES = (
+    Baseline("empty", "floor", "no answer", of_item(lambda _item: reply(""))),
+    Baseline("whole-segment", "floor", "the whole segment", of_item(lambda item: reply(item.shown["text"]))),
+    Baseline("first-sentence", "floor", "the segment's first sentence", of_item(_first)),
+    Baseline("longest-sentence", "floor", "the segment's longest sentence, by characters", of_item(_longest)),
+    Baseline("best-overlap", "rule", "the first sentence that shares most words with the question", of_item(_overlap)),
+    Baseline("ceiling", "ceiling", "a right answer, the same wherever segment and question are", _ceiling),
+)
+
+
+EMPTY_ANSWER, NOT_VERBATIM = "empty answer", "not word for word"
+_BY_RUNG = {EMPTY: EMPTY_ANSWER, ABSENT: NOT_IN_THE_TEXT, FOLDED: NOT_VERBATIM, FUZZY: NOT_VERBATIM}
+
+
+def _answer(item: Item, _material: Material) -> list[Example]:
+    # The first reference, at its first place in the text.
+    text, answer = item.shown["text"], item.gold[0]
+    start = text.find(answer)
+    return [Example(item.shown["question"], text, (start, start + len(answer)))]
+
+
+class PolicyQA(Suite):
+    """Answer each question with one span of its segment."""
+
+    title: ClassVar[str] = "PolicyQA"
+    version: ClassVar[int] = 2  # since 2 the head column is of answers as they were said
+    about: ClassVar[str] = "a question about a segment of a privacy policy, answered by a span of it; SQuAD's EM and F1"
+    citation: ClassVar[str] = (
+        "Ahmad, Chi, Tian, Chang: PolicyQA: A Reading Comprehension Dataset for Privacy Policies. "
+        "Findings of EMNLP 2020."
+    )
+    data = (SOURCE,)
+    splits = ("test", "dev", "train")
+    measures = MEASURES
+    baselines = BASELINES
+    head = Head((Part("span", "f1_squad", _answer),), lambda _item, found: reply(found[""][0]))
+    error_kinds = (EMPTY_ANSWER, NOT_IN_THE_TEXT, NOT_VERBATIM, *MISPLACED)
+    about_errors = (
+        "Too long: the nearest reference is in the answer; too short: the answer is in it; overlapping: they share "
+        "words; elsewhere: it shares none with any reference."
+    )
+    schema: ClassVar[Mapping[str, Any]] = {
+        "type": "object",
+        "properties": {"answer": {"type": "string"}},
+        "required": ["answer"],
+        "additionalProperties": False,
+    }
+
+    def load(self, split: str) -> Material:
+        """The examples of a split; DataError and UsageError as `data.load`."""
+        return load(self.files, split)
+
+    @property
+    def learns_from(self) -> str:
+        """The train split, or for test the dev split where no train split is here."""
+        without = self.plan.split == "test" and self.files.find("data/train.json") is None
+        return "dev" if without else super().learns_from
+
+    def parse(self, item: Item, found: Any) -> Given:
+        """The answer as it was said, the span of the segment that it is, and how that was found.
+
+        One that is not in the segment is no fault: the official figures score it as it was said.
+        """
+        span = find(found["answer"], item.shown["text"])
+        return Given({"answer": found["answer"], "span": span.text, "found": span.found})
+
+    def gold_reply(self, item: Item) -> str:
+        """The first reference."""
+        return reply(item.gold[0])
+
+    def people_about(self, outcomes: Sequence[Outcome]) -> str:
+        """The number of these examples that have several references."""
+        several = sum(len(one.item.gold) > 1 for one in outcomes)
+        return (
+            "each reference against the others of its example, where it has several "
+            f"({several:,} of {len(outcomes):,} examples)"
+        )
+
+    def people(self, outcomes: Sequence[Outcome]) -> Mapping[str, float]:
+        """F1 and EM of one reference against the others, over items with two references or more."""
+        several = {one.item.id: one.item.gold for one in outcomes if len(one.item.gold) > 1}
+        each = [between_people(references) for references in several.values()]
+        if not each:
+            return {}
+        return {"f1_squad": sum(f1 for _, f1 in each) / len(each), "em": sum(match for match, _ in each) / len(each)}
+
+    def errors(self, outcome: Outcome) -> Mapping[str, int]:
+        """The error of an answer that is no reference as SQuAD compares: its rung, or how it lies to the nearest."""
+        said = outcome.given.prediction
+        if outcome.given.fault or said is None or best(said["answer"], outcome.item.gold)[0]:
+            return {}
+        error = _BY_RUNG.get(said["found"]) or misplaced(said["span"], outcome.item.gold)
+        return {error: 1} if error else {}
+
+    def why(self, outcome: Outcome) -> str:
+        """A fault, or the type of error; empty for a reference."""
+        return outcome.given.fault or next(iter(self.errors(outcome)), "")

@@ -35,10 +35,9 @@ from genaipa.runs.records import (
     answer_digest,
     key_of,
 )
-from genaipa_suites.opp115.task import LABELS
-from genaipa_suites.privacyglue.examples import key_of as example_key
-from genaipa_suites.privacyglue.examples import numbered
-from genaipa_suites.privacyglue.predictions import EXAMPLES, KIND, OTHER_FIGURE, PREFIX, Examples, Predicted
+from genaipa_suites.opp115 import LABELS
+from genaipa_suites.privacyglue.predictions import EXAMPLES, KIND, OTHER_FIGURE, PREFIX, Examples, Predicted, numbered
+from genaipa_suites.privacyglue.predictions import key_of as example_key
 from genaipa_suites.privacyglue.rows import TASKS, GlueTask
 
 if TYPE_CHECKING:

@@ -17,18 +17,20 @@ import msgspec
 from genaipa.errors import DataError, UsageError
 from genaipa.files.text import DAMAGE, why
 from genaipa_suites.material import Item, Material
-from genaipa_suites.privacyqa.silence import RULES, empty, rule_for
 from genaipa_suites.privacyqa.table import (
     CORPUS,
     NO_CATEGORY,
+    RULES,
     SENTENCES,
     SUBSET_FILE,
     SUBSET_QUESTIONS,
     Question,
     Table,
+    empty,
     plain,
     read_categories,
     read_table,
+    rule_for,
     stored,
 )
 

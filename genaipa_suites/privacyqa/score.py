@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from genaipa_suites.measure import Measure, f1_of_means, macro_f1
-from genaipa_suites.privacyqa.silence import answerability
+from genaipa_suites.privacyqa.table import answerability
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence

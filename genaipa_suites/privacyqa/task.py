@@ -14,8 +14,15 @@ from genaipa_suites.material import OUT_OF_RANGE, UNPARSABLE, Given, Item, Mater
 from genaipa_suites.measure import f1_of_means
 from genaipa_suites.privacyqa.data import SUBSET, load
 from genaipa_suites.privacyqa.score import MEASURES, OF_SUBSET, SINGLE, agreed, between_people, each_best, references
-from genaipa_suites.privacyqa.silence import FALSE_ANSWER, FALSE_SILENCE, rule_note
-from genaipa_suites.privacyqa.table import OFFICIAL, PART, SENTENCES, SUBSET_QUESTIONS
+from genaipa_suites.privacyqa.table import (
+    FALSE_ANSWER,
+    FALSE_SILENCE,
+    OFFICIAL,
+    PART,
+    SENTENCES,
+    SUBSET_QUESTIONS,
+    rule_note,
+)
 from genaipa_suites.probes import CONTINUATION
 from genaipa_suites.suite import Suite
 

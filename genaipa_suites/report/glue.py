@@ -16,10 +16,8 @@ import msgspec
 
 from genaipa.errors import GenaipaError
 from genaipa.runs.audit import audit_of
-from genaipa_suites.privacyglue.aggregate import Means, Spread, means, spread
-from genaipa_suites.privacyglue.examples import examples
-from genaipa_suites.privacyglue.predictions import KIND, OTHER_FIGURE, PREFIX, read_predictions
-from genaipa_suites.privacyglue.rows import BY_NAME, TASKS, GlueTask, Row
+from genaipa_suites.privacyglue.predictions import KIND, OTHER_FIGURE, PREFIX, examples, read_predictions
+from genaipa_suites.privacyglue.rows import BY_NAME, TASKS, GlueTask, Means, Row, Spread, means, spread
 from genaipa_suites.report.scored import Row as RowOfSuite
 
 if TYPE_CHECKING:

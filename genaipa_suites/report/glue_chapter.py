@@ -16,8 +16,18 @@ from genaipa.reports.chapters.chapter import Chapter, drawn, present
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import Figure
 from genaipa.reports.table import Table, table
-from genaipa_suites.privacyglue.aggregate import Pair, agreement, beaten, encoders, means, shares, stars
-from genaipa_suites.privacyglue.rows import METRICS, ROWS, TASKS
+from genaipa_suites.privacyglue.rows import (
+    METRICS,
+    ROWS,
+    TASKS,
+    Pair,
+    agreement,
+    beaten,
+    encoders,
+    means,
+    shares,
+    stars,
+)
 from genaipa_suites.privacyglue.task import PrivacyGLUE
 from genaipa_suites.report.glue import GLUE, views
 
@@ -28,8 +38,7 @@ if TYPE_CHECKING:
 
     from genaipa.reports.table import Table
     from genaipa.runs.selection import Source
-    from genaipa_suites.privacyglue.aggregate import Means, Spread
-    from genaipa_suites.privacyglue.rows import GlueTask, Row
+    from genaipa_suites.privacyglue.rows import GlueTask, Means, Row, Spread
     from genaipa_suites.report.glue import Standing, View
     from genaipa_suites.report.scored import Scored
 

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Literal
 
 from genaipa.errors import GenaipaError
 from genaipa_suites.baseline import PREFIX
+from genaipa_suites.data import published_rows
 from genaipa_suites.material import Given, Outcome
-from genaipa_suites.published import published_rows
 from genaipa_suites.report.merit import Counts, Units
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from genaipa_suites.baseline import Baseline
+    from genaipa_suites.data import PublishedRow
     from genaipa_suites.material import Item
     from genaipa_suites.measure import Measure
-    from genaipa_suites.published import PublishedRow
     from genaipa_suites.report.results import Board, Result
 
 RowKind = Literal["system", "baseline", "floor", "ceiling", "people", "published", "imported"]

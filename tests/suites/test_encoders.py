@@ -25,8 +25,8 @@ from genaipa.runs.folder import RunFolder
 from genaipa.workspace import find_workspace
 from genaipa_suites.catalog import suites
 from genaipa_suites.data import SHIPPED
+from genaipa_suites.encoders.encoder import TrainingSettings
 from genaipa_suites.encoders.kinds import Example
-from genaipa_suites.encoders.settings import TrainingSettings
 from genaipa_suites.material import Outcome
 from genaipa_suites.plan import SuitePlan, spec_of
 

@@ -11,7 +11,7 @@ from suiting import figures, keep, outcomes, suite
 from genaipa.errors import DataError
 from genaipa_suites.encoders.encoder import Encoder
 from genaipa_suites.material import UNPARSABLE
-from genaipa_suites.opp115.task import COUNTS, LABELS, SOURCE
+from genaipa_suites.opp115 import COUNTS, LABELS, SOURCE
 
 SPLITS = ("train", "validation")
 

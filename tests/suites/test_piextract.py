@@ -14,9 +14,7 @@ from suiting import figures, keep, outcomes, suite
 
 from genaipa.errors import DataError
 from genaipa_suites.material import NOT_IN_THE_TEXT, UNPARSABLE, Item, Outcome
-from genaipa_suites.piextract.data import LAYERS, SOURCE
-from genaipa_suites.piextract.score import EXACT, MEASURES, PARTS
-from genaipa_suites.piextract.task import tokens_of
+from genaipa_suites.piextract import EXACT, LAYERS, MEASURES, PARTS, SOURCE, tokens_of
 from genaipa_suites.sampling import split_off
 
 NOTHING = {layer: [] for layer in LAYERS}

@@ -11,7 +11,7 @@ import pytest
 from suiting import keep, suite
 
 from genaipa.errors import DataError
-from genaipa_suites.policy_detection.task import LABELS, SOURCE
+from genaipa_suites.policy_detection import LABELS, SOURCE
 
 PACKED, PLAIN = SOURCE.blobs
 

@@ -11,12 +11,11 @@ import pytest
 
 from genaipa.errors import GenaipaError
 from genaipa.workspace import Workspace, shipped
-from genaipa_suites.data import SHIPPED
+from genaipa_suites.data import SHIPPED, published_rows
 from genaipa_suites.material import Outcome
 from genaipa_suites.plan import SuitePlan, spec_of
 from genaipa_suites.policyie.data import FILES, PLUE
 from genaipa_suites.policyie.task import PolicyIE
-from genaipa_suites.published import published_rows
 
 if TYPE_CHECKING:
     from commandline import Cli

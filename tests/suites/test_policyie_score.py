@@ -14,8 +14,8 @@ from size import size
 from genaipa.workspace import find_workspace
 from genaipa_suites.material import UNPARSABLE, Given, Item, Outcome
 from genaipa_suites.plan import SuitePlan, spec_of
-from genaipa_suites.policyie import mistakes
-from genaipa_suites.policyie.labels import INTENTS, LABELS, LAYERS, OTHER, parts_of
+from genaipa_suites.policyie import score
+from genaipa_suites.policyie.data import INTENTS, LABELS, LAYERS, OTHER, parts_of
 from genaipa_suites.policyie.task import PolicyIE
 from genaipa_suites.spans import Span, bio, chunks
 
@@ -174,7 +174,7 @@ def test_a_wrong_intent_is_one_error_of_a_row(suite: PolicyIE) -> None:
 def test_a_slot_explains_one_reference_at_most() -> None:
     """One slot around two references of its label is one wrong boundary, and leaves one of them missing."""
     gold = [Span(0, 1, "action"), Span(2, 3, "action")]
-    assert mistakes.slot_errors([Span(0, 3, "action")], gold, ["ask", "or", "tell"]) == {
+    assert score.slot_errors([Span(0, 3, "action")], gold, ["ask", "or", "tell"]) == {
         "wrong boundary": 1,
         "missing slot": 1,
     }
@@ -186,9 +186,9 @@ def test_types_of_errors_add_up() -> None:
     tokens = ["and", "data", "the", "name", ",", "poets", "or", "friends"]
     for _ in range(size(small=400, full=5_000)):
         said, gold = slots(draw, "type-I", 8), slots(draw, "type-I", 8)
-        found = mistakes.slot_errors(said, gold, tokens)
+        found = score.slot_errors(said, gold, tokens)
         right = len({*said} & {*gold})
-        missing = found[mistakes.MS]
+        missing = found[score.MS]
         assert right + found.total() - missing == len(said)
         assert missing <= len(gold) - right <= missing + len(said) - right
 

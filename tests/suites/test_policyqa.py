@@ -17,12 +17,10 @@ from genaipa.runs.folder import RunFolder
 from genaipa.systems.base import Message
 from genaipa.tasks.base import Target
 from genaipa.workspace import Workspace, find_workspace
-from genaipa_suites.data import SHIPPED
+from genaipa_suites.data import SHIPPED, published_rows
 from genaipa_suites.material import UNPARSABLE, Given, Item, Outcome
 from genaipa_suites.plan import SuitePlan, spec_of
-from genaipa_suites.policyqa.data import CATEGORIES
-from genaipa_suites.policyqa.task import PolicyQA, reply
-from genaipa_suites.published import published_rows
+from genaipa_suites.policyqa import CATEGORIES, PolicyQA, reply
 
 if TYPE_CHECKING:
     from commandline import Cli

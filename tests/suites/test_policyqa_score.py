@@ -10,7 +10,7 @@ from collections import Counter
 import pytest
 from size import size
 
-from genaipa_suites.policyqa.score import ABSENT, EMPTY, FOLDED, FUZZY, VERBATIM, find, squad
+from genaipa_suites.policyqa import ABSENT, EMPTY, FOLDED, FUZZY, VERBATIM, find, squad
 
 SEGMENT = """We sell nothing. If you don\u2019t opt-out,  “partners” see
 your e-mail \u2013 never your card, or the pulse of your heart."""

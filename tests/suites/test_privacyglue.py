@@ -22,10 +22,15 @@ from genaipa.tasks.catalog import make_task
 from genaipa.workspace import find_workspace
 from genaipa_suites.catalog import SUITES, parts_of
 from genaipa_suites.material import Outcome
-from genaipa_suites.piextract.data import LAYERS
+from genaipa_suites.piextract import LAYERS
 from genaipa_suites.plan import SuitePlan, spec_of
-from genaipa_suites.privacyglue.aggregate import (
+from genaipa_suites.privacyglue.predictions import EXAMPLES, examples, read_predictions
+from genaipa_suites.privacyglue.rows import (
+    BY_NAME,
+    ROWS,
+    TASKS,
     Pair,
+    Row,
     agreement,
     beaten,
     encoders,
@@ -35,9 +40,6 @@ from genaipa_suites.privacyglue.aggregate import (
     spread,
     stars,
 )
-from genaipa_suites.privacyglue.examples import examples
-from genaipa_suites.privacyglue.predictions import EXAMPLES, read_predictions
-from genaipa_suites.privacyglue.rows import BY_NAME, ROWS, TASKS, Row
 from genaipa_suites.report.glue_chapter import chapter
 from genaipa_suites.report.results import boards, results
 from genaipa_suites.report.scored import Scored

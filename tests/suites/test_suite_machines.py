@@ -14,9 +14,9 @@ from test_spans import CASES, corpora, summed
 
 from genaipa_suites.material import UNPARSABLE
 from genaipa_suites.measure import f1, macro_f1
-from genaipa_suites.opp115.task import LABELS as TWELVE
-from genaipa_suites.opp115.task import SOURCE
-from genaipa_suites.policy_detection.task import LABELS as BOTH
+from genaipa_suites.opp115 import LABELS as TWELVE
+from genaipa_suites.opp115 import SOURCE
+from genaipa_suites.policy_detection import LABELS as BOTH
 from genaipa_suites.spans import chunks
 
 if TYPE_CHECKING:

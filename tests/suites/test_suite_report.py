@@ -21,11 +21,10 @@ from genaipa.runs.selection import select
 from genaipa.workspace import find_workspace
 from genaipa_suites.catalog import suites
 from genaipa_suites.crosswalk import load_crosswalk
-from genaipa_suites.data import SHIPPED
+from genaipa_suites.data import SHIPPED, published_rows
 from genaipa_suites.material import Given, Item, Outcome
 from genaipa_suites.measure import Measure, f1, macro_f1, micro_f1, precision, ratio, recall
-from genaipa_suites.piextract.data import LAYERS
-from genaipa_suites.published import published_rows
+from genaipa_suites.piextract import LAYERS
 from genaipa_suites.report import breakdowns
 from genaipa_suites.report.breakdowns import in_order
 from genaipa_suites.report.card import correlation, shown
@@ -183,8 +182,8 @@ def test_groups_with_numbers_are_in_their_order() -> None:
 
 def test_the_cross_walk_knows_the_categories_of_every_suite() -> None:
     """Every category that PolicyQA and OPP-115 have is in it; a category of questions that is unknown is refused."""
-    from genaipa_suites.opp115.task import LABELS
-    from genaipa_suites.policyqa.data import CATEGORIES
+    from genaipa_suites.opp115 import LABELS
+    from genaipa_suites.policyqa import CATEGORIES
 
     walk, names = load_crosswalk(find_workspace())
     assert set(CATEGORIES) | set(LABELS) <= walk.by_name.keys()
