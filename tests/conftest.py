@@ -44,7 +44,14 @@ REQUIRED = os.environ.get("GENAIPA_REQUIRE", "").split()
 # Files that mostly wait, for browsers, servers and kills. They come first, on one worker (worksteal gives each a part
 # of the list), which needs one browser and one preloaded desk; the others compute meanwhile, and help it at the end.
 WAITING = (
-    *("test_desk_browser.py", "test_desk_hostile.py", "test_desk_kill.py", "test_desk_late.py", "test_login.py"),
+    *(
+        "test_desk_browser.py",
+        "test_desk_hostile.py",
+        "test_desk_kill.py",
+        "test_desk_late.py",
+        "test_desk_passages.py",
+        "test_login.py",
+    ),
     *(
         "test_results_browser.py",
         "test_score_command.py",

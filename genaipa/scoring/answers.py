@@ -108,6 +108,7 @@ class Case:
     wording, empty if that is `asked`. `part_set` is the segmentation that "Part n" in the `annotated` answer refers to.
     `parts` are the spans (characters of the document's text) in which the system was given the document, if it was.
     `names` are masked (see `mask`). A `summarised` answer was given from a summary. `questions` is the set asked.
+    `passages` are the texts that its system retrieved, without their sources and scores, which tell systems apart.
     """
 
     answer: PooledAnswer
@@ -121,6 +122,7 @@ class Case:
     names: tuple[str, ...]
     summarised: bool = False
     questions: str = ""
+    passages: tuple[str, ...] = ()
 
     def masked_reply(self) -> str:
         """The reply without the names of its systems, unless document, company or question name them too."""
@@ -389,6 +391,7 @@ class Pool:
             names=self._names(answer, record),
             summarised=record.initialization.startswith("summary"),
             questions=run.inputs.manifest.spec.plan.questions.get(record.document, ""),
+            passages=tuple(passage.text for passage in record.passages),
         )
 
     def _names(self, answer: PooledAnswer, record: Record) -> tuple[str, ...]:

@@ -18,6 +18,7 @@ import streamlit as st
 from genaipa.errors import GenaipaError
 from genaipa.questions.annotations import SAID
 from genaipa.scoring.evidence.examine import annotated_targets, examine
+from genaipa.scoring.evidence.passages import passage_finder
 from genaipa.scoring.evidence.section_finder import outline
 from genaipa.scoring.rubric import shown
 from genaipa.ui.widgets import FOLD, ListRow, Text, numbers, table
@@ -134,12 +135,15 @@ def prepare(case: Case, rubric: Rubric, *, blind: bool, suggestions: bool) -> Pr
     )
     targets = annotated_targets(annotated, document, case.part_set) if annotated else ()
     rests_on = [(label, span, f"a{n}") for n, (label, span) in enumerate(targets)]
+    placed = [passage_finder(document.text).place(passage).span for passage in case.passages]
+    retrieved = [TextSpan(*span, "shown") for span in placed if span]
     settled = suggestions and evidence.suggestion is not None
     suggested = dict.fromkeys(rubric.with_evidence("citations"), evidence.suggestion or 0.0) if settled else {}
     shown = {
         "answer": case.answer.digest,
         "document": document.digest,
-        "pieces": _lengths(pieces(document.text, [*_headings(document), *_marked(rests_on, evidence)])),
+        "pieces": _lengths(pieces(document.text, [*_headings(document), *_marked(rests_on, evidence), *retrieved])),
+        "retrieved": f"{len(retrieved)} of {len(placed)}" if placed else "",
         "question": case.asked,
         "original": case.original,
         "state": {"refused": "The system refused to answer.", "truncated": "The answer was cut off."}.get(

@@ -31,7 +31,7 @@ class Bot(BuiltinSystem):
 
     async def answer(self, messages, settings):
         asked = re.findall(r"Question (\\d) on", messages[-1].content)[-1]
-        passages = tuple(Passage(text, "page 7", 0.5) for text in SHOWN.get(asked, ()))
+        passages = tuple(Passage(text, "page 7", 0.8125) for text in SHOWN.get(asked, ()))
         return Reply(f"Answer {{asked}}.", passages=passages)
 """
 ANNOTATED = """document: acme
@@ -45,7 +45,12 @@ answers:
 """
 
 
-def make_study(license_: str = "CC0", *, systems: tuple[str, ...] = ("bots:Bot",)) -> RunFolder:
+def make_study(
+    license_: str = "CC0",
+    *,
+    systems: tuple[str, ...] = ("bots:Bot",),
+    documents: tuple[str, ...] = ("acme", "rival"),
+) -> RunFolder:
     """The working folder as a workspace with these systems' answers about `acme`, under this license, and `rival`."""
     make_workspace(questions=5)
     write("policies/acme.yaml", f"company: ACME\nlicense: {license_}\n")
@@ -53,5 +58,8 @@ def make_study(license_: str = "CC0", *, systems: tuple[str, ...] = ("bots:Bot",
     write("policies/rival.yaml", "company: Rival\nlicense: CC0\n")
     write("annotations/acme.yaml", ANNOTATED)
     write("bots.py", BOT)
-    write("say.yaml", "default: See section 1.\n")
-    return carry_out(spec(systems=systems, documents=("acme", "rival")))[0]
+    write(
+        "say.yaml",
+        "rules:\n" + "".join(f"- {{match: Question {n} on, reply: See section {n}.}}\n" for n in range(1, 6)),
+    )
+    return carry_out(spec(systems=systems, documents=documents))[0]

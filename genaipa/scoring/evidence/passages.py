@@ -115,6 +115,12 @@ class PassageFinder:
 _NOWHERE = Placed("none", None)
 
 
+@lru_cache(maxsize=8)
+def passage_finder(text: str) -> PassageFinder:
+    """The finder of a document's text, kept as long as few others are asked for."""
+    return PassageFinder(text)
+
+
 def _words(text: str) -> list[str]:
     """The words of a text, folded."""
     return _WORD.findall(text.casefold()) if text.isascii() else [fold(word) for word in _WORD.findall(text)]

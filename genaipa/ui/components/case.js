@@ -30,7 +30,7 @@ class Case {
       this.entry("", "Answer", [answer.state], reply),
       this.annotated(answer.annotated),
       this.evidence(answer.evidence, names),
-      this.entry("", "Document", [], this.document),
+      this.entry("", "Document", [answer.retrieved ? make("span", { class: "legend" }, shownMark(answer.retrieved)) : ""], this.document),
     );
     this.jump(answer.first, false);
     drawBars(this.document);

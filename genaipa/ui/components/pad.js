@@ -166,7 +166,7 @@ class Pad extends Recall {
 
   legend() {
     const marks = ["annotated", "cited", "quoted", "pinned"].map((name) => make("mark", { class: name }, name));
-    return make("div", { class: "legend", title: MARKS }, ...marks);
+    return (this.marks = make("div", { class: "legend", title: MARKS }, ...marks));
   }
 
   // The pad itself comes once, with the metrics.
@@ -296,6 +296,8 @@ class Pad extends Recall {
       fill(this.document, ...set(cut(this.policy.text, data.pieces), this.policy.breaks));
       this.inDocument = null;
     }
+    this.marks.querySelector(".shown")?.remove();
+    if (data.retrieved) this.marks.append(shownMark(data.retrieved));
     if (before?.document !== data.document) this.readable = searchable(this.policy.text);
     const reply = characters(this.reply);
     this.said = sentences(reply.whole).map(({ at, length, words }) => ({
