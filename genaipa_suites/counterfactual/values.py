@@ -198,7 +198,13 @@ def _with_units(words: Iterable[Token]) -> Iterator[Token]:
         elif one.word in _MONEY and after and after.number is not None:
             yield after._replace(unit=_MONEY[one.word], pause=one.pause, start=one.start)
             place += 2
-        elif one.number is not None and after and after.word in ("calendar", "full") and third and _unit(third.word):
+        elif (
+            one.number is not None
+            and after
+            and after.word in ("calendar", "full", "more", "whole")
+            and third
+            and _unit(third.word)
+        ):
             yield _measured(one, third)
             place += 3
         elif one.number is not None and after and after.word == "per" and third and third.word == "cent":
@@ -237,15 +243,17 @@ def _measured(number: Token, unit: Token) -> Token:
 # Where a text has a value, and whether it claims it.
 
 _CLEAR = ("no longer", "instead of", "rather than", "as opposed to", "used to", "formerly", "previously", "unlike",
-          "contrary to", "confused with", "different from", "up from", "down from", "not any more", "in place of",
-          )  # fmt: skip
+          "contrary to", "any indication", "confused with", "different from", "up from", "down from",
+          "not any more", "in place of")  # fmt: skip
 _DOUBTFUL = ("was", "were", "from", "usually", "normally", "typically", "often", "commonly", "originally", "old",
              "earlier", "many company", "other company", "most company", "common", "had been",
-             "even though")  # fmt: skip
+             "even though", "longer than", "shorter than", "expected", "you mention", "you read", "have read",
+             "you saw", "ask to", "ask assistant", "tell assistant", "instruction")  # fmt: skip
 _BETWEEN = frozenset(
     _listed(
         "for of by to with in at just exactly be been being kept keep stored store retained retain held hold saved "
-        "share shared sold necessarily merely within about on under them it they these this that your data information"
+        "share shared sold confirm necessarily merely within about on under them it they these this that your data "
+        "information"
     )
 )
 _LIMITS = frozenset(
@@ -255,6 +263,7 @@ _LIMITS = frozenset(
     )
 )
 _AFTERWARDS = ("no longer", "is not", "do not", "does not", "is wrong", "is incorrect", "is outdated", "not apply")
+_PASSIVE = re.compile(r" (?:is|are|be|been|being) used to ")
 _REACH = 7
 """Words before a value among which one may deny it."""
 
@@ -306,7 +315,8 @@ def _claim(text: Sequence[Token], first: int, value: tuple[Token, ...], earliest
     while end < len(text) and end - behind < 4 and not text[end].pause:  # noqa: PLR2004
         end += 1
     after = " ".join(one.word for one in text[behind:end])
-    said = f" {' '.join(before)} "
+    # "It is used to settle disputes" is no "used to".
+    said = _PASSIVE.sub(" ", f" {' '.join(before)} ")
     denied = any(f" {cue} " in said for cue in _CLEAR) or any(f" {cue}" in f" {after}" for cue in _AFTERWARDS)
     if not denied:
         denied = _is_negated(before, number=number)
@@ -328,10 +338,11 @@ _SILENT = re.compile(
     r"(?:\bnot|n't|\bnever)\s+(?:\w+\s+){0,2}?(?:say|state|specify|mention|indicate|address|give|provide|disclose|tell|"
     r"contain|include|answer|define|set\s+out|stated|specified|mentioned|given|addressed|provided|defined|indicated|"
     r"disclosed|covered)\b|\bno\s+" + _NOTHING + r"\b|\bsilent\b"
-    r"|\b(?:is|are)\s+unclear\b|\bunspecified\b|\b(?:can|could)\s?(?:not|n't)\s+(?:be\s+)?(?:determined?|find|found|tell)"
+    r"|\bsays?\s+nothing\b|\bnot\s+clear\b|\b(?:is|are)\s+unclear\b|\bunspecified\b|\b(?:can|could)\s?(?:not|n't)\s+(?:be\s+)?(?:determined?|find|found|tell)"
     r"|\bdon't\s+know\b|\bdo\s+not\s+know\b|\bunknown\b|^\W*n/?a\W*$",
     re.IGNORECASE,
 )
+_AT = re.compile(r"\s*[(\[]at[)\]]\s*", re.IGNORECASE)
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n+")
 _PLAIN = re.compile(
     r"(?:^|[,:;]\s*)\W*(yes|no)\b(?=\s*(?:[,.;:!)—-]|$)|\s+(?:it|they|we|the|longer|one))", re.IGNORECASE
@@ -349,13 +360,18 @@ def _first(answer: str) -> str:
     return _SENTENCE.split(answer.strip())[0]
 
 
+def _spelt(answer: str) -> str:
+    """An answer with plain apostrophes, and addresses as they are typed."""
+    return _AT.sub("@", answer.replace("’", "'"))  # noqa: RUF001
+
+
 def said(answer: str, before: Sequence[str], after: Sequence[str]) -> Said:
     """The outcome of an answer by the two values: silent if it says that nothing is said, neither for anything else.
 
     Of a question of yes or no it is the word that the answer begins with, else phrases of the values, else whether
     its first sentence has a negation.
     """
-    answer = answer.replace("’", "'")  # noqa: RUF001
+    answer = _spelt(answer)
     plain = {YES, NO} & {*before, *after}
     if plain and (found := lead(answer)):
         return "before" if found in before else "after"
@@ -394,8 +410,8 @@ class Found(NamedTuple):
 
 def evidence(answer: str, before: Sequence[str], after: Sequence[str]) -> list[Found]:
     """The words by which `said` reads an answer, in order; empty where it went by none."""
-    plain = {YES, NO} & {*before, *after}
-    if plain and (first := lead(answer.replace("’", "'"))):  # noqa: RUF001
+    answer, plain = _spelt(answer), {YES, NO} & {*before, *after}
+    if plain and (first := lead(answer)):
         return [Found(first, first in before, denied=False)]
     text, ours = tokens(answer), {*map(tokens, before)}
     wanted = [one for one in (*before, *after) if one not in plain]

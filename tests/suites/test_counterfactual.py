@@ -306,10 +306,11 @@ def test_whole_edits_are_drawn(genaipa: Cli) -> None:
 
 
 @pytest.mark.parametrize(
-    ("replies", "fewest"), [("counterfactual_replies", 196), ("counterfactual_replies_held_out", 194)]
+    ("replies", "fewest"),
+    [("counterfactual_replies", 200), ("counterfactual_replies_held_out", 196), ("counterfactual_replies3", 196)],
 )
 def test_the_rule_reads_as_a_person(replies: str, fewest: int) -> None:
-    """Of the 200 replies that it was mended on it reads 98 in 100 as a person did, of 200 others 97."""
+    """It reads 98 in 100 of 600 replies as a person labelled them first; at first sight it read 188 and 184 of 200."""
     found = yaml.safe_load((SHIPPED / NAME / "brindlecart.yaml").read_text(encoding="utf-8"))["edits"]
     lines = Path(__file__).with_name(f"{replies}.jsonl").read_text(encoding="utf-8").splitlines()
     sides = {"before": "stays", "after": "follows"}
