@@ -57,8 +57,8 @@ _TENTHS = (
 FORMATS = {
     **dict.fromkeys(_TENTHS, ".1f"),
     **dict.fromkeys(("drop", "difference"), "+.1f"),
-    **dict.fromkeys(("unique_words", "connective_words", "alpha"), ".2f"),
-    **dict.fromkeys(("same", "agreement"), ".0%"),
+    **dict.fromkeys(("unique_words", "connective_words", "alpha", "ac2"), ".2f"),
+    **dict.fromkeys(("same", "agreement", "commonest"), ".0%"),
     "seconds": ".2f",
     **dict.fromkeys(("cost", "cost_low", "cost_high", "cost_policies_low", "cost_policies_high"), ".4f"),
     "cost_total": ".2f",

@@ -1,4 +1,4 @@
-"""Agreement between analysts: Krippendorff's alpha, percent agreement, and each analyst's severity.
+"""Agreement between analysts: Krippendorff's alpha, Gwet's AC2, percent agreement, and each analyst's severity.
 
 An answer counts here once two analysts have scored it. Scores of machines and of people are measured together only
 if they are handed over together.
@@ -61,12 +61,16 @@ class MetricAgreement:
     """Agreement between analysts on one metric.
 
     `agreement` is the share of pairs of scores with equal values (0 to 1), and `difference` how far the two values of
-    a pair are apart (0 to 2), both averaged over the answers; None if no answer has two scores.
+    a pair are apart (0 to 2), both averaged over the answers. `ac2` is Gwet's AC2 with ordinal weights (1 is perfect
+    agreement), which stays high where nearly all values are equal and alpha falls to 0; `commonest` is the share (0 to
+    1) of the commonest value, each answer counting alike. None if no answer has two scores.
     """
 
     alpha: Alpha
     agreement: float | None
     difference: float | None
+    ac2: float | None
+    commonest: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +242,7 @@ def within(counts: NDArray[np.int64], scale: Floats) -> MetricAgreement:
     import numpy as np
 
     if not len(counts):
-        return MetricAgreement(Alpha(None, reason="no answer has been scored by two analysts"), None, None)
+        return _without("no answer has been scored by two analysts")
     patterns, often = _patterns(counts)
     scores = patterns.sum(axis=1)
     same = patterns[:, :, None] * np.eye(len(scale), dtype=np.int64)
@@ -255,7 +259,7 @@ def between(first: NDArray[np.int64], second: NDArray[np.int64], scale: Floats) 
     import numpy as np
 
     if not len(first):
-        return MetricAgreement(Alpha(None, reason="no answer has been scored by both"), None, None)
+        return _without("no answer has been scored by both")
     patterns, often = _patterns(np.hstack([first, second]))
     ours, theirs = patterns[:, : len(scale)], patterns[:, len(scale) :]
     ours, theirs = (side / side.sum(axis=1, keepdims=True) for side in (ours, theirs))
@@ -279,13 +283,35 @@ def _measured(coincidences: Floats, often: NDArray[np.int64], scale: Floats) -> 
     import numpy as np
 
     shares = coincidences / coincidences.sum(axis=(1, 2), keepdims=True)
-    unequal = (shares * ~np.eye(len(scale), dtype=bool)).sum(axis=(1, 2))
-    difference = (shares * _apart(scale)).sum(axis=(1, 2))
+    return _agreed(_alpha(coincidences, often, scale), np.average(shares, axis=0, weights=often), scale)
+
+
+def _agreed(alpha: Alpha, pairs: Floats, scale: Floats) -> MetricAgreement:
+    """All measures, from the shares (values, values; 1 in sum) of the pairs of values, each answer counting alike."""
+    given = pairs.sum(axis=0)
     return MetricAgreement(
-        _alpha(coincidences, often, scale),
-        float(1 - np.average(unequal, weights=often)),
-        float(np.average(difference, weights=often)),
+        alpha, float(pairs.trace()), float((pairs * _apart(scale)).sum()), _ac2(pairs), float(given.max())
     )
+
+
+def _without(reason: str) -> MetricAgreement:
+    return MetricAgreement(Alpha(None, reason=reason), None, None, None, None)
+
+
+def _ac2(pairs: Floats) -> float:
+    """Gwet's AC2 of such shares, with his ordinal weights: how many pairs of values a pair of values encloses.
+
+    K. L. Gwet: Computing inter-rater reliability and its variance in the presence of high agreement. British Journal
+    of Mathematical and Statistical Psychology 61 (2008); weights and several raters as in his Handbook (2014).
+    """
+    import numpy as np
+
+    values = len(pairs)
+    apart = np.abs(np.subtract.outer(np.arange(values), np.arange(values)))
+    weights = 1 - (apart + 1) * apart / (values * (values - 1))
+    given = pairs.sum(axis=0)
+    expected = weights.sum() / (values * (values - 1)) * (given * (1 - given)).sum()
+    return float(((pairs * weights).sum() - expected) / (1 - expected))
 
 
 # -- analysts --
@@ -303,7 +329,7 @@ def _pairs(table: _ValueTable) -> list[AnalystPair]:
     met = np.flatnonzero(answers)
     crossed, answers = crossed[met], answers[met]
     alphas = _alphas(crossed + crossed.swapaxes(-2, -1))
-    agreement = crossed.trace(axis1=-2, axis2=-1) / answers[:, None]
+    shares = (crossed + crossed.swapaxes(-2, -1)) / (2 * answers[:, None, None, None])
     difference = (crossed * _apart(scale)).sum(axis=(-2, -1)) / answers[:, None]
     found = []
     for row, pair in enumerate(met):
@@ -311,7 +337,7 @@ def _pairs(table: _ValueTable) -> list[AnalystPair]:
         for i, metric in enumerate(table.metrics):
             value = float(alphas[row, i])
             alpha = _undefined(scale[crossed[row, i].argmax() // len(scale)]) if np.isnan(value) else Alpha(value)
-            metrics[metric] = MetricAgreement(alpha, float(agreement[row, i]), float(difference[row, i]))
+            metrics[metric] = _agreed(alpha, shares[row, i], scale)
         names = sorted((table.analysts[first[pair]], table.analysts[second[pair]]))
         found.append(AnalystPair((names[0], names[1]), int(answers[row]), metrics, float(difference[row].mean())))
     return sorted(found, key=lambda pair: (-pair.difference, pair.analysts))

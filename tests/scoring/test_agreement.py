@@ -83,8 +83,27 @@ def expect(found: MetricAgreement, given: dict[str, dict[str, float]]) -> None:
         pairs = pairs_of(given)
         assert found.agreement == pytest.approx(mean(mean(a == b for a, b in answer) for answer in pairs))
         assert found.difference == pytest.approx(mean(mean(abs(a - b) for a, b in answer) for answer in pairs))
+        share = {
+            value: mean(list(values.values()).count(value) / len(values) for values in given.values())
+            for value in SCALE
+        }
+        assert found.commonest == pytest.approx(max(share.values()))
+        assert found.ac2 == pytest.approx(plain_ac2(pairs, share))
     else:
-        assert (found.agreement, found.difference) == (None, None)
+        assert (found.agreement, found.difference, found.ac2, found.commonest) == (None,) * 4
+
+
+def plain_ac2(pairs: list[list[tuple[float, float]]], share: dict[float, float]) -> float:
+    """Gwet's AC2 in loops: a pair weighs the less, the more pairs of values its two enclose."""
+    enclosed = math.comb(len(SCALE), 2)
+    weight = {
+        (a, b): 1 - math.comb(abs(SCALE.index(a) - SCALE.index(b)) + 1, 2) / enclosed
+        for a, b in itertools.product(SCALE, repeat=2)
+    }
+    observed = mean(mean(weight[pair] for pair in answer) for answer in pairs)
+    spread = sum(one * (1 - one) for one in share.values())
+    expected = sum(weight.values()) / (len(SCALE) * (len(SCALE) - 1)) * spread
+    return (observed - expected) / (1 - expected)
 
 
 @given(some_scores)

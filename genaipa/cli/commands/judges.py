@@ -38,7 +38,7 @@ _AGREEMENT = (
     "people with each other",
     "with itself",
     "other judges",
-    "same value",
+    "AC2",
     "r",
 )
 _WHY = "why blank"
@@ -105,7 +105,7 @@ def _show(tables: dict[str, Table]) -> None:
         explain(f"{row['judge']} ({judged}, {row['answers']:,} of them scored by people). {row['finding']}")
     explain(found.note, hint="What the numbers mean: --explain")
     if agreed is not None and lenient is not None:
-        show("Agreement with people, and of people with each other: Krippendorff's alpha")
+        show("Agreement with people, and of people with each other: Krippendorff's alpha, and Gwet's AC2 with people")
         _print(_AGREEMENT, list(_agreements(agreed)), under=(7, 6, 5, 4))
         if is_explained():
             show(f"{lenient.title}: M_all less people's, on a scale from 10 to 100")
@@ -179,8 +179,8 @@ def _agreements(found: Table) -> Iterator[list[str] | str]:
             own = cells[judge, measure, PEOPLE]
             places = ((judge, PEOPLE), (PEOPLE, EACH_OTHER), (judge, ITSELF), (judge, OTHERS))
             alphas = (_interval(found, cells.get((who, measure, whom), {}), "alpha") for who, whom in places)
-            same = found.written("agreement", own["agreement"])
-            yield [measure, f"{own['answers']:,}", *alphas, same, _interval(found, own, "r", "r_low", "r_high")]
+            ac2 = found.written("ac2", own["ac2"])
+            yield [measure, f"{own['answers']:,}", *alphas, ac2, _interval(found, own, "r", "r_low", "r_high")]
 
 
 def _leniencies(found: Table) -> Iterator[list[str] | str]:

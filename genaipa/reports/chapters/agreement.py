@@ -24,11 +24,14 @@ if TYPE_CHECKING:
     from genaipa.scoring.rubric import Rubric
 
 _METHOD = """Agreement of analysts is Krippendorff&rsquo;s alpha for ordinal
-values <a href="#krippendorff-2011">[Krippendorff, 2011]</a>, with intervals by resampling the answers."""
+values <a href="#krippendorff-2011">[Krippendorff, 2011]</a>, with intervals by resampling the answers, and Gwet&rsquo;s
+AC2 <a href="#gwet-2008">[Gwet, 2008]</a>."""
 _GUIDED = " The guidelines that analysts have now are guidelines.md with the SHA-256 <code>{}</code>."
 _REFERENCES = {
     "krippendorff-2011": "K. Krippendorff: Computing Krippendorff&rsquo;s Alpha-Reliability. "
-    "University of Pennsylvania, 2011."
+    "University of Pennsylvania, 2011.",
+    "gwet-2008": "K. L. Gwet: Computing inter-rater reliability and its variance in the presence of high agreement. "
+    "British Journal of Mathematical and Statistical Psychology 61, 2008.",
 }
 _LINES = {0.0: "chance", 0.667: "0.667", 0.8: "0.8"}
 """Alpha → label of its line."""
@@ -47,6 +50,8 @@ def alphas(events: Iterable[Event], rubric: Rubric) -> Table:
                 "alpha": agreed.alpha.value,
                 "low": low,
                 "high": high,
+                "ac2": agreed.ac2,
+                "commonest": agreed.commonest,
                 "agreement": agreed.agreement,
                 "apart": agreed.difference,
                 "answers": found.answers,
@@ -54,19 +59,21 @@ def alphas(events: Iterable[Event], rubric: Rubric) -> Table:
                 "reason": agreed.alpha.reason,
             }
         )
-    columns = ["metric", "alpha", "low", "high", "agreement", "apart", "answers", "analysts", "reason"]
-    numbers = dict.fromkeys(("alpha", "low", "high", "agreement", "apart"), "float64")
+    measures = ["alpha", "low", "high", "ac2", "commonest", "agreement", "apart"]
+    columns = ["metric", *measures, "answers", "analysts", "reason"]
     return table(
         "agreement",
         "How far analysts agree",
         "Krippendorff's alpha for ordinal values (1 is perfect agreement, 0 agreement by chance) over the "
         "answers that two or more people scored without seeing each other's scores, with its interval "
-        f"({CONFIDENCE:.0%} confidence, for other answers of this kind; blank below {LEAST_ANSWERS} answers); the "
+        f"({CONFIDENCE:.0%} confidence, for other answers of this kind; blank below {LEAST_ANSWERS} answers); "
+        "Gwet's AC2 with ordinal weights, which stays high where nearly all values are equal and alpha falls to 0, and "
+        "the share of the commonest value; the "
         "share of pairs of scores with the same value, and how far the two values of a pair are apart on average "
         "(0 to 2).",
-        pd.DataFrame(rows, columns=columns).astype(numbers),
+        pd.DataFrame(rows, columns=columns).astype(dict.fromkeys(measures, "float64")),
         columns,
-        headings={"agreement": "same value", "low": "from", "high": "to"},
+        headings={"agreement": "same value", "low": "from", "high": "to", "ac2": "AC2", "commonest": "commonest value"},
         formats=dict.fromkeys(("low", "high", "apart"), ".2f"),
     )
 

@@ -44,8 +44,15 @@ _ROUNDING = 1e-9
 """Sums of squares up to this are errors of rounding."""
 _MOST_PARTS = 3
 """Parts of the time in which people scored."""
-_ALPHA = ("alpha", "low", "high", "agreement")
+_ALPHA = ("alpha", "low", "high", "ac2", "commonest", "agreement")
 _R = ("r", "r_low", "r_high")
+_HEADINGS = {
+    "low": "interval",
+    "ac2": "AC2",
+    "commonest": "commonest value",
+    "agreement": "same value",
+    "reason": "why blank",
+}
 
 
 def agreement(given: Verdicts) -> Table:
@@ -59,15 +66,16 @@ def agreement(given: Verdicts) -> Table:
         "judges-agreement",
         "How far judges agree with people",
         "Krippendorff's alpha for ordinal values (1 is perfect agreement, 0 agreement by chance) with its interval "
-        f"({LEVEL:.0%} confidence, for other answers of this kind), and the share of equal values. People with each "
+        f"({LEVEL:.0%} confidence, for other answers of this kind); Gwet's AC2, which stays high where nearly all "
+        "values are equal and alpha falls; the shares of the commonest value and of equal ones. People with each "
         "other: the line that a judge has to reach. A judge with people: over the answers that both scored, each "
         "person and each pass counting alike; with itself: its passes; with other judges: all of them. r is the "
-        "correlation over answers between the judge's mean over passes and people's mean, with an interval for other "
-        "questions of this kind. Of people, scores that they gave before they saw any other's, without adjudications. "
-        f"Not meaningful, and blank, below {LEAST} answers scored by both.",
+        "correlation over answers between the judge's mean over passes and people's mean, with an interval for "
+        "other questions of this kind. Of people, scores that they gave before they saw any other's, without "
+        f"adjudications. Not meaningful, and blank, below {LEAST} answers scored by both.",
         data,
         [column for column in columns if column not in aside],
-        headings={"low": "interval", "agreement": "same value", "r_low": "interval of r", "reason": "why blank"},
+        headings={**_HEADINGS, "r_low": "interval of r"},
         formats=dict.fromkeys(("low", "high", *_R), ".2f"),
         aside=aside,
     )
@@ -108,6 +116,8 @@ def _found(answers: int, found: MetricAgreement) -> dict[str, object]:
         "alpha": found.alpha.value,
         "low": low,
         "high": high,
+        "ac2": found.ac2,
+        "commonest": found.commonest,
         "agreement": found.agreement,
         "reason": found.alpha.reason,
     }
@@ -205,13 +215,13 @@ def drift(given: Verdicts) -> Table:
     return table(
         "judges-drift",
         "Agreement in the order in which people scored",
-        "Krippendorff's alpha of a judge with people, and the share of equal values, in halves or thirds of the "
-        "answers that both scored, by the time at which people first scored them. A judge's verdict does not depend on "
-        "that time, so that a change from part to part is people's drift, or other answers. There are as many parts as "
-        f"have {LEAST} answers each, three at most.",
+        "Krippendorff's alpha and Gwet's AC2 of a judge with people, and the shares of the commonest and of equal "
+        "values, in halves or thirds of the answers that both scored, by the time at which people first scored "
+        "them. A judge's verdict does not depend on that time, so that a change from part to part is people's "
+        f"drift, or other answers. There are as many parts as have {LEAST} answers each, three at most.",
         data,
         [column for column in columns if column not in aside],
-        headings={"low": "interval", "agreement": "same value", "reason": "why blank"},
+        headings=_HEADINGS,
         formats=dict.fromkeys(("low", "high"), ".2f"),
         aside=aside,
     )

@@ -110,15 +110,29 @@ def _metrics(found: Agreement, rubric: Rubric) -> None:
     table(
         "agreement metrics",
         "Agreement by metric",
-        ["metric", f"Krippendorff's alpha, {CONFIDENCE:.0%} interval", *numbers("equal values", "mean difference")],
         [
-            ListRow((rubric.names[metric], _alpha(on.alpha), _percent(on.agreement), _number(on.difference)))
+            "metric",
+            f"Krippendorff's alpha, {CONFIDENCE:.0%} interval",
+            *numbers("AC2", "commonest value", "equal values", "mean difference"),
+        ],
+        [
+            ListRow(
+                (
+                    rubric.names[metric],
+                    _alpha(on.alpha),
+                    _number(on.ac2),
+                    _percent(on.commonest),
+                    _percent(on.agreement),
+                    _number(on.difference),
+                )
+            )
             for metric, on in found.metrics.items()
         ],
     )
     st.caption(
         "Alpha for ordinal values: 1 is perfect agreement, 0 (the line) agreement by chance. "
-        "The interval says where alpha could lie for other answers of this kind."
+        "The interval says where alpha could lie for other answers of this kind. "
+        "Gwet's AC2 stays high where nearly all values are equal and alpha falls."
     )
 
 
