@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from genaipa.reports import part
-from genaipa.reports.chapters import outcomes, prompting
+from genaipa.reports.chapters import outcomes, prompting, retrieval
 from genaipa.reports.table import Table
 from genaipa.reports.tidy import plain_texts
 from genaipa.scoring.current import in_effect
@@ -54,6 +54,7 @@ def notable(gathered: Gathered) -> list[str]:
         *dict.fromkeys(one.manifest.corpus.sentence for one in gathered.sources if one.manifest.corpus),
         *_unannotated(gathered),
         *_in_doubt(gathered.frame),
+        *retrieval.elsewhere(gathered.frame),
         *own,
     ]
 

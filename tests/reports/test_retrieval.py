@@ -21,6 +21,7 @@ from genaipa.reports import tidy as tidy_table
 from genaipa.reports.chapters import retrieval
 from genaipa.reports.figures.figure import Scope
 from genaipa.reports.gather import Gathered, gather
+from genaipa.reports.notable import notable
 from genaipa.runs.selection import select
 from genaipa.workspace import find_workspace
 
@@ -119,6 +120,8 @@ def test_the_chapter() -> None:
     assert (whose["answers"], whose["on_silent"], whose["silent_each"]) == (10, 1, 2)
     assert whose["elsewhere"] == pytest.approx(7 / 12)
     assert (whose["annotated"], whose["sections_shown"]) == (pytest.approx(1 / 3), pytest.approx(1 / 3))
+    said = "bots:Bot: 7 of its 12 passages are not in the document that was asked about, 5 of these in another"
+    assert [one for one in notable(gathered()) if one.startswith(said)]
     assert "for these documents" in made.tables[0].headings.values()
     assert "other questions of this kind" in made.tables[0].note
     assert [figure.name for figure in made.figures] == ["retrieval"]

@@ -12,7 +12,10 @@ from running import KEY, lines_of, make_workspace, write
 from servers import Behaviour, OpenAIServer
 
 from genaipa.errors import DataError
+from genaipa.reports.chapters.retrieval import elsewhere
+from genaipa.reports.gather import gather
 from genaipa.runs.records import Record
+from genaipa.runs.selection import select
 from genaipa.systems.base import Passage
 from genaipa.systems.catalog import resolve
 from genaipa.systems.passages import LONGEST, find_passages
@@ -99,6 +102,34 @@ def test_bad_passages_of_a_server(monkeypatch: pytest.MonkeyPatch, genaipa: Call
         assert [(line["status"], line["reply"]) for line in found] == [("answered", "For one year.")] * 2, said
         assert [line.get("passages", []) for line in found] == [kept] * 2, said
         assert done.err.count(said) == 1, (said, done.err)
+
+
+def test_passages_of_another_document(monkeypatch: pytest.MonkeyPatch, genaipa: Callable[..., Finished]) -> None:
+    """A server's passages of another company's policy, and one of a megabyte, are kept, and a report says so once."""
+    monkeypatch.setenv("LOOP_API_KEY", KEY)
+    make_workspace(questions=1)
+    write(
+        "policies/other.md",
+        "# Other\n\nBees keep the accounts of the whole hive in a drawer of wax until spring comes.\n",
+    )
+    write("systems.yaml", ENTRY)
+    other = "Bees keep the accounts of the whole hive in a drawer of wax until spring comes."
+    with OpenAIServer(lambda *_: Behaviour(body=body([other, KEPT, "x" * 1_000_000])), models=("m",)) as server:
+        monkeypatch.setenv("LOOP_BASE_URL", server.url)
+        done = genaipa("run", "-s", "bot", "-p", "acme,other", "-e", "quality", "--conversation", "independent")
+        assert done.code == 0, done.err
+    here = find_workspace()
+    frame = gather(here, select(here, ("latest",)), None).frame.set_index("document")
+    columns = ["passages", "passages_elsewhere", "passages_other"]
+    assert {name: frame.loc[name, columns].tolist() for name in ("acme", "other")} == {
+        "acme": [3, 2, 1],
+        "other": [3, 2, 1],
+    }
+    (said,) = elsewhere(frame.reset_index())
+    assert said == (
+        "bot: 4 of its 6 passages are not in the document that was asked about, "
+        "2 of these in another document of the run."
+    )
 
 
 def test_passages_of_a_class_of_ones_own(genaipa: Callable[..., Finished]) -> None:

@@ -16,6 +16,7 @@ from genaipa.reports.figures import forest, style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
 from genaipa.reports.table import Table, table
 from genaipa.runs.experiments import EXPERIMENTS
+from genaipa.words import number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -172,6 +173,20 @@ def _passages(rows: pd.DataFrame) -> dict[str, object]:
         "on_silent": len(silent),
         "silent_each": silent["passages"].mean(),
     }
+
+
+def elsewhere(frame: pd.DataFrame) -> list[str]:
+    """A sentence for each system some of whose passages are not in the document that was asked about."""
+    counts = answers(frame).groupby("system", observed=True, sort=True)[
+        ["passages", "passages_elsewhere", "passages_other"]
+    ]
+    return [
+        f"{system}: {row.passages_elsewhere:,.0f} of its {number(int(row.passages), 'passage')} "
+        f"{'is' if row.passages_elsewhere == 1 else 'are'} not in the document that was asked about, "
+        f"{row.passages_other:,.0f} of these in another document of the run."
+        for system, row in counts.sum().iterrows()
+        if row.passages_elsewhere
+    ]
 
 
 def shown_figure(found: Table, scope: Scope = ALONE) -> Figure | None:
