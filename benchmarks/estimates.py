@@ -300,7 +300,7 @@ def figure(panels: dict[str, list[Row]]) -> Figure:
 
 def published_scores() -> Published | None:
     """The published scores as far as they are here; None, said, where they are not."""
-    from genaipa_study.files import published
+    from genaipa_study.layout import published
     from genaipa_study.study import read_study
 
     try:

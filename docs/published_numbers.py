@@ -23,7 +23,7 @@ from genaipa.reports.chapters import documents, metrics, overall, regulation, te
 from genaipa.reports.gather import gather
 from genaipa.runs.selection import select
 from genaipa.workspace import find_workspace
-from genaipa_study.audit_scores import COPIED_TABLE
+from genaipa_study.audit import COPIED_TABLE
 
 if TYPE_CHECKING:
     from genaipa.reports.gather import Gathered

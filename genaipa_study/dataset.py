@@ -31,7 +31,7 @@ class GenAIPABench:
 
     def pull(self, *, origin: str | None, offline: bool, progress: Progress | None = None) -> Pulled:
         """Fetch and convert the published files, and write the recordings of the study's systems."""
-        from genaipa_study.files import published
+        from genaipa_study.layout import published
         from genaipa_study.pull import pull
         from genaipa_study.study import record_study
 
@@ -40,7 +40,7 @@ class GenAIPABench:
 
     def import_study(self, workspace: Workspace) -> Imported:
         """Write the study's answers and scores as runs, with the audit of both."""
-        from genaipa_study.files import published
+        from genaipa_study.layout import published
         from genaipa_study.study import import_study
 
         return import_study(published(), workspace)

@@ -24,8 +24,18 @@ from genaipa.questions.annotations import AnnotatedAnswer, Annotations, Silent
 from genaipa.questions.sets import Question, QuestionSet
 from genaipa.scoring.evidence.abstention import leaves_open
 from genaipa.workspace import pulled
-from genaipa_study.files import LICENSE, Tree, published, read_table, source_url
-from genaipa_study.layout import DOCUMENTS, POLICY_IDS, POLICY_SET, REGULATION_IDS, REGULATION_SET
+from genaipa_study.layout import (
+    DOCUMENTS,
+    LICENSE,
+    POLICY_IDS,
+    POLICY_SET,
+    REGULATION_IDS,
+    REGULATION_SET,
+    Tree,
+    published,
+    read_table,
+    source_url,
+)
 
 if TYPE_CHECKING:
     from genaipa.datasets.base import Progress, Pulled

@@ -12,12 +12,12 @@ from genaipa.runs.audit import Finding
 from genaipa.runs.experiments import StudyExperiment
 from genaipa.scoring.published import PublishedScore
 from genaipa.scoring.rubric import shipped_rubric
-from genaipa_study.files import csv_rows
 from genaipa_study.layout import (
     POLICIES,
     REGULATION_IDS,
     REGULATIONS,
     RESULTS,
+    csv_rows,
     document_named,
     experiment_named,
     held,
@@ -25,13 +25,12 @@ from genaipa_study.layout import (
     origin_of,
     system_of,
 )
-from genaipa_study.sheets import Grid, column_letter
-from genaipa_study.transcripts import read_workbook
+from genaipa_study.sheets import Grid, column_letter, read_workbook
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from genaipa_study.files import Tree
+    from genaipa_study.layout import Tree
 
 PARAPHRASES = 3
 """Number of answers that a user question's score in the robustness experiment is the mean of."""

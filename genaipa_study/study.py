@@ -15,8 +15,7 @@ from genaipa.policies.document import Document, load_document
 from genaipa.questions.annotations import load_annotations
 from genaipa.questions.sets import load_question_set
 from genaipa.systems.published import is_recorded
-from genaipa_study.audit_answers import audit_annotations, audit_answers
-from genaipa_study.audit_scores import audit_scores, with_exclusions
+from genaipa_study.audit import audit_annotations, audit_answers, audit_scores, with_exclusions
 from genaipa_study.layout import (
     ANSWERS,
     POLICIES,
@@ -31,7 +30,7 @@ from genaipa_study.layout import (
     wordings_of,
 )
 from genaipa_study.results import read_scores
-from genaipa_study.transcripts import read_answers
+from genaipa_study.sheets import read_answers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
     from genaipa.runs.audit import Finding
     from genaipa.scoring.published import PublishedScore
     from genaipa.workspace import Workspace
-    from genaipa_study.files import Tree
+    from genaipa_study.layout import Tree
 
 RECORDED = 1
 """Version of the recordings. Raise it when they change: those made before are then made again."""

@@ -216,7 +216,7 @@ def pulled_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def real(pulled_cache: Path) -> Study:
     """The published study as far as it is here, read once for all workers; never changed by a test."""
-    from genaipa_study.files import published
+    from genaipa_study.layout import published
     from genaipa_study.study import Study, read_study
 
     common = pulled_cache.with_name("study")

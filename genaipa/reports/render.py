@@ -3,26 +3,34 @@
 What a table holds may come from a model, a file or a person, so that every cell is escaped where it is written. CSV
 has the numbers as they are, under the columns' own names; the other forms have them as people read them, and the two
 ends of an interval (`low` and `high`) in one cell under the heading of the lower one.
+
+In LaTeX a table fits a page, in classes of one column and of two. It is laid out for a width of 455 pt (`article` with
+margins of an inch); where the page is narrower it is scaled down. In two columns it takes the width of both, and one
+that breaks over pages begins a page of its own. Where it is too wide, its headings are broken into lines or turned
+upright, its texts broken, and its letters get smaller; one that is too high is a `longtable`. Widths are Computer
+Modern's, roughly. M_all and p-values are set as formulas.
 """
 
 from __future__ import annotations
 
 import itertools
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from html import escape
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from genaipa.files.spreadsheets import escape_formula
-from genaipa.reports import latex
 from genaipa.reports.tidy import metrics_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from genaipa.reports.table import Table
+
+    Cells = Sequence[Sequence[str]]
+
 
 _FITS = 28
 """Characters of a text up to which its cell in HTML is never broken into lines."""
@@ -89,8 +97,8 @@ def as_rows(table: Table) -> list[dict[str, Any]]:
 
 
 def as_latex(table: Table) -> str:
-    """A table that fits a page of LaTeX, with booktabs' rules (`reports.latex`)."""
-    return latex.as_latex(table.name, table.title, table.note, headings(table), table.cells, set(numeric(table)))
+    """A table that fits a page of LaTeX, with booktabs' rules."""
+    return latex_table(table.name, table.title, table.note, headings(table), table.cells, set(numeric(table)))
 
 
 def as_html(table: Table, *, most: int | None = None, hrefs: Sequence[str] = (), bare: bool = False) -> str:
@@ -164,3 +172,265 @@ def _number(place: int, right: set[int]) -> str:
 def _one_line(text: str) -> str:
     """The text without line breaks and characters that steer a terminal."""
     return "".join(c if c.isprintable() else "�" for c in " ".join(text.split()))
+
+
+_WIDE, _HIGH = 455.0, 560.0
+"""Points across and down a page that a table may take, the caption aside."""
+_SIZES = {"small": (9.25, 5.0), "footnotesize": (8.5, 4.0), "scriptsize": (8.0, 2.5)}
+"""LaTeX's name of a size of letters → points of an em (small letters are wider), and those beside a column."""
+_LEADING = 1.25
+"""A line's height by the size of its letters."""
+_NOTE = 9.5
+"""Points of a line of the note."""
+_LEAST = 9.0
+"""Ems to which a column of text is narrowed at first, where its words are shorter."""
+_TURNED = 1.3
+"""Ems across a heading that is turned upright."""
+_LONG = 45
+"""Rows above which a table is a `longtable` in any case."""
+
+_ONE_COLUMN = (
+    "\\makeatletter\\let\\genaipaback\\relax\\if@twocolumn\\def\\genaipaback{\\twocolumn}\\onecolumn\\fi\\makeatother"
+)
+r"""A `longtable` stops in two columns."""
+
+_ESCAPES = {
+    **{character: f"\\{character}" for character in "#$%&_{}"},
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': "''",
+    "`": r"\textasciigrave{}",
+    # A cell that begins with a bracket would be the option of the line break before it.
+    "[": "{[}",
+    "]": "{]}",
+    "\u03b1": r"$\alpha$",
+    "\u2265": r"$\geq$",
+    "\u2264": r"$\leq$",
+    "\u00d7": r"$\times$",
+    "\u00b1": r"$\pm$",
+    "\u2212": "$-$",
+}
+_SPECIAL = re.compile("[" + re.escape("".join(_ESCAPES)) + "]")
+_MINUS = re.compile(r"^-(?=[\d.])")
+_POWER = re.compile(r"^(-?[\d.]+)e([+-]?)0*(\d+)$")
+_OVERALL = re.compile(r"\bM_all(?P<ten>\*10| x 10| \u00d7 10| times 10)?(?!\w)")
+_BREAKS = re.compile(r"(?<=[/_:-])(?=\w)")
+_EMS = {**dict.fromkeys("fijlrtI.,:;!'|()[]-/ ", 0.33), **dict.fromkeys("mwMW%@", 0.85)}
+
+
+@dataclass(frozen=True)
+class _Layout:
+    """Widths of the columns: None for one as wide as its cells, else points, broken into lines."""
+
+    size: str
+    points: float
+    gap: float
+    widths: list[float | None]
+    head: list[str]
+
+
+def latex_table(name: str, title: str, note: str, head: Sequence[str], body: Cells, right: set[int]) -> str:
+    r"""A floating table labelled `tab:NAME`, or a `longtable`; `right` are the columns that hold numbers."""
+    layout = _fitted(head, body, right)
+    columns = "".join(
+        ("r" if place in right else "l") if width is None else f">{{\\raggedright\\arraybackslash}}p{{{width:.1f}pt}}"
+        for place, width in enumerate(layout.widths)
+    )
+    heads = " & ".join(layout.head) + r" \\"
+    lines = [_row(row, right, layout) for row in body]
+    caption = f"\\caption{{{_formulas(title)}}}\\label{{tab:{name}}}"
+    size = f"\\{layout.size}\\setlength{{\\tabcolsep}}{{{layout.gap:g}pt}}"
+    below = (
+        f"\\begin{{minipage}}{{\\linewidth}}\\footnotesize\\sloppy\\emph{{Note.}} {_prose(note)}\\end{{minipage}}"
+        if note
+        else ""
+    )
+    if len(body) > _LONG or _height(layout, body, note) > _HIGH:
+        return _joined(
+            "% needs \\usepackage{array,booktabs,graphicx,longtable} and UTF-8",
+            _ONE_COLUMN,
+            f"{{{size}",
+            f"\\begin{{longtable}}{{{columns}}}",
+            f"{caption}\\\\",
+            *("\\toprule", heads, "\\midrule", "\\endfirsthead"),
+            *("\\toprule", heads, "\\midrule", "\\endhead"),
+            *("\\bottomrule", "\\endfoot"),
+            *lines,
+            "\\end{longtable}",
+            f"\\noindent{below}" if below else "",
+            "}",
+            "\\genaipaback",
+        )
+    return _joined(
+        "% needs \\usepackage{array,booktabs,graphicx} and UTF-8",
+        "\\begin{table*}[tbp]",
+        f"\\centering{size}",
+        caption,
+        "\\resizebox{\\ifdim\\width>\\linewidth\\linewidth\\else\\width\\fi}{!}{%",
+        f"\\begin{{tabular}}{{{columns}}}",
+        "\\toprule",
+        heads,
+        "\\midrule",
+        *lines,
+        "\\bottomrule",
+        "\\end{tabular}}",
+        f"\\par\\smallskip{below}" if below else "",
+        "\\end{table*}",
+    )
+
+
+# -- what fits --
+
+
+_STEPS = (
+    ("small", False, False, _LEAST),
+    ("small", True, False, _LEAST),
+    ("footnotesize", True, False, _LEAST),
+    ("small", True, True, _LEAST),
+    ("footnotesize", True, True, _LEAST),
+    ("footnotesize", True, True, 0.0),
+    ("scriptsize", True, True, 0.0),
+)
+"""Steps to make a table fit: the size; headings broken, and turned; how narrow texts may be."""
+
+
+def _fitted(head: Sequence[str], body: Cells, right: set[int]) -> _Layout:
+    """The first of the steps by which the table is no wider than a page."""
+    places = range(len(head))
+    cells = [
+        max(((_number_ems if place in right else _ems)(row[place]) for row in body), default=0.0) for place in places
+    ]
+    chunks = [max((_ems(part) for row in body for part in _parts(row[place])), default=0.0) for place in places]
+    for size, broken, turned, floor in _STEPS:
+        points, gap = _SIZES[size]
+        least = [cells[place] if place in right else min(cells[place], max(floor, chunks[place])) for place in places]
+        # A heading is as wide as its cells, or as its longest word.
+        lines = [_heading(text, max(cells[place], 4.0)) if broken else [text] for place, text in enumerate(head)]
+        upright = [
+            turned and (place in right or not floor) and max(map(_ems, lines[place])) > max(least[place], _TURNED)
+            for place in places
+        ]
+        heads = [_TURNED if upright[place] else max(map(_ems, lines[place])) for place in places]
+        widths = _shared(cells, least, heads, (_WIDE - 2 * gap * len(head)) / points)
+        if widths is not None:
+            break
+    found = widths or least
+    narrowed = [
+        found[place] * points if place not in right and found[place] < cells[place] else None for place in places
+    ]
+    said = [
+        f"\\rotatebox{{90}}{{{_formulas(head[place])}}}"
+        if upright[place]
+        else _stacked(lines[place], "r" if place in right else "l")
+        for place in places
+    ]
+    return _Layout(size, points, gap, narrowed, said)
+
+
+def _shared(cells: list[float], least: list[float], heads: list[float], room: float) -> list[float] | None:
+    """The columns' widths in ems: what texts need, and of what is left as much as each lacks; None if it is less."""
+    whole = [max(pair) for pair in zip(cells, heads, strict=True)]
+    narrow = [max(pair) for pair in zip(least, heads, strict=True)]
+    spare = room - sum(narrow)
+    lacking = sum(whole) - sum(narrow)
+    if spare < 0:
+        return None
+    share = min(1.0, spare / lacking) if lacking > 0 else 1.0
+    return [small + share * (large - small) for small, large in zip(narrow, whole, strict=True)]
+
+
+def _heading(text: str, width: float) -> list[str]:
+    """The heading in lines of this many ems, or of a word."""
+    lines: list[str] = []
+    for word in text.split():
+        if lines and _ems(f"{lines[-1]} {word}") <= width:
+            lines[-1] += f" {word}"
+        else:
+            lines.append(word)
+    return lines or [""]
+
+
+def _stacked(lines: Sequence[str], side: str) -> str:
+    if len(lines) == 1:
+        return _formulas(lines[0])
+    inside = r" \\ ".join(map(_formulas, lines))
+    return f"\\shortstack[{side}]{{{inside}}}"
+
+
+def _height(layout: _Layout, body: Cells, note: str) -> float:
+    lines = 0
+    for row in body:
+        needed = (
+            -(-_ems(cell) * layout.points * 1.1 // width)
+            for cell, width in zip(row, layout.widths, strict=True)
+            if width is not None
+        )
+        lines += int(max(needed, default=1))
+    return (lines + 3) * layout.points * _LEADING + (_ems(note) * 8 / _WIDE + 1) * _NOTE
+
+
+def _ems(text: str) -> float:
+    """The width of a text, by the size of its letters."""
+    short = _OVERALL.sub(lambda found: "10Mal" if found["ten"] else "Mal", text)
+    return sum(_EMS.get(sign, 0.72 if sign.isupper() else 0.52 if sign.isascii() else 0.8) for sign in short)
+
+
+def _number_ems(cell: str) -> float:
+    """The width of a number: signs of a formula are wider than a text's."""
+    power = _POWER.match(cell)
+    return _ems(cell) + 0.45 * sum(cell.count(sign) for sign in "+-\u2212") + (1.2 if power else 0.0)
+
+
+def _parts(text: str) -> list[str]:
+    return [part for word in text.split() for part in _BREAKS.split(word)]
+
+
+# -- what is written --
+
+
+def _row(cells: Sequence[str], right: set[int], layout: _Layout) -> str:
+    """One row; in numbers a hyphen is a minus and an exponent a power, and long names may break behind a `/`."""
+    written = []
+    for place, cell in enumerate(cells):
+        if place in right:
+            written.append(_figure(cell))
+        elif layout.widths[place] is None or _OVERALL.search(cell):
+            written.append(_formulas(cell))
+        else:
+            written.append("\\allowbreak{}".join(map(_formulas, _BREAKS.split(cell))))
+    return " & ".join(written) + r" \\"
+
+
+def _figure(cell: str) -> str:
+    power = _POWER.match(cell)
+    if power:
+        return f"${power[1]}\\times10^{{{'-' if power[2] == '-' else ''}{power[3]}}}$"
+    return _MINUS.sub("$-$", _formulas(cell))
+
+
+def _formulas(text: str) -> str:
+    """Text in which nothing is a command, and M_all is set as what it is."""
+    pieces, end = [], 0
+    line = _one_line(text)
+    for found in _OVERALL.finditer(line):
+        formula = r"$10\,M_{\mathrm{all}}$" if found["ten"] else r"$M_{\mathrm{all}}$"
+        pieces += [_escaped(line[end : found.start()]), formula]
+        end = found.end()
+    return "".join([*pieces, _escaped(line[end:])])
+
+
+def _escaped(text: str) -> str:
+    return _SPECIAL.sub(lambda found: _ESCAPES[found[0]], text)
+
+
+def _prose(text: str) -> str:
+    """A note in LaTeX, with text between backticks set as code."""
+    return re.sub(r"\\textasciigrave\{\}(.*?)\\textasciigrave\{\}", r"\\texttt{\1}", _formulas(text))
+
+
+def _joined(*lines: str) -> str:
+    return "\n".join(filter(None, lines)) + "\n"

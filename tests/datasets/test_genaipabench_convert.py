@@ -18,7 +18,7 @@ from genaipa_study.pull import PART_SETS, available, cited_articles, cited_parts
 
 if TYPE_CHECKING:
     from genaipa.questions.annotations import Annotations
-    from genaipa_study.files import Tree
+    from genaipa_study.layout import Tree
 
 POLICIES = ("uber", "spotify", "airbnb", "facebook", "twitter")
 UBER = "Annotated Answers/Privacy Policy Answers/annotated_answers_Uber.csv"

@@ -16,8 +16,8 @@ from genaipabench_tree import COMMIT, TreeServer, git_hash, repository, tree_of
 from genaipa.datasets.base import offering
 from genaipa.errors import DataError, GenaipaError, UsageError
 from genaipa.policies.document import load_document
-from genaipa_study.files import COMMIT as PINNED
-from genaipa_study.files import published
+from genaipa_study.layout import COMMIT as PINNED
+from genaipa_study.layout import published
 from genaipa_study.pull import available, pull
 
 FILES = repository()
@@ -25,7 +25,7 @@ TREE = tree_of(FILES)
 QUESTIONS = "Questions/Privacy Policy Questions/Questions.csv"
 PULL = """
 import json, sys
-from genaipa_study.files import Tree
+from genaipa_study.layout import Tree
 from genaipa_study.pull import pull
 origin, commit, blobs = json.load(sys.stdin)
 pull(origin=origin, tree=Tree(commit, blobs))

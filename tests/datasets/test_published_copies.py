@@ -11,7 +11,7 @@ from published_tree import COLUMNS, TABLES, metrics_sheet, results, results_csv,
 
 from genaipa.runs.audit import Finding
 from genaipa.scoring.published import PublishedScore
-from genaipa_study.audit_scores import audit_scores, with_exclusions
+from genaipa_study.audit import audit_scores, with_exclusions
 from genaipa_study.results import read_scores
 
 FAQ = [question for question in IDS if "_f" in question]

@@ -29,12 +29,10 @@ from size import size
 
 from genaipa.datasets.study import Answer
 from genaipa.questions.sets import WORDINGS, load_question_set
-from genaipa_study.files import Tree
-from genaipa_study.layout import document_named, experiment_named, labelled, origin_of
+from genaipa_study.layout import Tree, document_named, experiment_named, labelled, origin_of
 from genaipa_study.pull import pull
-from genaipa_study.sheets import Cell, column_letter, read_sheet
+from genaipa_study.sheets import Cell, column_letter, read_answers, read_sheet
 from genaipa_study.study import Study, read_study
-from genaipa_study.transcripts import read_answers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -8,7 +8,7 @@ import pytest
 
 from genaipa.datasets.study import Answer
 from genaipa.questions.sets import load_question_set
-from genaipa_study.audit_answers import audit_repeats
+from genaipa_study.audit import audit_repeats
 
 if TYPE_CHECKING:
     from genaipa.runs.audit import Finding

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from commandline import Finished
 
-    from genaipa_study.files import Tree
+    from genaipa_study.layout import Tree
 
     Cli = Callable[..., Finished]
 

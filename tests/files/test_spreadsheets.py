@@ -12,7 +12,7 @@ from size import size
 
 from genaipa.errors import DataError
 from genaipa.scoring.exchange.sheet import read_table
-from genaipa_study.transcripts import read_workbook
+from genaipa_study.sheets import read_workbook
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 
-from genaipa.reports import latex
+from genaipa.reports import render
 
 NUMBERS = ["leave out a score", "answers where silent", "completeness", "M_all*10 elsewhere", "p (Holm)"]
 
 
 def made(head, row, right, rows=1, note=""):
     """A table of equal rows in LaTeX."""
-    return latex.as_latex("t", "T", note, head, [row] * rows, right)
+    return render.latex_table("t", "T", note, head, [row] * rows, right)
 
 
 def test_a_wide_table_gives_way_step_by_step() -> None:

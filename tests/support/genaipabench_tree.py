@@ -15,7 +15,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Self
 from urllib.parse import unquote
 
-from genaipa_study.files import Tree
+from genaipa_study.layout import Tree
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

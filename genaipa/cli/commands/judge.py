@@ -109,9 +109,9 @@ def _nothing_to_do(here: Workspace, judges: PreparedJudges, *, json: bool) -> No
 
 
 def _preview(judges: PreparedJudges, *, offline: bool, messages: bool, json: bool, batch: bool) -> None:
-    from genaipa.cli.commands import preview
+    from genaipa.cli.commands import run_summary
 
-    preview.print_preview(*judges.runs, offline=offline, messages=messages, json=json, batch=batch)
+    run_summary.print_preview(*judges.runs, offline=offline, messages=messages, json=json, batch=batch)
 
 
 def _carry_out(

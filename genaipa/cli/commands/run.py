@@ -90,7 +90,7 @@ def run(
     The system is introduced to each document in up to four ways, then asked every question. The same command again,
     or --resume, asks only the missing questions.
     """
-    from genaipa.cli.commands.preview import print_preview
+    from genaipa.cli.commands.run_summary import print_preview
     from genaipa.cli.terminal.progress import TerminalObserver
     from genaipa.execution import prepare
     from genaipa.execution.limits import RunLimits

@@ -24,7 +24,7 @@ from genaipa.reports.tidy import metrics_of, names_of
 from genaipa.scoring.current import in_effect
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from numpy.typing import NDArray
 
@@ -232,7 +232,7 @@ def forecast(frame: pd.DataFrame, system: str, experiment: str) -> Forecast | No
     return Forecast(len(means), each, scored, between, within, float(mean["high"] - mean["low"]) / 2)  # type: ignore[operator]
 
 
-def forecasts(frame: pd.DataFrame, targets: Sequence[float] = TARGETS) -> Table:
+def forecasts(frame: pd.DataFrame) -> Table:
     """A row for each system and experiment with an estimate of M_all: how many scores more each target takes."""
     found = estimated(frame)
     groups = [] if found is None else list(found.given[_BY].drop_duplicates().itertuples(index=False, name=None))
@@ -244,11 +244,11 @@ def forecasts(frame: pd.DataFrame, targets: Sequence[float] = TARGETS) -> Table:
             "scored": one.scored,
             "half": one.half,
             "floor": one.floor,
-            **{f"to{target:g}": one.in_words(target) for target in targets},
+            **{f"to{target:g}": one.in_words(target) for target in TARGETS},
         }
         for system, experiment, one in known
     ]
-    names = {f"to{target:g}": f"±{target * SCALE:g}" for target in targets}
+    names = {f"to{target:g}": f"±{target * SCALE:g}" for target in TARGETS}
     columns = ["system", "experiment", "scored", "half", *names, "floor"]
     return table(
         "forecast",
@@ -265,13 +265,13 @@ def forecasts(frame: pd.DataFrame, targets: Sequence[float] = TARGETS) -> Table:
     )
 
 
-def in_words(frame: pd.DataFrame, targets: Sequence[float] = TARGETS) -> list[str]:
+def in_words(frame: pd.DataFrame) -> list[str]:
     """The forecasts as sentences, one for each system and experiment."""
     found = estimated(frame)
     said = []
     for system, experiment in [] if found is None else found.given[_BY].drop_duplicates().itertuples(index=False):
         if one := forecast(frame, system, experiment):
-            parts = [f"±{target * SCALE:g}: {one.in_words(target)}" for target in targets]
+            parts = [f"±{target * SCALE:g}: {one.in_words(target)}" for target in TARGETS]
             allow = f"these {one.questions} questions allow ±{one.floor * SCALE:.1f}"
             beyond = "; more questions or documents would do it" if any("not by" in each for each in parts) else ""
             said.append(f"{system}, {experiment}: ±{one.half * SCALE:.1f} now; {'; '.join(parts)}; {allow}{beyond}.")
