@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _METHOD = (
     "Suites are scored without a person: each reply is read by a rule, and compared with the gold label. The intervals "
     "of a suite leave out each of its policies in turn (a jackknife, widened by Student's t); those of shares of edits "
-    "are Wilson's, by edit."
+    "are Wilson's, by edit; a difference of shares has Newcombe's for pairs."
 )
 
 

@@ -1,17 +1,17 @@
 """Figures of merit: each measure over all repetitions, with an interval over policies.
 
-Items of one policy are alike, so that whole policies are left out in turn, with all their items (a jackknife); where no
-policy is known, single items are. Its standard error is widened by Student's t, with as many degrees of freedom as the
-policies are worth when one has more items than another (Kish 1965, section 8.2), less one. A share of edits has
-Wilson's interval, over as many edits as repetitions are worth. Measures are made of counts that add up: a policy's
-counts are taken from the sums, and no answer is ever scored twice.
+Items of one policy are alike, so that whole policies are left out in turn, with all their items (a jackknife); where
+no policy is known, single items are. Its standard error is widened by Student's t, with as many degrees of freedom as
+the policies are worth when one has more items than another (Kish 1965, section 8.2), less one. A share of edits has
+Wilson's interval, over as many edits as repetitions are worth, and a difference of two Newcombe's of these. Measures
+are made of counts that add up: a policy's counts are taken from the sums, and no answer is ever scored twice.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from math import nan
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy.special import ndtri, stdtrit
@@ -139,8 +139,13 @@ class Counts:
         means = [float(np.mean(_values(measure, each.sum(axis=0)))) for each in sums]
         items, policies = self._basis(ours)
         units, apart = self._sizes(ours), means[0] - means[1]
-        error = _error(units, (_without(measure, sums[0]) - _without(measure, sums[1]))[units > 0])
-        return Merit(apart, apart - error, apart + error, nan, items, policies, (means[0], means[1]))
+        without = [_without(measure, each)[units > 0] for each in sums]
+        error = _error(units, without[0] - without[1])
+        ends = apart - error, apart + error
+        if measure.share:
+            sides = [_Side(*found) for found in zip(means, (each.sum(axis=1) for each in sums), without, strict=True)]
+            ends = _paired(*sides)
+        return Merit(apart, *ends, nan, items, policies, (means[0], means[1]))
 
     def _sizes(self, chosen: Mask) -> Floats:
         """Number of these outcomes of each unit."""
@@ -204,6 +209,40 @@ def _wilson(value: float, sums: Floats, without: Floats) -> tuple[float, float]:
     middle = (value + z * z / (2 * worth)) / (1 + z * z / worth)
     half = z / (1 + z * z / worth) * float(np.sqrt(spread / worth + z * z / (4 * worth * worth)))
     return max(0.0, middle - half), min(1.0, middle + half)
+
+
+class _Side(NamedTuple):
+    """A share, the counts (that hold, of all) of each unit, and the share without each unit."""
+
+    value: float
+    sums: Floats
+    without: Floats
+
+
+def _paired(one: _Side, other: _Side) -> tuple[float, float]:
+    """Ends of Newcombe's interval of the difference of two shares of the same units (1998, method 10).
+
+    It is made of both Wilson intervals, and of their correlation, by the jackknife: less his correction where it is
+    positive, and 0 if a share does not vary. So nothing is sure because all agree.
+    """
+    low, high = _wilson(*one)
+    other_low, other_high = _wilson(*other)
+    both = ~np.isnan(one.without) & ~np.isnan(other.without)
+    spread = one.without[both].std() * other.without[both].std() if both.any() else 0.0
+    alike = 0.0
+    if spread > 0:
+        first, second = (each.without[both] - each.without[both].mean() for each in (one, other))
+        alike = float((first * second).mean() / spread)
+    if alike > 0:
+        units = min(float((each.sums[:, 1] > 0).sum()) for each in (one, other))
+        vary = float(np.sqrt(np.prod([each.value * (1 - each.value) for each in (one, other)])))
+        alike = max(0.0, alike - 1 / (2 * units * vary)) if vary > 0 else 0.0
+    apart = one.value - other.value
+    below, above = one.value - low, high - one.value
+    other_below, other_above = other.value - other_low, other_high - other.value
+    down = np.sqrt(max(0.0, below**2 - 2 * alike * below * other_above + other_above**2))
+    up = np.sqrt(max(0.0, above**2 - 2 * alike * above * other_below + other_below**2))
+    return float(apart - down), float(apart + up)
 
 
 def _error(sizes: Floats, without: Floats) -> float:

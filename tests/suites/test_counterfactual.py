@@ -391,7 +391,10 @@ def scripted(share: float, draw: random.Random, repetitions: int, alike: float) 
         items = of.material.items
         right = {item.id: of.given(item, of.gold_reply(item)) for item in items}
         old = {item.id: of.given(item, json.dumps({"answer": item.gold["before"][0], "quote": ""})) for item in items}
-        staying = {item.cluster: draw.betavariate(share / alike, (1 - share) / alike) for item in items}
+        certain = share in (0, 1)
+        staying = {
+            item.cluster: share if certain else draw.betavariate(share / alike, (1 - share) / alike) for item in items
+        }
         return of.together(
             [
                 Outcome(
@@ -420,6 +423,22 @@ def test_an_interval_holds_a_system_that_stays(repetitions: int, alike: float) -
         merit = Counts(scripted(0.3, draw, repetitions, alike)(of), units).merit(stays)
         held += merit.low <= 0.3 <= merit.high
     assert held >= size(small=0.8, full=0.93) * draws
+
+
+def test_a_difference_is_never_sure_because_all_agree() -> None:
+    """Of two systems that are right everywhere it has a width, as of memory and gold; it holds a true one of .2."""
+    of, draw, draws = suite(NAME, "brindlecart"), random.Random(7), size(small=20, full=500)
+    follows = next(one for one in of.measures if one.name == "follows")
+    units = Units(of.material.items, of.clusters)
+
+    def staying(share: float) -> Counts:
+        return Counts(scripted(share, draw, 1, 1.0)(of), units)
+
+    alike, apart = staying(0).minus(staying(0), follows), staying(0).minus(staying(1), follows)
+    assert (alike.value, round(alike.low, 3), round(alike.high, 3)) == (0, -0.096, 0.096)
+    assert (apart.value, round(apart.low, 3), apart.high) == (1, 0.864, 1)
+    found = [staying(0.1).minus(staying(0.3), follows) for _ in range(draws)]
+    assert sum(one.low <= 0.2 <= one.high for one in found) >= size(small=0.8, full=0.93) * draws
 
 
 def test_what_reaches_which_figures(genaipa: Cli) -> None:
