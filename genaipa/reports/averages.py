@@ -296,25 +296,33 @@ def few_documents(found: pd.DataFrame) -> str:
     return said
 
 
+def are_unlike(frame: pd.DataFrame, found: pd.DataFrame) -> bool:
+    """Whether systems were scored on different questions or documents; `frame` and `found` as in `not_alike`."""
+    single = aggregate.by_document(policy_cells(frame))
+    asked: set[object] = set()
+    for system in found["system"].unique():
+        own, whole = single[single["system"] == system], found[found["system"] == system]
+        asked.add(frozenset(zip(own["experiment"], own["document"], own["question"], strict=True)))
+        asked.add(frozenset(zip(whole["experiment"], whole["question"], strict=True)))
+    # Of each system the scores by document, and those by question: two sets if all systems have the same.
+    return len(asked) > 2  # noqa: PLR2004
+
+
 def not_alike(frame: pd.DataFrame, found: pd.DataFrame) -> str:
     """A sentence on each system's scored questions, where these differ between systems or experiments; else empty.
 
     `found` are the means over documents (`policy_questions`) that have an M_all.
     """
     single = aggregate.by_document(policy_cells(frame))
-    asked: set[object] = set()
     shown, even = [], True
     for system in found["system"].unique():
         own, whole = single[single["system"] == system], found[found["system"] == system]
-        asked.add(frozenset(zip(own["experiment"], own["document"], own["question"], strict=True)))
-        asked.add(frozenset(zip(whole["experiment"], whole["question"], strict=True)))
         numbers = whole.groupby("experiment", observed=True, sort=True)["documents"].agg(["size", "sum"])
         even &= len({frozenset(rows["question"]) for _, rows in whole.groupby("experiment", observed=True)}) == 1
         experiments = (f"{name} {row['size']} ({row['sum'] or 'means only'})" for name, row in numbers.iterrows())
         documents = own["document"].unique()
         shown.append(f"{system} {', '.join(experiments)}, {_of_documents(list(documents))}")
-    # Of each system the scores by document, and those by question: two sets if all systems have the same.
-    if even and len(asked) <= 2:  # noqa: PLR2004
+    if even and not are_unlike(frame, found):
         return ""
     return (
         " Not all systems and experiments were scored on the same questions about the same documents, so that the "

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from genaipa.reports import averages, notable, part
+from genaipa.reports import notable, part
+from genaipa.reports.chapters import overall
 from genaipa.reports.crossed import FEW_DOCUMENTS, LEAST_DOCUMENTS
 from genaipa.reports.differences.significance import OTHER_PEOPLE, SIGNIFICANT, written
 from genaipa.reports.figures.style import brief, signed
-from genaipa.reports.judged.estimate import with_estimates
-from genaipa.reports.part import enough
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -29,10 +28,6 @@ _SILENT = 5
 """Things named that a study says nothing about."""
 _DETAILS = re.compile(r" \(findings: [^)]*\)")
 _ABSENT = re.compile(r"(.*?) (?:is|are) not shown")
-_UNLIKE = (
-    "Systems were scored on different questions and documents: compare them by their differences, which rest on what "
-    "both have, and not by their averages."
-)
 
 
 @dataclass(frozen=True)
@@ -222,11 +217,8 @@ def _scorers(board: pd.DataFrame) -> str:
 
 def _changes(report: Report) -> list[str]:
     """Sentences that change the reading most: on what isn't a sample, isn't alike, or was chosen."""
-    frame = enough(report.frame)
-    shown = with_estimates(frame)[0]
-    unlike = averages.not_alike(shown, averages.policy_questions(shown).dropna(subset="m_all10"))
-    apart = "system-differences" in report.tables and [_UNLIKE] * bool(unlike)
-    return [*filter(None, [part.in_words(report.frame).strip()]), *(apart or []), *notable.weighty(report.gathered)]
+    apart = overall.unlike(report.frame) if "system-differences" in report.tables else ""
+    return [*filter(None, [part.in_words(report.frame).strip(), apart]), *notable.weighty(report.gathered)]
 
 
 def _silence(absent: Sequence[str]) -> str:

@@ -289,7 +289,10 @@ class _Run:
         if asked is not None:
             self._gathered.categories.update(asked.categories)
             for question in asked.questions:
-                if self._gathered.questions.setdefault(question.id, question.text) != question.text:
+                # A published set writes one regulation's name in place of all, which are rows of one table here.
+                named = asked.kind == "regulation"
+                text = question.text.replace(asked.placeholder, "[regulation]") if named else question.text
+                if self._gathered.questions.setdefault(question.id, text) != text:
                     self._gathered.reworded.add(question.id)
         known = self._gathered.documents
         if name in self._withheld.statistics:

@@ -68,6 +68,11 @@ class _Shown:
     brief: bool = True
     """Whether a table has few words."""
 
+    @property
+    def is_broad(self) -> bool:
+        """Whether a figure is wider than a column of a paper."""
+        return self.width > _WIDTH / 2
+
 
 def pages(report: Report, pictures: Mapping[str, bytes] | None = None, *, whole: bool = False) -> dict[str, str]:
     """The page and those beside it, by their file names. `pictures` are the figures drawn already, as SVG by name.

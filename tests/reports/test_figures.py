@@ -231,6 +231,11 @@ def test_regulations_have_a_row_for_each_question() -> None:
     assert labels == table.data[["document", "question"]].to_numpy().tolist()
     values = table.data[list(METRICS)].to_numpy().ravel()
     assert [plain_number(text) for text in written(axes)[: len(values)]] == values.tolist()
+    scope = Scope(texts={"PR_1": "Who must comply with the [regulation]?"})
+    named = regulation.scores_map(table, scope)
+    assert named is not None
+    (first, *_) = (text.get_text() for text in named.plot().axes[0].get_yticklabels())
+    assert first.split()[:3] == ["Who", "must", "comply"]
 
 
 def test_consistency_and_order_draw_both_intervals() -> None:

@@ -314,6 +314,10 @@ def test_in_a_browser(by_two):
         assert page.evaluate("[...document.images].every(image => image.naturalWidth > 0)")
         assert page.evaluate("document.images.length")
         assert page.evaluate("document.documentElement.scrollWidth") == 390
+        # A figure of a column is seen whole, one of two as large as in print.
+        widths = page.evaluate("[...document.querySelectorAll('.picture img')].map(image => image.clientWidth)")
+        assert {width for width in widths if width} <= {672, *range(280, 362)}
+        assert 672 in widths
         assert said == []
         assert [url for url in browser.requests if urlsplit(url).scheme not in ("file", "data")] == []
 

@@ -284,7 +284,9 @@ def test_the_leaderboard_says_where_systems_were_scored_on_different_things() ->
     """A published system with means only stands beside one that was scored by document, and the note says so."""
     answers = answer_rows(**ONE, questions=FEW)
     rows = [*answers, *(published("p/bard", "quality", "", question, metrics=0.5) for question in FEW)]
-    table = overall.board(tidy_of(rows, scored(answers, lambda _: 1)))
+    frame = tidy_of(rows, scored(answers, lambda _: 1))
+    table = overall.board(frame)
+    assert overall.unlike(frame).startswith("Systems were scored on different questions and documents: compare them")
     assert table.data[["system", "answers", "scored_by"]].values.tolist() == [
         ["a/one", 3, "1 analyst"],
         ["p/bard", 3, "published"],
@@ -298,7 +300,9 @@ def test_the_leaderboard_says_where_systems_were_scored_on_different_things() ->
 def test_the_leaderboard_says_where_an_experiment_is_scored_in_part() -> None:
     """An average over all questions of one experiment and a single one of another is told as what it is."""
     answers = answer_rows(**ONE, questions=FEW, experiments=("quality", "recall"))
-    table = overall.board(tidy_of(answers, scored(answers[:5], lambda _: 1)))
+    frame = tidy_of(answers, scored(answers[:5], lambda _: 1))
+    table = overall.board(frame)
+    assert overall.unlike(frame) == "", "of one system, or of several alike, nothing is ranked that was not asked alike"
     assert "like with like" in table.note
     assert "a/one quality 3 (3), recall 2 (2), about uber." in table.note
 

@@ -59,14 +59,15 @@ def leaderboard(
     check_names(here, *several(run))
     found = _gathered(here, several(run), only, excluded=include_excluded)
     from genaipa.reports import render
-    from genaipa.reports.chapters.overall import board
+    from genaipa.reports.chapters.overall import board, unlike
     from genaipa.reports.notable import is_unscored, notable
     from genaipa.reports.part import too_few
 
     table = board(found.frame)
     own = {one.name: made for one in found.by_rule if (made := one.leaderboard(found))}
     grouped = _by_group(found, by) if by else None
-    told = [*notable(found), *sorted(set(found.problems))]
+    apart = [unlike(found.frame)] if table and len(table.data) > 1 else []
+    told = [*filter(None, apart), *notable(found), *sorted(set(found.problems))]
     if run:
         told.insert(0, f"Filtered by: {', '.join(several(run))}.")
     if json:

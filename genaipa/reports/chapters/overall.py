@@ -77,6 +77,17 @@ def board(frame: pd.DataFrame) -> Table:
     return prompting.marked(made, averages.about_policies(frame[frame["counted"]]))
 
 
+def unlike(frame: pd.DataFrame) -> str:
+    """A sentence where systems of a leaderboard were scored on different questions or documents; else empty."""
+    shown = with_estimates(enough(frame))[0]
+    if not averages.are_unlike(shown, averages.policy_questions(shown).dropna(subset="m_all10")):
+        return ""
+    return (
+        "Systems were scored on different questions and documents: compare them by their differences, which rest on "
+        "what both have, and not by their averages."
+    )
+
+
 def _basis(frame: pd.DataFrame) -> pd.DataFrame:
     """For each system, how many answers or published scores its averages rest on, and who gave the scores."""
     rows = averages.about_policies(frame[frame["counted"]])

@@ -46,7 +46,12 @@ def scores_map(table: Table, scope: Scope = ALONE) -> Figure | None:
     keys = [(regulation, question) for regulation in regulations for question in questions]
     names = {key: f"{regulations[key[0]]}  {questions[key[1]]}" for key in keys if key in asked}
     groups = {key: key[0] for key in names}
-    grid = heatmap.Grid(data, ["document", "question"], "answers", names, groups, headings=table.headings)
+    texts = {key: scope.texts[key[1]] for key in names if key[1] in scope.texts}
+    grid = heatmap.Grid(
+        *(data, ["document", "question"], "answers", names, groups),
+        headings=table.headings,
+        texts=texts,
+    )
     about = (
         "The metrics of each question about a regulation. n is the number of answers."
         f"{scope.without(data['system'], 'a score of the metrics on a regulation')}"
