@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from genaipa.reports.report import Report
+    from genaipa.reports.table import Table
 
 _MOST = 8
 """Systems in the matrix, the best first."""
@@ -124,11 +125,24 @@ def _verdict(
     return f"{ahead} lead, too close to call: {scores}; {behind}"
 
 
+def _first_figure(key: Table) -> str:
+    """The first measure of each system in the main table of a task that no person scores."""
+    rows = key.data[key.data["kind"] == "system"] if "kind" in key.data else key.data
+    measure = next((str(name) for name in key.data if key.data[name].dtype == "float64"), None)
+    if measure is None or rows.empty:
+        return key.title
+    names = brief(rows["system"], 40)
+    shown = rows.sort_values(measure, ascending=False, kind="stable").head(_NAMED)
+    each = [f"{names[row['system']]} {key.written(measure, row[measure])}" for _, row in shown.iterrows()]
+    more = f" and {len(rows) - _NAMED} more" if len(rows) > _NAMED else ""
+    return f"{key.title}, {key.headings.get(measure, measure)}: {', '.join(each)}{more}"
+
+
 def _unscored(report: Report) -> str:
     frame = report.frame
     asked = frame[frame["unit"] == "answer"].drop_duplicates(["run", "key"]) if len(frame) else frame
     if not len(asked):
-        return f"{report.key.title if report.key else 'Nothing'}, and no question that people score"
+        return _first_figure(report.key) if report.key else "Nothing was asked"
     answered = int((asked["answer"] != "").sum())
     return f"{answered:,} of {len(asked):,} questions answered, none scored yet"
 

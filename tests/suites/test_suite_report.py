@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from dataclasses import replace
 from functools import partial
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 
 FIXED = """
 import json
+import re
 from genaipa.systems.base import Readiness, Reply
 
 class Fixed:
@@ -253,6 +255,10 @@ def test_a_run_closes_with_the_figures_of_its_report(genaipa: Cli) -> None:
     assert closed["figures"]["macro_f1"] > 0
     for name, figure in closed["figures"].items():
         assert figure == pytest.approx(rows["turning:Turning"][name], rel=1e-12), name
+    # The page begins with its result.
+    found = re.search(r"<h1>(.*?)</h1>", (Path(made["folder"]) / "index.html").read_text(encoding="utf-8"), re.DOTALL)
+    assert found is not None
+    assert found[1].endswith(f": turning:Turning {closed['figures']['macro_f1']:.2f}")
 
 
 def test_probes_show_a_gap_and_categories_meet_in_one_walk(genaipa: Cli) -> None:
