@@ -197,8 +197,8 @@ def shown_figure(found: Table, scope: Scope = ALONE) -> Figure | None:
     systems = style.labels(style.ordered(data["system"]), 30)
     note = (
         "How often the passages that a system gave show a right section, and beside it, of the answers scored by "
-        f"people, how often they were right with it and without it. {forest.READING}{style.in_full(systems)} "
-        f"{found.note}"
+        f"people, how often they were right with it and without it (n: scored). {forest.READING}"
+        f"{style.in_full(systems)} {found.note}"
     )
     numbers = Table(NAME, found.title, note, data.reset_index(drop=True), found.headings, found.formats)
     fits = forest.fits(int(data.groupby("system").size().max()))
@@ -221,7 +221,7 @@ def _draw(data: pd.DataFrame, systems: Mapping[Any, str], scope: Scope) -> Canva
     for axes in panels:
         axes.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0", "25", "50", "75", "100 %"])
     if parts:
-        panels[1].set_xlim(0, 1)
+        panels[1].set_xlim(0, 1.16)
         panels[1].set_xlabel("Section and answer,\nof the answers scored")
         style.legend(drawn, [style.patch(name, edgecolor="white", **look) for name, look in _PARTS.values()])
     return drawn
@@ -236,6 +236,7 @@ def _draw_parts(axes: Axes, row: Mapping[Any, Any], place: float) -> None:
     if not row["scored"]:
         axes.text(0.02, place, "none scored", va="center", **style.ABSENT)
         return
+    axes.text(1.03, place, f"n={row['scored']:.0f}", va="center", fontsize=style.TINY)
     at = 0.0
     for part, (_, look) in _PARTS.items():
         share = row[part]
