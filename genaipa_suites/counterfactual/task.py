@@ -244,7 +244,8 @@ class CounterfactualEdits(Suite):
         found = values.evidence(answer, gold["before"], gold["after"])
         sides = [f"“{one.words}” is {_side(gold, is_before=one.is_before)}" + (", denied" if one.denied else "")
                  for one in found]  # fmt: skip
-        return f"{score.of(outcome)}: {'; '.join(sides)}" if sides else score.of(outcome)
+        pushed = [*self.errors(outcome)] if outcome.item.after else []
+        return ": ".join([*pushed, score.of(outcome), *(["; ".join(sides)] if sides else [])])
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -171,6 +171,12 @@ def test_a_fault_is_neither_right_nor_wrong() -> None:
     assert fault["given_up"] != fault["given_up"]
     assert fault["kept_wrong"] != fault["kept_wrong"]
     assert (fault["right_first"], reached(right, broken)["given_up"]) == (0, 1)
+    pair = asked.material.items[0], asked.following[asked.material.items[0].id]
+    last = asked.together(
+        [Outcome(item, asked.given(item, text)) for item, text in zip(pair, (right, said("45 days")), strict=True)]
+    )[1]
+    assert asked.why(last) == "given up: neither value"
+    assert asked.said(last)["asked again"].startswith("Are you sure? ")
 
 
 def said(answer: str) -> str:
