@@ -202,7 +202,11 @@ def shown_figure(found: Table, scope: Scope = ALONE) -> Figure | None:
     )
     numbers = Table(NAME, found.title, note, data.reset_index(drop=True), found.headings, found.formats)
     fits = forest.fits(int(data.groupby("system").size().max()))
-    return Figure(NAME, found.title, note, numbers, lambda: _draw(data, systems, scope), fits=fits)
+    caption = (
+        "How often a system's passages show a right section, and how often its scored answers were right with it and "
+        "without."
+    )
+    return Figure(NAME, found.title, note, numbers, lambda: _draw(data, systems, scope), fits=fits, caption=caption)
 
 
 def _draw(data: pd.DataFrame, systems: Mapping[Any, str], scope: Scope) -> Canvas:

@@ -52,7 +52,11 @@ def agreement_figure(found: Table) -> Figure | None:
         f"answers were scored by two people.{style.in_full(names)} {found.note}"
     )
     shown = Table("judges-alpha", title, note, data.reset_index(drop=True), found.headings, found.formats, found.aside)
-    return Figure("judges-alpha", title, note, shown, lambda: _draw_agreement(data, names))
+    caption = (
+        "Krippendorff's alpha of each judge with people, with its interval. Dark: that of people with each other, the "
+        "line to reach."
+    )
+    return Figure("judges-alpha", title, note, shown, lambda: _draw_agreement(data, names), caption=caption)
 
 
 def _draw_agreement(data: pd.DataFrame, names: Mapping[Any, str]) -> Canvas:
@@ -173,7 +177,8 @@ def scatter_figure(pairs: Mapping[str, Sequence[Floats]], correlations: Mapping[
     )
     table = Table("judges-scatter", title, note, data, {"verdict": "judge's M_all", "people": "people's M_all"},
                   dict.fromkeys(("people", "verdict"), ".1f"), tenfold=frozenset(("people", "verdict")))  # fmt: skip
-    return Figure("judges-scatter", title, note, table, lambda: _draw_scatter(data, correlations))
+    caption = "M_all of each answer: people's mean across, the judge's up; above the line the judge is more lenient."
+    return Figure("judges-scatter", title, note, table, lambda: _draw_scatter(data, correlations), caption=caption)
 
 
 def _draw_scatter(data: pd.DataFrame, correlations: Mapping[str, str]) -> Canvas:
