@@ -356,7 +356,7 @@ def test_wrong_settings(genaipa: Any) -> None:
 
 @needs_torch
 def test_only_for_suites(genaipa: Any) -> None:
-    """An encoder that is asked about a document says after one question what it is for."""
+    """An encoder that is asked about a document is refused before that, with what it is for."""
     done = genaipa("run", "--policy", "brindlecart", "--experiment", "quality", "--system", "encoder/any")
-    assert done.code == 3
-    assert "encoder/any is for the items of a suite; ask it with: genaipa run --suite" in done.err
+    assert done.code == 2
+    assert "encoder/any answers the items of a suite; ask it with: genaipa run --suite NAME" in done.err
