@@ -70,7 +70,7 @@ def closing(workspace: Workspace, folder: RunFolder) -> Closing:
     for one in figures(workspace, folder):
         known = ((measure, one.of(measure)) for measure in one.suite.measures[:_FIRST])
         first = [f"{measure.heading} {100 * value:.2f}" for measure, value in known if not math.isnan(value)]
-        counts = {**one.faults, "with JSON in prose": one.in_prose}
+        counts = {**one.faults, "read in prose": one.in_prose}
         faults = [f"{count:,} {name}" for name, count in counts.items() if count]
         of = "" if one.suite.name == folder.outline().spec.task else f" of {one.suite.name}"
         answers = f"{number(one.answers, 'answer')}{of}"

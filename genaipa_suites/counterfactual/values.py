@@ -339,7 +339,7 @@ _SILENT = re.compile(
     r"contain|include|answer|define|set\s+out|stated|specified|mentioned|given|addressed|provided|defined|indicated|"
     r"disclosed|covered)\b|\bno\s+" + _NOTHING + r"\b|\bsilent\b"
     r"|\bsays?\s+nothing\b|\bnot\s+clear\b|\b(?:is|are)\s+unclear\b|\bunspecified\b|\b(?:can|could)\s?(?:not|n't)\s+(?:be\s+)?(?:determined?|find|found|tell)"
-    r"|\bdon't\s+know\b|\bdo\s+not\s+know\b|\bunknown\b|^\W*n/?a\W*$",
+    r"|\bknows?\s+nothing\b|\bdon't\s+know\b|\bdo\s+not\s+know\b|\bunknown\b|^\W*n/?a\W*$",
     re.IGNORECASE,
 )
 _AT = re.compile(r"\s*[(\[]at[)\]]\s*", re.IGNORECASE)

@@ -105,6 +105,16 @@ def test_the_section_shown_and_the_answer_right() -> None:
     assert not retrieval.shown(frame_of((0, 0, 1), (0, 0, 1)))
 
 
+def test_an_experiment_without_a_document_says_nothing_of_the_retriever() -> None:
+    """Where a system gave no passage at all, as without a document, it did not miss: the experiment is left out."""
+    rows = answer_rows(systems=("a/one",), documents=("uber",), questions=("T_f1",), experiments=("quality", "recall"))
+    for row in rows:
+        at = float(row["experiment"] == "quality")
+        row.update(zip(tidy_table.RETRIEVAL, (at, at, 0, 0, 1, at, at), strict=True))
+    data = retrieval.shown(tidy_of(rows, [])).data
+    assert list(zip(data["experiment"], data["mean"], strict=True)) == [("quality", 1)]
+
+
 def test_the_right_section_among_the_first_passages() -> None:
     """By how many passages it is shown, as far as a system gives so many."""
     found = retrieval.by_number(frame_of((1, 3, None), (1, 1, None), (1, 0, None), (0, 0, None))).data

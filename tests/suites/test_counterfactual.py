@@ -351,6 +351,7 @@ def test_the_rule_by_examples() -> None:
         ("Write to EEA-privacy@x.example.", "privacy@x.example", "eea-privacy@x.example", "after"),
         ("at https://www.x.example/help/", "x.example/privacy", "x.example/help", "after"),
         ("It never sells data", "no", "yes", "before"),
+        ("I know nothing of this document.", "no", "yes", "silent"),
         ("According to section 6, yes, it does", "no", "yes", "after"),
         ("They don't share it with insurers.", "insurers", "banks", "neither"),
     ):

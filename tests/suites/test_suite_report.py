@@ -290,7 +290,7 @@ def test_json_in_prose_is_said_with_the_strict_figure(genaipa: Cli) -> None:
     """The closing line counts such replies; the table has their share, and the figure without them."""
     Path("chatty.py").write_text(FIXED.replace("Reply(json.dumps(", 'Reply("Sure: " + json.dumps('))
     done = genaipa("run", "--suite", "policyqa", "--split", "sample", "--system", "chatty:Fixed")
-    assert "(20 answers; 20 with JSON in prose)" in done.out, done.out + done.err
+    assert "(20 answers; 20 read in prose)" in done.out, done.out + done.err
     (row,) = (row for row in report().as_json()["tables"]["policyqa-sample"]["rows"] if row["system"] == "chatty:Fixed")
     assert (row["in_prose"], row["strict"], row["unparsable"]) == (1, 0, 0)
     assert row["f1_squad"] > 0

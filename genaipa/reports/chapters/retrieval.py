@@ -43,8 +43,8 @@ _WRITTEN = 0.08
 """Least share in whose area there is room for its number."""
 _HOW = (
     "A right section is shown where the passages have half of the sentences of a section that the annotated answer "
-    "rests on; questions without such a section are left out. Passages are placed in the document by rule: word for "
-    "word, up to typography, or nearly."
+    "rests on; questions without such a section, and experiments in which nothing was retrieved, are left out. "
+    "Passages are placed in the document by rule: word for word, up to typography, or nearly."
 )
 
 
@@ -66,8 +66,7 @@ def answers(frame: pd.DataFrame) -> pd.DataFrame:
 
 def shown(frame: pd.DataFrame) -> Table:
     """How often a right section was shown, and of the scored answers, how often each went with a right answer."""
-    rows = answers(frame)
-    data = averages.summed_up(rows[rows["sections"] > 0], _BY, _shown)
+    data = averages.summed_up(_with_sections(answers(frame)), _BY, _shown)
     columns = [*_BY, "n", "mean", *BOTH, *_PARTS, "scored"]
     data = data.reindex(columns=columns)
     if not data["scored"].astype("float64").any():
@@ -90,6 +89,12 @@ def shown(frame: pd.DataFrame) -> Table:
     )
 
 
+def _with_sections(rows: pd.DataFrame) -> pd.DataFrame:
+    """The answers that there were right sections for, of the experiments in which the system retrieved at all."""
+    retrieved = rows.groupby(_BY, observed=True)["passages"].transform("max") > 0
+    return rows[retrieved & (rows["sections"] > 0)]
+
+
 def _shown(rows: pd.DataFrame) -> dict[str, object]:
     seen, right = rows["shown_at"] > 0, rows["right"] > 0
     found = crossed(seen.astype("float64"), rows["question"], rows["document"], limits=SHARES[0])
@@ -107,8 +112,7 @@ def _shown(rows: pd.DataFrame) -> dict[str, object]:
 
 def by_number(frame: pd.DataFrame) -> Table:
     """How often a right section was shown by the first passages, for several numbers of them."""
-    rows = answers(frame)
-    rows = rows[rows["sections"] > 0]
+    rows = _with_sections(answers(frame))
     most = rows.groupby(_BY, observed=True)["passages"].transform("max")
     parts = [
         averages.summed_up(rows[(most >= first) | (first == 1)], _BY, partial(_among, first=first)) for first in _FIRST
@@ -202,10 +206,8 @@ def shown_figure(found: Table, scope: Scope = ALONE) -> Figure | None:
     )
     numbers = Table(NAME, found.title, note, data.reset_index(drop=True), found.headings, found.formats)
     fits = forest.fits(int(data.groupby("system").size().max()))
-    caption = (
-        "How often a system's passages show a right section, and how often its scored answers were right with it and "
-        "without."
-    )
+    also = ", and how often its scored answers were right with it and without" if "scored" in data else ""
+    caption = f"How often a system's passages show a right section{also}."
     return Figure(NAME, found.title, note, numbers, lambda: _draw(data, systems, scope), fits=fits, caption=caption)
 
 
