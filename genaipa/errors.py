@@ -79,6 +79,10 @@ class OptionError(UsageError):
         self.problem = problem
 
 
+class UnscoredError(UsageError):
+    """No answer has the score that is needed; what a rule scores may be there all the same."""
+
+
 class DataError(UsageError):
     """A data file that can't be used: file, entry, problem and remedy."""
 

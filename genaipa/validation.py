@@ -61,6 +61,8 @@ if TYPE_CHECKING:
 
 
 Severity = Literal["error", "warning"]
+NO_WORKSPACE = f"is not read, because no {MARKER} makes its folder a workspace; make it one with: genaipa init ."
+"""Said of each file in a folder of data that no workspace has."""
 
 
 class Finding(msgspec.Struct, frozen=True):
@@ -380,21 +382,21 @@ def _check_sections(file: str, annotated: Annotations, document: Document) -> It
 
 def _unread_files(workspace: Workspace) -> Iterator[Finding]:
     """Files in the workspace's own folders that nothing reads, which their author may not know."""
+    is_workspace = workspace.layers[0][0] == "workspace"
     for kind in SUFFIXES:
         read = {path for _, path in workspace.names(kind).values()}
         beside = {path.with_suffix(".yaml") for path in read} if kind == "policies" else set()
         for path in sorted((workspace.home / kind).glob("[!.]*")):
             if path.is_file() and path not in read | beside:
-                yield Finding(str(path), "", _why_unread(path, kind, read), "warning")
+                why_not = _why_unread(path, kind, read) if is_workspace else NO_WORKSPACE
+                yield Finding(str(path), "", why_not, "warning")
     for name in set_names(workspace):
         yield from unused_prompts(workspace, name)
 
 
 def _why_unread(path: Path, kind: DataKind, read: Iterable[Path]) -> str:
     if path.suffix in SUFFIXES[kind]:
-        twin = next((other.name for other in read if other.stem == path.stem), None)
-        if twin is None:
-            return f"is not read, because no {MARKER} makes its folder a workspace; make it one with: genaipa init ."
+        twin = next(other.name for other in read if other.stem == path.stem)
         return f"is not read, because {twin} has the same name."
     if kind == "policies" and path.suffix == ".yaml":
         return f"is about no document: there is no {path.stem}.md or {path.stem}.txt beside it."

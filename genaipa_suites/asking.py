@@ -83,7 +83,7 @@ def _chosen(suite: Suite) -> Material:
         if suite.is_part:
             # It has no choice of its own.
             raise
-        known, split = (*suite.splits, SAMPLE), suite.plan.split
+        known, split = dict.fromkeys((*suite.splits, SAMPLE)), suite.plan.split
         if split not in known:
             raise OptionError("split", f" '{clipped(split)}': {suite.title} has {', '.join(known)}.") from None
         here = [split for split in known if _has(suite, split)]

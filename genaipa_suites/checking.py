@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from genaipa.errors import DataError, GenaipaError, nearest
 from genaipa.files.strict_yaml import read_partly
 from genaipa.questions.sets import load_question_set
-from genaipa.validation import Checked, Finding, as_findings
+from genaipa.validation import NO_WORKSPACE, Checked, Finding, as_findings
 from genaipa_suites import crosswalk
 from genaipa_suites.catalog import suites
 from genaipa_suites.data import FOLDER, FaultsError
@@ -25,9 +25,7 @@ if TYPE_CHECKING:
 
 
 def _suite_files(workspace: Workspace) -> list[Path]:
-    """The files in the workspace's own `suites/`, but for hidden ones and a README."""
-    if workspace.layers[0][0] != "workspace":
-        return []
+    """The files in `suites/` of its folder, but for hidden ones and a README."""
     home = workspace.home / FOLDER
     return [path for path in sorted(home.rglob("*")) if path.is_file() and _is_data(path.relative_to(home))]
 
@@ -39,6 +37,8 @@ def _is_data(path: Path) -> bool:
 def check(workspace: Workspace) -> Checked:
     """Read every file there as its suite would, with the published splits in which it takes a file's place."""
     home, files = workspace.home / FOLDER, _suite_files(workspace)
+    if workspace.layers[0][0] != "workspace":
+        return Checked(FOLDER, [], [Finding(str(path), "", NO_WORKSPACE, "warning") for path in files], {})
     # The shipped one may not fit a question set of the user's own, who can't mend it.
     findings = [*_check_crosswalk(workspace)] if workspace.home / crosswalk.FILE in files else []
     read = {workspace.home / crosswalk.FILE, workspace.home / SETTINGS}

@@ -14,6 +14,7 @@ from genaipa.errors import UnknownNameError, UsageError
 from genaipa.files.html import short_repr
 from genaipa.kinds import hooks
 from genaipa.plugins import load, plugins
+from genaipa.policies.document import document_names, load_document
 from genaipa.workspace import Workspace, pulled
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from genaipa.policies.document import Document
     from genaipa.runs.audit import Finding
 
 Progress = Callable[[int, int], None]
@@ -146,6 +148,13 @@ def datasets() -> Iterator[Dataset]:
 def offering(document: str) -> Dataset | None:
     """The data set, not pulled yet, that provides a document of this name."""
     return next((known for known in datasets() if document in known.documents and not known.available()), None)
+
+
+def named_document(workspace: Workspace, name: str) -> Document:
+    """The document of that name; a UsageError that says how to get it if it is a published one that isn't here."""
+    if name not in document_names(workspace) and (dataset := offering(name)):
+        raise UsageError(f"'{name}' is published, but not here yet; fetch it with: genaipa get {dataset.name}")
+    return load_document(name, workspace)
 
 
 def replayed() -> dict[str, Dataset]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from genaipa.errors import UnknownNameError, UsageError, clipped
+from genaipa.errors import UnknownNameError, UnscoredError, UsageError, clipped
 from genaipa.files.html import short_repr
 from genaipa.questions.sets import WORDINGS
 from genaipa.reports import render
@@ -146,7 +146,7 @@ def compare_sides(first: Side, second: Side, *, anyway: bool = False) -> Compari
     if apart:
         shared = restricted(first, common), restricted(second, common)
         if not all(one.frame["counted"].any() for one in shared):
-            raise UsageError(
+            raise UnscoredError(
                 f"{first.name} and {second.name} have no scored question in common: {'; '.join(apart)}. "
                 "Ask both about the same documents, and score them."
             )
@@ -306,8 +306,8 @@ def _chosen(name: str, frame: pd.DataFrame, experiments: Collection[str]) -> pd.
         return chosen
     where = f" in {', '.join(experiments)}" if experiments else ""
     if not experiments and frame["counted"].any():
-        raise UsageError(f"'{name}' has scores on regulations only; compare them in the experiment '{REGULATION}'.")
-    raise UsageError(f"'{name}' has no score{where} to compare yet; give some with: genaipa score")
+        raise UnscoredError(f"'{name}' has scores on regulations only; compare them in the experiment '{REGULATION}'.")
+    raise UnscoredError(f"'{name}' has no score{where} to compare yet; give some with: genaipa score")
 
 
 def _wordings(inputs: Inputs, document: str) -> dict[str, tuple[str, ...]]:

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
+from genaipa.datasets.base import named_document
 from genaipa.errors import DataError, GenaipaError, clipped
 from genaipa.files.strict_yaml import read_partly
 from genaipa.files.text import digest
-from genaipa.policies.document import load_document
 from genaipa.policies.sections import find_sections, resolve
 from genaipa_suites.counterfactual import values
 from genaipa_suites.counterfactual.values import NO, YES
@@ -143,7 +143,7 @@ def load(path: Path, workspace: Workspace) -> tuple[Counterfactual | None, list[
 
     def rules(edits: Edits) -> Iterator[DataError]:
         try:
-            document = load_document(edits.document, workspace)
+            document = named_document(workspace, edits.document)
         except GenaipaError as error:
             yield DataError(path, str(error), "document")
             return

@@ -177,6 +177,17 @@ def test_what_cannot_be_compared_is_said(genaipa: Cli, run: str) -> None:
     assert "has no score in recall" in refused(genaipa("compare", "extractive", "scripted", "-e", "recall"))
 
 
+def test_what_a_rule_scores_is_compared_beside_unscored_answers(genaipa: Cli, run: str) -> None:
+    """A suite of both is compared, and a line says that the answers of a run have no score."""
+    assert run
+    done(genaipa("run", "-s", "extractive,scripted", "--suite", "counterfactual", "--split", "sample"))
+    compared = genaipa("compare", "extractive", "scripted", "-o", "own.csv")
+    assert done(compared).startswith("extractive against scripted: suites")
+    said = "Answers to questions are not compared: 'extractive' has no score to compare yet; give some with: "
+    assert f"{said}genaipa score\n" in compared.err
+    assert Path("own.csv").is_file()
+
+
 def test_another_text_is_not_compared(genaipa: Cli, run: str) -> None:
     """Runs about different texts of one document are refused by name; --anyway, of no use, is not advised."""
     give_scores(run)

@@ -477,6 +477,17 @@ def test_pulled_policies_are_edited_by_place(genaipa: Cli, pulled: Path) -> None
         assert not [one for one in words if len(one.split()) > 4 and one in text], name
 
 
+def test_a_split_that_is_not_here(genaipa: Cli) -> None:
+    """An unknown one is answered with those there are, each once, and a policy that is not pulled with its pull."""
+    run = ("run", "--suite", NAME, "-s", "extractive", "--split")
+    known = genaipa(*run, "nope").err.partition(" has ")[2].strip(".\n").split(", ")
+    assert len({*known} & {"brindlecart", "airbnb", "sample"}) == 3
+    assert len(known) == len({*known})
+    refused = genaipa(*run, "airbnb")
+    assert refused.code == 2
+    assert refused.err.endswith("'airbnb' is published, but not here yet; fetch it with: genaipa get genaipabench\n")
+
+
 def test_without_the_document(genaipa: Cli) -> None:
     """Each question is asked once without a text; what is right then is known by heart."""
     write(

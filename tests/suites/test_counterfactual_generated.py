@@ -23,12 +23,18 @@ if TYPE_CHECKING:
 
 
 def test_generate_validate_run(genaipa: Cli) -> None:
-    """A generated policy and its edits have no fault; memory follows none of them, gold all."""
-    write("genaipa.toml", "")
+    """They are not read where there is no workspace; in one they have no fault, memory follows none and gold all."""
     policy, file = "policies/inkmill.md", "suites/counterfactual/inkmill.yaml"
     made = genaipa("policies", "generate", policy, "--edits", file, "--seed", "2")
     assert made.code == 0, made.err
     assert f"{file}: 14 edits." in made.out
+    assert "make one with: genaipa init ." in made.out
+    found = json.loads(genaipa("validate", "--json").out)["findings"]
+    assert [str(Path(one["path"]).relative_to(Path.cwd())) for one in found] == [policy, "policies/inkmill.yaml", file]
+    assert all("because no genaipa.toml makes its folder a workspace" in one["problem"] for one in found)
+    write("genaipa.toml", "")
+    again = genaipa("policies", "generate", policy, "--edits", file, "--seed", "2", "--force")
+    assert "genaipa init" not in again.out
     checked = genaipa("validate", "--data", "--json")
     assert (checked.code, json.loads(checked.out)["findings"]) == (0, [])
     run = ("run", "--suite", "counterfactual", "--split", "inkmill", "-s", "baseline/memory,baseline/gold", "--json")

@@ -22,7 +22,7 @@ from genaipa.cli.terminal.options import (
     several,
     written,
 )
-from genaipa.errors import DataError, UsageError
+from genaipa.errors import DataError, UnscoredError, UsageError
 from genaipa.kinds import kind_of
 from genaipa.words import number
 
@@ -114,15 +114,22 @@ def compare(
     form = _form(output, force=force) if output else ""
     people = all(any(kind_of(one.manifest.spec.kind).people for one in sources) for sources in sides)
     own = {} if only else _by_rule(here, first, second, sides, people=people)
-    if own and not people:
+    found = None
+    if people or not own:
+        try:
+            found = comparison.compare(
+                first, second, experiments=only, excluded=include_excluded, anyway=anyway, workspace=here
+            )
+        except UnscoredError as error:
+            if not own:
+                raise
+            say(f"Answers to questions are not compared: {error}")
+    if found is None:
         if output:
             _write_own(next(iter(own.values())).table, output, form, force=force)
             say(f"Written to {output}.")
         _print_own(own, everything=everything, json=json)
         return
-    found = comparison.compare(
-        first, second, experiments=only, excluded=include_excluded, anyway=anyway, workspace=here
-    )
     for problem in found.problems:
         say(problem)
     if output:

@@ -11,7 +11,6 @@ import typer
 from genaipa.cli.terminal import completion
 from genaipa.cli.terminal.console import err, print_json, say, show, show_facts, table
 from genaipa.cli.terminal.options import ForceOption, JsonOption, check_new, current_workspace, option, several, written
-from genaipa.cli.terminal.selection import named_document
 from genaipa.errors import DataError, UnknownNameError, UsageError, command
 from genaipa.words import number
 
@@ -145,6 +144,8 @@ def show_policy(
 
     With --section, the text of that section and its subsections; with --text, all of it.
     """
+    from genaipa.datasets.base import named_document
+
     if text and section is not None:
         raise UsageError("--text prints the whole text and --section a part of it; name one of them.")
     here = current_workspace()
@@ -286,6 +287,7 @@ def annotate(
     """
     import datetime as dt
 
+    from genaipa.datasets.base import named_document
     from genaipa.policies.corpus import find_document
     from genaipa.questions.annotations import template
     from genaipa.questions.sets import load_question_set
@@ -397,6 +399,7 @@ def _generate_edited(file: Path, edits: Path, seed: int, *, force: bool) -> None
     from genaipa.files.strict_yaml import as_yaml
     from genaipa.policies.made_up_edits import edited
 
+    here = current_workspace()
     if file.suffix != ".md" or edits.suffix != ".yaml":
         raise UsageError(f"{file}, {edits}: name a policy that ends in .md, and edits that end in .yaml.")
     document, found = edited(file.stem, seed)
@@ -414,6 +417,8 @@ def _generate_edited(file: Path, edits: Path, seed: int, *, force: bool) -> None
         with written(path, force=force) as lines:
             lines.write(text.encode())
     show(f"{file}: a made-up policy of {document.company}; {edits}: {number(len(found.edits), 'edit')}.")
+    if "workspace" not in dict(here.layers):
+        show("There is no workspace here yet; make one with: genaipa init .")
     show(f"Next: {command('genaipa', 'validate')}")
 
 
@@ -440,6 +445,7 @@ def _counted(documents: Iterable[Document], count: Any) -> Iterator[Document]:
 
 
 def _print_documents(names: tuple[str, ...], *, json: bool, output: Path | None, force: bool) -> None:
+    from genaipa.datasets.base import named_document
     from genaipa.policies.document import document_names
     from genaipa.policies.statistics import MEASURES, measured
 

@@ -9,7 +9,6 @@ import typer
 from genaipa.cli.terminal import completion
 from genaipa.cli.terminal.console import explain, follow, is_explained, print_json, show, table
 from genaipa.cli.terminal.options import JsonOption, current_workspace, option
-from genaipa.cli.terminal.selection import named_document
 from genaipa.errors import UnknownNameError, UsageError
 
 if TYPE_CHECKING:
@@ -134,6 +133,7 @@ def _print_text(name: str, text: str, *, exact: bool) -> None:
 
 def _script(workspace: Workspace, loaded: Prompts, policy: str) -> Script:
     """The messages for a document in parts of the usual size."""
+    from genaipa.datasets.base import named_document
     from genaipa.execution.ready import PART_TOKENS
     from genaipa.policies.document import split_parts
     from genaipa.questions.sets import load_question_set

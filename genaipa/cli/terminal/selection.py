@@ -1,4 +1,4 @@
-"""The runs that a command is about, by name, system, document, experiment and date; and the document that one names."""
+"""The runs that a command is about, by name, system, document, experiment and date."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ from genaipa.runs.filters import Filters
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from genaipa.policies.document import Document
     from genaipa.workspace import Workspace
 
 
@@ -109,13 +108,3 @@ def day(text: str | None) -> str:
         return dt.date.fromisoformat(text).isoformat()
     except (ValueError, OverflowError):
         raise UsageError(f"--since {text}: write a day, such as 2026-01-31, or a number of days, such as 7d.") from None
-
-
-def named_document(workspace: Workspace, name: str) -> Document:
-    """The document of that name; a UsageError that says how to get it if it is a published one that isn't here."""
-    from genaipa.datasets.base import offering
-    from genaipa.policies.document import document_names, load_document
-
-    if name not in document_names(workspace) and (dataset := offering(name)):
-        raise UsageError(f"'{name}' is published, but not here yet; fetch it with: genaipa get {dataset.name}")
-    return load_document(name, workspace)
