@@ -91,6 +91,8 @@ _RESERVED = frozenset(
         *("cost", "tokens_in", "tokens_cached", "tokens_out", "prompt_cut", "excluded", "counted", "averaged"),
         *("doubt", "doubtful", "metric_doubtful"),
         *("corrected", "conversation", "position"),
+        *("passages", "passages_annotated", "passages_elsewhere", "passages_other"),
+        *("sections", "sections_shown", "shown_at"),
         *("m_all_positive", "m_all_negative", "m_all10", "documents", "m_all_documents", "metric_documents"),
         *("questions", "m_all_questions", "answers", "scores", "low", "high", "n"),
         *("policies_low", "policies_high"),

@@ -174,7 +174,7 @@ def test_disagreement_is_settled_and_measured_in_six_metrics() -> None:
     assert verdict["draft"]["typed"] == "1.1111"
     rows = Shown("agreement", desk).rows("agreement metrics")
     assert [row[0] for row in rows] == ["bezug", "sachliche Richtigkeit", "klarheit", "umfang", "beleg", "Tonfall"]
-    assert rows[1][2] == "0%"
+    assert rows[1][4] == "0%"
     columns = Shown("results", desk).components()["results map"]["columns"]
     assert [column["name"] for column in columns] == [
         *("bezug", "sachliche Richtigkeit", "klarheit", "umfang", "beleg", "Tonfall", "M_all")
