@@ -129,7 +129,7 @@ def _first_figure(key: Table) -> str:
     """The first measure of each system in the main table of a task that no person scores."""
     rows = key.data[key.data["kind"] == "system"] if "kind" in key.data else key.data
     measure = next((str(name) for name in key.data if key.data[name].dtype == "float64"), None)
-    if measure is None or rows.empty:
+    if measure is None or rows.empty or "system" not in key.data:
         return key.title
     names = brief(rows["system"], 40)
     shown = rows.sort_values(measure, ascending=False, kind="stable").head(_NAMED)
