@@ -18,6 +18,14 @@ from genaipa.questions.sets import Wording
 from genaipa.systems.base import Passage, Sampling, Usage, Words
 from genaipa.words import number
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from genaipa.kinds import Plan
+    from genaipa.policies.document import Document
+else:
+    Plan = Any  # which struct it is, the kind says
+
 DOCUMENTS = "documents.jsonl"
 """The documents of a run of a corpus, each a line, in place of a file for each text."""
 
@@ -51,14 +59,6 @@ class CorpusFacts(msgspec.Struct, frozen=True, omit_defaults=True):
             said += f"; a sample of {self.asked:,} texts is asked about{by}"
         return f"{said}."
 
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from genaipa.kinds import Plan
-    from genaipa.policies.document import Document
-else:
-    Plan = Any  # which struct it is, the kind says
 
 Initialization = Literal["company-name", "document", "summary-by-name", "summary-of-document"]
 INITIALIZATIONS: tuple[Initialization, ...] = get_args(Initialization)

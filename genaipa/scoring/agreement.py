@@ -19,18 +19,11 @@ from genaipa.scoring.rubric import shown
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from genaipa.scoring.events import Event
-    from genaipa.scoring.rubric import Rubric, Values
-
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     import numpy as np
     from numpy.typing import NDArray
 
     from genaipa.scoring.events import Event
-    from genaipa.scoring.rubric import Rubric
+    from genaipa.scoring.rubric import Rubric, Values
 
     Floats = NDArray[np.float64]
 

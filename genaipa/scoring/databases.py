@@ -17,8 +17,11 @@ from genaipa.errors import DataError, GenaipaError, MissingPackageError, StoreEr
 from genaipa.scoring.events import CHAIN_START
 
 if TYPE_CHECKING:
-    from sqlalchemy import Engine
+    from collections.abc import Callable, Sequence
 
+    from sqlalchemy import Connection, Engine
+
+    Step = Sequence[str | Callable[[Connection], None]]
 
 VARIABLE = "GENAIPA_DATABASE_URL"
 
@@ -193,13 +196,6 @@ def failure(error: Exception, engine: Engine, name: str) -> GenaipaError:
     for_analysts = f"the scores can't be reached{why}. The desk's terminal shows more."
     return StoreError(f"{name} can't be used ({reason}){'; ' + remedy if remedy else '.'}", for_analysts)
 
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from sqlalchemy import Connection
-
-    Step = Sequence[str | Callable[[Connection], None]]
 
 _ONLY_ADDED = "events of scores are only ever added"
 _GROWS = "the log of scores only ever grows"

@@ -31,10 +31,6 @@ from genaipa.systems.plugins import make, source_file
 from genaipa.systems.provider import adapter, adapters, builtin_systems, find_provider, providers
 
 if TYPE_CHECKING:
-    from genaipa.systems.provider import Provider
-
-
-if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from genaipa.systems.base import Message, System
