@@ -372,12 +372,13 @@ def _check_corrections(workspace: Workspace, name: str) -> Iterator[Finding]:
 
 def _check_sections(file: str, annotated: Annotations, document: Document) -> Iterator[Finding]:
     for question, answer in annotated.answers.items():
-        for label in answer.sections:
+        named = ((f"answers.{question}.points", label) for point in answer.points for label in point.sections)
+        for entry, label in (*((f"answers.{question}", label) for label in answer.sections), *named):
             part = re.fullmatch(r"Part (\d+)", label) if annotated.part_set else None
             known = document.part(annotated.part_set, int(part[1])) if part else resolve(document.sections, label)
             if known is None and label != UNREADABLE:
                 problem = f"cites '{label}', which {document.name} does not have"
-                yield Finding(file, f"answers.{question}", f"{problem} as far as genaipa can see.", "warning")
+                yield Finding(file, entry, f"{problem} as far as genaipa can see.", "warning")
 
 
 def _unread_files(workspace: Workspace) -> Iterator[Finding]:

@@ -20,6 +20,7 @@ from genaipa.errors import DataError, UnknownNameError, UsageError, clipped
 from genaipa.files.strict_yaml import as_yaml, read_yaml
 from genaipa.files.text import digest
 from genaipa.policies.document import load_document
+from genaipa.questions.points import Point, point_flaws
 from genaipa.questions.sets import Question, QuestionSet, load_question_set
 
 if TYPE_CHECKING:
@@ -45,13 +46,15 @@ class AnnotatedAnswer(msgspec.Struct, frozen=True, forbid_unknown_fields=True, o
     """The right answer to one question about one document.
 
     `sections` are those it rests on, as the document labels them ("4.2", "Article 3") or as parts of a published
-    segmentation ("Part 3"); empty if the document is silent or the annotators named none.
+    segmentation ("Part 3"); empty if the document is silent or the annotators named none. `points` are the statements
+    that a complete answer makes, if somebody wrote them down.
     """
 
     silent: Silent
     answer: str
     sections: tuple[str, ...] = ()
     note: str = ""
+    points: tuple[Point, ...] = ()
 
     @property
     def aside(self) -> str:
@@ -61,7 +64,7 @@ class AnnotatedAnswer(msgspec.Struct, frozen=True, forbid_unknown_fields=True, o
     @property
     def blank(self) -> bool:
         """Whether this is a blank entry of the template."""
-        return not (self.silent != "no" or self.answer.strip() or self.sections or self.note.strip())
+        return not (self.silent != "no" or self.answer.strip() or self.sections or self.note.strip() or self.points)
 
 
 class Annotations(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -185,6 +188,9 @@ _TEMPLATE = """\
 # One entry for each question; what is still blank counts as not annotated. `sections` are the ones the answer cites,
 # as the document labels them. Where the document does not say: silent: yes, no sections, and an answer that says so;
 # where it answers only some of the question: silent: partly.
+# What a complete answer says may be listed, at most 12 points, at least one vital; the desk and judges tick them off:
+#     points: [{id: kept, text: "Some data are kept.", sections: ["3"], weight: vital, if_wrong: harm, why: "..."}]
+# weight is vital or okay (an answer may leave it out); if_wrong marks a point whose contradiction would hurt a reader.
 # `digest` is that of the text that the answers are about: they are used for no other text.\
 """
 
@@ -200,6 +206,8 @@ def annotation_problems(path: Path, document: str, annotations: Annotations) -> 
             yield DataError(
                 path, "is marked silent, so it can't rest on sections ('partly' can).", f"answers.{question}"
             )
+        for flaw in point_flaws(answer.points, silent=answer.silent == "yes"):
+            yield DataError(path, flaw, f"answers.{question}.points")
 
 
 def annotated_texts(workspace: Workspace) -> dict[str, str]:
@@ -360,6 +368,7 @@ class Correction(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
             silent=silent,
             answer=self.answer or answer.answer,
             sections=() if silent == "yes" else sections,
+            points=() if silent == "yes" else answer.points,
             note=" ".join(filter(None, (answer.note, f"Corrected: {self.why}" if self.why else "Corrected."))),
         )
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 import msgspec
 
 from genaipa.questions.annotations import Correction, flaws
+from genaipa.questions.points import Ticks
 from genaipa.scoring.rubric import Values
 
 if TYPE_CHECKING:
@@ -93,8 +94,9 @@ class Event(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     `calibration` says that the score was given to be compared with a reference analyst's. `rubric` names the rubric by
     which values were given; it is empty in scores of before it was kept, which were given by the paper's. `order` is
     the one in which the desk brought the answer up; it is empty for scores of before it was kept, and from elsewhere.
-    `pinned` says that a pinned passage was on screen. `annotation` is what an objection says of the annotated answer
-    beside this answer, a ruling of an objection, or a pin of the question's passage.
+    `pinned` says that a pinned passage was on screen. `ticks` are the points that the answer says or contradicts, None
+    unless they were asked for. `annotation` is what an objection says of the annotated answer beside this answer, a
+    ruling of an objection, or a pin of the question's passage.
     """
 
     id: str
@@ -115,6 +117,7 @@ class Event(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     rubric: str = ""
     order: Order | Literal[""] = ""
     pinned: bool = False
+    ticks: Ticks | None = None
     annotation: Objection | Ruling | Pin | None = None
 
     @property
@@ -189,6 +192,8 @@ def complaint(event: Event, rubric: Rubric) -> str:
             rubric.given(event.values)
         except ValueError as error:
             return f"{error}."
+    if event.ticks and (not valued or not set(event.ticks.said).isdisjoint(event.ticks.contradicted)):
+        return "points are ticked in a score or an adjudication, each as said or as contradicted."
     if (event.kind == "undo") != bool(event.undoes):
         return "an undo, and only an undo, says which event it undoes."
     if event.scorer == "machine" and event.kind not in ("score", "undo"):

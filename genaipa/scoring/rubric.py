@@ -14,6 +14,7 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 import msgspec
@@ -24,9 +25,10 @@ from genaipa.files.text import digest, read_text
 from genaipa.workspace import MARKER, shipped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    from genaipa.questions.points import Point, Ticks
     from genaipa.workspace import Workspace
 
 
@@ -101,11 +103,19 @@ _RESERVED = frozenset(
 """Columns of tables in which metrics have columns of their own."""
 
 
+class Needed(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The least share of the vital points, and of the others, that an answer must say for a value; each 0 to 1."""
+
+    vital: float = 0.0
+    okay: float = 0.0
+
+
 class Metric(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One metric: `words` are the meanings of the rubric's values, from best to worst.
 
     `name` is shown in place of its id, `question` is the one the analyst answers. `weight` is how often the
-    metric counts in M_all. `evidence` are the kinds that the desk shows beside it.
+    metric counts in M_all. `evidence` are the kinds that the desk shows beside it. `points` is the rule by which its
+    value follows from ticked points: what each value but the worst needs. At most one metric has a rule.
     """
 
     words: tuple[str, ...]
@@ -113,6 +123,7 @@ class Metric(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     question: str = ""
     weight: float = 1.0
     evidence: tuple[EvidenceKind, ...] = ()
+    points: tuple[Needed, ...] = ()
 
 
 class Values(dict[str, float]):
@@ -233,6 +244,27 @@ class Rubric(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True)
         """Whether a draft can hold this: a digit or a dot for each metric."""
         return len(typed) == len(self.metrics) and set(typed) <= {*self.keys, "."}
 
+    # -- points --
+
+    @cached_property
+    def pointed(self) -> str:
+        """The metric whose value follows from ticked points; empty if none does."""
+        return next((name for name, metric in self.metrics.items() if metric.points), "")
+
+    def by_points(self, points: Sequence[Point], ticks: Ticks) -> float:
+        """The value of the metric `pointed` that follows from ticks of these points.
+
+        The first value whose needs are met, else the worst. A point that is contradicted is not said.
+        """
+        shares = {}
+        for weight in ("vital", "okay"):
+            ids = {point.id for point in points if point.weight == weight}
+            shares[weight] = len(ids.intersection(ticks.said)) / len(ids) if ids else 1.0
+        for value, needed in zip(self.values, self.metrics[self.pointed].points, strict=False):
+            if shares["vital"] >= needed.vital and shares["okay"] >= needed.okay:
+                return value
+        return self.values[-1]
+
     # -- M_all --
 
     def points(self, values: Any) -> Any:
@@ -304,6 +336,18 @@ def rubric_problems(path: Path, rubric: Rubric) -> Iterable[DataError]:
             yield DataError(path, f"wants words for each of the {len(values)} values.", f"{entry}.words")
         if not 0 < metric.weight < float("inf"):
             yield DataError(path, "wants a number above 0.", f"{entry}.weight")
+        yield from _rule_problems(path, metric.points, len(values), f"{entry}.points")
+    if len(ruled := [name for name, metric in rubric.metrics.items() if metric.points]) > 1:
+        yield DataError(path, f"one metric can follow from points, and {' and '.join(ruled)} do.", "metrics")
+
+
+def _rule_problems(path: Path, rule: tuple[Needed, ...], values: int, entry: str) -> Iterator[DataError]:
+    if rule and len(rule) != values - 1:
+        yield DataError(path, f"wants the needs of each value but the worst: {values - 1}.", entry)
+    if not all(0 <= share <= 1 for needed in rule for share in (needed.vital, needed.okay)):
+        yield DataError(path, "wants shares from 0 to 1.", entry)
+    if any(worse.vital > better.vital or worse.okay > better.okay for better, worse in pairwise(rule)):
+        yield DataError(path, "a worse value can't need more than a better one.", entry)
 
 
 GUIDELINES = "guidelines.md"

@@ -276,12 +276,14 @@ class _Judged:
             say(f"The scores are not shown: {error}")
 
     def annotated(self, record: Record) -> str:
-        """The annotated answer with its sections; empty where there is none."""
+        """The annotated answer with its sections and points; empty where there is none."""
         found, _ = self._inputs.annotated(record.document, record.question)
         if found is None:
             return ""
         text = found.answer.strip() or ("The document does not say." if found.silent == "yes" else "")
-        return f"{text} ({', '.join(found.sections)})" if found.sections else text
+        rests = f" ({', '.join(found.sections)})" if found.sections else ""
+        points = [f"\n{place}. {point.text} ({point.aside})" for place, point in enumerate(found.points, 1)]
+        return text + rests + "".join(points)
 
     def also(self, record: Record) -> list[str]:
         """A sentence on the other documents with the very text that the answer is about."""

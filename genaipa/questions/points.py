@@ -1,0 +1,95 @@
+"""Points of an annotated answer: the statements that an answer must make, and what somebody ticked of them.
+
+An answer that is judged point by point is judged alike by more people than one that is judged as a whole. A point whose
+contradiction would hurt a reader ("your data are not sold", where they are) is marked `harm`.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Literal
+
+import msgspec
+
+from genaipa.files.text import digest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+MOST = 12
+"""Points of one answer at most: more could not be ticked from memory."""
+_ID = re.compile(r"[A-Za-z0-9_-]{1,32}")
+Weight = Literal["vital", "okay"]
+
+
+class Point(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """One statement that a complete answer makes, and the `sections` that it rests on.
+
+    An answer without a `vital` point misleads; an `okay` one may be left out. `why` gives the reason for a mark.
+    """
+
+    id: str
+    text: str
+    sections: tuple[str, ...] = ()
+    weight: Weight = "vital"
+    if_wrong: Literal["", "harm"] = ""
+    why: str = ""
+
+    @property
+    def aside(self) -> str:
+        """The words beside a point: its weight, whether its contradiction hurts, and its sections."""
+        return ", ".join((self.weight, *(["harm if wrong"] if self.if_wrong else []), *self.sections))
+
+
+class Ticks(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """The points, by id, that an answer was found to say or to contradict; it is silent on the others.
+
+    `digest` is the points' (`points_digest`): ticks of points that were edited since tell nothing about the new ones.
+    """
+
+    digest: str
+    said: tuple[str, ...] = ()
+    contradicted: tuple[str, ...] = ()
+
+
+def points_digest(points: Sequence[Point]) -> str:
+    """The beginning of a SHA-256 of what the points say: their ids and texts."""
+    return digest(repr([(point.id, point.text) for point in points]))[:12]
+
+
+def ticked(points: Sequence[Point], said: Sequence[str], contradicted: Sequence[str] = ()) -> Ticks:
+    """Ticks of these points, in their order; a ValueError for an id that is none of theirs, or in both lists."""
+    known = [point.id for point in points]
+    if strange := [name for name in (*said, *contradicted) if name not in known]:
+        raise ValueError(f"there is no point '{strange[0]}'")
+    if both := set(said) & set(contradicted):
+        raise ValueError(f"the point '{min(both)}' can't be both said and contradicted")
+    return Ticks(
+        points_digest(points),
+        tuple(name for name in known if name in said),
+        tuple(name for name in known if name in contradicted),
+    )
+
+
+def point_flaws(points: Sequence[Point], *, silent: bool) -> Iterator[str]:
+    """Yield every problem of the points of one answer; `silent`: its document does not answer the question."""
+    if not points:
+        return
+    if silent:
+        yield "is marked silent, so there is nothing that an answer must say; remove its points."
+    if len(points) > MOST:
+        yield f"has {len(points)} points; the most is {MOST}."
+    if all(point.weight != "vital" for point in points):
+        yield "has no vital point; mark at least one with weight: vital."
+    known: set[str] = set()
+    for point in points:
+        named = f"the point '{point.id}'"
+        if not _ID.fullmatch(point.id):
+            yield f"{named} wants an id of up to 32 letters, digits, _ and -."
+        if point.id in known:
+            yield f"{named} is there twice; give one of them another id."
+        known.add(point.id)
+        if not point.text.strip():
+            yield f"{named} has no text."
+        if not point.sections:
+            yield f"{named} rests on no section; name at least one."
