@@ -243,6 +243,8 @@ _FUNCTION_WORDS = frozenset(
     ("the", "and", "of", "to", "that", "your", "you", "our", "with", "this", "are", "we", "not", "may", "by", "or")
 )
 _WORD = re.compile(r"[^\W\d_]+")
+ENGLISH = "en"
+"""The language of a text that is found to be in English, where its metadata state none."""
 
 
 def is_english(text: str, stated: str = "") -> bool:

@@ -16,7 +16,7 @@ from msgspec.structs import force_setattr
 from genaipa.errors import GenaipaError, UsageError
 from genaipa.files.html import short_repr
 from genaipa.kinds import kind_of
-from genaipa.policies.document import Document, is_english
+from genaipa.policies.document import ENGLISH, Document, is_english
 from genaipa.policies.statistics import measure
 from genaipa.reports import tidy as tidy_table
 from genaipa.runs.audit import audit_of, excluded_answers
@@ -97,6 +97,12 @@ class Gathered:
             name: measure(one.text, one.about.language) if isinstance(one, Document) else one
             for name, one in self.documents.items()
         }
+
+    @cached_property
+    def languages(self) -> dict[str, str]:
+        """The language of each document, as its metadata state it, else English where it is found to be; by name."""
+        stated = {name: facts.language for one in self.sources for name, facts in one.manifest.documents.items()}
+        return {name: stated.get(name) or (ENGLISH if one.english else "") for name, one in self.documents.items()}
 
     def retrieved(self, run: str) -> dict[str, Retrieval]:
         """The counts of a run's passages by the answer's key, of systems that gave any."""

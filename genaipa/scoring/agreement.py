@@ -17,7 +17,7 @@ from genaipa.scoring.current import independent_scores
 from genaipa.scoring.rubric import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     import numpy as np
     from numpy.typing import NDArray
@@ -118,6 +118,27 @@ def measure(scores: Iterable[Event], rubric: Rubric) -> Agreement:
         pairs=_pairs(table),
         leanings=_leanings(table, counts),
     )
+
+
+def measure_groups(
+    scores: Iterable[Event], rubric: Rubric, groups: Mapping[str, str]
+) -> dict[str, tuple[int, dict[str, MetricAgreement]]]:
+    """Group → its answers with two scores or more, and the agreement on them by metric; as `measure` finds it for all.
+
+    `groups` gives each answer's group; answers without one are left out.
+    """
+    import numpy as np
+
+    table = _tabulate(scores, rubric)
+    counts, group = table.counts(), np.array([groups.get(answer, "") for answer in table.answers], dtype=np.str_)
+    return {
+        str(name): (
+            int((group == name).sum()),
+            {metric: within(counts[group == name, i], table.scale) for i, metric in enumerate(table.metrics)},
+        )
+        for name in np.unique(group)
+        if name
+    }
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import json
 from collections import Counter
@@ -19,11 +20,12 @@ from msgspec.structs import replace
 from pages import Shown, desk_here
 from scipy import stats
 
+from genaipa.reports.chapters.agreement import alphas, alphas_apart
 from genaipa.reports.chapters.judges import chapter
 from genaipa.reports.figures.figure import Scope
 from genaipa.reports.gather import Gathered, gather_scored, rescored
-from genaipa.reports.judged.quality import agreement, alternative, correlated
-from genaipa.reports.judged.verdicts import Verdicts
+from genaipa.reports.judged.quality import agreement, agreement_apart, alternative, answer_groups, correlated
+from genaipa.reports.judged.verdicts import LEAST, Verdicts
 from genaipa.runs.selection import select
 from genaipa.scoring.agreement import between
 from genaipa.scoring.people import User
@@ -154,6 +156,42 @@ def alpha_of(crossed: Counter[tuple[float, float]]) -> float:
     observed = sum(often * distance(*pair) for pair, often in crossed.items())
     expected = sum(marginal[a] * marginal[b] * distance(a, b) for a, b in itertools.product(scale, scale))
     return 1 - (n - 1) * observed / expected
+
+
+def test_agreement_by_silent_questions_and_by_language(study):
+    """Of each group of answers it is that of these answers alone, of people and of judges; no group is no table."""
+    _, found, made = study
+    frame, (source,) = found.frame, found.sources
+    silent = frame["question"].isin([f"Q{n}" for n in range(1, 5)]).map({True: "yes", False: "no"})
+    documents = source.manifest.documents
+    documents = {**documents, "bolt": replace(documents["bolt"], language="de")}
+    sources = [dataclasses.replace(source, manifest=replace(source.manifest, documents=documents))]
+    known = dataclasses.replace(found, frame=frame.assign(silent=silent.astype("category")), sources=sources)
+    judged, people = agreement_apart(Verdicts.of(known), answer_groups(known)).data, alphas_apart(known).data
+    assert not alphas_apart(found)
+    assert "judges-agreement-apart" not in {one.name for one in made.tables}
+    for by, group, some in (
+        ("silent", "silent", silent == "yes"),
+        ("silent", "not silent", silent == "no"),
+        ("language", "en", frame["document"] == "acme"),
+        ("language", "de", frame["document"] == "bolt"),
+    ):
+        there = {*frame.loc[some, "answer"].astype("str")}
+        alone = rescored(found, [event for event in found.events if event.answer in there])
+        own = people[(people["by"] == by) & (people["group"] == group)]
+        expected = alphas(alone.events, PAPER).data
+        columns = ["metric", "alpha", "low", "high", "ac2", "commonest", "answers", "reason"]
+        pd.testing.assert_frame_equal(own[columns].reset_index(drop=True), expected[columns])
+        told = judged[(judged["judge"] == HARSH) & (judged["by"] == by) & (judged["group"] == group)]
+        if (answers := own["answers"].iloc[0]) < LEAST:
+            assert [*told[["answers", "measure"]].itertuples(index=False, name=None)] == [(answers, "M_all")]
+            assert "and it takes 30" in told["reason"].iloc[0]
+        else:
+            whole = agreement(Verdicts.of(alone)).data
+            whole = whole[(whole["judge"] == HARSH) & (whole["with"] == "people")]
+            columns = ["measure", "answers", "alpha", "low", "high", "ac2", "commonest"]
+            pd.testing.assert_frame_equal(told[columns].reset_index(drop=True), whole[columns].reset_index(drop=True))
+    assert len(told) == 1 + len(METRICS), "the last of these has enough answers"
 
 
 def test_r_is_pearsons_and_its_interval_is_clustered(study):

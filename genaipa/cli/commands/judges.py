@@ -96,7 +96,8 @@ def judges(
 
 def _show(tables: dict[str, Table]) -> None:
     """Print a sentence on each judge, then its agreement; its leniency and the findings are for --explain."""
-    found, agreed, lenient = (tables.get(name) for name in ("judges", "judges-agreement", "judges-leniency"))
+    names = ("judges", "judges-agreement", "judges-agreement-apart", "judges-leniency")
+    found, agreed, apart, lenient = map(tables.get, names)
     assert found is not None
     for row in found.data.to_dict("records"):
         short = agreed is not None and lenient is not None and _in_short(row["judge"], agreed, lenient)
@@ -108,6 +109,9 @@ def _show(tables: dict[str, Table]) -> None:
         show("Agreement with people, and of people with each other: Krippendorff's alpha, and Gwet's AC2 with people")
         _print(_AGREEMENT, list(_agreements(agreed)), under=(7, 6, 5, 4))
         if is_explained():
+            if apart is not None:
+                show(apart.title)
+                _print(("answers of", "n", "alpha", "AC2", "commonest value"), list(_apart(apart)), under=())
             show(f"{lenient.title}: M_all less people's, on a scale from 10 to 100")
             _print(_LENIENCY, list(_leniencies(lenient)), under=(5,))
         explain(agreed.note, _too_few(lenient), lenient.note)
@@ -181,6 +185,16 @@ def _agreements(found: Table) -> Iterator[list[str] | str]:
             alphas = (_interval(found, cells.get((who, measure, whom), {}), "alpha") for who, whom in places)
             ac2 = found.written("ac2", own["ac2"])
             yield [measure, f"{own['answers']:,}", *alphas, ac2, _interval(found, own, "r", "r_low", "r_high")]
+
+
+def _apart(found: Table) -> Iterator[list[str] | str]:
+    """A line for each group of answers under each judge: its agreement with people on M_all."""
+    for judge, rows in found.data[found.data["measure"] == "M_all"].groupby("judge", sort=False):
+        yield str(judge)
+        for row in rows.to_dict("records"):
+            alpha = _interval(found, row, "alpha")
+            measures = (found.written(name, row[name]) for name in ("ac2", "commonest"))
+            yield [f"{row['by']}: {row['group']}", f"{row['answers']:,}", alpha, *measures]
 
 
 def _leniencies(found: Table) -> Iterator[list[str] | str]:

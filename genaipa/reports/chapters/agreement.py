@@ -10,8 +10,16 @@ from genaipa.reports.chapters.chapter import Chapter, drawn, present
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import Figure, Scope
 from genaipa.reports.figures.judged import alpha_axes
+from genaipa.reports.judged.quality import answer_groups
 from genaipa.reports.table import Table, table
-from genaipa.scoring.agreement import CONFIDENCE, LEAST_ANSWERS, LEAST_COMPARED, compare_preselected, measure
+from genaipa.scoring.agreement import (
+    CONFIDENCE,
+    LEAST_ANSWERS,
+    LEAST_COMPARED,
+    compare_preselected,
+    measure,
+    measure_groups,
+)
 from genaipa.scoring.current import independent_scores
 
 if TYPE_CHECKING:
@@ -33,6 +41,7 @@ _REFERENCES = {
     "gwet-2008": "K. L. Gwet: Computing inter-rater reliability and its variance in the presence of high agreement. "
     "British Journal of Mathematical and Statistical Psychology 61, 2008.",
 }
+_HEADINGS = {"low": "from", "high": "to", "ac2": "AC2", "commonest": "commonest value"}
 _LINES = {0.0: "chance", 0.667: "0.667", 0.8: "0.8"}
 """Alpha → label of its line."""
 
@@ -73,8 +82,45 @@ def alphas(events: Iterable[Event], rubric: Rubric) -> Table:
         "(0 to 2).",
         pd.DataFrame(rows, columns=columns).astype(dict.fromkeys(measures, "float64")),
         columns,
-        headings={"agreement": "same value", "low": "from", "high": "to", "ac2": "AC2", "commonest": "commonest value"},
+        headings={"agreement": "same value", **_HEADINGS},
         formats=dict.fromkeys(("low", "high", "apart"), ".2f"),
+    )
+
+
+def alphas_apart(gathered: Gathered) -> Table:
+    """The same where the document is silent and where it is not, and by its language; nothing where all are alike."""
+    scores, rubric = independent_scores(gathered.events), gathered.rubric
+    rows = []
+    for by, groups in answer_groups(gathered).items():
+        for group, (answers, metrics) in measure_groups(scores, rubric, groups).items():
+            for metric, agreed in metrics.items():
+                low, high = agreed.alpha.interval or (None, None)
+                rows.append(
+                    {
+                        "by": by,
+                        "group": group,
+                        "metric": rubric.names[metric],
+                        "alpha": agreed.alpha.value,
+                        "low": low,
+                        "high": high,
+                        "ac2": agreed.ac2,
+                        "commonest": agreed.commonest,
+                        "answers": answers,
+                        "reason": agreed.alpha.reason,
+                    }
+                )
+    measures = ["alpha", "low", "high", "ac2", "commonest"]
+    columns = ["by", "group", "metric", *measures, "answers", "reason"]
+    return table(
+        "agreement-apart",
+        "How far analysts agree, by group of answers",
+        "As in the table of all answers, over those to questions on which the document is silent, partly silent or not "
+        "silent, and by the document's language where there are several. Where nearly all values are equal, as they "
+        "may be where a document is silent, read AC2 and not alpha.",
+        pd.DataFrame(rows, columns=columns).astype(dict.fromkeys(measures, "float64")),
+        columns,
+        headings=_HEADINGS,
+        formats=dict.fromkeys(("low", "high"), ".2f"),
     )
 
 
@@ -165,7 +211,7 @@ def chapter(gathered: Gathered, _scope: Scope) -> Chapter:
         "agreement",
         "Agreement of the analysts",
         "Krippendorff's alpha: 1 is perfect agreement, 0 agreement by chance.",
-        present(found, filled, filled_in_systems(gathered)),
+        present(found, alphas_apart(gathered), filled, filled_in_systems(gathered)),
         drawn(alphas_figure(found)),
         [] if found else ["Agreement is not shown: no answer has scores of two analysts who had not seen the other's."],
         method=_METHOD + (_GUIDED.format(gathered.guidelines) if gathered.guidelines else ""),

@@ -9,7 +9,7 @@ from genaipa.reports.figures import judged
 from genaipa.reports.figures.judged import alone_figures
 from genaipa.reports.judged import quality
 from genaipa.reports.judged.beside import beside
-from genaipa.reports.judged.quality import alternative, findings, leniency
+from genaipa.reports.judged.quality import agreement_apart, alternative, answer_groups, findings, leniency
 from genaipa.reports.judged.verdicts import LEAST, Verdicts
 
 if TYPE_CHECKING:
@@ -34,7 +34,8 @@ def chapter(gathered: Gathered, scope: Scope) -> Chapter:
     agreed, lenient, tested = quality.agreement(given), leniency(given, gathered.frame), alternative(given)
     found = findings(given, agreed, lenient, tested)
     enough = [judge for judge, both in given.both.items() if both.sum() >= LEAST]
-    tables = [agreed, lenient, quality.confusion(given), quality.drift(given), tested] if enough else []
+    apart = agreement_apart(given, answer_groups(gathered))
+    tables = [agreed, apart, lenient, quality.confusion(given), quality.drift(given), tested] if enough else []
     if not gathered.frame["counted"].any():
         # Else it is beside people's averages.
         tables.append(beside(gathered.frame))

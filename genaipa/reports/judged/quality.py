@@ -31,6 +31,7 @@ from genaipa.words import listed
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from genaipa.reports.gather import Gathered
     from genaipa.reports.judged.verdicts import Floats, Mask, Places, Side, Verdicts
     from genaipa.scoring.agreement import MetricAgreement
 
@@ -46,6 +47,7 @@ _MOST_PARTS = 3
 """Parts of the time in which people scored."""
 _ALPHA = ("alpha", "low", "high", "ac2", "commonest", "agreement")
 _R = ("r", "r_low", "r_high")
+BLANK = f"Not meaningful, and blank, below {LEAST} answers scored by both."
 _HEADINGS = {
     "low": "interval",
     "ac2": "AC2",
@@ -72,7 +74,7 @@ def agreement(given: Verdicts) -> Table:
         "person and each pass counting alike; with itself: its passes; with other judges: all of them. r is the "
         "correlation over answers between the judge's mean over passes and people's mean, with an interval for "
         "other questions of this kind. Of people, scores that they gave before they saw any other's, without "
-        f"adjudications. Not meaningful, and blank, below {LEAST} answers scored by both.",
+        f"adjudications. {BLANK}",
         data,
         [column for column in columns if column not in aside],
         headings={**_HEADINGS, "r_low": "interval of r"},
@@ -121,6 +123,50 @@ def _found(answers: int, found: MetricAgreement) -> dict[str, object]:
         "agreement": found.agreement,
         "reason": found.alpha.reason,
     }
+
+
+def answer_groups(gathered: Gathered) -> dict[str, dict[str, str]]:
+    """What answers are grouped by → answer's digest → its group: `silent`, and `language`, the document's.
+
+    A grouping of which all answers are in one group is left out.
+    """
+    known = gathered.frame.loc[gathered.frame["answer"] != "", ["answer", "document", "silent"]]
+    known = known.drop_duplicates("answer").astype("str")
+    found = {
+        "silent": known["silent"].map(_SILENT).fillna(""),
+        "language": known["document"].map(gathered.languages).fillna(""),
+    }
+    groups = {by: dict(zip(known["answer"], group, strict=True)) for by, group in found.items()}
+    return {by: group for by, group in groups.items() if len({*group.values()} - {""}) > 1}
+
+
+def agreement_apart(given: Verdicts, groups: Mapping[str, Mapping[str, str]]) -> Table:
+    """Alpha of each judge with people, by group of answers (`answer_groups`)."""
+    columns = ["judge", "by", "group", "measure", "answers", *_ALPHA, "reason"]
+    rows: list[dict[str, object]] = []
+    for judge, both in given.both.items():
+        for by, known in groups.items():
+            of = np.array([known.get(answer, "") for answer in given.answers], dtype=np.str_)
+            for group in sorted({*of[both]} - {""}):
+                some = both & (of == group)
+                enough = some.sum() >= LEAST
+                for measure, name in list(enumerate(given.measures.values()))[: None if enough else 1]:
+                    found = given.compare(given.judges[judge], given.people, some, measure)
+                    about = {"judge": judge, "by": by, "group": str(group), "measure": name}
+                    rows.append({**about, **_found(int(some.sum()), found)})
+    data = pd.DataFrame(rows, columns=columns).astype(dict.fromkeys(_ALPHA, "float64"))
+    aside = without_value(data, "reason")
+    return table(
+        "judges-agreement-apart",
+        "How far judges agree with people, by group of answers",
+        "A judge with people, as in the table of all answers, over those to questions on which the document is silent, "
+        f"partly silent or not silent, and by the document's language where there are several. {BLANK}",
+        data,
+        [column for column in columns if column not in aside],
+        headings=_HEADINGS,
+        formats=dict.fromkeys(("low", "high"), ".2f"),
+        aside=aside,
+    )
 
 
 # -- correlation --
