@@ -126,9 +126,9 @@ def _found(answers: int, found: MetricAgreement) -> dict[str, object]:
 
 
 def answer_groups(gathered: Gathered) -> dict[str, dict[str, str]]:
-    """What answers are grouped by → answer's digest → its group: `silent`, and `language`, the document's.
+    """Groups of answers, by whether the document is `silent` and by its `language`: answer's digest → its group.
 
-    A grouping of which all answers are in one group is left out.
+    A grouping that puts all answers into one group is left out.
     """
     known = gathered.frame.loc[gathered.frame["answer"] != "", ["answer", "document", "silent"]]
     known = known.drop_duplicates("answer").astype("str")
