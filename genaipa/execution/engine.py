@@ -327,7 +327,8 @@ class Engine:
     ) -> Attempt:
         """Ask on until the task can use the reply: a few times at most, and while the cap has money to set `aside`."""
         for _ in range(min(self.limits.max_retries, _FURTHER_TRIES)):
-            if not self.task.guarded_flaw(call, attempt.reply):
+            # A reply that was cut off would go on as long again.
+            if attempt.reply.finish == "length" or not self.task.guarded_flaw(call, attempt.reply):
                 break
             before = attempt
             try:

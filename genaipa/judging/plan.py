@@ -11,6 +11,8 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
+from msgspec.structs import replace
+
 from genaipa.errors import GenaipaError, UsageError
 from genaipa.judging import verdict
 from genaipa.judging.answers import FILE, JudgedAnswers, JudgedMaterial, read_material
@@ -37,8 +39,8 @@ if TYPE_CHECKING:
 _DATED = r"(?:-\d{3}[\d-]*)?"
 """Behind the name of a model that was asked for, a provider has the date or number of the version that it served."""
 
-MOST_TOKENS = 8192
-"""Longest verdict, unless the request says otherwise: a small model that goes on and on must end some time."""
+_THOUGHT = 4096
+"""Tokens that a judge may think before its verdict; providers count both against one limit."""
 
 Wanted = dict[str, set[tuple[str, int]]]
 """A judge by its system's full name → (answer digest, pass)."""
@@ -125,7 +127,7 @@ def plan(workspace: Workspace, request: JudgeRequest) -> JudgePlan:
     for those, names in alike.items():
         whose = {name: own_family[name] for name in names if name in own_family}
         material = JudgedMaterial(prompt, secrets.token_hex(16), answers.runs, request.evidence, whose, rubric, ())
-        spec = RunSpec(tuple(names), NAME, NAME, max_tokens=request.max_tokens or MOST_TOKENS)
+        spec = RunSpec(tuple(names), NAME, NAME, max_tokens=request.max_tokens)
         found.new.append(_task(workspace, answers, spec, those, material, templates))
     found.said += [*answers.problems, *filter(None, [answers.left_out])]
     return found
@@ -149,6 +151,10 @@ def _task(
     named = {one.document for one in judged}
     documents = {name: document for name, document in answers.documents.items() if name in named}
     facts = {name: facts for name, facts in answers.facts().items() if name in named}
+    if spec.max_tokens is None:
+        # A small model that goes on and on must end soon, and whoever thinks first come to an end.
+        longest = max(verdict.longest(material.rubric, annotated=bool(one.annotated)) for one in judged)
+        spec = replace(spec, max_tokens=_THOUGHT + longest)
     return JudgeTask(spec, workspace, JudgeInputs(material, documents, facts, templates))
 
 

@@ -31,7 +31,7 @@ TEMPLATES: dict[str, tuple[str, ...]] = {
 }
 """Template → the variables that it sees; the entries of `metrics` have `name` and `question`, and at the answer `id`
 and `options`, too."""
-FORM = 1
+FORM = 2
 """Raised whenever the same templates and rubric make other messages than before."""
 _NEEDED = {"document": ("text",), "answer": ("question", "annotated", "begin", "answer", "end")}
 """Variables without whose content a message is of no use."""

@@ -6,11 +6,14 @@ A reply says a value for every metric, in the rubric's words, or it says nothing
 from __future__ import annotations
 
 import json
+import math
 import random
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from genaipa.errors import UsageError, clipped
+from genaipa.systems.costs import CHARACTERS_PER_TOKEN
 
 if TYPE_CHECKING:
     from genaipa.scoring.rubric import Rubric, Values
@@ -18,7 +21,14 @@ if TYPE_CHECKING:
 
 RIGHT_ANSWER = "right_answer"
 _FENCE = "```"
-_UNUSABLE = {"length": "it was cut off", "refusal": "it is a refusal"}
+_EVIDENCE = 1_000
+"""Characters of one evidence at most: five times two ordinary sentences; whoever loops in a string ends soon."""
+_STATED = 1_500
+"""Characters of a right answer at most. llama.cpp takes no string that may be as long as 2,000."""
+_LOOP = re.compile(r"(.{1,300}?)\1{3,}", re.DOTALL)
+_TAIL = 1_200
+"""Characters at the end of a reply in which a loop is looked for, and how many of them it has to fill."""
+_LOOPED = 200
 
 
 @dataclass(frozen=True)
@@ -40,18 +50,23 @@ def schema(rubric: Rubric, *, annotated: bool) -> dict[str, Any]:
     """The JSON schema of a verdict; without an annotated answer the judge states the right answer first.
 
     It is the same for all answers, whatever the order in which they are asked about: providers put it before the
-    messages, so that another one would lose them the cached document.
+    messages, so that another one would lose them the cached document. Its bounds end a model that loops; vendors that
+    refuse them get it without.
     """
     entries = [
-        _object(metric=_one_of(name), evidence={"type": "string"}, value=_one_of(*metric.words))
+        _object(metric=_one_of(name), evidence=_words(_EVIDENCE), value=_one_of(*metric.words))
         for name, metric in rubric.metrics.items()
     ]
-    first = {} if annotated else {RIGHT_ANSWER: {"type": "string"}}
-    return _object(**first, verdicts={"type": "array", "items": {"anyOf": entries}})
+    first = {} if annotated else {RIGHT_ANSWER: _words(_STATED)}
+    return _object(**first, verdicts={"type": "array", "items": {"anyOf": entries}, "maxItems": len(entries)})
 
 
 def _object(**properties: Any) -> dict[str, Any]:
     return {"type": "object", "properties": properties, "required": [*properties], "additionalProperties": False}
+
+
+def _words(most: int) -> dict[str, Any]:
+    return {"type": "string", "maxLength": most}
 
 
 def _one_of(*words: str) -> dict[str, Any]:
@@ -66,25 +81,43 @@ def check(rubric: Rubric) -> None:
 
 
 def order(rubric: Rubric, digest: str, passed: int) -> dict[str, list[str]]:
-    """Metric → the words of its values, both in the order in which this answer is judged in this pass."""
-    shuffle = random.Random(f"{digest}|{passed}").sample  # noqa: S311 - a shuffle, not a secret
+    """Metric → the words of its values, both in the order in which this answer is judged in this pass.
+
+    An odd pass is a shuffle of its own, an even one has the reverse of the pass before: what comes first in one comes
+    last in the other, so that over both no place is favoured.
+    """
+    odd = passed - (passed + 1) % 2
+    shuffle = random.Random(f"{digest}|{odd}").sample  # noqa: S311 - a shuffle, not a secret
     metrics = [*rubric.metrics]
-    return {
+    found = {
         name: shuffle(words, len(words))
         for name in shuffle(metrics, len(metrics))
         for words in (rubric.metrics[name].words,)
     }
+    return found if passed == odd else {name: found[name][::-1] for name in reversed(found)}
 
 
 def flaw(rubric: Rubric, reply: Reply, *, annotated: bool) -> str:
     """The reason that a reply is no verdict, in words; empty if it is one."""
-    if reply.finish in _UNUSABLE:
-        return _UNUSABLE[reply.finish]
+    if reply.finish == "length":
+        return _cut(reply)
+    if reply.finish == "refusal":
+        return "it is a refusal"
     try:
         read(rubric, reply.text, annotated=annotated)
     except ValueError as error:
         return str(error)
     return ""
+
+
+def _cut(reply: Reply) -> str:
+    """The reason that a reply that was cut off is no verdict, with what helps."""
+    after = f" after {reply.usage.output:,} tokens" if reply.usage and reply.usage.output else ""
+    # From its end on, since nothing says where in its round a loop was cut.
+    loop = _LOOP.match(reply.text[: -_TAIL - 1 : -1])
+    if loop and loop.end() >= _LOOPED:
+        return f"it repeats itself, and was cut off{after}; another model may do better"
+    return f"it was cut off{after}; allow it more (max_tokens)"
 
 
 def read(rubric: Rubric, text: str, *, annotated: bool) -> Verdict:
@@ -156,6 +189,19 @@ def sample(rubric: Rubric, *, annotated: bool) -> str:
         "The answer says that orders are kept for ten years and baskets for thirty days, as section 9.3 does. It adds "
         "nothing that the document lacks, but leaves out that receipts are kept as long as orders."
     )
-    verdicts = [{"metric": name, "evidence": said, "value": m.words[0]} for name, m in rubric.metrics.items()]
-    first = {} if annotated else {RIGHT_ANSWER: said}
+    return _filled(rubric, said, "" if annotated else said)
+
+
+def longest(rubric: Rubric, *, annotated: bool) -> int:
+    """Tokens of the longest verdict that the schema allows."""
+    text = _filled(rubric, "x" * _EVIDENCE, "" if annotated else "x" * _STATED)
+    return math.ceil(len(text) / CHARACTERS_PER_TOKEN)
+
+
+def _filled(rubric: Rubric, evidence: str, right_answer: str) -> str:
+    verdicts = [
+        {"metric": name, "evidence": evidence, "value": max(metric.words, key=len)}
+        for name, metric in rubric.metrics.items()
+    ]
+    first = {RIGHT_ANSWER: right_answer} if right_answer else {}
     return json.dumps({**first, "verdicts": verdicts})

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from genaipa.errors import TransientError
-from genaipa.systems.base import UNDONE, BatchState, Finish, Reply, Usage, unclear
+from genaipa.systems.base import UNDONE, BatchState, Finish, Reply, Usage, unclear, without_bounds
 from genaipa.systems.chat import BATCH_BYTES, BATCH_SECONDS, ChatSystem, ModelList, lines_in, part, prefix_ends
 from genaipa.systems.endpoint import LOOK_UP_SECONDS, Endpoint, as_count, error_text
 from genaipa.systems.provider import Provider
@@ -87,7 +87,8 @@ class AnthropicSystem(ChatSystem):
         return [*ends, *([len(messages) - 1] if goes_on else [])][-_MOST_BREAKPOINTS:]
 
     def _structured(self, schema: dict[str, Any]) -> dict[str, Any]:
-        return {"output_config": {"format": {"type": "json_schema", "schema": schema}}}
+        # Anthropic refuses a schema with bounds; its SDK would put them into words.
+        return {"output_config": {"format": {"type": "json_schema", "schema": without_bounds(schema)}}}
 
     def _out_of_quota(self, error: Any) -> bool:
         """Anthropic reports an account without credit as a bad request."""

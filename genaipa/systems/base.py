@@ -99,7 +99,8 @@ class Settings(Sampling, frozen=True, kw_only=True):
     json_schema: dict[str, Any] | None = None
     """JSON Schema of an object that the reply has to be; a system that can't promise it raises `unsupported_schema`.
 
-    Every provider takes one in which `additionalProperties` is false and all properties are `required`.
+    Every provider takes one in which `additionalProperties` is false and all properties are `required`. Not every one
+    takes a `maxLength` or `maxItems`: an adapter leaves these out (`without_bounds`) where its provider refuses them.
     """
 
     @classmethod
@@ -123,6 +124,20 @@ def unsupported_schema(
     """The error of a system that can't promise a reply by `Settings.json_schema`."""
     said = f"{system} can't reply by a JSON schema: {why.removesuffix('.')}."
     return PermanentError(said, kind=UNSUPPORTED_SCHEMA, status=status)
+
+
+def without_bounds(schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema without the greatest lengths of its strings and lists."""
+    return {name: _unbound(part) for name, part in schema.items() if name not in _BOUNDS or not isinstance(part, int)}
+
+
+_BOUNDS = ("maxLength", "maxItems")
+
+
+def _unbound(part: Any) -> Any:
+    if isinstance(part, list):
+        return [_unbound(one) for one in part]
+    return without_bounds(part) if isinstance(part, dict) else part
 
 
 class Usage(msgspec.Struct, frozen=True, omit_defaults=True):

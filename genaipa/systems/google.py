@@ -13,7 +13,17 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from genaipa.errors import NoReplyError, NotReadyError, PermanentError, TransientError
-from genaipa.systems.base import UNDONE, BatchState, Finish, Readiness, Reply, Settings, Usage, unclear
+from genaipa.systems.base import (
+    UNDONE,
+    BatchState,
+    Finish,
+    Readiness,
+    Reply,
+    Settings,
+    Usage,
+    unclear,
+    without_bounds,
+)
 from genaipa.systems.chat import BATCH_BYTES, BATCH_SECONDS, HostedSystem, part
 from genaipa.systems.endpoint import LOOK_UP_SECONDS, UNREADABLE, as_count, error_text, retry_after
 from genaipa.systems.provider import Provider
@@ -142,7 +152,8 @@ class GoogleSystem(HostedSystem):
         return self._read(response, sent)
 
     def _structured(self, schema: dict[str, Any]) -> dict[str, Any]:
-        return {"response_mime_type": "application/json", "response_json_schema": schema}
+        # Gemini has no maxLength, and refuses a schema with several maxItems for its many states.
+        return {"response_mime_type": "application/json", "response_json_schema": without_bounds(schema)}
 
     def _config(
         self, messages: Sequence[Message], settings: Settings

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from genaipa.errors import PermanentError, TransientError
-from genaipa.systems.base import UNDONE, BatchState, Finish, Reply, Usage, unclear
+from genaipa.systems.base import UNDONE, BatchState, Finish, Reply, Usage, unclear, without_bounds
 from genaipa.systems.chat import BATCH_BYTES, BATCH_SECONDS, ChatSystem, ModelList, lines_in, part, prefix_ends
 from genaipa.systems.costs import tiktoken_counter
 from genaipa.systems.endpoint import as_count, error_text
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 _FINISH: dict[str, Finish] = {"length": "length", "content_filter": "refusal"}
 _ENDED = frozenset({"completed", "failed", "expired", "cancelled"})
 _UNDONE = frozenset({"batch_expired", "batch_cancelled"})
+_TUNED = "ft:"
+"""Beginning of the names of fine-tuned models."""
 _MOST_BREAKPOINTS = 3
 """Limit of explicit breakpoints in a request, beside the implicit one."""
 
@@ -88,7 +90,9 @@ class OpenAISystem(ChatSystem):
         return prefix_ends(messages)[0][-_MOST_BREAKPOINTS:] if self.explicit_cache else ()
 
     def _structured(self, schema: dict[str, Any]) -> dict[str, Any]:
-        form = {"name": "reply", "schema": schema, "strict": True}
+        # A fine-tuned model takes no bounds.
+        kept = without_bounds(schema) if self.model.startswith(_TUNED) else schema
+        form = {"name": "reply", "schema": kept, "strict": True}
         return {"response_format": {"type": "json_schema", "json_schema": form}}
 
     def _out_of_quota(self, error: Any) -> bool:

@@ -184,7 +184,10 @@ class Task(ABC):
         return self.dialogues(target), 1
 
     def flaw(self, call: Call, reply: Reply) -> str:  # noqa: ARG002 - for tasks that can't use any reply
-        """The reason that a reply is of no use, in words: it is asked for again, then a failure; empty for none."""
+        """The reason that a reply is of no use, in words: it is asked for again, then a failure; empty for none.
+
+        One that was cut off at its limit is a failure at once.
+        """
         return ""
 
     def read(self, call: Call, reply: str) -> Reading | None:  # noqa: ARG002 - for tasks that can

@@ -16,7 +16,7 @@ from genaipa.reports.gather import gather_scored
 from genaipa.runs.run import load_run
 from genaipa.runs.selection import find_run, run_folders, select
 from genaipa.scoring.answers import Pool
-from genaipa.systems.base import Reply
+from genaipa.systems.base import Reply, Usage
 from genaipa.workspace import find_workspace
 
 
@@ -99,13 +99,24 @@ def test_what_is_no_verdict_has_a_flaw() -> None:
     }
     for text, said in flaws.items():
         assert said in flaw(RUBRIC, Reply(text), annotated=False), text
-    assert flaw(RUBRIC, Reply(verdict(), "length"), annotated=False) == "it was cut off"
+    assert flaw(RUBRIC, Reply(verdict(), "length"), annotated=False) == "it was cut off; allow it more (max_tokens)"
     assert flaw(RUBRIC, Reply(verdict(), "refusal"), annotated=False) == "it is a refusal"
     assert flaw(RUBRIC, Reply(verdict()), annotated=False) == ""
 
 
+def test_a_loop_is_told_from_a_verdict_that_is_too_long() -> None:
+    """A reply whose end goes round in circles is told, wherever it was cut; a long one that doesn't asks for room."""
+    begun = '{"verdicts": [{"metric": "clarity", "evidence": "'
+    entry = '{"metric": "clarity", "evidence": "It is clear, and says so in words.", "value": "clear"}, '
+    for loop in (begun + "It is so. " * 300 + "It", begun + "a" * 900, '{"verdicts": [' + entry * 20, "{" + "\n" * 500):
+        said = flaw(RUBRIC, Reply(loop, "length", Usage(output=812)), annotated=True)
+        assert said == "it repeats itself, and was cut off after 812 tokens; another model may do better", loop
+    for long in (verdict()[:-30], begun + "No, no, no, no.", ""):
+        assert flaw(RUBRIC, Reply(long, "length"), annotated=True).startswith("it was cut off; allow"), long
+
+
 def test_what_is_no_verdict_is_a_failure_and_asked_again(genaipa):
-    """A reply of no use is asked for three times, never becomes a value, and is asked for by the same command again."""
+    """A reply of no use is asked for three times, one that was cut off once; the same command asks for it again."""
     study(genaipa)
     for name, reply in (("words", {"reply": "Fine."}), ("cut", {"reply": verdict(), "finish": "length"})):
         # The request for JSON in words comes a second time after a misfit, with the schema as its last message.
@@ -117,7 +128,7 @@ def test_what_is_no_verdict_is_a_failure_and_asked_again(genaipa):
         (failed,) = [record for record in latest(folder).values() if record.status == "failed"]
         assert failed.error is not None
         assert failed.error.kind == "unusable", name
-        assert failed.attempts == {"words": 6, "cut": 3}[name]
+        assert failed.attempts == {"words": 6, "cut": 1}[name]
         given = [event for event in events() if event.analyst.startswith(f"judge:{name}@")]
         assert len(given) == 3, name
         assert {value for event in given for value in (event.values or {}).values()} == {1.0}, name

@@ -111,6 +111,15 @@ def test_order_is_shuffled_and_form_is_not(genaipa):
     assert entry["properties"]["value"]["enum"] == list(RUBRIC.metrics["relevance"].words)
 
 
+def test_an_even_pass_has_the_reverse_order_of_the_pass_before() -> None:
+    """Metrics and values that came first come last, so that no place is favoured. The third is a new shuffle."""
+    shown = [[*order(RUBRIC, "abc", passed).items()] for passed in range(1, 5)]
+    for one, other in (shown[:2], shown[2:]):
+        assert other == [(metric, words[::-1]) for metric, words in reversed(one)]
+    assert shown[0] not in shown[1:]
+    assert shown[2] != shown[1]
+
+
 def test_it_sees_what_an_analyst_sees(genaipa):
     """Annotated answer with its note, the silent rule where the document is silent, masked names, nobody's scores."""
     study(genaipa, 2, "default: 'I am Bard by Google; ChatGPT says so, too, in Part 2.'\nmodel: bard-2\n")

@@ -15,7 +15,7 @@ from servers import AnthropicServer, GoogleServer, OpenAIServer, cut, reply, sta
 
 from genaipa.judging.answers import read_material
 from genaipa.judging.name import Judge, akin, family
-from genaipa.judging.verdict import sample
+from genaipa.judging.verdict import longest, sample
 from genaipa.scoring.store import open_store
 from genaipa.workspace import find_workspace
 
@@ -120,7 +120,7 @@ def test_a_cap_is_kept_and_lifted(genaipa, server):
     study(genaipa, 12, "rules: []\n")
     price = "{input: 10000, output: 1000, as_of: '2026-01-01'}"
     write("systems.yaml", f"systems:\n  paid: {{system: openai-api/loop/m, price: {price}}}\n")
-    server.script = lambda number, _body: cut("{") if number == 1 else reply(verdict())
+    server.script = lambda number, _body: reply("{") if number == 1 else reply(verdict())
     command = ("judge", "--judge", "paid", "-j", "1")
     capped = genaipa(*command, "--max-cost", "60")
     assert capped.code == 4, capped.err
@@ -261,11 +261,15 @@ def test_advice_leads_on(genaipa):
 
 
 def test_a_verdict_has_a_limit(genaipa, server):
-    """A judge that goes on and on ends at a limit; what it lacks is asked with another one in a run of its own."""
+    """A judge that goes on and on ends at a limit, which has room for every verdict of the form and some thoughts.
+
+    It is not asked for the same again at once; what it lacks is asked with another limit in a run of its own.
+    """
     study(genaipa, 2, "rules: []\n")
     server.script = lambda number, _body: cut("{") if number == 1 else reply(verdict())
-    command = ("judge", "--judge", "openai-api/loop/m", "-j", "1", "--max-retries", "0")
+    command = ("judge", "--judge", "openai-api/loop/m", "-j", "1")
     assert genaipa(*command).code == 3
     assert genaipa(*command, "--max-tokens", "500").code == 0
-    assert [request.body["max_tokens"] for request in server.requests] == [8192, 8192, 500]
+    limit = 4096 + longest(RUBRIC, annotated=False)
+    assert [request.body["max_tokens"] for request in server.requests] == [limit, limit, 500]
     assert (len(judge_runs()), len(events())) == (2, 2)

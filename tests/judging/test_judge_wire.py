@@ -27,6 +27,8 @@ from servers import (
 
 from genaipa.judging.name import Judge
 from genaipa.judging.verdict import schema
+from genaipa.systems.base import Message, Settings, without_bounds
+from genaipa.systems.openai import OpenAISystem
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,6 +37,7 @@ ENTRIES = json.loads(verdict())["verdicts"]
 HABITS: dict[str, Behaviour] = {
     "refuses": refusal(),
     "is cut at the limit, where nobody would see it": cut(verdict()),
+    "loops until the limit": cut('{"verdicts": [{"metric": "clarity", "evidence": "' + "It is so. " * 300),
     "is cut, and says that it is whole": reply(verdict()[:-20]),
     "ignores the schema": reply(f"Full marks for everything. (Your key is {KEY}.)"),
     "adds a metric": reply(verdict(verdicts=[*ENTRIES, ENTRIES[0] | {"metric": "charm"}])),
@@ -44,8 +47,12 @@ HABITS: dict[str, Behaviour] = {
 BAD = len(HABITS)
 LIMITED, FENCED, TALKATIVE = BAD + 1, BAD + 2, BAD + 3
 """Questions whose answers are judged well: after a wait, in a fence, and with the key among the evidence."""
+CUT = 2, 3
+"""Questions whose answers are judged at such length that nobody asks for the same again."""
 STRICT = frozenset({"type", "properties", "required", "additionalProperties", "items", "anyOf", "enum"})
 """Keywords of JSON Schema that all three vendors promise to keep."""
+BOUNDS = frozenset({"maxLength", "maxItems"})
+"""Those that OpenAI, vLLM and llama.cpp keep, and the other two vendors refuse."""
 
 
 @dataclass(frozen=True)
@@ -117,7 +124,8 @@ def test_a_vendor_of_every_bad_habit(
         first = genaipa("judge", "--judge", vendor.judge, "--json")
         assert first.code == 3, first.err
         asked = Counter(question(server, request.body) for request in server.requests)
-        assert asked == {**dict.fromkeys(range(1, BAD + 1), 3), LIMITED: 2, FENCED: 1, TALKATIVE: 1}
+        once = dict.fromkeys((*CUT, FENCED, TALKATIVE), 1)
+        assert asked == {**dict.fromkeys(range(1, BAD + 1), 3), LIMITED: 2, **once}
         check_kept(first, vendor, failed=BAD)
         behaviours.clear()
         begun = len(server.requests)
@@ -128,7 +136,9 @@ def test_a_vendor_of_every_bad_habit(
         check_kept(second, vendor, failed=0)
         for request in server.requests:
             # In this order: a model states its evidence before the value only if the schema does.
-            assert json.dumps(vendor.form(request.body)) == json.dumps(schema(RUBRIC, annotated=False))
+            made = schema(RUBRIC, annotated=False)
+            bounded = vendor.server is OpenAIServer
+            assert json.dumps(vendor.form(request.body)) == json.dumps(made if bounded else without_bounds(made))
             check_cache(server, request.body, marked=vendor.judge.startswith(("openai/", "anthropic/")))
     assert len(judge_runs()) == 1
     assert KEY not in first.out + first.err + second.out + second.err + texts_below(Path())
@@ -151,7 +161,9 @@ def check_kept(done: Any, vendor: Vendor, *, failed: int) -> None:
     assert set(lost) == {f"Q{number}" for number in range(1, failed + 1)}
     for record in lost.values():
         assert record.error is not None
-        assert (record.reply, record.error.kind, record.attempts) == (None, "unusable", 3)
+        tries = 1 if lost_at(record) in CUT else 3
+        assert (record.reply, record.error.kind, record.attempts) == (None, "unusable", tries)
+        assert ("it repeats itself, and was cut off" in record.error.message) == (lost_at(record) == max(CUT))
         assert record.usage is not None, "what came to nothing was paid for all the same"
     given = events()
     assert len(given) == len({event.answer for event in given}) == TALKATIVE - failed
@@ -167,6 +179,11 @@ def check_kept(done: Any, vendor: Vendor, *, failed: int) -> None:
         assert event.values == dict.fromkeys(RUBRIC.metrics, 1.0)
 
 
+def lost_at(record: Any) -> int:
+    """The number of the question of a failure."""
+    return int(record.question.removeprefix("Q"))
+
+
 def check_cache(server: LoopbackServer, body: dict[str, Any], *, marked: bool) -> None:
     """A mark behind the document where the vendor has one, and nowhere else; the same beginning for all."""
     turns = server.turns(body)
@@ -180,18 +197,32 @@ def check_cache(server: LoopbackServer, body: dict[str, Any], *, marked: bool) -
 
 @pytest.mark.parametrize("annotated", [True, False])
 def test_every_vendor_promises_to_keep_the_schema(annotated: bool) -> None:
-    """Strict throughout, as OpenAI wants it; with nothing that Anthropic's SDK would take out or Google leave out."""
+    """Strict throughout, as OpenAI wants it; without its bounds, nothing that Anthropic's SDK would take out."""
     from anthropic import transform_schema
 
     made = schema(RUBRIC, annotated=annotated)
     check_strict(made)
     # What Anthropic's server does not keep, its SDK puts into words.
-    assert "description" not in json.dumps(transform_schema(made))
+    assert "description" not in json.dumps(transform_schema(without_bounds(made)))
+    assert BOUNDS & set(re.findall(r"\w+", json.dumps(without_bounds(made)))) == set()
+
+
+def test_a_fine_tuned_model_is_sent_no_bounds() -> None:
+    """OpenAI keeps bounds for its own models, and refuses them for fine-tuned ones."""
+    made = schema(RUBRIC, annotated=True)
+    for model, bounded in (("gpt-6.1-sol", True), ("ft:gpt-6.1-sol:acme::x", False)):
+        system = OpenAISystem(name=f"openai/{model}", model=model, accepts=frozenset())
+        body = json.loads(system.line([Message("user", "x")], Settings(json_schema=made))[0])
+        sent = body["response_format"]["json_schema"]["schema"]
+        assert sent == (made if bounded else without_bounds(made)), model
 
 
 def check_strict(part: dict[str, Any]) -> None:
     """A part of a schema, by OpenAI's rules for strict ones."""
-    assert set(part) <= STRICT
+    assert set(part) <= STRICT | BOUNDS
+    # What a model writes itself ends; a list, too.
+    assert part.get("type") not in ("string", "array") or {"enum", *BOUNDS} & set(part)
+    assert part.get("maxLength", 1) < 2000, "llama.cpp takes no longer string"
     if part.get("type") == "object":
         assert part["additionalProperties"] is False
         assert list(part["properties"]) == part["required"]
