@@ -10,12 +10,11 @@ from genaipa.errors import DataError, GenaipaError, nearest
 from genaipa.files.strict_yaml import read_partly
 from genaipa.questions.sets import load_question_set
 from genaipa.validation import NO_WORKSPACE, Checked, Finding, as_findings
-from genaipa_suites import crosswalk
+from genaipa_suites.asking import PROBES, faults, own_templates, shipped_templates
 from genaipa_suites.catalog import suites
-from genaipa_suites.data import FOLDER, FaultsError
+from genaipa_suites.data import CROSSWALK, FOLDER, QUESTIONS, Crosswalk, FaultsError, crosswalk_faults
 from genaipa_suites.encoders.encoder import SETTINGS, TrainingSettings
 from genaipa_suites.plan import SAMPLE, SuitePlan, spec_of
-from genaipa_suites.prompts import PROBES, faults, own_templates, shipped_templates
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -40,8 +39,8 @@ def check(workspace: Workspace) -> Checked:
     if workspace.layers[0][0] != "workspace":
         return Checked(FOLDER, [], [Finding(str(path), "", NO_WORKSPACE, "warning") for path in files], {})
     # The shipped one may not fit a question set of the user's own, who can't mend it.
-    findings = [*_check_crosswalk(workspace)] if workspace.home / crosswalk.FILE in files else []
-    read = {workspace.home / crosswalk.FILE, workspace.home / SETTINGS}
+    findings = [*_check_crosswalk(workspace)] if workspace.home / CROSSWALK in files else []
+    read = {workspace.home / CROSSWALK, workspace.home / SETTINGS}
     if workspace.home / SETTINGS in files:
         findings += as_findings(read_partly(workspace.home / SETTINGS, TrainingSettings, lambda _: ())[1])
     folders: dict[str, list[Path]] = {}
@@ -137,9 +136,9 @@ def _check_prompts(workspace: Workspace) -> Iterator[Finding]:
 
 def _check_crosswalk(workspace: Workspace) -> Iterator[Finding]:
     try:
-        known = load_question_set(crosswalk.QUESTIONS, workspace).categories
+        known = load_question_set(QUESTIONS, workspace).categories
     except GenaipaError:  # which is told already
         return
-    path = workspace.home / crosswalk.FILE
-    rules = partial(crosswalk.problems, path, known=known)
-    yield from as_findings(read_partly(path, crosswalk.Crosswalk, rules)[1])
+    path = workspace.home / CROSSWALK
+    rules = partial(crosswalk_faults, path, known=known)
+    yield from as_findings(read_partly(path, Crosswalk, rules)[1])

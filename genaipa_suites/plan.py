@@ -14,15 +14,15 @@ ENTRY_POINTS = "genaipa.suites"
 SUITES: dict[str, str] = {
     "policyqa": "genaipa_suites.policyqa:PolicyQA",
     "opp115": "genaipa_suites.opp115:Opp115",
-    "privacyqa": "genaipa_suites.privacyqa.task:PrivacyQA",
+    "privacyqa": "genaipa_suites.privacyqa:PrivacyQA",
     "privacyqa-answerability": "genaipa_suites.privacyqa_answerability:Answerability",
     "privacyqa-pairs": "genaipa_suites.privacyqa_pairs:Pairs",
     "piextract": "genaipa_suites.piextract:PiExtract",
-    "policyie": "genaipa_suites.policyie.task:PolicyIE",
+    "policyie": "genaipa_suites.policyie:PolicyIE",
     "policy-detection": "genaipa_suites.policy_detection:PolicyDetection",
-    "counterfactual": "genaipa_suites.counterfactual.task:CounterfactualEdits",
+    "counterfactual": "genaipa_suites.counterfactual:CounterfactualEdits",
     # Joins others of them.
-    "privacyglue": "genaipa_suites.privacyglue.task:PrivacyGLUE",
+    "privacyglue": "genaipa_suites.privacyglue:PrivacyGLUE",
 }
 
 

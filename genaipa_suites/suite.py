@@ -24,14 +24,13 @@ from genaipa.systems.base import Message
 from genaipa.tasks.base import Reading, Task
 from genaipa.tasks.json_reply import last_json, read_json
 from genaipa_suites import asking, probes
+from genaipa_suites.asking import templates_of
 from genaipa_suites.baseline import PREFIX, Baseline
 from genaipa_suites.data import DataFiles, Source
 from genaipa_suites.encoders import encoder as encoders
-from genaipa_suites.material import CUT_OFF, FAILED, REFUSED, UNPARSABLE, Given, Item, Material, Outcome
+from genaipa_suites.material import CUT_OFF, FAILED, REFUSED, UNPARSABLE, Given, Item, Material, Outcome, stratified
 from genaipa_suites.measure import Measure
 from genaipa_suites.plan import SAMPLE, SuitePlan
-from genaipa_suites.prompts import templates_of
-from genaipa_suites.sampling import stratified
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -40,8 +39,8 @@ if TYPE_CHECKING:
     from genaipa.runs.records import Record, RunSpec, Status
     from genaipa.tasks.base import Call, Dialogue, Target
     from genaipa.workspace import Workspace
+    from genaipa_suites.asking import Template
     from genaipa_suites.encoders.kinds import Head
-    from genaipa_suites.prompts import Template
 
 MATERIAL = "items.json"
 _STATUS = {"refused": REFUSED, "truncated": CUT_OFF, "failed": FAILED}

@@ -18,7 +18,7 @@ from genaipa.errors import DataError, GenaipaError, clipped
 from genaipa.files.strict_yaml import read_partly
 from genaipa.files.text import digest
 from genaipa.policies.sections import find_sections, resolve
-from genaipa_suites.counterfactual import values
+from genaipa_suites.counterfactual.values import amounts, denies, find, is_traceable, tokens, tokens_of
 from genaipa_suites.counterfactual.values import NO, YES
 
 if TYPE_CHECKING:
@@ -200,20 +200,20 @@ class _Reading:
 
     def _values(self, entry: str, edit: Edit) -> Iterator[tuple[str, str]]:
         for field, given in (("before", edit.before), ("after", edit.after)):
-            if not given or not all(values.tokens(one) for one in given):
+            if not given or not all(tokens(one) for one in given):
                 yield f"{entry}.{field}", "has no value, or a blank one; write the value as an answer would have it."
-        same = {values.tokens_of(one) for one in edit.before} & {values.tokens_of(one) for one in edit.after}
+        same = {tokens_of(one) for one in edit.before} & {tokens_of(one) for one in edit.after}
         if same:
             yield f"{entry}.after", "has a value of 'before' in other words; no answer could tell the two apart."
-        asked = values.tokens(edit.question)
+        asked = tokens(edit.question)
         for one in (*edit.before, *edit.after):
-            if not edit.is_yes_or_no and values.find(asked, [one]):
+            if not edit.is_yes_or_no and find(asked, [one]):
                 yield f"{entry}.question", f"gives the value away ('{clipped(one)}'); ask without it."
         if edit.kind in _COUNTED:
             yield from self._factor(entry, edit)
 
     def _factor(self, entry: str, edit: Edit) -> Iterator[tuple[str, str]]:
-        old, new = values.amounts(edit.before[:1]), values.amounts(edit.after[:1])
+        old, new = amounts(edit.before[:1]), amounts(edit.after[:1])
         for (unit, before), (other, after) in zip(old, new, strict=False):
             low, high = sorted((before, after))
             if unit == other and high > FACTOR * low:
@@ -260,7 +260,7 @@ class _Reading:
             yield from self._order(entry, edit, change)
         if edit.is_yes_or_no:
             plain = {*edit.before, *edit.after} <= {YES, NO}
-            if plain and edit.kind == "negation" and values.denies(change.words) != values.denies(change.reworded):
+            if plain and edit.kind == "negation" and denies(change.words) != denies(change.reworded):
                 yield f"{entry}.reworded", "denies what the document doesn't, or no longer what it does; keep the fact."
             return
         if not _has(change.words, edit.before):
@@ -318,7 +318,7 @@ class _Reading:
 
     def _left_over(self, name: str, edit: Edit) -> Iterator[tuple[str, str]]:
         """Places where the old value still stands, that are not named as another fact's."""
-        traced = [one for one in edit.before if values.is_traceable(one)]
+        traced = [one for one in edit.before if is_traceable(one)]
         entry = f"edits.{clipped(name)}"
         named = []
         for number, one in enumerate(edit.elsewhere):
@@ -329,8 +329,8 @@ class _Reading:
                 yield f"{entry}.elsewhere[{number}]", "has not the old value; leave it out."
             named += ends
         named += [(one.start, one.end) for one in self.changes]
-        text = values.tokens(self.text)
-        for claim in values.find(text, traced):
+        text = tokens(self.text)
+        for claim in find(text, traced):
             start, end = text[claim.first].start, text[claim.behind - 1].end
             bare = text[claim.first].number is not None and not text[claim.first].unit
             if bare or any(first < end and start < last for first, last in named):
@@ -351,8 +351,8 @@ class _Reading:
 
 def _has(text: str, wanted: Sequence[str], others: Sequence[str] = ()) -> bool:
     """Whether a text has one of these values, where it is not a part of one of the others."""
-    ours = {*map(values.tokens, wanted)}
-    return any(one.value in ours for one in values.find(values.tokens(text), (*wanted, *others)))
+    ours = {*map(tokens, wanted)}
+    return any(one.value in ours for one in find(tokens(text), (*wanted, *others)))
 
 
 def _heading(text: str, section: Section) -> int:

@@ -330,7 +330,7 @@ def _divided(suite: Suite, settings: TrainingSettings) -> tuple[Material, Materi
                 return learnt, valid
     if len(learnt.items) < FEWEST:
         raise UsageError(f"{suite.title}: {len(learnt.items)} items are too few to be fine-tuned on.")
-    from genaipa_suites.sampling import split_off
+    from genaipa_suites.material import split_off
 
     kept, aside = split_off(len(learnt.items), settings.validation_share)
     parts = (tuple(learnt.items[place] for place in sorted(places)) for places in (kept, aside))

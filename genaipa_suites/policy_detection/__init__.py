@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from genaipa_suites.data import Source
 from genaipa_suites.labels import LabelSuite
-from genaipa_suites.material import Item, Material
-from genaipa_suites.sampling import split_off
+from genaipa_suites.material import Item, Material, split_off
 
 if TYPE_CHECKING:
     from genaipa_suites.material import Outcome

@@ -1,1 +1,239 @@
-"""PolicyIE: a sentence's intent, and the spans of both layers of its slots."""
+"""PolicyIE (Ahmad et al. 2021): a sentence's intent, and the spans of both layers of its slots.
+
+There is one question for each distinct sentence, and all of its gold rows are scored.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from genaipa_suites.baseline import Baseline, of_item
+from genaipa_suites.encoders.kinds import Example, Head, Part
+from genaipa_suites.linear import single_label, tagger
+from genaipa_suites.material import Given, Item, Material
+from genaipa_suites.policyie import score
+from genaipa_suites.policyie.data import (
+    ATTRIBUTES,
+    INTENTS,
+    LAYERS,
+    OFFICIAL,
+    OTHER,
+    ROLES,
+    SOURCE,
+    SPLITS,
+    label_of,
+    load,
+    parts_of,
+)
+from genaipa_suites.policyie.score import MEASURES, PARTS
+from genaipa_suites.spans import Span, bio, chunks, placed
+from genaipa_suites.suite import Suite
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from genaipa_suites.encoders.kinds import Predicted
+    from genaipa_suites.material import Outcome
+
+
+def reply(intent: str, spans: Iterable[Span], tokens: list[str], *, places: bool = False, **more: Any) -> str:
+    """A reply with this intent and these slots, in order of appearance.
+
+    With `places` each slot names its first word: of a text that is there twice, that is the one meant.
+    """
+    slots = []
+    for start, end, label in sorted(spans):
+        role, attribute = parts_of(label)
+        slot = {"text": " ".join(tokens[start:end]), "role": role, "attribute": attribute}
+        slots.append({**slot, "at": start} if places else slot)
+    return json.dumps({"intent": intent, "slots": slots, **more}, ensure_ascii=False)
+
+
+def best_row(item: Item) -> dict[str, Any]:
+    """The gold row that answers a sentence best: the first of those with the most frequent intent (ties: the first)."""
+    intent = Counter(row["intent"] for row in item.gold).most_common(1)[0][0]
+    row: dict[str, Any] = next(row for row in item.gold if row["intent"] == intent)
+    return row
+
+
+def best_reply(item: Item, *, places: bool) -> str:
+    """The reply with that row's intent and slots."""
+    row = best_row(item)
+    spans = [Span(*each) for layer in LAYERS for each in row[layer]]
+    return reply(row["intent"], spans, item.shown["text"].split(), places=places)
+
+
+def _gold_intents(item: Item) -> str:
+    return reply(best_row(item)["intent"], (), [], intents=[row["intent"] for row in item.gold])
+
+
+def _intent_model(suite: Suite) -> Callable[[str], str]:
+    rows = [(item.shown["text"], [row["intent"]]) for item in suite.training.items for row in item.gold]
+    intents_of = single_label([text for text, _ in rows], [intents for _, intents in rows])
+    return lambda text: intents_of(text)[0]
+
+
+def _tfidf(suite: Suite) -> Callable[[Item], str]:
+    intent = _intent_model(suite)
+    return lambda item: reply(intent(item.shown["text"]), (), [])
+
+
+def _gold_tags(tokens: Sequence[str], row: Mapping[str, Any], layer: str) -> list[str]:
+    return bio([Span(*slot) for slot in row[layer]], len(tokens))
+
+
+def _linear_tagger(suite: Suite) -> Callable[[Item], str]:
+    intent = _intent_model(suite)
+    rows = [(item.shown["text"].split(), row) for item in suite.training.items for row in item.gold]
+    sentences = [tokens for tokens, _ in rows]
+    taggers = [tagger(sentences, [_gold_tags(tokens, row, layer) for tokens, row in rows]) for layer in LAYERS]
+
+    def answer(item: Item) -> str:
+        tokens = item.shown["text"].split()
+        spans = [span for tags_of in taggers for span in chunks(tags_of(tokens))]
+        return reply(intent(item.shown["text"]), spans, tokens, places=True)
+
+    return answer
+
+
+BASELINES = (
+    Baseline(
+        "majority", "floor", "the intent Other everywhere, and no slots", of_item(lambda _item: reply(OTHER, (), []))
+    ),
+    Baseline("gold-intent", "ceiling", "the gold intent of every row, and no slots", of_item(_gold_intents)),
+    Baseline(
+        "ceiling",
+        "ceiling",
+        "for each distinct sentence its most frequent gold intent, and the slots of the first row with it",
+        of_item(partial(best_reply, places=True)),
+    ),
+    Baseline("tfidf", "trained", "intent: TF-IDF of one and two words, linear SVM (C = 1); no slots", _tfidf),
+    Baseline(
+        "linear-tagger",
+        "trained",
+        "intent as tfidf; slots: an averaged perceptron for each layer, tokens within three, the tag before",
+        _linear_tagger,
+    ),
+)
+
+
+def _intents(item: Item, _material: Material) -> list[Example]:
+    return [Example(item.shown["text"], target=row["intent"]) for row in item.gold]
+
+
+def _slots(item: Item, _material: Material) -> list[Example]:
+    """Each gold row of the sentence with the tags of both layers."""
+    tokens = tuple(item.shown["text"].split())
+    return [Example(tokens, target=[_gold_tags(tokens, row, layer) for layer in LAYERS]) for row in item.gold]
+
+
+def _intent_and_slots(item: Item, found: Predicted) -> str:
+    # All rows of a sentence are the same input.
+    spans = [span for tags in found["slots"][0] for span in chunks(tags)]
+    return reply(found["intent"][0], spans, item.shown["text"].split(), places=True)
+
+
+class PolicyIE(Suite):
+    """Tell each sentence's intent, and mark the spans of its slots.
+
+    The files say nothing about which sentence is of which policy, so that intervals are by sentence, and too narrow.
+    """
+
+    title: ClassVar[str] = "PolicyIE"
+    about: ClassVar[str] = (
+        "a sentence of a privacy policy: which of five intents it has, and which of its words are slots in two layers; "
+        "scored as the paper's two scripts and PrivacyGLUE score them"
+    )
+    citation: ClassVar[str] = (
+        "Ahmad, W. U., Chi, J., Le, T., Norton, T., Tian, Y., Chang, K.-W.: Intent Classification and Slot Filling for "
+        "Privacy Policies. ACL-IJCNLP 2021."
+    )
+    data = (SOURCE, OFFICIAL)
+    splits = SPLITS
+    measures = MEASURES
+    parts = PARTS
+    error_kinds = score.KINDS
+    about_errors = score.ABOUT
+    baselines = BASELINES
+    head = Head(
+        (
+            Part("sequence", "intent_f1_macro", _intents, "intent"),
+            Part("token", "slot_f1_macro_privacyglue", _slots, "slots"),
+        ),
+        _intent_and_slots,
+    )
+    seen = "70 of the 1,041 rows of test have a sentence that is in train or valid as well."
+    schema: ClassVar[Mapping[str, Any]] = {
+        "type": "object",
+        "properties": {
+            "intent": {"type": "string", "enum": list(INTENTS)},
+            "slots": {
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "properties": {
+                        "text": {"type": "string"},
+                        "role": {"type": "string", "enum": list(ROLES)},
+                        "attribute": {"type": "string", "enum": list(ATTRIBUTES)},
+                    },
+                    "required": ["text", "role", "attribute"],
+                    "additionalProperties": False,
+                },
+            },
+        },
+        "required": ["intent", "slots"],
+        "additionalProperties": False,
+    }
+
+    def load(self, split: str) -> Material:
+        """The distinct sentences of a split; DataError and UsageError as `data.load`."""
+        return load(self.files, split)
+
+    def parse(self, item: Item, found: Any) -> Given:
+        """The intent, and each slot with its label and its tokens; empty or -1 for a slot that is never right.
+
+        A slot may name its first word (`at`, from 0), as baselines do; that counts where the text begins with it.
+        """
+        tokens = item.shown["text"].split()
+        slots = [{key: slot[key] for key in ("text", "role", "attribute")} for slot in found["slots"]]
+        for layer in LAYERS:
+            own = [place for place, slot in enumerate(slots) if ROLES[slot["role"]] == layer]
+            firsts = [found["slots"][place].get("at") for place in own]
+            texts = [slots[place]["text"] for place in own]
+            for place, span in zip(own, placed(tokens, texts, firsts), strict=True):
+                slot = slots[place]
+                start, end = span or (-1, -1)
+                slots[place] = {**slot, "label": label_of(slot["role"], slot["attribute"]), "start": start, "end": end}
+        prediction = {"intent": found["intent"], "slots": slots}
+        if found.get("intents") == [row["intent"] for row in item.gold]:
+            # Of the baseline that knows the gold intent of every row. Nobody else gains by it: all of them are right.
+            prediction["intents"] = found["intents"]
+        return Given(prediction)
+
+    def gold_reply(self, item: Item) -> str:
+        """The most frequent gold intent, and the slots of the first row that has it."""
+        return best_reply(item, places=False)
+
+    def errors(self, outcome: Outcome) -> Mapping[str, int]:
+        """The paper's seven types over the gold rows that are not Other (`mistakes` says what comes first)."""
+        tokens = outcome.item.shown["text"].split()
+        said = [span for layer in LAYERS for span in score.spans(outcome, layer)]
+        found: Counter[str] = Counter()
+        for intent, row in score.answered(outcome):
+            if row["intent"] != OTHER:
+                gold = [span for layer in LAYERS for span in score.gold_spans(row, layer)]
+                found += score.slot_errors(said, gold, tokens)
+                found[score.WI] += intent != row["intent"]
+        return +found
+
+    def why(self, outcome: Outcome) -> str:
+        """A fault; else the types of errors; else slots on Other; empty for all right."""
+        if outcome.given.fault:
+            return outcome.given.fault
+        errors = self.errors(outcome)
+        named = [f"{kind} ({errors[kind]})" if errors[kind] > 1 else kind for kind in score.KINDS if errors.get(kind)]
+        right, rows = score.other(outcome)
+        return ", ".join([*named, *(["not Other, or slots on Other"] if right < rows else [])])

@@ -5,35 +5,59 @@ once. Nothing is placed on words: a tagger's labels run over its own word pieces
 
 An imported prediction has the key that the same example has in outcomes of the suites, so that any two systems can be
 laid side by side.
+
+They are imported from the folders that its code writes: `runs/MODEL/TASK/seed_N/predictions.json` holds the examples
+with gold label and prediction, `all_results.json` beside it and `runs/MODEL/benchmark_summary.json` the figures.
+Whatever these say, figures are computed from the predictions; each difference is a finding. Figures of the task
+`policy_qa` are on 0 to 100 there, all others on 0 to 1.
 """
 
 from __future__ import annotations
 
+import re
 import statistics
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from genaipa.errors import UsageError
+from genaipa import __version__
+from genaipa.datasets.base import Imported
+from genaipa.datasets.study import keep_audit, write_run
+from genaipa.errors import DataError, UsageError
+from genaipa.files.text import digest, why
+from genaipa.runs import journal
+from genaipa.runs.audit import AUDIT, Finding, write_audit
+from genaipa.runs.manifest import ANSWERS, MANIFEST
+from genaipa.runs.records import (
+    FORMAT,
+    Digests,
+    Manifest,
+    Record,
+    RunSpec,
+    SystemFacts,
+    Totals,
+    answer_digest,
+    key_of,
+)
 from genaipa.tasks.base import Task
 from genaipa_suites.measure import f1, micro_f1
 from genaipa_suites.opp115 import LABELS
-from genaipa_suites.privacyglue.rows import BY_NAME, GlueTask
+from genaipa_suites.privacyglue import BY_NAME, TASKS, GlueTask
 from genaipa_suites.spans import Span, chunks, counted_by_label
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from genaipa.runs.folder import RunFolder
-    from genaipa.runs.records import Digests
     from genaipa.tasks.base import Dialogue, Target
+    from genaipa.workspace import Workspace
     from genaipa_suites.material import Outcome
     from genaipa_suites.suite import Suite
 
     Found = Iterator["Example"]
-
 
 EXAMPLES = "suites/privacyglue/examples.json"
 """The file of the examples in such a run's folder."""
@@ -177,7 +201,7 @@ class Example(NamedTuple):
     right: bool
 
 
-def key_of(*parts: str) -> str:
+def example_key(*parts: str) -> str:
     """The key of an example: its sub-task, its question, its text, as far as it has them, blanks squeezed.
 
     PolicyIE-A's has the gold label in place of a sub-task: a sentence is there once for each of its labels.
@@ -205,12 +229,12 @@ def examples(task: str, suite: Suite, outcomes: Iterable[Outcome]) -> list[Examp
 def _opp_115(_suite: Suite, outcome: Outcome) -> Found:
     said = outcome.given.prediction
     right = said is not None and sorted(said) == sorted(outcome.item.gold)
-    yield Example(outcome.item.id, key_of(outcome.item.shown["text"]), right)
+    yield Example(outcome.item.id, example_key(outcome.item.shown["text"]), right)
 
 
 def _label(_suite: Suite, outcome: Outcome) -> Found:
     right = outcome.given.prediction == outcome.item.gold
-    yield Example(outcome.item.id, key_of(outcome.item.shown["text"]), right)
+    yield Example(outcome.item.id, example_key(outcome.item.shown["text"]), right)
 
 
 def _piextract(_suite: Suite, outcome: Outcome) -> Found:
@@ -219,7 +243,7 @@ def _piextract(_suite: Suite, outcome: Outcome) -> Found:
     for layer in LAYERS:
         predicted, gold = spans_of(outcome, layer)
         right = outcome.given.prediction is not None and sorted(predicted) == sorted(gold)
-        yield Example(f"{outcome.item.id}, {layer}", key_of(layer, outcome.item.shown["text"]), right)
+        yield Example(f"{outcome.item.id}, {layer}", example_key(layer, outcome.item.shown["text"]), right)
 
 
 def _policy_ie_a(_suite: Suite, outcome: Outcome) -> Found:
@@ -228,7 +252,7 @@ def _policy_ie_a(_suite: Suite, outcome: Outcome) -> Found:
     # A sentence is there once for each of its gold rows, in no order that can be relied on.
     for intent, row in answered(outcome):
         right = intent == row["intent"]
-        yield Example(outcome.item.id, key_of(row["intent"], outcome.item.shown["text"]), right)
+        yield Example(outcome.item.id, example_key(row["intent"], outcome.item.shown["text"]), right)
 
 
 def _policy_ie_b(_suite: Suite, outcome: Outcome) -> Found:
@@ -238,7 +262,7 @@ def _policy_ie_b(_suite: Suite, outcome: Outcome) -> Found:
         said, gold = role_spans(outcome, layer)
         for row in gold:
             right = outcome.given.prediction is not None and sorted(said) == sorted(row)
-            yield Example(f"{outcome.item.id}, {layer}", key_of(layer, outcome.item.shown["text"]), right)
+            yield Example(f"{outcome.item.id}, {layer}", example_key(layer, outcome.item.shown["text"]), right)
 
 
 def _policy_qa(_suite: Suite, outcome: Outcome) -> Found:
@@ -254,7 +278,7 @@ def _privacy_qa(suite: Suite, outcome: Outcome) -> Found:
     chosen = {*(said or ())}
     for number, sentence in enumerate(sentences, start=1):
         right = not faulty and (number in gold) == (number in chosen)
-        yield Example(f"{outcome.item.id}, sentence {number}", key_of(outcome.item.shown["text"], sentence), right)
+        yield Example(f"{outcome.item.id}, sentence {number}", example_key(outcome.item.shown["text"], sentence), right)
 
 
 _OF: dict[str, Callable[[Suite, Outcome], Found]] = {
@@ -266,3 +290,270 @@ _OF: dict[str, Callable[[Suite, Outcome], Found]] = {
     "policy_qa": _policy_qa,
     "privacy_qa": _privacy_qa,
 }
+
+
+NAME = "privacyglue"
+_SEED = re.compile(r"seed_(\d{1,6})")
+_CLOSE = 5e-5
+"""As near, of 1, figures are taken for equal: half of a hundredth of a percentage point."""
+
+
+class _Labelled(msgspec.Struct, frozen=True):
+    id: int | str
+    text: str | list[str]
+    gold_label: str | list[str]
+    predicted_label: str | list[str]
+    question: str = ""
+    task: str = ""
+
+
+class _Answered(msgspec.Struct, frozen=True):
+    id: int | str
+    prediction_text: str
+    gold_answers: Any
+
+
+class _Summary(msgspec.Struct, frozen=True):
+    metrics: list[str]
+    mean: list[float]
+    std: list[float] = []
+
+
+@dataclass
+class _Model:
+    """A model's folder, its predictions, and what was found about them."""
+
+    path: Path
+    tasks: dict[str, Predicted] = field(default_factory=dict)
+    findings: list[Finding] = field(default_factory=list)
+
+    @property
+    def system(self) -> str:
+        return PREFIX + self.path.name
+
+    def found(self, kind: str, path: Path, reason: str, cell: str = "") -> None:
+        file = path.relative_to(self.path.parent).as_posix()
+        self.findings.append(Finding(kind, file, "", cell, reason, system=self.system))
+
+
+def import_predictions(workspace: Workspace, folder: Path) -> Imported:
+    """Write the predictions below a folder as runs, one for each model, with an audit of their figures.
+
+    A UsageError for a folder without any; a DataError that names the file and the entry which can't be used.
+    """
+    done = Imported(workspace.home / "published" / f"{NAME}-audit.csv")
+    for path in _models(folder):
+        model = _read(path)
+        name = f"{NAME}-{path.name}"
+        done.runs[model.system] = [name]
+        done.answers[model.system] = sum(
+            len(predicted.examples.keys) * len(predicted.by_seed) for predicted in model.tasks.values()
+        )
+        done.scores[model.system] = 0
+        done.findings += model.findings
+        done.changed += write_run(workspace.runs / name, _files(model, name))
+    keep_audit(done)
+    return done
+
+
+def _models(folder: Path) -> list[Path]:
+    """The models' folders, by name."""
+    runs = folder / "runs" if (folder / "runs").is_dir() else folder
+    found = sorted({path.parents[2] for path in runs.glob("*/*/seed_*/predictions.json")})
+    found = [path for path in found if any((path / task.name).is_dir() for task in TASKS)]
+    if not found:
+        raise UsageError(
+            f"{folder} has no predictions; name the folder of PrivacyGLUE's code that has "
+            "runs/MODEL/TASK/seed_N/predictions.json, with tasks such as opp_115 and policy_qa."
+        )
+    return found
+
+
+def _read(path: Path) -> _Model:
+    model = _Model(path)
+    for task in TASKS:
+        seeds = {
+            int(match[1]): place
+            for place in (path / task.name).glob("seed_*")
+            if (match := _SEED.fullmatch(place.name))
+        }
+        examples, by_seed = None, {}
+        for seed, place in sorted(seeds.items()):
+            file = place / "predictions.json"
+            if not file.is_file():
+                model.found("no-predictions", file, "this seed has no predictions, and is left out.")
+                continue
+            read, by_seed[seed] = _predictions(task, file)
+            if examples is not None and read != examples:
+                raise DataError(file, "has other examples or gold labels than the seeds before it; import them apart.")
+            examples = read
+        if examples is not None:
+            model.tasks[task.name] = Predicted(task, examples, by_seed)
+            _compare(model, task)
+    file = path / "benchmark_summary.json"
+    if not file.is_file():
+        model.found("no-summary", file, "it is not here: the means are compared with none.")
+    return model
+
+
+def _predictions(task: GlueTask, file: Path) -> tuple[Examples, list[Any]]:
+    """The examples of one file, and their predictions; a DataError that names the entry which can't be used."""
+    kind = list[_Answered] if task.name == "policy_qa" else list[_Labelled]
+    entries = _decoded(file, kind)
+    if not entries:
+        raise DataError(file, "has no entries; write the predictions again.")
+    twice = next((one for one, number in Counter(entry.id for entry in entries).items() if number > 1), None)
+    if twice is not None:
+        raise DataError(file, "has this id twice; write the predictions again.", f"id {twice}")
+    names = tuple(str(entry.id) for entry in entries)
+    if task.name == "policy_qa":
+        gold = tuple(_gold_answers(entry, file) for entry in entries)
+        return Examples(names, names, gold), [entry.prediction_text for entry in entries]
+    for entry in entries:
+        if problem := _misfit(task, entry):
+            raise DataError(file, f"{problem}; write the predictions again.", f"id {entry.id}")
+    words = (entry.text if isinstance(entry.text, str) else " ".join(entry.text) for entry in entries)
+    firsts = (str(entry.gold_label) if task.name == "policy_ie_a" else entry.task for entry in entries)
+    each = zip(firsts, entries, words, strict=True)
+    keys = numbered(example_key(first, entry.question, text) for first, entry, text in each)
+    layers = tuple(entry.task for entry in entries) if task.layers else ()
+    gold_labels = tuple(entry.gold_label for entry in entries)
+    return Examples(names, tuple(keys), gold_labels, layers), [entry.predicted_label for entry in entries]
+
+
+def _decoded(file: Path, kind: Any) -> Any:
+    try:
+        return msgspec.json.decode(file.read_bytes(), type=kind)
+    except OSError as error:
+        raise DataError(file, f"can't be read ({error.strerror}).") from None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise DataError(file, f"is not what PrivacyGLUE's code writes ({why(error)}); write it again.") from None
+
+
+def _gold_answers(entry: _Answered, file: Path) -> list[str]:
+    """The texts of the right answers, a list or SQuAD's columns."""
+    answers = entry.gold_answers.get("text") if isinstance(entry.gold_answers, dict) else entry.gold_answers
+    if not isinstance(answers, list) or not answers or not all(isinstance(one, str) for one in answers):
+        raise DataError(file, "has no list of right answers; write the predictions again.", f"id {entry.id}")
+    return answers
+
+
+def _misfit(task: GlueTask, entry: _Labelled) -> str:
+    """Why an entry is none of its task, in words; empty if it is one."""
+    labels = (entry.gold_label, entry.predicted_label)
+    several = bool(task.layers) or task.name == "opp_115"
+    if any(isinstance(one, list) != several for one in labels):
+        return f"its labels are {'no lists' if several else 'lists'}"
+    if task.layers and entry.task not in task.layers:
+        return f"'{entry.task}' is no sub-task of {task.title} ({', '.join(task.layers)})"
+    if task.layers and len(labels[0]) != len(labels[1]):
+        return f"{len(labels[1])} tags are predicted for {len(labels[0])}"
+    if task.layers:
+        bad = next((tag for tags in labels for tag in tags if not re.fullmatch(r"O|[BI]-.+", tag)), "")
+        return f"'{bad}' is no BIO tag" if bad else ""
+    if several:
+        bad = next((label for one in labels for label in one if label not in LABELS), "")
+        return f"'{bad}' is none of the twelve labels ({', '.join(LABELS)})" if bad else ""
+    return ""
+
+
+def _compare(model: _Model, task: GlueTask) -> None:
+    """Find the stated figures that are not those computed from the predictions."""
+    predicted = model.tasks[task.name]
+    computed = predicted.figures()
+    for seed, figures in computed.items():
+        file = model.path / task.name / f"seed_{seed}" / "all_results.json"
+        if file.is_file():
+            stated = _decoded(file, dict[str, Any])
+            given = {name: stated.get(f"predict_{name}") for name in figures}
+            _differ(model, file, task, figures, {name: value for name, value in given.items() if value is not None})
+    file = model.path / "benchmark_summary.json"
+    if not file.is_file():
+        return
+    summary = _decoded(file, dict[str, Any]).get(task.name)
+    if summary is None:
+        model.found("no-summary", file, f"it has no {task.name}: the means of {task.title} are compared with none.")
+        return
+    try:
+        stated = msgspec.convert(summary, _Summary)
+    except msgspec.ValidationError as error:
+        raise DataError(file, f"is not what PrivacyGLUE's code writes ({why(error)}).", task.name) from None
+    means = {name: statistics.fmean(one[name] for one in computed.values()) for name in computed[min(computed)]}
+    _differ(model, file, task, means, dict(zip(stated.metrics, stated.mean, strict=False)), "mean of ")
+    spreads = {name: statistics.pstdev(one[name] for one in computed.values()) for name in means}
+    _differ(model, file, task, spreads, dict(zip(stated.metrics, stated.std, strict=False)), "deviation of ")
+
+
+def _differ(
+    model: _Model, file: Path, task: GlueTask, computed: Mapping[str, float], stated: Mapping[str, Any], of: str = ""
+) -> None:
+    for name, value in stated.items():
+        if name not in computed:
+            continue
+        if not isinstance(value, int | float):
+            raise DataError(file, f"'{name}' is no number; write it again.", task.name)
+        if not abs(computed[name] - value / task.scale) <= _CLOSE:
+            mine, theirs = 100 * computed[name], 100 * value / task.scale
+            reason = f"{of}{name} of {task.title} is {mine:.2f} % by the predictions, and {theirs:.2f} % here."
+            model.found(OTHER_FIGURE, file, reason, cell=f"{task.name} {name}")
+
+
+def _files(model: _Model, name: str) -> dict[str, bytes]:
+    """Name → content of every file of the run's folder."""
+    examples = {task: predicted.examples for task, predicted in model.tasks.items()}
+    kept = msgspec.json.encode(examples)
+    records = list(_records(model))
+    source = "predictions of PrivacyGLUE's code (infsys-lab/privacy-glue)"
+    seeds = {seed for predicted in model.tasks.values() for seed in predicted.by_seed}
+    manifest = Manifest(
+        format=FORMAT,
+        name=name,
+        status="complete",
+        created="",
+        updated="",
+        spec=RunSpec((model.system,), KIND, KIND, repetitions=len(seeds)),
+        digests=Digests(
+            {}, {}, {}, {}, systems={model.system: f"{model.system}, {source}"}, task={EXAMPLES: digest(kept.decode())}
+        ),
+        documents={},
+        systems={model.system: SystemFacts(model=model.path.name, words="recording", notes=[f"Imported: {source}."])},
+        orders={},
+        versions={"genaipa": __version__},
+        totals=Totals(planned=len(records), answered=len(records)),
+        planned=len(records),
+    )
+    return {
+        EXAMPLES: kept,
+        ANSWERS: b"".join(map(journal.line, records)),
+        AUDIT: write_audit(model.findings),
+        MANIFEST: msgspec.json.format(msgspec.json.encode(manifest), indent=2) + b"\n",
+    }
+
+
+def _records(model: _Model) -> Iterator[Record]:
+    """One record for each task and seed, whose reply is the list of all predictions."""
+    for task, predicted in model.tasks.items():
+        for seed, labels in predicted.by_seed.items():
+            coordinates = {"task": task, "split": "test", "repetition": str(seed)}
+            asked = f"{len(labels):,} examples of {predicted.task.title}, seed {seed}"
+            reply = msgspec.json.encode(labels).decode()
+            yield Record(
+                key=key_of(model.system, KIND, coordinates),
+                status="answered",
+                conversation=model.system,
+                kind="answer",
+                system=model.system,
+                document="",
+                initialization="",
+                wording="original",
+                repetition=seed,
+                question=task,
+                turn=1,
+                asked=asked,
+                reply=reply,
+                started="",
+                seconds=0.0,
+                digest=answer_digest("", asked, reply),
+                task=KIND,
+                coordinates=coordinates,
+            )

@@ -1,1 +1,565 @@
-"""PrivacyQA: which sentences of a policy are evidence for a user's question, or that none is."""
+"""PrivacyQA (Ravichander et al. 2019): which of a policy's numbered sentences are evidence for a question, if any.
+
+An item is a question about a policy, whose sentences are the long text that its items share. `subset` is the part of
+the test split that LegalBench-RAG has: questions with the sentences that most annotators marked. One sentence a line of
+a policy's text; the evidence is given as spans of characters, which are whole lines. It has neither single annotators
+nor questions without evidence, so none of the paper's figures can be had from it.
+
+Scored is a set of sentences against the sets of several annotators (section 4.2). Precision, recall and F1 of two sets
+are all 1 where both are empty, all 0 where one is or they share nothing. A reply without a prediction scores 0
+everywhere, where nothing would be right, too: it is no empty list.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from functools import cached_property, partial
+from itertools import accumulate
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+import msgspec
+
+from genaipa.errors import DataError, UsageError
+from genaipa.files.text import DAMAGE, why
+from genaipa.systems.base import Message
+from genaipa_suites.baseline import Baseline, of_item
+from genaipa_suites.encoders.kinds import Example, Head, Part
+from genaipa_suites.material import OUT_OF_RANGE, UNPARSABLE, Given, Item, Material
+from genaipa_suites.measure import Measure, f1_of_means, macro_f1
+from genaipa_suites.privacyqa.table import (
+    CORPUS,
+    FALSE_ANSWER,
+    FALSE_SILENCE,
+    NO_CATEGORY,
+    OFFICIAL,
+    PART,
+    RULES,
+    SENTENCES,
+    SUBSET_FILE,
+    SUBSET_QUESTIONS,
+    Question,
+    Table,
+    answerability,
+    empty,
+    plain,
+    read_categories,
+    read_table,
+    rule_for,
+    rule_note,
+    stored,
+)
+from genaipa_suites.probes import CONTINUATION
+from genaipa_suites.suite import Suite
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Mapping, Sequence
+    from pathlib import Path
+
+    from genaipa.runs.records import RunSpec
+    from genaipa.workspace import Workspace
+    from genaipa_suites.data import DataFiles
+    from genaipa_suites.encoders.kinds import Predicted
+    from genaipa_suites.material import Outcome
+
+    Scorer = Callable[[Collection[int], Sequence[Collection[int]]], "Scores"]
+
+_ASKED = re.compile(r"Consider \".*?\"'s privacy policy; (?P<question>.+)", re.DOTALL)
+CONSENSUS = "consensus"
+"""Name of the one reference: the sentences that at least half of at least four annotators marked."""
+
+
+class _Snippet(msgspec.Struct):
+    file_path: str
+    span: tuple[int, int]
+    answer: str
+
+
+class _Test(msgspec.Struct):
+    query: str
+    snippets: list[_Snippet]
+
+
+class _File(msgspec.Struct):
+    tests: list[_Test]
+
+
+def read_subset(files: DataFiles) -> Table:
+    """The questions and policies that are here; a DataError where evidence is not what its span says."""
+    content = files.read(SUBSET_FILE)
+    path = files.find(SUBSET_FILE)
+    assert path is not None, "it was just read"
+    try:
+        tests = msgspec.json.decode(content, type=_File).tests
+    except DAMAGE as error:
+        raise DataError(path, f"{why(error)}; it has to be in the form of LegalBench-RAG's benchmarks.") from None
+    questions: list[Question] = []
+    texts: dict[str, _Text] = {}
+    for number, test in enumerate(tests, 1):
+        question = _question(path, f"test {number}", test, files, texts)
+        # A number, so that a question that is there twice is two items.
+        question.id = f"{question.policy}_{sum(one.policy == question.policy for one in questions)}"
+        questions.append(question)
+    files.check(SUBSET_FILE, {"questions": len(questions)}, {"questions": SUBSET_QUESTIONS})
+    policies = {policy: [sentence.strip() for sentence in text.sentences] for policy, text in texts.items()}
+    return Table(questions, policies)
+
+
+class _Text:
+    """A policy's text, and where each of its lines begins and ends, with or without its line break."""
+
+    def __init__(self, text: str) -> None:
+        # Spans count a line break as one character, whatever a checkout makes of it.
+        self.text = text = text.replace("\r\n", "\n")
+        self.sentences = text.removesuffix("\n").split("\n")
+        ends = list(accumulate(len(sentence) + 1 for sentence in self.sentences))
+        self.begins = {begin: number for number, begin in enumerate([0, *ends[:-1]], 1)}
+        self.ends = {end - 1: number for number, end in enumerate(ends, 1)}
+        self.ends |= {end: number for number, end in enumerate(ends, 1)}
+
+
+def _question(path: Path, where: str, test: _Test, files: DataFiles, texts: dict[str, _Text]) -> Question:
+    asked = _ASKED.fullmatch(test.query)
+    policies = {PurePosixPath(snippet.file_path).stem for snippet in test.snippets}
+    if asked is None or len(policies) != 1:
+        problem = "has to ask 'Consider \"NAME\"'s privacy policy; …', with evidence from one file alone."
+        raise DataError(path, problem, where)
+    (policy,) = policies
+    if policy not in texts:
+        texts[policy] = _read_policy(files, policy)
+    text, evidence = texts[policy], set[int]()
+    for snippet in test.snippets:
+        begin, end = snippet.span
+        if text.text[begin:end] != snippet.answer or begin not in text.begins or end not in text.ends:
+            problem = (
+                f"its evidence {begin} to {end} is not those whole lines of {stored(policy)}; take both as published."
+            )
+            raise DataError(path, problem, where)
+        evidence.update(range(text.begins[begin], text.ends[end] + 1))
+    return Question("", policy, asked["question"].strip(), {CONSENSUS: sorted(evidence)}, sorted(evidence))
+
+
+def _read_policy(files: DataFiles, policy: str) -> _Text:
+    """The text of a policy, wherever it is: beside the JSON as in the repository, or in a folder `corpus`."""
+    names = dict.fromkeys((stored(policy), f"{policy}.txt"))
+    places = [folder + name for folder in (CORPUS, "corpus/") for name in names]
+    path = next((place for place in places if files.find(place)), places[0])
+    text = files.text(path)
+    lines = len(text.removesuffix("\n").split("\n"))
+    files.check(path, {"lines": lines}, {"lines": SENTENCES.get(policy, lines)})
+    if not text.strip():
+        raise UsageError(f"'{path}' of {policy} is empty.")
+    return _Text(text)
+
+
+SUBSET = "subset"
+
+
+def load(files: DataFiles, split: str, *, sentences: bool = True) -> Material:
+    """All questions of a split; with `sentences` about their policies, else each alone.
+
+    Shown are the question as `text` and, with sentences, the policy's name as `company`. Gold are the annotators'
+    sets of sentences by their numbers (`references`), the ones the file says are relevant, the number of sentences,
+    whether the question is unanswerable, and how many of the annotators marked nothing.
+    """
+    table = read_subset(files) if split == SUBSET else read_table(files, split)
+    categories = read_categories(files, split)
+    rule = RULES[rule_for(table.questions, split)]
+
+    def item(question: Question) -> Item:
+        policy = question.policy
+        marked_nothing, annotators = empty(question), len(question.references)
+        gold: dict[str, Any] = {
+            "unanswerable": rule(marked_nothing, annotators),
+            "empty": marked_nothing,
+            "annotators": annotators,
+        }
+        shown = {"text": question.text}
+        if sentences:
+            gold |= {
+                "references": question.references,
+                "relevant": question.relevant,
+                "sentences": len(table.policies[policy]),
+            }
+            shown["company"] = policy
+        known = (policy, question.id), (policy, plain(question.text))
+        groups = next((categories[key] for key in known if key in categories), ())
+        return Item(
+            question.id,
+            shown,
+            gold,
+            document=policy if sentences else "",
+            cluster=policy,
+            stratum=policy,
+            groups={"category": groups or (NO_CATEGORY,)} if categories else {},
+        )
+
+    return Material(tuple(map(item, table.questions)), dict(table.policies) if sentences else {})
+
+
+class Scores(NamedTuple):
+    """Precision, recall and F1, from 0 to 1."""
+
+    precision: float
+    recall: float
+    f1: float
+
+
+NOTHING = Scores(0.0, 0.0, 0.0)
+
+
+def overlap(predicted: Collection[int], reference: Collection[int]) -> Scores:
+    """Scores of a set of sentences against one reference.
+
+    >>> overlap([1, 2, 3, 4], [1, 9])
+    Scores(precision=0.25, recall=0.5, f1=0.3333333333333333)
+    >>> overlap([], [])
+    Scores(precision=1.0, recall=1.0, f1=1.0)
+    """
+    if not predicted and not reference:
+        return Scores(1.0, 1.0, 1.0)
+    common = len(set(predicted) & set(reference))
+    if not common:
+        return NOTHING
+    precision, recall = common / len(set(predicted)), common / len(set(reference))
+    return Scores(precision, recall, 2 * precision * recall / (precision + recall))
+
+
+def each_best(predicted: Collection[int], references: Sequence[Collection[int]]) -> Scores:
+    """The best precision, the best recall and the best F1, each over all references, which may be different ones."""
+    every = [overlap(predicted, reference) for reference in references]
+    return Scores(*map(max, zip(*every, strict=True)))
+
+
+def best(predicted: Collection[int], references: Sequence[Collection[int]]) -> Scores:
+    """The scores against the reference with the best F1, as PLUE has them; of equals the first."""
+    return max((overlap(predicted, reference) for reference in references), key=lambda scores: scores.f1)
+
+
+def leave_one_out(predicted: Collection[int], references: Sequence[Collection[int]]) -> Scores:
+    """The mean of `each_best` over all ways to leave out one of the references: the paper's, of two or more."""
+    return _mean([each_best(predicted, others) for others in _others(references)])
+
+
+def between_people(references: Sequence[Collection[int]]) -> Scores:
+    """The mean over annotators of each one's scores against the others, the paper's human row; of two or more."""
+    return _mean([each_best(own, others) for own, others in zip(references, _others(references), strict=True)])
+
+
+def agreed(references: Sequence[Collection[int]]) -> Collection[int]:
+    """The reference that agrees best with all: highest mean F1; of equals the first."""
+    return max(references, key=lambda own: sum(overlap(own, other).f1 for other in references))
+
+
+def _others(references: Sequence[Collection[int]]) -> list[list[Collection[int]]]:
+    return [[*references[:place], *references[place + 1 :]] for place in range(len(references))]
+
+
+def _mean(every: Sequence[Scores]) -> Scores:
+    return Scores(*(sum(values) / len(every) for values in zip(*every, strict=True)))
+
+
+def references(item: Item) -> list[list[int]]:
+    """The annotators' sets of sentences."""
+    return list(item.gold["references"].values())
+
+
+def _scores(outcome: Outcome, scorer: Scorer, least: int) -> Scores | None:
+    known = references(outcome.item)
+    if len(known) < least:
+        return None
+    said = outcome.given.prediction
+    return NOTHING if said is None or outcome.given.fault else scorer(said, known)
+
+
+def _one(outcome: Outcome, scorer: Scorer, least: int, which: str) -> tuple[float, float]:
+    scores = _scores(outcome, scorer, least)
+    return (0.0, 0.0) if scores is None else (getattr(scores, which), 1.0)
+
+
+def _both(outcome: Outcome, scorer: Scorer, least: int) -> tuple[float, float, float]:
+    scores = _scores(outcome, scorer, least)
+    return (0.0, 0.0, 0.0) if scores is None else (scores.precision, scores.recall, 1.0)
+
+
+def _harmonic(counts: Sequence[float]) -> float:
+    return f1_of_means(counts) if counts[2] else math.nan
+
+
+def _scored(name: str, heading: str, definition: str, scorer: Scorer, least: int = 1) -> tuple[Measure, ...]:
+    """F1 of means, mean F1, P and R by one scorer, over items with at least N references."""
+    one = partial(_one, scorer=scorer, least=least)
+    return (
+        Measure(
+            f"{name}_f1_of_means",
+            f"F1 of means, {heading}",
+            f"Harmonic mean of mean precision and mean recall. {definition}",
+            partial(_both, scorer=scorer, least=least),
+            _harmonic,
+        ),
+        Measure(
+            f"{name}_f1_mean",
+            f"Mean F1, {heading}",
+            f"Mean of the questions' F1. {definition}",
+            partial(one, which="f1"),
+        ),
+        Measure(f"{name}_p", f"P, {heading}", f"Mean precision. {definition}", partial(one, which="precision")),
+        Measure(f"{name}_r", f"R, {heading}", f"Mean recall. {definition}", partial(one, which="recall")),
+    )
+
+
+def _pairs(outcome: Outcome) -> tuple[float, ...]:
+    """(right, predicted, gold) of Relevant and of Irrelevant, over all sentences; without a prediction gold alone."""
+    gold, number = set(outcome.item.gold["relevant"]), outcome.item.gold["sentences"]
+    if outcome.given.prediction is None or outcome.given.fault:
+        return 0.0, 0.0, len(gold), 0.0, 0.0, number - len(gold)
+    said = set(outcome.given.prediction)
+    neither = number - len(gold | said)
+    return len(gold & said), len(said), len(gold), neither, number - len(said), number - len(gold)
+
+
+def _pairs_right(outcome: Outcome) -> tuple[float, float]:
+    counts = _pairs(outcome)
+    return counts[0] + counts[3], outcome.item.gold["sentences"]
+
+
+_LEFT_OUT = (
+    "Each annotator left out in turn, the best precision, recall and F1 over the others, mean over the annotators: the "
+    "paper's; questions with one annotator are not in it."
+)
+_PAPER = _scored("leave_one_out", "n - 1", _LEFT_OUT, leave_one_out, 2)
+_BEST = _scored(
+    "best_of_n", "best of n", "Best precision, recall and F1 over all annotators, each by itself.", each_best
+)
+# Its F1 is the best one over all annotators as well, so that its mean is a measure already.
+_PLUE = tuple(
+    measure
+    for measure in _scored("best_of_n_plue", "PLUE", "Against the annotator with the best F1, as PLUE has it.", best)
+    if not measure.name.endswith("_f1_mean")
+)
+_ANY = "Every sentence of a question is a pair, relevant if any annotator marked it."
+_PAIRS = (
+    Measure("any_relevant_macro_f1", "Macro F1, pairs", f"Mean of both labels' F1. {_ANY}", _pairs, macro_f1),
+    Measure(
+        "any_relevant_micro_f1", "Micro F1, pairs", f"Share of right labels, which is micro F1. {_ANY}", _pairs_right
+    ),
+)
+_CONSENSUS = "Against the one reference: the sentences that at least half of the annotators marked."
+MEASURES = (*_PAPER, *_BEST, *_PLUE, *_PAIRS, *answerability("silence_"))
+SINGLE = (*_BEST, *_PAIRS, *answerability("silence_"))
+"""Measures of the train split, which has one label of each pair."""
+OF_SUBSET = (
+    *_scored("consensus", "consensus", _CONSENSUS, each_best),
+    *(one for one in answerability("silence_") if one.name == "silence_false_silence_rate"),
+)
+"""Measures of the subset, in which every question has evidence."""
+
+
+STOP_WORDS = frozenset(
+    re.findall(
+        r"\w+",
+        "a an and are as at be been by can could did do does for from had has have how i if in is it its me my of on "
+        "or our that the their them they this to up was we what when where which who why will with would you your",
+    )
+)
+
+
+def words(text: str) -> set[str]:
+    """The different words of a text, in lower case: runs of letters a to z and digits."""
+    return set(re.findall(r"[a-z0-9]+", text.lower()))
+
+
+def reply(sentences: Collection[int]) -> str:
+    """A reply with the numbers of these sentences."""
+    return json.dumps({"sentences": sorted(sentences)})
+
+
+def _word_count(suite: Suite, *, top: int, without: frozenset[str]) -> Callable[[Item], str]:
+    """The sentences with most different words of the question; of equals the earlier ones, of those without any too."""
+    policies = {key: [words(sentence) for sentence in sentences] for key, sentences in suite.material.documents.items()}
+
+    def answer(item: Item) -> str:
+        asked = words(item.shown["text"]) - without
+        common = [len(asked & sentence) for sentence in policies[item.document]]
+        return reply(sorted(range(1, len(common) + 1), key=lambda number: -common[number - 1])[:top])
+
+    return answer
+
+
+def _counting(top: int, *, stop_words: bool) -> Baseline:
+    return Baseline(
+        f"word-count-{top}" if stop_words else f"word-count-{top}-no-stop-words",
+        "rule",
+        f"the {top} sentences with most words of the question" + ("" if stop_words else ", stop words left out"),
+        partial(_word_count, top=top, without=frozenset() if stop_words else STOP_WORDS),
+    )
+
+
+def _everything(suite: Suite) -> Callable[[Item], str]:
+    sizes = {key: len(sentences) for key, sentences in suite.material.documents.items()}
+    return lambda item: reply(range(1, sizes[item.document] + 1))
+
+
+def _agreed(item: Item) -> str:
+    return reply(agreed(references(item)))
+
+
+BASELINES = (
+    Baseline("no-answer", "floor", "no sentence: every question is unanswerable", of_item(lambda _item: reply(()))),
+    Baseline("everything", "floor", "all sentences of the policy", _everything),
+    *(_counting(top, stop_words=stop_words) for stop_words in (True, False) for top in (2, 3, 5)),
+    Baseline(
+        "best-annotator", "ceiling", "of each question's references the one that agrees best with all", of_item(_agreed)
+    ),
+)
+
+
+CITATION = (
+    "Ravichander, Black, Wilson, Norton, Sadeh: Question Answering for Privacy Policies: Combining Computational and "
+    "Legal Perspectives. EMNLP 2019."
+)
+
+
+_NONE, _PART, _MORE = "none of the evidence", "part of the evidence", "more than the evidence"
+ERRORS = (FALSE_ANSWER, FALSE_SILENCE, _NONE, _PART, _MORE)
+_RELEVANCE = {False: "Irrelevant", True: "Relevant"}
+
+
+def _sentences(item: Item, material: Material) -> list[Example]:
+    """The question with each sentence of its policy, which is relevant if any annotator says so."""
+    relevant, sentences = set(item.gold["relevant"]), material.documents[item.document]
+    numbered = enumerate(sentences, start=1)
+    return [Example(item.shown["text"], sentence, _RELEVANCE[number in relevant]) for number, sentence in numbered]
+
+
+def _evidence(_item: Item, found: Predicted) -> str:
+    return reply([number for number, label in enumerate(found[""], start=1) if label == _RELEVANCE[True]])
+
+
+class PrivacyQA(Suite):
+    """Choose the sentences of a policy that are evidence for a question, or none."""
+
+    title = "PrivacyQA"
+    about = "a question and a policy's numbered sentences, answered by the numbers of the evidence; sentence-level F1"
+    citation = CITATION
+    data = (OFFICIAL, PART)
+    splits = ("test", "train", SUBSET)
+    measures = MEASURES
+    baselines = BASELINES
+    head = Head((Part("pair", "any_relevant_macro_f1", _sentences),), _evidence)
+    error_kinds = ERRORS
+    schema: ClassVar[Mapping[str, Any]] = {
+        "type": "object",
+        "properties": {"sentences": {"type": "array", "items": {"type": "integer"}}},
+        "required": ["sentences"],
+        "additionalProperties": False,
+    }
+
+    def __init__(self, spec: RunSpec, workspace: Workspace) -> None:
+        super().__init__(spec, workspace)
+        if self.plan.probe == CONTINUATION:
+            return
+        self.measures = {SUBSET: OF_SUBSET, "train": SINGLE}.get(self.plan.split, MEASURES)
+
+    @property
+    def single(self) -> Measure:
+        """A question's F1: the first measure is the mean of no question's own."""
+        return next((one for one in self.measures if one.name.endswith("_f1_mean")), self.measures[0])
+
+    def load(self, split: str) -> Material:
+        """The questions of a split, with the sentences of their policies."""
+        return load(self.files, split)
+
+    def messages(self, item: Item) -> list[Message]:
+        """The policy, the very same for all its questions, and the question."""
+        return [*self._openings(item), Message("user", self.render("", **item.shown))]
+
+    def _openings(self, item: Item) -> tuple[Message, Message]:
+        if item.document not in self._opened:
+            sentences = self.material.documents[item.document]
+            said = self.render("policy", company=item.shown["company"], sentences=sentences)
+            self._opened[item.document] = (
+                Message("user", said, "introduction", carries="\n".join(sentences), breakpoint=True),
+                Message("assistant", self.render("ready", company=item.shown["company"]), "acknowledgement"),
+            )
+        return self._opened[item.document]
+
+    @cached_property
+    def _opened(self) -> dict[str, tuple[Message, Message]]:
+        return {}
+
+    def parse(self, item: Item, found: Any) -> Given:
+        """The numbers in order, each once; a fault where one is that of no sentence."""
+        numbers = found["sentences"]
+        if any(isinstance(number, bool) for number in numbers):
+            return Given(fault=UNPARSABLE)
+        chosen = sorted(set(numbers))
+        outside = chosen and not 1 <= chosen[0] <= chosen[-1] <= item.gold["sentences"]
+        return Given(chosen, OUT_OF_RANGE if outside else "")
+
+    def gold_reply(self, item: Item) -> str:
+        """The reference that agrees best with all."""
+        return _agreed(item)
+
+    def asked_about(self, item: Item) -> dict[str, Any]:
+        """The question, and the policy's sentences with their numbers."""
+        numbered = enumerate(self.material.documents.get(item.document, ()), 1)
+        return {**item.shown, "policy": [f"[{number}] {sentence}" for number, sentence in numbered]}
+
+    def gold_shown(self, item: Item) -> Any:
+        """Each annotator's sentences, in a line."""
+        if not isinstance(item.gold, dict):
+            return item.gold
+        known = item.gold["references"].items()
+        return {name: ", ".join(map(str, marked)) or "none" for name, marked in known}
+
+    def people_about(self, outcomes: Sequence[Outcome]) -> str:  # noqa: ARG002 - the same of all
+        """Annotators against each other."""
+        return (
+            "Each annotator against the others of a question, as a mean over them, on the questions with two or more."
+        )
+
+    def people(self, outcomes: Sequence[Outcome]) -> Mapping[str, float]:
+        """The paper's human row, over questions with two annotators or more."""
+        known = {one.item.id: references(one.item) for one in outcomes}
+        each = [between_people(several) for several in known.values() if len(several) > 1]
+        if not each:
+            return {}
+        p, r, f1 = (sum(values) / len(each) for values in zip(*each, strict=True))
+        figures = {"f1_of_means": f1_of_means((p, r, 1)), "f1_mean": f1, "p": p, "r": r}
+        return {f"leave_one_out_{name}": value for name, value in figures.items()}
+
+    def why(self, outcome: Outcome) -> str:
+        """A fault; an answer or a silence that is wrong; else which of the evidence is missing or not evidence."""
+        given, known = outcome.given, references(outcome.item)
+        if given.fault or given.prediction is None:
+            return given.fault
+        said, marked = set(given.prediction), {number for reference in known for number in reference}
+        if each_best(said, known).f1 == 1:
+            return ""
+        if not said:
+            return FALSE_SILENCE
+        if not marked:
+            return FALSE_ANSWER
+        if not said & marked:
+            return _NONE
+        return _PART if said <= marked else _MORE
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Every suite's notes; what the subset is; by which rule questions are unanswerable."""
+        items, documents = self.material.items, self.material.documents
+        said = tuple(note for note in super().notes if self.plan.split == SUBSET or not note.startswith(PART.title))
+        if self.plan.probe == CONTINUATION:
+            return said
+        if self.plan.split != SUBSET:
+            return (*said, f"{self.title}: {rule_note(items)}")
+        policies = {item.document for item in items}
+        sentences = sum(len(documents[policy]) for policy in policies)
+        part = (
+            f"{PART.title}: {len(items)} questions about {len(policies)} policies of {sentences:,} sentences, of "
+            f"{SUBSET_QUESTIONS} about {len(SENTENCES)} that are published; the reference is the annotators' consensus"
+        )
+        return (*said, part)

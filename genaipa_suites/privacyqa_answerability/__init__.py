@@ -10,9 +10,8 @@ from genaipa_suites.data import DataFiles
 from genaipa_suites.labels import LabelSuite, always, trained
 from genaipa_suites.linear import frequent_words, frequent_words_and_length
 from genaipa_suites.material import Item, Material
-from genaipa_suites.privacyqa.data import load
+from genaipa_suites.privacyqa import CITATION, load
 from genaipa_suites.privacyqa.table import FALSE_ANSWER, FALSE_SILENCE, OFFICIAL, answerability, rule_note
-from genaipa_suites.privacyqa.task import CITATION
 from genaipa_suites.probes import CONTINUATION
 
 if TYPE_CHECKING:

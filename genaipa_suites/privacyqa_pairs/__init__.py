@@ -15,7 +15,7 @@ from genaipa_suites.baseline import Baseline, of_item
 from genaipa_suites.data import Source
 from genaipa_suites.labels import LabelSuite, always
 from genaipa_suites.material import Item, Material
-from genaipa_suites.privacyqa.task import STOP_WORDS, words
+from genaipa_suites.privacyqa import STOP_WORDS, words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

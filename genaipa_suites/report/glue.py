@@ -16,17 +16,16 @@ import msgspec
 
 from genaipa.errors import GenaipaError
 from genaipa.runs.audit import audit_of
+from genaipa_suites.privacyglue import BY_NAME, TASKS, GlueTask, Means, Row, Spread, means, spread
 from genaipa_suites.privacyglue.predictions import KIND, OTHER_FIGURE, PREFIX, examples, read_predictions
-from genaipa_suites.privacyglue.rows import BY_NAME, TASKS, GlueTask, Means, Row, Spread, means, spread
-from genaipa_suites.report.scored import Row as RowOfSuite
+from genaipa_suites.report.results import Row as RowOfSuite
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from genaipa.runs.selection import Source
     from genaipa_suites.material import Outcome
-    from genaipa_suites.report.results import Board, Result
-    from genaipa_suites.report.scored import Scored
+    from genaipa_suites.report.results import Board, Result, Scored
 
 GLUE = "privacyglue"
 TEST = "test"

@@ -16,11 +16,12 @@ from genaipa.reports.chapters.chapter import Chapter, drawn, present
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import Figure
 from genaipa.reports.table import Table, table
-from genaipa_suites.privacyglue.rows import (
+from genaipa_suites.privacyglue import (
     METRICS,
     ROWS,
     TASKS,
     Pair,
+    PrivacyGLUE,
     agreement,
     beaten,
     encoders,
@@ -28,7 +29,6 @@ from genaipa_suites.privacyglue.rows import (
     shares,
     stars,
 )
-from genaipa_suites.privacyglue.task import PrivacyGLUE
 from genaipa_suites.report.glue import GLUE, views
 
 if TYPE_CHECKING:
@@ -38,9 +38,9 @@ if TYPE_CHECKING:
 
     from genaipa.reports.table import Table
     from genaipa.runs.selection import Source
-    from genaipa_suites.privacyglue.rows import GlueTask, Means, Row, Spread
+    from genaipa_suites.privacyglue import GlueTask, Means, Row, Spread
     from genaipa_suites.report.glue import Standing, View
-    from genaipa_suites.report.scored import Scored
+    from genaipa_suites.report.results import Scored
 
 
 _PANELS = 6

@@ -13,9 +13,8 @@ from size import size
 from suiting import figures, keep, outcomes, suite
 
 from genaipa.errors import DataError
-from genaipa_suites.material import NOT_IN_THE_TEXT, UNPARSABLE, Item, Outcome
+from genaipa_suites.material import NOT_IN_THE_TEXT, UNPARSABLE, Item, Outcome, split_off
 from genaipa_suites.piextract import EXACT, LAYERS, MEASURES, PARTS, SOURCE, tokens_of
-from genaipa_suites.sampling import split_off
 
 NOTHING = {layer: [] for layer in LAYERS}
 

@@ -14,8 +14,8 @@ from genaipa.workspace import Workspace, shipped
 from genaipa_suites.data import SHIPPED, published_rows
 from genaipa_suites.material import Outcome
 from genaipa_suites.plan import SuitePlan, spec_of
+from genaipa_suites.policyie import PolicyIE
 from genaipa_suites.policyie.data import FILES, PLUE
-from genaipa_suites.policyie.task import PolicyIE
 
 if TYPE_CHECKING:
     from commandline import Cli

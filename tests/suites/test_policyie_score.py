@@ -14,9 +14,8 @@ from size import size
 from genaipa.workspace import find_workspace
 from genaipa_suites.material import UNPARSABLE, Given, Item, Outcome
 from genaipa_suites.plan import SuitePlan, spec_of
-from genaipa_suites.policyie import score
+from genaipa_suites.policyie import PolicyIE, score
 from genaipa_suites.policyie.data import INTENTS, LABELS, LAYERS, OTHER, parts_of
-from genaipa_suites.policyie.task import PolicyIE
 from genaipa_suites.spans import Span, bio, chunks
 
 FEW = {

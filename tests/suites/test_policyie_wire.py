@@ -13,7 +13,7 @@ from servers import Behaviour, OpenAIServer, cut, refusal, reply
 from genaipa.runs.folder import RunFolder
 from genaipa.workspace import find_workspace
 from genaipa_suites.plan import SuitePlan, spec_of
-from genaipa_suites.policyie.task import PolicyIE
+from genaipa_suites.policyie import PolicyIE
 
 if TYPE_CHECKING:
     from commandline import Cli

@@ -24,8 +24,7 @@ from genaipa_suites.catalog import SUITES, parts_of
 from genaipa_suites.material import Outcome
 from genaipa_suites.piextract import LAYERS
 from genaipa_suites.plan import SuitePlan, spec_of
-from genaipa_suites.privacyglue.predictions import EXAMPLES, examples, read_predictions
-from genaipa_suites.privacyglue.rows import (
+from genaipa_suites.privacyglue import (
     BY_NAME,
     ROWS,
     TASKS,
@@ -40,9 +39,9 @@ from genaipa_suites.privacyglue.rows import (
     spread,
     stars,
 )
+from genaipa_suites.privacyglue.predictions import EXAMPLES, examples, read_predictions
 from genaipa_suites.report.glue_chapter import chapter
-from genaipa_suites.report.results import boards, results
-from genaipa_suites.report.scored import Scored
+from genaipa_suites.report.results import Scored, boards, results
 
 if TYPE_CHECKING:
     from collections.abc import Callable

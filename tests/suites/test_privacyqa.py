@@ -16,7 +16,7 @@ from suiting import figures, keep, outcomes, suite
 from genaipa.errors import DataError, UsageError
 from genaipa_suites.data import SHIPPED, published_rows
 from genaipa_suites.material import OUT_OF_RANGE, UNPARSABLE, Outcome
-from genaipa_suites.privacyqa.score import between_people, leave_one_out, overlap
+from genaipa_suites.privacyqa import between_people, leave_one_out, overlap
 from genaipa_suites.privacyqa.table import CORPUS, PART, SUBSET_FILE, TABLES, Question, rule_for
 from genaipa_suites.privacyqa_pairs import TEST as PAIRS
 

@@ -21,18 +21,15 @@ from genaipa.reports.report import report
 from genaipa.runs.selection import select
 from genaipa.workspace import find_workspace
 from genaipa_suites.catalog import suites
-from genaipa_suites.crosswalk import load_crosswalk
-from genaipa_suites.data import SHIPPED, published_rows
+from genaipa_suites.data import SHIPPED, load_crosswalk, published_rows
 from genaipa_suites.material import Given, Item, Outcome
 from genaipa_suites.measure import Measure, f1, macro_f1, micro_f1, precision, ratio, recall
 from genaipa_suites.piextract import LAYERS
-from genaipa_suites.report import breakdowns
-from genaipa_suites.report.breakdowns import in_order
+from genaipa_suites.report import tables
 from genaipa_suites.report.card import correlation, shown
 from genaipa_suites.report.merit import Counts, Units
-from genaipa_suites.report.results import boards, results
-from genaipa_suites.report.scored import Scored
-from genaipa_suites.report.tables import main_table
+from genaipa_suites.report.results import Scored, boards, results
+from genaipa_suites.report.tables import in_order, main_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -402,10 +399,10 @@ def test_policyies_baselines_have_parts_and_types_of_errors(genaipa: Cli) -> Non
     rows = {row["system"].removeprefix("baseline/"): row for row in main_table(scored).data.to_dict("records")}
     found = [(rows[name]["intent_accuracy"], rows[name]["em_tagger_type_ii"]) for name in names]
     assert found == [pytest.approx(pair) for pair in ((600 / 21, 0), (100, 400 / 15), (2000 / 21, 1400 / 15))]
-    errors = {row["system"]: row for row in breakdowns.errors(scored).data.to_dict("records")}
+    errors = {row["system"]: row for row in tables.errors(scored).data.to_dict("records")}
     assert errors["baseline/majority"]["missing slot"] == 73
     assert errors["baseline/majority"]["wrong intent"] == 15
-    by_intent = breakdowns.by_part(scored, "intent").data.to_dict("records")
+    by_intent = tables.by_part(scored, "intent").data.to_dict("records")
     intents = {row["group"]: row for row in by_intent if row["kind"] == "floor"}
     assert intents["Other"]["intent_f1"] == pytest.approx(100 * 2 * 6 / 27)
 
