@@ -20,7 +20,7 @@ from genaipa.execution.run import store_inputs
 from genaipa.files.stamps import now
 from genaipa.runs.part import PartWriter
 from genaipa.runs.records import ConversationRecord, Record, RunSpec, answer_digest
-from genaipa.runs.tally import Tally
+from genaipa.runs.status import Tally
 from genaipa.systems.base import Message, Usage
 from genaipa.tasks.procedure import Procedure, orders, plan
 from genaipa.workspace import find_workspace

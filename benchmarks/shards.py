@@ -43,7 +43,7 @@ def fill(path: Path) -> None:
     from genaipa.files.stamps import now
     from genaipa.runs.folder import RunFolder
     from genaipa.runs.records import Record, answer_digest
-    from genaipa.runs.tally import Tally
+    from genaipa.runs.status import Tally
     from genaipa.workspace import find_workspace
 
     run, here, encode = RunFolder(path), find_workspace(path.parents[1]), msgspec.json.Encoder().encode

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from genaipa.runs.audit import Finding
-from genaipa.scoring.evidence.settled import NEAR, likeness
+from genaipa.scoring.evidence.examine import NEAR, likeness
 from genaipa.scoring.rubric import shipped_rubric
 from genaipa.words import some
 from genaipa_study.copies import ROUNDING, Source, contradicted, counterpart, find_copies

@@ -26,8 +26,7 @@ from genaipa.errors import (
     TransientError,
     clipped,
 )
-from genaipa.systems.base import MOST_TOKENS, UNDONE, Finish, Reply, Usage
-from genaipa.systems.passages import check_passages
+from genaipa.systems.base import MOST_TOKENS, UNDONE, Finish, Reply, Usage, check_passages
 from genaipa.systems.provider import redact
 
 if TYPE_CHECKING:

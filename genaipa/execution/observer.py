@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from genaipa.execution.prepare import PreparedRun
     from genaipa.execution.ready import Ready
     from genaipa.runs.records import Record
-    from genaipa.runs.tally import Tally
+    from genaipa.runs.status import Tally
 
 
 class Observer:

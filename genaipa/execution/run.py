@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from genaipa.execution.prepare import PreparedRun
     from genaipa.runs.folder import RunFolder
     from genaipa.runs.records import Record
-    from genaipa.runs.tally import Tally
+    from genaipa.runs.status import Tally
     from genaipa.tasks.base import Task
     from genaipa.workspace import Workspace
 

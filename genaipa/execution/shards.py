@@ -24,7 +24,7 @@ from genaipa.runs.batches import batches_out, was_batched
 from genaipa.runs.folder import RunFolder
 from genaipa.runs.manifest import ANSWERS
 from genaipa.runs.records import RunStatus
-from genaipa.runs.tally import Rows, Tally
+from genaipa.runs.status import Rows, Tally
 from genaipa.systems.provider import known_keys, mask
 from genaipa.workers.base import LostServerError
 from genaipa.workers.dispatch import Dispatcher, Jobs

@@ -40,8 +40,7 @@ from genaipa.runs.documents import KeptDocuments
 from genaipa.runs.manifest import ANSWERS, MANIFEST, SEALED, SHARDS, ManifestFolder
 from genaipa.runs.part import Part
 from genaipa.runs.records import DOCUMENTS, DocumentFacts, Manifest, MeasuredHead, Record, RunStatus
-from genaipa.runs.status import status_of_whole, status_together
-from genaipa.runs.tally import Tally, counted
+from genaipa.runs.status import Tally, counted, status_of_whole, status_together
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -28,8 +28,7 @@ from genaipa.runs.integrity import flaw, lacking
 from genaipa.runs.journal import Journal
 from genaipa.runs.manifest import ANSWERS, CONVERSATIONS, MANIFEST, MANIFEST_COPY, SEALED, ManifestFolder
 from genaipa.runs.records import DOCUMENTS, ConversationRecord, Manifest, MeasuredHead, Record, RunStatus, SystemFacts
-from genaipa.runs.status import status_read
-from genaipa.runs.tally import Count, Tally, counted
+from genaipa.runs.status import Count, Tally, counted, status_read
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

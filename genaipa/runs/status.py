@@ -1,13 +1,24 @@
-"""The status of a run, decided in one place: when it is left, when it is read, and of its shards together."""
+"""The status of a run, decided in one place, and its counts.
+
+The status is decided when a run is left, when it is read, and of its shards together. Counted are answers, refusals,
+failures, tokens and money, per system and initialization.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+import msgspec.structs
+
+from genaipa.runs.records import MeasuredHead, RunSpec, Status, Totals
+from genaipa.systems.base import Usage
+
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sized
     from collections.abc import Set as AbstractSet
 
-    from genaipa.runs.records import RunStatus
+    from genaipa.runs.records import Manifest, Record, RunStatus
 
 _WORST: tuple[RunStatus, ...] = ("running", "capped", "interrupted", "waiting", "partial", "complete")
 """Statuses of shards in the order in which one decides about the whole."""
@@ -57,3 +68,145 @@ def status_of_whole(noted: RunStatus, shards: RunStatus) -> RunStatus:
     if noted != "running" or shards == "running":
         return noted
     return shards if shards in ("complete", "waiting") else "interrupted"
+
+
+@dataclass
+class Count:
+    """One row of the closing table. Tokens, money and seconds include steps, and tries that a later one replaced."""
+
+    planned: int = 0
+    status: dict[Status, int] = field(
+        default_factory=lambda: {"answered": 0, "refused": 0, "truncated": 0, "failed": 0}
+    )
+    usage: Usage = field(default_factory=Usage)
+    cost: float = 0.0
+    priced: bool = False
+    seconds: float = 0.0
+    failed_steps: int = 0
+    """Summaries and acknowledgements that could not be had, without which nothing is asked."""
+    prompt_cut: int = 0
+    """Replies whose prompt the server must have cut."""
+
+    @property
+    def kept(self) -> int:
+        """Answers that need not be asked again."""
+        return self.status["answered"] + self.status["refused"] + self.status["truncated"]
+
+    @property
+    def missing(self) -> int:
+        """Answers still to be had."""
+        return max(0, self.planned - self.kept)
+
+    def add(self, other: Count, times: int = 1) -> None:
+        """Add another's counts, but for what it planned; take them away with -1 `times`."""
+        for status, number in other.status.items():
+            self.status[status] += times * number
+        mine, its = msgspec.structs.astuple(self.usage), msgspec.structs.astuple(other.usage)
+        self.usage = Usage(*(one + times * further for one, further in zip(mine, its, strict=True)))
+        self.cost, self.priced = self.cost + times * other.cost, self.priced or other.priced
+        self.seconds += times * other.seconds
+        self.failed_steps += times * other.failed_steps
+        self.prompt_cut += times * other.prompt_cut
+
+    def spend(self, record: MeasuredHead | Record) -> None:
+        """Add a record's tokens, money and time."""
+        self.seconds += record.seconds
+        if record.usage is not None:
+            self.usage = self.usage + record.usage
+        if record.cost is not None:
+            self.cost += record.cost
+            self.priced = True
+
+
+Rows = dict[tuple[str, str], Count]
+"""(system, initialization) → its count."""
+
+
+@dataclass
+class Tally:
+    """All counts of a run, kept up to date as records arrive."""
+
+    rows: Rows = field(default_factory=dict)
+    statuses: dict[str, Status] = field(default_factory=dict)
+    scores: dict[str, dict[str, float]] = field(default_factory=dict)
+    """System → key → the score that the task read by itself, where it could."""
+
+    def row(self, system: str, initialization: str) -> Count:
+        """The count of one system and initialization."""
+        row = self.rows.get((system, initialization))
+        if row is None:
+            row = self.rows[system, initialization] = Count()
+        return row
+
+    def include(self, other: Tally) -> None:
+        """Add the counts of a shard, but for what it planned and its keys."""
+        self.exchange({}, other.rows)
+
+    def exchange(self, before: Mapping[tuple[str, str], Count], after: Mapping[tuple[str, str], Count]) -> None:
+        """Replace a shard's earlier rows, which are counted here, by its later ones."""
+        for rows, times in ((before, -1), (after, 1)):
+            for place, count in rows.items():
+                self.row(*place).add(count, times)
+
+    def plan(self, spec: RunSpec, orders: Mapping[str, Sized], planned: int = 0) -> None:
+        """Set how many answers are wanted in each row, by the orders of questions or, without them, `planned`."""
+        each = len(spec.plan.prompts) * len(spec.plan.wordings) * sum(len(order) for order in orders.values())
+        for system in spec.systems:
+            if not spec.plan.initializations:
+                self.row(system, spec.task).planned = planned
+            for initialization in spec.plan.initializations:
+                self.row(system, initialization).planned = each
+
+    def add(self, record: MeasuredHead | Record) -> None:
+        """Take a record into account; it replaces an earlier one of its key."""
+        row = self.row(record.system, record.initialization or record.task)
+        row.spend(record)
+        previous = self.statuses.get(record.key)
+        if record.kind == "answer":
+            if previous is not None:
+                row.status[previous] -= 1
+            row.status[record.status] += 1
+        else:
+            row.failed_steps += (record.status == "failed") - (previous == "failed")
+        row.prompt_cut += record.prompt_cut
+        self.statuses[record.key] = record.status
+        if record.score is not None:
+            self.scores.setdefault(record.system, {})[record.key] = record.score
+
+    def missing(self) -> set[str]:
+        """The systems whose answers are missing."""
+        return {system for (system, _), row in self.rows.items() if row.missing}
+
+    def kept(self, key: str) -> bool:
+        """Whether this answer or step need not be asked again."""
+        return self.statuses.get(key, "failed") != "failed"
+
+    @property
+    def cost(self) -> float:
+        """Money spent so far."""
+        return sum(row.cost for row in self.rows.values())
+
+    def totals(self) -> Totals:
+        """The whole run in one row."""
+        rows = self.rows.values()
+        usage = Usage()
+        for row in rows:
+            usage = usage + row.usage
+        by_status = {status: sum(row.status[status] for row in rows) for status in Count().status}
+        return Totals(
+            planned=sum(row.planned for row in rows),
+            usage=usage if usage != Usage() else None,
+            cost=round(self.cost, 6) if any(row.priced for row in rows) else None,
+            seconds=round(sum(row.seconds for row in rows), 3),
+            **by_status,
+        )
+
+
+def counted(manifest: Manifest, records: Iterable[tuple[int, MeasuredHead]]) -> tuple[Tally, dict[str, int]]:
+    """The counts of these records beside what their manifest plans, and the place of each key's latest one."""
+    tally, places = Tally(), dict[str, int]()
+    tally.plan(manifest.spec, manifest.orders, manifest.planned)
+    for place, record in records:
+        tally.add(record)
+        places[record.key] = place
+    return tally, places

@@ -6,11 +6,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from genaipa.errors import PermanentError, TransientError
-from genaipa.systems.base import UNDONE, BatchState, Finish, Reply, Usage, unclear, without_bounds
+from genaipa.systems.base import UNDONE, BatchState, Finish, Reply, Usage, find_passages, unclear, without_bounds
 from genaipa.systems.chat import BATCH_BYTES, BATCH_SECONDS, ChatSystem, ModelList, lines_in, part, prefix_ends
 from genaipa.systems.costs import tiktoken_counter
 from genaipa.systems.endpoint import as_count, error_text
-from genaipa.systems.passages import find_passages
 from genaipa.systems.provider import Provider
 
 if TYPE_CHECKING:

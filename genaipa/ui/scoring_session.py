@@ -17,7 +17,7 @@ from genaipa.errors import GenaipaError, UsageError
 from genaipa.files.text import digest
 from genaipa.questions.annotations import SAID
 from genaipa.scoring.events import Draft, Objection, Pin, new_id
-from genaipa.scoring.evidence.settled import JUST, ScoredAnswer, begins_blank, near_repeat, rightly_silent
+from genaipa.scoring.evidence.examine import JUST, ScoredAnswer, begins_blank, near_repeat, rightly_silent
 from genaipa.scoring.objections import filed, own, proved
 from genaipa.scoring.rubric import shown
 from genaipa.ui.answer_view import Prepared, prepare, units
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from genaipa.scoring.answers import Case
     from genaipa.scoring.events import Event
-    from genaipa.scoring.evidence.settled import Proposal
+    from genaipa.scoring.evidence.examine import Proposal
     from genaipa.scoring.objections import Filed
     from genaipa.scoring.people import User
     from genaipa.ui.desk import Desk

@@ -15,8 +15,7 @@ from pages import desk_here
 from running import TEXT, answers, carry_out, make_workspace, spec, texts_below, write
 from stores import GOOD, POOR, opened, score
 
-from genaipa.archive.pack import PACK
-from genaipa.archive.unpack import read_pack, unpack
+from genaipa.archive import PACK, read_pack, unpack
 from genaipa.errors import DataError, GenaipaError, UsageError
 from genaipa.files.stamps import now
 from genaipa.files.text import digest

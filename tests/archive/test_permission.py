@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 from running import TEXT, answers, carry_out, make_workspace, spec, write
 
-from genaipa.archive.pack import run_files
+from genaipa.archive import run_files
 from genaipa.runs.folder import RunFolder
 from genaipa.runs.manifest import ANSWERS
 from genaipa.runs.permission import Permission, whose_words

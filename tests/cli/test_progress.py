@@ -14,7 +14,7 @@ from running import make_workspace, spec
 from genaipa.cli.terminal.progress import Lines, ProgressTable, joined
 from genaipa.cli.terminal.tally import ENDED, RUNNING, clock, fit, told_apart
 from genaipa.runs.records import INITIALIZATIONS, Record
-from genaipa.runs.tally import Tally
+from genaipa.runs.status import Tally
 from genaipa.systems.base import Usage
 from genaipa.tasks.procedure import Procedure, orders
 

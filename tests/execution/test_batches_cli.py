@@ -13,7 +13,7 @@ from servers import GoogleServer, OpenAIServer, reply
 from size import size
 from test_batches import SYSTEM, serving, system_of
 
-from genaipa.archive.pack import run_files
+from genaipa.archive import run_files
 from genaipa.execution.batches.batched import Batching
 from genaipa.execution.limits import RunLimits
 from genaipa.execution.observer import Observer

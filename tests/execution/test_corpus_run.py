@@ -10,7 +10,7 @@ import msgspec
 import pytest
 from running import make_workspace
 
-from genaipa.archive.pack import run_files
+from genaipa.archive import run_files
 from genaipa.execution.observer import Observer
 from genaipa.execution.prepare import RunRequest, prepare
 from genaipa.policies.corpus import json_line

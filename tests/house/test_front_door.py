@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from commandline import Finished
 
     from genaipa.runs.records import Record
-    from genaipa.runs.tally import Tally
+    from genaipa.runs.status import Tally
 
 NAMES = [
     *("GenaipaError", "Observer", "Run", "Workspace", "add_document", "compare", "find_workspace", "import_scores"),

@@ -11,7 +11,7 @@ from verdicts import JUDGE, judged
 
 from genaipa.reports.chapters.overall import board
 from genaipa.reports.comparison import Side, compare_sides
-from genaipa.reports.differences.matrix import PAIRS, _meaning, differences, ranks, tables
+from genaipa.reports.differences.matches import PAIRS, _meaning, differences, ranks, tables
 from genaipa.reports.differences.significance import holm
 from rubrics import METRICS
 

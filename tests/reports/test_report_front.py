@@ -6,8 +6,8 @@ import pytest
 from framing import answer_rows, score_rows, study, tidy_of
 from words import Words, budgets
 
-from genaipa.reports.front import front
 from genaipa.reports.gather import Gathered
+from genaipa.reports.page import front
 from genaipa.reports.report import Report
 
 FIVE = ("uber", "spotify", "airbnb", "twitter", "facebook")

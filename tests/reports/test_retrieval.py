@@ -15,8 +15,7 @@ from size import size
 from tabling import scored
 
 from benchmarks.passages import MISSES, held
-from genaipa.archive.pack import pack
-from genaipa.archive.unpack import unpack
+from genaipa.archive import pack, unpack
 from genaipa.reports import tidy as tidy_table
 from genaipa.reports.chapters import retrieval
 from genaipa.reports.figures.figure import Scope

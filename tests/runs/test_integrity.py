@@ -12,7 +12,7 @@ import pytest
 from running import TEXT, answers, carry_out, latest, make_workspace, procedure
 from stores import opened, score
 
-from genaipa.archive.pack import run_files
+from genaipa.archive import run_files
 from genaipa.errors import DataError, GenaipaError, RunError
 from genaipa.reports.gather import gather
 from genaipa.runs.folder import RunFolder

@@ -14,7 +14,7 @@ from pyarrow import parquet
 from sharding import TIMES, lay_documents, unseal
 from stores import score
 
-from genaipa.archive.pack import run_files
+from genaipa.archive import run_files
 from genaipa.judging.answers import JudgedAnswers
 from genaipa.reports.gather import gather_scored
 from genaipa.runs.folder import RunFolder

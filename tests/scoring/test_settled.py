@@ -17,8 +17,7 @@ from genaipa.questions.annotations import AnnotatedAnswer
 from genaipa.reports.chapters.agreement import filled_in
 from genaipa.scoring.agreement import LEAST_COMPARED, compare_preselected
 from genaipa.scoring.events import Event, new_id
-from genaipa.scoring.evidence.examine import Evidence, examine
-from genaipa.scoring.evidence.settled import ScoredAnswer, begins_blank, near_repeat, rightly_silent
+from genaipa.scoring.evidence.examine import Evidence, ScoredAnswer, begins_blank, examine, near_repeat, rightly_silent
 from genaipa.scoring.people import User
 from rubrics import METRICS, PAPER, keys_of, typed
 

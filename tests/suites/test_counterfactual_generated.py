@@ -10,7 +10,7 @@ from running import write
 from size import size
 
 from genaipa.files.strict_yaml import as_yaml
-from genaipa.policies.made_up_edits import edited
+from genaipa.policies.made_up import edited
 from genaipa.workspace import find_workspace
 from genaipa_suites.counterfactual import edits
 

@@ -16,9 +16,8 @@ from genaipa.reports.chapters.retrieval import elsewhere
 from genaipa.reports.gather import gather
 from genaipa.runs.records import Record
 from genaipa.runs.selection import select
-from genaipa.systems.base import Passage
+from genaipa.systems.base import LONGEST, Passage, find_passages
 from genaipa.systems.catalog import resolve
-from genaipa.systems.passages import LONGEST, find_passages
 from genaipa.workspace import find_workspace
 
 if TYPE_CHECKING:

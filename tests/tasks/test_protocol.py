@@ -16,7 +16,7 @@ from genaipa.errors import UsageError
 from genaipa.questions.sets import WORDINGS, Question, QuestionSet
 from genaipa.runs.experiments import EXPERIMENTS
 from genaipa.runs.records import INITIALIZATIONS, Initialization, RunSpec
-from genaipa.runs.tally import Tally
+from genaipa.runs.status import Tally
 from genaipa.tasks.plan import ProcedurePlan
 from genaipa.tasks.procedure import (
     SUMMARY,

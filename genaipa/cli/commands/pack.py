@@ -34,7 +34,7 @@ def pack(
     from genaipa.reports import check_packages
 
     check_packages()
-    from genaipa.archive.pack import pack as write_pack
+    from genaipa.archive import pack as write_pack
     from genaipa.runs.selection import select
 
     here, names = current_workspace(), several(run)

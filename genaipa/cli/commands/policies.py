@@ -397,7 +397,7 @@ def generate(
 def _generate_edited(file: Path, edits: Path, seed: int, *, force: bool) -> None:
     """Write one made-up policy with its metadata, and its edits."""
     from genaipa.files.strict_yaml import as_yaml
-    from genaipa.policies.made_up_edits import edited
+    from genaipa.policies.made_up import edited
 
     here = current_workspace()
     if file.suffix != ".md" or edits.suffix != ".yaml":

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from genaipa.runs.folder import RunFolder
     from genaipa.runs.records import Manifest, Record
-    from genaipa.runs.tally import Tally
+    from genaipa.runs.status import Tally
     from genaipa.scoring.events import Event
     from genaipa.scoring.rubric import Rubric
     from genaipa.workspace import Workspace

@@ -26,7 +26,7 @@ def unpack(
     from genaipa.words import number
 
     check_packages()
-    from genaipa.archive.unpack import unpack as unpacked
+    from genaipa.archive import unpack as unpacked
     from genaipa.scoring.rubric import load_rubric
     from genaipa.workspace import find_workspace
 

@@ -15,7 +15,7 @@ from genaipa.cli.terminal.tally import RUNNING, clock, fit, money, tokens
 from genaipa.errors import command
 from genaipa.execution.observer import Observer
 from genaipa.kinds import in_words
-from genaipa.runs.tally import Tally
+from genaipa.runs.status import Tally
 from genaipa.systems.base import Usage
 from genaipa.systems.provider import short_names
 from genaipa.words import number

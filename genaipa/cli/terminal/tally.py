@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from genaipa.cli.terminal.console import printable
-from genaipa.runs.tally import Count
+from genaipa.runs.status import Count
 from genaipa.systems.provider import short_names
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.progress_bar import ProgressBar
     from rich.table import Table
 
-    from genaipa.runs.tally import Tally
+    from genaipa.runs.status import Tally
 
 _GAP = 2
 _NARROWEST = 12

@@ -13,7 +13,7 @@ from genaipa.reports import aggregate, averages
 from genaipa.reports.averages import THESE
 from genaipa.reports.chapters.chapter import Chapter, experiments_of, present
 from genaipa.reports.crossed import crossed
-from genaipa.reports.differences import matrix
+from genaipa.reports.differences import matches
 from genaipa.reports.differences.significance import holm
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
@@ -133,7 +133,7 @@ def _places(scored: pd.DataFrame) -> pd.DataFrame:
         rows.append({"first": first, "second": second, "difference": found.mean, "p": found.p, "meaning": ""})
     pairs = pd.DataFrame(rows, columns=["first", "second", "difference", "p", "meaning"])
     pairs["p_holm"] = pairs["policies_p_holm"] = holm(pairs["p"].tolist())
-    found_ranks = matrix.ranks(pairs)
+    found_ranks = matches.ranks(pairs)
     return found_ranks.rename(columns={"system": "document", "rank": "from"})[["document", "from", "to"]]
 
 

@@ -10,7 +10,7 @@ from genaipa.reports import averages, part
 from genaipa.reports.averages import BOTH, INTERVALS
 from genaipa.reports.chapters import documents, prompting
 from genaipa.reports.chapters.chapter import Chapter, drawn, present
-from genaipa.reports.differences import matrix
+from genaipa.reports.differences import matches
 from genaipa.reports.figures import overview
 from genaipa.reports.figures.figure import Scope
 from genaipa.reports.judged.beside import beside, forecasts, measures_of
@@ -212,7 +212,7 @@ def chapter(gathered: Gathered, scope: Scope) -> Chapter:
         "Overall quality",
         "M_all joins the metrics of an answer into one number from 10 (worst) to 100 (best).",
         present(
-            *(ranked, *matrix.tables(frame), who_scored(frame), lacking(frame)),
+            *(ranked, *matches.tables(frame), who_scored(frame), lacking(frame)),
             *(beside(frame, gathered.events), forecasts(frame)),
             *(by_measure(frame), documents.five_numbers(frame), by_source(frame)),
         ),

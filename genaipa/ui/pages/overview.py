@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
     from genaipa.files.stamps import Stamp
     from genaipa.runs.records import Record
-    from genaipa.runs.tally import Tally
+    from genaipa.runs.status import Tally
     from genaipa.scoring.answers import Case, Occurrence, Pool, PooledAnswer
     from genaipa.scoring.people import User
     from genaipa.systems.base import Message
