@@ -50,6 +50,7 @@ WAITING = (
         "test_desk_kill.py",
         "test_desk_late.py",
         "test_desk_passages.py",
+        "test_desk_points.py",
         "test_login.py",
     ),
     *(

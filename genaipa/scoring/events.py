@@ -137,8 +137,8 @@ class Draft(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     `typed` has one character for each metric: the digit that was typed, or a dot; it is empty before the first.
     `updated` is when the store got it,
     and `after` the number of the last event that it held then, which no clock that is set back can confuse.
-    `turn` and `revision` tell the browser whether it kept a later state of the same draft; `preselected` is as in the
-    score that it will be.
+    `turn` and `revision` tell the browser whether it kept a later state of the same draft; `preselected` and `ticks`
+    are as in the score that it will be.
     """
 
     analyst: str
@@ -152,6 +152,7 @@ class Draft(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     turn: str = ""
     revision: int = 0
     preselected: bool = False
+    ticks: Ticks | msgspec.UnsetType = msgspec.UNSET
 
 
 def event_decoder(rubric: Rubric | None = None) -> msgspec.json.Decoder[Event]:

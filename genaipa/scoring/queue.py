@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import chain, tee
 from typing import TYPE_CHECKING, Any
 
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from genaipa.files.stamps import now
@@ -19,6 +20,7 @@ from genaipa.scoring.events import EXPOSURE, Draft, Event, new_id
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
+    from genaipa.questions.points import Ticks
     from genaipa.scoring.answers import Pool
     from genaipa.scoring.assignment import Dispute, History, ScoringPlan
     from genaipa.scoring.current import CurrentScores
@@ -218,6 +220,7 @@ class Queue:
         suggested: Mapping[str, float],
         preselected: bool,
         pinned: bool = False,
+        ticks: Ticks | None = None,
         id: str,  # noqa: A002 - the event's own word
     ) -> Event:
         """Keep a score, on disk when this returns. The same `id` sent twice is kept once.
@@ -226,9 +229,14 @@ class Queue:
         """
         given = {"id": id, "values": values, "note": note, "seconds": seconds, "rubric": self.store.rubric.digest}
         order = "random" if (analyst, digest) in self._given_early else self.plan.order
-        screen = {"suggested": dict(suggested), "preselected": preselected, "pinned": pinned, "order": order}
-        calibration = self.is_calibration(digest, analyst)
-        return self._keep(self._event("score", analyst, digest, **given, **screen, calibration=calibration))
+        screen: dict[str, Any] = {
+            "suggested": dict(suggested),
+            "preselected": preselected,
+            "pinned": pinned,
+            "order": order,
+        }
+        screen |= {"ticks": ticks, "calibration": self.is_calibration(digest, analyst)}
+        return self._keep(self._event("score", analyst, digest, **given, **screen))
 
     def adjudicate(
         self,
@@ -238,12 +246,13 @@ class Queue:
         *,
         note: str,
         seconds: float | None,
+        ticks: Ticks | None = None,
         id: str,  # noqa: A002 - the event's own word
     ) -> Event:
         """Keep an adjudication beside the scores that differ. The same `id` sent twice is kept once."""
         self._caught_up()
         given = {"id": id, "values": values, "note": note, "seconds": seconds, "rubric": self.store.rubric.digest}
-        return self._keep(self._event("adjudication", analyst, digest, **given, independent=False))
+        return self._keep(self._event("adjudication", analyst, digest, **given, ticks=ticks, independent=False))
 
     def _event(self, kind: EventKind, analyst: str, digest: str, **fields: Any) -> Event:
         """An event of now; by default, `blind` and `independent` follow from its analyst's exposures."""
@@ -300,7 +309,7 @@ class Queue:
             # The draft first, so that nothing is lost: that of a scored answer does no harm.
             typed, seconds = self.store.rubric.keys_of(event.values), event.seconds or 0.0
             draft = Draft(event.analyst, event.answer, event.kind, typed, event.note, seconds)
-            self.store.save_draft(replace(draft, preselected=event.preselected))
+            self.store.save_draft(replace(draft, preselected=event.preselected, ticks=event.ticks or UNSET))
         self._keep(self._event("undo", event.analyst, event.answer, undoes=event.id))
 
     def last(self, analyst: str) -> Event | None:

@@ -14,6 +14,7 @@ from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
+from msgspec.structs import replace
 
 from genaipa.errors import GenaipaError
 from genaipa.questions.annotations import SAID
@@ -21,12 +22,15 @@ from genaipa.scoring.evidence.examine import annotated_targets, examine
 from genaipa.scoring.evidence.passages import passage_finder
 from genaipa.scoring.evidence.section_finder import outline
 from genaipa.scoring.rubric import shown
+from genaipa.ui.points import on_screen, side_by_side
 from genaipa.ui.widgets import FOLD, ListRow, Text, numbers, table
+from genaipa.words import number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from genaipa.policies.document import Document
+    from genaipa.questions.points import Point
     from genaipa.scoring.answers import Case, PooledAnswer
     from genaipa.scoring.events import Event
     from genaipa.scoring.evidence.examine import Evidence
@@ -72,6 +76,8 @@ class Prepared:
     suggested: dict[str, float]
     """Metric → the value that is suggested on screen."""
     case: Case
+    points: tuple[Point, ...] = ()
+    """The points on screen."""
 
 
 def pieces(text: str, spans: Iterable[TextSpan]) -> list[Piece]:
@@ -121,8 +127,8 @@ def paragraphs(document: Document) -> list[int]:
     return found
 
 
-def prepare(case: Case, rubric: Rubric, *, blind: bool, suggestions: bool) -> Prepared:
-    """The data of one answer that do not depend on the analyst."""
+def prepare(case: Case, rubric: Rubric, *, blind: bool, suggestions: bool, points: bool = False) -> Prepared:
+    """The data of one answer that do not depend on the analyst, with the points of its annotated answer if wanted."""
     document, annotated = case.document, case.annotated
     reply = case.masked_reply() if blind else case.reply
     evidence = examine(
@@ -137,12 +143,15 @@ def prepare(case: Case, rubric: Rubric, *, blind: bool, suggestions: bool) -> Pr
     rests_on = [(label, span, f"a{n}") for n, (label, span) in enumerate(targets)]
     placed = [passage_finder(document.text).place(passage).span for passage in case.passages]
     retrieved = [TextSpan(*span, "shown") for span in placed if span]
+    listed = annotated.points if annotated and points and rubric.pointed else ()
+    places = _places(case, listed)
     settled = suggestions and evidence.suggestion is not None
     suggested = dict.fromkeys(rubric.with_evidence("citations"), evidence.suggestion or 0.0) if settled else {}
+    spans = [*_headings(document), *_marked(rests_on, evidence), *places.values(), *retrieved]
     shown = {
         "answer": case.answer.digest,
         "document": document.digest,
-        "pieces": _lengths(pieces(document.text, [*_headings(document), *_marked(rests_on, evidence), *retrieved])),
+        "pieces": _lengths(pieces(document.text, spans)),
         "retrieved": f"{len(retrieved)} of {len(placed)}" if placed else "",
         "question": case.asked,
         "original": case.original,
@@ -165,11 +174,13 @@ def prepare(case: Case, rubric: Rubric, *, blind: bool, suggestions: bool) -> Pr
         "suggestion": {metric: rubric.key(value) for metric, value in suggested.items()},
         "reason": evidence.reason if suggestions else "",
     }
+    if listed:
+        shown["points"] = on_screen(listed, rubric, {label: span.mark for label, span in places.items()})
     name = document.about.title or document.company
     text, at = document.text, paragraphs(document)
     breaks = [*accumulate(units(text[start:end]) for start, end in pairwise([0, *at]))]
     about = {"digest": document.digest, "name": name, "text": text, "breaks": breaks}
-    return Prepared(shown, about, reply, evidence, suggested, case)
+    return Prepared(shown, about, reply, evidence, suggested, case, listed)
 
 
 def metric_in_words(rubric: Rubric, metric: str) -> dict[str, Any]:
@@ -239,6 +250,17 @@ def _marked(rests_on: list[tuple[str, tuple[int, int] | None, str]], evidence: E
     spans += [TextSpan(*ref.target, "cited", f"r{n}") for n, ref in enumerate(evidence.references) if ref.target]
     spans += [TextSpan(*quote.target, "quoted", f"q{n}") for n, quote in enumerate(evidence.quotations) if quote.target]
     return spans
+
+
+def _places(case: Case, points: Sequence[Point]) -> dict[str, TextSpan]:
+    """Section that points rest on → its place in the document, without a style of its own."""
+    if not points:
+        return {}
+    assert case.annotated is not None, "they are its points"
+    sections = tuple(dict.fromkeys(label for point in points for label in point.sections))
+    found = annotated_targets(replace(case.annotated, sections=sections), case.document, case.part_set)
+    spans = enumerate(zip(sections, found, strict=True))
+    return {label: TextSpan(*span, "point", f"p{n}") for n, (label, (_, span)) in spans if span}
 
 
 def _first(rests_on: list[tuple[str, tuple[int, int] | None, str]], evidence: Evidence) -> str:
@@ -412,10 +434,32 @@ def scores_of(desk: Desk, user: User, answer: PooledAnswer, *, key: str) -> None
         return
     heads = ["by", *numbers(*desk.rubric.names.values(), "M_all"), "note"]
     table(key, "Scores of this answer", heads, [_score(desk, event) for event in given])
+    if any(event.ticks for event in given):
+        _ticks_of(desk, answer, given, f"{key} points")
+
+
+def _ticks_of(desk: Desk, answer: PooledAnswer, given: list[Event], key: str) -> None:
+    """Everyone's ticks of the answer's points, side by side, and the number of points that they tick differently."""
+    annotated = case_of(desk, answer.digest).annotated
+    points = annotated.points if annotated else ()
+    rows = side_by_side(points, given)
+    asked = [n for n, event in enumerate(given) if rows and rows[0][n]]
+    if not asked:
+        return
+    hows = [[row[n] for n in asked] for row in rows]
+    heads = ["point", "", *(_by(given[n]) for n in asked)]
+    each = zip(points, hows, strict=True)
+    table(key, "Points of this answer", heads, [ListRow((point.text, point.aside, *how)) for point, how in each])
+    if len(asked) > 1:
+        apart = sum(len(set(how)) > 1 for how in hows)
+        st.caption(f"{apart} of {number(len(points), 'point')} {'is' if apart == 1 else 'are'} ticked differently.")
 
 
 def _score(desk: Desk, event: Event) -> ListRow:
     assert event.values is not None, "scores and adjudications have values"
-    by = f"{event.analyst}{' (adjudicated)' if event.kind == 'adjudication' else ''}"
     values = map(shown, event.values.values())
-    return ListRow((by, *values, f"{desk.rubric.m_all(event.values):.1f}", event.note))
+    return ListRow((_by(event), *values, f"{desk.rubric.m_all(event.values):.1f}", event.note))
+
+
+def _by(event: Event) -> str:
+    return f"{event.analyst}{' (adjudicated)' if event.kind == 'adjudication' else ''}"

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import streamlit as st
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from genaipa.errors import GenaipaError, UsageError
@@ -94,7 +95,11 @@ def prepared(desk: Desk, digest: str) -> Prepared:
 def _prepared(_desk: Desk, digest: str, rubric: str) -> Prepared:  # noqa: ARG001 - part of the key
     # The desk is one for the whole server. Its digest tells answers apart; the rubric is for tests with two of them.
     return prepare(
-        _desk.pool.case(digest), _desk.rubric, blind=_desk.queue.plan.blind, suggestions=_desk.settings.suggestions
+        _desk.pool.case(digest),
+        _desk.rubric,
+        blind=_desk.queue.plan.blind,
+        suggestions=_desk.settings.suggestions,
+        points=_desk.queue.plan.points,
     )
 
 
@@ -128,6 +133,7 @@ def _as_draft(desk: Desk, score: Event | None) -> Draft | None:
         seconds=score.seconds or 0.0,
         updated=score.time,
         preselected=score.preselected,
+        ticks=score.ticks or UNSET,
     )
 
 

@@ -38,6 +38,9 @@ _Settled = Annotated[
     bool,
     option("--settled", help="Fill in settled cases (silence rightly said, near repeats) to accept with one key."),
 ]
+_Points = Annotated[
+    bool, option("--points", help="List the points of annotated answers, to tick what each answer says of them.")
+]
 _Calibration = Annotated[
     int, option("--calibration", help="Answers of the reference analyst that a new analyst scores first.", min=0)
 ]
@@ -65,6 +68,7 @@ def score(
     show_systems: _ShowSystems = False,
     no_suggestions: Annotated[bool, option("--no-suggestions", help="Suggest no value.")] = False,
     settled: _Settled = False,
+    points: _Points = False,
     sample: _Sample = None,
     include_excluded: _Excluded = False,
     insecure: Annotated[bool, option("--insecure", help="Listen beyond this machine even without a login.")] = False,
@@ -96,6 +100,7 @@ def score(
             calibration=calibration,
             blind=not show_systems,
             settled=settled,
+            points=points,
         ),
     )
     folders = _runs(here, settings.runs)

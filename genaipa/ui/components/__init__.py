@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from streamlit.components.v2.types import ComponentRenderer
 
 _SHARED = {
-    "pad": ("elements", "markdown", "document", "values", "nearest", "recall"),
+    "pad": ("elements", "markdown", "document", "ticks", "values", "nearest", "recall"),
     "case": ("elements", "markdown", "document"),
     "rows": ("elements", "table"),
-    "verdict": ("elements", "values", "table"),
+    "verdict": ("elements", "ticks", "values", "table"),
     "feed": (),
     "remember": (),
 }

@@ -27,10 +27,10 @@ const BY_PLACE = {
   Slash: "/", Period: ".", Comma: ",",
 };
 
-// The key that is meant: "b" with Caps Lock too, and by its place on keyboards whose letters or digits are others.
+// The key that is meant: "b" with Caps Lock or Shift too, and by its place on keyboards whose letters or digits are others.
 function pressed(event) {
   const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
-  const other = !/^[a-z0-9/.,;+#?-]$/.test(key) && event.key.length === 1 && !event.shiftKey;
+  const other = !/^[a-z0-9/.,;+#?-]$/.test(key) && event.key.length === 1 && (!event.shiftKey || /^Key/.test(event.code));
   return (other && BY_PLACE[event.code]) || key;
 }
 

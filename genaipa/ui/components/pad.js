@@ -131,6 +131,7 @@ class Pad extends Recall {
       this.objectionForm(),
       make("h2", { class: "unseen" }, "Answer"),
       part("reply", "div", { ...pane("Answer"), onclick: (event) => this.follow(event) }),
+      part("points", "div", pane("Points")),
       part("expected", "div", pane("Annotated answer")),
     );
     const right = make(
@@ -399,6 +400,7 @@ class Pad extends Recall {
     redraw(this.metrics, data.metrics.map(({ metric }) => metric), () => data.metrics.map((entry, n) => this.metric(entry, n)));
     data.metrics.forEach((entry, n) => this.drawMetric(this.metrics.children[n], entry, n));
     this.metrics.classList.toggle("offered", this.offered());
+    this.drawPoints();
     this.drawEvidence();
     const full = !this.typed.includes(".");
     redraw(this.buttons, [data.mode, data.can, bound, this.offered(), this.waiting, full], () => this.commands());
@@ -457,13 +459,41 @@ class Pad extends Recall {
     else node.removeAttribute("aria-current");
     const doubts = ["bad", "unsure"].map((tone) => [tone, this.evidenceOn(metric, tone).length]).filter(([, count]) => count);
     const filled = proposal && proposal.keys[n] !== "." ? proposal.keys[n] : undefined;
-    const hint = filled ? "filled in" : "suggested";
+    const ticked = this.byPoints(metric);
+    const hint = filled && !ticked ? "filled in" : "suggested";
     // It is heard at the choice, and seen as its dashed line alone; why is in the evidence.
-    const heard = ({ key }) => (key === (filled ?? suggestion[metric]) ? make("small", { class: "unseen" }, hint) : null);
-    redraw(node, [this.typed[n], doubts, suggestion[metric], proposal], () => [
+    const heard = ({ key }) => (key === (ticked ?? filled ?? suggestion[metric]) ? make("small", { class: "unseen" }, hint) : null);
+    redraw(node, [this.typed[n], doubts, suggestion[metric], proposal, ticked], () => [
       make("h2", {}, name, ...doubts.map(([tone, count]) => this.doubt(tone, count))),
       ...lines.map((line) => this.choice(n, line, heard(line))),
     ]);
+  }
+
+  // What the answer has to say, to be ticked as one reads it.
+  drawPoints() {
+    const { ticks } = this;
+    this.points.hidden = !ticks.list.length;
+    redraw(this.points, [ticks.list, ticks.letters, ticks.kept()], () => {
+      const { name } = this.data.metrics.find(({ metric }) => metric === ticks.metric) ?? {};
+      const points = ticks.list.map((point, n) => this.point(point, n));
+      return [make("h2", {}, `Points of ${name}: `, make("small", {}, ticks.sum())), make("ul", {}, ...points)];
+    });
+  }
+
+  point({ text, sections }, n) {
+    const { ticks } = this;
+    const evidence = sections.flatMap(({ label, mark }) => [
+      " ",
+      make("button", { type: "button", disabled: !mark, title: "Show it in the document", onclick: () => this.jump(mark) }, label),
+    ]);
+    const said = make("span", { class: "text", dir: "auto", onclick: () => this.tick(n, "said") }, text);
+    const words = make("div", {}, said, " ", ticks.about(n), ...evidence);
+    return make("li", { class: ticks.how(n) ?? null }, ...ticks.buttons(n, (...tick) => this.tick(...tick)), words);
+  }
+
+  tick(n, how) {
+    super.tick(n, how);
+    this.points.querySelectorAll("li")[n]?.scrollIntoView({ block: "nearest" });
   }
 
   doubt(tone, count) {
@@ -480,7 +510,7 @@ class Pad extends Recall {
   drawEvidence() {
     const { metrics, suggestion, reason } = this.data;
     const { metric, name } = metrics[Math.min(this.current, metrics.length - 1)];
-    const shows = [metric, this.data.evidence[metric], suggestion[metric], reason];
+    const shows = [metric, this.data.evidence[metric], suggestion[metric], reason, this.byPoints(metric) && this.ticks.sum()];
     redraw(this.evidence, shows, () => this.evidenceAt(metric, name));
     // Beneath its metric, as far as the lines keep their room: the eye goes to and fro between them.
     const widths = metrics.map((one) => (one.wide ? 1.35 : 1));
@@ -501,6 +531,7 @@ class Pad extends Recall {
     // What is right or wrong says why; only what is neither leaves it to say.
     const said = right.length || this.evidenceOn(metric, "bad").length;
     if (suggestion[metric] && !said) lines.push(make("li", { class: "plain" }, `Suggested: ${reason}`));
+    if (this.byPoints(metric)) lines.push(make("li", { class: "plain" }, `Suggested: ${this.ticks.sum()}; Enter takes it`));
     const guide = guidelines && this.button("Guidelines", bound.guidelines, () => this.showGuidelines(), true, { class: "guide" });
     return [make("div", { class: "at" }, make("h2", {}, name), guide), make("ul", {}, ...lines)];
   }

@@ -1,5 +1,5 @@
-// What the pad and the adjudication have in common: values that are typed by keys, a note, the seconds that an answer is
-// on screen, drafts, and decisions.
+// What the pad and the adjudication have in common: values that are typed by keys, points that are ticked (`ticks.js`), a
+// note, the seconds that an answer is on screen, drafts, and decisions.
 
 const DRAFT_PAUSE = 250; // ms until a change is sent, with those that follow it quickly
 const IDLE = 120; // seconds without a sign of life that count at most as time spent on an answer
@@ -63,10 +63,12 @@ class Values {
   }
 
   // Another answer is on screen, of which so much was typed before.
-  begin({ typed, note, seconds }) {
+  begin({ typed, note, seconds, ticks }) {
     this.settle();
     this.stopDraft();
     this.typed = [...typed];
+    this.ticks = new Ticks(this.data.points, ticks, this.data.bound);
+    this.warned = false;
     this.note.value = note;
     this.seconds = seconds;
     this.since = this.counts() ? performance.now() : null;
@@ -161,6 +163,7 @@ class Values {
     const digits = metrics[0].lines.map(({ key }) => [key, () => this.choose(this.current, key)]);
     return {
       ...Object.fromEntries(digits),
+      ...this.ticks.keys((n, how) => this.tick(n, how)),
       Backspace: () => this.takeBack(),
       [bound.back]: () => this.act("back"),
       [bound.skip]: () => this.act("skip"),
@@ -207,6 +210,37 @@ class Values {
     this.announce(`${name}: ${value}, ${words}. ${this.here()}`);
   }
 
+  tick(n, how) {
+    if (this.waiting) return;
+    this.ticks.tick(n, how);
+    this.changed();
+    this.announce(`${this.ticks.how(n) ?? "not said"}: ${this.ticks.list[n].text}. ${this.ticks.sum()}`);
+  }
+
+  // The key of the value that follows from the ticks for this metric, if any.
+  byPoints(metric) {
+    return metric === this.ticks.metric ? this.ticks.suggested() : undefined;
+  }
+
+  // Whether Enter has confirmed the value that follows from the ticks, at their metric and while it has none.
+  confirm() {
+    const { metric, name } = this.data.metrics[this.current] ?? {};
+    const key = this.byPoints(metric);
+    if (!key || this.waiting || this.typed[this.current] !== ".") return false;
+    this.choose(this.current, key);
+    this.say(`${name} is as its points say.`);
+    return true;
+  }
+
+  // Whether it has been said that nothing is ticked beside a value that says otherwise; once more saves that.
+  warn() {
+    const at = this.data.metrics.findIndex(({ metric }) => metric === this.ticks.metric);
+    if (this.warned || !this.ticks.untold(this.typed[at])) return false;
+    this.warned = true;
+    this.say(`No point is ticked as said: once more saves ${this.data.metrics[at].name} all the same.`, "bad");
+    return true;
+  }
+
   takeBack() {
     if (this.waiting) return;
     const here = this.current < this.typed.length && this.typed[this.current] !== ".";
@@ -251,7 +285,8 @@ class Values {
   typing() {
     this.countTime();
     const { id, answer } = this.data;
-    return { id, answer, typed: this.typed.join(""), note: this.note.value, seconds: Math.round(this.seconds * 10) / 10 };
+    const seconds = Math.round(this.seconds * 10) / 10;
+    return { id, answer, typed: this.typed.join(""), note: this.note.value, seconds, ticks: this.ticks.kept() };
   }
 
   changed() {
@@ -274,9 +309,10 @@ class Values {
   }
 
   save() {
+    if (this.confirm()) return;
     const open = this.typed.indexOf(".");
     if (open < 0) {
-      this.act("save");
+      if (!this.warn()) this.act("save");
       return;
     }
     this.focusMetric(open);

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
-from msgspec import structs
+from msgspec import UNSET, structs, to_builtins
 
 from genaipa.errors import GenaipaError
 from genaipa.files.stamps import now
@@ -15,6 +15,7 @@ from genaipa.scoring.events import Draft, Event, new_id
 from genaipa.ui.answer_view import Prepared, in_words, metric_in_words, prepare
 from genaipa.ui.components import component
 from genaipa.ui.pages import objections
+from genaipa.ui.points import agreed_ticks, sent_ticks, side_by_side
 from genaipa.ui.widgets import ANY, desk_message, duration, format_time, notice, page_header, session_cached
 
 if TYPE_CHECKING:
@@ -115,7 +116,7 @@ def page(desk: Desk, user: User) -> None:
     with right:
         component("verdict")(
             key="verdict",
-            data=_on_screen(desk, user, found[opened.answer], opened) | {"can": _can(user, found, chosen)},
+            data=_on_screen(desk, user, found[opened.answer], opened, prepared) | {"can": _can(user, found, chosen)},
             on_did_change=lambda: _take(desk, user, found, chosen),
         )
 
@@ -202,7 +203,8 @@ def _open(desk: Desk, user: User, dispute: Dispute, message: str = "") -> OpenDi
     if draft is None:
         draft = Draft(name, dispute.answer, "adjudication")
         if given is not None and given.analyst == name and given.values is not None:
-            draft = structs.replace(draft, typed=desk.rubric.keys_of(given.values), note=given.note)
+            keys = desk.rubric.keys_of(given.values)
+            draft = structs.replace(draft, typed=keys, note=given.note, ticks=given.ticks or UNSET)
         else:
             draft = structs.replace(draft, typed=_agreed(desk.rubric, dispute))
     return OpenDispute(name, dispute.answer, new_id(), draft, message)
@@ -233,19 +235,20 @@ def _prepared(desk: Desk, answer: str) -> Prepared:
     """The answer with its evidence, as the pad has it; without the pad's suggestions."""
 
     def made() -> Prepared:
-        return prepare(desk.pool.case(answer), desk.rubric, blind=desk.queue.plan.blind, suggestions=False)
+        plan = desk.queue.plan
+        return prepare(desk.pool.case(answer), desk.rubric, blind=plan.blind, suggestions=False, points=plan.points)
 
     return session_cached("adjudication case", (answer, desk.pool.generation), made)
 
 
-def _on_screen(desk: Desk, user: User, dispute: Dispute, opened: OpenDispute) -> dict[str, Any]:
+def _on_screen(desk: Desk, user: User, dispute: Dispute, opened: OpenDispute, prepared: Prepared) -> dict[str, Any]:
     others = [event for event in (dispute.adjudication,) if event and event.analyst != user.name]
     columns = [*dispute.scores.values(), *others]
     about = [{"name": event.analyst, "about": _about(event), "note": event.note} for event in columns]
     if st.session_state.get(_NAMELESS):
         columns, about = _nameless(columns)
     draft, rubric = opened.draft, desk.rubric
-    return {
+    shown: dict[str, Any] = {
         "id": opened.id,
         "answer": opened.answer,
         "analysts": about,
@@ -254,6 +257,13 @@ def _on_screen(desk: Desk, user: User, dispute: Dispute, opened: OpenDispute) ->
         "message": opened.message,
         "bound": desk.people.bound,
     }
+    if points := prepared.points:
+        agreed, settled = agreed_ticks(points, list(dispute.scores.values()))
+        shown["draft"]["ticks"] = to_builtins(draft.ticks or agreed)
+        listed = zip(prepared.shown["points"]["list"], side_by_side(points, columns), strict=True)
+        rows = [point | {"given": given} for point, given in listed]
+        shown["points"] = prepared.shown["points"] | {"list": rows, "partly": not draft.ticks and not settled}
+    return shown
 
 
 def _nameless(columns: list[Event]) -> tuple[list[Event], list[dict[str, str]]]:
@@ -299,12 +309,12 @@ def _take(desk: Desk, user: User, disputes: Mapping[str, Dispute], chosen: list[
     opened = session.opened
     if not sent or opened is None or sent["id"] != opened.id:
         return
-    before, opened.draft = opened.draft, _drafted(desk.rubric, opened.draft, sent)
+    before, opened.draft = opened.draft, _drafted(desk, opened.draft, sent)
     try:
         if sent["what"] == "save":
             session.opened = _save(desk, user, opened, disputes, chosen)
             return
-        if (opened.draft.typed, opened.draft.note) != (before.typed, before.note):
+        if _typed(opened.draft) != _typed(before):
             desk.store.save_draft(opened.draft)
         if sent["what"] == "undo":
             session.opened = _undo(desk, user, opened, disputes)
@@ -315,12 +325,21 @@ def _take(desk: Desk, user: User, disputes: Mapping[str, Dispute], chosen: list[
         session.opened = replace(opened, message=f"Not saved: {desk_message(error)}", failures=opened.failures + 1)
 
 
-def _drafted(rubric: Rubric, draft: Draft, sent: Mapping[str, Any]) -> Draft:
-    """The draft with the values and the note that were sent; unchanged if these make no sense."""
+def _drafted(desk: Desk, draft: Draft, sent: Mapping[str, Any]) -> Draft:
+    """The draft with the values, ticks and note that were sent; unchanged if these make no sense."""
     typed = str(sent["typed"])
-    if not rubric.can_be_typed(typed):
+    if not desk.rubric.can_be_typed(typed):
         return draft
-    return structs.replace(draft, typed=typed, note=str(sent["note"]), seconds=float(sent["seconds"]), updated=now())
+    try:
+        ticks = sent_ticks(_prepared(desk, draft.answer).points, sent) or UNSET
+    except ValueError:
+        return draft
+    note, seconds = str(sent["note"]), float(sent["seconds"])
+    return structs.replace(draft, typed=typed, note=note, seconds=seconds, ticks=ticks, updated=now())
+
+
+def _typed(draft: Draft) -> tuple[object, ...]:
+    return draft.typed, draft.note, draft.ticks
 
 
 def _save(
@@ -333,6 +352,7 @@ def _save(
         desk.rubric.typed(draft.typed),
         note=draft.note.strip(),
         seconds=draft.seconds,
+        ticks=draft.ticks or None,
         id=opened.event,
     )
     beside = _beside(opened.answer, chosen, 1)

@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
-from msgspec.structs import asdict, replace
+from msgspec import UNSET, to_builtins
+from msgspec.structs import replace
 
 from genaipa.errors import GenaipaError
 from genaipa.scoring.events import Draft
 from genaipa.ui.answer_view import comparison, metric_in_words
 from genaipa.ui.components import component
+from genaipa.ui.points import any_ticked, sent_ticks, suggested_by
 from genaipa.ui.scoring_session import (
     OpenAnswer,
     ScoringSession,
@@ -136,7 +138,7 @@ def _on_screen(desk: Desk, user: User, session: ScoringSession, opened: OpenAnsw
         "of": opened.answer,
         "mode": opened.mode,
         "analyst": user.name,
-        "draft": asdict(opened.shown) | {"typed": opened.shown.typed or desk.rubric.untyped},
+        "draft": to_builtins(opened.shown) | {"typed": opened.shown.typed or desk.rubric.untyped},
         "progress": progress_line(desk, user, opened.answer, correcting=opened.mode == "correction"),
         "can": {
             "back": desk.queue.before(user.name, _scored(opened)) is not None,
@@ -202,6 +204,10 @@ def _keep_draft(desk: Desk, user: User, opened: OpenAnswer, sent: dict[str, Any]
     typed = str(sent["typed"])
     if not desk.rubric.can_be_typed(typed):
         return
+    try:
+        ticks = sent_ticks(prepared(desk, opened.answer).points, sent)
+    except ValueError:
+        return
     opened.draft = Draft(
         user.name,
         opened.answer,
@@ -212,6 +218,7 @@ def _keep_draft(desk: Desk, user: User, opened: OpenAnswer, sent: dict[str, Any]
         turn=opened.id,
         revision=int(sent["revision"]),
         preselected=_filled_in(opened, sent),
+        ticks=ticks or UNSET,
     )
     try:
         desk.store.save_draft(opened.draft)
@@ -227,7 +234,8 @@ def _filled_in(opened: OpenAnswer, sent: dict[str, Any]) -> bool:
 
 def _keep_if_changed(desk: Desk, user: User, opened: OpenAnswer, sent: dict[str, Any]) -> None:
     """Keep the draft of an answer that is being left, if it has changed."""
-    if (sent["typed"], sent["note"]) != (opened.draft.typed, opened.draft.note):
+    ticks = sent_ticks(prepared(desk, opened.answer).points, sent)
+    if (sent["typed"], sent["note"], ticks) != (opened.draft.typed, opened.draft.note, opened.draft.ticks or None):
         _keep_draft(desk, user, opened, sent)
 
 
@@ -252,6 +260,10 @@ def _save(desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer, s
         session.message = "You had scored that answer in another tab: the score that you saved last counts."
     untimed = opened.mode == "correction" and before is not None and before.seconds is None
     calibrating = opened.mode == "score" and desk.queue.is_calibration(opened.answer, user.name)
+    ready = prepared(desk, opened.answer)
+    ticks = sent_ticks(ready.points, sent)
+    if opened.proposal and not any_ticked(ticks):
+        ticks = None  # whoever accepts what was filled in has judged no point
     score = desk.queue.save(
         user.name,
         opened.answer,
@@ -259,15 +271,20 @@ def _save(desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer, s
         note=str(sent["note"]).strip(),
         # A score from a sheet has no time, and its correction's few seconds are not the time that it took.
         seconds=None if untimed else float(sent["seconds"]),
-        suggested={**prepared(desk, opened.answer).suggested, **(opened.proposal.values if opened.proposal else {})},
+        suggested={
+            **ready.suggested,
+            **(opened.proposal.values if opened.proposal else {}),
+            **suggested_by(ticks, ready.points, desk.rubric),
+        },
         preselected=_filled_in(opened, sent),
         pinned=opened.pinned,
+        ticks=ticks,
         id=opened.id,
     )
     reference = desk.queue.reference(opened.answer, user.name) if calibrating else None
     if reference is not None:
         desk.queue.expose(user.name, [opened.answer], scores=True)
-        session.comparison = comparison(score, reference, prepared(desk, opened.answer), desk.rubric)
+        session.comparison = comparison(score, reference, ready, desk.rubric)
     else:
         _go_on(session, opened)
 

@@ -1,0 +1,197 @@
+"""Points of an annotated answer at the desk: ticked by key and by mouse, kept, suggested from, and settled."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import TYPE_CHECKING
+
+import msgspec
+import yaml
+from analysts import arrive, kept_drafts, kept_events, make_answers, open_to
+from pages import Shown, desk_here, digests
+from running import answers, carry_out, spec, write
+from stores import opened, score
+
+from genaipa.questions.points import Point, Ticks, ticked
+from genaipa.ui.points import agreed_ticks, on_screen, side_by_side
+from rubrics import METRICS, PAPER, keys_of, typed
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+THREE = (
+    Point("kept", "It is kept for a year.", ("3",), if_wrong="harm", why="Who asks again would be refused."),
+    Point("couriers", "Couriers see the <b>address</b>.", ("2",)),
+    Point("sold", "It is never sold.", ("2",), weight="okay"),
+)
+ANNOTATION = f"""  Q1:
+    silent: no
+    answer: For a year, and couriers see it.
+    sections: ["3"]
+    points: {msgspec.json.encode(THREE).decode()}
+  Q2: {{silent: yes, answer: It does not say.}}
+"""
+LIT = """() => {
+  const pad = [...document.querySelectorAll("*")].map((n) => n.shadowRoot?.querySelector(".pad")).find(Boolean);
+  return pad.querySelector("mark.lit")?.textContent;
+}"""
+
+
+def on(page: Page) -> list[tuple[str, str]]:
+    """Each point on screen, and how it is ticked."""
+    rows = page.locator(".points li").all()
+    return [(row.locator(".text").inner_text(), row.get_attribute("class") or "") for row in rows]
+
+
+def hows(page: Page) -> list[str]:
+    """How each point on screen is ticked."""
+    return [how for _, how in on(page)]
+
+
+def suggested(page: Page) -> list[str]:
+    """The keys of the choices at completeness with the sign of a suggestion."""
+    at = page.locator(".metric[data-metric=completeness] .choice", has=page.locator("small.unseen"))
+    return [choice.locator("kbd").inner_text() for choice in at.all()]
+
+
+def test_from_a_tick_to_the_event() -> None:
+    """Keys tick; the value that follows is suggested and confirmed by Enter; a reload, undo and correction keep all."""
+    make_answers("It is kept for ever; couriers see it.", "It does not say.", annotations=ANNOTATION)
+    with open_to("--per-answer", "1", "--points") as (desk, browser):
+        anna = arrive(browser, desk, "Anna")
+        page = anna.page
+        if anna.wait().reply == "It does not say.":
+            assert on(page) == [], "nothing is ticked where the document is silent"
+            anna.go("s")
+        assert on(page) == [(point.text, "") for point in THREE], "as text"
+        assert page.locator(".points small.harm").get_attribute("title") == THREE[0].why
+        assert suggested(page) == [], "nothing before the first tick"
+        page.locator(".points button", has_text="3").click()
+        assert page.evaluate(LIT) == "## 3. How long we keep it"
+        anna.keys("11111")
+        page.keyboard.press("Enter")
+        assert anna.wait().message == "No point is ticked as said: once more saves completeness all the same."
+        for _ in METRICS:
+            page.keyboard.press("Backspace")
+        page.keyboard.press("Shift+c")
+        anna.keys("ef")
+        assert (hows(page), suggested(page)) == (["contradicted", "said", "said"], ["2"])
+        anna.keys("f111")
+        assert (
+            page.locator(".evidence li").inner_text() == "Suggested: 1 of 2 vital and 0 of 1 okay said; Enter takes it"
+        )
+        assert anna.wait().typed == "111..", "no value by itself"
+        page.keyboard.press("Enter")
+        assert anna.wait().typed == "1112."
+        page.keyboard.press("Backspace")
+        page.keyboard.press("3")
+        assert (anna.wait().typed, suggested(page)) == ("1113.", ["2"]), "another value may be given"
+        page.wait_for_timeout(600)
+        page.reload()
+        assert (anna.wait().typed, hows(page)) == ("1113.", ["contradicted", "said", ""])
+        assert kept_drafts("Anna")[0].ticks == ticked(THREE, ["couriers"], ["kept"])
+        anna.score("2")
+        back = anna.go("u")
+        assert back is not None
+        assert (back.typed, hows(page)) == ("11132", ["contradicted", "said", ""])
+        page.locator(".points li .text").nth(2).click()
+        page.get_by_role("button", name=f"contradicted: {THREE[0].text}").click()
+        anna.go("Enter")
+        anna.go("b")
+        assert hows(page) == ["", "said", "said"], "a correction begins with what was ticked"
+    kept = {event.id: event for event in kept_events() if event.kind == "score"}
+    assert [event.ticks for event in kept.values()] == [
+        ticked(THREE, ["couriers"], ["kept"]),
+        ticked(THREE, ["couriers", "sold"]),
+    ]
+    assert [event.suggested["completeness"] for event in kept.values()] == [0.5, 0.5]
+
+
+def test_ticks_side_by_side() -> None:
+    """Adjudicate has both analysts' ticks and the adjudicator's own; Agreement counts the points that differ."""
+    run = make_answers("It is kept for a year; couriers see it.", annotations=ANNOTATION)
+    (answer,) = (record.digest for record in answers(run))
+    with opened("sqlite:///scores.db") as store:
+        store.append([score("Ada", answer, ticks=ticked(THREE, ["kept", "couriers"]))])
+        store.append([score("Bo", answer, typed("11131"), ticks=ticked(THREE, ["kept"], ["sold"]))])
+    with open_to("--per-answer", "2", "--points") as (desk, browser):
+        page = browser.visit(desk, "Cy")
+        page.get_by_role("link", name="Adjudicate").click()
+        page.locator(".verdict .save").wait_for()
+        rows = page.locator(".verdict tr.point")
+        assert [row.locator(".given").all_inner_texts() for row in rows.all()] == [
+            ["✓said", "✓said"],
+            ["✓said", "-not said"],
+            ["-not said", "✗contradicted"],
+        ]
+        assert page.locator(".verdict .tick[aria-pressed=true]").count() == 1, "what both ticked is filled in"
+        assert page.locator(".verdict .unseen", has_text="suggested").count() == 0, "and nothing follows from a part"
+        page.keyboard.press("Shift+f")
+        page.locator(".verdict tr[data-metric=completeness] .choice", has=page.locator(".unseen")).get_by_text(
+            "+0.5"
+        ).wait_for()
+        page.keyboard.press("Enter")
+        page.keyboard.press("Enter")
+        page.get_by_text("None of these is left").wait_for()
+        page.get_by_role("link", name="Agreement").click()
+        page.get_by_role("row", name="Question 1").click()
+        page.get_by_text("2 of 3 points are ticked differently.").wait_for()
+    settled = kept_events()[-1]
+    assert (settled.kind, keys_of(settled.values), settled.ticks) == (
+        "adjudication",
+        "11121",
+        ticked(THREE, ["kept"], ["sold"]),
+    )
+
+
+def test_the_value_follows_as_by_the_rubric() -> None:
+    """The browser's table of values has the rubric's for all ticks of all weights."""
+    every = list(product(("said", "contradicted", ""), repeat=len(THREE)))
+    values = on_screen(THREE, PAPER, {})["values"]
+    for hows in every:
+        said, contradicted = (
+            [p.id for p, how in zip(THREE, hows, strict=True) if how == one] for one in ("said", "contradicted")
+        )
+        vital, okay = (sum(p.weight == weight and p.id in said for p in THREE) for weight in ("vital", "okay"))
+        assert values[vital][okay] == PAPER.key(PAPER.by_points(THREE, ticked(THREE, said, contradicted))), hows
+
+
+def test_ticks_of_other_points_are_of_no_use() -> None:
+    """Ticks of points that were edited since, and scores without any, stand beside the others as blanks."""
+    events = [score("Ada", "a", ticks=ticks) for ticks in (ticked(THREE, ["kept"]), Ticks("earlier", ("kept",)), None)]
+    assert side_by_side(THREE, events)[:2] == [["said", "", ""], ["not said", "", ""]]
+    assert agreed_ticks(THREE, events) == (ticked(THREE, []), False)
+    assert agreed_ticks(THREE, events[:1] * 2) == (ticked(THREE, ["kept"]), True)
+
+
+def test_whoever_accepts_a_settled_case_ticks_nothing() -> None:
+    """A near repeat that is accepted as it is filled in says nothing of points; where one is ticked, it does."""
+    said = "It is kept for a year; couriers see it"
+    make_answers(said, annotations=ANNOTATION)
+    for word in ("kept", "for", "year", "couriers", "see"):
+        reply = said.replace(word, word.upper())
+        write("say.yaml", yaml.safe_dump({"rules": [{"match": ".", "reply": reply}]}))
+        carry_out(spec(systems=("scripted/say.yaml",)))
+    desk, none = desk_here(per_answer=1, settled=True, points=True), ticked(THREE, [])
+    page, wanted, filled = Shown("scoring", desk), [], 0
+    while turn := page.components().get("turn"):
+        filled += bool(turn["proposal"])
+        ticks = ticked(THREE, ["kept"]) if filled == 2 else none
+        wanted.append(ticks if ticks != none or not turn["proposal"] else None)
+        typing = {"typed": "11111", "note": "", "seconds": 1, "ticks": msgspec.to_builtins(ticks)}
+        page.tell("turn", "act", {"act": "save", "id": turn["id"], "number": len(wanted), **typing})
+    assert filled >= 2
+    assert [event.ticks for event in desk.queue.history("edsger").scores] == wanted
+
+
+def test_without_points_nothing_is_new() -> None:
+    """Where they are off, the pad gets and the store keeps what they did before there were any."""
+    make_answers("It is kept for a year.", annotations=ANNOTATION)
+    desk = desk_here()
+    page = Shown("scoring", desk)
+    parts = page.components()
+    assert ("points" in parts["answer"], "ticks" in parts["turn"]["draft"]) == (False, False)
+    sent = {key: parts["turn"][key] for key in ("id",)} | {"typed": "1....", "note": "", "seconds": 1, "revision": 1}
+    page.tell("turn", "draft", sent)
+    draft = desk.store.draft("edsger", digests(desk)[0])
+    assert msgspec.json.encode(draft).endswith(b'"revision":1,"preselected":false}')
