@@ -171,13 +171,12 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="genaipa-screenshots-") as folder:
         workspace = Path(folder)
         (workspace / "genaipa.toml").touch()
-        # By its whole path a page would show whose folder this was.
-        shutil.copy(DOCS / "example-judge.yaml", workspace / "judge.yaml")
+        shutil.copy(DOCS / "example_judge.py", workspace)
         genaipa(workspace, "demo")
         genaipa(workspace, "run", "-s", "manual/web-chat", "-p", "brindlecart", "--experiment", "recall")
         made_up_scores(workspace / "scores.jsonl")
         genaipa(workspace, "scores", "import", str(workspace / "scores.jsonl"))
-        genaipa(workspace, "judge", "demo", "--judge", "scripted/judge.yaml")
+        genaipa(workspace, "judge", "demo", "--judge", "example_judge:RulesOfThumb")
         asked = ("-s", "baseline/best-overlap", "-s", "baseline/empty")
         genaipa(workspace, "run", "--suite", "policyqa", "--split", "sample", *asked)
         people = "analysts: [Ada, Grace, Katherine]\nadjudicators: [Ada, Edsger]\nreference: [reference]\n"

@@ -219,8 +219,8 @@ def judge(
     US dollars, for all of them. Gives the judge's runs that were asked, none if every verdict was there. A
     UsageError for a name that fits none, or a judge that may not judge.
 
-    >>> genaipa.judge("demo", "scripted/judge.yaml")
-    [<Run ...-judge-scripted-judge.yaml: complete, ... answers>]
+    >>> genaipa.judge("demo", "example_judge:RulesOfThumb")
+    [<Run ...-judge-example_judge-RulesOfThumb: complete, ... answers>]
     """
     here, names = chosen(runs, workspace)
     hears = observer or Observer()

@@ -20,6 +20,7 @@ from genaipa.judging.name import akin
 from genaipa.kinds import kind_of
 from genaipa.policies.search import pieces, ranked
 from genaipa.questions.annotations import SAID
+from genaipa.questions.points import Point
 from genaipa.runs.records import DocumentFacts
 from genaipa.runs.selection import select
 from genaipa.scoring.answers import Pool
@@ -104,7 +105,7 @@ class JudgedAnswers:
         """A sentence on answers that an audit excludes; empty without any."""
         return self._pool.left_out.partition(" (")[0]
 
-    def judged(self, wanted: Mapping[str, tuple[int, ...]], *, evidence: bool) -> list[Judged]:
+    def judged(self, wanted: Mapping[str, tuple[int, ...]], *, evidence: bool, points: bool) -> list[Judged]:
         """The answers with these digests as they are shown, each with the passes that are wanted of it."""
         found = []
         for digest, passes in wanted.items():
@@ -113,10 +114,14 @@ class JudgedAnswers:
             except GenaipaError as error:
                 self.problems.append(str(error))
                 continue
-            found.append(self._judged(case, passes, evidence=evidence))
-        return sorted(found, key=lambda one: (one.document, not one.annotated, one.passages, one.question, one.digest))
+            found.append(self._judged(case, passes, evidence=evidence, points=points))
+        # What has a form of its own has a cached document of its own.
+        return sorted(
+            found,
+            key=lambda one: (one.document, not one.annotated, not one.points, one.passages, one.question, one.digest),
+        )
 
-    def _judged(self, case: Case, passes: tuple[int, ...], *, evidence: bool) -> Judged:
+    def _judged(self, case: Case, passes: tuple[int, ...], *, evidence: bool, points: bool) -> Judged:
         document, annotated = case.document, case.annotated
         long = is_long(document)
         examined = _examined(case) if evidence or long else None
@@ -142,6 +147,7 @@ class JudgedAnswers:
             named=named,
             parts=_parts(case),
             evidence=tuple(_in_words(case, examined)) if evidence and examined else (),
+            points=annotated.points if annotated and points else (),
         )
 
     def _name(self, document: Document) -> str:
@@ -316,7 +322,7 @@ class Judged(msgspec.Struct, frozen=True, omit_defaults=True):
     `digest` is the answer's. `passages` are the spans of a long document that are shown for all answers to the
     question, `named` the spans that this answer names or quotes besides; a document without is shown whole. `parts` are
     the beginnings of parts in which the system was sent the document, where the answer speaks of parts. `passes` are
-    the numbers of the passes that are wanted.
+    the numbers of the passes that are wanted. `points` are the annotated answer's, where a metric follows from them.
     """
 
     digest: str
@@ -334,6 +340,7 @@ class Judged(msgspec.Struct, frozen=True, omit_defaults=True):
     named: tuple[Passage, ...] = ()
     parts: tuple[str, ...] = ()
     evidence: tuple[str, ...] = ()
+    points: tuple[Point, ...] = ()
 
 
 class JudgedMaterial(msgspec.Struct, frozen=True):

@@ -46,7 +46,7 @@ class RunVerdicts:
     def __init__(self, manifest: Manifest, material: JudgedMaterial) -> None:
         self.material = material
         self._models = asked_models(manifest)
-        self._annotated = {judged.digest: bool(judged.annotated) for judged in material.answers}
+        self._judged = {judged.digest: judged for judged in material.answers}
 
     def judge(self, record: Record) -> Judge:
         """The judge that gave a verdict: the model as served, else as it was asked for."""
@@ -60,11 +60,12 @@ class RunVerdicts:
     def event(self, record: Record) -> Event | None:
         """The machine's score that a record is; None for a failure."""
         answer = record.coordinates.get("answer", "")
-        if record.status != "answered" or record.reply is None or answer not in self._annotated:
+        judged = self._judged.get(answer)
+        if record.status != "answered" or record.reply is None or judged is None:
             return None
         rubric = self.material.rubric
         try:
-            found = verdict.read(rubric, record.reply, annotated=self._annotated[answer])
+            found = verdict.read(rubric, record.reply, annotated=bool(judged.annotated), points=judged.points)
         except ValueError:
             return None
         made_of = f"{record.key}|{record.started}|{record.digest}"
@@ -78,6 +79,7 @@ class RunVerdicts:
             note=found.note,
             scorer="machine",
             rubric=rubric.digest,
+            ticks=found.ticks,
         )
 
     def events(self, records: Iterable[Record]) -> Iterator[Event]:

@@ -144,7 +144,8 @@ def _task(
     passes: defaultdict[str, list[int]] = defaultdict(list)
     for digest, number in sorted(left):
         passes[digest].append(number)
-    judged = answers.judged({digest: tuple(those) for digest, those in passes.items()}, evidence=material.evidence)
+    wanted = {digest: tuple(those) for digest, those in passes.items()}
+    judged = answers.judged(wanted, evidence=material.evidence, points=bool(material.rubric.pointed))
     material = JudgedMaterial(
         **{name: getattr(material, name) for name in material.__struct_fields__} | {"answers": judged}
     )
@@ -153,8 +154,9 @@ def _task(
     facts = {name: facts for name, facts in answers.facts().items() if name in named}
     if spec.max_tokens is None:
         # A small model that goes on and on must end soon, and whoever thinks first come to an end.
-        longest = max(verdict.longest(material.rubric, annotated=bool(one.annotated)) for one in judged)
-        spec = replace(spec, max_tokens=_THOUGHT + longest)
+        forms = {(bool(one.annotated), bool(one.points)) for one in judged}
+        longest = (verdict.longest(material.rubric, annotated=annotated, points=points) for annotated, points in forms)
+        spec = replace(spec, max_tokens=_THOUGHT + max(longest))
     return JudgeTask(spec, workspace, JudgeInputs(material, documents, facts, templates))
 
 

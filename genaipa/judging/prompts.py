@@ -26,14 +26,14 @@ TEMPLATES: dict[str, tuple[str, ...]] = {
     "ready": (),
     "answer": (
         *("question", "original", "annotated", "aside", "note", "silent_rule", "named", "parts"),
-        *("mark", "begin", "end", "answer", "evidence", "metrics"),
+        *("mark", "begin", "end", "answer", "evidence", "points", "metrics"),
     ),
 }
 """Template → the variables that it sees; the entries of `metrics` have `name` and `question`, and at the answer `id`
-and `options`, too."""
+and `options`, too; the entries of `points` have `id` and `text`."""
 FORM = 2
 """Raised whenever the same templates and rubric make other messages than before."""
-_NEEDED = {"document": ("text",), "answer": ("question", "annotated", "begin", "answer", "end")}
+_NEEDED = {"document": ("text",), "answer": ("question", "annotated", "begin", "answer", "end", "points")}
 """Variables without whose content a message is of no use."""
 _DIGITS = 12
 
@@ -57,11 +57,15 @@ def load_templates(workspace: Workspace) -> Prompts:
 def _sample(variable: str) -> object:
     if variable == "metrics":
         return [{"id": "clarity", "name": "clarity", "question": "Is it clear?", "options": ["clear", "not clear"]}]
+    if variable == "points":
+        return [{"id": "kept", "text": "<points>"}]
     return [f"<{variable}>"] if variable in ("evidence", "parts") else f"<{variable}>"
 
 
 def prompt_digest(templates: Mapping[str, str], rubric: Rubric, *, evidence: bool) -> str:
     """The beginning of a SHA-256 of everything that decides a request's words, but the answer and its document."""
     schemas = [schema(rubric, annotated=annotated) for annotated in (True, False)]
+    if rubric.pointed:
+        schemas.append(schema(rubric, annotated=True, points=True))
     made_of = (FORM, dict(templates), rubric.digest, rubric, schemas, evidence)
     return digest(msgspec.json.encode(made_of, order="sorted").decode())[:_DIGITS]

@@ -135,7 +135,7 @@ class JudgeTask(Task):
 
     def _each_opened(self, target: Target) -> Iterator[tuple[Judged, int, str, tuple[Message, ...]]]:
         """Each answer and pass, with the conversation and the messages that come first, made once for all alike."""
-        for _, alike in groupby(self.material.answers, key=lambda judged: (judged.document, judged.passages)):
+        for _, alike in groupby(self.material.answers, key=_beginning):
             answers = list(alike)
             opening = self._opening(answers[0])
             conversation = f"{target.name}|{NAME}|{answers[0].document}|{digest(opening[0].content)[:12]}"
@@ -158,14 +158,15 @@ class JudgeTask(Task):
         yield tuple(dialogues)
 
     def _judge(self, judged: Judged, passed: int, conversation: str, opening: tuple[Message, ...]) -> Dialogue:
-        annotated, rubric = bool(judged.annotated), self.material.rubric
         yield Call(
             self._coordinates(judged, passed),
             (*opening, Message("user", self._asked(judged, passed))),
             conversation=conversation,
             digest=self.inputs.documents[judged.document].digest,
-            settings={"json_schema": self._schemas[annotated]},
-            placeholder_reply=verdict.sample(rubric, annotated=annotated),
+            settings={"json_schema": self._schemas[bool(judged.annotated), bool(judged.points)]},
+            placeholder_reply=verdict.sample(
+                self.material.rubric, annotated=bool(judged.annotated), points=judged.points
+            ),
         )
 
     def _coordinates(self, judged: Judged, passed: int) -> dict[str, str]:
@@ -178,8 +179,10 @@ class JudgeTask(Task):
         }
 
     @cached_property
-    def _schemas(self) -> dict[bool, dict[str, Any]]:
-        return {annotated: verdict.schema(self.material.rubric, annotated=annotated) for annotated in (True, False)}
+    def _schemas(self) -> dict[tuple[bool, bool], dict[str, Any]]:
+        """The forms of verdicts, with an annotated answer or none, and with points or none."""
+        forms = {(bool(judged.annotated), bool(judged.points)) for judged in self.material.answers}
+        return {form: verdict.schema(self.material.rubric, annotated=form[0], points=form[1]) for form in forms}
 
     def _opening(self, judged: Judged) -> tuple[Message, ...]:
         """The rubric and the document, byte for byte the same for all answers that are shown the same of it."""
@@ -202,6 +205,7 @@ class JudgeTask(Task):
     def _asked(self, judged: Judged, passed: int) -> str:
         rubric, drawn = self.material.rubric, mark(self.material.secret, judged.digest, passed)
         begin, end = lines(drawn)
+        metrics = verdict.asked(rubric, points=bool(judged.points))
         return self.inputs.templates.render(
             "answer",
             question=judged.asked,
@@ -217,34 +221,39 @@ class JudgeTask(Task):
             end=end,
             answer=enclosed(judged.reply, drawn),
             evidence=judged.evidence,
+            points=verdict.order_of_points(judged.points, judged.digest, passed),
             metrics=[
                 {"id": name, "name": rubric.names[name], "question": rubric.metrics[name].question, "options": options}
                 for name, options in verdict.order(rubric, judged.digest, passed).items()
+                if name in metrics
             ],
         )
 
     def flaw(self, call: Call, reply: Reply) -> str:
         """The reason that a reply is no verdict."""
-        return verdict.flaw(self.material.rubric, reply, annotated=self._is_annotated(call.coordinates["answer"]))
+        judged = self._judged_by_digest[call.coordinates["answer"]]
+        return verdict.flaw(self.material.rubric, reply, annotated=bool(judged.annotated), points=judged.points)
 
     def read(self, call: Call, reply: str) -> Reading:
         """The verdict's values, metric by metric."""
-        annotated = self._is_annotated(call.coordinates["answer"])
-        found = verdict.read(self.material.rubric, reply, annotated=annotated)
+        judged = self._judged_by_digest[call.coordinates["answer"]]
+        found = verdict.read(self.material.rubric, reply, annotated=bool(judged.annotated), points=judged.points)
         return Reading(", ".join(f"{metric} {shown(value)}" for metric, value in found.values.items()))
 
-    def _is_annotated(self, answer: str) -> bool:
-        return self._annotated[answer]
-
     @cached_property
-    def _annotated(self) -> dict[str, bool]:
-        return {judged.digest: bool(judged.annotated) for judged in self.material.answers}
+    def _judged_by_digest(self) -> dict[str, Judged]:
+        return {judged.digest: judged for judged in self.material.answers}
 
     @contextmanager
     def keeping(self, folder: RunFolder) -> Iterator[Callable[[Record], None]]:
         """Put each verdict into the store of scores soon after it is on disk, earlier sittings' first."""
         with Keeper(self.workspace, folder, self.material) as keeper:
             yield keeper.keep
+
+
+def _beginning(judged: Judged) -> tuple[str, tuple[tuple[int, int], ...], bool, bool]:
+    """The decisive parts for a request's beginning, which is the form of a verdict and then the document."""
+    return judged.document, judged.passages, bool(judged.annotated), bool(judged.points)
 
 
 def _subject(document: Document) -> str:

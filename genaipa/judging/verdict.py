@@ -1,6 +1,8 @@
 """The form of a verdict: what a judge is asked to reply, and what a reply of it says.
 
-A reply says a value for every metric, in the rubric's words, or it says nothing: half a verdict is a failure.
+A reply says a value for every metric, in the rubric's words, or it says nothing: half a verdict is a failure. Where the
+annotated answer has points it says of each whether the answer says it. The metric that follows from them by the
+rubric's rule is then not asked for: a value beside the points could only repeat or contradict them.
 """
 
 from __future__ import annotations
@@ -13,16 +15,26 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from genaipa.errors import UsageError, clipped
+from genaipa.questions.points import MOST, ticked
 from genaipa.systems.costs import CHARACTERS_PER_TOKEN
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from genaipa.questions.points import Point, Ticks
     from genaipa.scoring.rubric import Rubric, Values
     from genaipa.systems.base import Reply
 
 RIGHT_ANSWER = "right_answer"
+_POINTS, _VERDICTS = "points", "verdicts"
+_YES, _NO, _CONTRADICTED = "yes", "no", "contradicted"
 _FENCE = "```"
 _EVIDENCE = 1_000
 """Characters of one evidence at most: five times two ordinary sentences; whoever loops in a string ends soon."""
+_POINTED = 500
+"""Characters of the evidence on a point at most."""
+_ID = 64
+"""Characters of a point's id at most: twice as many as one may have, for blanks around it."""
 _STATED = 1_500
 """Characters of a right answer at most. llama.cpp takes no string that may be as long as 2,000."""
 _LOOP = re.compile(r"(.{1,300}?)\1{3,}", re.DOTALL)
@@ -33,36 +45,54 @@ _LOOPED = 200
 
 @dataclass(frozen=True)
 class Verdict:
-    """A judge's values for one answer, its evidence by metric, and the right answer where it had to state that."""
+    """A judge's values for one answer, and its evidence by point and metric.
+
+    `right_answer` is there where it had to state that, `ticks` where the annotated answer has points.
+    """
 
     values: Values
     evidence: dict[str, str]
     right_answer: str = ""
+    ticks: Ticks | None = None
 
     @property
     def note(self) -> str:
         """The evidence as the note of a score."""
         stated = [f"right answer: {self.right_answer}"] if self.right_answer else []
-        return "\n".join([*stated, *(f"{metric}: {said}" for metric, said in self.evidence.items())])
+        return "\n".join([*stated, *(f"{name}: {said}" for name, said in self.evidence.items())])
 
 
-def schema(rubric: Rubric, *, annotated: bool) -> dict[str, Any]:
+def asked(rubric: Rubric, *, points: bool) -> list[str]:
+    """The metrics whose values a judge is asked for: with points all but the one by the rule."""
+    return [name for name in rubric.metrics if not points or name != rubric.pointed]
+
+
+def schema(rubric: Rubric, *, annotated: bool, points: bool = False) -> dict[str, Any]:
     """The JSON schema of a verdict; without an annotated answer the judge states the right answer first.
 
-    It is the same for all answers, whatever the order in which they are asked about: providers put it before the
-    messages, so that another one would lose them the cached document. Its bounds end a model that loops; vendors that
-    refuse them get it without.
+    It is the same for all answers with `points`, and for all others, whatever their order and ids: providers put it
+    before the messages, so that another one would lose them the cached document. Its bounds end a model that loops;
+    vendors that refuse them get it without.
     """
     entries = [
-        _object(metric=_one_of(name), evidence=_words(_EVIDENCE), value=_one_of(*metric.words))
-        for name, metric in rubric.metrics.items()
+        _object(metric=_one_of(name), evidence=_words(_EVIDENCE), value=_one_of(*rubric.metrics[name].words))
+        for name in asked(rubric, points=points)
     ]
-    first = {} if annotated else {RIGHT_ANSWER: _words(_STATED)}
-    return _object(**first, verdicts={"type": "array", "items": {"anyOf": entries}, "maxItems": len(entries)})
+    parts: dict[str, Any] = {} if annotated else {RIGHT_ANSWER: _words(_STATED)}
+    if points:
+        said = _one_of(_YES, _NO, _CONTRADICTED)
+        parts[_POINTS] = _list_of(_object(point=_words(_ID), evidence=_words(_POINTED), said=said), MOST)
+    if entries:
+        parts[_VERDICTS] = _list_of({"anyOf": entries}, len(entries))
+    return _object(**parts)
 
 
 def _object(**properties: Any) -> dict[str, Any]:
     return {"type": "object", "properties": properties, "required": [*properties], "additionalProperties": False}
+
+
+def _list_of(entry: dict[str, Any], most: int) -> dict[str, Any]:
+    return {"type": "array", "items": entry, "maxItems": most}
 
 
 def _words(most: int) -> dict[str, Any]:
@@ -86,25 +116,36 @@ def order(rubric: Rubric, digest: str, passed: int) -> dict[str, list[str]]:
     An odd pass is a shuffle of its own, an even one has the reverse of the pass before: what comes first in one comes
     last in the other, so that over both no place is favoured.
     """
-    odd = passed - (passed + 1) % 2
-    shuffle = random.Random(f"{digest}|{odd}").sample  # noqa: S311 - a shuffle, not a secret
+    shuffle = random.Random(f"{digest}|{_odd(passed)}").sample  # noqa: S311 - a shuffle, not a secret
     metrics = [*rubric.metrics]
     found = {
         name: shuffle(words, len(words))
         for name in shuffle(metrics, len(metrics))
         for words in (rubric.metrics[name].words,)
     }
-    return found if passed == odd else {name: found[name][::-1] for name in reversed(found)}
+    return found if _odd(passed) == passed else {name: found[name][::-1] for name in reversed(found)}
 
 
-def flaw(rubric: Rubric, reply: Reply, *, annotated: bool) -> str:
+def order_of_points(points: Sequence[Point], digest: str, passed: int) -> list[Point]:
+    """The points in the order in which this answer is judged in this pass, as that of the metrics."""
+    shuffle = random.Random(f"{digest}|{_odd(passed)}|points").sample  # noqa: S311 - a shuffle, not a secret
+    found = shuffle(points, len(points))
+    return found if _odd(passed) == passed else found[::-1]
+
+
+def _odd(passed: int) -> int:
+    """The odd pass whose shuffle a pass has."""
+    return passed - (passed + 1) % 2
+
+
+def flaw(rubric: Rubric, reply: Reply, *, annotated: bool, points: Sequence[Point] = ()) -> str:
     """The reason that a reply is no verdict, in words; empty if it is one."""
     if reply.finish == "length":
         return _cut(reply)
     if reply.finish == "refusal":
         return "it is a refusal"
     try:
-        read(rubric, reply.text, annotated=annotated)
+        read(rubric, reply.text, annotated=annotated, points=points)
     except ValueError as error:
         return str(error)
     return ""
@@ -120,27 +161,57 @@ def _cut(reply: Reply) -> str:
     return f"it was cut off{after}; allow it more (max_tokens)"
 
 
-def read(rubric: Rubric, text: str, *, annotated: bool) -> Verdict:
-    """The verdict of a reply; a ValueError says why it is none."""
+def read(rubric: Rubric, text: str, *, annotated: bool, points: Sequence[Point] = ()) -> Verdict:
+    """The verdict of a reply; a ValueError says why it is none. `points` are the annotated answer's."""
     try:
         found = json.loads(_unfenced(text), object_pairs_hook=_once)
     except (json.JSONDecodeError, RecursionError):
         raise ValueError("it is no JSON") from None
-    wanted = {"verdicts"} if annotated else {RIGHT_ANSWER, "verdicts"}
-    if not isinstance(found, dict) or found.keys() != wanted or not isinstance(found["verdicts"], list):
+    metrics = asked(rubric, points=bool(points))
+    lists = {*([_POINTS] if points else ()), *([_VERDICTS] if metrics else ())}
+    wanted = lists if annotated else {RIGHT_ANSWER, *lists}
+    if not isinstance(found, dict) or found.keys() != wanted or not all(isinstance(found[one], list) for one in lists):
         raise ValueError(f"it is no object of {' and '.join(sorted(wanted))}")
     values: dict[str, float] = {}
     evidence: dict[str, str] = {}
-    for entry in found["verdicts"]:
-        metric, said, value = _entry(rubric, entry)
+    for entry in found.get(_VERDICTS, ()):
+        metric, said, value = _entry(rubric, metrics, entry)
         if metric in values:
             raise ValueError(f"it has two verdicts on {metric}")
         values[metric], evidence[metric] = value, said
-    if missing := [metric for metric in rubric.metrics if metric not in values]:
+    if missing := [metric for metric in metrics if metric not in values]:
         raise ValueError(f"it has no verdict on {', '.join(missing)}")
     stated = "" if annotated else _text(found[RIGHT_ANSWER], "right answer")
-    ordered = {metric: evidence[metric] for metric in rubric.metrics}
-    return Verdict(rubric.given({metric: values[metric] for metric in rubric.metrics}), ordered, stated)
+    ordered = {metric: evidence[metric] for metric in metrics}
+    if not points:
+        return Verdict(rubric.given({metric: values[metric] for metric in metrics}), ordered, stated)
+    ticks, seen = _ticks(points, found[_POINTS])
+    values[rubric.pointed] = rubric.by_points(points, ticks)
+    return Verdict(rubric.given({metric: values[metric] for metric in rubric.metrics}), seen | ordered, stated, ticks)
+
+
+def _ticks(points: Sequence[Point], entries: Iterable[object]) -> tuple[Ticks, dict[str, str]]:
+    """The ticks of a reply, each point's once, and the evidence by point; a ValueError for anything else."""
+    known = {_plain(point.id): point.id for point in points}
+    found: dict[str, str] = {}
+    evidence: dict[str, str] = {}
+    for entry in entries:
+        if not isinstance(entry, dict) or entry.keys() != {"point", "evidence", "said"}:
+            raise ValueError("an entry of points is no object of point, evidence and said")
+        point = known.get(_plain(_text(entry["point"], "id of a point")))
+        if point is None:
+            raise ValueError(f"'{clipped(entry['point'])}' is no point")
+        if point in found:
+            raise ValueError(f"it speaks of the point {point} twice")
+        said = _plain(_text(entry["said"], f"word on the point {point}"))
+        if said not in (_YES, _NO, _CONTRADICTED):
+            raise ValueError(f"'{clipped(said)}' on the point {point} is none of yes, no and contradicted")
+        found[point] = said
+        evidence[f"point {point} ({said})"] = _text(entry["evidence"], f"evidence on the point {point}")
+    if missing := [name for name in known.values() if name not in found]:
+        raise ValueError(f"it does not speak of the points {', '.join(missing)}")
+    ticks = ticked(points, *([name for name in found if found[name] == said] for said in (_YES, _CONTRADICTED)))
+    return ticks, evidence
 
 
 def _unfenced(text: str) -> str:
@@ -150,13 +221,14 @@ def _unfenced(text: str) -> str:
     return said.removeprefix(_FENCE).removesuffix(_FENCE).removeprefix("json") if fenced else said
 
 
-def _entry(rubric: Rubric, entry: object) -> tuple[str, str, float]:
+def _entry(rubric: Rubric, metrics: Sequence[str], entry: object) -> tuple[str, str, float]:
     """Metric, evidence and value of one entry of the list."""
     if not isinstance(entry, dict) or entry.keys() != {"metric", "evidence", "value"}:
         raise ValueError("an entry is no object of metric, evidence and value")
     metric = _text(entry["metric"], "metric")
-    if metric not in rubric.metrics:
-        raise ValueError(f"'{clipped(metric)}' is no metric")
+    if metric not in metrics:
+        why = "is not asked for: it follows from the points" if metric in rubric.metrics else "is no metric"
+        raise ValueError(f"'{clipped(metric)}' {why}")
     said = _text(entry["evidence"], f"evidence on {metric}")
     words = _text(entry["value"], f"value of {metric}")
     known = dict(zip(map(_plain, rubric.metrics[metric].words), rubric.values, strict=True))
@@ -183,25 +255,28 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def sample(rubric: Rubric, *, annotated: bool) -> str:
+def sample(rubric: Rubric, *, annotated: bool, points: Sequence[Point] = ()) -> str:
     """A verdict of ordinary length, for plans and estimates."""
     said = (
         "The answer says that orders are kept for ten years and baskets for thirty days, as section 9.3 does. It adds "
         "nothing that the document lacks, but leaves out that receipts are kept as long as orders."
     )
-    return _filled(rubric, said, "" if annotated else said)
+    pointed = "“Orders are kept for ten years” says it, as section 9.3 does."
+    ticks = [{"point": point.id, "evidence": pointed, "said": _YES} for point in points]
+    return _filled(rubric, said, "" if annotated else said, ticks)
 
 
-def longest(rubric: Rubric, *, annotated: bool) -> int:
+def longest(rubric: Rubric, *, annotated: bool, points: bool = False) -> int:
     """Tokens of the longest verdict that the schema allows."""
-    text = _filled(rubric, "x" * _EVIDENCE, "" if annotated else "x" * _STATED)
+    ticks = [{"point": "x" * _ID, "evidence": "x" * _POINTED, "said": _CONTRADICTED}] * MOST if points else []
+    text = _filled(rubric, "x" * _EVIDENCE, "" if annotated else "x" * _STATED, ticks)
     return math.ceil(len(text) / CHARACTERS_PER_TOKEN)
 
 
-def _filled(rubric: Rubric, evidence: str, right_answer: str) -> str:
+def _filled(rubric: Rubric, evidence: str, right_answer: str, ticks: Sequence[dict[str, str]]) -> str:
     verdicts = [
-        {"metric": name, "evidence": evidence, "value": max(metric.words, key=len)}
-        for name, metric in rubric.metrics.items()
+        {"metric": name, "evidence": evidence, "value": max(rubric.metrics[name].words, key=len)}
+        for name in asked(rubric, points=bool(ticks))
     ]
-    first = {RIGHT_ANSWER: right_answer} if right_answer else {}
-    return json.dumps({**first, "verdicts": verdicts})
+    parts = {RIGHT_ANSWER: right_answer, _POINTS: ticks, _VERDICTS: verdicts}
+    return json.dumps({name: part for name, part in parts.items() if part}, ensure_ascii=False)

@@ -186,7 +186,7 @@ def test_every_example_holds(demo: tuple[Path, Finished], capsys: pytest.Capture
     shutil.copytree(demo[0], Path.cwd(), dirs_exist_ok=True)
     Path("genaipa.toml").touch()
     Path("my-study").mkdir()
-    shutil.copy(Path(__file__).parents[2] / "docs" / "example-judge.yaml", "judge.yaml")
+    shutil.copy(Path(__file__).parents[2] / "docs" / "example_judge.py", ".")
     runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
     names = {"genaipa": front, "asyncio": asyncio}
     # Once there is a second run, that is listed as well; and further scores are in all averages.

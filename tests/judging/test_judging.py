@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
+import importlib
 from pathlib import Path
 
 import pytest
-import yaml
 
 from genaipa.judging import verdict
 from genaipa.judging.name import Judge
+from genaipa.judging.prompts import TEMPLATES, load_templates
+from genaipa.judging.task import lines
+from genaipa.questions.points import Point
 from genaipa.scoring.rubric import shipped_rubric
+from genaipa.systems.base import Message, Settings
+from genaipa.workspace import find_workspace
 
 
 @pytest.mark.parametrize("model", ["claude-sonnet-4-6", "vllm/a@b#c", "scripted/kind judge"])
@@ -28,8 +34,29 @@ def test_nobody_else_is_a_judge(name: str) -> None:
     assert Judge.parse(name) is None
 
 
-def test_the_example_judges_by_the_shipped_rubric() -> None:
-    """Every reply of the file that the docs and the README try is a verdict."""
-    example = yaml.safe_load((Path(__file__).parents[2] / "docs" / "example-judge.yaml").read_text())
-    replies = [*(rule["reply"] for rule in example["rules"]), example["default"]]
-    assert len({str(verdict.read(shipped_rubric(), reply, annotated=True).values) for reply in replies}) == len(replies)
+def test_the_example_judges_every_kind_of_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every reply of the docs' judge is a verdict: with points, on silence, and where nobody annotated."""
+    monkeypatch.syspath_prepend(Path(__file__).parents[2] / "docs")
+    judge = importlib.import_module("example_judge").RulesOfThumb()
+    templates, rubric = load_templates(find_workspace()), shipped_rubric()
+    points = (Point("kept", "Orders remain stored for years.", ("1",)), Point("cost", "Nothing costs.", ("2",)))
+    begin, end = lines("0123456789abcdef")
+    given = set()
+    kinds = (("Yes.", "", points), ("Yes.", "", ()), ("No.", rubric.silent_rule, ()), ("", "", ()))
+    for annotated, silent, points_of in kinds:
+        for answer in ("Orders remain stored (Section 1).", "The document does not say.", "Perhaps."):
+            names = verdict.asked(rubric, points=bool(points_of))
+            metrics = [
+                {"id": name, "name": name, "question": "", "options": rubric.metrics[name].words} for name in names
+            ]
+            asked = templates.render(
+                "answer",
+                **dict.fromkeys(TEMPLATES["answer"], "")
+                | {"annotated": annotated, "silent_rule": silent, "points": points_of, "metrics": metrics}
+                | {"begin": begin, "end": end, "answer": answer},
+            )
+            said = asyncio.run(judge.reply([Message("user", asked)], Settings())).text
+            found = verdict.read(rubric, said, annotated=bool(annotated), points=points_of)
+            given.add((found.ticks and found.ticks.said, *found.values.values()))
+    assert ("kept",) in {said for said, *_ in given}
+    assert len(given) > 5

@@ -16,6 +16,8 @@ from genaipa.scoring.store import open_store
 from genaipa.workspace import find_workspace
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from commandline import Finished
 
     from genaipa.scoring.events import Event
@@ -38,6 +40,14 @@ def annotated(place: int = 0) -> str:
     found = json.loads(verdict(place))
     del found["right_answer"]
     return json.dumps(found)
+
+
+def pointed(said: Mapping[str, str], place: int = 0) -> str:
+    """The same where that has points: point → what is said of it."""
+    found = json.loads(annotated(place))
+    ticks = [{"point": point, "evidence": f"Seen for {point}.", "said": word} for point, word in said.items()]
+    asked = [entry for entry in found["verdicts"] if entry["metric"] != RUBRIC.pointed]
+    return json.dumps({"points": ticks, "verdicts": asked})
 
 
 def script(file: str, *rules: dict[str, Any], default: str | None = None, model: str = "kind") -> str:
