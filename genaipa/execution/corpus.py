@@ -114,8 +114,11 @@ def given(workspace: Workspace, request: RunRequest, observer: Observer) -> tupl
     """
     if not kind_of(request.kind).documents:
         return workspace, request
-    here = {*document_names(workspace), *(name for known in datasets() for name in known.documents)}
+    here = {*document_names(workspace)}
     sources = [name for name in request.documents if name not in here and is_source(name)]
+    # A data set is asked only where a word may be its document's name: all of them take long to import.
+    here |= {name for known in datasets() for name in known.documents} if sources else set()
+    sources = [name for name in sources if name not in here]
     if request.company and len(sources) != 1:
         raise UsageError("a company is named for one document that is given as a file, an address or standard input.")
     if not sources:
