@@ -100,10 +100,10 @@ def sources() -> dict[str, Source]:
     return {source.name: source for suite in suites().values() for source in suite.data}
 
 
-def joining() -> dict[str, tuple[str, tuple[str, ...], str]]:
-    """Name → title and suites of every task that joins several, and the function that imports predictions of it."""
+def joining() -> dict[str, tuple[str, tuple[str, ...]]]:
+    """Name → title and suites of every task that joins several."""
     classes = {name: _class(name) for name in SUITES}
-    return {name: (one.title, one.joins, one.imports) for name, one in classes.items() if hasattr(one, "joins")}
+    return {name: (one.title, one.joins) for name, one in classes.items() if hasattr(one, "joins")}
 
 
 def baseline_names() -> tuple[str, ...]:

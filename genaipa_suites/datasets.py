@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from genaipa.datasets.base import Pulled
 from genaipa.datasets.snapshot import Snapshot
 from genaipa.errors import DataError, GenaipaError, UsageError, command
-from genaipa.plugins import load
 from genaipa.workspace import cache
 from genaipa_suites.baseline import PREFIX
 from genaipa_suites.catalog import joining, sources, suites
@@ -17,8 +16,7 @@ from genaipa_suites.data import FOLDER
 from genaipa_suites.plan import SuitePlan, spec_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
+    from collections.abc import Sequence
 
     from genaipa.datasets.base import Dataset, Imported, Progress
     from genaipa.workspace import Workspace
@@ -91,17 +89,12 @@ class SuiteData:
 
 
 class JoinedData(SuiteData):
-    """The data of the suites that a task joins, under its name: each suite's of the same name.
-
-    `imports` is the function that imports predictions from a folder, if there is one.
-    """
+    """The data of the suites that a task joins, under its name: each suite's of the same name."""
 
     is_joined = True
 
-    def __init__(self, name: str, title: str, parts: Sequence[str], imports: str) -> None:
+    def __init__(self, name: str, title: str, parts: Sequence[str]) -> None:
         self.name, self.title = name, title
-        if imports:
-            self.import_folder: Callable[[Workspace, Path], Imported] = load(imports)
         self.each = [SuiteData(source) for one, source in sources().items() if one in parts]
         self.terms = "; ".join(f"{one.title}: {one.terms}" for one in self.each)
 
@@ -134,12 +127,8 @@ class JoinedData(SuiteData):
 
 def every() -> dict[str, Dataset]:
     """Name → data set of every suite, or of a task that joins several."""
-    return {**{name: SuiteData(source) for name, source in sources().items()}, **joined()}
-
-
-def joined() -> dict[str, JoinedData]:
-    """Name → data of every task that joins suites."""
-    return {name: JoinedData(name, *known) for name, known in joining().items()}
+    joined = {name: JoinedData(name, *known) for name, known in joining().items()}
+    return {**{name: SuiteData(source) for name, source in sources().items()}, **joined}
 
 
 def files(source: Source) -> Snapshot:

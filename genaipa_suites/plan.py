@@ -99,10 +99,3 @@ SUITE = Kind(
     check="genaipa_suites.checking:check",
     data="genaipa_suites.datasets:every",
 )
-PREDICTIONS = Kind(
-    make="genaipa_suites.privacyglue.predictions:Predictions",
-    keeps=True,
-    may_pass_on=lambda _plan: False,
-    results=SUITE.results,
-)
-"""PrivacyGLUE's predictions by fine-tuned encoders, which are imported and asked of nobody."""

@@ -68,7 +68,7 @@ class Dataset(Protocol):
     `documents`, `question_sets`, annotated answers, and recordings of `systems` (`published/NAME`).
 
     One without documents may say how much of it is here (`state`) and what to do next (`next_step(workspace)`). One
-    whose parts are data sets `is_joined`. One whose runs come from a folder has `import_folder(workspace, folder)`.
+    whose parts are data sets `is_joined`.
     """
 
     name: str

@@ -322,7 +322,6 @@ class PrivacyGLUE(Task):
     splits: ClassVar[tuple[str, ...]] = ("test",)
     joins: ClassVar[tuple[str, ...]] = tuple(dict.fromkeys(task.suite for task in TASKS))
     """The names of the suites."""
-    imports: ClassVar[str] = "genaipa_suites.privacyglue.predictions:import_predictions"
     # Data and baselines are the parts' own.
     data: ClassVar[tuple[Source, ...]] = ()
     baselines: ClassVar[tuple[Baseline, ...]] = ()

@@ -1,7 +1,7 @@
 """PrivacyGLUE as a view over the results of suites: each system's rows by repetition, and its examples.
 
-A suite that was asked by itself counts as well, where it was asked in the same way. Imported predictions of encoders
-are systems of their own, each seed a repetition.
+A suite that was asked by itself counts as well, where it was asked in the same way. Its chapter of a report has tables
+of fourteen rows, three means, the test of the best system in each row, and the agreement of pairs, which is drawn.
 """
 
 from __future__ import annotations
@@ -10,22 +10,46 @@ import math
 from collections import defaultdict
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from html import escape
+from itertools import combinations
+from math import isnan
+from typing import TYPE_CHECKING, Any
 
-import msgspec
+import pandas as pd
 
-from genaipa.errors import GenaipaError
-from genaipa.runs.audit import audit_of
-from genaipa_suites.privacyglue import BY_NAME, TASKS, GlueTask, Means, Row, Spread, means, spread
-from genaipa_suites.privacyglue.predictions import KIND, OTHER_FIGURE, PREFIX, examples, read_predictions
-from genaipa_suites.report.results import Row as RowOfSuite
+from genaipa.reports.chapters.chapter import Chapter, drawn, present
+from genaipa.reports.figures import style
+from genaipa.reports.figures.figure import Figure
+from genaipa.reports.table import Table, table
+from genaipa_suites.privacyglue import (
+    BY_NAME,
+    METRICS,
+    ROWS,
+    TASKS,
+    GlueTask,
+    Means,
+    Pair,
+    PrivacyGLUE,
+    Row,
+    Spread,
+    agreement,
+    beaten,
+    encoders,
+    means,
+    shares,
+    spread,
+    stars,
+)
+from genaipa_suites.privacyglue.examples import examples
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from matplotlib.figure import Figure as Canvas
+
     from genaipa.runs.selection import Source
     from genaipa_suites.material import Outcome
-    from genaipa_suites.report.results import Board, Result, Scored
+    from genaipa_suites.report.results import Result, Scored
 
 GLUE = "privacyglue"
 TEST = "test"
@@ -58,7 +82,7 @@ class Sides:
 class Standing:
     """A system in PrivacyGLUE: its figures (0 to 1) of each row that it has, one for each repetition.
 
-    `kind` is that of a row of a suite's table, or "encoder" for imported predictions.
+    `kind` is that of a row of a suite's table.
     """
 
     system: str
@@ -67,8 +91,6 @@ class Standing:
     samples: Mapping[Row, tuple[float, ...]]
     results: Mapping[str, Result] = field(default_factory=dict)
     """Task → the result that its rows are of; none for what was not asked here."""
-    imported: Mapping[str, Sides] = field(default_factory=dict)
-    """Task → examples of imported predictions."""
 
     @cached_property
     def spreads(self) -> dict[Row, Spread]:
@@ -77,17 +99,16 @@ class Standing:
 
     @property
     def means(self) -> Means:
-        """The means over its rows, in percent: of a system that was asked over the rows that are the paper's measure.
+        """The means over its rows that are the paper's measures, in percent.
 
         A tagger's are not: words are scored here, and the word pieces of encoders there.
         """
-        alike = {row: one.mean for row, one in self.spreads.items() if self.imported or not BY_NAME[row.task].layers}
-        return means(alike)
+        return means({row: one.mean for row, one in self.spreads.items() if not BY_NAME[row.task].layers})
 
     @property
     def tasks(self) -> list[GlueTask]:
         """Its tasks whose examples are known one by one."""
-        return [task for task in TASKS if task.name in self.results or task.name in self.imported]
+        return [task for task in TASKS if task.name in self.results]
 
     @cached_property
     def _sides(self) -> dict[str, Sides]:
@@ -96,7 +117,7 @@ class Standing:
     def sides(self, task: str) -> Sides:
         """The examples of a task."""
         if task not in self._sides:
-            self._sides[task] = self.imported.get(task) or _sides(task, self.results[task])
+            self._sides[task] = _sides(task, self.results[task])
         return self._sides[task]
 
 
@@ -131,40 +152,9 @@ class View:
         return "-".join(filter(None, (GLUE, self.split, own, str(self.limit or ""))))
 
 
-def encoders(sources: Sequence[Source], problems: list[str]) -> list[Standing]:
-    """The encoders whose predictions were imported, the best first; `problems` gets a sentence on each damaged run."""
-    found = []
-    for source in (one for one in sources if one.manifest.spec.kind == KIND):
-        try:
-            found.append(_encoder(source))
-        except GenaipaError as error:
-            problems.append(f"{source.folder.name} is left out: {error}")
-        except (OSError, msgspec.DecodeError, LookupError, ValueError):
-            problems.append(f"{source.folder.name} is left out: its predictions are damaged; import it again.")
-    return sorted(found, key=lambda one: (-len(one.samples), -one.means.arithmetic, one.system))
-
-
-def beside(board: Board, imported: Sequence[Standing]) -> tuple[RowOfSuite, ...]:
-    """The encoders as rows of a suite's own table, under those measures that are defined alike.
-
-    A tagger's are not: it is scored on its word pieces.
-    """
-    if board.own or (board.plan.split, board.plan.limit, board.plan.probe) != (TEST, None, ""):
-        return ()
-    own = [task for task in TASKS if task.suite == board.name and not task.layers]
-    rows = []
-    for one in imported:
-        pairs = [pair for task in own for pair in zip(task.rows, task.measures, strict=True)]
-        figures = {name: one.spreads[row].mean / 100 for row, name in pairs if row in one.spreads}
-        if figures:
-            rows.append(RowOfSuite(one.system, "imported", f"{one.how}; PrivacyGLUE's code", figures=figures))
-    return tuple(rows)
-
-
-def views(sources: Sequence[Source], every: Sequence[Scored], imported: Sequence[Standing]) -> list[View]:
-    """The views that are asked for: by a run of all tasks, or by imported predictions; the whole test split first."""
-    whole = (TEST, None, False)
-    wanted: dict[tuple[str, int | None, bool], None] = {whole: None} if imported else {}
+def views(sources: Sequence[Source], every: Sequence[Scored]) -> list[View]:
+    """The views that are asked for by a run of all tasks, the whole test split first."""
+    wanted: dict[tuple[str, int | None, bool], None] = {}
     boards = [one.board for one in every if not one.board.plan.probe]
     for run in _runs_of(sources, GLUE):
         asked = [board for board in boards if any(run in result.runs for result in board.results)]
@@ -174,8 +164,7 @@ def views(sources: Sequence[Source], every: Sequence[Scored], imported: Sequence
     found = []
     for split, limit, own in sorted(wanted, key=lambda one: (one[0] != TEST, one[1] or -math.inf, one[2])):
         here = _here(every, split, limit, own=own)
-        standings = [*_standings(here), *(imported if (split, limit, own) == whole else [])]
-        found.append(View(split, limit, own, tuple(standings), tuple(_references(here))))
+        found.append(View(split, limit, own, tuple(_standings(here)), tuple(_references(here))))
     return found
 
 
@@ -248,27 +237,6 @@ def _sides(task: str, result: Result) -> Sides:
     return Sides(tuple(one.key for one in kept), tuple(one.name for one in kept), sides)
 
 
-def _encoder(source: Source) -> Standing:
-    """Imported predictions as a system."""
-    samples: defaultdict[Row, list[float]] = defaultdict(list)
-    imported: dict[str, Sides] = {}
-    number = 0
-    for name, predicted in read_predictions(source.folder).items():
-        number = max(number, len(predicted.by_seed))
-        for figures in predicted.figures().values():
-            for row in BY_NAME[name].rows:
-                samples[row].append(figures[row.metric])
-        right = tuple(map(tuple, predicted.right()))
-        imported[name] = Sides(predicted.examples.keys, predicted.examples.names, right)
-    system = source.manifest.spec.systems[0]
-    how = f"fine-tuned, mean of {number} seed{'s' if number > 1 else ''}"
-    if differing := sum(finding.kind == OTHER_FIGURE for finding in audit_of(source.folder)):
-        how += f"; {differing:,} of the figures stated with its predictions are others (audit.csv in its run)"
-    return Standing(
-        system.removeprefix(PREFIX), "encoder", how, {row: tuple(each) for row, each in samples.items()}, {}, imported
-    )
-
-
 def _references(here: Sequence[Scored]) -> list[Standing]:
     """The best floor of each suite as one, and its ceiling: worked out on the same items."""
     found = []
@@ -287,3 +255,318 @@ def _references(here: Sequence[Scored]) -> list[Standing]:
         if samples:
             found.append(Standing(name, kind, f"the best {kind} of each suite", samples))
     return found
+
+
+_PANELS = 6
+"""Pairs that a figure has room for."""
+_NAME = 32
+"""Characters of a system's name above a panel."""
+_METHOD = (
+    "PrivacyGLUE's rows are measures of its suites, and its means run over all 14 of them, two for each task (with the "
+    "14 all means printed in the paper come out, with one row for each task they do not). Repetitions are what seeds "
+    "are to the paper's encoders."
+)
+
+
+def chapter(sources: Sequence[Source], every: Sequence[Scored]) -> Chapter | None:
+    """The chapter on PrivacyGLUE; None if no run asked all its tasks."""
+    made: list[Table] = []
+    first: list[str] = []
+    figures: list[Figure | None] = []
+    for view in views(sources, every):
+        found = compared(view)
+        agreed = pairs(found, view)
+        fourteen = rows(view)
+        first += [fourteen.name] if fourteen else []
+        made += [fourteen, averages(view), tests(view), agreed, shown(found, view)]
+        figures.append(_figure(agreed))
+    if not present(*made):
+        return None
+    return Chapter(
+        GLUE,
+        PrivacyGLUE.title,
+        PrivacyGLUE.about,
+        present(*made),
+        drawn(*figures),
+        method=_METHOD,
+        references={f"reference-{GLUE}": escape(PrivacyGLUE.citation)},
+        first=tuple(first) or (present(*made)[0].name,),
+    )
+
+
+def _figure(agreed: Table) -> Figure | None:
+    """The examples that only one of two systems has right, by task."""
+    if not agreed:
+        return None
+    number = len(agreed.data[["a", "b"]].drop_duplicates())
+    first = f" The first {_PANELS} of {number} pairs; the table has all." if number > _PANELS else ""
+    about = (
+        "Per cent of a task's examples that only the first system has right (to the right), and only the second (to "
+        f"the left); examples that both or neither have right are left out.{first}"
+    )
+    return Figure(agreed.name, agreed.title, about, agreed, lambda: _draw(agreed))
+
+
+def _draw(agreed: Table) -> Canvas:
+    data = agreed.data
+    pairs = list(dict.fromkeys(zip(data["a"], data["b"], strict=True)))[:_PANELS]
+    tasks = list(dict.fromkeys(data["task"]))
+    down, across = style.panels(len(pairs), 2)
+    canvas = style.canvas(style.WIDTH, down * (0.24 * len(tasks) + 0.8) + 0.3)
+    panels = canvas.subplots(down, across, sharex=True, squeeze=False)
+    widest = max(1.0, float(data[["only_a", "only_b"]].max().max()))
+    for axes, (first, second) in zip(panels.flat, pairs, strict=False):
+        own = data[(data["a"] == first) & (data["b"] == second)].set_index("task")
+        heads = (f"only {style.short(first, _NAME)} \u2192", f"\u2190 only {style.short(second, _NAME)}")
+        axes.set_title("\n".join(heads), fontsize=style.SMALL)
+        for place, task in enumerate(tasks):
+            if task not in own.index:
+                axes.annotate("not both", (0, place), ha="center", va="center", **style.ABSENT)
+                continue
+            for column, sign, colour in (("only_a", 1, style.COLOURS[0]), ("only_b", -1, style.COLOURS[1])):
+                share = float(own.loc[task, column])
+                axes.barh(place, sign * share, height=0.66, color=colour)
+                axes.annotate(
+                    f"{share:.1f}",
+                    (sign * share, place),
+                    xytext=(3 * sign, 0),
+                    textcoords="offset points",
+                    ha="left" if sign > 0 else "right",
+                    va="center",
+                    fontsize=style.TINY,
+                )
+        axes.axvline(0, color=style.INK, linewidth=0.6)
+        axes.set_yticks(range(len(tasks)), tasks)
+        axes.set_ylim(len(tasks) - 0.5, -0.5)
+        axes.set_xlim(-1.4 * widest, 1.4 * widest)
+        axes.xaxis.set_major_formatter(lambda value, _: f"{abs(value):g}")
+        axes.tick_params(axis="y", length=0)
+    for axes in style.bottom(panels, len(pairs)):
+        axes.set_xlabel("per cent of examples")
+        axes.tick_params(axis="x", labelbottom=True)
+    return canvas
+
+
+_PAIRED = 4
+"""Systems up to which every pair is compared; of more, each with the best."""
+_SHOWN = 3
+"""Examples of each kind that are shown of a pair and task."""
+PAIRS = {Pair.BOTH: "both", Pair.FIRST: "only_a", Pair.SECOND: "only_b", Pair.NEITHER: "neither"}
+
+
+def rows(view: View) -> Table:
+    """The fourteen rows, a column for each system, with floors, ceilings and the paper's encoders."""
+    kept = [*view.standings, *view.references]
+    lines = []
+    for row in ROWS:
+        there = {one.system: one.spreads[row] for one in kept if row in one.spreads}
+        if not there:
+            continue
+        line: dict[str, Any] = {"task": _titles()[row.task], "metric": METRICS[row.metric]}
+        line |= {system: _written(one) for system, one in there.items()}
+        for system, one in there.items():
+            line |= {f"{system}_mean": one.mean, f"{system}_sd": one.population, f"{system}_sample_sd": one.sample}
+            line[f"{system}_repetitions"] = one.number
+        for encoder in encoders() if view.whole else ():
+            line[_paper(encoder.system)] = f"{encoder.values[row.name]:.1f} ± {encoder.deviations[row.name]:.1f}"
+        lines.append(line)
+    names = [one.system for one in kept]
+    published = [_paper(encoder.system) for encoder in encoders()] if view.whole else []
+    aside = [f"{name}_{what}" for name in names for what in ("mean", "sd", "sample_sd", "repetitions")]
+    return table(
+        f"{view.stem}-rows",
+        f"{view.title}: the rows",
+        "Percentages: the mean over repetitions and, of several, ± the population's standard deviation, as in the "
+        f"paper. Each row is a measure of the task's suite{_lacking(view)}.{_sources(view)} The tagging tasks of "
+        "encoders are scored on their word pieces, those of systems on the words of the data. The sample's standard "
+        "deviation is in CSV and JSON.",
+        pd.DataFrame(lines),
+        ["task", "metric", *names, *published],
+        formats=dict.fromkeys(aside, ".4f"),
+        aside=aside,
+    )
+
+
+def _titles() -> dict[str, str]:
+    return {task.name: task.title for task in TASKS}
+
+
+def _paper(system: str) -> str:
+    return f"{system} (paper)"
+
+
+def _written(one: Spread) -> str:
+    if one.mean != one.mean:
+        return ""
+    return f"{one.mean:.1f} ± {one.population:.1f}" if one.number > 1 else f"{one.mean:.1f}"
+
+
+def _lacking(view: View) -> str:
+    """The tasks that nobody was asked, in words."""
+    there = {row.task for one in view.standings for row in one.samples}
+    absent = [task.title for task in TASKS if task.name not in there]
+    return f"; not asked: {', '.join(absent)}" if absent else ""
+
+
+def _sources(view: View) -> str:
+    said = ""
+    if view.references:
+        said += " `floors` and `ceilings` are the best of each suite in a row, worked out on the same items."
+    if view.whole:
+        said += " (paper): PrivacyGLUE's encoders, fine-tuned, mean of ten seeds (Table A3)."
+    return said
+
+
+def averages(view: View) -> Table:
+    """The three means of each system, over the rows that it has, beside the paper's encoders over the same rows."""
+    lines: list[dict[str, Any]] = []
+    for over in dict.fromkeys(one.means.rows for one in view.standings):
+        if not over:
+            continue
+        for one in (*view.standings, *view.references):
+            if (one.means.rows == over) if one in view.standings else {*over} <= {*one.samples}:
+                chosen = {row: one.spreads[row] for row in over}
+                figures = means({row: each.mean for row, each in chosen.items()})
+                spreads = means({row: each.population for row, each in chosen.items()})
+                repeated = all(each.number > 1 for each in chosen.values())
+                lines.append(_averaged(one.system, one.kind, figures, spreads if repeated else None))
+        for encoder in encoders() if view.whole else ():
+            deviations = means({row: encoder.deviations[row.name] for row in over})
+            lines.append(_averaged(_paper(encoder.system), "published", encoder.over(over), deviations))
+    spread = [f"sd_{name}" for name in ("arithmetic", "geometric", "harmonic")]
+    return table(
+        f"{view.stem}-means",
+        f"{view.title}: means of rows",
+        "Percentages, means of the rows above. Only that over all 14 rows is PrivacyGLUE's own figure. Systems that "
+        "were asked have none of PI-Extract and PolicyIE-B in theirs, which score words here and word pieces there; "
+        "the paper's encoders are averaged over the same rows again. A row that is 0 leaves no geometric and no "
+        "harmonic mean. The same means of the standard deviations are in CSV and JSON (those of the paper from its "
+        "rounded ones).",
+        pd.DataFrame(lines),
+        ["figure", "system", "kind", "arithmetic", "geometric", "harmonic", "rows", "note"],
+        formats=dict.fromkeys(("arithmetic", "geometric", "harmonic", *spread), ".1f"),
+        aside=spread,
+    )
+
+
+def _averaged(system: str, kind: str, over: Means, deviations: Means | None) -> dict[str, Any]:
+    names = ("arithmetic", "geometric", "harmonic")
+    line: dict[str, Any] = {"figure": over.name, "system": system, "kind": kind}
+    line |= {name: getattr(over, name) for name in names}
+    line |= {f"sd_{name}": getattr(deviations, name) if deviations else float("nan") for name in names}
+    return {**line, "rows": "all" if over.whole else _of(over.rows), "note": over.note}
+
+
+def _of(over: Iterable[Row]) -> str:
+    """Rows in words, both of a task by its title alone."""
+    metrics: dict[str, list[str]] = {}
+    for row in over:
+        metrics.setdefault(row.task, []).append(METRICS[row.metric])
+    return ", ".join(_titles()[task] + (f" ({of[0]})" if len(of) == 1 else "") for task, of in metrics.items())
+
+
+def tests(view: View) -> Table:
+    """For each row the best system, and whether it beats every other one over repetitions."""
+    lines: list[dict[str, Any]] = []
+    for row in ROWS:
+        there = [one for one in view.standings if row in one.samples and one.kind != "baseline"]
+        there = [one for one in there if not isnan(one.spreads[row].mean)]
+        there = sorted(there, key=lambda one: -one.spreads[row].mean)
+        if len(there) < 2:  # noqa: PLR2004 - a pair
+            continue
+        best, others = there[0], there[1:]
+        every = [beaten(row, best.system, best.samples[row], one.system, one.samples[row]) for one in others]
+        hardest = max(every, key=lambda one: one.p)
+        why = next((one.meaningless for one in every if one.meaningless), "")
+        lines.append(
+            {
+                "row": row.heading,
+                "system": best.system,
+                "repetitions": min(len(one.samples[row]) for one in there),
+                "against": hardest.other,
+                "p": hardest.p,
+                "smallest": max(one.smallest for one in every),
+                "stars": stars(every),
+                "meaning": f"says nothing: {why}" if why else _meaning(hardest.smallest, stars(every)),
+            }
+        )
+    return table(
+        f"{view.stem}-tests",
+        f"{view.title}: is the best system better than every other?",
+        "One-sided Mann-Whitney test over repetitions, of the best system of a row against each other one; shown is "
+        "the largest p. Stars (* .05, ** .01, *** .001) as in the paper: only where every other system is beaten at "
+        "that level, with no correction for the number of tests. `smallest p` is what so few repetitions can reach at "
+        "all. The test speaks for further repetitions on the same items, not for other policies.",
+        pd.DataFrame(lines),
+        ["row", "system", "repetitions", "against", "p", "smallest", "stars", "meaning"],
+        headings={"system": "best system", "against": "hardest to beat", "smallest": "smallest p"},
+        formats=dict.fromkeys(("p", "smallest"), ".4f"),
+    )
+
+
+def _meaning(smallest: float, mark: str) -> str:
+    if smallest > 0.05:  # noqa: PLR2004 - the paper's first level
+        return "undecided: too few repetitions for any level"
+    return "every other is beaten" if mark else "undecided"
+
+
+def compared(view: View) -> list[tuple[Standing, Standing, GlueTask, tuple[str, ...], list[Pair]]]:
+    """Pairs of systems, and for each task that both have, their common examples with the category of each."""
+    found = []
+    chosen = [one for one in view.standings if one.tasks]
+    pairs = combinations(chosen, 2) if len(chosen) <= _PAIRED else ((chosen[0], other) for other in chosen[1:])
+    for first, second in pairs:
+        for task in (one for one in first.tasks if one in second.tasks):
+            mine, theirs = first.sides(task.name), second.sides(task.name)
+            known = {*theirs.keys}
+            keys = tuple(key for key in mine.keys if key in known)
+            if keys:
+                found.append((first, second, task, keys, agreement(mine.of(keys), theirs.of(keys))))
+    return found
+
+
+def pairs(found: Sequence[tuple[Standing, Standing, GlueTask, tuple[str, ...], list[Pair]]], view: View) -> Table:
+    """Shares of examples that both have right, one alone, or neither, for each pair and task."""
+    lines = []
+    for first, second, task, keys, categories in found:
+        line: dict[str, Any] = {"a": first.system, "b": second.system, "task": task.title, "examples": len(keys)}
+        lines.append(line | {PAIRS[pair]: 100 * share for pair, share in shares(categories).items()})
+    return table(
+        f"{view.stem}-agreement",
+        f"{view.title}: pairs of systems",
+        "Per cent of the examples that both systems have: both right, only A, only B, neither. Right means right in "
+        "full: the label, all labels, all spans of a layer of a sentence, word for word one of the answers, a pair of "
+        "question and sentence. Over several repetitions an example is in the category most frequent among all pairs "
+        "of repetitions, of equally frequent ones in the first seen.",
+        pd.DataFrame(lines),
+        ["a", "b", "task", "examples", *PAIRS.values()],
+        headings={"a": "A", "b": "B", "only_a": "only A", "only_b": "only B"},
+        formats={**dict.fromkeys(PAIRS.values(), ".1f"), "examples": ",d"},
+    )
+
+
+def shown(found: Sequence[tuple[Standing, Standing, GlueTask, tuple[str, ...], list[Pair]]], view: View) -> Table:
+    """The first examples that only one of both has right."""
+    lines = []
+    for first, second, task, keys, categories in found:
+        for pair in (Pair.FIRST, Pair.SECOND):
+            those = [key for key, category in zip(keys, categories, strict=True) if category is pair]
+            lines += [
+                {
+                    "a": first.system,
+                    "b": second.system,
+                    "task": task.title,
+                    "right": (first if pair is Pair.FIRST else second).system,
+                    "example": first.sides(task.name).name(key),
+                }
+                for key in those[:_SHOWN]
+            ]
+    return table(
+        f"{view.stem}-examples",
+        f"{view.title}: examples that one system alone has right",
+        f"The first {_SHOWN} of each kind in the order of the data, by their items, which the desk shows. "
+        "Texts of the data sets are not repeated here, since they may not be passed on.",
+        pd.DataFrame(lines),
+        ["a", "b", "task", "right", "example"],
+        headings={"a": "A", "b": "B", "right": "only right"},
+    )

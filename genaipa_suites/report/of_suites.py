@@ -20,7 +20,7 @@ from genaipa.words import some
 from genaipa_suites.encoders import encoder
 from genaipa_suites.material import FAULTS
 from genaipa_suites.plan import SAMPLE
-from genaipa_suites.report import card, drawings, glue, glue_chapter, tables
+from genaipa_suites.report import card, drawings, glue, tables
 from genaipa_suites.report.merit import LEVEL, Counts, Units
 from genaipa_suites.report.results import Scored, boards, results
 from genaipa_suites.report.tables import MAIN, meaning, percent, written
@@ -75,11 +75,10 @@ _METHOD = (
 
 def _chapters(gathered: Gathered, found: Sequence[Result]) -> list[Chapter]:
     """The suites' chapters, the joint one first; what can't be worked out is said among the problems."""
-    encoders = glue.encoders(gathered.sources, gathered.problems)
-    every = [Scored(board, imported=glue.beside(board, encoders)) for board in boards(found)]
-    seven = glue_chapter.chapter(gathered.sources, every, encoders)
+    every = [Scored(board) for board in boards(found)]
     if not every:
-        return [seven] if seven else []
+        return []
+    seven = glue.chapter(gathered.sources, every)
     marks = style.system_marks(_systems(every, gathered))
     own = [list(some) for _, some in groupby(every, key=lambda scored: scored.board.name)]
     joined = _joined(gathered, every, marks)
@@ -166,7 +165,7 @@ def _breakdowns(scored: Scored, marks: drawings.Marks) -> tuple[list[Table], lis
 
 
 class OfSuites:
-    """The suites that were asked in some runs, and predictions that were imported."""
+    """The suites that were asked in some runs."""
 
     name = "suites"
 

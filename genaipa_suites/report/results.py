@@ -297,7 +297,7 @@ def _joined(first: Result, second: Result) -> Result:
     )
 
 
-RowKind = Literal["system", "baseline", "floor", "ceiling", "people", "published", "imported"]
+RowKind = Literal["system", "baseline", "floor", "ceiling", "people", "published"]
 _COMPUTED = ("floor", "ceiling")
 
 
@@ -326,8 +326,6 @@ class Scored:
 
     board: Board
     problems: list[str] = field(default_factory=list)
-    imported: tuple[Row, ...] = ()
-    """Encoders whose predictions for these items were imported."""
 
     @cached_property
     def units(self) -> Units:
@@ -427,4 +425,4 @@ class Scored:
     @property
     def rows(self) -> list[Row]:
         """Every row, in the order in which tables have them."""
-        return [*self.asked, *self.references, *self.people, *self.published, *self.imported]
+        return [*self.asked, *self.references, *self.people, *self.published]

@@ -39,7 +39,7 @@ KINDS = (
     "`kind`: a system was asked in a run; a baseline is a rule or was trained on the train split; a floor takes no "
     "reading (no answer, the whole text, the most frequent label), a ceiling its gold label, both worked out on the "
     "same items; people are scored by several references; published rows are printed in papers for this split, under "
-    "the very same definition; imported ones are worked out from the predictions of fine-tuned encoders."
+    "the very same definition."
 )
 FAULTY = (
     "A faulty reply is scored 0 and counted: unparsable (not the JSON that was asked for), refused, cut off, failed "

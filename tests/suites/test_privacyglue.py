@@ -1,4 +1,4 @@
-"""PrivacyGLUE: its means, its tests, its agreement, its seven tasks as one, and the import of its predictions."""
+"""PrivacyGLUE: its means, its tests, its agreement, and its seven tasks as one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from glue_tree import TREE, write_tree
 from servers import OpenAIServer, reply
 from test_suite_wire import Asked, golden
 
@@ -25,7 +24,6 @@ from genaipa_suites.material import Outcome
 from genaipa_suites.piextract import LAYERS
 from genaipa_suites.plan import SuitePlan, spec_of
 from genaipa_suites.privacyglue import (
-    BY_NAME,
     ROWS,
     TASKS,
     Pair,
@@ -39,8 +37,8 @@ from genaipa_suites.privacyglue import (
     spread,
     stars,
 )
-from genaipa_suites.privacyglue.predictions import EXAMPLES, examples, read_predictions
-from genaipa_suites.report.glue_chapter import chapter
+from genaipa_suites.privacyglue.examples import examples
+from genaipa_suites.report.glue import chapter
 from genaipa_suites.report.results import Scored, boards, results
 
 if TYPE_CHECKING:
@@ -136,84 +134,6 @@ def test_agreement_is_the_most_frequent_outcome_of_all_pairs() -> None:
     assert found == dict.fromkeys(Pair, 0.25)
     with pytest.raises(ValueError, match="2 and 3 examples"):
         agreement([[True, True]], [[True, True, True]])
-
-
-def test_predictions_are_imported_as_a_run(genaipa: Cli, tmp_path: Path) -> None:
-    """Both units come out as worked out by hand; importing again changes nothing; the run is there and whole."""
-    tree = write_tree(tmp_path / "made-up")
-    done = genaipa("get", "privacyglue", "--runs", "--from", str(tree), "--json")
-    assert done.code == 0, done.err
-    found = json.loads(done.out)
-    assert found["systems"] == {
-        "privacyglue/made_up_base": {"runs": ["privacyglue-made_up_base"], "answers": 46, "scores": 0}
-    }
-    assert found["audit"]["findings"] == {}
-    again = genaipa("get", "privacyglue", "--runs", "--from", str(tree / "runs"))
-    assert "nothing was changed" in again.out
-    folder = RunFolder(Path("runs/privacyglue-made_up_base"))
-    predicted = read_predictions(folder)
-    assert list(predicted) == [task.name for task in TASKS]
-    for task, (_, figures) in TREE.items():
-        computed = predicted[task].figures()
-        for name, by_seed in figures.items():
-            assert [computed[seed][name] for seed in (0, 1)] == pytest.approx(by_seed), (task, name)
-    assert predicted["opp_115"].right() == [[True, True, True], [True, False, False]]
-    assert predicted["policy_qa"].right() == [[True, False], [False, True]]
-    assert predicted["piextract"].right()[1] == [True, True, True, False]
-    assert genaipa("validate", "--data").code == 0
-    assert "may not be passed on" in genaipa("pack").err
-    assert "their figures: genaipa report" in genaipa("leaderboard").out
-    kept = folder.path / EXAMPLES
-    kept.write_text(kept.read_text().replace("Who?", "Why?"))
-    assert "has changed since the run was made" in " ".join(genaipa("validate", "--data").out.split())
-    assert "privacyglue-predictions" in genaipa("runs").out
-    for again in (("--resume", "privacyglue-made_up_base"), ("-s", "extractive", "--task", "privacyglue-predictions")):
-        assert "get privacyglue --runs --from" in genaipa("run", *again).err
-
-
-def test_figures_that_do_not_fit_the_predictions_are_shown(genaipa: Cli, tmp_path: Path) -> None:
-    """A summary that says another figure is a finding with both figures, and the computed one counts."""
-    tree = write_tree(tmp_path / "made-up", wrong=True)
-    (tree / "runs/made_up_base/policy_qa/seed_1/all_results.json").write_text('{"predict_sample_f1": 0.5}')
-    (tree / "runs/made_up_base/privacy_qa/seed_1/predictions.json").unlink()
-    done = genaipa("get", "privacyglue", "--runs", "--from", str(tree))
-    assert done.code == 0, done.err
-    audit = Path("published/privacyglue-audit.csv").read_text()
-    assert "mean of macro_f1 of OPP-115 is 19.44 % by the predictions, and 20.44 % here." in audit
-    assert "sample_f1 of PolicyQA is 50.00 % by the predictions, and 0.50 % here." in audit
-    assert "this seed has no predictions, and is left out." in audit
-    assert "other-figure" in done.out
-    rows = json.loads(genaipa("report", "--json", "--formats", "png").out)["tables"]["privacyglue-test-rows"]
-    # Two were changed, and without a seed both means and both deviations of PrivacyQA are others.
-    assert "6 of the figures stated with its predictions are others" in rows["note"]
-    assert rows["rows"][0]["made_up_base_mean"] == pytest.approx(19.444, abs=1e-3)
-
-
-def test_predictions_that_do_not_fit_are_refused(genaipa: Cli, tmp_path: Path) -> None:
-    """Each is told by its file and entry, with what to do: no traceback, nothing half imported."""
-    cases = {
-        "opp_115": ([dict(TREE["opp_115"][0][0][0], gold_label=["Cookies"])], "'Cookies' is none of the twelve"),
-        "piextract": ([dict(TREE["piextract"][0][0][0], predicted_label=["O"])], "1 tags are predicted for 3"),
-        "policy_ie_b": ([dict(TREE["policy_ie_b"][0][0][0], task="type-III")], "'type-III' is no sub-task"),
-        "policy_qa": ([dict(TREE["policy_qa"][0][0][0], gold_answers=[])], "no list of right answers"),
-        "privacy_qa": ([TREE["privacy_qa"][0][0][0]] * 2, "has this id twice"),
-        "policy_detection": ([dict(TREE["policy_detection"][0][0][0], gold_label=["yes"])], "its labels are lists"),
-        "policy_ie_a": ({"id": 1}, "is not what PrivacyGLUE's code writes"),
-    }
-    for task, (entries, said) in cases.items():
-        tree = write_tree(tmp_path / task)
-        (tree / f"runs/made_up_base/{task}/seed_0/predictions.json").write_text(json.dumps(entries))
-        refused = genaipa("get", "privacyglue", "--runs", "--from", str(tree))
-        assert refused.code == 2, task
-        assert said in refused.err, task
-        assert f"{task}/seed_0/predictions.json" in refused.err
-    tree = write_tree(tmp_path / "apart")
-    (tree / "runs/made_up_base/opp_115/seed_1/predictions.json").write_text(json.dumps(TREE["opp_115"][0][0][:2]))
-    assert "has other examples" in genaipa("get", "privacyglue", "--runs", "--from", str(tree)).err
-    assert not Path("runs").exists()
-    assert "has no predictions" in genaipa("get", "privacyglue", "--runs", "--from", str(tmp_path / "none")).err
-    assert "--from FOLDER" in genaipa("get", "privacyglue", "--runs").err
-    assert "--from with --runs is for privacyglue alone" in genaipa("get", "genaipabench", "--runs", "--from", ".").err
 
 
 def _asked(genaipa: Cli, *options: str) -> Path:
@@ -316,112 +236,33 @@ def test_examples_are_right_by_the_gold_reply_and_wrong_by_a_fault() -> None:
             assert values[1] < 0.5 < values[0] <= 1, row
 
 
-def test_imported_predictions_have_the_keys_of_the_suites(tmp_path: Path, genaipa: Cli) -> None:
-    """Predictions for the very items of a suite are told to be of the same examples, by their content."""
-    parts = _parts()
-    dumps = {
-        "opp_115": [(one.shown["text"], one.gold, {}) for one in parts["opp115"].material.items],
-        "policy_detection": [(one.shown["text"], one.gold, {}) for one in parts["policy-detection"].material.items],
-        "piextract": [
-            (one.shown["text"].split(" "), ["O"], {"task": layer})
-            for one in parts["piextract"].material.items
-            for layer in BY_NAME["piextract"].layers
-        ],
-        "policy_ie_a": [
-            (one.shown["text"], row["intent"], {}) for one in parts["policyie"].material.items for row in one.gold
-        ],
-        "policy_ie_b": [
-            (one.shown["text"].split(" "), ["O"], {"task": layer})
-            for one in parts["policyie"].material.items
-            for _ in one.gold
-            for layer in BY_NAME["policy_ie_b"].layers
-        ],
-        "privacy_qa": [
-            (sentence, "Relevant", {"question": one.shown["text"]})
-            for one in parts["privacyqa"].material.items
-            for sentence in parts["privacyqa"].material.documents[one.document]
-        ],
-    }
-    for task, entries in dumps.items():
-        file = tmp_path / f"runs/made_up/{task}/seed_0/predictions.json"
-        file.parent.mkdir(parents=True)
-        labelled = [
-            {"id": n, "text": text, "gold_label": gold, "predicted_label": gold} | more
-            for n, (text, gold, more) in enumerate(entries)
-        ]
-        file.write_text(json.dumps(labelled))
-    assert genaipa("get", "privacyglue", "--runs", "--from", str(tmp_path)).code == 0
-    predicted = read_predictions(RunFolder(Path("runs/privacyglue-made_up")))
-    assert list(predicted) == [task.name for task in TASKS if task.name in dumps]
-    for task, one in predicted.items():
-        part = parts[BY_NAME[task].suite]
-        told = examples(task, part, _replied(part, part.gold_reply))
-        assert {*one.examples.keys} == {example.key for example in told}, task
-
-
-def test_a_report_has_the_rows_of_systems_and_of_imported_encoders(genaipa: Cli, tmp_path: Path) -> None:
-    """Rows, means, tests and agreement are in one chapter; encoders of the paper are averaged over the same rows."""
-    write_tree(tmp_path, "a_model")
-    write_tree(tmp_path, "b_model")
-    assert genaipa("get", "privacyglue", "--runs", "--from", str(tmp_path)).code == 0
-    made = genaipa("report", "--output", "made", "--json", "--formats", "svg")
-    assert made.code == 0, made.err
-    tables = json.loads(made.out)["tables"]
-    rows = tables["privacyglue-test-rows"]["rows"]
-    assert [row["a_model"] for row in rows[:2]] == ["19.4 ± 5.6", "78.6 ± 21.4"]
-    assert rows[0]["PrivBERT (paper)"] == "82.1 ± 0.5"
-    assert rows[0]["a_model_sample_sd"] == pytest.approx(7.857, abs=1e-3)
-    over = {row["system"]: row for row in tables["privacyglue-test-means"]["rows"]}
-    assert round(over["PrivBERT (paper)"]["harmonic"], 1) == 65.2
-    assert over["a_model"]["figure"] == "PrivacyGLUE (14 rows)"
-    tested = tables["privacyglue-test-tests"]["rows"]
-    assert {round(row["smallest"], 3) for row in tested} == {0.167}
-    assert {row["meaning"].partition(":")[0] for row in tested} == {"undecided", "says nothing"}
-    assert {row["both"] + row["neither"] for row in tables["privacyglue-test-agreement"]["rows"]} == {100}
-    assert Path("made/figures/privacyglue-test-agreement.svg").is_file()
-
-
-def test_damaged_predictions_are_named_and_the_others_reported(genaipa: Cli, tmp_path: Path) -> None:
-    """One import that can't be read takes no report with it."""
-    write_tree(tmp_path, "a_model")
-    write_tree(tmp_path, "b_model")
-    assert genaipa("get", "privacyglue", "--runs", "--from", str(tmp_path)).code == 0
-    Path("runs/privacyglue-b_model", EXAMPLES).write_text("{")
-    made = genaipa("report", "--json")
-    assert made.code == 0, made.err
-    found = json.loads(made.out)
-    assert "a_model" in found["tables"]["privacyglue-test-rows"]["rows"][0]
-    assert any("privacyglue-b_model is left out" in sentence for sentence in found["problems"])
-
-
-@pytest.mark.full
-def test_imported_encoders_are_rows_of_a_suites_own_table(genaipa: Cli, tmp_path: Path) -> None:
-    """Under measures that are defined alike; a tagger's are not. The paper's are averaged over a system's own rows."""
-    assert genaipa("get", "privacyglue", "--runs", "--from", str(write_tree(tmp_path))).code == 0
+def test_a_report_sets_systems_beside_each_other_and_the_papers_encoders(genaipa: Cli) -> None:
+    """Rows, means, tests and agreement are in one chapter; the paper's encoders are averaged over a system's rows."""
     Path("genaipa.toml").touch()
     own = {f"piextract/{folder}/validation.conll03": "We _ _ O\nsell _ _ O\n" for folder in LAYERS.values()}
     for name, content in (own | {"opp115/test_dataset.csv": "We tell you of changes.,Policy Change\n"}).items():
         place = Path("suites", name)
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(content)
-    _asked(genaipa, "-s", "extractive")
+    _asked(genaipa, "-s", "extractive", "-s", "scripted", "--repetitions", "2")
     tables = json.loads(genaipa("report", "--json", "--formats", "png").out)["tables"]
-    assert {row["kind"] for row in tables["opp115-test-own"]["rows"]}.isdisjoint({"imported", "published"})
+    assert "published" not in {row["kind"] for row in tables["opp115-test-own"]["rows"]}
     assert "PrivBERT (paper)" not in tables["privacyglue-test-own-rows"]["rows"][0]
     # From here on as if they were the published ones.
     for kept in Path().glob("runs/*/suites/*/items.json"):
         kept.write_text(kept.read_text().replace('"own"', '"was_own"'))
-    tables = json.loads(genaipa("report", "--json", "--formats", "png").out)["tables"]
-    (row,) = (row for row in tables["opp115-test"]["rows"] if row["kind"] == "imported")
-    assert (row["system"], row["how"]) == ("made_up_base", "fine-tuned, mean of 2 seeds; PrivacyGLUE's code")
-    assert row["micro_f1"] == pytest.approx(100 * (1 + 4 / 7) / 2)
-    assert "imported" not in {row["kind"] for row in tables["piextract-test"]["rows"]}
+    tables = json.loads(genaipa("report", "--output", "made", "--json", "--formats", "svg").out)["tables"]
+    assert tables["privacyglue-test-rows"]["rows"][0]["PrivBERT (paper)"] == "82.1 ± 0.5"
     over = {(row["figure"], row["system"]): row["arithmetic"] for row in tables["privacyglue-test-means"]["rows"]}
-    # Of the two tasks that it was asked the one whose measure is the paper's: a tagger's words are no word pieces.
+    # Of the two tasks that were asked the one whose measure is the paper's: a tagger's words are no word pieces.
     part = "mean of 2 of the 14 rows"
     assert over[part, "PrivBERT (paper)"] == pytest.approx((82.1 + 87.2) / 2)
     assert over[part, "extractive"] == 0
-    assert round(over["PrivacyGLUE (14 rows)", "PrivBERT (paper)"], 1) == 70.8
+    tested = tables["privacyglue-test-tests"]["rows"]
+    assert {round(row["smallest"], 3) for row in tested} == {0.167}
+    agreed = tables["privacyglue-test-agreement"]["rows"]
+    assert {row["both"] + row["only_a"] + row["only_b"] + row["neither"] for row in agreed} == {100}
+    assert Path("made/figures/privacyglue-test-agreement.svg").is_file()
 
 
 def test_a_run_of_all_tasks_is_averaged_over_the_rows_that_it_has(genaipa: Cli) -> None:
@@ -430,7 +271,7 @@ def test_a_run_of_all_tasks_is_averaged_over_the_rows_that_it_has(genaipa: Cli) 
     here = find_workspace()
     sources = select(here, [])
     every = [Scored(board) for board in boards(results(here, sources)[0])]
-    made = chapter(sources, every, [])
+    made = chapter(sources, every)
     assert made is not None
     tables = {table.name: table.data.to_dict("records") for table in made.tables}
     there = [task for task in TASKS if task.suite in SUITES]
@@ -440,7 +281,7 @@ def test_a_run_of_all_tasks_is_averaged_over_the_rows_that_it_has(genaipa: Cli) 
     assert sample["extractive"]["figure"] == f"mean of {2 * len(there)} of the 14 rows"
     assert sample["floors"]["arithmetic"] > sample["extractive"]["arithmetic"] == 0
     assert "privacyglue-sample-tests" not in tables
-    assert chapter(sources[:0], every, []) is None
+    assert chapter(sources[:0], every) is None
 
 
 def test_right_replies_through_an_sdk_fill_all_rows(genaipa: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -460,7 +301,7 @@ def test_right_replies_through_an_sdk_fill_all_rows(genaipa: Cli, monkeypatch: p
         folder = RunFolder(_asked(genaipa, "--split", "sample", "--limit", "3", "-s", "openai-api/loop/m"))
     here = find_workspace()
     sources = select(here, [])
-    made = chapter(sources, [Scored(board) for board in boards(results(here, sources)[0])], [])
+    made = chapter(sources, [Scored(board) for board in boards(results(here, sources)[0])])
     assert made is not None
     rows = next(table.data for table in made.tables if table.name == "privacyglue-sample-3-rows")
     own = parts_of(_task(folder))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -40,7 +39,7 @@ def get(
 
     Documents, questions, annotated answers, recordings, files of suites: each file is checked against its published
     hash, and fetched only once. With --runs, the study that was fetched becomes runs and scores here, with an audit of
-    its data; some data sets come from a folder (--from). Runs that are here already are left alone.
+    its data. Runs that are here already are left alone.
     """
     if runs:
         import_study(dataset, source, json=json)
@@ -98,7 +97,10 @@ def pull_shown(dataset: Dataset, *, origin: str | None = None, offline: bool = F
 
 def import_study(dataset: str | None, source: str | None, *, json: bool) -> None:
     """Import a published study as runs and scores, and print what came."""
-    done = _imported(dataset, source)
+    known = named_dataset(dataset, runs=True)
+    if source is not None:
+        raise UsageError("--from is where files are fetched from; fetch them first, without --runs.")
+    done = known.import_study(current_workspace())
     if json:
         print_json(_facts(done))
     else:
@@ -112,30 +114,8 @@ def named_dataset(name: str | None, *, runs: bool = False) -> Dataset:
     if name is None:
         known = [one for one in names() if not runs or find(one).systems]
         commands = [f"genaipa get {one}{' --runs' if runs else ''}" for one in known]
-        commands += [f"genaipa get {one} --runs --from FOLDER" for one in (_from_folders() if runs else ())]
         raise UsageError(f"which data set to get is not said: {' or '.join(commands)}.")
     return find(name)
-
-
-def _imported(dataset: str | None, source: str | None) -> Imported:
-    known = named_dataset(dataset, runs=True)
-    import_folder = getattr(known, "import_folder", None)
-    if import_folder is None:
-        if source is not None:
-            alone = ", ".join(_from_folders())
-            raise UsageError(f"--from with --runs is for {alone} alone; fetch any other study first, without --runs.")
-        return known.import_study(current_workspace())
-    if source is None:
-        raise UsageError(f"the folder to import is not said: genaipa get {dataset} --runs --from FOLDER")
-    imported: Imported = import_folder(current_workspace(), Path(source))
-    return imported
-
-
-def _from_folders() -> list[str]:
-    """The data sets that are imported from a folder of the user's own; every other one is pulled first."""
-    from genaipa.datasets.base import find, names
-
-    return [one for one in names() if hasattr(find(one), "import_folder")]
 
 
 def _facts(done: Imported) -> dict[str, object]:

@@ -88,8 +88,8 @@ def leaderboard(
     if output is not None:
         _write(grouped or (shown[0] if shown else table), output, force=force)
     else:
-        imported = "No run here has answers to rank. Of imported predictions, their figures: genaipa report"
-        _show(shown, "" if table else too_few(found.frame) or ("" if shown or not found.by_rule else imported))
+        nothing = "No run here has answers to rank."
+        _show(shown, "" if table else too_few(found.frame) or ("" if shown or not found.by_rule else nothing))
     caveats([*too_few_documents(table), *told])
     if output is not None:
         show(f"{output}: the leaderboard")
