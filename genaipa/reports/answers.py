@@ -6,6 +6,7 @@ to the questions that did worst come first.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -222,7 +223,11 @@ def _scores(frame: pd.DataFrame, shown: pd.DataFrame) -> dict[tuple[str, str], s
     }
 
 
+_STEERING = re.compile(r"[^ -~\n\t]")
+"""All that may be a character which steers."""
+
+
 def _plain(text: str) -> str:
     """The text without characters that steer, cut where it is very long."""
     cut = f"\n… ({len(text) - LONGEST:,} more characters)" if len(text) > LONGEST else ""
-    return "".join(c if c.isprintable() or c in "\n\t" else "\ufffd" for c in text[:LONGEST]) + cut
+    return _STEERING.sub(lambda found: found[0] if found[0].isprintable() else "\ufffd", text[:LONGEST]) + cut

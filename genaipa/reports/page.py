@@ -521,6 +521,7 @@ _PATH = re.compile(r'(?<= d=")[^"]*')
 _FRACTION = re.compile(r"(\.\d\d)\d+")
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _QUOTED = re.compile(r'="[^"]*\'')
+_UNSAFE = re.compile(r"[^A-Za-z0-9_.~ /:=;,()+*!?@\[\]{}|&'<>-]+")
 
 
 def _embedded(svg: str) -> Markup:
@@ -528,5 +529,5 @@ def _embedded(svg: str) -> Markup:
     svg = _COMMENT.sub("", svg[svg.index("<svg") :]).replace("xlink:href", "href").replace("DejaVuSans-", "g")
     svg = " ".join(_PATH.sub(lambda path: _FRACTION.sub(r"\1", path[0]), svg).split()).replace("> <", "><")
     svg = svg if _QUOTED.search(svg) else svg.replace('"', "'")
-    written = quote(svg, safe=" /:=;,()-+*!?@[]{}|~&'<>").replace("&", "&amp;")
+    written = _UNSAFE.sub(lambda found: quote(found[0], safe=""), svg).replace("&", "&amp;")
     return Markup("data:image/svg+xml," + written)  # noqa: S704 - what ends an attribute, a double quote, is escaped

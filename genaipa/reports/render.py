@@ -16,6 +16,7 @@ from __future__ import annotations
 import itertools
 import re
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -171,7 +172,8 @@ def _number(place: int, right: set[int]) -> str:
 
 def _one_line(text: str) -> str:
     """The text without line breaks and characters that steer a terminal."""
-    return "".join(c if c.isprintable() else "�" for c in " ".join(text.split()))
+    line = " ".join(text.split())
+    return line if line.isprintable() else "".join(c if c.isprintable() else "�" for c in line)
 
 
 _WIDE, _HIGH = 455.0, 560.0
@@ -373,6 +375,7 @@ def _height(layout: _Layout, body: Cells, note: str) -> float:
     return (lines + 3) * layout.points * _LEADING + (_ems(note) * 8 / _WIDE + 1) * _NOTE
 
 
+@lru_cache(10_000)
 def _ems(text: str) -> float:
     """The width of a text, by the size of its letters."""
     short = _OVERALL.sub(lambda found: "10Mal" if found["ten"] else "Mal", text)

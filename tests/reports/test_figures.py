@@ -15,10 +15,11 @@ import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
+from drawn import names_of, written
 from framing import EXPERIMENTS, QUESTIONS, answer_rows, score_rows, study, tidy_of
 from matplotlib.colors import to_hex
 from matplotlib.image import imread
-from matplotlib.patches import Polygon, Rectangle
+from matplotlib.patches import Rectangle
 from matplotlib.text import Text
 from size import size
 
@@ -99,11 +100,6 @@ def panels(of):
     return {axes.get_title(): axes for axes in of.plot().axes}
 
 
-def written(axes):
-    """What is written inside some axes."""
-    return [text.get_text() for text in axes.texts if text.get_text()]
-
-
 def lines(axes, **look):
     """The x values of the lines that look so, in the order in which they were drawn."""
     drawn = [line for line in axes.lines if all(getattr(line, f"get_{name}")() == look[name] for name in look)]
@@ -160,8 +156,12 @@ def test_the_file_beside_has_every_number_drawn() -> None:
     ],
 )
 def test_heat_maps_write_every_value_and_n(table, draw, key, count) -> None:
-    """Each cell holds its value to two digits, each row its n, each system its panel."""
+    """Each cell holds its value to two digits, each system its panel, and each row its n where these differ."""
     found = table(study(documents=("uber", "spotify", "twitter")))
+    assert not found.data.empty
+    (same,) = set(found.data[count])
+    assert draw(found, "quality").plot()._suptitle.get_text().endswith(f", n = {same}")
+    found.data.loc[0, count] = 1
     drawn = draw(found, "quality")
     for system, axes in panels(drawn).items():
         rows = found.data[found.data["system"] == system]
@@ -170,7 +170,7 @@ def test_heat_maps_write_every_value_and_n(table, draw, key, count) -> None:
         assert [plain_number(text) for text in texts[: len(values)]] == pytest.approx(values, abs=0.00501)
         assert texts[len(values) :] == [*(str(n) for n in rows[count]), "n"]
     first = drawn.plot().axes[0]
-    labels = [text.get_text().split()[0] for text in first.get_yticklabels()]
+    labels = [name.split()[0] for name in names_of(first)[0]]
     assert labels == list(dict.fromkeys(found.data[key]))
 
 
@@ -178,7 +178,7 @@ def test_heat_maps_show_where_questions_come_from() -> None:
     """A question of a user has another sign than one from an FAQ."""
     drawn = metrics.question_map(metrics.by_question(study()), "quality")
     assert drawn is not None
-    labels = [text.get_text() for text in drawn.plot().axes[0].get_yticklabels()]
+    (labels,) = names_of(drawn.plot().axes[0])
     assert labels[:4] == ["T_f1 \u25cf", "T_f2 \u25cf", "T_f3 \u25cf", "T_u1 \u25c6"]
 
 
@@ -198,10 +198,11 @@ def test_bands_change_exactly_at_their_bounds() -> None:
         drawn = metrics.question_map(by_question_of(values), "quality", Scope(bounds=bounds))
         assert drawn is not None
         axes = drawn.plot().axes[0]
-        fills = [to_hex(patch.get_facecolor()) for patch in axes.patches if isinstance(patch, Polygon)]
-        assert (fills.count(style.INK), fills.count("#ffffff")) == (filled, opened)
-        colours = axes.collections[0].get_facecolors()
-        corners = {tuple(patch.get_xy()[0] // 1): patch for patch in axes.patches if isinstance(patch, Polygon)}
+        cells, *marks = axes.collections
+        numbers = {to_hex(some.get_facecolors()[0]): len(some.get_paths()) for some in marks}
+        assert numbers == {style.INK: filled, "#ffffff": opened}
+        colours = cells.get_facecolors()
+        corners = {tuple(path.vertices[0] // 1) for some in marks for path in some.get_paths()}
         green = [colours[place] for place in range(10) if (place % 5, place // 5) not in corners]
         assert all(colour[1] > colour[0] and colour[1] > colour[2] for colour in green)
         assert bounds.in_words in drawn.note
@@ -227,14 +228,14 @@ def test_regulations_have_a_row_for_each_question() -> None:
     drawn = regulation.scores_map(table)
     assert drawn is not None
     axes = drawn.plot().axes[0]
-    labels = [text.get_text().split() for text in axes.get_yticklabels()]
+    labels = [name.split() for name in names_of(axes)[0]]
     assert labels == table.data[["document", "question"]].to_numpy().tolist()
     values = table.data[list(METRICS)].to_numpy().ravel()
     assert [plain_number(text) for text in written(axes)[: len(values)]] == values.tolist()
     scope = Scope(texts={"PR_1": "Who must comply with the [regulation]?"})
     named = regulation.scores_map(table, scope)
     assert named is not None
-    (first, *_) = (text.get_text() for text in named.plot().axes[0].get_yticklabels())
+    _, (first, *_) = names_of(named.plot().axes[0])
     assert first.split()[:3] == ["Who", "must", "comply"]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 
 import pytest
+from drawn import names_of
 from framing import CATEGORIES, answer_rows, score_rows, study, tidy_of
 from size import size
 
@@ -20,7 +21,7 @@ NINE = tuple(f"host/model-{number}" for number in range(9))
 
 def rows_of(axes):
     """What the rows of a panel are called."""
-    return [text.get_text().split()[0] for text in axes.get_yticklabels()]
+    return [name.split()[0] for name in names_of(axes)[0]]
 
 
 def test_rows_have_the_report_s_order_whatever_a_system_lacks() -> None:

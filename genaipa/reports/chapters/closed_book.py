@@ -86,15 +86,15 @@ def differences_figure(table: Table, scope: Scope = ALONE) -> Figure | None:
         f"{style.in_full(systems)}{style.in_full(names)} {table.note}"
     )
     shown = Table("memory", title, note, data.reset_index(drop=True), table.headings, table.formats)
-    fits = _ABREAST * max(int((style.HEIGHT - _FOOT) / _high(names)), 1)
+    fits = _ABREAST * max(int((style.HEIGHT - _FOOT) / _high(names, scope.texts)), 1)
     return Figure(
         "memory", title, note, shown, lambda: _draw(data, systems, names, groups, sources, scope.texts), fits=fits
     )
 
 
-def _high(names: Mapping[Any, str]) -> float:
+def _high(names: Mapping[Any, str], texts: Mapping[str, str]) -> float:
     """Inches of a panel."""
-    return 0.165 * len(names) + 0.35
+    return (style.TALL if texts else 0.165) * len(names) + 0.35
 
 
 def _draw(
@@ -107,7 +107,7 @@ def _draw(
 ) -> Canvas:
     down, across = style.panels(len(systems), _ABREAST)
     width = style.WIDTH if across > 1 or texts else style.COLUMN
-    drawn = style.canvas(width, down * _high(names) + _FOOT)
+    drawn = style.canvas(width, down * _high(names, texts) + _FOOT)
     panels = drawn.subplots(down, across, sharex=True, sharey=True, squeeze=False)
     reach = max(_LEAST, ceil(data["difference"].abs().max() / 10) * 10)
     for axes, (system, label) in zip(panels.flat, systems.items(), strict=False):

@@ -40,8 +40,10 @@ _CELL, _ROW, _N = 0.355, 0.185, 0.34
 """Inches of a cell across, of a row, and of the n behind it."""
 _CLOSE = 0.275
 """Inches of a cell where many are to leave room for texts."""
+_GAP = 0.24
+"""Inches between two panels, for the last heading of the first."""
 _WORDS = 60
-"""Letters of a text beside a row, at most."""
+"""Letters of a line of text beside a row, at most."""
 _ABREAST = 3
 """Systems side by side."""
 _HEAD = 1.15
@@ -83,10 +85,26 @@ class Grid:
         return {metric: self.headings.get(metric, metric) for metric in metrics_of(self.data)}
 
     @property
+    def high(self) -> float:
+        """Inches of all rows."""
+        return len(self.labels) * (style.TALL if self.texts else _ROW)
+
+    @property
     def fits(self) -> int:
         """The number of systems that fit a page."""
-        rows = int((style.HEIGHT - _FOOT) / (len(self.labels) * _ROW + _HEAD))
+        rows = int((style.HEIGHT - _FOOT) / (self.high + _HEAD))
         return _ABREAST * max(rows, 1)
+
+    @property
+    def n(self) -> str:
+        """The n of all rows, where they have the same; else empty."""
+        numbers = set(self.data[self.count])
+        return style.count(numbers.pop()) if len(numbers) == 1 and numbers != {0} else ""
+
+    @property
+    def all_n(self) -> str:
+        """Words for the heading, where all have the same."""
+        return f", n = {self.n}" if self.n else ""
 
 
 def figure(name: str, experiment: str, about: str, table: Table, grid: Grid, bounds: Bounds) -> Figure:
@@ -123,16 +141,16 @@ def in_doubt(grid: Grid) -> str:
 
 def _draw(grid: Grid, systems: Mapping[Any, str], bounds: Bounds, experiment: str) -> Canvas:
     down, across = style.panels(len(systems), _ABREAST)
-    aside = 0.25 + 0.075 * max(map(len, grid.labels.values()))
-    panel = _CELL * len(grid.metrics) + _N
+    aside, behind = style.aside(grid.labels), 0.0 if grid.n else _N
+    panel = _CELL * len(grid.metrics) + behind
     wide = min(max(across * panel + aside, style.COLUMN), style.WIDTH)
     if grid.texts:
         # One system and its texts take more than a column.
         wide = style.WIDTH
-        panel = min(panel, _CLOSE * len(grid.metrics) + _N) if across == _ABREAST else panel
-    words = int((wide - across * (panel + 0.1) - aside) / style.LETTER)
-    drawn = style.canvas(wide, down * (len(grid.labels) * _ROW + _HEAD) + _FOOT)
-    style.head(drawn, experiment)
+        panel = min(panel, _CLOSE * len(grid.metrics) + behind) if across == _ABREAST else panel
+    words = int((wide - across * (panel + _GAP) - aside) / style.LETTER)
+    drawn = style.canvas(wide, down * (grid.high + _HEAD) + _FOOT)
+    style.head(drawn, experiment, grid.all_n)
     panels = drawn.subplots(down, across, sharey=True, squeeze=False)
     shades = _shades(-1.0, bounds.red, bounds.green, 1.0)
     size = 6.5 if grid.texts and across == _ABREAST else 7.5
@@ -149,16 +167,21 @@ def _draw(grid: Grid, systems: Mapping[Any, str], bounds: Bounds, experiment: st
     return drawn
 
 
-def draw_overall(grid: Grid, systems: Mapping[Any, str], bounds: Bounds, experiment: str) -> Canvas:
-    """One panel: a column for each system, with its n below."""
-    aside = 0.35 + 0.075 * max(map(len, grid.labels.values()))
-    tall = 0.06 * max(map(len, systems.values()))
-    wide = max(COLUMN * len(systems) + aside + 0.6 * tall, style.COLUMN)
-    if grid.texts:
+def across(labels: Mapping[Any, str], systems: Mapping[Any, str], texts: Mapping[Any, str]) -> tuple[float, int]:
+    """Inches of a map with a column for each system, and the letters of a line of text beside its rows."""
+    aside, slanted = style.aside(labels) + 0.1, 0.06 * max(map(len, systems.values()))
+    wide = max(COLUMN * len(systems) + aside + 0.6 * slanted, style.COLUMN)
+    if texts:
         wide = style.COLUMN if len(systems) <= _FEW else style.WIDTH
-    words = int((wide - COLUMN * len(systems) - aside - 0.6 * tall) / style.LETTER)
-    drawn = style.canvas(wide, len(grid.labels) * _ROW + tall + _FOOT + 0.45)
-    style.head(drawn, experiment)
+    return wide, min(int((wide - COLUMN * len(systems) - aside - 0.3 * slanted) / style.LETTER), _WORDS)
+
+
+def draw_overall(grid: Grid, systems: Mapping[Any, str], bounds: Bounds, experiment: str) -> Canvas:
+    """One panel: a column for each system, with its n below where these differ."""
+    tall = 0.06 * max(map(len, systems.values()))
+    wide, words = across(grid.labels, systems, grid.texts)
+    drawn = style.canvas(wide, grid.high + tall + _FOOT + 0.45)
+    style.head(drawn, experiment, grid.all_n)
     axes = drawn.subplots()
     values = grid.data.pivot_table(index="question", columns="system", values="m_all10", sort=False)
     values = values.reindex(index=list(grid.labels), columns=list(systems)).astype("float64").round(9)
@@ -171,21 +194,22 @@ def draw_overall(grid: Grid, systems: Mapping[Any, str], bounds: Bounds, experim
         _shades(10.0, at.red, at.green, 100.0),
         lambda value: band(value, at),
     )
-    for place, system in enumerate(systems):
-        numbers = grid.data.loc[grid.data["system"] == system, grid.count]
-        axes.text(place + 0.5, len(values) + 0.5, _range(numbers), fontsize=style.TINY, ha="center", va="center")
-    axes.text(-0.12, len(values) + 0.5, "n", fontsize=style.TINY, style="italic", ha="right", va="center")
+    if not grid.n:
+        for place, system in enumerate(systems):
+            numbers = grid.data.loc[grid.data["system"] == system, grid.count]
+            axes.text(place + 0.5, len(values) + 0.5, _range(numbers), fontsize=style.TINY, ha="center", va="center")
+        axes.text(-0.12, len(values) + 0.5, "n", fontsize=style.TINY, style="italic", ha="right", va="center")
     axes.xaxis.tick_top()
     axes.set_xticks(
         np.arange(len(systems)) + 0.5, list(systems.values()), rotation=45, ha="left", rotation_mode="anchor"
     )
     axes.tick_params(length=0, pad=1)
-    axes.set_ylim(len(values) + 1, 0)
+    axes.set_ylim(len(values) + (0 if grid.n else 1), 0)
     # Few systems leave room beside them rather than stretch.
     axes.set_xlim(0, len(systems) if grid.texts else max(len(systems), _ROOMY))
     axes.spines[:].set_visible(False)
     style.part_groups(axes, list(grid.groups.values()), (0, len(systems)))
-    style.name_rows(axes, grid.labels, grid.sources, at=0.5, texts=grid.texts, most=min(words, _WORDS))
+    style.name_rows(axes, grid.labels, grid.sources, at=0.5, texts=grid.texts, most=words)
     doubtful = grid.data[style.doubted(grid.data, grid.doubt)]
     rows, columns = list(grid.labels), list(systems)
     places = zip(doubtful["question"], doubtful["system"], strict=True)
@@ -227,23 +251,26 @@ def _mark_doubt(axes: Axes, cells: Sequence[tuple[int, int]]) -> None:
 def _draw_panel(
     axes: Axes, rows: pd.DataFrame, grid: Grid, shades: tuple[ListedColormap, BoundaryNorm], bounds: Bounds, size: float
 ) -> None:
-    """The cells of one system, the band's corner in each, and n behind each row."""
+    """The cells of one system, the band's corner in each, and n behind each row, where these differ."""
+    from genaipa.reports.figures.words import Words
+
     # An average that is exactly on a bound can come out of floating point a hair beside it.
     values = rows[list(grid.metrics)].astype("float64").round(9)
     written = values.map(lambda value: "" if np.isnan(value) else _number(value))
     _draw_cells(axes, values.to_numpy(), written.to_numpy(), shades, lambda value: band(value, bounds), size)
     doubtful = style.doubted(rows, grid.doubt).to_numpy() & values.notna().any(axis=1).to_numpy()
     _mark_doubt(axes, [(int(row), column) for row in np.flatnonzero(doubtful) for column in range(len(grid.metrics))])
-    for row, count in enumerate(rows[grid.count]):
-        axes.text(len(grid.metrics) + 0.12, row + 0.5, style.count(count), fontsize=style.TINY, va="center")
-    axes.text(len(grid.metrics) + 0.12, -0.25, "n", fontsize=style.TINY, style="italic", va="bottom")
-    for text in axes.texts:
-        text.set_in_layout(False)
-    axes.set_xlim(0, len(grid.metrics) + _N / _CELL)
+    if not grid.n:
+        behind = len(grid.metrics) + 0.12
+        places = [(behind, row + 0.5) for row in range(len(rows))]
+        numbers = [style.count(count) for count in rows[grid.count]]
+        Words(axes, numbers, places, style.INK, size=style.TINY, side="left").set_in_layout(False)
+        axes.text(behind, -0.25, "n", fontsize=style.TINY, style="italic", va="bottom").set_in_layout(False)
+    axes.set_xlim(0, len(grid.metrics) + (0 if grid.n else _N / _CELL))
     axes.set_ylim(len(rows), 0)
     axes.xaxis.tick_top()
     axes.set_xticks(
-        np.arange(len(grid.metrics)) + 0.5, list(grid.metrics.values()), rotation=45, ha="left", rotation_mode="anchor"
+        np.arange(len(grid.metrics)) + 0.5, list(grid.metrics.values()), rotation=60, ha="left", rotation_mode="anchor"
     )
     axes.tick_params(length=0, pad=1)
     axes.spines[:].set_visible(False)
@@ -258,23 +285,27 @@ def _draw_cells(
     size: float = 7.5,
 ) -> None:
     """A coloured cell for each value, with its text and its band's corner; a hatched one for none."""
-    from matplotlib.patches import Polygon, Rectangle
+    from matplotlib.collections import PolyCollection
+    from matplotlib.patches import Rectangle
+
+    from genaipa.reports.figures.words import Words
 
     cmap, norm = shades
     mesh = axes.pcolormesh(values, cmap=cmap, norm=norm, edgecolors="white", linewidth=0.6)
     mesh.update_scalarmappable()  # its colours are there before it is drawn
-    for (row, column), text in np.ndenumerate(written):
-        if text:
-            axes.text(column + 0.5, row + 0.5, text, fontsize=size, color=style.INK, ha="center", va="center")
+    cells = {(column + 0.5, row + 0.5): text for (row, column), text in np.ndenumerate(written) if text}
+    # All inside the axes: to measure them for the layout takes time for nothing.
+    Words(axes, list(cells.values()), list(cells), style.INK, size=size).set_in_layout(False)
+    corners: dict[str, list[list[tuple[float, float]]]] = {fill: [] for fill in _CORNERS.values()}
     for (row, column), value in np.ndenumerate(values):
         if np.isnan(value):
-            axes.add_artist(Rectangle((column + 0.03, row + 0.04), 0.94, 0.92, **_HATCH))
-        elif (found := band_of(value)) in _CORNERS:
+            axes.add_artist(Rectangle((column + 0.03, row + 0.04), 0.94, 0.92, **_HATCH)).set_in_layout(False)
+        elif fill := _CORNERS.get(band_of(value)):
             points = [(column + 0.04, row + 0.06), (column + 0.18, row + 0.06), (column + 0.04, row + 0.34)]
-            look = {"facecolor": _CORNERS[found], "edgecolor": style.INK, "linewidth": 0.4}
-            axes.add_artist(Polygon(points, closed=True, **look))
-    for artist in (*axes.texts, *axes.patches):
-        artist.set_in_layout(False)  # all inside the axes: to measure each is what takes the time
+            corners[fill].append(points)
+    for fill, drawn in corners.items():
+        look: dict[str, Any] = {"facecolor": fill, "edgecolor": style.INK, "linewidth": 0.4, "zorder": 1}
+        axes.add_collection(PolyCollection(drawn, **look), autolim=False).set_in_layout(False)
 
 
 def _number(value: float) -> str:

@@ -262,32 +262,37 @@ def _map(name: str, judge: str, data: pd.DataFrame, scope: Scope) -> Figure:
         faint=frozenset({"m_all10"}),
     )
     fits = int((style.WIDTH - 1.0) / heatmap.COLUMN)
-    return Figure(name, title, about, table, lambda: _draw(data, groups, labels, systems), fits=fits)
+    return Figure(name, title, about, table, lambda: _draw(data, groups, labels, systems, scope.texts), fits=fits)
 
 
 def _draw(
-    data: pd.DataFrame, groups: Mapping[Any, Any], labels: Mapping[Any, str], systems: Mapping[Any, str]
+    data: pd.DataFrame,
+    groups: Mapping[Any, Any],
+    labels: Mapping[Any, str],
+    systems: Mapping[Any, str],
+    texts: Mapping[str, str],
 ) -> Canvas:
-    aside, tall = 0.35 + 0.075 * max(map(len, labels.values())), 0.06 * max(map(len, systems.values()))
-    wide = max(heatmap.COLUMN * len(systems) + aside + 0.6 * tall, style.COLUMN)
-    drawn = style.canvas(wide, len(labels) * _ROW + tall + 0.6)
+    from genaipa.reports.figures.words import Words
+
+    tall = 0.06 * max(map(len, systems.values()))
+    wide, letters = heatmap.across(labels, systems, texts)
+    drawn = style.canvas(wide, len(labels) * (style.TALL if texts else _ROW) + tall + 0.6)
     axes = drawn.subplots()
     values = data.pivot_table(index="question", columns="system", values="m_all10")
     values = values.reindex(index=list(labels), columns=list(systems))
     shades = np.ma.masked_invalid(_LIGHTEST - (values.to_numpy() - 10) / 90 * (_LIGHTEST - _DARKEST))
     axes.pcolormesh(shades, cmap="gray", vmin=0, vmax=1, edgecolors="white", linewidth=0.6)
-    for (row, column), value in np.ndenumerate(values.to_numpy()):
-        if not np.isnan(value):
-            axes.text(column + 0.5, row + 0.5, f"{value:.0f}", fontsize=7.5, color=style.INK, ha="center", va="center")
+    known = {(at[1] + 0.5, at[0] + 0.5): f"{value:.0f}" for at, value in np.ndenumerate(values) if not np.isnan(value)}
+    Words(axes, list(known.values()), list(known), style.INK, size=7.5).set_in_layout(False)
     axes.xaxis.tick_top()
     names = list(systems.values())
     axes.set_xticks(np.arange(len(names)) + 0.5, names, rotation=45, ha="left", rotation_mode="anchor")
     axes.tick_params(length=0, pad=1)
-    axes.set_xlim(0, max(len(names), _ROOMY))
+    axes.set_xlim(0, len(names) if texts else max(len(names), _ROOMY))
     axes.set_ylim(len(labels), 0)
     axes.spines[:].set_visible(False)
     style.part_groups(axes, list(groups.values()), (0, len(names)))
-    style.name_rows(axes, labels, {}, at=0.5)
+    style.name_rows(axes, labels, {}, at=0.5, texts=texts, most=letters)
     middle = len(names) / 2, len(labels) / 2
     axes.text(*middle, SAID, fontsize=16, color="white", alpha=0.55, rotation=90 if len(labels) > _FLAT else 0,
               ha="center", va="center", zorder=5).set_in_layout(False)  # fmt: skip

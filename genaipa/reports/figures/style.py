@@ -192,10 +192,18 @@ def questions(data: pd.DataFrame, order: Sequence[Any]) -> tuple[dict[Any, Any],
     )
 
 
-LETTER = 0.052
+LETTER = 0.0475
 """Inches of a letter, on average, of a text beside a row."""
 _LEAST = 10
-"""Letters below which a text says nothing."""
+"""Letters of a line below which a text says nothing."""
+_LINES = 2
+TALL = 0.212
+"""Inches of a row with its text."""
+
+
+def aside(names: Mapping[Any, str]) -> float:
+    """Inches of the names of rows, with their signs."""
+    return 0.25 + 0.066 * max(map(len, names.values()))
 
 
 def name_rows(
@@ -209,18 +217,22 @@ def name_rows(
 ) -> None:
     """Write what each row is, and behind it the sign of its source; `at` is where in a row its middle lies.
 
-    Before it are the first `most` letters of its text, where there is room for any.
+    Before it is its text, in two lines of at most `most` letters, where there is room for any.
     """
-    words = {key: begin(text, most) for key, text in (texts or {}).items()} if most >= _LEAST else {}
-    written = [
-        f"{words.get(key, '')}  {name} {SOURCE_SIGNS.get(sources.get(key, ''), '')}".strip()
-        for key, name in names.items()
-    ]
-    if words:
-        axes.tick_params(axis="y", labelsize=TINY)
-    axes.set_yticks([row + at for row in range(len(written))], written, rotation=0)
-    for key, text in zip(names, axes.get_yticklabels(), strict=True):
-        text.set_color(SOURCE_POINTS["user"]["color"] if sources.get(key) == "user" else INK)
+    from genaipa.reports.figures.words import Words
+
+    colours = [SOURCE_POINTS["user"]["color"] if sources.get(key) == "user" else INK for key in names]
+    places = [(0.0, row + at) for row in range(len(names))]
+    beside: dict[str, Any] = {"transform": axes.get_yaxis_transform()}
+    axes.set_yticks([])
+    signed = [f"{name} {SOURCE_SIGNS.get(sources.get(key, ''), '')}".strip() for key, name in names.items()]
+    with_texts = bool(texts) and most >= _LEAST
+    Words(axes, signed, places, colours, size=TINY if with_texts else SMALL, side="right", pad=-3, **beside)
+    if texts and with_texts:
+        lines = [wrap(texts[key], most) if key in texts else "" for key in names]
+        broad = max(len(line) for text in lines for line in text.split("\n"))
+        pad = -72 * (aside(names) + broad * LETTER)
+        Words(axes, lines, places, colours, size=6.5, side="left", pad=pad, **beside)
 
 
 def part_groups(axes: Axes, groups: Sequence[Any], across: tuple[float, float], *, at: float = 0.0) -> None:
@@ -282,10 +294,10 @@ def short(text: object, most: int = 24) -> str:
     return f"{name[: kept - kept // 2]}\u2026{name[-(kept // 2) :]}"
 
 
-def begin(text: object, most: int) -> str:
-    """The beginning of a text, in at most this many signs."""
-    whole = plain(text)
-    return whole if len(whole) <= most else f"{whole[: most - 1].rstrip()}\u2026"
+def wrap(text: object, most: int) -> str:
+    """A text, or its beginning, in two lines of at most this many signs."""
+    lines = textwrap.wrap(plain(text), most, max_lines=_LINES, placeholder="\u2026", break_on_hyphens=False)
+    return "\n".join(lines)
 
 
 def labels(names: Iterable[Hashable], most: int = 24) -> dict[Any, str]:
@@ -320,10 +332,10 @@ def headline(experiment: str) -> str:
     return EXPERIMENTS[experiment].label if experiment in EXPERIMENTS else plain(experiment)
 
 
-def head(drawn: Canvas, experiment: str) -> None:
-    """Write above a whole figure which experiment it shows."""
+def head(drawn: Canvas, experiment: str, also: str = "") -> None:
+    """Write above a whole figure which experiment it shows, and what else holds for all of it."""
     known = EXPERIMENTS.get(experiment)
-    said = (known and known.short) or short(headline(experiment), 60)
+    said = f"{(known and known.short) or short(headline(experiment), 60)}{also}"
     lines = textwrap.wrap(said, int(drawn.get_figwidth() * 14))
     drawn.suptitle("\n".join(lines), x=0.01, ha="left", fontsize=SMALL, color="#555555")
 
