@@ -33,6 +33,7 @@ DOCS = Path(__file__).parent
 SCREENSHOTS = DOCS / "screenshots"
 REFERENCE = DOCS.parent / "genaipa" / "cli" / "commands" / "demo_scores" / "brindlecart.jsonl"
 NEXT_WORSE = {1.0: 0.5, 0.5: -1.0, -1.0: 0.5}
+FEW_POINTS = 5
 NOTES = ("The limits are missing.", "Hard to tell what 'this section' is.", "")
 
 
@@ -67,11 +68,11 @@ def made_up_scores(file: Path) -> None:
 
 
 @contextlib.contextmanager
-def desk(workspace: Path) -> Iterator[str]:
+def desk(workspace: Path, *more: str) -> Iterator[str]:
     """The desk's address, while it is open."""
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port = probe.getsockname()[1]
-    flags = ("--no-browser", "--port", str(port), "--per-answer", "2", "--workspace", str(workspace))
+    flags = ("--no-browser", "--port", str(port), "--per-answer", "2", "--workspace", str(workspace), *more)
     command = [sys.executable, "-m", "genaipa", "score", *flags]
     with subprocess.Popen(command, cwd=workspace, stdout=subprocess.DEVNULL) as process:
         try:
@@ -145,6 +146,26 @@ def take(page: Page, url: str) -> None:
     picture(page, "results")
 
 
+def take_points(page: Page, url: str) -> None:
+    """An answer beside its points, half of them ticked."""
+    page.goto(url)
+    page.get_by_label("Your name").fill("Ada")
+    page.keyboard.press("Enter")
+    page.locator(".asked").wait_for()
+    while page.locator(".points li").count() < FEW_POINTS:
+        before = page.locator(".reply").inner_text()
+        page.keyboard.press("s")
+        page.wait_for_function(
+            "(before) => [...document.querySelectorAll('*')].map((n) => n.shadowRoot?.querySelector('.reply'))"
+            ".find(Boolean)?.innerText !== before",
+            arg=before,
+        )
+    page.keyboard.type("ce")
+    page.keyboard.press("Shift+f")
+    page.keyboard.type("111")
+    picture(page, "points")
+
+
 def take_more(page: Page, url: str) -> None:
     """The pages of whoever leads the study and scores nothing."""
     page.goto(url)
@@ -190,6 +211,8 @@ def main() -> None:
             report = browser.new_page(viewport={"width": 1440, "height": 900})
             report.goto((workspace / "reports" / "demo" / "index.html").as_uri())
             picture(report, "report")
+            with desk(workspace, "--points", "--calibration", "0") as pointed:
+                take_points(browser.new_page(viewport={"width": 1440, "height": 900}), pointed)
             browser.close()
 
 

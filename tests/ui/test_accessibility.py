@@ -46,8 +46,9 @@ def found(page: Page) -> list[Any]:
 
 
 def make_study() -> None:
-    """A run of two answers, each scored by two, a run by hand, a suite's, and a long document."""
-    said = '{silent: false, answer: "It says so.", sections: ["1"], note: "A note."}'
+    """A run of two answers, one with points, each scored by two; a run by hand, a suite's, and a long document."""
+    points = '[{id: name, text: "Two years.", sections: ["1"], if_wrong: harm}, {id: rest, text: So, sections: ["2"]}]'
+    said = f'{{silent: false, answer: "It says so.", sections: ["1"], note: "A note.", points: {points}}}'
     annotations = f'  Q1: {said}\n  Q2: {{silent: true, answer: "It does not say."}}\n'
     run = make_answers(
         'See section 1: "We keep what you order." See section 9.',
@@ -112,7 +113,7 @@ def test_axe_finds_nothing_on_any_page() -> None:
     """Contrast, names, roles, order of titles, size of targets and reach by keyboard, on every page of a study."""
     make_study()
     script = AXE.read_text(encoding="utf-8")
-    with open_to("--per-answer", "5") as (desk, browser):
+    with open_to("--per-answer", "5", "--points") as (desk, browser):
         for way in size(small=WAYS[:1], full=WAYS):
             page = browser.visit(desk)
             page.set_viewport_size({side: way[side] for side in ("width", "height")})
