@@ -185,6 +185,7 @@ def write_document(
     kind: DocumentKind,
     license: str = "",  # noqa: A002 - the word of the file's key
     title: str = "",
+    version_of: str = "",
     replace: bool = False,
 ) -> Path:
     """Write NAME.md or NAME.txt, and NAME.yaml beside it, into a folder; return the path of the text.
@@ -208,6 +209,7 @@ def write_document(
         date=extracted.date,
         license=license,
         extraction=extracted.extraction,
+        version_of=version_of,
     )
     about = msgspec.structs.replace(about, digest=Document(name, extracted.text, about).digest)
     try:

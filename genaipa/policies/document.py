@@ -38,6 +38,7 @@ class About(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     `company` replaces the placeholder in questions (for a regulation, its short name). `part_sets` are published
     segmentations: for each, the offsets in the text (in characters) at which parts 1, 2, … begin. `groups` are the
     document's groups by their kind (`sector: shop`), `also` the names of a corpus's documents with this very text.
+    `version_of` is the name that all versions of a document share; the `date` tells them apart.
     """
 
     company: str
@@ -52,6 +53,7 @@ class About(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     language: str = ""
     groups: dict[str, str] = {}
     also: tuple[str, ...] = ()
+    version_of: str = ""
 
 
 @dataclass(frozen=True, repr=False)
@@ -184,6 +186,10 @@ def document_problems(path: Path, document: Document) -> Iterator[DataError]:
         )
     if not document.company.strip():
         yield DataError(beside, "is blank; say what questions should call it.", "company")
+    if document.about.version_of == document.name:
+        yield DataError(beside, "is the document's own name; give what all its versions share.", "version_of")
+    if document.about.version_of and not document.about.date:
+        yield DataError(beside, "is missing: versions differ by their days (YYYY-MM-DD).", "date")
     for part_set, starts in document.about.part_sets.items():
         within = not starts or 0 <= starts[0] <= starts[-1] < len(document.text)
         if list(starts) != sorted(set(starts)) or not within:

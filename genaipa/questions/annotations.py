@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import re
+import textwrap
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
@@ -165,14 +166,25 @@ def filled(annotations: Annotations) -> Annotations:
     return msgspec.structs.replace(annotations, answers=answers)
 
 
-def template(document: Document, questions: QuestionSet, date: str) -> str:
-    """Make a file of annotated answers to fill in, with an entry for each question."""
+def template(
+    document: Document,
+    questions: QuestionSet,
+    date: str,
+    carried: Annotations | None = None,
+    earlier: Mapping[str, str] | None = None,
+) -> str:
+    """Make a file of annotated answers to fill in, with an entry for each question.
+
+    Entries for questions of `carried` are filled in; `earlier` has, for others, what was said before, for a comment.
+    """
     about = Annotations(
         document=document.name,
         questions=questions.name,
-        annotators=("your name",),
+        annotators=carried.annotators if carried else ("your name",),
         answers={},
         date=date,
+        source=carried.source if carried else "",
+        license=carried.license if carried else "",
         digest=document.digest,
     )
     head = as_yaml(about).replace("answers: {}\n", "")
@@ -180,7 +192,13 @@ def template(document: Document, questions: QuestionSet, date: str) -> str:
     for question in questions.questions:
         asked = " ".join(questions.asked(question.id, "original", document.company).split())
         key = question.id if yaml.safe_load(question.id) == question.id else f'"{question.id}"'
-        lines += [f"  {key}:  # {asked}", "    silent: no", "    sections: []", '    answer: ""']
+        lines.append(f"  {key}:  # {asked}")
+        if carried and (known := carried.answers.get(question.id)):
+            lines.append(textwrap.indent(as_yaml(known), "    ").rstrip())
+            continue
+        before = (earlier or {}).get(question.id, "")
+        lines += textwrap.wrap(before, 110, initial_indent="    # ", subsequent_indent="    # ")
+        lines += ["    silent: no", "    sections: []", '    answer: ""']
     return "\n".join(lines) + "\n"
 
 

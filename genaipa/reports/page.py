@@ -342,9 +342,9 @@ def pages(report: Report, pictures: Mapping[str, bytes] | None = None, *, whole:
     """
     answers, words = find_answers(report.gathered, whole=whole), _words(report)
     found = {PAGE: _page(report, pictures or {}, answers, words)}
-    found[NOTES] = _template("notes.html.jinja").render(**words, title="Notes on the report")
+    found[NOTES] = template("notes.html.jinja").render(**words, title="Notes on the report")
     if answers.apart:
-        found[beside.PAGE] = _template("answers.html.jinja").render(**words, title="Answers", answers=answers)
+        found[beside.PAGE] = template("answers.html.jinja").render(**words, title="Answers", answers=answers)
     return found
 
 
@@ -352,7 +352,7 @@ def _page(report: Report, pictures: Mapping[str, bytes], answers: Answers, words
     gathered, said = report.gathered, front(report)
     full = [chapter for chapter in report.chapters if chapter.tables or chapter.figures]
     first = _first(report)
-    return _template("report.html.jinja").render(
+    return template("report.html.jinja").render(
         **words,
         title=said.title,
         front=said,
@@ -405,7 +405,8 @@ def _environment() -> jinja2.Environment:
     return environment
 
 
-def _template(name: str) -> jinja2.Template:
+def template(name: str) -> jinja2.Template:
+    """A template of the room's pages, in which every text is escaped."""
     return _environment().get_template(name)
 
 

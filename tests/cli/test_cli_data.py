@@ -7,6 +7,7 @@ import json
 import os
 import re
 import socket
+import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -501,3 +502,39 @@ def test_doctor_sees_a_folder_that_cannot_be_written(genaipa: Cli) -> None:
     Path("locked").mkdir(mode=0o500)
     rows = json.loads(done(genaipa("doctor", "--workspace", "locked", "--json")))["this machine"]
     assert "name another folder" in next(row["remedy"] for row in rows if row["what"] == "runs")
+
+
+def test_policies_history_diff_and_annotate_carry_what_holds(genaipa: Cli, tmp_path: Path) -> None:
+    """From a repository to the form of the new version: the commands say what was left out and what holds."""
+    done(genaipa("init", "."))
+    folder = tmp_path / "collection"
+    folder.mkdir()
+    text = (Path(package.__file__).parents[1] / "policies" / "brindlecart.md").read_text()
+    who = {f"GIT_{who}_{what}": "a" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+    for day, said in (
+        ("2026-01-01", text),
+        ("2026-02-01", text.replace("chats for 90 days after", "chats for 60 days after")),
+    ):
+        (folder / "policy.md").write_text(said)
+        when = {"GIT_AUTHOR_DATE": f"{day}T12:00:00Z", "GIT_COMMITTER_DATE": f"{day}T12:00:00Z"}
+        for arguments in (("init", "-q"), ("add", "."), ("commit", "-qm", "x")):
+            subprocess.run(
+                ["git", "-C", folder, *arguments], check=True, env={"PATH": os.environ["PATH"], **who, **when}
+            )
+    asked = ("policies", "history", str(folder), "--path", "policy.md", "--name", "cart", "--company", "Brindlecart")
+    assert "2 versions of policy.md: 2 differ, 2 added." in done(genaipa(*asked))
+    assert "2 differ, 0 added." in done(genaipa(*asked))
+    out = done(genaipa("policies", "diff", "brindlecart", "cart.2026-02-01", "-o", "diff.html"))
+    assert "sections: 69 unchanged, 1 reworded" in out
+    assert "29 of 32 annotated answers hold; 3 to look at again: DM_f1, DM_u1, CA_u1" in out
+    assert "<del>90 </del><ins>60 </ins>" in Path("diff.html").read_text()
+    facts = json.loads(done(genaipa("policies", "diff", "brindlecart", "cart.2026-02-01", "--json")))
+    assert facts["answers"]["DM_u1"]["points"] == ["depends", "account", "orders", "chats", "usage"]
+    out = done(genaipa("policies", "annotate", "cart.2026-02-01", "--from", "brindlecart"))
+    assert "29 answers hold, 3 questions to answer" in out
+    assert "no annotated answer to DM_f1, DM_u1, CA_u1" in genaipa("validate").out.replace("\n", " ")
+    for wrong in (
+        ("policies", "diff", "cart.2026-01-01", "cart.2026-01-01"),
+        ("policies", "annotate", "cart.2026-01-01", "--from", "cart.2026-01-01"),
+    ):
+        assert "cart.2026-01-01" in refused(genaipa(*wrong))

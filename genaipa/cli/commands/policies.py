@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
+from genaipa.cli.commands.policy_versions import carried_answers, diff, history
 from genaipa.cli.terminal import completion
 from genaipa.cli.terminal.console import err, print_json, say, show, show_facts, table
 from genaipa.cli.terminal.options import ForceOption, JsonOption, check_new, current_workspace, option, several, written
@@ -20,9 +21,10 @@ if TYPE_CHECKING:
     from genaipa.policies.corpus import Corpus
     from genaipa.policies.document import Document, DocumentKind
     from genaipa.policies.statistics import DocumentGroup
+    from genaipa.questions.versions import CarriedAnswers
     from genaipa.workspace import Workspace
 
-_COMMANDS = ("list", "show", "add", "annotate", "stats", "generate")
+_COMMANDS = ("list", "show", "add", "annotate", "history", "diff", "stats", "generate")
 _HEADERS = {
     "words": "words",
     "sections": "sections",
@@ -279,11 +281,18 @@ def annotate(
     documents: Annotated[
         Path | None, option("--documents", metavar="FILE", help="The document is of this corpus (.jsonl or .parquet).")
     ] = None,
+    earlier: Annotated[
+        str,
+        option(
+            "--from", metavar="VERSION", autocompletion=completion.documents, help="Carry over the answers that hold."
+        ),
+    ] = "",
 ) -> None:
     """Write a file for right answers.
 
     It has every question about the document, to be filled in, and is annotations/NAME.yaml in the workspace. Blank
-    entries count as not annotated. Of a corpus, it serves every document with the very same text.
+    entries count as not annotated. Of a corpus, it serves every document with the very same text. With --from, the
+    answers of an earlier version that hold are filled in, and the others are in comments.
     """
     import datetime as dt
 
@@ -296,17 +305,45 @@ def annotate(
     if "workspace" not in dict(here.layers):
         raise UsageError("there is no workspace here to keep annotated answers in; make one with: genaipa init DIR")
     document = named_document(here, name) if documents is None else find_document(documents, name)
-    asked = load_question_set(questions or document.kind, here)
+    carried = _carried(here, earlier, document, questions) if earlier else None
+    asked = carried.asked if carried else load_question_set(questions or document.kind, here)
+    today = dt.datetime.now().astimezone().date().isoformat()
+    if carried is None:
+        text = template(document, asked, today)
+    else:
+        before = {one.question: f"Before: {one.answer.answer}" for one in carried.answers}
+        text = template(document, asked, today, carried.annotated(today), before)
     path = here.home / "annotations" / f"{name}.yaml"
     try:
         path.parent.mkdir(exist_ok=True)
         with path.open("x", encoding="utf-8") as file:
-            file.write(template(document, asked, dt.datetime.now().astimezone().date().isoformat()))
+            file.write(text)
     except FileExistsError:
         raise UsageError(f"{path} exists already; add to it, or move it away first.") from None
     except OSError as error:
         raise UsageError(f"{path} can't be written ({error.strerror}).") from None
-    show(f"{path}: {number(len(asked.questions), 'question')} to answer. To check them at any time: genaipa validate")
+    left = len(asked.questions) - (len(carried.those("holds")) if carried else 0)
+    held = f"{len(carried.those('holds'))} answers hold, " if carried else ""
+    show(f"{path}: {held}{number(left, 'question')} to answer. To check them at any time: genaipa validate")
+
+
+def _carried(workspace: Workspace, earlier: str, document: Document, questions: str) -> CarriedAnswers:
+    """The annotated answers of an earlier version, held against the document; a UsageError where there are none."""
+    from genaipa.datasets.base import named_document
+    from genaipa.policies.changes import Changes
+
+    if earlier == document.name:
+        raise UsageError(f"'{earlier}' can't be an earlier version of itself; name another one with --from.")
+    carried = carried_answers(workspace, Changes(named_document(workspace, earlier), document))
+    if carried is None:
+        raise UsageError(f"there are no annotated answers about the text of '{earlier}' to carry over.")
+    if questions not in ("", carried.asked.name):
+        raise UsageError(f"the answers of '{earlier}' are to the set '{carried.asked.name}'; leave --questions out.")
+    return carried
+
+
+app.command()(history)
+app.command()(diff)
 
 
 @app.command()
