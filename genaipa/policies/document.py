@@ -8,7 +8,6 @@ document in parts (paper, section 3 and Appendix A).
 from __future__ import annotations
 
 import hashlib
-import re
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
@@ -19,6 +18,7 @@ from genaipa.errors import DataError, UnknownNameError
 from genaipa.files.html import html_table, short_repr
 from genaipa.files.strict_yaml import read_yaml
 from genaipa.files.text import read_text
+from genaipa.languages.catalog import ENGLISH, language_of
 from genaipa.policies.sections import Section, find_sections
 from genaipa.workspace import find_workspace
 
@@ -94,9 +94,14 @@ class Document:
         return self.about.kind
 
     @cached_property
+    def language(self) -> str:
+        """Code of its language, as its metadata state it or found from its words; empty where these tell none."""
+        return language_of(self.text, self.about.language)
+
+    @property
     def english(self) -> bool:
         """Whether the rules for English texts apply."""
-        return is_english(self.text, self.about.language)
+        return self.language == ENGLISH.code
 
     @cached_property
     def sections(self) -> tuple[Section, ...]:
@@ -239,23 +244,6 @@ def split_parts(document: Document, size: int, count: Callable[[str], int]) -> l
     return parts
 
 
-_LOOKED_AT = 20_000
-"""Characters of a text that are looked at."""
-_FEWEST = 30
-"""Words below which a text tells nothing of its language."""
-_SHARE = 0.08
-"""Least share of English function words; English policies have about 0.25, other languages below 0.03."""
-_FUNCTION_WORDS = frozenset(
-    ("the", "and", "of", "to", "that", "your", "you", "our", "with", "this", "are", "we", "not", "may", "by", "or")
-)
-_WORD = re.compile(r"[^\W\d_]+")
-ENGLISH = "en"
-"""The language of a text that is found to be in English, where its metadata state none."""
-
-
 def is_english(text: str, stated: str = "") -> bool:
     """Say whether a text is in English: as its metadata state, else by its function words; short ones count as such."""
-    if stated:
-        return stated.casefold().split("-")[0] in ("en", "eng", "english")
-    words = _WORD.findall(text[:_LOOKED_AT].casefold())
-    return len(words) < _FEWEST or sum(word in _FUNCTION_WORDS for word in words) >= _SHARE * len(words)
+    return language_of(text, stated) == ENGLISH.code

@@ -16,7 +16,8 @@ from msgspec.structs import force_setattr
 from genaipa.errors import GenaipaError, UsageError
 from genaipa.files.html import short_repr
 from genaipa.kinds import kind_of
-from genaipa.policies.document import ENGLISH, Document, is_english
+from genaipa.languages.catalog import ENGLISH
+from genaipa.policies.document import Document
 from genaipa.policies.statistics import measure
 from genaipa.reports import tidy as tidy_table
 from genaipa.runs.audit import audit_of, excluded_answers
@@ -100,9 +101,13 @@ class Gathered:
 
     @cached_property
     def languages(self) -> dict[str, str]:
-        """The language of each document, as its metadata state it, else English where it is found to be; by name."""
+        """The language of each document, as its metadata state it, else as it is found; by name."""
         stated = {name: facts.language for one in self.sources for name, facts in one.manifest.documents.items()}
-        return {name: stated.get(name) or (ENGLISH if one.english else "") for name, one in self.documents.items()}
+        return {
+            name: stated.get(name)
+            or (one.language if isinstance(one, Document) else ENGLISH.code if one.english else "")
+            for name, one in self.documents.items()
+        }
 
     def retrieved(self, run: str) -> dict[str, Retrieval]:
         """The counts of a run's passages by the answer's key, of systems that gave any."""
@@ -420,7 +425,7 @@ class _Run:
         """Whether a document is in English, as far as is known."""
         known = self._gathered.documents.get(document)
         if isinstance(known, Document):
-            return is_english(known.text, known.about.language)
+            return known.english
         return known is None or known.english
 
     def _missing(self, seen: Collection[str]) -> Iterable[dict[str, Any]]:

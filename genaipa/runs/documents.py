@@ -74,6 +74,7 @@ def kept_text(path: Path, name: str, facts: DocumentFacts, layer: str) -> Docume
         source=facts.source,
         date=facts.date,
         license=facts.license,
+        language=facts.language,
     )
     found = Document(name=name, text=read_text(path), about=about, layer=layer)
     if found.digest != facts.digest:

@@ -16,6 +16,7 @@ import msgspec
 
 from genaipa.errors import DataError, GenaipaError, UnknownNameError, UsageError
 from genaipa.files.strict_yaml import read_yaml
+from genaipa.languages.catalog import ENGLISH, named_language
 from genaipa.policies.document import Document, load_document
 from genaipa.questions.annotations import (
     Annotations,
@@ -275,8 +276,8 @@ def _span(text: str, end: int, said: str) -> tuple[int, int] | None:
     return None
 
 
-NO_WORDS = "(no answer)"
-"""Stands in the history for a reply without text: providers refuse an empty message."""
+NO_WORDS = ENGLISH.no_answer
+"""Stands in the history for a reply without text: providers refuse an empty message. Each language has its own."""
 
 _PURPOSES: dict[RecordKind, tuple[Purpose, Purpose]] = {
     "answer": ("question", "answer"),
@@ -300,8 +301,9 @@ def conversation(folder: RunFolder, record: Record, offsets: Mapping[str, int]) 
     if begun is not None and not making:
         messages = near.introduction(begun.introduction)
     if making or (begun is not None and begun.mode == "shared"):
+        prompts = record.prompts or next(iter(folder.outline().spec.plan.prompts), "")
         for earlier in _before(folder, record, offsets):
-            messages += _turn(earlier, earlier.reply or NO_WORDS)
+            messages += _turn(earlier, earlier.reply or named_language(prompts).no_answer)
     return messages + _turn(record, record.reply)
 
 

@@ -276,7 +276,7 @@ class DocumentFacts(msgspec.Struct, frozen=True, omit_defaults=True):
             date=about.date,
             license=about.license,
             layer=document.layer,
-            language=about.language,
+            language=about.language or ("" if document.english else document.language),
             groups=about.groups,
             also=about.also,
         )

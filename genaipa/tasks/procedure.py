@@ -15,12 +15,12 @@ from msgspec.structs import replace
 from genaipa.errors import OptionError, UsageError
 from genaipa.files.strict_yaml import as_yaml
 from genaipa.files.text import digest, read_text
+from genaipa.languages.catalog import named_language
 from genaipa.policies.corpus import LAYER
 from genaipa.policies.document import load_document, split_parts
 from genaipa.questions.annotations import annotated_texts, find_annotations
 from genaipa.questions.sets import WORDINGS, QuestionSet, Wording, load_question_set
 from genaipa.runs.documents import kept_lines
-from genaipa.runs.inputs import NO_WORDS
 from genaipa.runs.records import DOCUMENTS, Digests, DocumentFacts, Initialization, RunSpec, conversation_of
 from genaipa.systems.base import Message
 from genaipa.tasks.base import Call, Task
@@ -319,7 +319,10 @@ class Procedure(Task):
         for turn, question, message in questions:
             messages.append(message)
             said = yield self._call(conversation, question, tuple(messages), turn=turn)
-            messages.append(Message("assistant", said or NO_WORDS, "answer"))
+            messages.append(Message("assistant", said or self._no_answer(conversation), "answer"))
+
+    def _no_answer(self, conversation: Conversation) -> str:
+        return named_language(conversation.prompts or self.plan.prompts[0]).no_answer
 
     def _branch(self, call: Call) -> Dialogue:
         yield call
@@ -333,7 +336,7 @@ class Procedure(Task):
         asked = (*messages, script.summary_request(conversation.initialization))
         turn = sum(message.role == "user" for message in asked)
         call = self._call(conversation, SUMMARY, asked, "summary", turn)
-        return (yield dataclasses.replace(call, words=self.plan.summary_words)) or NO_WORDS
+        return (yield dataclasses.replace(call, words=self.plan.summary_words)) or self._no_answer(conversation)
 
     def _introduce(
         self, conversation: Conversation, steps: Sequence[Step], prefix: str = ""
@@ -347,7 +350,7 @@ class Procedure(Task):
             name = f"({prefix}{step.name.strip('()')})"
             call = self._call(conversation, name, tuple(messages), "acknowledgement", turn)
             said = yield dataclasses.replace(call, placeholder_reply=step.acknowledgement.content)
-            messages.append(Message("assistant", said or NO_WORDS, "acknowledgement"))
+            messages.append(Message("assistant", said or self._no_answer(conversation), "acknowledgement"))
         return messages
 
     def _call(

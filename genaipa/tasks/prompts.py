@@ -3,8 +3,9 @@
 `prompts/SET/NAME.jinja` is a template of one set, `prompts/NAME.jinja` one of all sets. A workspace's template
 overrides the shipped one of the same name, in its set or in all, and may extend it:
 `{% extends "shipped/part.jinja" %}{% block message %}{{ super() }} …{% endblock %}`.
-Every template sees `company` and `subject` ("the privacy policy of Uber"); TEMPLATES lists what else. A `Script` makes
-of them the messages of Algorithm 1 about one document: introductions, requests for a summary, questions.
+Every template sees `company` and `subject` ("the privacy policy of Uber", in the language that a set's name ends in);
+TEMPLATES lists what else. A `Script` makes of them the messages of Algorithm 1 about one document: introductions,
+requests for a summary, questions.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import msgspec
 from genaipa.errors import DataError, UnknownNameError, UsageError
 from genaipa.files.text import digest, read_text
 from genaipa.kinds import kinds
+from genaipa.languages.catalog import named_language
 from genaipa.runs.records import GUIDED, NEUTRAL
 from genaipa.systems.base import Message
 from genaipa.workspace import Workspace, shipped
@@ -215,11 +217,12 @@ class Script:
 
     @cached_property
     def _about(self) -> dict[str, object]:
-        what = self.document.about.title
-        subject = f"the privacy policy of {self.document.company}"
+        company, language = self.document.company, named_language(self.prompts.name)
         if self.document.kind == "regulation":
-            subject = f"the {what} ({self.document.company})" if what else f"the {self.document.company}"
-        return {"company": self.document.company, "subject": subject}
+            subject = language.regulation(self.document.about.title, company)
+        else:
+            subject = language.policy(company)
+        return {"company": company, "subject": subject}
 
     def _say(self, template: str, **variables: object) -> str:
         return self.prompts.render(template, **self._about, **variables)

@@ -8,10 +8,12 @@ import pytest
 from analysts import make_answers
 
 import genaipa
+from genaipa.languages.catalog import LANGUAGES, language_of, named_language
 from genaipa.policies.document import About, Document, is_english
 from genaipa.policies.statistics import distributions, measure
 from genaipa.questions.annotations import AnnotatedAnswer
 from genaipa.reports.chapters.silent import silent_questions
+from genaipa.runs.records import DocumentFacts
 from genaipa.scoring.evidence.examine import examine
 
 if TYPE_CHECKING:
@@ -47,6 +49,32 @@ def test_english_is_told_from_other_languages() -> None:
     assert [is_english(text) for text in (ENGLISH, GERMAN, FRENCH, DUTCH)] == [True, False, False, False]
     assert [is_english(GERMAN, stated) for stated in ("en", "en-GB", "de", "deu")] == [True, True, False, False]
     assert is_english("Datenschutz")
+
+
+def test_a_language_is_found_from_frequent_words() -> None:
+    """Each known language, none for another; what is stated comes first, by code or name, without region."""
+    assert [language_of(text) for text in (ENGLISH, GERMAN, FRENCH, DUTCH)] == ["en", "de", "fr", ""]
+    stated = ("de-AT", "ger", "German", "fr_CA", "EN", "nl")
+    assert [language_of(DUTCH, each) for each in stated] == ["de", "de", "de", "fr", "en", "nl"]
+    assert Document("laden", GERMAN, About(company="Laden")).language == "de"
+    # A run keeps what was found; nothing of English, as before.
+    kept = [DocumentFacts.of(Document("a", text, About(company="A"))).language for text in (GERMAN, ENGLISH, DUTCH)]
+    assert kept == ["de", "", ""]
+
+
+def test_a_subject_is_named_in_the_language_of_the_prompts() -> None:
+    """The code's own words are the language's that a set of prompts ends in; English for any other."""
+    companies = ("Uber", "Hermès", "H&M", "Spotify", "Électricité")
+    of = [LANGUAGES["fr"].policy(one).removeprefix("la politique de confidentialité ") for one in companies]
+    assert of == ["d'Uber", "d'Hermès", "de H&M", "de Spotify", "d'Électricité"]
+    german = named_language("neutral-de")
+    assert german.policy("Uber") == "die Datenschutzerklärung von Uber"
+    assert (
+        german.regulation("Datenschutz-Grundverordnung", "DSGVO") == "die Regelung Datenschutz-Grundverordnung (DSGVO)"
+    )
+    assert german.regulation("", "DSGVO") == "die Regelung DSGVO"
+    assert LANGUAGES["fr"].regulation("", "RGPD") == "la réglementation RGPD"
+    assert {named_language(name).code for name in ("neutral", "paper", "my-own", "")} == {"en"}
 
 
 def test_a_grade_is_for_english_texts() -> None:

@@ -1,0 +1,1 @@
+"""The languages of documents: a file each, and a line in `catalog.py`."""

@@ -1,0 +1,61 @@
+"""The languages that genaipa knows, and which of them a text or a name is in."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from genaipa.languages.language import Language
+
+_FILES = (
+    "en",
+    "de",
+    "fr",
+)
+"""A file in this folder for each language, named by its code in ISO 639-1."""
+LANGUAGES: dict[str, Language] = {code: import_module(f"genaipa.languages.{code}").LANGUAGE for code in _FILES}
+"""By code."""
+ENGLISH = LANGUAGES["en"]
+
+_LOOKED_AT = 20_000
+"""Characters of a text that are looked at."""
+_FEWEST = 30
+"""Words below which a text tells nothing of its language."""
+_SHARE = 0.08
+"""Least share of function words: policies have about 0.25 in their own language, below 0.05 in any other."""
+_WORD = re.compile(r"[^\W\d_]+")
+
+
+def language_of(text: str, stated: str = "") -> str:
+    """The code of a text's language: as its metadata state, else by its function words; empty where that tells none.
+
+    A stated language that is none of `LANGUAGES` is given in lower case, without its region (pt-BR is pt). A text of
+    fewer than 30 words counts as English.
+    """
+    if said := stated.casefold().replace("_", "-").split("-")[0].strip():
+        known = (one.code for one in LANGUAGES.values() if said in (one.code, one.name.casefold(), *one.also))
+        return next(known, said)
+    often = Counter(_WORD.findall(text[:_LOOKED_AT].casefold()))
+    if (words := often.total()) < _FEWEST:
+        return ENGLISH.code
+    shares = {code: sum(often[word] for word in one.function_words) / words for code, one in LANGUAGES.items()}
+    best = max(shares, key=shares.__getitem__)
+    return best if shares[best] >= _SHARE else ""
+
+
+def in_words(code: str) -> str:
+    """A language for people: its name in English, its code where genaipa has none."""
+    return LANGUAGES[code].name if code in LANGUAGES else code
+
+
+def variant(name: str, code: str) -> str:
+    """The name of a variant of a question set, or of a set of prompts: policy-de."""
+    return f"{name}-{code}"
+
+
+def named_language(name: str) -> Language:
+    """The language of a set of prompts by the end of its name; English for one that has none there."""
+    return LANGUAGES.get(name.rpartition("-")[2], ENGLISH)
