@@ -14,6 +14,7 @@ from genaipa.systems.base import BuiltinSystem, Readiness
 from genaipa.systems.catalog import Resolved, resolve
 from genaipa.systems.provider import redact
 from genaipa.tasks.base import Target
+from genaipa.words import number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -203,7 +204,7 @@ def check_fit(ready: Ready, task: Task) -> None:
                 ways.insert(0, "ask each question in an independent conversation")
             raise UsageError(
                 f"{name} does not fit {ready.resolved.asked}: with its questions and replies it needs about {need:,} "
-                f"tokens ({parts} part{'s' if parts > 1 else ''}; {ready.target.counter(name).label}), and the context "
+                f"tokens ({number(parts, 'part')}; {ready.target.counter(name).label}), and the context "
                 f"holds {ready.context:,}. {' or '.join(ways).capitalize()}, or leave the document out: "
                 "the initialization company-name."
             )

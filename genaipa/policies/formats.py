@@ -16,6 +16,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from genaipa.errors import DataError
+from genaipa.words import number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -58,7 +59,7 @@ class Structures:
 
 
 def _counted(tables: int, lists: int) -> str:
-    return " and ".join(f"{n} {what}{'s' * (n > 1)}" for n, what in ((tables, "table"), (lists, "list")) if n)
+    return " and ".join(number(n, what) for n, what in ((tables, "table"), (lists, "list")) if n)
 
 
 class Page:

@@ -35,7 +35,7 @@ from genaipa.reports.figures.style import brief, signed
 from genaipa.reports.part import warning
 from genaipa.reports.render import as_html, prose
 from genaipa.reports.table import first_sentences
-from genaipa.words import number
+from genaipa.words import number, some
 
 if TYPE_CHECKING:
     from genaipa.reports.chapters.chapter import Chapter
@@ -157,10 +157,9 @@ def _first_figure(key: Table) -> str:
     if measure is None or rows.empty or "system" not in key.data:
         return key.title
     names = brief(rows["system"], 40)
-    shown = rows.sort_values(measure, ascending=False, kind="stable").head(_NAMED)
-    each = [f"{names[row['system']]} {key.written(measure, row[measure])}" for _, row in shown.iterrows()]
-    more = f" and {len(rows) - _NAMED} more" if len(rows) > _NAMED else ""
-    return f"{key.title}, {key.headings.get(measure, measure)}: {', '.join(each)}{more}"
+    ranked = rows.sort_values(measure, ascending=False, kind="stable")
+    each = (f"{names[row['system']]} {key.written(measure, row[measure])}" for _, row in ranked.iterrows())
+    return f"{key.title}, {key.headings.get(measure, measure)}: {some(each, _NAMED)}"
 
 
 def _unscored(report: Report) -> str:

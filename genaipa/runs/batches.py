@@ -15,6 +15,7 @@ import msgspec
 
 from genaipa.runs import journal
 from genaipa.runs.manifest import SHARDS
+from genaipa.words import number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -145,8 +146,5 @@ def out_sentence(batches: Sequence[Batch]) -> str:
     """Count the batches that are out, their questions, and how many are done."""
     asked = sum(len(batch.intended.lines) for batch in batches)
     done = sum(batch.done for batch in batches)
-    one = len(batches) == 1
-    return (
-        f"{len(batches)} {'batch' if one else 'batches'} with {asked:,} {'question' if asked == 1 else 'questions'} "
-        f"{'is' if one else 'are'} out; {done:,} done"
-    )
+    out = f"{number(len(batches), 'batch', 'batches')} with {number(asked, 'question')}"
+    return f"{out} {'is' if len(batches) == 1 else 'are'} out; {done:,} done"

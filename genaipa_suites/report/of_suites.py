@@ -21,9 +21,9 @@ from genaipa_suites.encoders import encoder
 from genaipa_suites.material import FAULTS
 from genaipa_suites.plan import SAMPLE
 from genaipa_suites.report import card, drawings, glue, tables
-from genaipa_suites.report.merit import LEVEL, Counts, Units
+from genaipa_suites.report.merit import Counts, Units
 from genaipa_suites.report.results import Scored, boards, results
-from genaipa_suites.report.tables import MAIN, meaning, percent, written
+from genaipa_suites.report.tables import MAIN, written
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -131,7 +131,7 @@ def _suite(some: Sequence[Scored], marks: drawings.Marks, *, alone: bool) -> Cha
     for scored in some:
         made += [tables.main_table(scored), tables.further(scored)]
         made += [tables.definitions(some)] if scored is some[0] else []
-        made.append(tables.paired(scored, tables.pairs(scored.asked), scored.measures[: tables.MAIN]))
+        made.append(tables.paired(scored, tables.pairs(scored.asked), scored.measures[:MAIN]))
         made.append(tables.wordings(scored))
         if not scored.board.plan.probe:
             own, more = _breakdowns(scored, marks)
@@ -231,13 +231,7 @@ def against(first: str, second: str, workspace: Workspace) -> tuple[Table, list[
         note,
         pd.DataFrame(rows),
         [*columns, "meaning"],
-        headings={
-            "policies": clusters,
-            "a": "A",
-            "b": "B",
-            "difference": "A \u2212 B",
-            "difference_low": f"{LEVEL} % interval",
-        },
+        headings=tables.sides(clusters),
         formats={**written(["difference"], "+"), "a": ".2f", "b": ".2f"},
         aside=["name", "how_a", "how_b"],
     )
@@ -271,12 +265,9 @@ def _rows(first: Result, second: Result) -> tuple[list[dict[str, Any]], Units]:
     for measure in first.suite.measures:
         both = ours.minus(theirs, measure)
         if both.items:
-            ends = percent(both, "difference")
-            del ends["difference_sd"]
             means = {"a": 100 * both.means[0], "b": 100 * both.means[1]}
-            about = {"suite": _title(first), "measure": measure.heading, "name": measure.name, "items": both.items}
-            ways = {"how_a": first.asked, "how_b": second.asked, "policies": both.policies}
-            rows.append({**about, **ways, **means, **ends, "meaning": meaning(both)})
+            ways = {"how_a": first.asked, "how_b": second.asked}
+            rows.append({"suite": _title(first), **ways, **means, **tables.difference(both, measure)})
     return rows, units
 
 

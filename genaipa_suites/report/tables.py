@@ -93,19 +93,14 @@ def main_table(scored: Scored) -> Table:
         pd.DataFrame(rows),
         columns,
         headings={
-            **{measure.name: measure.heading for measure in scored.measures},
-            **{f"{name}_low": f"{LEVEL} % interval" for name in names},
-            **{f"{name}_sd": "±" for name in names},
+            **headed(scored.measures),
             "in_words": "form in words",
             "in_prose": "found in prose",
             "strict": f"strict {scored.measures[0].heading}",
-            "how": "how",
             "cost": "cost ($)",
         },
         formats={
-            **dict.fromkeys(names, ".2f"),
-            **{f"{name}_{end}": ".1f" for name in names for end in ("low", "high")},
-            **{f"{name}_sd": ".2f" for name in names},
+            **written(names),
             **dict.fromkeys((*counted, "items", "repetitions"), ".0f"),
             "in_words": ".0%",
             "in_prose": ".0%",
@@ -171,12 +166,14 @@ def headed(measures: Sequence[Measure]) -> dict[str, str]:
     return {
         **{measure.name: measure.heading for measure in measures},
         **{f"{measure.name}_low": f"{LEVEL} % interval" for measure in measures},
+        **{f"{measure.name}_sd": "±" for measure in measures},
     }
 
 
 def written(names: Sequence[str], sign: str = "") -> dict[str, str]:
     """The number formats of these figures' columns."""
-    return {f"{name}{end}": f"{sign}.{2 if not end else 1}f" for name in names for end in ("", "_low", "_high")}
+    digits = {"": 2, "_low": 1, "_high": 1, "_sd": 2}
+    return {f"{name}{end}": f"{sign}.{most}f" for name in names for end, most in digits.items()}
 
 
 def pairs(rows: Sequence[Row]) -> list[tuple[Row, Row]]:
@@ -193,10 +190,7 @@ def paired(scored: Scored, chosen: Sequence[tuple[Row, Row]], measures: Sequence
         assert second.counts is not None, "a system has outcomes"
         for measure in measures:
             both = Merit() if not len(first.counts.ids) else first.counts.minus(second.counts, measure)
-            found = {"a": first.label, "b": second.label, "measure": measure.heading, "name": measure.name}
-            ends = percent(both, "difference")
-            del ends["difference_sd"]
-            rows.append({**found, "items": both.items, "policies": both.policies, **ends, "meaning": meaning(both)})
+            rows.append({"a": first.label, "b": second.label, **difference(both, measure)})
     return table(
         f"{scored.board.stem}-pairs",
         f"{scored.board.title}: systems against each other",
@@ -205,19 +199,25 @@ def paired(scored: Scored, chosen: Sequence[tuple[Row, Row]], measures: Sequence
         "corrected for how many pairs there are.",
         pd.DataFrame(rows),
         ["a", "b", "measure", "items", *policies, "difference", "difference_low", "difference_high", "meaning"],
-        headings={
-            "a": "A",
-            "b": "B",
-            "policies": scored.units.clusters,
-            "difference": "A \u2212 B",
-            "difference_low": f"{LEVEL} % interval",
-        },
+        headings=sides(scored.units.clusters),
         formats=written(["difference"], "+"),
         aside=["name"],
     )
 
 
-def meaning(both: Merit) -> str:
+def difference(both: Merit, measure: Measure) -> dict[str, Any]:
+    """The columns of a difference between two sides, but for their names."""
+    found = {"measure": measure.heading, "name": measure.name, "items": both.items, "policies": both.policies}
+    return {**found, **percent(both, "difference"), "meaning": _meaning(both)}
+
+
+def sides(clusters: str) -> dict[str, str]:
+    """The headings of a table of differences."""
+    ends = {"difference": "A \u2212 B", "difference_low": f"{LEVEL} % interval"}
+    return {"a": "A", "b": "B", "policies": clusters, **ends}
+
+
+def _meaning(both: Merit) -> str:
     """The higher side of a difference, in words; empty where there is no interval."""
     if both.low > 0:
         return "A is higher"
@@ -479,7 +479,6 @@ def _of_known(counts: Counts, measure: Measure, known: Collection[str], others: 
     for name, some in (("known", known), ("others", others)):
         chosen = np.array([cluster in some for cluster in clusters], bool)
         ends = percent(counts.merit(measure, chosen), name)
-        del ends[f"{name}_sd"]
         found |= ends | {f"{name}_of": len({*clusters[chosen & there]})}
     return found
 
@@ -515,7 +514,6 @@ def _gap(scored: Scored, row: Row, plain: Sequence[Scored]) -> list[dict[str, An
         both = ours.minus(other.counts, measure)
         probed, plainly = (100 * mean for mean in both.means)
         gap = percent(both, "gap")
-        del gap["gap_sd"]
         about = {"probe": scored.board.plan.probe, "split": scored.board.plan.split, "system": row.system}
         figures = {"items": both.items, "plain": plainly, "probed": probed, **gap}
         found.append({**about, "how": row.how, "measure": measure.heading, **figures})

@@ -10,6 +10,7 @@ import typer
 
 from genaipa.cli.terminal.console import print_json, show, table
 from genaipa.cli.terminal.options import JsonOption, current_workspace, option
+from genaipa.words import number
 
 if TYPE_CHECKING:
     from genaipa.validation import Finding, Validation
@@ -80,5 +81,5 @@ def _print_counts(done: Validation) -> None:
         show("Everything is fine.")
         return
     counted = Counter(finding.severity for finding in done.findings)
-    told = [f"{n} {word}{'s' if n != 1 else ''}" for word in ("error", "warning") if (n := counted[word])]
+    told = [number(n, word) for word in ("error", "warning") if (n := counted[word])]
     show(f"{' and '.join(told)}; {fine} of {total} are fine.")

@@ -181,8 +181,7 @@ def scope(matched: Mapping[str, Match], differing: Sequence[str]) -> Iterator[st
         return
     questions, pairs = len(match.pairs), int(match.pairs["pairs"].sum())
     yield (
-        f"Compared {'is 1 question' if questions == 1 else f'are {questions} questions'}: "
-        f"{number(pairs, 'pair')} in "
+        f"Compared {'is' if questions == 1 else 'are'} {number(questions, 'question')}: {number(pairs, 'pair')} in "
         f"{', '.join(match.experiments)}{'' if match.by_question else ', each about the same document'}."
     )
     known = {measure: ", ".join(match.by_question) for measure, match in matched.items() if match.by_question}
