@@ -19,9 +19,9 @@ from msgspec.structs import replace
 
 from genaipa.errors import GenaipaError, NoReplyError, PermanentError, SpendingCapError
 from genaipa.execution import calls
-from genaipa.execution.estimate import is_cut
 from genaipa.execution.limits import Attempt, BreakerOpenError, Budget, at_most, without_surrogates
 from genaipa.execution.observer import Observer
+from genaipa.execution.ready import is_cut
 from genaipa.execution.transport import LeftOutError
 from genaipa.runs.part import PartWriter
 from genaipa.runs.records import FailureInfo, answer_digest

@@ -14,7 +14,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 from genaipa.files.names import folder_words
 from genaipa.plugins import load, plugins
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from genaipa.systems.base import Words
     from genaipa.systems.costs import TokenCounter
 
-
 ENTRY_POINTS = "genaipa.providers"
 # First part of a system's name → its adapter, imported on use. A vendor with a known protocol is a subclass.
 ADAPTERS: dict[str, str] = {
@@ -34,7 +33,7 @@ ADAPTERS: dict[str, str] = {
     "rag": "genaipa.systems.rag:RagSystem",
     "scripted": "genaipa.systems.scripted:ScriptedSystem",
     "published": "genaipa.systems.published:PublishedSystem",
-    "manual": "genaipa.systems.manual:WebChat",
+    "manual": "genaipa.systems.provider:WebChat",
     "openai": "genaipa.systems.openai:OpenAISystem",
     "anthropic": "genaipa.systems.anthropic:AnthropicSystem",
     "google": "genaipa.systems.google:GoogleSystem",
@@ -282,3 +281,11 @@ def _unless_key(word: str) -> str:
 def _unless_mixed(run: str) -> str:
     """Hide a long run without a hyphen that mixes letters and digits, as no word does."""
     return HIDDEN if any(c.isdigit() for c in run) and any(c.isascii() and c.isalpha() for c in run) else run
+
+
+class WebChat:
+    """`manual/NAME`: a person carries the messages (`execution/manual.py`); there is nothing to start or to ask."""
+
+    provider: ClassVar[Provider] = Provider(
+        name="manual", form="manual/NAME", about="a web chat that you drive by hand", free=True
+    )

@@ -34,7 +34,7 @@ _FORKS.set_forkserver_preload(
         *(
             "pytest",
             "forking",
-            "genaipa.cli.register",
+            "genaipa.cli",
             "genaipa.cli.commands.run",
             "genaipa.cli.terminal.console",
             "rich.console",

@@ -19,9 +19,8 @@ from genaipa.words import number
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from genaipa.execution.estimate import Estimate
     from genaipa.execution.prepare import PreparedRun
-    from genaipa.execution.ready import Ready
+    from genaipa.execution.ready import Estimate, Ready
     from genaipa.execution.run import Outcome
     from genaipa.runs.folder import RunFolder
     from genaipa.runs.status import Tally
@@ -64,7 +63,7 @@ def _print_messages(asked: list[tuple[PreparedRun, Ready]], *, json: bool) -> No
 
 
 def _print_estimate(asked: list[tuple[PreparedRun, Ready]], *, json: bool, batch: bool) -> None:
-    from genaipa.execution.estimate import REPLY_TOKENS, estimate_run
+    from genaipa.execution.ready import REPLY_TOKENS, estimate_run
 
     rows = [row for run, ready in asked for row in estimate_run(run, ready)]
     labels = {ready.resolved.asked: _how(ready) for _, ready in asked}

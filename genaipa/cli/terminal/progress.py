@@ -343,7 +343,7 @@ class TerminalObserver(Observer):
 def _confirm_cost(run: PreparedRun, systems: Sequence[Ready], *, yes: bool) -> None:
     if yes or not (sys.stdin.isatty() and sys.stderr.isatty()):
         return
-    from genaipa.execution.estimate import estimate_run
+    from genaipa.execution.ready import estimate_run
 
     costs = [row.cost for ready in systems for row in estimate_run(run, ready)]
     expected = sum(cost for cost in costs if cost is not None)
