@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -9,9 +11,10 @@ import msgspec
 from genaipa.questions.points import Ticks, points_digest, ticked
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from genaipa.questions.points import Point
+    from genaipa.scoring.answers import Pool
     from genaipa.scoring.events import Event
     from genaipa.scoring.rubric import Rubric
 
@@ -72,9 +75,11 @@ def side_by_side(points: Sequence[Point], events: Collection[Event]) -> list[lis
 
 
 def _how(point: Point, ticks: Ticks | None, digest: str) -> str:
-    if ticks is None or ticks.digest != digest:
-        return ""
-    return "contradicted" if point.id in ticks.contradicted else "said" if point.id in ticks.said else "not said"
+    return _ticked_as(point.id, ticks) if ticks and ticks.digest == digest else ""
+
+
+def _ticked_as(point: str, ticks: Ticks) -> str:
+    return "contradicted" if point in ticks.contradicted else "said" if point in ticks.said else "not said"
 
 
 def agreed_ticks(points: Sequence[Point], scores: Collection[Event]) -> tuple[Ticks, bool]:
@@ -83,3 +88,31 @@ def agreed_ticks(points: Sequence[Point], scores: Collection[Event]) -> tuple[Ti
     alike = {point.id: hows[0] for point, hows in rows if len(set(hows)) == 1}
     said, contradicted = ([name for name, how in alike.items() if how == wanted] for wanted in ("said", "contradicted"))
     return ticked(points, said, contradicted), len(alike) == len(points)
+
+
+@dataclass(frozen=True)
+class PointApart:
+    """A point that people tick differently in `apart` of these `answers`, each ticked by two people or more."""
+
+    point: str
+    points: str
+    answers: tuple[str, ...]
+    apart: int
+
+
+def points_apart(scores: Iterable[Event], pool: Pool) -> list[PointApart]:
+    """The points that people tick differently, the most often first; `points` is the digest of all its answer's."""
+    given: defaultdict[tuple[str, str], list[Ticks]] = defaultdict(list)
+    for score in scores:
+        if score.ticks and score.answer in pool.answers:
+            given[score.answer, score.ticks.digest].append(score.ticks)
+    both: defaultdict[tuple[str, str, str], list[str]] = defaultdict(list)
+    apart = Counter[tuple[tuple[str, str, str], str]]()
+    for (digest, points), ticks in given.items():
+        if len(ticks) > 1:
+            about = (pool.answers[digest].document_digest, pool.answers[digest].question, points)
+            both[about].append(digest)
+            named = {point for one in ticks for point in (*one.said, *one.contradicted)}
+            apart.update((about, point) for point in named if len({_ticked_as(point, one) for one in ticks}) > 1)
+    found = [PointApart(point, about[-1], tuple(both[about]), count) for (about, point), count in apart.items()]
+    return sorted(found, key=lambda one: (-one.apart, len(one.answers), one.answers, one.point))

@@ -134,6 +134,11 @@ def test_ticks_side_by_side() -> None:
         page.keyboard.press("Enter")
         page.get_by_text("None of these is left").wait_for()
         page.get_by_role("link", name="Agreement").click()
+        table = page.get_by_role("table", name="Points that differ most")
+        table.wait_for()
+        assert table.get_by_role("row").all_inner_texts()[1:] == [
+            f"{point.text}\tQ1\tacme\t1\t1" for point in THREE[1:]
+        ]
         page.get_by_role("row", name="Question 1").click()
         page.get_by_text("2 of 3 points are ticked differently.").wait_for()
     settled = kept_events()[-1]

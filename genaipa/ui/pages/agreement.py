@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from genaipa.questions.points import points_digest
 from genaipa.scoring.agreement import (
     CONFIDENCE,
     LEAST_COMPARED,
@@ -21,6 +22,7 @@ from genaipa.scoring.agreement import (
 )
 from genaipa.ui.answer_view import annotated_of, asked_of, case_of, scores_of
 from genaipa.ui.pages import adjudication
+from genaipa.ui.points import PointApart, points_apart
 from genaipa.ui.scoring_session import words_of
 from genaipa.ui.widgets import (
     FOLD,
@@ -82,6 +84,7 @@ def page(desk: Desk, user: User) -> None:
     _filled_in(filled, desk.rubric)
     if filled.scores and user.adjudicates and not (user.scores and desk.queue.plan.blind):
         _filled_in_systems(desk)
+    _points(desk, user)
     _answers(desk, user)
 
 
@@ -200,6 +203,39 @@ def _filled_in_systems(desk: Desk) -> None:
     rows = [ListRow((system, f"{filled[system]:,}", f"{given[system]:,}")) for system in sorted(given)]
     columns = ["system", *numbers("filled in", "scores")]
     table("agreement filled in systems", "Values that were filled in, by system", columns, rows)
+
+
+def _points(desk: Desk, user: User) -> None:
+    """The points that are ticked differently most often; of no answer that the user could be asked to score."""
+
+    def apart() -> list[PointApart]:
+        ahead = desk.queue.ahead_of(user.name) if user.scores else set()
+        scores = (score for score in desk.current.independent_scores() if score.answer not in ahead)
+        return points_apart(scores, desk.pool)
+
+    found = session_cached("agreement points", (user.name, desk.current.seen, desk.pool.generation), apart)
+    if not found:
+        return
+
+    def expose(page: Sequence[PointApart]) -> None:
+        desk.queue.expose(user.name, [digest for one in page for digest in one.answers], scores=True)
+
+    heading("Points that differ most")
+    columns = ["point", "question", "document", *numbers("answers", "ticked differently")]
+    title = "Points that differ most"
+    long_table("agreement points", title, columns, found, lambda one: _point(desk, one), before=expose)
+    st.caption("Of the answers on which two people ticked the point, how many they tick differently.")
+
+
+def _point(desk: Desk, apart: PointApart) -> ListRow:
+    digest = apart.answers[0]
+    answer = desk.pool.answers[digest]
+    annotated = case_of(desk, digest).annotated
+    points = annotated.points if annotated else ()
+    # Of points that were edited since, the id is all that is left.
+    now = points_digest(points) == apart.points
+    said = next((point.text for point in points if now and point.id == apart.point), apart.point)
+    return ListRow((said, answer.question, answer.document, _grey(len(apart.answers)), f"{apart.apart:,}"))
 
 
 def _answers(desk: Desk, user: User) -> None:
