@@ -20,8 +20,6 @@ from genaipa.systems.provider import run_title
 from genaipa.words import some
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from genaipa.execution.observer import Observer
     from genaipa.execution.prepare import RunRequest
     from genaipa.policies.document import Document
@@ -38,37 +36,44 @@ _NAMED = 3
 _GONE = "was moved or removed since the run was begun"
 
 
-def open_corpus(request: RunRequest, observer: Observer) -> tuple[Corpus, CorpusFacts]:
-    """The corpus of a request, checked, and what the run's manifest says of it; says what is asked about."""
-    assert request.corpus is not None, "the request names a corpus"
+def brought(
+    workspace: Workspace, request: RunRequest, observer: Observer
+) -> tuple[Workspace, RunRequest, Corpus | None, CorpusFacts | None]:
+    """A workspace that holds the documents that a request brings, and the request that names them.
+
+    They are files, addresses or standard input, or a corpus, which is given back with what the run's manifest says of
+    it. One that is too large for a folder stays as it is, to be cut into shards.
+    """
+    if not kind_of(request.kind).documents:
+        return workspace, request, None, None
+    workspace, request = _given(workspace, request, observer)
+    if request.corpus is None:
+        return workspace, request, None, None
+    corpus, facts = _open(request, request.corpus, observer)
+    if request.shard is None and facts.asked > MOST_DOCUMENTS:
+        observer.said(f"more than {MOST_DOCUMENTS:,} documents are asked about: the run is kept in shards of {EACH}.")
+        request = replace(request, shard=EACH)
+    elif request.shard is None:
+        documents = {one.name: one for one in corpus.entries(corpus.chosen(request.limit_documents))}
+        name = request.name or run_title(request.systems, Path(facts.file).stem)
+        workspace = workspace.holding(documents)
+        request = replace(request, documents=tuple(documents), corpus=None, name=name)
+    return workspace, request, corpus, facts
+
+
+def _open(request: RunRequest, file: str, observer: Observer) -> tuple[Corpus, CorpusFacts]:
+    """The corpus of a request, checked, and its facts; says what is asked about."""
     if request.documents:
         raise UsageError("a corpus brings its documents; name documents or a corpus, not both.")
     if request.stratify and request.limit_documents is None:
         raise UsageError("only a sample is stratified; limit the documents to a number, such as 500.")
-    path = Path(request.corpus)
-    corpus = examine(path, seed=request.seed, by=request.stratify or "")
+    path, by = Path(file), request.stratify or ""
+    corpus = examine(path, seed=request.seed, by=by)
     asked = len(corpus.chosen(request.limit_documents))
-    facts = CorpusFacts(
-        str(path.resolve()), corpus.digest, corpus.documents, corpus.texts, asked, request.stratify or ""
-    )
+    facts = CorpusFacts(str(path.resolve()), corpus.digest, corpus.documents, corpus.texts, asked, by)
     for sentence in (facts.sentence, *corpus.remarks):
         observer.said(sentence)
     return corpus, facts
-
-
-def in_shards(request: RunRequest, observer: Observer) -> RunRequest:
-    """The request with a size of shards, for a corpus that is too large for one folder; says so."""
-    observer.said(f"more than {MOST_DOCUMENTS:,} documents are asked about: the run is kept in shards of {EACH}.")
-    return replace(request, shard=EACH)
-
-
-def taken(
-    workspace: Workspace, request: RunRequest, corpus: Corpus, facts: CorpusFacts
-) -> tuple[Workspace, RunRequest]:
-    """A workspace that holds the corpus's documents, and a request that names them."""
-    documents = {one.name: one for one in corpus.entries(corpus.chosen(request.limit_documents))}
-    name = request.name or run_title(request.systems, Path(facts.file).stem)
-    return workspace.holding(documents), replace(request, documents=tuple(documents), corpus=None, name=name)
 
 
 def kept(workspace: Workspace, folder: RunFolder, manifest: Manifest, observer: Observer) -> Workspace:
@@ -92,7 +97,7 @@ def kept(workspace: Workspace, folder: RunFolder, manifest: Manifest, observer: 
             f"{folder.name} can't go on: it was cut off before it had copies of its documents, and {path} is not as it "
             "was. Put it back, or begin a new run."
         )
-    return workspace.holding({one.name: one for one in _wanted(documents_of(path), manifest)})
+    return workspace.holding({one.name: one for one in documents_of(path) if one.name in manifest.documents})
 
 
 def _with_given(workspace: Workspace, folder: RunFolder, manifest: Manifest) -> Workspace:
@@ -107,13 +112,11 @@ def _with_given(workspace: Workspace, folder: RunFolder, manifest: Manifest) -> 
     return workspace.holding(documents) if documents else workspace
 
 
-def given(workspace: Workspace, request: RunRequest, observer: Observer) -> tuple[Workspace, RunRequest]:
+def _given(workspace: Workspace, request: RunRequest, observer: Observer) -> tuple[Workspace, RunRequest]:
     """A workspace that holds the documents that a request gives as files, addresses or standard input, and their names.
 
     Names of the workspace and of published documents come first. Says how each is called.
     """
-    if not kind_of(request.kind).documents:
-        return workspace, request
     here = {*document_names(workspace)}
     sources = [name for name in request.documents if name not in here and is_source(name)]
     # A data set is asked only where a word may be its document's name: all of them take long to import.
@@ -161,10 +164,6 @@ def tell_of_changes(facts: CorpusFacts, observer: Observer) -> None:
     if not path.is_file() or file_digest(path) != facts.digest:
         said = "has changed since the run was begun" if path.is_file() else _GONE
         observer.said(f"{path.name} {said}; the run goes on with its own copies.")
-
-
-def _wanted(documents: Iterable[Document], manifest: Manifest) -> Iterable[Document]:
-    return (one for one in documents if one.name in manifest.documents)
 
 
 def _changes(path: Path, documents: dict[str, Document]) -> str:

@@ -25,7 +25,7 @@ from msgspec.structs import replace
 
 import genaipa
 from genaipa.errors import DataError, OptionError, RunError, UsageError
-from genaipa.execution.corpus import MOST_DOCUMENTS, given, in_shards, kept, open_corpus, taken, tell_of_changes
+from genaipa.execution.corpus import brought, kept, tell_of_changes
 from genaipa.execution.observer import Observer
 from genaipa.files.locks import held, native_lock
 from genaipa.files.names import folder_words
@@ -301,23 +301,16 @@ def prepare(workspace: Workspace, request: RunRequest, observer: Observer | None
     """
     observer = observer or Observer()
     _check(request)
-    workspace, request = given(workspace, request, observer)
-    corpus, facts = None, None
-    if request.corpus is not None and kind_of(request.kind).documents:
-        corpus, facts = open_corpus(request, observer)
-        if request.shard is None and facts.asked <= MOST_DOCUMENTS:
-            workspace, request = taken(workspace, request, corpus, facts)
-        elif request.shard is None:
-            request = in_shards(request, observer)
+    workspace, request, corpus, facts = brought(workspace, request, observer)
     if request.shard is None:
-        spec, cut = make_spec(workspace, request, observer), None
-        task = make_task(spec, workspace)
-        names, notes = spec.plan.documents or (spec.task,), task.notes
-        begun = partial(same_plan, workspace, spec, digests(task), request.name)
+        task, cut = make_task(make_spec(workspace, request, observer), workspace), None
+        spec, now_is, shards, notes = task.spec, digests(task), None, task.notes
+        names = spec.plan.documents or (spec.task,)
     else:
         cut, task, notes = _cut(workspace, request, observer, corpus)
-        names = (Path(facts.file).stem if facts else f"{cut.shards.documents}-documents",)
-        begun = partial(same_plan, workspace, cut.spec, cut.digests, request.name, cut.shards)
+        spec, now_is, shards = cut.spec, cut.digests, cut.shards
+        names = (Path(facts.file).stem if facts else f"{shards.documents}-documents",)
+    begun = partial(same_plan, workspace, spec, now_is, request.name, shards)
     folder = None if request.new else begun()
     if cut is not None and not request.new:
         cut.begun = begun

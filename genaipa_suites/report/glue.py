@@ -156,7 +156,7 @@ def views(sources: Sequence[Source], every: Sequence[Scored]) -> list[View]:
     """The views that are asked for by a run of all tasks, the whole test split first."""
     wanted: dict[tuple[str, int | None, bool], None] = {}
     boards = [one.board for one in every if not one.board.plan.probe]
-    for run in _runs_of(sources, GLUE):
+    for run in dict.fromkeys(source.folder.name for source in sources if source.manifest.spec.task == GLUE):
         asked = [board for board in boards if any(run in result.runs for result in board.results)]
         if asked:
             plan = asked[0].plan
@@ -180,10 +180,6 @@ def _here(every: Sequence[Scored], split: str, limit: int | None, *, own: bool) 
             if kept is not one and kept.board.own == one.board.own:
                 one.problems.append(f"{one.board.title}: another sample is in PrivacyGLUE's tables, and this is not.")
     return list(found.values())
-
-
-def _runs_of(sources: Iterable[Source], task: str) -> set[str]:
-    return {source.folder.name for source in sources if source.manifest.spec.task == task}
 
 
 def _standings(here: Sequence[Scored]) -> list[Standing]:

@@ -353,12 +353,10 @@ class Scored:
         kind: RowKind = "system"
         if result.baseline:
             kind = "floor" if result.baseline == "floor" else "ceiling" if result.baseline == "ceiling" else "baseline"
-        how = result.asked or self._about(result.system)
+        abouts = {PREFIX + one.name: one.about for one in self.board.suite.baselines}
+        how = result.asked or abouts.get(result.system, "")
         several = sum(one.system == result.system for one in self.board.results) > 1
         return Row(result.system, kind, how, Counts(result.outcomes, self.units), result, several=several)
-
-    def _about(self, system: str) -> str:
-        return next((one.about for one in self.board.suite.baselines if PREFIX + one.name == system), "")
 
     @cached_property
     def references(self) -> list[Row]:
