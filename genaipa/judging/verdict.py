@@ -207,11 +207,11 @@ def _ticks(points: Sequence[Point], entries: Iterable[object]) -> tuple[Ticks, d
         if said not in (_YES, _NO, _CONTRADICTED):
             raise ValueError(f"'{clipped(said)}' on the point {point} is none of yes, no and contradicted")
         found[point] = said
-        evidence[f"point {point} ({said})"] = _text(entry["evidence"], f"evidence on the point {point}")
+        evidence[point] = _text(entry["evidence"], f"evidence on the point {point}")
     if missing := [name for name in known.values() if name not in found]:
         raise ValueError(f"it does not speak of the points {', '.join(missing)}")
     ticks = ticked(points, *([name for name in found if found[name] == said] for said in (_YES, _CONTRADICTED)))
-    return ticks, evidence
+    return ticks, {f"point {name} ({found[name]})": evidence[name] for name in known.values()}
 
 
 def _unfenced(text: str) -> str:

@@ -64,7 +64,7 @@ def test_the_value_follows_from_what_is_said_of_the_points() -> None:
         assert (found.ticks, found.values["completeness"]) == (ticks, value), words
         assert [*found.values] == WHOLE
         assert {found.values[name] for name in WHOLE if name != "completeness"} == {-1.0}
-    assert "point kept (no): Seen for kept." in found.note.splitlines()
+    assert found.note.splitlines()[:2] == ["point ways (no): Seen for ways.", "point kept (no): Seen for kept."]
     assert read(RUBRIC, annotated(), annotated=True).ticks is None
 
 
