@@ -46,6 +46,7 @@ from genaipa.kinds import in_words, kind_of
 from genaipa.policies.corpus import json_line
 from genaipa.policies.statistics import measure
 from genaipa.questions.annotations import read_annotations
+from genaipa.questions.points import points_digest
 from genaipa.questions.sets import QuestionSet
 from genaipa.reports.gather import gather
 from genaipa.reports.provenance import versions
@@ -368,13 +369,32 @@ class _Redacted:
             claims_silence=tuple(key for key, said in stances.items() if said == "yes"),
             abstains=tuple(key for key, said in stances.items() if said == "abstains"),
             retrieved={r.key: self._retrieved[r.key] for r in known if self._retrieves(r)},
+            points=self._points(),
         )
+
+    def _points(self) -> dict[str, dict[str, str]]:
+        """The digests of the points whose words are left out, by which scores' ticks know them."""
+        files = {name: paths[0] for name, paths in self._source.folder.members() if name in self._worded}
+        annotated = [read_annotations(path) for name, path in files.items() if name.startswith("annotations/")]
+        found = {
+            one.document: {name: points_digest(of.points) for name, of in one.answers.items() if of.points}
+            for one in annotated
+        }
+        return {document: digests for document, digests in found.items() if digests}
 
 
 def _annotations(path: Path) -> bytes:
-    """Annotated answers without their words, but with silence and sections."""
+    """Annotated answers without their words and those of their points, but with silence, sections and marks."""
     annotations = read_annotations(path)
-    answers = {name: replace(answer, answer=LEFT_OUT, note="") for name, answer in annotations.answers.items()}
+    answers = {
+        name: replace(
+            answer,
+            answer=LEFT_OUT,
+            note="",
+            points=tuple(replace(point, text=LEFT_OUT, why="") for point in answer.points),
+        )
+        for name, answer in annotations.answers.items()
+    }
     return as_yaml(replace(annotations, answers=answers)).encode()
 
 

@@ -19,11 +19,14 @@ from genaipa.kinds import kind_of
 from genaipa.languages.catalog import ENGLISH
 from genaipa.policies.document import Document
 from genaipa.policies.statistics import measure
+from genaipa.questions.points import points_digest
 from genaipa.reports import tidy as tidy_table
+from genaipa.reports.points import PointsOf
 from genaipa.runs.audit import audit_of, excluded_answers
 from genaipa.runs.experiments import experiment_of
 from genaipa.runs.inputs import Inputs
-from genaipa.runs.manifest import withheld
+from genaipa.runs.manifest import LEFT_OUT, withheld
+from genaipa.runs.permission import Permission
 from genaipa.runs.records import MeasuredHead, Retrieval, conversation_of
 from genaipa.scoring.current import in_effect
 from genaipa.scoring.people import load_people
@@ -34,9 +37,10 @@ from genaipa.scoring.waves import Waves, inclusion, load_waves
 from genaipa.tasks.prompts import PUBLISHED, labels
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from genaipa.policies.statistics import Statistics
+    from genaipa.questions.points import Point
     from genaipa.reports.results import Results
     from genaipa.runs.audit import Finding
     from genaipa.runs.inputs import Shared
@@ -71,6 +75,8 @@ class Gathered:
     """Whether the corrections are applied."""
     annotated: dict[tuple[str, str, str], str] = field(default_factory=dict)
     """(run, document, question) → the words of its annotated answer."""
+    points: dict[tuple[str, str, str], PointsOf] = field(default_factory=dict)
+    """(run, document, question) → the points of its annotated answer, where it has any."""
     findings: list[Finding] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
     """Everything that happened at the desk to the runs' answers, in order, without those whose scores are left out."""
@@ -108,6 +114,14 @@ class Gathered:
             or (one.language if isinstance(one, Document) else ENGLISH.code if one.english else "")
             for name, one in self.documents.items()
         }
+
+    def pointed(self, answers: Mapping[str, Iterable[str]] | pd.DataFrame) -> dict[str, PointsOf]:
+        """Answer's digest → the points of its question's annotated answer, where it has any."""
+        if not self.points:
+            return {}
+        columns = (answers[name] for name in ("answer", "run", "document", "question"))
+        placed = ((answer, self.points.get((*place,))) for answer, *place in zip(*columns, strict=True))
+        return {answer: points for answer, points in placed if answer and points}
 
     def retrieved(self, run: str) -> dict[str, Retrieval]:
         """The counts of a run's passages by the answer's key, of systems that gave any."""
@@ -153,7 +167,7 @@ def gather(
     gathered.waves = _waves(workspace, gathered)
     orders = {"question": list(gathered.questions), "category": list(gathered.categories)}
     given = in_effect(gathered.events)
-    scores = _scores(given, rubric)
+    scores = _scores(given, rubric, gathered.pointed(rows))
     taken = _taken(gathered, given, pd.DataFrame({name: rows[name] for name in ("system", "experiment", "answer")}))
     gathered.frame = tidy_table.tidy({**rows, **taken}, scores, rubric, excluded=excluded, orders=orders)
     return gathered
@@ -201,13 +215,15 @@ def rescored(gathered: Gathered, events: Iterable[Event], *, excluded: bool = Fa
     given = [event for event in events if event.answer in wanted]
     published = before["unit"] == "table"
     # What follows from scores is worked out anew; a published score is its own.
-    derived = ("averaged", "m_all", "m_all_positive", "m_all_negative")
+    derived = ("averaged", "m_all", "m_all_positive", "m_all_negative", *tidy_table.POINTS)
     answers = before.assign(**{name: before[name].where(published) for name in derived})
     answers = answers[published | ~answers.duplicated(["run", "key"])]
     columns: dict[str, Any] = {name: answers[name] for name in before.columns}
     found, effective = replace(gathered, events=given), in_effect(given)
     columns |= {name: pd.Series(of, answers.index) for name, of in _taken(found, effective, answers).items()}
-    found.frame = tidy_table.tidy(columns, _scores(effective, found.rubric), found.rubric, excluded=excluded)
+    found.frame = tidy_table.tidy(
+        columns, _scores(effective, found.rubric, found.pointed(before)), found.rubric, excluded=excluded
+    )
     return found
 
 
@@ -224,7 +240,7 @@ def _about(store: Store, wanted: Collection[str]) -> list[Event]:
     return found
 
 
-def _scores(events: Sequence[Event], rubric: Rubric) -> dict[str, Any]:
+def _scores(events: Sequence[Event], rubric: Rubric, pointed: Mapping[str, PointsOf]) -> dict[str, Any]:
     # A few hundred different values at most: looked up once, then only pointed to.
     metrics = list(rubric.metrics)
     given = {id(event.values): event.values for event in events if event.values is not None}
@@ -240,7 +256,16 @@ def _scores(events: Sequence[Event], rubric: Rubric) -> dict[str, Any]:
         "desk_order": [event.order for event in events],
         "rubric": [event.rubric or shipped_rubric().digest for event in events],
         **{metric: values[:, number] for number, metric in enumerate(metrics)},
+        **(_ticked(events, pointed) if pointed else {}),
     }
+
+
+def _ticked(events: Iterable[Event], pointed: Mapping[str, PointsOf]) -> dict[str, list[Any]]:
+    """The columns on the points that each score ticked."""
+    of = ((pointed.get(event.answer), event.ticks) for event in events)
+    rows = [points.counts(ticks) if points is not None and points.are_in(ticks) else None for points, ticks in of]
+    none = dict.fromkeys(tidy_table.POINTS)
+    return {name: [(row or none)[name] for row in rows] for name in tidy_table.POINTS}
 
 
 class _Run:
@@ -375,7 +400,10 @@ class _Run:
             if self._gathered.corrected:
                 annotated = right
             if annotated:
-                self._gathered.annotated[self._source.folder.name, document, question] = annotated.answer
+                place = (self._source.folder.name, document, question)
+                self._gathered.annotated[place] = annotated.answer
+                if annotated.points:
+                    self._gathered.points[place] = self._points(document, question, annotated.points)
             about = self._source.manifest.documents.get(document)
             facts = self._facts[document, question] = {
                 "run": self._source.folder.name,
@@ -388,6 +416,16 @@ class _Run:
                 "corrected": "yes" if known and self._gathered.corrected else "",
             }
         return facts
+
+    def _points(self, document: str, question: str, points: tuple[Point, ...]) -> PointsOf:
+        """The points of an annotated answer, with the digest of their words where these are left out of a pack."""
+        kept = any(point.text == LEFT_OUT for point in points)
+        known = self._withheld.points.get(document, {}).get(question, "") if kept else points_digest(points)
+        return PointsOf(known, points, has_words=not kept and self._permission.annotated(document))
+
+    @cached_property
+    def _permission(self) -> Permission:
+        return Permission(self._source.folder, self._source.manifest)
 
     def _place(self, system: str, document: str, repetition: int, question: str) -> dict[str, Any]:
         """In which kind of conversation the question is asked, and at which place of its order."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from genaipa.reports import part
+from genaipa.reports import part, points
 from genaipa.reports.chapters import outcomes, prompting, retrieval
 from genaipa.reports.table import Table
 from genaipa.reports.tidy import plain_texts
@@ -42,6 +42,7 @@ def notable(gathered: Gathered) -> list[str]:
     return [
         *_filtered(gathered),
         *_made_up(gathered),
+        *points.harm_in_words(gathered.frame),
         *_lacking(outcomes.statuses(gathered.frame)),
         *_unscored(gathered.frame),
         *filter(None, [part.in_words(gathered.frame).strip()]),
@@ -75,7 +76,15 @@ def _made_up(gathered: Gathered) -> list[str]:
 def weighty(gathered: Gathered) -> list[str]:
     """The sentences that change how averages are read, without their details."""
     audited = _audited(gathered.findings, gathered.frame)
-    return [*_made_up(gathered), *_mixed(gathered.frame), *_reworded(gathered), *audited, *_in_doubt(gathered.frame)]
+    harm = points.harm_in_words(gathered.frame)
+    return [
+        *harm,
+        *_made_up(gathered),
+        *_mixed(gathered.frame),
+        *_reworded(gathered),
+        *audited,
+        *_in_doubt(gathered.frame),
+    ]
 
 
 @plain_texts

@@ -136,6 +136,19 @@ _COLUMNS: dict[str, tuple[ColumnKind, str]] = {
     "m_all": ("float64", "M_all, the overall quality, from 1 to 10"),
     "m_all_positive": ("float64", "M_all+, the sum of the positive values, from 0 to 5"),
     "m_all_negative": ("float64", "M_all-, the sum of the negative values, from -5 to 0"),
+    "points": (
+        "float64",
+        (
+            "points of the annotated answer that the score ticked; empty, as the next six, for a score without ticks, "
+            "or with ticks of points that were edited since"
+        ),
+    ),
+    "points_vital": ("float64", "points of these that are vital"),
+    "points_said": ("float64", "points that the answer says"),
+    "points_vital_said": ("float64", "points of these that are vital"),
+    "points_contradicted": ("float64", "points that the answer contradicts"),
+    "points_harm": ("float64", "points whose contradiction would hurt a reader"),
+    "harm": ("category", "yes or no: whether the answer contradicts one of these; empty where there is none"),
     "averaged": ("int32", "how many scores the row is a mean of: 1 for a score, 0 where there is none or unknown"),
     "rubric": ("category", "digest of the metrics and values by which it was scored"),
     "excluded": ("category", "why an audit leaves the row out; empty if it does not"),
@@ -145,6 +158,8 @@ _COLUMNS: dict[str, tuple[ColumnKind, str]] = {
 """The columns that every tidy table has; the metrics' are before `m_all`."""
 RETRIEVAL = tuple(Retrieval.__struct_fields__)
 """The columns on an answer's passages, which a file has only where a system gave any."""
+POINTS = ("points", "points_vital", "points_said", "points_vital_said", "points_contradicted", "points_harm", "harm")
+"""The columns on ticked points, which a file has only where a score ticked any."""
 
 
 def columns(metrics: Iterable[str]) -> dict[str, tuple[ColumnKind, str]]:
@@ -275,8 +290,9 @@ def _category(column: pd.Series, first: Sequence[str]) -> pd.Series:
 
 def write(frame: pd.DataFrame, path: Path) -> None:
     """The tidy table as a file, its form taken from the suffix: `.csv` or `.parquet`; a UsageError for another."""
-    if frame["passages"].isna().all():
-        frame = frame.drop(columns=list(RETRIEVAL))
+    for some in (RETRIEVAL, POINTS):
+        if frame[some[0]].isna().all():
+            frame = frame.drop(columns=list(some))
     if path.suffix == ".csv":
         _through(frame, escape_formula).to_csv(path, index=False, lineterminator="\n")
     elif path.suffix == ".parquet":

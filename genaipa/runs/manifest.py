@@ -32,12 +32,14 @@ class Withheld(msgspec.Struct, frozen=True, omit_defaults=True):
     """Facts in place of texts: a document's statistics, and the keys of the answers that call it silent or unknown.
 
     `retrieved` has the counts of answers' passages by key, also of those without any whose system gave some elsewhere.
+    `points` has the digests of annotated answers' points, by document and question.
     """
 
     statistics: dict[str, Statistics] = {}
     claims_silence: tuple[str, ...] = ()
     abstains: tuple[str, ...] = ()
     retrieved: dict[str, Retrieval] = {}
+    points: dict[str, dict[str, str]] = {}
 
 
 def withheld(folder: RunFolder) -> Withheld:

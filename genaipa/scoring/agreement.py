@@ -248,37 +248,41 @@ def _undefined(value: float) -> Alpha:
     return Alpha(None, reason=f"every value is {shown(value)}, and alpha is not defined where nothing varies")
 
 
-def within(counts: NDArray[np.int64], scale: Floats) -> MetricAgreement:
+def within(counts: NDArray[np.int64], scale: Floats, parts: NDArray[np.int64] | None = None) -> MetricAgreement:
     """The agreement of scorers with each other on answers that two or more of them scored.
 
-    `counts` has how many gave each value (answers, values), `scale` the values in their order.
+    `counts` has how many gave each value (answers, values), `scale` the values in their order. Where a row is a part of
+    an answer, such as a point, `parts` numbers each row's answer from 0: the interval then leaves out whole answers.
     """
     import numpy as np
 
     if not len(counts):
         return _without("no answer has been scored by two analysts")
-    patterns, often = _patterns(counts)
+    patterns, often = _patterns(counts) if parts is None else (counts, np.ones(len(counts), np.int64))
     scores = patterns.sum(axis=1)
     same = patterns[:, :, None] * np.eye(len(scale), dtype=np.int64)
     pairs = patterns[:, :, None] * patterns[:, None, :] - same
-    return _measured(pairs / (scores - 1)[:, None, None], often, scale)
+    return _measured(pairs / (scores - 1)[:, None, None], often, scale, parts)
 
 
-def between(first: NDArray[np.int64], second: NDArray[np.int64], scale: Floats) -> MetricAgreement:
+def between(
+    first: NDArray[np.int64], second: NDArray[np.int64], scale: Floats, parts: NDArray[np.int64] | None = None
+) -> MetricAgreement:
     """The agreement of two sides on answers that both scored; how far a side agrees with itself doesn't matter.
 
-    Each side's counts (answers, values) are as in `within`; where several of a side scored an answer, each of
-    them counts alike. With one scorer on either side, it is what `within` finds.
+    Each side's counts (answers, values) and the `parts` are as in `within`; where several of a side scored an answer,
+    each of them counts alike. With one scorer on either side, it is what `within` finds.
     """
     import numpy as np
 
     if not len(first):
         return _without("no answer has been scored by both")
-    patterns, often = _patterns(np.hstack([first, second]))
+    both = np.hstack([first, second])
+    patterns, often = _patterns(both) if parts is None else (both, np.ones(len(both), np.int64))
     ours, theirs = patterns[:, : len(scale)], patterns[:, len(scale) :]
     ours, theirs = (side / side.sum(axis=1, keepdims=True) for side in (ours, theirs))
     crossed = ours[:, :, None] * theirs[:, None, :]
-    return _measured(crossed + crossed.swapaxes(-2, -1), often, scale)
+    return _measured(crossed + crossed.swapaxes(-2, -1), often, scale, parts)
 
 
 def _patterns(counts: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -292,12 +296,19 @@ def _patterns(counts: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.
     return counts[where], often
 
 
-def _measured(coincidences: Floats, often: NDArray[np.int64], scale: Floats) -> MetricAgreement:
-    """The agreement of answers with these coincidences, each kind of answer so often."""
+def _measured(
+    coincidences: Floats, often: NDArray[np.int64], scale: Floats, parts: NDArray[np.int64] | None
+) -> MetricAgreement:
+    """The agreement of answers, or of `parts` of answers, with these coincidences, each kind of answer so often."""
     import numpy as np
 
     shares = coincidences / coincidences.sum(axis=(1, 2), keepdims=True)
-    return _agreed(_alpha(coincidences, often, scale), np.average(shares, axis=0, weights=often), scale)
+    pairs = np.average(shares, axis=0, weights=often)
+    if parts is not None:
+        whole = np.zeros((int(parts.max()) + 1, *coincidences.shape[1:]))
+        np.add.at(whole, parts, coincidences)
+        coincidences, often = whole, np.ones(len(whole), np.int64)
+    return _agreed(_alpha(coincidences, often, scale), pairs, scale)
 
 
 def _agreed(alpha: Alpha, pairs: Floats, scale: Floats) -> MetricAgreement:
@@ -320,7 +331,8 @@ def _ac2(pairs: Floats) -> float:
     """
     import numpy as np
 
-    values = len(pairs)
+    if (values := len(pairs)) == 1:
+        return 1.0
     apart = np.abs(np.subtract.outer(np.arange(values), np.arange(values)))
     weights = 1 - (apart + 1) * apart / (values * (values - 1))
     given = pairs.sum(axis=0)

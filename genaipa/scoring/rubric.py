@@ -95,6 +95,8 @@ _RESERVED = frozenset(
         *("corrected", "conversation", "position"),
         *("passages", "passages_annotated", "passages_elsewhere", "passages_other"),
         *("sections", "sections_shown", "shown_at"),
+        *("points", "points_vital", "points_said", "points_vital_said", "points_contradicted", "points_harm", "harm"),
+        "ticks",
         *("m_all_positive", "m_all_negative", "m_all10", "documents", "m_all_documents", "metric_documents"),
         *("questions", "m_all_questions", "answers", "scores", "low", "high", "n"),
         *("policies_low", "policies_high"),

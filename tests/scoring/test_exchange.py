@@ -16,6 +16,7 @@ import pytest
 from exchanging import ANSWERS, FORMULA, GOOD, HEAD, HISTORY, digest, event, exported, kept, spreadsheet, written
 
 from genaipa.errors import DataError, UsageError
+from genaipa.questions.points import Ticks
 from genaipa.scoring.answers import occurring
 from genaipa.scoring.current import in_effect
 from genaipa.scoring.exchange.exporting import DIGEST, columns, given, write_scores
@@ -108,6 +109,38 @@ def test_each_place_has_a_row_of_its_own_for_statistics(suffix: str, store: Stor
     ]
     assert take(path) == ImportedScores(2, 0, 0, [], [])
     assert kept(store) == events
+
+
+def test_ticks_of_points_come_back(store: Store, take: Import) -> None:
+    """From the log and from tables; a table without ticks has no column of them, and takes none away.
+
+    Other ticks under an id that is known are another event, and a text that is no ticks is told.
+    """
+    ticked = Ticks("0123456789ab", ("ways", "kept"), ("sale",))
+    events = [msgspec.structs.replace(event(1), ticks=ticked), event(9, analyst="Bo", answer=digest(2))]
+    events.append(msgspec.structs.replace(event(2, analyst="Cy"), ticks=Ticks("0123456789ab")))
+    assert take(written("log.jsonl", exported(".jsonl", events))) == ImportedScores(3, 0, 0, [], [])
+    assert kept(store) == events
+    for suffix in (".csv", ".xlsx"):
+        table = written(f"scores{suffix}", exported(suffix, events))
+        assert "ticks" in read_table(table, DIGEST).names
+        assert take(table) == ImportedScores(0, 3, 0, [], [])
+        into = Store.open(f"sqlite:///{suffix[1:]}.db")
+        assert import_from(into, [table], ANSWERS, People()) == ImportedScores(3, 0, 0, [], [])
+        assert kept(into) == events
+        into.close()
+    text = exported(".csv", events).decode()
+    assert "points=0123456789ab said=ways,kept contradicted=sale" in text
+    plain = exported(".csv", [msgspec.structs.replace(one, ticks=None) for one in events])
+    assert take(written("plain.csv", plain)) == ImportedScores(0, 3, 0, [], [])
+    assert "ticks" not in plain.decode()
+    (said,) = take(written("other.csv", text.replace("contradicted=sale", "contradicted=other").encode())).problems
+    assert "the event 'id1' is here already and says something else" in said
+    for wrong, why in (("said=sale ", "is not of the form"), ("points=0 said=sale ", "both said and contradicted")):
+        bad = text.replace("points=0123456789ab said=ways,kept ", wrong).encode()
+        (said,) = take(written("bad.csv", bad)).problems
+        assert "ticks" in said
+        assert why in said
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".xlsx"])

@@ -21,6 +21,7 @@ CHAPTERS: dict[str, Literal["answers", "scores"]] = {
     "documents": "scores",
     "groups": "answers",
     "metrics": "scores",
+    "points": "answers",
     "silent": "scores",
     "retrieval": "answers",
     "robustness": "scores",

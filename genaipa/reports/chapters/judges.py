@@ -11,6 +11,7 @@ from genaipa.reports.judged import quality
 from genaipa.reports.judged.beside import beside
 from genaipa.reports.judged.quality import agreement_apart, alternative, answer_groups, findings, leniency
 from genaipa.reports.judged.verdicts import LEAST, Verdicts
+from genaipa.reports.points import judges_agreement
 
 if TYPE_CHECKING:
     from genaipa.reports.figures.figure import Scope
@@ -35,7 +36,19 @@ def chapter(gathered: Gathered, scope: Scope) -> Chapter:
     found = findings(given, agreed, lenient, tested)
     enough = [judge for judge, both in given.both.items() if both.sum() >= LEAST]
     apart = agreement_apart(given, answer_groups(gathered))
-    tables = [agreed, apart, lenient, quality.confusion(given), quality.drift(given), tested] if enough else []
+    tables = (
+        [
+            agreed,
+            apart,
+            judges_agreement(gathered, given),
+            lenient,
+            quality.confusion(given),
+            quality.drift(given),
+            tested,
+        ]
+        if enough
+        else []
+    )
     if not gathered.frame["counted"].any():
         # Else it is beside people's averages.
         tables.append(beside(gathered.frame))

@@ -21,6 +21,7 @@ from genaipa.scoring.rubric import band
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.colors import BoundaryNorm, ListedColormap
     from matplotlib.figure import Figure as Canvas
@@ -33,7 +34,7 @@ _SHADES = {"Red": ("#d9793d", "#f9e3d5"), "Yellow": ("#fcf8d4", "#fcf8d4"), "Gre
 _STEPS = 8
 _CORNERS = {"Red": style.INK, "Yellow": "white"}
 """Band → fill of its corner."""
-_HATCH: dict[str, Any] = {"facecolor": "#f4f4f4", "edgecolor": "#bdbdbd", "hatch": "xxxx", "linewidth": 0}
+HATCH: dict[str, Any] = {"facecolor": "#f4f4f4", "edgecolor": "#bdbdbd", "hatch": "xxxx", "linewidth": 0}
 _DOT: dict[str, Any] = {"marker": "o", "color": style.INK, "markersize": 2.0, "markeredgewidth": 0}
 """The mark of what rests on a doubtful source."""
 _CELL, _ROW, _N = 0.355, 0.185, 0.34
@@ -237,7 +238,7 @@ def _legend(drawn: Canvas, *, absent: bool, doubt: bool) -> None:
         style.patch(name, facecolor=style.BAND_TINTS[name], edgecolor=style.FAINT, linewidth=0.5)
         for name in reversed(style.BANDS)
     ]
-    entries = _with_corners(entries) + [style.patch("no value", **_HATCH)] * absent
+    entries = _with_corners(entries) + [style.patch("no value", **HATCH)] * absent
     style.legend(drawn, entries + [style.mark(style.DOUBT, **_DOT)] * doubt)
 
 
@@ -285,9 +286,6 @@ def _draw_cells(
     size: float = 7.5,
 ) -> None:
     """A coloured cell for each value, with its text and its band's corner; a hatched one for none."""
-    from matplotlib.collections import PolyCollection
-    from matplotlib.patches import Rectangle
-
     from genaipa.reports.figures.words import Words
 
     cmap, norm = shades
@@ -296,16 +294,32 @@ def _draw_cells(
     cells = {(column + 0.5, row + 0.5): text for (row, column), text in np.ndenumerate(written) if text}
     # All inside the axes: to measure them for the layout takes time for nothing.
     Words(axes, list(cells.values()), list(cells), style.INK, size=size).set_in_layout(False)
-    corners: dict[str, list[list[tuple[float, float]]]] = {fill: [] for fill in _CORNERS.values()}
+    corners: dict[str, list[tuple[int, int]]] = {fill: [] for fill in _CORNERS.values()}
     for (row, column), value in np.ndenumerate(values):
         if np.isnan(value):
-            axes.add_artist(Rectangle((column + 0.03, row + 0.04), 0.94, 0.92, **_HATCH)).set_in_layout(False)
+            hatch(axes, row, column)
         elif fill := _CORNERS.get(band_of(value)):
-            points = [(column + 0.04, row + 0.06), (column + 0.18, row + 0.06), (column + 0.04, row + 0.34)]
-            corners[fill].append(points)
-    for fill, drawn in corners.items():
-        look: dict[str, Any] = {"facecolor": fill, "edgecolor": style.INK, "linewidth": 0.4, "zorder": 1}
-        axes.add_collection(PolyCollection(drawn, **look), autolim=False).set_in_layout(False)
+            corners[fill].append((row, column))
+    for fill, cells_of in corners.items():
+        mark_corners(axes, cells_of, fill)
+
+
+def hatch(axes: Axes, row: int, column: int) -> None:
+    """Hatch a cell that has no value."""
+    from matplotlib.patches import Rectangle
+
+    axes.add_artist(Rectangle((column + 0.03, row + 0.04), 0.94, 0.92, **HATCH)).set_in_layout(False)
+
+
+def mark_corners(axes: Axes, cells: Iterable[tuple[int, int]], fill: str) -> None:
+    """Mark cells (row, column) by their upper left corners."""
+    from matplotlib.collections import PolyCollection
+
+    corners = [
+        [(column + 0.04, row + 0.06), (column + 0.18, row + 0.06), (column + 0.04, row + 0.34)] for row, column in cells
+    ]
+    look: dict[str, Any] = {"facecolor": fill, "edgecolor": style.INK, "linewidth": 0.4, "zorder": 1}
+    axes.add_collection(PolyCollection(corners, **look), autolim=False).set_in_layout(False)
 
 
 def _number(value: float) -> str:
@@ -326,12 +340,13 @@ def _shades(low: float, red: float, green: float, high: float) -> tuple[ListedCo
     return ListedColormap(colours), BoundaryNorm(edges, len(colours))
 
 
+def corner(label: str, fill: str) -> tuple[Artist, str]:
+    """An entry of a legend for a cell's corner."""
+    looks = {"markersize": 5, "markeredgewidth": 0.4, "markeredgecolor": style.INK}
+    return style.mark(label, marker=[(-1, 1), (1, 1), (-1, -1)], **looks, markerfacecolor=fill)
+
+
 def _with_corners(entries: Sequence[Any]) -> list[Any]:
-    corner = [(-1, 1), (1, 1), (-1, -1)]
-    looks = {"marker": corner, "markersize": 5, "markeredgewidth": 0.4, "markeredgecolor": style.INK}
     return [
-        ((area, style.mark(name, **looks, markerfacecolor=_CORNERS[name])[0]), name)
-        if name in _CORNERS
-        else (area, name)
-        for area, name in entries
+        ((area, corner(name, _CORNERS[name])[0]), name) if name in _CORNERS else (area, name) for area, name in entries
     ]

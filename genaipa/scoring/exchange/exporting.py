@@ -12,6 +12,7 @@ import msgspec
 from genaipa.errors import UsageError
 from genaipa.files.spreadsheets import parse_number
 from genaipa.files.stamps import now
+from genaipa.questions.points import Ticks
 from genaipa.scoring.answers import occurring
 from genaipa.scoring.current import in_effect
 from genaipa.scoring.events import ORDERS, Event, Scorer, new_id
@@ -60,15 +61,17 @@ def write_scores(
     if suffix == ".jsonl":
         file.writelines(msgspec.json.encode(event) + b"\n" for event in events)
         return
+    events = list(events)
+    ticked = any(event.ticks for event in events)
     if per_run:
         placed = ((event, [place] if place else []) for place, event in occurring(events, answers))
     else:
         placed = ((event, answers[event.answer].occurrences if event.answer in answers else []) for event in events)
-    rows = (row_of(event, places, rubric) for event, places in placed)
+    rows = (row_of(event, places, rubric, ticked=ticked) for event, places in placed)
     if suffix == ".csv":
-        write_csv(file, columns(rubric), rows)
+        write_csv(file, columns(rubric, ticked=ticked), rows)
     else:
-        write_xlsx(file, "scores", columns(rubric), rows)
+        write_xlsx(file, "scores", columns(rubric, ticked=ticked), rows)
 
 
 DIGEST = "digest"
@@ -82,17 +85,17 @@ _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
 # -- out --
 
 
-def columns(rubric: Rubric) -> tuple[str, ...]:
-    """The columns of a table of scores: the ones read back, and `ABOUT`."""
+def columns(rubric: Rubric, *, ticked: bool = False) -> tuple[str, ...]:
+    """The columns of a table of scores: the ones read back, and `ABOUT`; `ticked` is whether points were ticked."""
     return (
         *(DIGEST, "analyst", "time", *rubric.metrics, "note"),
         *("seconds", "kind", "scorer", "blind", "independent", "calibration", "suggested", "preselected", "pinned"),
-        *("order", "rubric", "id"),
+        *("order", "rubric", "id", *(["ticks"] if ticked else [])),
         *ABOUT,
     )
 
 
-def row_of(event: Event, places: Sequence[Occurrence], rubric: Rubric) -> tuple[TableCell, ...]:
+def row_of(event: Event, places: Sequence[Occurrence], rubric: Rubric, *, ticked: bool) -> tuple[TableCell, ...]:
     """A score or adjudication as a row of `columns`; there are no `places` where the answer's run is not here.
 
     Of an answer that was given in several places, each run, system, … is named once.
@@ -105,7 +108,7 @@ def row_of(event: Event, places: Sequence[Occurrence], rubric: Rubric) -> tuple[
         *(event.answer, event.analyst, event.time, *metrics, event.note),
         *(event.seconds, event.kind, event.scorer, _word(event.blind), _word(event.independent)),
         *(_word(event.calibration), suggested, _word(event.preselected), _word(event.pinned)),
-        *(event.order, event.rubric, event.id),
+        *(event.order, event.rubric, event.id, *([_ticks(event.ticks)] if ticked else [])),
         *_about(places),
         round(rubric.m_all(values), 2),
     )
@@ -115,6 +118,14 @@ def _about(places: Sequence[Occurrence]) -> Iterator[TableCell]:
     for column in ABOUT[:-1]:  # all but M_all
         named = list(dict.fromkeys(getattr(place, column) for place in places))
         yield named[0] if len(named) == 1 else "; ".join(map(str, named)) or None
+
+
+def _ticks(ticks: Ticks | None) -> str:
+    """Ticks as `points=DIGEST said=ID,ID contradicted=ID`; empty without any."""
+    if ticks is None:
+        return ""
+    lists = {"said": ticks.said, "contradicted": ticks.contradicted}
+    return " ".join([f"points={ticks.digest}", *(f"{name}={','.join(ids)}" for name, ids in lists.items() if ids)])
 
 
 def _word(flag: bool) -> str:
@@ -212,6 +223,16 @@ def _suggested(text: str, rubric: Rubric) -> dict[str, float]:
     return found
 
 
+def _read_ticks(text: str) -> Ticks:
+    found = dict(part.partition("=")[::2] for part in text.split())
+    if not found.get("points") or not found.keys() <= {"points", "said", "contradicted"}:
+        raise ValueError(f"'{text}' is not of the form points=DIGEST said=ID,ID contradicted=ID")
+    said, contradicted = (tuple(filter(None, found.get(name, "").split(","))) for name in ("said", "contradicted"))
+    if both := set(said).intersection(contradicted):
+        raise ValueError(f"the point '{min(both)}' can't be both said and contradicted")
+    return Ticks(found["points"], said, contradicted)
+
+
 _READERS: dict[str, Callable[[str], Any]] = {
     "id": str,
     "time": time_of,
@@ -225,4 +246,5 @@ _READERS: dict[str, Callable[[str], Any]] = {
     "pinned": _flag,
     "order": _choice(*ORDERS),
     "rubric": str,
+    "ticks": _read_ticks,
 }

@@ -103,7 +103,7 @@ class _Sifting:
         """Put an event where it belongs."""
         event = found.event
         same = self._events.get(event.id) if found.itself else self._said.get(_saying(event))
-        if same is not None and _saying(same) == _saying(event):
+        if same is not None and _saying(same) == _saying(event) and event.ticks in (None, same.ticks):
             if found.itself or same.id in self._standing:
                 self.known += 1
             else:
@@ -150,7 +150,10 @@ class _Sifting:
 
 
 def _saying(event: Event) -> tuple[object, ...]:
-    """An event's content without its time. Blanks in a note don't count: spreadsheets change line ends."""
+    """An event's content without its time, and without its ticks, which not every file has.
+
+    Blanks in a note don't count: spreadsheets change line ends.
+    """
     about = (event.kind, event.scorer, event.analyst, event.answer, event.undoes, event.annotation)
     return (*about, event.values, " ".join(event.note.split()))
 
@@ -188,7 +191,7 @@ class ScoresReading:
 
     def __post_init__(self) -> None:
         # Column as people may write it → column.
-        self._known = {simplified(name): name for name in (*columns(self.rubric), *SHOWN)}
+        self._known = {simplified(name): name for name in (*columns(self.rubric, ticked=True), *SHOWN)}
         self._needed = (DIGEST, *self.rubric.metrics)
 
     def read(self, source: Path | ReadTable) -> None:

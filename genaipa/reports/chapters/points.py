@@ -1,0 +1,40 @@
+"""Points of annotated answers: how many vital ones a system says, how often it denies one that hurts."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from genaipa.reports.chapters.chapter import Chapter, experiments_of, present
+from genaipa.reports.figures.points import missed_map
+from genaipa.reports.judged.verdicts import Verdicts
+from genaipa.reports.points import agreement, by_point, contradicted, judged_rates, missed, rates
+
+if TYPE_CHECKING:
+    from genaipa.reports.figures.figure import Scope
+    from genaipa.reports.gather import Gathered
+
+_METHOD = """Points are the statements that a complete answer makes, as the annotated answers list them; analysts tick
+each as said or contradicted. Recall is the share of vital points said; the harm rate is the share of answers that
+contradict a point marked as one whose contradiction would hurt a reader."""
+
+
+def chapter(gathered: Gathered, scope: Scope) -> Chapter:
+    """Recall of vital points, the harm rate, and the points missed most; nothing where no point was ticked."""
+    if gathered.frame["points"].isna().all():
+        return Chapter("points", "Points said, and harm", "")
+    found, each = rates(gathered.frame), by_point(gathered)
+    of_points = missed(each)
+    return Chapter(
+        "points",
+        "Points said, and harm",
+        "What a complete answer says is listed point by point. How many of the vital points a system says, and how "
+        "often it denies one that it hurts a reader to have wrong.",
+        present(
+            found, contradicted(each), of_points, agreement(gathered), judged_rates(gathered, Verdicts.of(gathered))
+        ),
+        scope.pages([partial(missed_map, each, experiment) for experiment in experiments_of(of_points)]),
+        [] if found else ["Recall of points and harm are not shown: judges ticked points, and no person did."],
+        method=_METHOD,
+        first=(found.name,),
+    )

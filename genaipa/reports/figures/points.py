@@ -1,0 +1,121 @@
+"""Heat map of the points that are missed most: points of annotated answers down, in words, and systems across."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from genaipa.reports.figures import style
+from genaipa.reports.figures.figure import ALONE, Figure, Scope
+from genaipa.reports.figures.heatmap import COLUMN, HATCH, corner, draw_corner, hatch
+from genaipa.reports.points import worst_first
+from genaipa.reports.table import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import pandas as pd
+    from matplotlib.figure import Figure as Canvas
+
+MOST = 24
+"""Points that are drawn: those that are missed most."""
+HURTS = "\u25b2"
+"""The mark of a point whose contradiction would hurt a reader."""
+_ROW, _LETTERS = 0.185, 96
+"""Inches of a row; letters of a point's text, at most."""
+_MISSED, _SAID = "#d9793d", "#fdf6f1"
+_POINT = ["document", "question", "number"]
+
+
+def missed_map(points: pd.DataFrame, experiment: str, scope: Scope = ALONE) -> Figure | None:
+    """The points of an experiment (rows of `points.by_point`) that are missed most; None where none is."""
+    own = points[points["experiment"] == experiment]
+    # The same points on each page, whatever systems it shows.
+    means = {"said": ("said", "mean"), "contradicted": ("contradicted", "mean"), "weight": ("weight", "first")}
+    shares = worst_first(own.groupby(_POINT, observed=True).agg(**means))["said"]
+    worst = shares[shares < 1].head(MOST).index
+    data = scope.only(own.set_index(_POINT).loc[lambda rows: rows.index.isin(worst)].reset_index())
+    if data.empty:
+        return None
+    systems = style.brief(style.ordered(data["system"]), 26)
+    rows = data.drop_duplicates(_POINT).set_index(_POINT)
+    rows = rows.loc[[place for place in worst if place in rows.index]]
+    several = len({document for document, _, _ in rows.index}) > 1
+    names = {
+        place: _name(place[0], place[1], row, several=several)
+        for place, row in zip(rows.index, rows.to_dict("records"), strict=True)
+    }
+    texts = {place: text for place, text in zip(rows.index, rows["text"], strict=True) if text}
+    name, title = style.stem(experiment, "points"), f"{style.headline(experiment)}: points that are missed most"
+    left = (
+        f" {len(shares[shares < 1]):,} points are missed by somebody; {MOST} are drawn." if len(worst) == MOST else ""
+    )
+    about = (
+        "Share of a system's answers that say each point of the annotated answer, in per cent, by people's ticks; the "
+        f"points that are missed most, averaged over systems, come first.{left}{style.in_full(systems)}"
+    )
+    columns = ["system", "experiment", "document", "question", "point", "weight", "harm", "said", "contradicted"]
+    table = Table(name, title, about, data[[*columns, "answers", "text"]].reset_index(drop=True))
+    return Figure(
+        name,
+        title,
+        about,
+        table,
+        lambda: _draw(data, names, texts, systems, experiment),
+        f"A filled corner: an answer contradicts the point. {HURTS}: a contradiction would hurt a reader.",
+        int((style.WIDTH - 3.0) / COLUMN),
+        "Share of a system's answers that say each point, in per cent, those missed most first. A filled corner: an "
+        f"answer contradicts it; {HURTS}: that would hurt a reader.",
+        "points",
+    )
+
+
+def _name(document: str, question: str, row: Mapping[Any, Any], *, several: bool) -> str:
+    """The place of a point beside its words."""
+    parts = (*([document] if several else []), question, row["point"], *([HURTS] if row["harm"] else []))
+    return " ".join(style.short(part, 16) for part in parts)
+
+
+def _draw(
+    data: pd.DataFrame, names: Mapping[Any, str], texts: Mapping[Any, str], systems: Mapping[Any, str], experiment: str
+) -> Canvas:
+    from matplotlib.colors import LinearSegmentedColormap
+
+    tall = 0.06 * max(map(len, systems.values()))
+    drawn = style.canvas(style.WIDTH, len(names) * _ROW + tall + 1.0)
+    style.head(drawn, experiment)
+    axes = drawn.subplots()
+    said, denied = (
+        data.pivot_table(index=_POINT, columns="system", values=column, observed=True)
+        .reindex(index=list(names), columns=list(systems))
+        .to_numpy(dtype=float)
+        for column in ("said", "contradicted")
+    )
+    shades = LinearSegmentedColormap.from_list("said", [_MISSED, _SAID])
+    axes.pcolormesh(np.ma.masked_invalid(said), cmap=shades, vmin=0, vmax=1, edgecolors="white", linewidth=0.6)
+    for (row, column), share in np.ndenumerate(said):
+        if np.isnan(share):
+            hatch(axes, row, column)
+            continue
+        axes.text(
+            column + 0.5, row + 0.5, f"{share * 100:.0f}", fontsize=7.5, color=style.INK, ha="center", va="center"
+        )
+        if denied[row, column] > 0:
+            draw_corner(axes, row, column, style.INK)
+    axes.xaxis.tick_top()
+    axes.set_xticks(
+        np.arange(len(systems)) + 0.5, list(systems.values()), rotation=45, ha="left", rotation_mode="anchor"
+    )
+    axes.tick_params(length=0, pad=1)
+    axes.set_xlim(0, len(systems))
+    axes.set_ylim(len(names), 0)
+    axes.spines[:].set_visible(False)
+    aside = 0.3 + 0.06 * max(map(len, names.values()))
+    room = int((style.WIDTH - COLUMN * len(systems) - aside - 0.6 * tall) / style.LETTER)
+    style.name_rows(axes, names, {}, at=0.5, texts=texts, most=min(room, _LETTERS))
+    for artist in axes.texts:
+        artist.set_in_layout(False)
+    entries = [corner("contradicted by an answer", style.INK)] if (denied > 0).any() else []
+    style.legend(drawn, entries + [style.patch("nothing ticked", **HATCH)] * bool(np.isnan(said).any()))
+    return drawn
