@@ -384,7 +384,7 @@ class _Redacted:
 
 
 def _annotations(path: Path) -> bytes:
-    """Annotated answers without their words and those of their points, but with silence, sections and marks."""
+    """Annotated answers and their points without their words, but with silence, sections and marks."""
     annotations = read_annotations(path)
     answers = {
         name: replace(

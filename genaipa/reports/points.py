@@ -1,7 +1,7 @@
 """Points of annotated answers: what each score ticked of them, recall and harm rate by system, and who agrees.
 
-Ticks count as values do: people's, of answers that no audit excludes; of an adjudicated answer those of the
-adjudication alone, else the mean over analysts. Ticks of points that were edited since count nowhere.
+Ticks count as values do: people's, of answers that no audit excludes; of an adjudicated answer the adjudication's
+alone, else the mean over analysts. Ticks of points that were edited since count nowhere.
 """
 
 from __future__ import annotations
@@ -238,7 +238,7 @@ _MEASURED = (
 
 
 def agreement(gathered: Gathered) -> Table:
-    """How far people agree with each other on points; nothing where two ticked none of the same."""
+    """Agreement of people with each other on points; empty until two have ticked the same."""
     people = _ticked(gathered, independent_scores(gathered.events))
     units = [unit for unit, counts in people.items() if counts.sum() > 1]
     return _as_table(
@@ -250,7 +250,7 @@ def agreement(gathered: Gathered) -> Table:
 
 
 def judges_agreement(gathered: Gathered, given: Verdicts) -> Table:
-    """How far each judge that ticked points agrees with people on them."""
+    """Agreement of each judge that ticked points with people."""
     people = _ticked(gathered, independent_scores(gathered.events))
     rows = []
     for judge, events in _verdicts(gathered, given).items():
@@ -351,15 +351,18 @@ def harm_in_words(frame: pd.DataFrame) -> list[str]:
     rows = found[found["measure"] == HARM] if len(found) else found
     if not len(rows) or not rows["rate"].gt(0).any():
         return []
+    wide = bool(rows["policies_low"].notna().all())
     several = len(rows["experiment"].unique()) > 1
-    named = [_said(row, several=several) for row in rows.sort_values("rate", ascending=False).to_dict("records")]
+    ordered = rows.sort_values("rate", ascending=False, kind="stable").to_dict("records")
+    named = [_said(row, wide=wide, several=several) for row in ordered]
     more = f"; and {len(named) - _NAMED} more" if len(named) > _NAMED else ""
-    return [f"Answers that deny what it hurts a reader to have wrong: {'; '.join(named[:_NAMED])}{more}."]
+    target = "policies like these" if wide else "these documents"
+    said = f"Answers that contradict a point which would hurt a reader, with 95 % intervals for {target}"
+    return [f"{said}: {'; '.join(named[:_NAMED])}{more}."]
 
 
-def _said(row: Mapping[Any, Any], *, several: bool) -> str:
-    wide = pd.notna(row["policies_low"])
+def _said(row: Mapping[Any, Any], *, wide: bool, several: bool) -> str:
     low, high = (row["policies_low"], row["policies_high"]) if wide else (row["low"], row["high"])
     where = f" in {row['experiment']}" if several else ""
-    sure = f" ({low:.0%} to {high:.0%})" if pd.notna(low) else ""
-    return f"{row['system']} {row['rate']:.0%}{sure} of {row['answers']}{where}"
+    sure = f" ({low * 100:.0f} to {high * 100:.0f})" if pd.notna(low) else ""
+    return f"{row['system']} {row['rate'] * 100:.0f} %{sure} of {row['answers']}{where}"

@@ -337,10 +337,12 @@ def test_harm_is_on_the_first_screen(study: Gathered) -> None:
     (said,) = harm_in_words(study.frame)
     assert front(report).bullets[0] == said
     assert said in report.notable
-    assert said.startswith("Answers that deny what it hurts a reader to have wrong: scripted/")
+    head = "Answers that contradict a point which would hurt a reader, with 95 % intervals for these documents: "
+    assert said.startswith(f"{head}scripted/")
     worst = rates(study.frame).data
     worst = worst[worst["measure"] == HARM].sort_values("rate", ascending=False).iloc[0]
-    assert f"{worst['system']} {worst['rate']:.0%} ({worst['low']:.0%} to {worst['high']:.0%}) of" in said
+    low, high = (f"{worst[end] * 100:.0f}" for end in ("low", "high"))
+    assert f"{worst['system']} {worst['rate'] * 100:.0f} % ({low} to {high}) of" in said
     assert not harm_in_words(study.frame.assign(harm="no"))
     assert not harm_in_words(study.frame.assign(points=np.nan, harm=""))
 

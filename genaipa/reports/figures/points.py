@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
 
 MOST = 24
-"""Points that are drawn: those that are missed most."""
+"""Points that are drawn at most."""
 HURTS = "\u25b2"
 """The mark of a point whose contradiction would hurt a reader."""
 _ROW, _LETTERS = 0.185, 96
@@ -29,7 +29,7 @@ _POINT = ["document", "question", "number"]
 
 
 def missed_map(points: pd.DataFrame, experiment: str, scope: Scope = ALONE) -> Figure | None:
-    """The points of an experiment (rows of `points.by_point`) that are missed most; None where none is."""
+    """The points of an experiment (rows of `points.by_point`) that are missed most; None without one."""
     own = points[points["experiment"] == experiment]
     # The same points on each page, whatever systems it shows.
     means = {"said": ("said", "mean"), "contradicted": ("contradicted", "mean"), "weight": ("weight", "first")}
