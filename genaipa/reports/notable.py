@@ -76,9 +76,7 @@ def _made_up(gathered: Gathered) -> list[str]:
 def weighty(gathered: Gathered) -> list[str]:
     """The sentences that change how averages are read, without their details."""
     audited = _audited(gathered.findings, gathered.frame)
-    harm = points.harm_in_words(gathered.frame)
     return [
-        *harm,
         *_made_up(gathered),
         *_mixed(gathered.frame),
         *_reworded(gathered),

@@ -33,6 +33,7 @@ from genaipa.reports.figures.figure import as_bytes
 from genaipa.reports.figures.judged import NAME as ALONE
 from genaipa.reports.figures.style import brief, signed
 from genaipa.reports.part import warning
+from genaipa.reports.points import harm_in_words
 from genaipa.reports.render import as_html, prose
 from genaipa.reports.table import first_sentences
 from genaipa.words import number, some
@@ -256,7 +257,8 @@ def _scorers(board: pd.DataFrame) -> str:
 def _changes(report: Report) -> list[str]:
     """Sentences that change the reading most: on what isn't a sample, isn't alike, or was chosen."""
     apart = overall.unlike(report.frame) if "system-differences" in report.tables else ""
-    return [*filter(None, [part.in_words(report.frame).strip(), apart]), *notable.weighty(report.gathered)]
+    harm = harm_in_words(report.frame)
+    return [*harm, *filter(None, [part.in_words(report.frame).strip(), apart]), *notable.weighty(report.gathered)]
 
 
 def _silence(absent: Sequence[str]) -> str:

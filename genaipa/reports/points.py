@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from genaipa.judging.name import Judge
-from genaipa.reports import averages
+from genaipa.reports import aggregate, averages
 from genaipa.reports.averages import BOTH, INTERVALS
 from genaipa.reports.crossed import SHARES
 from genaipa.reports.judged.verdicts import LEAST, not_meaningful, without_value
@@ -76,7 +76,7 @@ _KEPT = ["run", "key"]
 def rates(frame: pd.DataFrame) -> Table:
     """Recall of vital points and the harm rate of each system in each experiment, by people's ticks."""
     columns = [*_BY, "measure", "answers", *_RATE]
-    data = _rates(frame[frame["counted"]])
+    data = _peoples(frame)
     return table(
         "points",
         "Vital points said, and harm",
@@ -88,6 +88,11 @@ def rates(frame: pd.DataFrame) -> Table:
         columns,
         formats=dict.fromkeys(_RATE[:5], ".0%"),
     )
+
+
+@aggregate.kept
+def _peoples(frame: pd.DataFrame) -> pd.DataFrame:
+    return _rates(frame[frame["counted"]])
 
 
 def judged_rates(gathered: Gathered, given: Verdicts) -> Table:
@@ -347,7 +352,7 @@ _NAMED = 3
 
 def harm_in_words(frame: pd.DataFrame) -> list[str]:
     """A sentence on the systems that contradict a point whose contradiction would hurt a reader; none without one."""
-    found = _rates(frame[frame["counted"]])
+    found = _peoples(frame)
     rows = found[found["measure"] == HARM] if len(found) else found
     if not len(rows) or not rows["rate"].gt(0).any():
         return []

@@ -8,7 +8,6 @@ from statistics import mean
 from typing import TYPE_CHECKING, Any
 
 import krippendorff
-import matplotlib.colors
 import msgspec
 import numpy as np
 import pandas as pd
@@ -25,8 +24,8 @@ from genaipa.reports.chapters.judges import chapter as judges_chapter
 from genaipa.reports.chapters.points import chapter
 from genaipa.reports.figures.figure import Scope
 from genaipa.reports.figures.points import MOST, missed_map
-from genaipa.reports.front import front
 from genaipa.reports.gather import Gathered, gather_scored, rescored
+from genaipa.reports.page import front
 from genaipa.reports.points import HARM, RECALL, PointsOf, by_point, harm_in_words, rates
 from genaipa.reports.report import Report
 from genaipa.runs.selection import select
@@ -255,13 +254,13 @@ def test_the_points_missed_most_come_first(study: Gathered) -> None:
     assert data.groupby(["document", "question", "point"])["said"].mean().max() < 1
     drawn = figure.plot()
     axes = drawn.axes[0]
-    labels = [label.get_text() for label in axes.get_yticklabels()]
-    assert len(labels) == min(MOST, int((table["said"] < 1).sum()))
+    labels, words = (one.words for one in axes.artists[1:])
+    assert len(labels) == len(words) == min(MOST, int((table["said"] < 1).sum()))
     first = table.iloc[0]
-    assert labels[0].startswith(first["text"])
+    assert words[0] == first["text"]
     assert labels[0].removesuffix("\u25b2").split()[-3:] == [first["document"], first["question"], first["point"]]
-    assert all((label[-1] == "\u25b2") == ("Second." in label or "Fourth." in label) for label in labels)
-    corners = [patch for patch in axes.patches if matplotlib.colors.to_hex(patch.get_facecolor()) == "#222222"]
+    assert [label[-1] == "\u25b2" for label in labels] == [text in ("Second.", "=Fourth.") for text in words]
+    corners = axes.collections[-1].get_paths()
     assert len(corners) == int((data["contradicted"] > 0).sum())
     harm = tables(made)["points-harm"].data
     assert set(harm["text"]) == {"Second.", "=Fourth."}
@@ -280,7 +279,7 @@ def test_words_that_may_not_be_passed_on_are_not_shown() -> None:
     assert not [point.text for points in POINTS.values() for point in points if point.text in said and point.id != "c"]
     assert "Words of points that may not be passed on are left out." in said
     assert "It hurts." not in said
-    labels = [label.get_text() for label in made.figures[0].plot().axes[0].get_yticklabels()]
+    _, labels = (one.words for one in made.figures[0].plot().axes[0].artists)
     assert {label.removesuffix("\u25b2").strip() for label in labels} <= {
         f"{document} {question} {point.id}"
         for document in ("acme", "bolt")

@@ -19,7 +19,7 @@ from genaipa.reports.tidy import metrics_of
 from genaipa.scoring.rubric import band
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
@@ -311,7 +311,7 @@ def hatch(axes: Axes, row: int, column: int) -> None:
     axes.add_artist(Rectangle((column + 0.03, row + 0.04), 0.94, 0.92, **HATCH)).set_in_layout(False)
 
 
-def mark_corners(axes: Axes, cells: Iterable[tuple[int, int]], fill: str) -> None:
+def mark_corners(axes: Axes, cells: Iterable[Sequence[int]], fill: str) -> None:
     """Mark cells (row, column) by their upper left corners."""
     from matplotlib.collections import PolyCollection
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
-from genaipa.reports.figures.heatmap import COLUMN, HATCH, corner, draw_corner, hatch
+from genaipa.reports.figures.heatmap import COLUMN, HATCH, corner, hatch, mark_corners
 from genaipa.reports.points import worst_first
 from genaipa.reports.table import Table
 
@@ -22,8 +22,8 @@ MOST = 24
 """Points that are drawn at most."""
 HURTS = "\u25b2"
 """The mark of a point whose contradiction would hurt a reader."""
-_ROW, _LETTERS = 0.185, 96
-"""Inches of a row; letters of a point's text, at most."""
+_ROW, _LETTERS = 0.185, 60
+"""Inches of a row without words; letters of a line of a point's words, at most."""
 _MISSED, _SAID = "#d9793d", "#fdf6f1"
 _POINT = ["document", "question", "number"]
 
@@ -82,8 +82,10 @@ def _draw(
 ) -> Canvas:
     from matplotlib.colors import LinearSegmentedColormap
 
+    from genaipa.reports.figures.words import Words
+
     tall = 0.06 * max(map(len, systems.values()))
-    drawn = style.canvas(style.WIDTH, len(names) * _ROW + tall + 1.0)
+    drawn = style.canvas(style.WIDTH, len(names) * (style.TALL if texts else _ROW) + tall + 1.0)
     style.head(drawn, experiment)
     axes = drawn.subplots()
     said, denied = (
@@ -94,15 +96,13 @@ def _draw(
     )
     shades = LinearSegmentedColormap.from_list("said", [_MISSED, _SAID])
     axes.pcolormesh(np.ma.masked_invalid(said), cmap=shades, vmin=0, vmax=1, edgecolors="white", linewidth=0.6)
-    for (row, column), share in np.ndenumerate(said):
-        if np.isnan(share):
-            hatch(axes, row, column)
-            continue
-        axes.text(
-            column + 0.5, row + 0.5, f"{share * 100:.0f}", fontsize=7.5, color=style.INK, ha="center", va="center"
-        )
-        if denied[row, column] > 0:
-            draw_corner(axes, row, column, style.INK)
+    cells = {
+        (column + 0.5, row + 0.5): f"{share * 100:.0f}" for (row, column), share in np.ndenumerate(said) if share >= 0
+    }
+    Words(axes, list(cells.values()), list(cells), style.INK, size=7.5).set_in_layout(False)
+    for row, column in np.argwhere(np.isnan(said)).tolist():
+        hatch(axes, row, column)
+    mark_corners(axes, np.argwhere(denied > 0).tolist(), style.INK)
     axes.xaxis.tick_top()
     axes.set_xticks(
         np.arange(len(systems)) + 0.5, list(systems.values()), rotation=45, ha="left", rotation_mode="anchor"
@@ -111,11 +111,8 @@ def _draw(
     axes.set_xlim(0, len(systems))
     axes.set_ylim(len(names), 0)
     axes.spines[:].set_visible(False)
-    aside = 0.3 + 0.06 * max(map(len, names.values()))
-    room = int((style.WIDTH - COLUMN * len(systems) - aside - 0.6 * tall) / style.LETTER)
-    style.name_rows(axes, names, {}, at=0.5, texts=texts, most=min(room, _LETTERS))
-    for artist in axes.texts:
-        artist.set_in_layout(False)
+    room = style.WIDTH - COLUMN * len(systems) - style.aside(names) - 0.1 - 0.3 * tall
+    style.name_rows(axes, names, {}, at=0.5, texts=texts, most=min(int(room / style.LETTER), _LETTERS))
     entries = [corner("contradicted by an answer", style.INK)] if (denied > 0).any() else []
     style.legend(drawn, entries + [style.patch("nothing ticked", **HATCH)] * bool(np.isnan(said).any()))
     return drawn
