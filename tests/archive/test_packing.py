@@ -20,6 +20,7 @@ from genaipa.errors import DataError, GenaipaError, UsageError
 from genaipa.files.stamps import now
 from genaipa.files.text import digest
 from genaipa.policies.document import load_document
+from genaipa.questions.points import Point, ticked
 from genaipa.runs.permission import may_be_passed_on
 from genaipa.scoring.events import Event, Objection, new_id
 from genaipa.scoring.objections import proved
@@ -35,7 +36,12 @@ if TYPE_CHECKING:
 REPLIES = ("See section 1.", "The policy does not mention this.", "Perhaps.")
 SENTENCE = "We never sell what we know about you."
 ANNOTATED = """
-  Q1: {silent: false, answer: A sentence that is nobody else's., sections: ["1"]}
+  Q1:
+    silent: false
+    answer: A sentence that is nobody else's.
+    sections: ["1"]
+    points:
+      - {id: only, text: A point that is nobody else's., sections: ["1"], if_wrong: harm, why: A reason of our own.}
   Q2: {silent: true, answer: It does not say.}
 """
 
@@ -50,8 +56,15 @@ def make_study(license_: str, *, scored: bool = True) -> None:
     """A run in the working folder, scored or not, about a document under this license."""
     assert SENTENCE in TEXT
     write("policies/acme.yaml", f"company: ACME\nlicense: {license_}\n")
-    digests = [record.digest for record in answers(make_answers(*REPLIES, annotations=ANNOTATED))]
-    given = [score("ada", digests[0], GOOD), score("ada", digests[1], POOR), score("bo", digests[0], POOR)]
+    given_answers = sorted(answers(make_answers(*REPLIES, annotations=ANNOTATED)), key=lambda record: record.question)
+    digests = [record.digest for record in given_answers]
+    points = (Point("only", "A point that is nobody else's.", ("1",), if_wrong="harm", why="A reason of our own."),)
+    denied = ticked(points, [], ["only"])
+    given = [
+        score("ada", digests[0], GOOD, ticks=denied),
+        score("ada", digests[1], POOR),
+        score("bo", digests[0], POOR),
+    ]
     right = proved(load_document("acme"), SENTENCE, silent="no", answer="Never.", why="It says so.")
     wrong = Objection("acme", digest(TEXT), "policy", "Q2", right)
     given.append(Event(new_id(), now(), "objection", "bo", digests[1], annotation=wrong))
@@ -103,6 +116,8 @@ def test_a_reviewer_gets_the_same_tables_and_none_of_the_texts(genaipa: Cli) -> 
     said = done(genaipa("unpack", "study.zip", "check"))
     assert "each the same as packed" in said
     assert len(list(Path("check/reports/again/tables").glob("*.csv"))) > 5
+    (row,) = Path("check/reports/again/tables/points-harm.csv").read_text().splitlines()[1:]
+    assert ",only,1,1,," in row
     again = done(genaipa("report", "-o", "mine", "--formats", "svg", "--workspace", "check"))
     assert "mine/index.html" in again
     for kept in ("waves.jsonl", "guidelines.md"):
@@ -166,7 +181,8 @@ def test_words_that_are_left_out_are_no_damage(genaipa: Cli, packed: Path) -> No
     """Annotated answers without a license lose their words, and `validate --data` finds nothing changed by that."""
     with zipfile.ZipFile(packed / "study.zip") as archive:
         archive.extractall("there")
-    assert "A sentence that is nobody else's." not in texts(packed / "study.zip")
+    for words in ("A sentence that is nobody else's.", "A point that is nobody else's.", "A reason of our own."):
+        assert words not in texts(packed / "study.zip")
     assert "Everything is fine." in done(genaipa("validate", "--data", "--workspace", "there"))
 
 
