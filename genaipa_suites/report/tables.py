@@ -259,60 +259,53 @@ def stem_of(scored: Scored, breakdown: str) -> str:
 
 def by_group(scored: Scored, grouping: str) -> Table:
     """The main measures of every system in each group of items."""
-    items = scored.board.suite.material.items
-    sizes: dict[str, int] = {}
+    items, measures = scored.board.suite.material.items, scored.board.suite.grouped
+    sizes: Counter[str] = Counter()
     for item in items:
-        for name in item.groups.get(grouping, ()):
-            sizes[name] = sizes.get(name, 0) + 1
-    measures = scored.board.suite.grouped
-    rows: list[dict[str, Any]] = []
-    for group in in_order(sizes.items()):
-        inside = {item.id for item in items if group in item.groups.get(grouping, ())}
-        for row in (*scored.asked, *scored.references):
-            assert row.counts is not None, "a system and a floor have outcomes"
-            chosen = np.array([one in inside for one in row.counts.ids], bool)
-            merits = {measure.name: row.counts.merit(measure, chosen) for measure in measures}
-            first = merits[measures[0].name]
-            found: dict[str, Any] = {"group": group, "system": row.label, "kind": row.kind}
-            found |= {"items": first.items, "policies": first.policies}
-            for name, merit in merits.items():
-                found |= percent(merit, name)
-            rows.append(found)
-        rows += _published(scored, grouping, group)
-    names = [measure.name for measure in measures]
-    return table(
-        stem_of(scored, grouping),
-        f"{scored.board.title}: by {grouping}",
-        f"Percentages. An item may be in several groups. {scored.units.population}",
-        pd.DataFrame(rows),
-        [*_ABOUT, "items", *(["policies"] if scored.units.policies else []), *_shown(names)],
-        headings={"group": grouping, "policies": scored.units.clusters, **headed(measures)},
-        formats={**written(names), "items": ".0f", "policies": ".0f"},
-    )
+        sizes.update(item.groups.get(grouping, ()))
+    inside = {group: {one.id for one in items if group in one.groups.get(grouping, ())} for group in sizes}
+    parts = [(group, measures, inside[group]) for group in in_order(sizes.items())]
+    counted = ["items", *(["policies"] if scored.units.policies else [])]
+    return _broken_down(scored, grouping, parts, "An item may be in several groups.", counted)
 
 
 def by_part(scored: Scored, breakdown: str) -> Table:
     """The measures of parts of items, such as spans of one kind, for every system."""
-    parts = scored.board.suite.parts[breakdown]
+    parts = [(group, measures, None) for group, measures in scored.board.suite.parts[breakdown].items()]
+    every = {measure.name: measure for _, measures, _ in parts for measure in measures}
+    meanings = " ".join(f"{one.heading}: {one.definition}" for one in every.values())
+    return _broken_down(scored, breakdown, parts, meanings)
+
+
+def _broken_down(
+    scored: Scored,
+    breakdown: str,
+    parts: Sequence[tuple[str, Sequence[Measure], Collection[str] | None]],
+    said: str,
+    counted: Sequence[str] = (),
+) -> Table:
+    """The table of (group, its measures, the ids of its items or None for all); `counted` are columns of numbers."""
     rows: list[dict[str, Any]] = []
-    for group, measures in parts.items():
+    for group, measures, inside in parts:
         for row in (*scored.asked, *scored.references):
             assert row.counts is not None, "a system and a floor have outcomes"
-            found: dict[str, Any] = {"group": group, "system": row.label, "kind": row.kind}
-            for measure in measures:
-                found |= percent(row.counts.merit(measure), measure.name)
-            rows.append(found)
+            chosen = None if inside is None else np.array([one in inside for one in row.counts.ids], bool)
+            merits = {measure.name: row.counts.merit(measure, chosen) for measure in measures}
+            first = merits[measures[0].name]
+            about = {"group": group, "system": row.label, "kind": row.kind}
+            rows.append({**about, "items": first.items, "policies": first.policies})
+            for name, merit in merits.items():
+                rows[-1] |= percent(merit, name)
         rows += _published(scored, breakdown, group)
-    every = {measure.name: measure for measures in parts.values() for measure in measures}
-    meanings = " ".join(f"{one.heading}: {one.definition}" for one in every.values())
+    every = {measure.name: measure for _, measures, _ in parts for measure in measures}
     return table(
         stem_of(scored, breakdown),
         f"{scored.board.title}: by {breakdown}",
-        f"Percentages. {meanings} {scored.units.population}",
+        f"Percentages. {said} {scored.units.population}",
         pd.DataFrame(rows),
-        [*_ABOUT, *_shown(list(every))],
-        headings={"group": breakdown, **headed(list(every.values()))},
-        formats=written(list(every)),
+        [*_ABOUT, *counted, *_shown(list(every))],
+        headings={"group": breakdown, "policies": scored.units.clusters, **headed(list(every.values()))},
+        formats={**written(list(every)), "items": ".0f", "policies": ".0f"},
     )
 
 
