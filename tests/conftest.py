@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import itertools
 import os
 import pickle
 import re
@@ -47,12 +48,14 @@ WAITING = (
     *(
         "test_desk_browser.py",
         "test_desk_hostile.py",
+        "test_desk_keys.py",
         "test_desk_kill.py",
         "test_desk_late.py",
         "test_desk_passages.py",
         "test_desk_points.py",
         "test_login.py",
     ),
+    *("test_pins.py", "test_settled.py", "test_six_metrics.py"),
     *(
         "test_results_browser.py",
         "test_score_command.py",
@@ -68,6 +71,7 @@ WAITING = (
 runpy.run_path(str(CLOSED_NETWORK / "sitecustomize.py"))
 # A session makes some 40,000 files and folders and commits thousands of times, which a disk takes long for.
 _MEMORY = Path("/dev/shm")
+_HOMES = itertools.count()
 if os.access(_MEMORY, os.W_OK) and shutil.disk_usage(_MEMORY).free > 4 * 2**30:
     os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(_MEMORY))
 # How long an example takes is the machine's affair. Fixed examples in small: `make test` says the same each time.
@@ -109,7 +113,9 @@ def forget_personal_settings(patch: pytest.MonkeyPatch) -> None:
 def _close(patch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
     """Close the home folder, the environment and the network."""
     forget_personal_settings(patch)
-    home = tmp_path_factory.mktemp("home")
+    # A folder that pytest numbers takes a look at all that are there.
+    home = tmp_path_factory.getbasetemp() / "homes" / f"{next(_HOMES)}"
+    home.mkdir(parents=True)
     patch.setenv("HOME", str(home))
     patch.setenv("TIKTOKEN_CACHE_DIR", str(home / "tiktoken"))
     # Every process would list the machine's fonts anew in an empty home; this folder outlives the test.

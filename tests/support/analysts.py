@@ -44,6 +44,8 @@ _SCREEN = """(() => {
     compared: [...pad.querySelectorAll(".comparison tr, .comparison p")].map((row) => row.innerText),
   };
 })()"""
+LOOK = 25
+"""Milliseconds between two looks of somebody who waits: a look at every frame takes the time of what is waited for."""
 _NOTHING_LEFT = "Nothing is left for you to score."
 # Every element's own markup, in the page and in what is mounted on it.
 _MARKUP = """() => {
@@ -87,7 +89,10 @@ class Analyst:
     def wait(self, condition: str = "screen", arg: Any = None) -> Screen:
         """What is on screen once a condition of JavaScript holds for it."""
         self.page.wait_for_function(
-            f"(arg) => {{ const screen = {_SCREEN}; return Boolean({condition}); }}", arg=arg, timeout=PATIENCE * 1000
+            f"(arg) => {{ const screen = {_SCREEN}; return Boolean({condition}); }}",
+            arg=arg,
+            timeout=PATIENCE * 1000,
+            polling=LOOK,
         )
         screen = self.look()
         assert screen is not None
@@ -114,6 +119,7 @@ class Analyst:
             }}""",
             arg=before.reply,
             timeout=PATIENCE * 1000,
+            polling=LOOK,
         )
         return self.look()
 

@@ -57,7 +57,7 @@ _FORKS.set_forkserver_preload(
         *("anyio._backends._asyncio", "pydantic.json_schema", "pydantic.main", "starlette.applications"),
         *("starlette.middleware.sessions", "uvicorn.protocols.http.auto", "uvicorn.protocols.websockets.auto"),
         *("genaipa.scoring.assignment", "genaipa.ui.desk", "genaipa.ui.gate", "streamlit.web.server.app_discovery"),
-        *("streamlit.components.v2.manifest_scanner", "streamlit.web.server.starlette.starlette_agent_routes"),
+        *("scanned", "streamlit.web.server.starlette.starlette_agent_routes"),
         # Streamlit imports these for the first visitor.
         *("markdown_it", "pandas", "streamlit.emojis"),
     ]
@@ -102,6 +102,8 @@ def forks() -> ForkServerContext:
     with pytest.MonkeyPatch.context() as patch:
         for name, value in _ALONE.items():
             patch.setenv(name, value)
+        # Python 3.11 looks for what is preloaded on the path of a fresh process, not on ours.
+        patch.setenv("PYTHONPATH", str(Path(__file__).parent), prepend=os.pathsep)
         forkserver.ensure_running()
     return _FORKS
 

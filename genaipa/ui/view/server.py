@@ -74,7 +74,14 @@ class ViewPages:
         """Serve until Ctrl-C or SIGTERM."""
         import uvicorn
 
-        config = uvicorn.Config(self.app(), log_level="critical", lifespan="off", server_header=False)
+        config = uvicorn.Config(
+            self.app(),
+            log_level="critical",
+            lifespan="off",
+            server_header=False,
+            # A browser may open a connection in the moment of Ctrl-C and keep it, unused, for as long as it likes.
+            timeout_graceful_shutdown=2,
+        )
         uvicorn.Server(config).run(sockets=[self.socket])
 
     def app(self) -> Starlette:
