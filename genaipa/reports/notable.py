@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from genaipa.reports import part, points
+from genaipa.reports import occasions, part, points
 from genaipa.reports.chapters import outcomes, prompting, retrieval
 from genaipa.reports.table import Table
 from genaipa.reports.tidy import plain_texts
@@ -56,6 +56,7 @@ def notable(gathered: Gathered) -> list[str]:
         *_unannotated(gathered),
         *_in_doubt(gathered.frame),
         *retrieval.elsewhere(gathered.frame),
+        *_over_time(gathered),
         *own,
     ]
 
@@ -90,6 +91,15 @@ def gaps(gathered: Gathered) -> list[str]:
     """Sentences on answers that are not here: filtered out, failed, refused or cut off."""
     lacking = _lacking(outcomes.statuses(gathered.frame))
     return [*_filtered(gathered), *(one for one in lacking if not one.startswith(_LACKS["unscored"]))]
+
+
+def _over_time(gathered: Gathered) -> list[str]:
+    """A sentence where days are averaged as if they were repetitions."""
+    found = occasions.occasions(gathered.sources)
+    if not found:
+        return []
+    days = "; ".join(f"{system} on {', '.join(one.day for one in each)}" for system, each in found.items())
+    return [f"Asked the same on several days, which averages take for repetitions: {days}."]
 
 
 def _lacking(statuses: Table) -> list[str]:

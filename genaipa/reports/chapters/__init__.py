@@ -26,6 +26,7 @@ CHAPTERS: dict[str, Literal["answers", "scores"]] = {
     "retrieval": "answers",
     "robustness": "scores",
     "consistency": "scores",
+    "over_time": "answers",
     "order": "scores",
     "prompting": "scores",
     "closed_book": "scores",

@@ -1,0 +1,82 @@
+"""`genaipa drift`: whether a system that is asked the same on several days answers otherwise."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from genaipa.cli.terminal import completion
+from genaipa.cli.terminal.console import caveats, explain, follow, print_json, show, show_table
+from genaipa.cli.terminal.options import ForceOption, JsonOption, current_workspace, option, written
+from genaipa.errors import UsageError, clipped, command
+from genaipa.words import number
+
+LOST = 5
+"""The exit code of a loss that the gate does not let pass."""
+_SHOWN = ["measure", "n", "first", "now", "difference", "low", "high", "p_holm", "meaning"]
+"""Columns on the terminal, of the latest occasion; files have all."""
+
+
+def drift(
+    system: Annotated[str, typer.Argument(autocompletion=completion.runs_and_systems, help="The system.")],
+    gate: Annotated[
+        float | None,
+        option("--gate", metavar="N", min=0, max=90, help="Exit with 5 for a sure loss of N points of M_all or more."),
+    ] = None,
+    output: Annotated[
+        Path | None, option("--output", "-o", metavar="FILE", help="Write all to a .csv, .html, .tex or .txt file.")
+    ] = None,
+    force: ForceOption = False,
+    json: JsonOption = False,
+) -> None:
+    """Show what changed since the first day.
+
+    An occasion is a complete run of the same plan on another day: the same documents, questions and prompts. Changes
+    are tested over questions, adjusted for the number of occasions.
+    """
+    from dataclasses import replace
+
+    from genaipa.reports import render
+    from genaipa.reports.gather import gather_scored
+    from genaipa.reports.occasions import changes, loss, occasions
+    from genaipa.runs.selection import sources_of
+
+    if output is not None and output.suffix not in render.FORMS:
+        raise UsageError(f"'{clipped(output.name)}' has to end in {', '.join(render.FORMS)}.")
+    here = current_workspace()
+    sources = sources_of(here, system)
+    found = occasions(sources)
+    if not found:
+        raise UsageError(f"'{clipped(system)}' was asked on one day; ask the same again on another: genaipa run --new")
+    if len(found) > 1:
+        raise UsageError(f"'{clipped(system)}' is several systems: {', '.join(sorted(found))}; name one of them.")
+    ((name, days),) = found.items()
+    gathered = gather_scored(here, [one for one in sources if name in one.systems])
+    every = changes(gathered.frame, found)
+    latest = every.data[every.data["occasion"] == days[-1].day].reset_index(drop=True)
+    who, lost = loss(every)
+    failed = gate is not None and bool(who) and lost >= gate
+    if output is not None:
+        with written(output, force=force) as file:
+            file.write(render.FORMS[output.suffix](every).encode())
+    if json:
+        facts = {"system": name, "occasions": [one.day for one in days], "lost": lost, "by": who, "failed": failed}
+        print_json({**facts, "note": every.note, "rows": render.as_rows(every)})
+    else:
+        served = " then ".join(dict.fromkeys(one for one in every.data["served"] if one))
+        changed = f", served by {served}" if " then " in served else ""
+        show(f"{name}: {days[-1].day} against {days[0].day}, {number(len(days), 'occasion')}{changed}")
+        show_table(replace(every, data=latest[_SHOWN]))
+        unscored = "M_all" not in set(every.data["measure"]) and "M_all (judge)" not in set(every.data["measure"])
+        caveats(["Nobody scored answers of two days, so that quality is not compared."] if unscored else [])
+        explain(every.note, *gathered.problems)
+        if output is not None:
+            show(f"{output}: every occasion")
+        elif unscored:
+            follow(f"Next: {command('genaipa', 'score', name)}")
+        else:
+            follow(f"Next: {command('genaipa', 'report', name)}")
+    if failed:
+        raise typer.Exit(LOST)

@@ -1,0 +1,203 @@
+"""Occasions: the same plan asked of the same system on different days, and what changed between them.
+
+An occasion is every complete run of one plan on one day; several of a day, and repetitions, are that day's noise.
+Changes are against the first occasion: cell by cell (one question about one document, in one wording), then question
+by question, as in every comparison. What is found holds for these questions, documents and days.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
+import numpy as np
+import pandas as pd
+
+from genaipa.files.text import digest
+from genaipa.reports.crossed import crossed
+from genaipa.reports.differences.significance import SIGNIFICANT, holm, paired
+from genaipa.reports.table import SCALE, Table, table
+from genaipa.reports.tidy import plain_texts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from genaipa.runs.selection import Source
+
+Measure = Literal["M_all", "M_all (judge)", "same words", "abstains", "refuses", "tokens", "cost"]
+MEASURES: dict[Measure, str] = {
+    "M_all": "overall quality as people scored it, 10 to 100",
+    "M_all (judge)": "the same as a judge scored it",
+    "same words": "replies equal, word for word, to one of the first occasion, in %",
+    "abstains": "replies that say that the document is silent, or that they do not know it, in % (by rules)",
+    "refuses": "questions refused, in %",
+    "tokens": "tokens of a reply",
+    "cost": "US cents a reply",
+}
+"""Measure → its meaning and unit, in the order of a table."""
+_CELL = ["question", "document", "wording", "initialization", "experiment", "prompts"]
+_FEWEST = 6
+"""Questions below which no change is tested."""
+
+
+@dataclass(frozen=True)
+class Occasion:
+    """A day on which a system was asked a plan, and the runs of that day."""
+
+    day: str
+    runs: tuple[str, ...]
+
+
+def occasions(sources: Iterable[Source]) -> dict[str, list[Occasion]]:
+    """System → its occasions, the earliest first, of the plan that it was asked on most days; none with one day alone.
+
+    A plan is the whole spec but for its systems, and the digests of documents, questions and prompts.
+    """
+    found: dict[tuple[str, str], dict[str, list[str]]] = {}
+    for source in sources:
+        manifest = source.manifest
+        if manifest.status != "complete" or not manifest.created:
+            continue
+        spec = msgspec.to_builtins(msgspec.structs.replace(manifest.spec, systems=()))
+        digests = manifest.digests
+        plan = digest(repr((spec, digests.prompts, digests.documents, digests.questions)))
+        for system in source.systems:
+            days = found.setdefault((system, plan), {})
+            days.setdefault(manifest.created[:10], []).append(source.folder.name)
+    chosen: dict[str, list[Occasion]] = {}
+    for (system, _), days in found.items():
+        if len(days) > max(1, len(chosen.get(system, ()))):
+            chosen[system] = [Occasion(day, tuple(sorted(days[day]))) for day in sorted(days)]
+    return chosen
+
+
+@plain_texts
+def changes(frame: pd.DataFrame, found: dict[str, list[Occasion]]) -> Table:
+    """Every change against the first occasion: a row for each system, measure and later occasion."""
+    rows: list[dict[str, Any]] = []
+    for system, days in found.items():
+        answers = _answers(frame, system, days)
+        for measure in MEASURES:
+            if measure in answers and answers[measure].notna().any():
+                rows += _rows(system, measure, answers, [one.day for one in days])
+    columns = ["system", "measure", "occasion", "served", "n", "first", "now", "difference", "low", "high"]
+    data = pd.DataFrame(rows).reindex(columns=[*columns, "p", "p_holm", "meaning"])
+    return table(
+        "occasions",
+        "Changes over time",
+        "What changed against the first occasion (`difference`), with its 95 % interval and t test over questions, for "
+        "these questions and documents; `p_holm` is adjusted, by Holm's method, for the number of occasions. `same "
+        "words` is held against how often two replies of the first occasion agree, so that it takes repetitions. "
+        + " ".join(f"{name}: {meaning}." for name, meaning in MEASURES.items() if name in set(data["measure"])),
+        data,
+        [*columns, "p", "p_holm", "meaning"],
+        formats={**dict.fromkeys(("first", "now"), ".1f"), "difference": "+.1f", "low": "+.1f", "high": "+.1f"},
+        headings={"low": "from", "high": "to", "served": "model as served"},
+    )
+
+
+def _answers(frame: pd.DataFrame, system: str, days: Sequence[Occasion]) -> pd.DataFrame:
+    """The system's answers on these occasions, a row each, with a column for every measure that is known."""
+    day = {run: one.day for one in days for run in one.runs}
+    rows = frame[(frame["system"] == system) & frame["run"].isin(list(day)) & (frame["unit"] == "answer")]
+    if rows.empty:
+        return pd.DataFrame(columns=[*_CELL, "occasion"])
+    key = ["run", "key"]
+    answers = rows.drop_duplicates(key).set_index(key)
+    by_people = rows[rows["counted"]].groupby(key, observed=True)["m_all"].mean() * SCALE
+    by_judge = rows[rows["scorer"] == "machine"].groupby(key, observed=True)["m_all"].mean() * SCALE
+    came = answers["status"].isin(["answered", "truncated", "refused"])
+    stance = answers["claims_silence"]
+    known: dict[str, pd.Series[Any]] = {
+        "M_all": by_people.reindex(answers.index),
+        "M_all (judge)": by_judge.reindex(answers.index),
+        "abstains": (stance.isin(["yes", "abstains"]) * 100.0).where(came & (stance != "")),
+        "refuses": ((answers["status"] == "refused") * 100.0).where(came),
+        "tokens": answers["tokens_out"].astype("float64").where(came),
+        "cost": (answers["cost"].astype("float64") * 100).where(came),
+    }
+    made = (
+        answers[_CELL]
+        .astype(object)
+        .assign(
+            served=answers["model"].astype(str),
+            reply=answers["answer"].astype(object).where(came),
+            **known,
+        )
+    )
+    made["occasion"] = [day[str(run)] for run, _ in made.index]
+    made["same words"] = _equal(made, days[0].day)
+    return made.reset_index(drop=True)
+
+
+def _equal(answers: pd.DataFrame, first: str) -> pd.Series[Any]:
+    """In %, how many of the first occasion's other replies to the same question each reply equals, word for word."""
+    cells = pd.Series(list(answers[_CELL].itertuples(index=False, name=None)), answers.index)
+    began = (answers["occasion"] == first) & answers["reply"].notna()
+    replies = cells[began].to_frame("cell").assign(reply=answers.loc[began, "reply"])
+    asked = replies.groupby("cell")["reply"].size().to_dict()
+    often = replies.groupby(["cell", "reply"]).size().to_dict()
+    values = []
+    for cell, reply, own in zip(cells, answers["reply"], began, strict=True):
+        others = asked.get(cell, 0) - own
+        same = often.get((cell, reply), 0) - own
+        values.append(100.0 * same / others if others and isinstance(reply, str) else np.nan)
+    return pd.Series(values, answers.index)
+
+
+def _rows(system: str, measure: Measure, answers: pd.DataFrame, days: Sequence[str]) -> list[dict[str, Any]]:
+    known = answers[answers[measure].notna()]
+    cells = known.pivot_table(measure, _CELL, "occasion")
+    if days[0] not in cells:
+        return []
+    rows: list[dict[str, Any]] = []
+    for day in days[1:]:
+        if day not in cells:
+            continue
+        pairs = cells[[days[0], day]].dropna().reset_index()
+        made = crossed(pairs[day] - pairs[days[0]], pairs["question"], pairs["document"])
+        by_question = pairs.groupby("question")[[days[0], day]].mean()
+        # Where all questions moved alike there is no spread for a t test.
+        p = paired((by_question[day] - by_question[days[0]]).to_numpy()).p if math.isnan(made.p) else made.p
+        rows.append(
+            {
+                "system": system,
+                "measure": measure,
+                "occasion": day,
+                "served": ", ".join(sorted(set(known.loc[known["occasion"] == day, "served"]) - {""})),
+                "n": made.questions,
+                "first": by_question[days[0]].mean(),
+                "now": by_question[day].mean(),
+                "difference": made.mean,
+                "low": made.low,
+                "high": made.high,
+                "p": p if made.questions >= _FEWEST else math.nan,
+            }
+        )
+    for row, adjusted in zip(rows, holm([row["p"] for row in rows]), strict=True):
+        row |= {"p_holm": adjusted, "meaning": _meaning(row["difference"], adjusted)}
+    return rows
+
+
+def _meaning(difference: float, p: float) -> str:
+    if math.isnan(p):
+        return "too few questions to test"
+    if p >= SIGNIFICANT:
+        return "may be chance" if difference else "no difference"
+    return "higher" if difference > 0 else "lower"
+
+
+def loss(found: Table) -> tuple[str, float]:
+    """Who says that the latest occasion lost quality by more than chance, and the points of M_all; ("", 0) if nobody.
+
+    People's scores decide; a judge's only where people scored nothing.
+    """
+    for measure in ("M_all", "M_all (judge)"):
+        rows = found.data[found.data["measure"] == measure]
+        if not rows.empty:
+            last = rows.iloc[-1]
+            lost = last["meaning"] == "lower"
+            return (measure, -float(last["difference"])) if lost else ("", 0.0)
+    return "", 0.0

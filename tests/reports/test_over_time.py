@@ -1,0 +1,144 @@
+"""Occasions and drift: what is one, what is a change, and how often chance is taken for one."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+import pytest
+from judged import human, keep
+from size import FULL
+
+from genaipa.reports.chapters.over_time import over_time_figure
+from genaipa.reports.occasions import Occasion, changes, loss
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from commandline import Finished
+
+    Cli = Callable[..., Finished]
+
+QUESTIONS, DOCUMENTS = 32, 5
+AGAIN = 8.0
+"""Standard deviation, in points of M_all, of asking the same again."""
+
+
+def series(
+    seed: int, looks: int, lost: float = 0.0, systems: int = 1
+) -> tuple[pd.DataFrame, dict[str, list[Occasion]]]:
+    """The answers of scripted systems on 1 + `looks` days, scored; on the last day `lost` points worse."""
+    random = np.random.default_rng(seed)
+    cells = [(f"q{q}", f"d{d}") for q in range(QUESTIONS) for d in range(DOCUMENTS)]
+    level = random.normal(65, 12, len(cells))
+    frames, days = [], [f"2026-{1 + look // 28:02}-{1 + look % 28:02}" for look in range(looks + 1)]
+    for system in range(systems):
+        for look, day in enumerate(days):
+            points = level + random.normal(0, AGAIN, len(cells)) - (lost if look == looks else 0)
+            frames.append(
+                pd.DataFrame(cells, columns=["question", "document"]).assign(
+                    run=f"run {day}",
+                    system=f"s{system}",
+                    key=[f"s{system}|{d}|{q}" for q, d in cells],
+                    m_all=points / 10,
+                    answer=[f"{look}-{n}" for n in range(len(cells))],
+                )
+            )
+    constant = dict.fromkeys(("status", "claims_silence", "tokens_out", "cost"), np.nan)
+    same = ("unit", "scorer", "wording", "initialization", "experiment", "prompts", "model")
+    known = dict(zip(same, ("answer", "human", "original", "document", "quality", "neutral", "m"), strict=True))
+    found = {f"s{system}": [Occasion(day, (f"run {day}",)) for day in days] for system in range(systems)}
+    return pd.concat(frames, ignore_index=True).assign(**constant, **known, counted=True), found
+
+
+def test_an_unchanged_system_seldom_seems_changed_and_a_loss_of_five_points_is_found() -> None:
+    """Over twelve looks a year: a false alarm in at most 5 % of years (1,000 at full size), a loss of 5 in 95 %."""
+    years = 1000 if FULL else 20
+    alarms = sum(
+        not {"higher", "lower"}.isdisjoint(changes(*series(seed, 12)).data["meaning"]) for seed in range(years)
+    )
+    assert alarms <= years * 0.05 + 2.6 * (years * 0.05 * 0.95) ** 0.5 * (not FULL)
+    found = [loss(changes(*series(seed, 12, lost=5))) for seed in range(100 if FULL else 6)]
+    assert sum(who == "M_all" for who, _ in found) >= 0.95 * len(found)
+    assert np.mean([lost for who, lost in found if who]) == pytest.approx(5, abs=1)
+
+
+def test_words_are_held_against_how_often_the_first_day_agrees_with_itself() -> None:
+    """A system that never says the same twice has not changed; one that always did, and no longer does, has."""
+    frame, found = series(0, 1)
+    frame["status"] = "answered"
+    days = found["s0"]
+    again = frame[frame["run"] == days[0].runs[0]].assign(run="run again")
+    twice = {"s0": [Occasion(days[0].day, (*days[0].runs, "run again")), days[1]]}
+    stable = changes(pd.concat([frame, again], ignore_index=True), twice).data.set_index("measure")
+    assert stable.loc["same words", ["first", "now", "meaning"]].tolist() == [100.0, 0.0, "lower"]
+    never = changes(pd.concat([frame, again.assign(answer=again["answer"] + "x")], ignore_index=True), twice)
+    assert never.data.set_index("measure").loc["same words", "meaning"] == "no difference"
+    # Without a repetition nothing is known of the first day, and nothing is said.
+    assert "same words" not in set(changes(frame, found).data["measure"])
+
+
+def test_two_dozen_occasions_of_five_systems_take_seconds() -> None:
+    """The table of 24 occasions of five systems has a row for each, and its figure is drawn."""
+    made = changes(*series(1, 23, systems=5 if FULL else 1))
+    assert len(made.data) == (5 if FULL else 1) * 23
+    figure = over_time_figure(made)
+    assert figure is not None
+    assert figure.plot().axes
+
+
+def _asked(genaipa: Cli, day: str, *more: str, system: str = "extractive") -> Path:
+    """Ask a system anew, and date the run."""
+    before = set(Path("runs").glob("*")) if Path("runs").is_dir() else set()
+    asked = ("run", "--system", system, "--policy", "brindlecart", "--experiment", "quality", "--new", *more)
+    assert genaipa(*asked).code == 0
+    (made,) = set(Path("runs").glob("*")) - before
+    target = made.with_name(f"{day}-{len(before)}")
+    shutil.move(made, target)
+    for path in target.glob("manifest*.json"):
+        facts = json.loads(path.read_text())
+        path.write_text(json.dumps({**facts, "name": target.name, "created": f"{day}T10:00:00Z"}))
+    return target
+
+
+def test_drift_says_what_changed_and_needs_two_days_of_one_plan(genaipa: Cli) -> None:
+    """One day is refused, another plan is no occasion, and a system that does the same has no difference."""
+    assert genaipa("init", ".").code == 0
+    _asked(genaipa, "2026-05-01")
+    _asked(genaipa, "2026-05-02", "--seed", "7")
+    alone = genaipa("drift", "extractive")
+    assert alone.code == 2
+    assert "was asked on one day" in alone.err
+    _asked(genaipa, "2026-06-01")
+    out = genaipa("drift", "extractive", "--gate", "3")
+    assert out.code == 0, out.err
+    assert "extractive: 2026-06-01 against 2026-05-01, 2 occasions" in out.out
+    assert "no difference" in out.out
+    facts = json.loads(genaipa("drift", "extractive", "--json").out)
+    assert facts["occasions"] == ["2026-05-01", "2026-06-01"]
+    assert not facts["failed"]
+    assert {row["meaning"] for row in facts["rows"]} == {"no difference"}
+
+
+def test_a_sure_loss_fails_the_gate_and_is_in_the_report(genaipa: Cli) -> None:
+    """A system that got worse from one day to the other ends with 5, and with 0 where the gate lets more pass."""
+    assert genaipa("init", ".").code == 0
+    for day, reply, place in (("2026-05-01", "Section 1 says so.", 0), ("2026-06-01", "Section 1 says no.", 1)):
+        Path("acme.yaml").write_text(f'rules:\n  - {{match: ".", reply: "{reply}"}}\n')
+        folder = _asked(genaipa, day, system="scripted/acme.yaml")
+        lines = map(json.loads, (folder / "answers.jsonl").read_text().splitlines())
+        digests = sorted({line["digest"] for line in lines if line.get("digest")})
+        keep(human("ada", one, (place,) * 5) for one in digests)
+    worse = genaipa("drift", "scripted/acme.yaml", "--gate", "3", "-o", "drift.csv")
+    assert worse.code == 5, worse.err
+    assert "lower" in worse.out
+    assert Path("drift.csv").read_text().count("\n") >= 2
+    assert genaipa("drift", "scripted/acme.yaml", "--gate", "60").code == 0
+    assert genaipa("report", "scripted/acme.yaml", "-o", "out").code == 0
+    page = Path("out/index.html").read_text()
+    assert "Asked the same on several days" in page
+    assert Path("out/tables/occasions.csv").is_file()
