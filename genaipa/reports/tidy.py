@@ -281,7 +281,9 @@ def _category(column: pd.Series, first: Sequence[str]) -> pd.Series:
     if isinstance(column.dtype, pd.CategoricalDtype):
         found = column if "" in column.cat.categories else column.cat.add_categories([""])
         return found.fillna("").cat.remove_unused_categories()
-    found = column.fillna("").astype("category")
+    # A column that nothing has a value of holds numbers.
+    texts = column.astype(object) if column.dtype == "float64" else column
+    found = texts.fillna("").astype("category")
     order = {value: place for place, value in enumerate(first)}
     return found.cat.set_categories(
         sorted(found.cat.categories, key=lambda value: (order.get(value, len(order)), value))

@@ -11,6 +11,7 @@ import pytest
 from size import size
 from tabling import at_the_edges
 
+from genaipa.reports import points
 from genaipa.reports.chapters import (
     agreement,
     closed_book,
@@ -51,6 +52,7 @@ TABLES = {
     "memory-summary": closed_book.summary,
     "effort": cost.by_system,
     "answers": outcomes.statuses,
+    "points": points.rates,
     "silent-questions": silent.silent_questions,
     "silent-differences": silent.silent_differences,
     "silent-quality": silent.silent_quality,
@@ -125,6 +127,7 @@ _COLUMNS = {
     "effort": "system experiment answers m_all10 low high policies_low policies_high documents seconds cost "
     "cost_low cost_high cost_policies_low cost_policies_high cost_total",
     "answers": "system experiment planned answered truncated refused failed missing excluded scored unscored",
+    "points": "system experiment measure answers rate low high policies_low policies_high questions documents",
     "silent-questions": "system experiment error answers wrong rate low high policies_low policies_high questions "
     "documents partly",
     "silent-differences": "first second error questions documents difference low high policies_low policies_high "

@@ -133,8 +133,8 @@ def answer_groups(gathered: Gathered) -> dict[str, dict[str, str]]:
     known = gathered.frame.loc[gathered.frame["answer"] != "", ["answer", "document", "silent"]]
     known = known.drop_duplicates("answer").astype("str")
     found = {
-        "silent": known["silent"].map(_SILENT).fillna(""),
-        "language": known["document"].map(gathered.languages).fillna(""),
+        "silent": [_SILENT.get(value, "") for value in known["silent"]],
+        "language": [gathered.languages.get(document, "") for document in known["document"]],
     }
     groups = {by: dict(zip(known["answer"], group, strict=True)) for by, group in found.items()}
     return {by: group for by, group in groups.items() if len({*group.values()} - {""}) > 1}
