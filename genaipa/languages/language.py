@@ -1,4 +1,4 @@
-"""What the core has to know of a language: how its texts are recognised, and genaipa's own words in messages."""
+"""A language: how its texts are recognised, and genaipa's own words in messages."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 class Language:
     """A language. `code` is its code in ISO 639-1, `also` what else metadata may state it as; `name` is in English.
 
-    `function_words` are frequent in its texts and rare in those of others, in lower case. `policy` (company) and
-    `regulation` (title, short name; the title may be empty) are the `subject` of prompts, and `no_answer` stands in a
-    conversation for a reply without text.
+    `function_words` are frequent in its texts and rare in other languages, in lower case. `policy` (company) and
+    `regulation` (title, short name; the title may be empty) are the `subject` of prompts, and `no_answer` takes the
+    place of a reply without text in a conversation.
     """
 
     code: str

@@ -190,7 +190,7 @@ def _meaning(difference: float, p: float) -> str:
 
 
 def loss(found: Table) -> tuple[str, float]:
-    """Who says that the latest occasion lost quality by more than chance, and the points of M_all; ("", 0) if nobody.
+    """Find the points of M_all that the latest occasion lost for sure, and by whose scores; ("", 0) if none.
 
     People's scores decide; a judge's only where people scored nothing.
     """

@@ -29,7 +29,7 @@ _SERVED = {"color": style.FAINT, "linewidth": 0.8, "linestyle": ":"}
 
 
 def chapter(gathered: Gathered, scope: Scope) -> Chapter:
-    """What changed between the days on which a system was asked the same."""
+    """Changes between the days on which a system was asked the same."""
     found = occasions(gathered.sources)
     made = changes(gathered.frame, found) if found else None
     days = ", ".join(f"{system} on {len(each)} days" for system, each in found.items())
