@@ -327,6 +327,10 @@ class _Shown:
     html: str = ""
     picture: Markup | str = ""
     width: int = 0
+    names: tuple[float, float] | None = None
+    """Shares of a broad figure's width between which the names of its rows are, which stay in sight."""
+    ratio: float = 1.0
+    """Width of a figure by its height."""
     brief: bool = True
     """Whether a table has few words."""
 
@@ -513,10 +517,17 @@ def _caption(caption: str, note: str) -> Markup:
 
 def _figure(figure: Figure, pictures: Mapping[str, bytes]) -> _Shown:
     drawn = pictures.get(figure.name) or as_bytes(figure, "svg")
-    points = re.search(rb'<svg[^>]* width="([\d.]+)pt"', drawn)
-    width = round(float(points[1]) * _WIDTH / _POINTS) if points else 0
-    caption = _caption(figure.caption or first_sentences(figure.note), figure.note)
-    return _Shown(figure.name, figure.title, caption, picture=_embedded(drawn.decode()), width=width)
+    across, down = (re.search(rb'<svg[^>]* %s="([\d.]+)pt"' % side, drawn) for side in (b"width", b"height"))
+    points, ends = float(across[1]) if across else 0.0, re.search(rb'<svg data-names="([\d.]+) ([\d.]+)"', drawn)
+    return _Shown(
+        figure.name,
+        figure.title,
+        _caption(figure.caption or first_sentences(figure.note), figure.note),
+        picture=_embedded(drawn.decode()),
+        width=round(points * _WIDTH / _POINTS),
+        names=(float(ends[1]) / points, float(ends[2]) / points) if ends and points else None,
+        ratio=points / float(down[1]) if down else 1.0,
+    )
 
 
 _PATH = re.compile(r'(?<= d=")[^"]*')

@@ -304,7 +304,7 @@ def test_a_manifest_does_not_lead_out_of_the_folder():
 
 
 def test_in_a_browser(by_two):
-    """Chromium shows every picture, finds nothing to complain of, asks for nothing, and a phone scrolls down alone."""
+    """Chromium shows every picture, complains of nothing, asks for nothing, and a phone scrolls down alone."""
     with browsing() as browser:
         page = browser.machine().new_page()
         said = []
@@ -315,9 +315,20 @@ def test_in_a_browser(by_two):
         assert page.evaluate("document.images.length")
         assert page.evaluate("document.documentElement.scrollWidth") == 390
         # A figure of a column is seen whole, one of two as large as in print.
-        widths = page.evaluate("[...document.querySelectorAll('.picture img')].map(image => image.clientWidth)")
+        widths = page.evaluate("[...document.querySelectorAll('.picture > *')].map(image => image.clientWidth)")
         assert {width for width in widths if width} <= {672, *range(280, 362)}
         assert 672 in widths
+        # Moved by a finger, it keeps the names of its rows at the left.
+        look = """() => {
+          const drawn = document.querySelector("#figure-quality-metrics .drawn"), box = drawn.parentElement;
+          box.scrollLeft = 300;
+          const name = getComputedStyle(drawn, "::before"), from = parseFloat(name.marginLeft);
+          const seen = { from, width: parseFloat(name.width), moved: box.scrollLeft, stays: name.position };
+          return { ...seen, shown: -parseFloat(name.backgroundPositionX), whole: parseFloat(name.backgroundSize) };
+        }"""
+        seen = page.evaluate(look)
+        assert (seen["stays"], seen["whole"], seen["shown"]) == ("sticky", 672, seen["from"])
+        assert 0 < seen["from"] < seen["from"] + seen["width"] < seen["moved"] + 100
         assert said == []
         assert [url for url in browser.requests if urlsplit(url).scheme not in ("file", "data")] == []
 

@@ -123,7 +123,8 @@ def _draw(
         [-reach, -reach / 2, 0, reach / 2, reach], style.ticks(-reach, -reach / 2, 0, reach / 2, reach)
     )
     panels[0, 0].set_ylim(len(names) - 0.4, -0.6)
-    style.name_rows(panels[0, 0], names, sources, texts=texts, most=_WORDS[across])
+    for axes in panels[:, 0]:
+        style.name_rows(axes, names, sources, texts=texts, most=_WORDS[across])
     for axes in style.bottom(panels, len(systems)):
         axes.set_xlabel("Document minus name alone\n(M_all)", fontsize=style.SMALL)
         axes.tick_params(axis="x", labelbottom=True)

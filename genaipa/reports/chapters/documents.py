@@ -236,9 +236,9 @@ def _draw(
         axes.set_title(label, pad=12)
         _draw_panel(axes, boxes[boxes["system"] == system], dots[dots["system"] == system], places, groups)
         axes.tick_params(axis="y", length=0)
-    first = panels.flat[0]
-    first.set_yticks([place + middle for place in places.values()], list(documents.values()))
-    first.set_ylim(max(places.values()) + len(groups) - 0.4, -0.6)
+    panels.flat[0].set_ylim(max(places.values()) + len(groups) - 0.4, -0.6)
+    for axes in panels[:, 0]:
+        style.name_rows(axes, documents, {}, rows=[place + middle for place in places.values()])
     for axes in style.bottom(panels, len(systems)):
         axes.set_xlabel(style.QUALITY)
         axes.tick_params(axis="x", labelbottom=True)

@@ -127,7 +127,8 @@ def _draw(data: pd.DataFrame, systems: Mapping[Any, str], names: Mapping[Any, st
         _draw_panel(axes, data[data["system"] == system].set_index("questions").reindex(list(names)), 102 + room)
         style.part_groups(axes, [name in style.GROUPS for name in names], (10, 100), at=-0.5)
         axes.tick_params(axis="y", length=0)
-    style.name_rows(panels[0, 0], names, {})
+    for axes in panels[:, 0]:
+        style.name_rows(axes, names, {})
     panels[0, 0].set_ylim(len(names) - 0.4, -0.6)
     for axes in style.bottom(panels, len(systems)):
         low, high = axes.get_xlim()

@@ -34,6 +34,8 @@ FORMATS: tuple[Format, ...] = get_args(Format)
 PNG_DPI = 200
 """Dots per inch of a PNG file."""
 
+_BESIDE = 2.0
+"""Points left and right of the names of rows."""
 _UNSAID = {
     "png": {"Software": None},
     "svg": {"Date": None, "Creator": None, "Format": None, "Type": None},
@@ -120,7 +122,10 @@ def _written(drawn: Canvas, title: str, form: Format, dpi: int) -> bytes:
 
 
 def _as_svg(drawn: Canvas, metadata: dict[str, Any]) -> bytes:
-    """The drawing as SVG, in which a text that is at several places is outlined once."""
+    """The drawing as SVG, in which a text that is at several places is outlined once.
+
+    `data-names` has the points from its left at which the names of rows begin and end, where it has any.
+    """
     from matplotlib.backends import backend_svg
 
     written, dpi = io.StringIO(), drawn.dpi
@@ -146,8 +151,12 @@ def _as_svg(drawn: Canvas, metadata: dict[str, Any]) -> bytes:
     renderer.draw_text = draw_text
     drawn.draw(renderer)
     renderer.finalize()
+    names = [one.get_window_extent(renderer) for one in drawn.findobj(lambda artist: artist.get_gid() == style.NAMES)]
     drawn.dpi = dpi
-    return written.getvalue().encode()
+    if not names:
+        return written.getvalue().encode()
+    ends = f"{max(min(box.x0 for box in names) - _BESIDE, 0):.1f} {max(box.x1 for box in names) + _BESIDE:.1f}"
+    return written.getvalue().replace("<svg ", f'<svg data-names="{ends}" ', 1).encode()
 
 
 def as_png(figure: Figure, dpi: int = PNG_DPI) -> bytes:

@@ -197,6 +197,8 @@ LETTER = 0.0475
 _LEAST = 10
 """Letters of a line below which a text says nothing."""
 _LINES = 2
+NAMES = "names"
+"""Id of the artist that names the rows, which the page keeps in sight."""
 TALL = 0.212
 """Inches of a row with its text."""
 
@@ -212,22 +214,25 @@ def name_rows(
     sources: Mapping[Any, str],
     *,
     at: float = 0.0,
+    rows: Sequence[float] | None = None,
     texts: Mapping[Any, str] | None = None,
     most: int = 0,
 ) -> None:
     """Write what each row is, and behind it the sign of its source; `at` is where in a row its middle lies.
 
-    Before it is its text, in two lines of at most `most` letters, where there is room for any.
+    `rows` are where the rows begin, by default at 0, 1, 2. Before it is its text, in two lines of at most `most`
+    letters, where there is room for any.
     """
     from genaipa.reports.figures.words import Words
 
     colours = [SOURCE_POINTS["user"]["color"] if sources.get(key) == "user" else INK for key in names]
-    places = [(0.0, row + at) for row in range(len(names))]
+    places = [(0.0, row + at) for row in rows or range(len(names))]
     beside: dict[str, Any] = {"transform": axes.get_yaxis_transform()}
     axes.set_yticks([])
     signed = [f"{name} {SOURCE_SIGNS.get(sources.get(key, ''), '')}".strip() for key, name in names.items()]
     with_texts = bool(texts) and most >= _LEAST
-    Words(axes, signed, places, colours, size=TINY if with_texts else SMALL, side="right", pad=-3, **beside)
+    drawn = Words(axes, signed, places, colours, size=TINY if with_texts else SMALL, side="right", pad=-3, **beside)
+    drawn.set_gid(NAMES)
     if texts and with_texts:
         lines = [wrap(texts[key], most) if key in texts else "" for key in names]
         broad = max(len(line) for text in lines for line in text.split("\n"))
