@@ -156,8 +156,10 @@ def test_every_part_is_in_the_page_or_its_notes(by_two):
     home, written = by_two
     (folder,) = run_folders(find_workspace(home))
     page, notes = Page(home / "out/index.html"), Page(home / "out/notes.html")
-    images = [attributes for tag, attributes in page.elements if tag == "img"]
-    assert {image["alt"].partition(". ")[0] for image in images} == {f.title for f in written.figures.values()}
+    images = [all_of for tag, all_of in page.elements if tag == "img" or all_of.get("role") == "img"]
+    assert {(image.get("alt") or image["aria-label"]).partition(". ")[0] for image in images} == {
+        f.title for f in written.figures.values()
+    }
     assert len(images) == len(written.figures)
     for part in (*written.figures.values(), *written.tables.values()):
         assert " ".join(part.title.split()) in notes.text
