@@ -14,7 +14,7 @@ import tempfile
 import weakref
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from importlib import metadata
 from itertools import islice
 from pathlib import Path
@@ -135,6 +135,8 @@ def _own_options(request: RunRequest, kind: Kind) -> dict[str, Any]:
 
 _PACKAGES = ("langchain-text-splitters", "jinja2", "genai-prices")
 """Beside the providers' own, those whose version can change a message or a reply."""
+_version = cache(metadata.version)
+"""Of a package; reading it takes a millisecond."""
 
 
 def versions() -> dict[str, str]:
@@ -142,7 +144,7 @@ def versions() -> dict[str, str]:
     found = {"python": platform.python_version(), "genaipa": genaipa.__version__}
     for package in (*(package for provider in providers() for package in provider.packages), *_PACKAGES):
         try:
-            found[package] = metadata.version(package)
+            found[package] = _version(package)
         except metadata.PackageNotFoundError:
             continue
     return found
@@ -153,21 +155,15 @@ def checkout() -> tuple[str | None, bool | None]:
     root = Path(genaipa.__file__).resolve().parent.parent
     if not (root / ".git").exists():
         return None, None
+    # One command says both: first a line on the commit.
+    command = ["git", "-C", str(root), "status", "--porcelain=v2", "--branch", "--no-ahead-behind"]
     try:
-        head = _git(root, "rev-parse", "HEAD")
-        return head.strip() or None, bool(_git(root, "status", "--porcelain").strip())
+        done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=10)  # noqa: S603 - it is fixed
     except (OSError, subprocess.SubprocessError):
         return None, None
-
-
-def _git(root: Path, *arguments: str) -> str:
-    return subprocess.run(  # noqa: S603 - fixed command
-        ["git", "-C", str(root), *arguments],  # noqa: S607 - whichever git the user has
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=10,
-    ).stdout
+    head, *more = done.stdout.splitlines()
+    commit = head.removeprefix("# branch.oid ")
+    return None if commit == "(initial)" else commit, not all(line.startswith("#") for line in more)
 
 
 _BEGUN_WITH = ("systems", "documents", "questions", "prompts", "task")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import platform
 from collections.abc import Iterable
+from functools import cache
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from genaipa.runs.records import Manifest
     from genaipa.runs.selection import Source
 
+_version = cache(metadata.version)
+"""Of a package; reading it takes a millisecond."""
 _FILES = (MANIFEST, ANSWERS, AUDIT, PUBLISHED_SCORES)
 _COMPUTING = ("matplotlib", "numpy", "pandas", "pyarrow", "scipy")
 """Packages whose version can change a number or a picture."""
@@ -152,7 +155,7 @@ def manifest_of(gathered: Gathered) -> dict[str, Any]:
 
 def versions() -> dict[str, str]:
     """Name → version of Python and the packages that computed and drew the report."""
-    return {"python": platform.python_version(), **{name: metadata.version(name) for name in _COMPUTING}}
+    return {"python": platform.python_version(), **{name: _version(name) for name in _COMPUTING}}
 
 
 def _digest_of(source: Source, name: str) -> str | None:

@@ -90,15 +90,21 @@ class GoogleSystem(HostedSystem):
     def _connect(self) -> None:
         from google import genai
 
+        from genaipa.systems.connections import trusted
+
         # Of a reply's finish that it doesn't know yet, the SDK warns whoever looks at the terminal.
         warnings.filterwarnings("ignore", r".* is not a valid \w+$", module=r"google\.genai")
         # With an aiohttp session of its own making the SDK would wait up to ten seconds and ask again without a word.
         self._transport = self._connections()
-        self._client = genai.Client(
-            vertexai=False,
-            api_key=self._endpoint.key,
-            http_options=genai.types.HttpOptions(base_url=self._endpoint.address, httpx_async_client=self._transport),
+        # For clients of its own, which we don't use, the SDK would find out three times whom to trust.
+        verify = trusted()
+        options = genai.types.HttpOptions(
+            base_url=self._endpoint.address,
+            httpx_async_client=self._transport,
+            client_args={"verify": verify},
+            async_client_args={"verify": verify, "ssl": verify},
         )
+        self._client = genai.Client(vertexai=False, api_key=self._endpoint.key, http_options=options)
 
     async def _list_models(self) -> dict[str, dict[str, Any]] | str:
         import httpx2

@@ -6,6 +6,7 @@ template is rendered before anybody has read it.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -69,11 +70,17 @@ class _Environment(ImmutableSandboxedEnvironment):
         return super().call_binop(context, operator, left, right)
 
 
+@lru_cache(maxsize=16)
+def _environment(sources: tuple[tuple[str, str], ...]) -> _Environment:
+    """The environment of these templates, each compiled once while the process has to do with it."""
+    return _Environment(dict(sources))
+
+
 class Templates:
     """Templates that may include and extend each other, by name."""
 
     def __init__(self, sources: Mapping[str, str]) -> None:
-        self._environment = _Environment(sources)
+        self._environment = _environment(tuple(sources.items()))
 
     def render(self, name: str, paths: Mapping[str, Path], **variables: object) -> str:
         """Render one; a DataError naming its file (of `paths`, by name) and what is wrong in it."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections import Counter
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,7 @@ from running import (
 from servers import Behaviour, OpenAIServer, Request, cut, refusal, reply
 
 from genaipa.execution.limits import RunLimits
+from genaipa.execution.prepare import checkout
 from genaipa.policies.document import split_parts
 from genaipa.runs import journal
 from genaipa.runs.inputs import NO_WORDS
@@ -33,6 +35,7 @@ from genaipa.workspace import find_workspace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 from genaipa.runs.records import Record, RunSpec
 
@@ -78,6 +81,20 @@ def dialogue(script: Script, introduction: Any) -> Dialogue:
 def replied(asked: str) -> str:
     """The server's own reply to a message."""
     return f"You asked: {asked[:80]}"
+
+
+def test_the_checkout_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By its commit, and whether it was changed since; a wheel and a checkout without a commit have none."""
+    monkeypatch.setattr("genaipa.__file__", str(tmp_path / "genaipa" / "__init__.py"))
+    assert checkout() == (None, None)
+    subprocess.run(["git", "init", "-q", tmp_path], check=True)
+    assert checkout() == (None, False)
+    who = ("-c", "user.name=a", "-c", "user.email=a")
+    subprocess.run(["git", *who, "commit", "-q", "--allow-empty", "-m", "x"], check=True)
+    head = subprocess.run(["git", "rev-parse", "HEAD"], check=True, capture_output=True, text=True).stdout.strip()
+    assert checkout() == (head, False)
+    (tmp_path / "new").touch()
+    assert checkout() == (head, True)
 
 
 def test_shared_conversation_grows(server: TimedServer) -> None:

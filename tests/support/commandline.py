@@ -16,8 +16,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from unittest import mock
+from weakref import WeakKeyDictionary
 
 import pytest
 
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     Cli = Callable[..., "Finished"]
 
 _CACHED = type(functools.cache(len))
+_KEPT: WeakKeyDictionary[ModuleType, list[Any]] = WeakKeyDictionary()
+"""What each module of the command line keeps."""
 SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 
 
@@ -121,9 +124,10 @@ def _forget() -> None:
     """
     for name, module in list(sys.modules.items()):
         if name.startswith("genaipa.cli."):
-            for value in list(vars(module).values()):
-                if isinstance(value, _CACHED):
-                    value.cache_clear()
+            if module not in _KEPT:
+                _KEPT[module] = [value for value in vars(module).values() if isinstance(value, _CACHED)]
+            for value in _KEPT[module]:
+                value.cache_clear()
 
 
 @contextmanager
