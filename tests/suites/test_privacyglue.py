@@ -239,7 +239,10 @@ def test_examples_are_right_by_the_gold_reply_and_wrong_by_a_fault() -> None:
 def test_a_report_sets_systems_beside_each_other_and_the_papers_encoders(genaipa: Cli) -> None:
     """Rows, means, tests and agreement are in one chapter; the paper's encoders are averaged over a system's rows."""
     Path("genaipa.toml").touch()
-    own = {f"piextract/{folder}/validation.conll03": "We _ _ O\nsell _ _ O\n" for folder in LAYERS.values()}
+    own = {
+        f"piextract/{folder}/validation.conll03": f"We _ _ O\nsell _ _ O\nnames _ _ B-{layer}\n"
+        for layer, folder in LAYERS.items()
+    }
     for name, content in (own | {"opp115/test_dataset.csv": "We tell you of changes.,Policy Change\n"}).items():
         place = Path("suites", name)
         place.parent.mkdir(parents=True, exist_ok=True)
