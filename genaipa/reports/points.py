@@ -79,7 +79,7 @@ def rates(frame: pd.DataFrame) -> Table:
     data = _peoples(frame)
     return table(
         "points",
-        "Vital points said, and harm",
+        "Vital points, and harm",
         "Of the vital points of an annotated answer, the share that an answer says; and of the answers to questions "
         "with a point whose contradiction would hurt a reader, the share that contradicts one (harm). People's ticks: "
         "an adjudication's if there is one, else the mean over analysts. Each question weighs the same, however many "
@@ -104,7 +104,7 @@ def judged_rates(gathered: Gathered, given: Verdicts) -> Table:
     each = [_rates(own).assign(judge=judge) for judge, own in rows.groupby(judges, sort=True) if judge]
     return table(
         "points-judged",
-        "The same by judges alone: no estimate",
+        "Judges alone: no estimate",
         "By each judge's ticks, averaged over its passes. Nobody knows how far they are off, but for how far judges "
         "agree with people.",
         pd.concat(each) if each else pd.DataFrame(columns=columns),
@@ -188,7 +188,7 @@ def missed(points: pd.DataFrame) -> Table:
     columns = ["experiment", *_PLACE, "point", "weight", "harm", "said", "contradicted", "systems", "text"]
     return table(
         "points-missed",
-        "The points that are missed most",
+        "Points missed most",
         "How often the answers of a system say each point of an annotated answer, and how often they contradict it, "
         f"averaged over systems. By system: the CSV beside the heat map.{_wordless(points)}",
         worst_first(data.reset_index()).sort_values("experiment", kind="stable"),
@@ -210,7 +210,7 @@ def contradicted(points: pd.DataFrame) -> Table:
     rows = points[(points["harm"] == "yes") & (points["contradicted"] > 0)]
     return table(
         "points-harm",
-        "Contradictions that would hurt a reader",
+        "Harmful contradictions",
         "Each point marked as harm that a system contradicts, and in what share of its answers to the question; why "
         f"that would hurt, by the annotated answer.{_wordless(rows)}",
         rows,
@@ -248,7 +248,7 @@ def agreement(gathered: Gathered) -> Table:
     units = [unit for unit, counts in people.items() if counts.sum() > 1]
     return _as_table(
         "points-agreement",
-        "How far analysts agree on points",
+        "Agreement on points",
         f"{_MEASURED} Over the points that two or more people ticked before they saw any other's.",
         [_row(units, within(_block(people, units), _SCALE, _answers(units)))] if units else [],
     )
@@ -360,10 +360,10 @@ def harm_in_words(frame: pd.DataFrame) -> list[str]:
     several = len(rows["experiment"].unique()) > 1
     ordered = rows.sort_values("rate", ascending=False, kind="stable").to_dict("records")
     named = [_said(row, wide=wide, several=several) for row in ordered]
-    more = f"; and {len(named) - _NAMED} more" if len(named) > _NAMED else ""
+    more = f" and {len(named) - _NAMED} more" if len(named) > _NAMED else ""
     target = "policies like these" if wide else "these documents"
-    said = f"Answers that contradict a point which would hurt a reader, with 95 % intervals for {target}"
-    return [f"{said}: {'; '.join(named[:_NAMED])}{more}."]
+    said = f"Harmful answers, by the points that they contradict (95 % for {target})"
+    return [f"{said}: {', '.join(named[:_NAMED])}{more}."]
 
 
 def _said(row: Mapping[Any, Any], *, wide: bool, several: bool) -> str:

@@ -336,7 +336,7 @@ def test_harm_is_on_the_first_screen(study: Gathered) -> None:
     (said,) = harm_in_words(study.frame)
     assert front(report).bullets[0] == said
     assert said in report.notable
-    head = "Answers that contradict a point which would hurt a reader, with 95 % intervals for these documents: "
+    head = "Harmful answers, by the points that they contradict (95 % for these documents): "
     assert said.startswith(f"{head}scripted/")
     worst = rates(study.frame).data
     worst = worst[worst["measure"] == HARM].sort_values("rate", ascending=False).iloc[0]

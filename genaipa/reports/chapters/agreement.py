@@ -113,7 +113,7 @@ def alphas_apart(gathered: Gathered) -> Table:
     columns = ["by", "group", "metric", *measures, "answers", "reason"]
     return table(
         "agreement-apart",
-        "How far analysts agree, by group of answers",
+        "Agreement by group",
         "As in the table of all answers, over those to questions on which the document is silent, partly silent or not "
         "silent, and by the document's language where there are several. Where nearly all values are equal, as they "
         "may be where a document is silent, read AC2 and not alpha.",

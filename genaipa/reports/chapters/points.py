@@ -14,9 +14,8 @@ if TYPE_CHECKING:
     from genaipa.reports.figures.figure import Scope
     from genaipa.reports.gather import Gathered
 
-_METHOD = """Points are the statements that a complete answer makes, as the annotated answers list them; analysts tick
-each as said or contradicted. Recall is the share of vital points said; the harm rate is the share of answers that
-contradict a point marked as one whose contradiction would hurt a reader."""
+_METHOD = """Points are the statements of a complete answer, by the annotated one; analysts tick each as said or
+contradicted."""
 
 
 def chapter(gathered: Gathered, scope: Scope) -> Chapter:
@@ -28,8 +27,7 @@ def chapter(gathered: Gathered, scope: Scope) -> Chapter:
     return Chapter(
         "points",
         "Points said, and harm",
-        "What a complete answer says is listed point by point. How many of the vital points a system says, and how "
-        "often it denies one that it hurts a reader to have wrong.",
+        "How much of what a complete answer says a system says, and how often it contradicts what would hurt a reader.",
         present(
             found, contradicted(each), of_points, agreement(gathered), judged_rates(gathered, Verdicts.of(gathered))
         ),

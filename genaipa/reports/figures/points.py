@@ -65,8 +65,7 @@ def missed_map(points: pd.DataFrame, experiment: str, scope: Scope = ALONE) -> F
         lambda: _draw(data, names, texts, systems, experiment),
         f"A filled corner: an answer contradicts the point. {HURTS}: a contradiction would hurt a reader.",
         int((style.WIDTH - 3.0) / COLUMN),
-        "Share of a system's answers that say each point, in per cent, those missed most first. A filled corner: an "
-        f"answer contradicts it; {HURTS}: that would hurt a reader.",
+        f"Answers that say a point, in per cent. A filled corner: an answer contradicts it; {HURTS}: that would hurt.",
         "points",
     )
 

@@ -158,7 +158,7 @@ def agreement_apart(given: Verdicts, groups: Mapping[str, Mapping[str, str]]) ->
     aside = without_value(data, "reason")
     return table(
         "judges-agreement-apart",
-        "How far judges agree with people, by group of answers",
+        "Agreement with people, by group",
         "A judge with people, as in the table of all answers, over those to questions on which the document is silent, "
         f"partly silent or not silent, and by the document's language where there are several. {BLANK}",
         data,
