@@ -214,7 +214,7 @@ class _Reading:
             return _instead(kind)
 
     def _struct(self, raw: dict[Any, Any], kind: type[msgspec.Struct], entry: str) -> Any:
-        fields = {field.encode_name: field for field in msgspec.structs.fields(kind)}
+        fields = _fields(kind)
         values, meant, said = {}, set(), len(self.problems)
         for key, value in raw.items():
             if key in fields:
@@ -239,6 +239,12 @@ class _Reading:
         if not isinstance(key, str):
             self.say(f"the key {clipped(str(key))} is not text; put it in quotes.", entry)
         return isinstance(key, str)
+
+
+@functools.cache
+def _fields(kind: type[msgspec.Struct]) -> dict[str, msgspec.structs.FieldInfo]:
+    """Key → field; to find out the types of a kind's fields takes longer than to read one of it."""
+    return {field.encode_name: field for field in msgspec.structs.fields(kind)}
 
 
 def _below(entry: str, key: str) -> str:
