@@ -36,7 +36,7 @@ _PARTS: dict[str, tuple[str, dict[str, Any]]] = {
     "shown_right": ("shown, right", {"facecolor": "#0072B2"}),
     "shown_wrong": ("shown, wrong", {"facecolor": "#9cc9e6", "hatch": "////"}),
     "hidden_right": ("not shown, right", {"facecolor": "#E69F00"}),
-    "hidden_wrong": ("not shown, wrong", {"facecolor": "#f6dca6", "hatch": "...."}),
+    "hidden_wrong": ("not shown, wrong", {"facecolor": "#f6dca6", "hatch": "\\\\\\\\"}),
 }
 """Part of the scored answers → its name, and its look, which differs by its pattern as well as by its colour."""
 _WRITTEN = 0.08
