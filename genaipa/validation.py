@@ -35,7 +35,7 @@ from genaipa.questions.annotations import (
     unproved,
     why_unused,
 )
-from genaipa.questions.sets import QuestionSet, question_problems
+from genaipa.questions.sets import QuestionSet, question_problems, translation_problems
 from genaipa.runs.experiments import EXPERIMENTS
 from genaipa.runs.folder import RunFolder
 from genaipa.runs.integrity import damage
@@ -214,7 +214,7 @@ def _check_workspace(
 ) -> list[Finding]:
     findings = [*_check_folders(workspace, folders), *_check_marker(workspace)]
     for name, (_, path) in workspace.names("questions").items():
-        findings += as_findings(read_partly(path, QuestionSet, partial(question_problems, path, name))[1])
+        findings += _check_questions(workspace, name, path)
     for _, path in workspace.names("rubrics").values():
         findings += as_findings(read_partly(path, Rubric, partial(rubric_problems, path))[1])
     findings += _check_rubric_name(workspace)
@@ -239,6 +239,12 @@ def _check_workspace(
     if data:
         findings += _check_scores(workspace)
     return findings
+
+
+def _check_questions(workspace: Workspace, name: str, path: Path) -> list[Finding]:
+    questions, errors = read_partly(path, QuestionSet, partial(question_problems, path, name))
+    against = translation_problems(path, questions, workspace) if questions is not None else ()
+    return as_findings((*errors, *against))
 
 
 def _check_folders(workspace: Workspace, of_kinds: Iterable[str]) -> Iterator[Finding]:

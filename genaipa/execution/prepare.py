@@ -27,6 +27,7 @@ import genaipa
 from genaipa.errors import DataError, OptionError, RunError, UsageError
 from genaipa.execution.corpus import brought, kept, tell_of_changes
 from genaipa.execution.observer import Observer
+from genaipa.execution.procedure import check_one_language
 from genaipa.files.locks import held, native_lock
 from genaipa.files.names import folder_words
 from genaipa.files.stamps import now
@@ -44,6 +45,7 @@ from genaipa.tasks.procedure import Procedure
 
 if TYPE_CHECKING:
     from genaipa.policies.corpus import Corpus
+    from genaipa.policies.document import Document
     from genaipa.runs.records import CorpusFacts
     from genaipa.tasks.base import Task
     from genaipa.workspace import Workspace
@@ -390,17 +392,21 @@ def same_plan(
 def _of_corpus(corpus: Corpus, request: RunRequest, workspace: Workspace, observer: Observer) -> Iterator[Task]:
     """The task of each shard of a corpus's documents, which are streamed."""
     alike: dict[frozenset[str], Task] = {}
+    first: tuple[Document, ...] = ()
     entries = corpus.entries(corpus.chosen(request.limit_documents))
     while part := {one.name: one for one in islice(entries, request.shard)}:
         kinds = frozenset(one.kind for one in part.values())
         task = alike.get(kinds)
+        if first and not request.plan.get("questions"):
+            check_one_language((*first, *part.values()), workspace)
         if isinstance(task, Procedure):
             yield task.about(part)
             continue
         here = workspace.holding(part)
         spec = make_spec(here, replace(request, corpus=None, documents=tuple(part)), observer)
-        alike[kinds] = make_task(spec, here)
-        yield alike[kinds]
+        alike[kinds] = task = make_task(spec, here)
+        first = first or tuple(islice(part.values(), 1)) if isinstance(task, Procedure) else ()
+        yield task
         observer = Observer()  # the same is said of each
 
 
@@ -434,22 +440,26 @@ def _cut(
     known, lines, first, notes = hashlib.sha256(), hashlib.sha256(), None, list[str]()
     kinds, sources, found = dict[str, str](), dict[str, str](), Digests({}, {}, {}, {})
     shards = Shards(each, 0, 0, 0, "", "")
-    for task in tasks:
-        first = first or task
-        plan = ShardPlan(dict(task.facts), dict(task.spec.plan.questions), task.orders, task.digests.annotations)
-        line = msgspec.json.encode(plan) + b"\n"
-        plans.write(line)
-        lines.update(line)
-        known.update(msgspec.json.encode(plan.documents))
-        kinds |= {facts.kind: plan.questions[name] for name, facts in plan.documents.items()}
-        sources |= task.shared if isinstance(task, Procedure) else {}
-        own = digests(task)
-        prompts, asked = found.prompts | own.prompts, found.questions | own.questions
-        found = replace(own, prompts=prompts, questions=asked, documents={}, annotations={})
-        questions = shards.questions + sum(map(len, plan.orders.values()))
-        documents = shards.documents + len(plan.documents)
-        shards = Shards(each, shards.number + 1, documents, questions, known.hexdigest(), lines.hexdigest())
-        notes += task.notes
+    try:
+        for task in tasks:
+            first = first or task
+            plan = ShardPlan(dict(task.facts), dict(task.spec.plan.questions), task.orders, task.digests.annotations)
+            line = msgspec.json.encode(plan) + b"\n"
+            plans.write(line)
+            lines.update(line)
+            known.update(msgspec.json.encode(plan.documents))
+            kinds |= {facts.kind: plan.questions[name] for name, facts in plan.documents.items()}
+            sources |= task.shared if isinstance(task, Procedure) else {}
+            own = digests(task)
+            prompts, asked = found.prompts | own.prompts, found.questions | own.questions
+            found = replace(own, prompts=prompts, questions=asked, documents={}, annotations={})
+            questions = shards.questions + sum(map(len, plan.orders.values()))
+            documents = shards.documents + len(plan.documents)
+            shards = Shards(each, shards.number + 1, documents, questions, known.hexdigest(), lines.hexdigest())
+            notes += task.notes
+    except BaseException:
+        plans.close()
+        raise
     assert first is not None, "there is a document"
     cut = Cut(first.spec.about((), kinds), found, shards, plans, sources)
     if corpus is not None:

@@ -9,23 +9,28 @@ import msgspec
 
 from genaipa.datasets.base import datasets, offering, replayed
 from genaipa.errors import OptionError, UnknownNameError, UsageError
+from genaipa.languages.catalog import ENGLISH, in_words, named_language, variant
 from genaipa.policies.document import Document, document_names, load_document
 from genaipa.policies.given import GIVEN, UNNAMED, needs_company
-from genaipa.questions.sets import WORDINGS, load_question_set
+from genaipa.questions.sets import WORDINGS, default_set, load_question_set
 from genaipa.runs.experiments import DEFAULT_EXPERIMENT, EXPERIMENTS
 from genaipa.runs.records import INITIALIZATIONS, NEUTRAL
 from genaipa.systems.provider import find_provider
 from genaipa.systems.published import is_recorded, read_recording
 from genaipa.tasks.plan import ProcedurePlan
 from genaipa.tasks.prompts import set_names
+from genaipa.words import listed, some
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable
+    from collections.abc import Container, Iterable, Mapping, Sequence
 
     from genaipa.execution.observer import Observer
     from genaipa.execution.prepare import RunRequest
     from genaipa.policies.document import DocumentKind
     from genaipa.workspace import Workspace
+
+_NAMED = 3
+"""Documents that a sentence names."""
 
 
 def planned(request: RunRequest, workspace: Workspace, observer: Observer) -> ProcedurePlan:
@@ -68,9 +73,17 @@ def planned(request: RunRequest, workspace: Workspace, observer: Observer) -> Pr
             f"the {what} {', '.join(given.get(what, ()))} make another experiment of '{named}'; leave out this name "
             f"to put together your own, or leave out the {what}."
         )
+    documents = {name: load_document(name, workspace) for name in request.documents}
+    questions = _question_sets(workspace, documents, given.get("questions", ()), named)
+    usual = () if given.get("prompts") else prompts
+    if usual:
+        prompts = _in_their_language(workspace, questions, usual)
+    if not given.get("questions"):
+        without = [name for name in usual if name in prompts]
+        _tell_languages(documents, questions, prompts, without, observer)
     resolved = {
         "documents": request.documents,
-        "questions": _question_sets(workspace, request.documents, given.get("questions", ()), named),
+        "questions": questions,
         # A preset that other flags changed is the user's own experiment.
         "experiment": (named or DEFAULT_EXPERIMENT) if as_preset else "",
         "initializations": initializations,
@@ -146,9 +159,9 @@ def _known(kind: str, names: Iterable[str], known: Any, hint: str = "") -> None:
 
 
 def _question_sets(
-    workspace: Workspace, documents: Iterable[str], asked: Iterable[str], experiment: str
+    workspace: Workspace, documents: Mapping[str, Document], asked: Iterable[str], experiment: str
 ) -> dict[str, str]:
-    """Document → question set: the one named for its kind, else the one called like its kind."""
+    """Document → question set: the one named for its kind, else the one called like its kind, in its language."""
     only: DocumentKind | None = EXPERIMENTS[experiment or DEFAULT_EXPERIMENT].kind
     named: dict[str, str] = {}
     for questions in (load_question_set(name, workspace) for name in asked):
@@ -158,9 +171,8 @@ def _question_sets(
                 "name one set for each kind of document, and ask the other in a run of its own."
             )
         named[questions.kind] = questions.name
-    sets = {}
-    for name in documents:
-        kind = load_document(name, workspace).kind
+    for name, document in documents.items():
+        kind = document.kind
         if only not in (None, kind):
             raise UsageError(
                 f"the experiment '{experiment}' is about a {only}, and {name} is a {kind}; name a {only}, as "
@@ -168,5 +180,58 @@ def _question_sets(
             )
         if named and kind not in named:
             raise UsageError(f"{name} is a {kind}, and none of the question sets named is about one.")
-        sets[name] = named.get(kind, kind)
-    return sets
+    if named:
+        return {name: named[document.kind] for name, document in documents.items()}
+    check_one_language(documents.values(), workspace)
+    return {name: default_set(document, workspace) for name, document in documents.items()}
+
+
+def check_one_language(documents: Iterable[Document], workspace: Workspace) -> None:
+    """Raise a UsageError for documents that would by default be asked about in several languages."""
+    known, first = dict[tuple[str, str], str](), ("", "")
+    for document in documents:
+        alike = document.kind, document.language
+        if alike not in known:
+            known[alike] = ENGLISH.code if default_set(document, workspace) == document.kind else document.language
+        asked = known[alike]
+        first = first if first[0] else (document.name, asked)
+        if asked != first[1]:
+            raise UsageError(
+                f"{first[0]} would be asked about in {in_words(first[1])}, and {document.name} in {in_words(asked)}: "
+                f"ask about each in a run of its own, or name one question set for both, such as '{document.kind}'."
+            )
+
+
+def _in_their_language(workspace: Workspace, sets: Mapping[str, str], usual: tuple[str, ...]) -> tuple[str, ...]:
+    """The usual sets of prompts in the language of the questions, where there is a variant of each."""
+    languages = {load_question_set(name, workspace).asked_in for name in set(sets.values())}
+    if len(languages) > 1:
+        return usual
+    (language,) = languages
+    variants = tuple(variant(name, language) for name in usual)
+    return variants if {*variants} <= {*set_names(workspace)} else usual
+
+
+def _tell_languages(
+    documents: Mapping[str, Document],
+    sets: Mapping[str, str],
+    prompts: tuple[str, ...],
+    without: Sequence[str],
+    observer: Observer,
+) -> None:
+    """Say in a line what is asked by default about documents in another language than English.
+
+    `without` are sets of prompts that are not in that of the questions.
+    """
+    of: dict[str, list[str]] = {}
+    for name, document in documents.items():
+        if document.language not in ("", ENGLISH.code):
+            of.setdefault(document.language, []).append(name)
+    for language, names in of.items():
+        asked = dict.fromkeys(sets[name] for name in names)
+        lacking = [name for name in (*asked, *without) if named_language(name).code != language]
+        none = f"; not in {in_words(language)}: {listed(lacking)}" if lacking else ""
+        observer.said(
+            f"{some(names, _NAMED)}: in {in_words(language)}, asked {listed([*asked])} with the prompts "
+            f"{listed(prompts)}{none}"
+        )

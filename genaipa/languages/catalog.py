@@ -52,8 +52,8 @@ def in_words(code: str) -> str:
 
 
 def variant(name: str, code: str) -> str:
-    """The name of a variant of a question set, or of a set of prompts: policy-de."""
-    return f"{name}-{code}"
+    """The name of a variant of a question set, or of a set of prompts: policy-de; English has the name alone."""
+    return name if code in ("", ENGLISH.code) else f"{name}-{code}"
 
 
 def named_language(name: str) -> Language:

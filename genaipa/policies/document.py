@@ -149,7 +149,7 @@ def list_documents(workspace: WorkspaceLike = None) -> list[str]:
     """List the names of the documents that can be used now.
 
     >>> genaipa.list_documents()
-    ['brindlecart', 'vpda']
+    ['brindlecart', 'brindlecart-de', 'brindlecart-fr', 'vpda']
     """
     return list(document_names(find_workspace(workspace)))
 

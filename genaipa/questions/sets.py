@@ -10,20 +10,25 @@ from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
 import msgspec
 
-from genaipa.errors import DataError, UnknownNameError
+from genaipa.errors import DataError, UnknownNameError, clipped, nearest
 from genaipa.files.html import html_table, short_repr
 from genaipa.files.strict_yaml import read_yaml
+from genaipa.languages.catalog import ENGLISH, LANGUAGES, in_words, language_of, variant
 from genaipa.policies.document import DocumentKind
+from genaipa.words import listed, some
 from genaipa.workspace import find_workspace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from genaipa.workspace import WorkspaceLike
+    from genaipa.policies.document import Document
+    from genaipa.workspace import Workspace, WorkspaceLike
 
 Wording = Literal["original", "paraphrase-1", "paraphrase-2", "paraphrase-3"]
 WORDINGS: tuple[Wording, ...] = get_args(Wording)
+_NAMED = 5
+"""Ids that a message names."""
 
 
 class Question(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -41,7 +46,11 @@ class Question(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class QuestionSet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Questions that are asked together about one kind of document."""
+    """Questions that are asked together about one kind of document.
+
+    A translation has the ids of the set that it `translates`; `language` is a code of `LANGUAGES`, and found from the
+    texts where it is empty. `translators` and `checked_by` are people.
+    """
 
     name: str
     title: str
@@ -51,6 +60,25 @@ class QuestionSet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     license: str
     categories: dict[str, str]
     questions: tuple[Question, ...]
+    translates: str = ""
+    language: str = ""
+    translators: tuple[str, ...] = ()
+    checked_by: tuple[str, ...] = ()
+
+    @property
+    def asked_in(self) -> str:
+        """Code of the language of its questions; English where neither the file nor the texts tell."""
+        texts = " ".join(question.text for question in self.questions)
+        return self.language or language_of(texts) or ENGLISH.code
+
+    @property
+    def translation(self) -> str:
+        """Language, translators and checkers of a translation, in words; empty for any other set."""
+        if not self.translates:
+            return ""
+        by = f" by {listed(self.translators)}" if self.translators else ""
+        checked = f"checked by {listed(self.checked_by)}" if self.checked_by else "checked by nobody"
+        return f"into {in_words(self.asked_in)}{by}, {checked}"
 
     def __repr__(self) -> str:
         return short_repr("QuestionSet", self.name, f"{len(self.questions)} questions about a {self.kind}")
@@ -78,7 +106,7 @@ def list_question_sets(workspace: WorkspaceLike = None) -> list[str]:
     """List the names of the question sets.
 
     >>> genaipa.list_question_sets()
-    ['policy', 'regulation']
+    ['policy', 'policy-de', 'policy-fr', 'regulation', 'regulation-de', 'regulation-fr']
     """
     return list(find_workspace(workspace).names("questions"))
 
@@ -97,9 +125,22 @@ def load_question_set(name: str, workspace: WorkspaceLike = None) -> QuestionSet
         raise UnknownNameError("question set", name, files)
     path = files[name][1]
     questions = read_yaml(path, QuestionSet)
-    for error in question_problems(path, name, questions):
+    for error in (*question_problems(path, name, questions), *translation_problems(path, questions, workspace)):
         raise error
     return questions
+
+
+def default_set(document: Document, workspace: Workspace) -> str:
+    """The name of the set that is asked about a document by default: its kind's, in its language if there is one.
+
+    A translation in a layer below a set of one's own translates another one, and is not taken.
+    """
+    files, layers = workspace.names("questions"), [name for name, _ in workspace.layers]
+    translated, original = variant(document.kind, document.language), document.kind
+    if translated not in files:
+        return original
+    below = original in files and layers.index(files[translated][0]) > layers.index(files[original][0])
+    return original if below else translated
 
 
 def question_problems(path: Path, name: str, questions: QuestionSet) -> Iterator[DataError]:
@@ -120,3 +161,34 @@ def question_problems(path: Path, name: str, questions: QuestionSet) -> Iterator
             yield DataError(path, f"has {len(question.paraphrases)} paraphrases; at most 3 are used.", entry)
         if not all(text.strip() for text in (question.text, *question.paraphrases)):
             yield DataError(path, "has an empty text.", entry)
+    if questions.language and questions.language not in LANGUAGES:
+        known = ", ".join(LANGUAGES)
+        yield DataError(
+            path, f"'{clipped(questions.language)}' is no language that genaipa knows ({known}).", "language"
+        )
+
+
+def translation_problems(path: Path, questions: QuestionSet, workspace: WorkspaceLike = None) -> Iterator[DataError]:
+    """Yield what is wrong with a translation, held against the set that it translates, in its layer or below."""
+    here, original = find_workspace(workspace), questions.translates
+    if not original:
+        return
+    layers, own = [name for name, _ in here.layers], {path: layer for layer, path in here.names("questions").values()}
+    files = (here.from_layer(layers.index(own[path])) if path in own else here).names("questions")
+    if not questions.language:
+        yield DataError(path, f"is missing; a translation says its language ({', '.join(LANGUAGES)}).", "language")
+    if original == questions.name:
+        yield DataError(path, "names the set itself; name the set that it is a translation of.", "translates")
+    elif original not in files:
+        problem = f"there is no question set '{clipped(original)}' to translate{nearest(original, files)}"
+        yield DataError(path, problem, "translates")
+    else:
+        try:
+            known = {one.id for one in read_yaml(files[original][1], QuestionSet).questions}
+        except DataError:
+            return  # it is told of that file
+        ids = {one.id for one in questions.questions}
+        if known != ids:
+            lacks = [f"lacks {some(sorted(known - ids), _NAMED)}"] if known - ids else []
+            more = [f"has {some(sorted(ids - known), _NAMED)} beyond them"] if ids - known else []
+            yield DataError(path, f"the ids must be as in '{original}'; it {listed([*lacks, *more])}.", "questions")

@@ -10,6 +10,7 @@ import re
 from collections import defaultdict
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
+from unicodedata import category
 
 import numpy as np
 
@@ -230,4 +231,8 @@ _STEERING = re.compile(r"[^ -~\n\t]")
 def _plain(text: str) -> str:
     """The text without characters that steer, cut where it is very long."""
     cut = f"\n… ({len(text) - LONGEST:,} more characters)" if len(text) > LONGEST else ""
-    return _STEERING.sub(lambda found: found[0] if found[0].isprintable() else "\ufffd", text[:LONGEST]) + cut
+    return _STEERING.sub(lambda found: found[0] if _steers_nothing(found[0]) else "\ufffd", text[:LONGEST]) + cut
+
+
+def _steers_nothing(sign: str) -> bool:
+    return sign.isprintable() or category(sign) == "Zs"

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
     from genaipa.policies.statistics import Statistics
     from genaipa.questions.points import Point
+    from genaipa.questions.sets import QuestionSet
     from genaipa.reports.results import Results
     from genaipa.runs.audit import Finding
     from genaipa.runs.inputs import Shared
@@ -69,6 +70,10 @@ class Gathered:
     categories: dict[str, str] = field(default_factory=dict)
     reworded: set[str] = field(default_factory=set)
     """The ids under which runs asked different words: their sets differ."""
+    worded: dict[tuple[str, str], str] = field(default_factory=dict)
+    """(the translation, empty for an original; id) → text."""
+    translations: dict[str, QuestionSet] = field(default_factory=dict)
+    """The question sets asked that are translations, by name."""
     corrections: set[tuple[str, str]] = field(default_factory=set)
     """(document, question) of annotated answers with a known correction."""
     corrected: bool = False
@@ -323,12 +328,20 @@ class _Run:
         """Keep a document's statistics, and the questions that were asked about it in their order."""
         asked = self._inputs.questions(name)
         if asked is not None:
-            self._gathered.categories.update(asked.categories)
+            if asked.translates:
+                self._gathered.translations[asked.name] = asked
+                self._gathered.categories = asked.categories | self._gathered.categories
+            else:
+                self._gathered.categories.update(asked.categories)
             for question in asked.questions:
                 # A published set writes one regulation's name in place of all, which are rows of one table here.
                 named = asked.kind == "regulation"
                 text = question.text.replace(asked.placeholder, "[regulation]") if named else question.text
-                if self._gathered.questions.setdefault(question.id, text) != text:
+                place = (asked.translates and asked.name, question.id)
+                # A translation asks the same in another language: it is shown where the original was not asked.
+                if place not in self._gathered.worded and (not place[0] or question.id not in self._gathered.questions):
+                    self._gathered.questions[question.id] = text
+                if self._gathered.worded.setdefault(place, text) != text:
                     self._gathered.reworded.add(question.id)
         known = self._gathered.documents
         if name in self._withheld.statistics:

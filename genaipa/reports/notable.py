@@ -49,6 +49,7 @@ def notable(gathered: Gathered) -> list[str]:
         *_left_out(gathered),
         *_mixed(gathered.frame),
         *_reworded(gathered),
+        *_translated(gathered),
         *filter(None, [prompting.unlike(gathered.frame)]),
         *_corrected(gathered),
         *_audited(gathered.findings, gathered.frame),
@@ -172,6 +173,12 @@ def _reworded(gathered: Gathered) -> list[str]:
         return []
     said = "The runs asked different words under the same ids, so that their averages mix them"
     return [f"{said}: {some(ids, _NAMED)}."]
+
+
+def _translated(gathered: Gathered) -> list[str]:
+    """A sentence on question sets that are translations, which a difference between languages holds as well."""
+    sets = [f"{name}, {one.translation}" for name, one in sorted(gathered.translations.items())]
+    return [f"Translated questions: {'; '.join(sets)}."] if sets else []
 
 
 def _audited(findings: Sequence[Finding], frame: pd.DataFrame) -> list[str]:

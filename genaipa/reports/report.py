@@ -182,7 +182,7 @@ def report(
     left_out = _of_other_tasks(sources)
     gathered = gather_scored(here, sources, excluded=excluded, corrected=corrected)
     if by:
-        gathered.groups = groups_of(sources, by)
+        gathered.groups = groups_of(sources, by, gathered.languages)
     gathered.problems += left_out
     if not only or not (only.documents or only.experiments):
         tell("scoring by rule")

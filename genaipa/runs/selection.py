@@ -17,7 +17,7 @@ from genaipa.systems.provider import find_provider
 from genaipa.systems.published import recorded_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
     from genaipa.runs.records import DocumentFacts, Manifest, Record, RecordHead
@@ -209,17 +209,21 @@ class Groups(NamedTuple):
     of: dict[str, str]
 
 
-def groups_of(sources: Iterable[Source], by: str) -> Groups:
-    """The groups of these runs' documents in a column; a UsageError for one that none of them has."""
+def groups_of(sources: Iterable[Source], by: str, languages: Mapping[str, str] | None = None) -> Groups:
+    """The groups of these runs' documents in a column; a UsageError for one that none of them has.
+
+    `languages` are found where metadata state none.
+    """
+    found = {name: code for name, code in (languages or {}).items() if code} if by == "language" else {}
     documents: dict[str, DocumentFacts] = {}
     for source in sources:
         for name, facts in source.manifest.documents.items():
             documents.setdefault(name, facts)
     known = {name for facts in documents.values() for name in facts.groups}
     known |= {name for name in FACTS if any(getattr(facts, name) for facts in documents.values())}
-    if by not in known:
+    if by not in known and not found:
         raise UsageError(f"no document of these runs has a column '{by}'{nearest(by, known)}")
-    return Groups(by, {name: _group(facts, by) or NONE for name, facts in documents.items()})
+    return Groups(by, {name: _group(facts, by) or found.get(name) or NONE for name, facts in documents.items()})
 
 
 def _group(facts: DocumentFacts, by: str) -> str:

@@ -20,7 +20,7 @@ import msgspec
 from genaipa.errors import DataError, UnknownNameError, UsageError
 from genaipa.files.text import digest, read_text
 from genaipa.kinds import kinds
-from genaipa.languages.catalog import named_language
+from genaipa.languages.catalog import LANGUAGES, named_language, variant
 from genaipa.runs.records import GUIDED, NEUTRAL
 from genaipa.systems.base import Message
 from genaipa.workspace import Workspace, shipped
@@ -129,7 +129,14 @@ def set_names(workspace: Workspace) -> list[str]:
     # Whatever else ships in `prompts/` is of some kind of task, be its package here or not.
     layers = (folder for name, folder in workspace.layers if name != "shipped")
     folders = (path for layer in layers for path in sorted((layer / "prompts").glob("[!.]*")))
-    return list(dict.fromkeys((*SETS, *(path.name for path in folders if path.is_dir() and path.name not in others))))
+    own = (path.name for path in folders if path.is_dir() and path.name not in others)
+    return list(dict.fromkeys((*SETS, *variants(), *own)))
+
+
+def variants() -> dict[str, str]:
+    """The shipped sets in other languages → which set it is, in which."""
+    every = {variant(name, code): f"{name}, in {one.name}" for name in SETS for code, one in LANGUAGES.items()}
+    return {name: what for name, what in every.items() if name not in SETS and (shipped("prompts") / name).is_dir()}
 
 
 def inner_folders() -> set[str]:

@@ -72,8 +72,10 @@ def test_policies_lists_what_is_here_and_what_can_be_pulled(genaipa: Cli) -> Non
     assert row == ["brindlecart", "policy", "5,343", "32", "(8)", "policy", "shipped"]
     assert "'genaipa get genaipabench': airbnb, ccpa, facebook, gdpr, spotify, twitter, uber" in out
     listed = json.loads(done(genaipa("policies", "--json")))
-    assert [document["name"] for document in listed["documents"]] == ["brindlecart", "vpda"]
-    assert listed["documents"][1]["kind"] == "regulation"
+    names = ["brindlecart", "brindlecart-de", "brindlecart-fr", "vpda"]
+    assert [document["name"] for document in listed["documents"]] == names
+    assert [document["answers_to_default"] for document in listed["documents"]] == [32, 32, 32, 6]
+    assert listed["documents"][3]["kind"] == "regulation"
     assert "uber" in listed["pullable"]
 
 
@@ -206,8 +208,8 @@ def test_questions_lists_the_sets(genaipa: Cli) -> None:
     """Each set with the kind of document that it is about, and how many questions and wordings it has."""
     rows = json.loads(done(genaipa("questions", "--json")))
     assert [(row["name"], row["questions"], row["categories"], row["wordings"]) for row in rows] == [
-        ("policy", 32, 8, 4),
-        ("regulation", 6, 1, 4),
+        *((name, 32, 8, 4) for name in ("policy", "policy-de", "policy-fr")),
+        *((name, 6, 1, 4) for name in ("regulation", "regulation-de", "regulation-fr")),
     ]
     assert "genaipa questions policy" in done(genaipa("questions"))
 

@@ -173,7 +173,7 @@ def test_tab_completes_names(genaipa: Cli, monkeypatch: pytest.MonkeyPatch) -> N
         "genaipa -w mine compare extr": {"extractive"},
         "genaipa -w mine questions o": {"ours"},
         "genaipa prompts introduce-d": {"introduce-document"},
-        "genaipa policies show br": {"brindlecart"},
+        "genaipa policies show br": {"brindlecart", "brindlecart-de", "brindlecart-fr"},
         "genaipa systems claude-o": {"claude-opus"},
         "genaipa -w nowhere show l": set(),
     }.items():

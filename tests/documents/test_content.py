@@ -12,13 +12,20 @@ from genaipa.questions.annotations import load_annotations
 from genaipa.questions.sets import load_question_set
 from genaipa.workspace import find_workspace
 
-SHIPPED = {"brindlecart": "policy", "vpda": "regulation"}  # document → the questions that are annotated for it
+# Document → the questions that are annotated for it.
+SHIPPED = {
+    "brindlecart": "policy",
+    "brindlecart-de": "policy-de",
+    "brindlecart-fr": "policy-fr",
+    "vpda": "regulation",
+}
 
 _NUMBER = r"\d+(?:\.\d+)?"
-_LIST = rf"{_NUMBER}(?:(?:, | and | or | to ){_NUMBER})*"
+_TO = " (?:to|bis|à) "
+_LIST = rf"{_NUMBER}(?:(?:, | (?:and|und|et|or|oder|ou|sowie|ainsi que) |{_TO}){_NUMBER})*"
 # In a policy, 4.2 cites a section with or without the word, and 30 are days; in an act, 1.5 is a percentage.
 CITATIONS: dict[DocumentKind, str] = {
-    "policy": rf"\b(?:[Ss]ections? {_LIST}|\d+\.\d+(?: to \d+\.\d+)?)",
+    "policy": rf"\b(?:(?:[Ss]ections?|Abschnitt(?:e|en|s)?) {_LIST}|\d+\.\d+(?:{_TO}\d+\.\d+)?)",
     "regulation": rf"\b(?:Articles? {_LIST}|Chapters? [IVX]+)",
 }
 
@@ -29,7 +36,7 @@ def cited(answer: str, kind: DocumentKind) -> set[str]:
     for citation in re.findall(CITATIONS[kind], answer):
         if citation.startswith("Chapter"):
             found.add(citation)
-        for first, last in re.findall(rf"({_NUMBER})(?: to ({_NUMBER}))?", citation):
+        for first, last in re.findall(rf"({_NUMBER})(?:{_TO}({_NUMBER}))?", citation):
             above, dot, begin = first.rpartition(".")
             end = (last or first).rpartition(".")[2]
             numbers = {f"{above}{dot}{number}" for number in range(int(begin), int(end) + 1)}
@@ -61,7 +68,7 @@ def test_answers_are_silent_or_cite(name: str) -> None:
         assert (answer.silent == "yes") == (not answer.sections), question
 
 
-@pytest.mark.parametrize(("name", "count"), [("brindlecart", 32), ("vpda", 6)])
+@pytest.mark.parametrize(("name", "count"), [(name, 6 if name == "vpda" else 32) for name in SHIPPED])
 def test_every_question_has_an_answer(name: str, count: int) -> None:
     """Each question of the set is annotated, and no other, for the text that ships."""
     annotations = load_annotations(find_workspace(), name)
@@ -80,10 +87,23 @@ def test_every_question_has_three_paraphrases(name: str) -> None:
         assert len({text.casefold() for text in (question.text, *question.paraphrases)}) == 4, question.id
 
 
-@pytest.mark.parametrize(("name", "words"), [("brindlecart", 4000), ("vpda", 2500)])
+@pytest.mark.parametrize(("name", "words"), [(name, 2500 if name == "vpda" else 4000) for name in SHIPPED])
 def test_documents_are_of_a_real_length(name: str, words: int) -> None:
     """The documents that ship are as long as real ones."""
     assert len(load_document(name).text.split()) >= words
+
+
+@pytest.mark.parametrize("language", ["de", "fr"])
+def test_translated_answers_are_parallel(language: str) -> None:
+    """The same questions are left open, on the same sections, with the same points, as in English."""
+    known, translated = (
+        load_annotations(find_workspace(), f"brindlecart{end}").answers for end in ("", f"-{language}")
+    )
+    for question, answer in known.items():
+        other = translated[question]
+        assert (other.silent, sorted(other.sections)) == (answer.silent, sorted(answer.sections)), question
+        marks = [[(p.id, p.sections, p.weight, p.if_wrong) for p in one.points] for one in (answer, other)]
+        assert marks[0] == marks[1], question
 
 
 def test_citations_are_recognised() -> None:

@@ -7,6 +7,8 @@ from running import write
 
 from genaipa.errors import DataError, UnknownNameError
 from genaipa.questions.sets import WORDINGS, load_question_set
+from genaipa.validation import validate
+from genaipa.workspace import find_workspace
 
 HEAD = "name: own\ntitle: T\nkind: policy\nplaceholder: '[X]'\nsource: s\nlicense: l\ncategories: {T: Transparency}\n"
 GOOD = "- {id: Q1, category: T, origin: faq, text: 'About [X]?', paraphrases: ['On [X]?']}\n"
@@ -109,3 +111,42 @@ def test_a_file_for_ones_own_is_asked_as_it_is(genaipa) -> None:
     ran = genaipa("run", "-s", "extractive", "-p", "brindlecart", "-q", "mine", "-e", "quality", "--json")
     assert (ran.code, '"planned": 1' in ran.out) == (0, True), ran.err
     assert "What does [the company] know" in genaipa("questions", "mine").out
+
+
+@pytest.mark.parametrize("name", ["policy-de", "policy-fr", "regulation-de", "regulation-fr"])
+def test_a_translation_is_of_every_question(name: str) -> None:
+    """It has the original's ids, categories, origins and number of paraphrases, and says whose it is."""
+    found = load_question_set(name)
+    original = load_question_set(found.translates)
+    assert (found.kind, found.placeholder) == (original.kind, original.placeholder)
+    assert (found.asked_in, original.asked_in) == (name[-2:], "en")
+    for known in ("id", "category", "origin"):
+        assert [getattr(q, known) for q in found.questions] == [getattr(q, known) for q in original.questions]
+    assert [len(q.paraphrases) for q in found.questions] == [len(q.paraphrases) for q in original.questions]
+    assert found.translation.endswith("by the genaipa authors, checked by nobody")
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ("translates: pollcy\nlanguage: de\n", "translates: there is no question set 'pollcy' to translate: did you"),
+        ("translates: own\nlanguage: de\n", "translates: names the set itself; name the set that it is a translation"),
+        ("translates: policy\nlanguage: gr\n", r"language: 'gr' is no language that genaipa knows \(en, de, fr\)"),
+        ("translates: policy\n", r"language: is missing; a translation says its language \(en, de, fr\)"),
+        (
+            "translates: regulation\nlanguage: de\n",
+            r"the ids must be as in 'regulation'; it lacks PR_1, .*PR_5 and 1 more and has Q1 beyond them",
+        ),
+    ],
+)
+def test_a_bad_translation_is_refused(more: str, said: str) -> None:
+    """A translation without its original, of itself, in no language, or with other ids is refused in one sentence."""
+    own(GOOD, HEAD + more)
+    with pytest.raises(DataError, match=said):
+        load_question_set("own")
+
+
+def test_validate_tells_of_a_bad_translation() -> None:
+    """Among what else is wrong with the file."""
+    own(GOOD, HEAD + "translates: policy\nlanguage: gr\n")
+    assert [finding.entry for finding in validate(find_workspace()).findings] == ["language", "questions"]

@@ -1,8 +1,8 @@
 """What an addition costs, shown by doing it in a copy of genaipa.
 
 A provider with an SDK of its own is three files: its adapter, a line of the table, an extra. A sampling option is
-three places: the option, the field, the adapter's table. An option of the procedure is a field of its plan. A command
-and a page of the desk are a file and a line each, a form of tables is a function and a line.
+three places: the option, the field, the adapter's table. An option of the procedure is a field of its plan. A command,
+a page of the desk and a language are a file and a line each, a form of tables is a function and a line.
 """
 
 from __future__ import annotations
@@ -316,6 +316,54 @@ def test_a_new_form_of_tables(copy: Path, genaipa_process: Cli, demo: tuple[Path
         assert done.code == 0, done.err
     assert "| careful |" in Path("board.md").read_text()
     assert "| M_all" in Path("pair.md").read_text()
+
+
+LANGUAGE = '''"""Italian."""
+
+from genaipa.languages.language import Language
+
+LANGUAGE = Language(
+    code="it",
+    name="Italian",
+    also=("ita",),
+    function_words=frozenset(("che", "di", "e", "il", "non", "per", "suoi")),
+    policy=lambda company: f"l'informativa sulla privacy di {company}",
+    regulation=lambda title, name: f"il regolamento {title or name}",
+    no_answer="(nessuna risposta)",
+)
+'''
+SET = """name: policy-it
+title: t
+kind: policy
+placeholder: X
+source: s
+license: l
+language: it
+categories: {T: Trasparenza}
+questions: [{id: Q1, category: T, origin: user, text: Che cosa fa X?}]
+"""
+
+
+def test_a_new_language(copy: Path, genaipa_process: Cli) -> None:
+    """A text is found to be in it, and asked about with the variants of questions and prompts that are there."""
+    (copy / "genaipa/languages/it.py").write_text(LANGUAGE)
+    insert(copy / "genaipa/languages/catalog.py", '    "fr",\n', '    "it",\n')
+    said = "Raccogliamo il suo nome e non lo vendiamo: serve per la consegna di ordini che fa e per i suoi diritti.\n"
+    texts = {
+        "genaipa.toml": "",
+        "policies/negozio.md": said * 3,
+        "questions/policy-it.yaml": SET,
+        "prompts/neutral-it/part.jinja": "Parte {{ part }}: {{ text }}",
+        "prompts/neutral-it/introduce-document.jinja": "Ecco {{ subject }}.",
+    }
+    for name, text in texts.items():
+        Path(name).parent.mkdir(parents=True, exist_ok=True)
+        Path(name).write_text(text)
+    done = genaipa_process("run", "-s", "extractive", "-p", "negozio", "-e", "quality", "--dry-run")
+    assert done.code == 0, done.err
+    assert "negozio: in Italian, asked policy-it with the prompts neutral-it" in done.err
+    assert "Ecco l'informativa sulla privacy di Negozio." in done.out
+    assert "Che cosa fa Negozio?" in done.out
 
 
 COMMAND = '''"""`genaipa count`."""

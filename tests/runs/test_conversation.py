@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from running import KEY, TEXT, answers, carry_out, latest, make_workspace, messages, procedure, spec
-from servers import OpenAIServer, cut, failure
+from servers import Behaviour, OpenAIServer, cut, failure
 
 from genaipa.runs.inputs import NO_WORDS, conversation
 from genaipa.runs.manifest import ANSWERS
@@ -58,12 +58,15 @@ def test_each_message_says_what_it_is_for(server: OpenAIServer) -> None:
 
 
 def test_a_reply_without_words_has_a_stand_in(server: OpenAIServer) -> None:
-    """A later question followed on the stand-in; the reply itself stays empty."""
-    server.script = [cut("")]
-    folder, _ = carry_out(spec())
-    first, second, *_ = answers(folder)
-    assert had(folder, first)[-1].content == ""
-    assert had(folder, second)[-3].content == NO_WORDS
+    """A later question followed on the stand-in, in the language of the prompts; the reply itself stays empty."""
+    for prompts, said in (("neutral", NO_WORDS), ("neutral-de", "(keine Antwort)")):
+        before = len(server.requests)
+        server.script = [*(Behaviour() for _ in range(before)), cut("")]
+        folder, _ = carry_out(spec(prompts=(prompts,)))
+        first, second, *_ = answers(folder)
+        assert had(folder, first)[-1].content == ""
+        assert had(folder, second)[-3].content == said
+        assert messages(server.requests[before + 1])[-2]["content"] == said
 
 
 def test_a_failure_ends_with_what_was_asked(server: OpenAIServer) -> None:

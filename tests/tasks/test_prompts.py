@@ -89,7 +89,7 @@ def test_a_template_reaches_its_set_or_all() -> None:
         "mine": "For all.",
     }
     assert sources["mine"]["summarize-document"] == sources["neutral"]["summarize-document"]
-    assert set_names(here) == ["neutral", "guided", "paper", "mine"]
+    assert set_names(here) == ["neutral", "guided", "paper", "neutral-de", "neutral-fr", "mine"]
     with pytest.raises(UnknownNameError, match="did you mean 'guided'"):
         load_prompts(here, "gided")
 

@@ -72,7 +72,7 @@ def test_shipped_data_is_clean(genaipa: Callable[..., Finished]) -> None:
     assert found() == []
     finished = genaipa("validate")
     assert finished.code == 0
-    checked = "2 question sets, 2 documents, 2 files of annotated answers, 3 files of corrections, 1 rubric."
+    checked = "6 question sets, 4 documents, 4 files of annotated answers, 3 files of corrections, 3 rubrics."
     prompts = list((Path(__file__).parents[2] / "prompts").rglob("*.jinja"))
     assert f"Checked {len(prompts)} prompts, {checked}" in finished.out
     assert "Everything is fine." in finished.out
@@ -87,7 +87,7 @@ def test_published_data_is_clean(genaipa: Callable[..., Finished], shared: Path)
     genaipa("get", "genaipabench", "--from", shared / "data/genaipabench")
     counts = json.loads(genaipa("validate", "--json").out)
     assert counts["findings"] == []
-    assert counts["counts"]["policies"] == {"fine": 9, "checked": 9}
+    assert counts["counts"]["policies"] == {"fine": 11, "checked": 11}
 
 
 def test_every_bad_question_is_listed() -> None:
@@ -296,7 +296,7 @@ def test_the_command_groups_by_file_and_fails_on_errors_alone(genaipa: Callable[
         "problem": "the set 'mine' has no such question; known: Q1.",
         "severity": "error",
     }
-    assert told["counts"]["annotations"] == {"fine": 2, "checked": 3}
+    assert told["counts"]["annotations"] == {"fine": 4, "checked": 5}
 
 
 def test_every_problem_of_an_entry_is_listed() -> None:

@@ -120,7 +120,7 @@ def _by_group(found: Gathered, by: str) -> Table | None:
     from genaipa.reports.chapters.groups import quality
     from genaipa.runs.selection import groups_of
 
-    return quality(found.frame, groups_of(found.sources, by)) or None
+    return quality(found.frame, groups_of(found.sources, by, found.languages)) or None
 
 
 def _gathered(workspace: Workspace, names: tuple[str, ...], only: Filters, *, excluded: bool) -> Gathered:

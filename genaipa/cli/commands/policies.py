@@ -111,10 +111,11 @@ def _facts(workspace: Workspace, document: Document) -> dict[str, Any]:
     """
     from genaipa.policies.statistics import measure
     from genaipa.questions.annotations import find_annotations, question_set, why_unused
+    from genaipa.questions.sets import default_set
 
     found = find_annotations(workspace, document)
     held = found if found and found.of_this_text else None
-    asked = question_set(workspace, document.kind)
+    asked = question_set(workspace, default_set(document, workspace))
     usable = held.usable(asked, document.company) if held and asked else None
     return {
         "name": document.name,
@@ -163,6 +164,9 @@ def show_policy(
 
 
 def _print_document(workspace: Workspace, document: Document, *, json: bool) -> None:
+    from genaipa.languages.catalog import in_words
+    from genaipa.questions.sets import default_set
+
     facts, about = _facts(workspace, document), document.about
     outline = [{"number": s.number, "title": s.title, "level": s.level, "label": s.label} for s in document.sections]
     if json:
@@ -174,12 +178,13 @@ def _print_document(workspace: Workspace, document: Document, *, json: bool) -> 
             ("title", about.title),
             ("kind", document.kind),
             ("company" if document.kind == "policy" else "name", document.company),
+            ("language", "" if document.english else in_words(document.language)),
             ("date", about.date),
             ("source", about.source),
             ("license", about.license),
             ("text", about.extraction),
             ("size", f"{facts['words']:,} words, {facts['sections']} sections"),
-            ("answers", _answers(facts)),
+            ("answers", _answers(facts, default_set(document, workspace))),
             ("parts", ", ".join(f"{name}: {len(starts)}" for name, starts in about.part_sets.items())),
             ("file", str(_path(workspace, document))),
             ("sha256", document.digest),
@@ -199,11 +204,11 @@ def _print_document(workspace: Workspace, document: Document, *, json: bool) -> 
         show("No sections were recognised in it, so answers can only cite the parts in which it is sent.")
 
 
-def _answers(facts: dict[str, Any]) -> str:
+def _answers(facts: dict[str, Any], asked: str) -> str:
     """The number of annotated answers, and the questions that they answer."""
     if facts["answers"] is None:
         return str(facts["unused"])
-    to, asked = facts["answers_to"], facts["kind"]
+    to = facts["answers_to"]
     said = f"{facts['answers']} annotated ones ({facts['silent']}: the document does not say), written for the set {to}"
     return said if to == asked else f"{said}; {facts['answers_to_default']} of them are for the set {asked}, too"
 
@@ -299,14 +304,14 @@ def annotate(
     from genaipa.datasets.base import named_document
     from genaipa.policies.corpus import find_document
     from genaipa.questions.annotations import template
-    from genaipa.questions.sets import load_question_set
+    from genaipa.questions.sets import default_set, load_question_set
 
     here = current_workspace()
     if "workspace" not in dict(here.layers):
         raise UsageError("there is no workspace here to keep annotated answers in; make one with: genaipa init DIR")
     document = named_document(here, name) if documents is None else find_document(documents, name)
     carried = _carried(here, earlier, document, questions) if earlier else None
-    asked = carried.asked if carried else load_question_set(questions or document.kind, here)
+    asked = carried.asked if carried else load_question_set(questions or default_set(document, here), here)
     today = dt.datetime.now().astimezone().date().isoformat()
     if carried is None:
         text = template(document, asked, today)

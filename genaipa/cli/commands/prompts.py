@@ -19,8 +19,14 @@ if TYPE_CHECKING:
 def prompts(
     name: Annotated[str | None, typer.Argument(autocompletion=completion.prompts, help="The template to show.")] = None,
     prompts: Annotated[
-        str, option("--prompts", autocompletion=completion.prompt_sets, metavar="SET", help="The set to show.")
-    ] = "neutral",
+        str,
+        option(
+            "--prompts",
+            autocompletion=completion.prompt_sets,
+            metavar="SET",
+            help="The set to show, by default neutral in the document's language.",
+        ),
+    ] = "",
     policy: Annotated[
         str | None, option("--policy", "-p", autocompletion=completion.documents, help="Fill it in for this document.")
     ] = None,
@@ -30,9 +36,15 @@ def prompts(
 
     With NAME, that template alone; with --policy, filled in for that document.
     """
-    from genaipa.tasks.prompts import load_prompts
+    from genaipa.datasets.base import named_document
+    from genaipa.languages.catalog import variant
+    from genaipa.runs.records import NEUTRAL
+    from genaipa.tasks.prompts import load_prompts, set_names
 
     here = current_workspace()
+    if not prompts:
+        translated = variant(NEUTRAL, named_document(here, policy).language if policy else "")
+        prompts = translated if translated in set_names(here) else NEUTRAL
     loaded = load_prompts(here, prompts)
     if name is not None and name not in loaded.files:
         raise UnknownNameError("prompt", name, loaded.files)
@@ -66,11 +78,12 @@ def _role(loaded: Prompts, name: str) -> str:
 
 
 def _print_sets(here: Workspace, shown: str) -> None:
-    from genaipa.tasks.prompts import SETS, set_names
+    from genaipa.tasks.prompts import SETS, set_names, variants
 
+    known = SETS | variants()
     table(
         ("set", "how it asks"),
-        [(name, SETS.get(name, "your own: what it lacks is taken from neutral")) for name in set_names(here)],
+        [(name, known.get(name, "your own: what it lacks is taken from neutral")) for name in set_names(here)],
         flexible=1,
     )
     show(f"\nMessages of {shown}, with the variables that are filled in:")
@@ -136,13 +149,13 @@ def _script(workspace: Workspace, loaded: Prompts, policy: str) -> Script:
     from genaipa.datasets.base import named_document
     from genaipa.execution.ready import PART_TOKENS
     from genaipa.policies.document import split_parts
-    from genaipa.questions.sets import load_question_set
+    from genaipa.questions.sets import default_set, load_question_set
     from genaipa.systems.costs import estimated
     from genaipa.tasks.prompts import Script
 
     document = named_document(workspace, policy)
     parts = tuple(split_parts(document, PART_TOKENS, estimated().count))
-    return Script(document, parts, load_question_set(document.kind, workspace), loaded)
+    return Script(document, parts, load_question_set(default_set(document, workspace), workspace), loaded)
 
 
 def _messages(script: Script) -> dict[str, str]:

@@ -144,6 +144,10 @@ def _print_json(chosen: QuestionSet, wordings: list[Wording]) -> None:
             "placeholder": chosen.placeholder,
             "source": chosen.source,
             "license": chosen.license,
+            "language": chosen.asked_in,
+            "translates": chosen.translates,
+            "translators": chosen.translators,
+            "checked_by": chosen.checked_by,
             "categories": chosen.categories,
             "questions": [
                 {
@@ -160,6 +164,8 @@ def _print_json(chosen: QuestionSet, wordings: list[Wording]) -> None:
 
 def _print_questions(chosen: QuestionSet, wordings: list[Wording]) -> None:
     show(f"{chosen.title} ({chosen.name}): {len(chosen.questions)} questions, asked about a {chosen.kind}")
+    if chosen.translation:
+        show(f"Translated from {chosen.translates} {chosen.translation}.")
     show(f"{chosen.placeholder} becomes the document's company or short name.")
     rows: list[tuple[str, ...]] = []
     for category, title in chosen.categories.items():

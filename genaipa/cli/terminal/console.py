@@ -18,6 +18,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any, TextIO
+from unicodedata import category
 
 import typer
 
@@ -176,7 +177,8 @@ def printable(text: str) -> str:
     """The text without control characters: what a model says must not steer the terminal."""
     if text.isprintable():
         return text
-    return "".join(c if c in "\n\t\ue000" or (c.isprintable() or c == " ") else "�" for c in text)
+    # Blanks without a break, as French has them before a colon, are none that Python calls printable.
+    return "".join(c if c in "\n\t\ue000" or c.isprintable() or category(c) == "Zs" else "�" for c in text)
 
 
 _GAP = "     "
