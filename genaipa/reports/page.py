@@ -388,6 +388,7 @@ def _words(report: Report) -> dict[str, Any]:
         "facts": _facts(gathered, sources),
         "notable": report.notable,
         "bands": report.bounds.in_words,
+        "limits": report.bounds.overall,
         "scale": gathered.rubric.in_words,
         "intervals": INTERVALS,
         "problems": report.problems,
