@@ -21,7 +21,7 @@ CHAPTERS: dict[str, Literal["answers", "scores"]] = {
     "documents": "scores",
     "groups": "answers",
     "metrics": "scores",
-    "points": "answers",
+    "points": "scores",
     "silent": "scores",
     "retrieval": "answers",
     "robustness": "scores",

@@ -11,7 +11,7 @@ from genaipa.reports.judged import quality
 from genaipa.reports.judged.beside import beside
 from genaipa.reports.judged.quality import agreement_apart, alternative, answer_groups, findings, leniency
 from genaipa.reports.judged.verdicts import LEAST, Verdicts
-from genaipa.reports.points import judges_agreement
+from genaipa.reports.points import judged_rates, judges_agreement
 
 if TYPE_CHECKING:
     from genaipa.reports.figures.figure import Scope
@@ -60,7 +60,7 @@ def chapter(gathered: Gathered, scope: Scope) -> Chapter:
         "How good the judges are",
         "A judge is a system in the role of a scorer. How far its verdicts agree with people's scores, and how far "
         f"people agree with each other; nothing is said below {LEAST} answers scored by both.",
-        present(found, *tables),
+        present(found, *tables, judged_rates(gathered, given)),
         [
             *alone_figures(given, gathered.frame, scope),
             *drawn(judged.agreement_figure(agreed)),

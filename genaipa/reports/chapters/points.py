@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from genaipa.reports.chapters.chapter import Chapter, experiments_of, present
 from genaipa.reports.figures.points import missed_map
-from genaipa.reports.judged.verdicts import Verdicts
-from genaipa.reports.points import agreement, by_point, contradicted, judged_rates, missed, rates
+from genaipa.reports.points import agreement, by_point, contradicted, missed, rates
 
 if TYPE_CHECKING:
     from genaipa.reports.figures.figure import Scope
@@ -19,20 +18,18 @@ contradicted."""
 
 
 def chapter(gathered: Gathered, scope: Scope) -> Chapter:
-    """Recall of vital points, the harm rate, and the points missed most; nothing where no point was ticked."""
-    if gathered.frame["points"].isna().all():
+    """Recall of vital points, the harm rate, and the points missed most; nothing where no person ticked any."""
+    found = rates(gathered.frame)
+    if not found:
         return Chapter("points", "Points said, and harm", "")
-    found, each = rates(gathered.frame), by_point(gathered)
+    each = by_point(gathered)
     of_points = missed(each)
     return Chapter(
         "points",
         "Points said, and harm",
         "How much of what a complete answer says a system says, and how often it contradicts what would hurt a reader.",
-        present(
-            found, contradicted(each), of_points, agreement(gathered), judged_rates(gathered, Verdicts.of(gathered))
-        ),
+        present(found, contradicted(each), of_points, agreement(gathered)),
         scope.pages([partial(missed_map, each, experiment) for experiment in experiments_of(of_points)]),
-        [] if found else ["Recall of points and harm are not shown: judges ticked points, and no person did."],
         method=_METHOD,
         first=(found.name,),
     )
