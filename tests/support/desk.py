@@ -50,10 +50,14 @@ PATIENCE = 180.0
 _CLOSED = ("--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",)
 _PORTS: list[int] = []
 """Where the desks were that this process has forked; the last is that of the next, while nobody else has it."""
+# A process in reserve for a page that nobody opens, and what Playwright leaves out itself: only one list counts.
+_WITHOUT = (
+    *("SpareRendererForSitePerProcess", "AvoidUnnecessaryBeforeUnloadCheckSync", "DestroyProfileOnBrowserClose"),
+    *("HttpsUpgrades", "MediaRouter", "NetworkTimeServiceQuerying", "OptimizationHints", "PaintHolding"),
+)
 _FLAGS = (
     *("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", *_CLOSED),
-    # No process in reserve for a page that nobody opens; what a page has compiled stays.
-    *("--disable-features=SpareRendererForSitePerProcess,PreloadTopChromeWebUI", "--js-flags=--no-flush-bytecode"),
+    *("--js-flags=--no-flush-bytecode", f"--disable-features={','.join(_WITHOUT)}"),
 )
 
 
