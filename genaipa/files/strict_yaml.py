@@ -144,6 +144,8 @@ def _load(path: Path) -> Any:
         mark = getattr(error, "problem_mark", None)
         where = f"line {mark.line + 1}" if mark else ""
         said = " ".join(str(getattr(error, "problem", None) or error).split())
+        if said.startswith("mapping values are not allowed"):
+            said = "a text with ': ' in it has to be in quotes"
         raise DataError(path, f"{clipped(said.rstrip('.'), 200)}.", where) from None
     if raw is None:
         raise DataError(path, "is empty.")

@@ -175,12 +175,12 @@ def template(
 ) -> str:
     """Make a file of annotated answers to fill in, with an entry for each question.
 
-    Entries for questions of `carried` are filled in; `earlier` has, for others, what was said before, for a comment.
+    Entries for questions of `carried` are filled in; `earlier` has, for others, a comment on what was said before.
     """
     about = Annotations(
         document=document.name,
         questions=questions.name,
-        annotators=carried.annotators if carried else ("your name",),
+        annotators=(*(carried.annotators if carried else ()), "your name"),
         answers={},
         date=date,
         source=carried.source if carried else "",
@@ -196,8 +196,7 @@ def template(
         if carried and (known := carried.answers.get(question.id)):
             lines.append(textwrap.indent(as_yaml(known), "    ").rstrip())
             continue
-        before = (earlier or {}).get(question.id, "")
-        lines += textwrap.wrap(before, 110, initial_indent="    # ", subsequent_indent="    # ")
+        lines += [f"    # {line}" for line in (earlier or {}).get(question.id, "").splitlines()]
         lines += ["    silent: no", "    sections: []", '    answer: ""']
     return "\n".join(lines) + "\n"
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
+from genaipa.files.strict_yaml import as_yaml
 from genaipa.policies.changes import HELD, Changes, sentences, words_only
 from genaipa.policies.search import pieces, ranked
 from genaipa.policies.sections import resolve
@@ -69,6 +70,15 @@ class CarriedAnswers:
             digest=self.changes.after.digest,
             part_set="",
         )
+
+    def earlier(self) -> dict[str, str]:
+        """Question → the whole entry of an answer that does not hold, after a line that says what changed."""
+        found = {}
+        for one in self.answers:
+            changed = "; ".join(dict.fromkeys(change.heading for change in one.touched))
+            why = f"changed: {changed}" if changed else "perhaps answered now"
+            found[one.question] = f"Before ({why}):\n{as_yaml(one.answer)}"
+        return found
 
     def _carried(self, question: str, answer: AnnotatedAnswer) -> CarriedAnswer:
         if self.changes.same:

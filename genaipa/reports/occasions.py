@@ -53,14 +53,14 @@ class Occasion:
 def occasions(sources: Iterable[Source]) -> dict[str, list[Occasion]]:
     """System → its occasions, the earliest first, of the plan that it was asked on most days; none with one day alone.
 
-    A plan is the whole spec but for its systems, and the digests of documents, questions and prompts.
+    A plan is the whole spec but for its systems and repetitions, and the digests of documents, questions and prompts.
     """
     found: dict[tuple[str, str], dict[str, list[str]]] = {}
     for source in sources:
         manifest = source.manifest
         if manifest.status != "complete" or not manifest.created:
             continue
-        spec = msgspec.to_builtins(msgspec.structs.replace(manifest.spec, systems=()))
+        spec = msgspec.to_builtins(msgspec.structs.replace(manifest.spec, systems=(), repetitions=1))
         digests = manifest.digests
         plan = digest(repr((spec, digests.prompts, digests.documents, digests.questions)))
         for system in source.systems:

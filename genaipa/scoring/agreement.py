@@ -241,7 +241,8 @@ def _alpha(coincidences: Floats, often: NDArray[np.int64], scale: Floats) -> Alp
     squares = often @ (logarithms - np.average(logarithms, weights=often)) ** 2
     error = np.sqrt(squares * (answers - 1) / answers)
     reach = stdtrit(answers - 1, (1 + CONFIDENCE) / 2) * (1 + 1 / answers) * error
-    return Alpha(value, (float(1 - (1 - value) * np.exp(reach)), float(1 - (1 - value) * np.exp(-reach))))
+    # No alpha is below -1, which the logarithm does not know.
+    return Alpha(value, (float(max(-1.0, 1 - (1 - value) * np.exp(reach))), float(1 - (1 - value) * np.exp(-reach))))
 
 
 def _undefined(value: float) -> Alpha:

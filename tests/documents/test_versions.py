@@ -131,15 +131,16 @@ def test_points_whose_sections_changed_are_named() -> None:
 def test_the_form_of_a_new_version_has_what_holds_and_the_rest_in_comments(tmp_path: Path) -> None:
     """The form reads as annotated answers of the new text, with the answers that hold alone."""
     held = carried(BRINDLECART.text.replace("chats for 90 days after", "chats for 60 days after"))
-    before = {one.question: f"Before: {one.answer.answer}" for one in held.answers}
     path = tmp_path / "brindlecart.2027-01-01.yaml"
-    path.write_text(template(held.changes.after, ASKED, "2027-01-02", held.annotated("2027-01-02"), before))
+    path.write_text(template(held.changes.after, ASKED, "2027-01-02", held.annotated("2027-01-02"), held.earlier()))
     found = read_yaml(path, Annotations)
     assert found.digest == held.changes.after.digest
     filled = {question for question, answer in found.answers.items() if not answer.blank}
     assert filled == set(held.those("holds"))
     assert {**found.answers, **{q: held.annotated("x").answers[q] for q in filled}} == found.answers
-    assert path.read_text().count("# Before: ") == len(held.those("look"))
+    assert path.read_text().count("# Before (changed: 9.2 Usual periods):") == len(held.those("look"))
+    assert "    # - id: chats\n" in path.read_text()
+    assert found.annotators == (*ANSWERS.annotators, "your name")
 
 
 def test_words_are_marked_one_by_one() -> None:

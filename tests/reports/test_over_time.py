@@ -106,14 +106,15 @@ def _asked(genaipa: Cli, day: str, *more: str, system: str = "extractive") -> Pa
 
 
 def test_drift_says_what_changed_and_needs_two_days_of_one_plan(genaipa: Cli) -> None:
-    """One day is refused, another plan is no occasion, and a system that does the same has no difference."""
+    """One day is nothing to compare, another plan no occasion; a system that does the same has no difference."""
     assert genaipa("init", ".").code == 0
     _asked(genaipa, "2026-05-01")
     _asked(genaipa, "2026-05-02", "--seed", "7")
-    alone = genaipa("drift", "extractive")
-    assert alone.code == 2
-    assert "was asked on one day" in alone.err
-    _asked(genaipa, "2026-06-01")
+    alone = genaipa("drift", "extractive", "--gate", "3")
+    assert alone.code == 0
+    assert "was not asked the same on two days yet: nothing to compare." in alone.out
+    assert genaipa("drift", "nobody").code == 2
+    _asked(genaipa, "2026-06-01", "--repetitions", "2")
     out = genaipa("drift", "extractive", "--gate", "3")
     assert out.code == 0, out.err
     assert "extractive: 2026-06-01 against 2026-05-01, 2 occasions" in out.out

@@ -49,7 +49,13 @@ def drift(
     sources = sources_of(here, system)
     found = occasions(sources)
     if not found:
-        raise UsageError(f"'{clipped(system)}' was asked on one day; ask the same again on another: genaipa run --new")
+        # No fault: the first of many days, on which a job that is to go on asks as well.
+        if json:
+            print_json({"system": system, "occasions": [], "lost": 0.0, "by": "", "failed": False, "rows": []})
+            return
+        show(f"{clipped(system)} was not asked the same on two days yet: nothing to compare.")
+        follow("Next, on another day: the same run again, with --new")
+        return
     if len(found) > 1:
         raise UsageError(f"'{clipped(system)}' is several systems: {', '.join(sorted(found))}; name one of them.")
     ((name, days),) = found.items()

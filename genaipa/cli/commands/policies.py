@@ -316,8 +316,7 @@ def annotate(
     if carried is None:
         text = template(document, asked, today)
     else:
-        before = {one.question: f"Before: {one.answer.answer}" for one in carried.answers}
-        text = template(document, asked, today, carried.annotated(today), before)
+        text = template(document, asked, today, carried.annotated(today), carried.earlier())
     path = here.home / "annotations" / f"{name}.yaml"
     try:
         path.parent.mkdir(exist_ok=True)

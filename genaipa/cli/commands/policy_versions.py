@@ -139,10 +139,13 @@ def diff(
 
 def carried_answers(workspace: Workspace, changes: Changes) -> CarriedAnswers | None:
     """The annotated answers of the earlier version, held against the later; None if it has none."""
-    from genaipa.questions.annotations import find_annotations, question_set
+    from genaipa.questions.annotations import annotated_texts, find_annotations, question_set
     from genaipa.questions.versions import CarriedAnswers
 
     found = find_annotations(workspace, changes.before)
+    if found is None or not found.of_this_text:
+        # The same text may be annotated under another name: a version that was the present one.
+        found = find_annotations(workspace, changes.before, annotated_texts(workspace))
     if found is None or not found.of_this_text:
         return None
     asked = question_set(workspace, found.annotations.questions, found.layer)
