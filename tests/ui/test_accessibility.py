@@ -118,6 +118,8 @@ def test_axe_finds_nothing_on_any_page() -> None:
             page = browser.visit(desk)
             page.set_viewport_size({side: way[side] for side in ("width", "height")})
             page.emulate_media(color_scheme=way["color_scheme"], forced_colors=way["forced_colors"])
+            # A page that turns dark while it is open has the colours of both for a moment.
+            page.reload()
             page.get_by_label("Your name").wait_for()
             page.get_by_text("This study asks people to score").wait_for()
             page.evaluate(script)
