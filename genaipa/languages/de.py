@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from genaipa.languages.language import Language
+import re
+
+from genaipa.languages.language import Language, Search
 
 
 def _policy(company: str) -> str:
@@ -28,4 +30,20 @@ LANGUAGE = Language(
     policy=_policy,
     regulation=_regulation,
     no_answer="(keine Antwort)",
+    search=Search(
+        stop_words="STOPWORDS_GERMAN",
+        asking=re.compile(
+            r"abschnitte?n?|arten|auch|dokumente?s?|etwa|gibt|jemals|kann|könnte|(?:datenschutz)?(?:erklärung|richtlinien?)"
+            r"|nutzt|nutze[nr]?[ns]?|nutzerinnen|nutzenden?|ob|sowie|unternehmens?|verwende[nt]|welche[nrs]?|wie|würde"
+        ),
+        ending=re.compile(r"(?<=\w{3})(?:ungen|ung|heiten|heit|keiten|keit|ern|en|em|er|es|e|s)$"),
+        same={
+            "information": "dat",
+            "angab": "dat",
+            "aufbewahr": "speicher",
+            "weitergab": "weitergeb",
+            "offenleg": "weitergeb",
+        },
+        compounds=True,
+    ),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from genaipa.languages.language import Language
+from genaipa.languages.language import Language, Search
 
 # Names don't tell whether an h is mute; that of most companies is (d'Hermès, but de H&M).
 _ELIDED = re.compile(r"h?[aeiou]")
@@ -35,4 +35,24 @@ LANGUAGE = Language(
     policy=_policy,
     regulation=_regulation,
     no_answer="(pas de réponse)",
+    search=Search(
+        stop_words="STOPWORDS_FRENCH",
+        asking=re.compile(
+            r"aussi|comment|documents?|entreprises?|existe|genres?|jamais|peuvent|peut|politiques?|pourrait|quel(?:le)?s?"
+            r"|sections?|sociétés?|sortes?|types?|utilisateurs?|utilisatrices?|utilise[rz]?|également"
+        ),
+        ending=re.compile(
+            r"(?<=\w{4})(?:ations?|itions?|ions?|ements?|ment|ités?|ées?|és?|er|ez|ent|ants?|eurs?|ives?|ifs?|ales?|aux"
+            r"|es|e|s)$"
+        ),
+        same={
+            "inform": "donn",
+            "données": "donn",
+            "communiqu": "partag",
+            "transm": "partag",
+            "stock": "conserv",
+            "supprim": "effac",
+            "suppress": "effac",
+        },
+    ),
 )

@@ -5,11 +5,15 @@ from __future__ import annotations
 import logging
 import re
 from functools import lru_cache
-from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from itertools import chain, pairwise
+from typing import TYPE_CHECKING, Any, cast
+
+from genaipa.languages.catalog import ENGLISH, LANGUAGES, language_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Container, Iterable
+
+    from genaipa.languages.language import Language, Search
 
     Span = tuple[int, int]
 
@@ -18,30 +22,6 @@ LONGEST = 4_000
 
 WORD = re.compile(r"[^\W_]{2,}")
 """A word, of two letters or digits at least."""
-
-# Beside English stop words: what questions about any document are made of, and says nothing about where to look.
-_ASKING = re.compile(
-    r"also|company|could|document|even|ever|kinds?|may|might|must|polic(?:y|ies)|sections?|shall|sorts?|types?|us|use[ds]?"
-    r"|users?|using|well|whether|would"
-)
-# Cut off where four letters are left before it, a plural's "s" where three are.
-_ENDING = re.compile(
-    r"(?<=\w{4})(?:i[sz](?:ations?|ed?|es|ing)|ations?|ements?|iances?|iant|ions?|ings?|it(?:y|ies)|ous(?:ly)?|i?ally|al"
-    r"|ely|(?<!p)ly|ers?|ie[ds]|e[ds]?|y)$"
-    r"|(?<=\w\w[^su])s$"
-)
-# Policies use these for one another all the time: without them "my data" would miss "information about you".
-_SAME = {
-    "inform": "data",
-    "disclos": "shar",
-    "stor": "keep",
-    "storag": "keep",
-    "retain": "keep",
-    "retent": "keep",
-    "kept": "keep",
-    "eras": "delet",
-    "erasur": "delet",
-}
 
 
 def pieces(text: str, starts: Iterable[int]) -> tuple[Span, ...]:
@@ -62,38 +42,75 @@ def _cut(text: str, start: int, end: int) -> Iterable[Span]:
     yield start, end
 
 
-def words_of(text: str) -> list[str]:
-    """The content words of a text, lower case, without stop words and endings."""
-    stop_words = _stop_words()
+def words_of(text: str, language: Language = ENGLISH) -> list[str]:
+    """The content words of a text in a language, lower case, without stop words and endings."""
+    rules = _rules(language)
+    stop_words = _stop_words(rules.stop_words)
     return [
-        _stem(word) for word in WORD.findall(text.lower()) if word not in stop_words and not _ASKING.fullmatch(word)
+        _stem(word, rules)
+        for word in WORD.findall(text.lower())
+        if word not in stop_words and not rules.asking.fullmatch(word)
     ]
 
 
-@lru_cache(maxsize=1)
-def _stop_words() -> frozenset[str]:
-    from bm25s.stopwords import STOPWORDS_EN_PLUS
+def _rules(language: Language) -> Search:
+    return language.search or cast("Search", ENGLISH.search)
 
-    return frozenset(STOPWORDS_EN_PLUS)
+
+@lru_cache(maxsize=4)
+def _stop_words(name: str) -> frozenset[str]:
+    from bm25s import stopwords
+
+    return frozenset(getattr(stopwords, name))
 
 
 @lru_cache(maxsize=20_000)
-def _stem(word: str) -> str:
+def _stem(word: str, rules: Search) -> str:
     """The word without its ending: "encryption", "encrypted" and "encrypts" are one word to the index."""
-    stem = _ENDING.sub("", word)
-    return _SAME.get(stem, stem)
+    stem = rules.ending.sub("", word)
+    return rules.same.get(stem, stem)
+
+
+_SHORTEST = 5
+"""Letters of a part of a compound."""
+
+
+def words_asked(question: str, language: Language, known: Container[str]) -> list[str]:
+    """The content words of a question, each once; of a compound that is not among the `known` words, its parts."""
+    words = words_of(question, language)
+    if _rules(language).compounds:
+        words = [part for word in words for part in _parts(word, known)]
+    return list(dict.fromkeys(words))
+
+
+def _parts(word: str, known: Container[str]) -> list[str]:
+    """The longest known beginning and end of a compound; the word itself if it is known, or has no known part."""
+    if word in known:
+        return [word]
+    places = range(len(word) - 1, _SHORTEST - 1, -1)
+    first = next((word[:place] for place in places if word[:place] in known), "")
+    last = next((word[-place:] for place in places if word[-place:] in known), "")
+    return [part for part in (first, last) if part] or [word]
+
+
+def language_to_search(text: str) -> Language:
+    """The language by whose rules a text is searched: its own, English's where that is not known."""
+    return LANGUAGES.get(language_of(text), ENGLISH)
 
 
 def ranked(texts: tuple[str, ...], question: str) -> list[int]:
     """The places of these texts, that whose words are nearest to the question's (BM25) first."""
-    asked = list(dict.fromkeys(words_of(question)))
-    scores = _by_text(texts).get_scores(asked).tolist() if asked else [0.0] * len(texts)
+    language, known, index = _by_text(texts)
+    asked = words_asked(question, language, known)
+    scores = index.get_scores(asked).tolist() if asked else [0.0] * len(texts)
     return sorted(range(len(texts)), key=lambda place: -scores[place])
 
 
 @lru_cache(maxsize=4)
-def _by_text(texts: tuple[str, ...]) -> Any:
-    return index_words([words_of(text) for text in texts])
+def _by_text(texts: tuple[str, ...]) -> tuple[Language, frozenset[str], Any]:
+    language = language_to_search("\n".join(texts))
+    words = [words_of(text, language) for text in texts]
+    return language, frozenset(chain.from_iterable(words)), index_words(words)
 
 
 def index_words(texts: list[list[str]]) -> Any:

@@ -17,7 +17,7 @@ from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from genaipa.policies.search import WORD, index_words, words_of
+from genaipa.policies.search import WORD, index_words, language_to_search, words_asked, words_of
 from genaipa.policies.sections import find_sections
 from genaipa.systems.base import BuiltinSystem, Passage, Reply
 from genaipa.systems.provider import Provider
@@ -211,12 +211,20 @@ class SentenceIndex:
     """The sentences of one document, ready to be searched."""
 
     def __init__(self, document: str) -> None:
+        self._language = language_to_search(document)
         # One or two words ("Overview.", "crash logs") answer nothing, but score high for being short.
-        self.sentences = [one for one in split_sentences(document) if len(one.text.split()) > 2 and words_of(one.text)]  # noqa: PLR2004
-        self._words = [words_of(sentence.text) for sentence in self.sentences]
+        self.sentences = [
+            one
+            for one in split_sentences(document)
+            if len(one.text.split()) > 2 and self._words_of(one.text)  # noqa: PLR2004
+        ]
+        self._words = [self._words_of(sentence.text) for sentence in self.sentences]
         # A sentence is found by the words of its section's title, and of its list's lead-in, as well as by its own.
-        self._found_by = [words_of(f"{one.text} {one.title} {one.lead}") for one in self.sentences]
+        self._found_by = [self._words_of(f"{one.text} {one.title} {one.lead}") for one in self.sentences]
         self._sentences_with = Counter(word for words in self._found_by for word in set(words))
+
+    def _words_of(self, text: str) -> list[str]:
+        return words_of(text, self._language)
 
     @cached_property
     def _by_sentence(self) -> Any:
@@ -235,7 +243,7 @@ class SentenceIndex:
 
     def best(self, question: str) -> list[Sentence]:
         """Up to three sentences that answer the question, in the document's order; none if it seems silent."""
-        asked = list(dict.fromkeys(words_of(question)))
+        asked = words_asked(question, self._language, self._sentences_with)
         if not asked or not self.sentences:
             return []
         scores = (self._by_sentence.get_scores(asked) + PASSAGE_WEIGHT * self._by_passage.get_scores(asked)).tolist()

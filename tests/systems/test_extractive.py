@@ -8,8 +8,14 @@ import sys
 
 import pytest
 
+from genaipa.languages.catalog import LANGUAGES
+from genaipa.policies.document import load_document
+from genaipa.policies.search import words_asked
+from genaipa.questions.annotations import load_annotations
+from genaipa.questions.sets import load_question_set
 from genaipa.systems.base import Message, Settings
-from genaipa.systems.extractive import NO_SUMMARY, SILENT, UNKNOWN, ExtractiveSystem, split_sentences
+from genaipa.systems.extractive import NO_SUMMARY, SILENT, UNKNOWN, ExtractiveSystem, answer, split_sentences
+from genaipa.workspace import find_workspace
 
 POLICY = """# Acme Privacy Policy
 
@@ -260,3 +266,28 @@ def test_reply_says_who_it_is() -> None:
         None,
         {},
     )
+
+
+def test_a_german_or_french_policy_is_searched_by_its_own_words() -> None:
+    """On the translations of brindlecart it is wrongly silent at most 8 points more often than in English."""
+    silent, right = {}, {}
+    for end in ("", "-de", "-fr"):
+        document, asked = load_document(f"brindlecart{end}"), load_question_set(f"policy{end}")
+        annotated = load_annotations(find_workspace(None), document.name).answers
+        answers = {key: one for key, one in annotated.items() if one.silent != "yes"}
+        replies = {key: answer(document.text, asked.asked(key, "original", "")) for key in answers}
+        silent[end] = sum(reply == SILENT for reply in replies.values()) / len(replies)
+        right[end] = sum(
+            any(f"(Section {section})" in replies[key] for section in one.sections) for key, one in answers.items()
+        )
+    assert max(silent["-de"], silent["-fr"]) <= silent[""] + 0.08
+    assert min(right["-de"], right["-fr"]) >= 0.75 * right[""]
+
+
+def test_parts_of_a_compound_that_the_text_lacks_are_looked_for() -> None:
+    """A German compound is found by its parts; a word that the text has stays whole, as does any English one."""
+    known = {"speicher", "verarbeit", "auftragsverarbeit"}
+    assert words_asked("Speicherdauer", LANGUAGES["de"], known) == ["speicher"]
+    assert words_asked("Unterauftragsverarbeiter", LANGUAGES["de"], known) == ["auftragsverarbeit"]
+    assert words_asked("Auftragsverarbeiter", LANGUAGES["de"], known) == ["auftragsverarbeit"]
+    assert words_asked("Speicherdauer", LANGUAGES["en"], known) == ["speicherdau"]
