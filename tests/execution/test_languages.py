@@ -126,10 +126,10 @@ def test_one_run_asks_in_one_language(genaipa: Cli, tmp_path: Path) -> None:
 def test_reports_tell_languages_apart(genaipa: Cli) -> None:
     """A run in German and one in English are two groups by language, and whose translation was asked is said."""
     for document in ("brindlecart", "brindlecart-de"):
-        assert genaipa("run", *SHORT, "-p", document).code == 0
+        assert genaipa("run", *SHORT, "-p", document, "--name", f"about-{document}").code == 0
         with contextlib.closing(open_store(find_workspace())) as store:
             given = "11111" if document == "brindlecart" else "33333"
-            store.append([score("Ada", one.digest, typed(given)) for one in load_run("latest").answers()])
+            store.append([score("Ada", one.digest, typed(given)) for one in load_run(f"about-{document}").answers()])
     shown = json.loads(genaipa("leaderboard", "--by", "language", "--json").out)["groups"]["rows"]
     assert {row["group"]: row["mean"] for row in shown} == {"en": 100.0, "de": 10.0}
     gathered = gather_scored(find_workspace(), select(find_workspace(), []))

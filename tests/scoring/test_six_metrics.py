@@ -81,7 +81,7 @@ def test_a_study_with_six_metrics_from_the_run_to_the_report(genaipa: Callable[.
     make_workspace(3)
     in_german()
     run, _ = carry_out(spec(systems=("extractive",)))
-    assert "2 rubrics" in done(genaipa("validate"))
+    assert "4 rubrics" in done(genaipa("validate"))
     typed = ("112314", "411111", "222222")
     desk = desk_here(per_answer=1)
     page = Shown("scoring", desk, User("Anna", scores=True, adjudicates=False))
