@@ -15,11 +15,12 @@ from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Literal
 
+from genaipa.policies.sections import Section
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator
 
     from genaipa.policies.document import Document
-    from genaipa.policies.sections import Section
 
 SectionState = Literal["unchanged", "moved", "reworded", "changed", "new", "gone"]
 """The fate of a section. Moved: its sentences are the same, its number, title or place is not.
@@ -32,6 +33,8 @@ _LINK = re.compile(r"\]\((?:[^()\s]|\([^()]*\))*(?:\s+\"[^\"]*\")?\)|https?://[^
 _END = re.compile(r"(?<=[.!?;])[\"')\]\u201d\u2019\u00bb]*\s+|(?<=[\u3002\uff01\uff1f\uff1b])|\n+")
 _ALIKE = 0.3
 """Least share of sentences in common by which a section of another number and title is the same one."""
+_LEAD = 99
+"""The level of the text before the first heading: nothing is beneath it."""
 _REWORDED = 0.7
 """Least share of words in common of two sentences, one the other reworded."""
 
@@ -143,12 +146,9 @@ class Changes:
 
 def _whole(document: Document) -> tuple[Section, ...]:
     """The sections, after one without a number for the text before the first heading, if it has words."""
-    from genaipa.policies.sections import Section
-
     known = document.sections
     begin = known[0].start if known else len(document.text)
-    # Without a heading nothing is beneath it.
-    lead = [Section("", "(before the first heading)", 99, 0, begin)] if words_only(document.text[:begin]) else []
+    lead = [Section("", "(before the first heading)", _LEAD, 0, begin)] if words_only(document.text[:begin]) else []
     return (*lead, *known)
 
 
@@ -157,13 +157,12 @@ class _Sections:
 
     def __init__(self, document: Document) -> None:
         self.sections = _whole(document)
-        self.bodies = []
+        self.keys = []
         for section in self.sections:
             text = document.text[section.start : section.end]
             # The lead has no heading; an outline of one line has its headings in the line.
-            body = text.partition("\n")[2] if section.level < 99 and "\n" in text else text  # noqa: PLR2004
-            self.bodies.append(sentences(body))
-        self.keys = [tuple(map(words_only, body)) for body in self.bodies]
+            body = text.partition("\n")[2] if section.level < _LEAD and "\n" in text else text
+            self.keys.append(tuple(map(words_only, sentences(body))))
         self.titles = [words_only(section.title) for section in self.sections]
 
     def telling(self, place: int) -> tuple[str, ...]:
@@ -250,17 +249,13 @@ def _state(old: _Sections, before: int, new: _Sections, after: int, *, moved: bo
     if old.keys[before] == new.keys[after]:
         same = (old.sections[before].number, old.titles[before]) == (new.sections[after].number, new.titles[after])
         return "unchanged" if same and not moved else "moved"
-    lost, come = (_without(keys, others) for keys, others in _both_ways(old.keys[before], new.keys[after]))
+    lost, come = _without(old.keys[before], new.keys[after]), _without(new.keys[after], old.keys[before])
     if len(lost) == len(come) and all(
         SequenceMatcher(None, one.split(), other.split(), autojunk=False).ratio() >= _REWORDED
         for one, other in zip(lost, come, strict=True)
     ):
         return "reworded"
     return "changed"
-
-
-def _both_ways(one: tuple[str, ...], other: tuple[str, ...]) -> Iterable[tuple[tuple[str, ...], tuple[str, ...]]]:
-    return (one, other), (other, one)
 
 
 def _without(keys: tuple[str, ...], others: tuple[str, ...]) -> list[str]:

@@ -75,7 +75,7 @@ def drift(
         changed = f", served by {served}" if " then " in served else ""
         show(f"{name}: {days[-1].day} against {days[0].day}, {number(len(days), 'occasion')}{changed}")
         show_table(replace(every, data=latest[_SHOWN]))
-        unscored = "M_all" not in set(every.data["measure"]) and "M_all (judge)" not in set(every.data["measure"])
+        unscored = {"M_all", "M_all (judge)"}.isdisjoint(every.data["measure"])
         caveats(["Nobody scored answers of two days, so that quality is not compared."] if unscored else [])
         explain(every.note, *gathered.problems)
         if output is not None:
