@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from genaipa.errors import UsageError, clipped, closest
+from genaipa.languages.catalog import language_of
 from genaipa.policies.changes import words_only
-from genaipa.policies.document import LONGEST, is_english
+from genaipa.policies.document import LONGEST
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -128,7 +129,7 @@ def _text(content: bytes) -> str:
 def _chosen(revisions: list[tuple[str, str, str]], texts: list[str]) -> History:
     words = [words_only(text) for text in texts]
     usual = sorted(range(len(words)), key=lambda place: len(words[place]))[len(words) // 2]
-    english = is_english(texts[usual])
+    language = language_of(texts[usual])
     left: dict[Left, int] = dict.fromkeys(REASONS, 0)
     kept: list[Version] = []
     last = ""
@@ -140,7 +141,7 @@ def _chosen(revisions: list[tuple[str, str, str]], texts: list[str]) -> History:
             reason = "short"
         elif said == last:
             reason = "same"
-        elif is_english(text) != english:
+        elif language_of(text) != language:
             reason = "language"
         if reason:
             left[reason] += 1

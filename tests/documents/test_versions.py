@@ -230,6 +230,18 @@ def test_versions_that_differ_are_kept_and_the_others_counted(repository: Path) 
     assert found.every == 8
 
 
+def test_versions_are_in_the_language_of_the_others(repository: Path) -> None:
+    """A German policy's history keeps the German versions, and leaves out pages in English and in French."""
+    french = "Nous gardons les données que vous nous donnez, et nous les effaçons avec votre accord. " * 40
+    for day, text in (("02", GERMAN), ("03", LONG), ("04", french), ("05", GERMAN + "Niemand sonst bekommt sie.")):
+        (repository / "Acme/Datenschutz.md").write_text(text)
+        _git(repository, "add", ".")
+        _git(repository, "commit", "-qm", "x", day=f"2026-07-{day}")
+    found = read_history(repository, "Acme/Datenschutz.md")
+    assert [version.date[-2:] for version in found.versions] == ["02", "05"]
+    assert found.left_out == {"language": 2}
+
+
 def test_nothing_in_a_repository_is_run(repository: Path, tmp_path: Path) -> None:
     """A stranger's repository can't have programs run by its settings."""
     ran = tmp_path / "ran"
