@@ -27,17 +27,24 @@ _FEWEST = 30
 _SHARE = 0.08
 """Least share of function words: policies have about 0.25 in their own language, below 0.05 in any other."""
 _WORD = re.compile(r"[^\W\d_]+")
+_CODE = re.compile(r"(?!(?:und|mul|mis|zxx)$)[a-z]{2,3}")
+"""Codes of ISO 639, without those that are for no language."""
+
+
+def language_code(stated: str) -> str:
+    """The code of a language as metadata or a page state it, without its region (pt-BR is pt); empty if it is none."""
+    said = stated.casefold().replace("_", "-").split("-")[0].strip()
+    known = (one.code for one in LANGUAGES.values() if said in (one.code, one.name.casefold(), *one.also))
+    return next(known, said if _CODE.fullmatch(said) else "")
 
 
 def language_of(text: str, stated: str = "") -> str:
     """The code of a text's language: as its metadata state, else by its function words; empty where that tells none.
 
-    A stated language that is none of `LANGUAGES` is given in lower case, without its region (pt-BR is pt). A text of
-    fewer than 30 words counts as English.
+    What is stated is taken by `language_code`. A text of fewer than 30 words counts as English.
     """
-    if said := stated.casefold().replace("_", "-").split("-")[0].strip():
-        known = (one.code for one in LANGUAGES.values() if said in (one.code, one.name.casefold(), *one.also))
-        return next(known, said)
+    if said := language_code(stated):
+        return said
     often = Counter(_WORD.findall(text[:_LOOKED_AT].casefold()))
     if (words := often.total()) < _FEWEST:
         return ENGLISH.code

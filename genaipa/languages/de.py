@@ -30,6 +30,7 @@ LANGUAGE = Language(
     policy=_policy,
     regulation=_regulation,
     no_answer="(keine Antwort)",
+    not_said="Das Dokument sagt dazu nichts.",
     search=Search(
         stop_words="STOPWORDS_GERMAN",
         asking=re.compile(

@@ -35,6 +35,7 @@ LANGUAGE = Language(
     policy=_policy,
     regulation=_regulation,
     no_answer="(pas de réponse)",
+    not_said="Le document ne le dit pas.",
     search=Search(
         stop_words="STOPWORDS_FRENCH",
         asking=re.compile(

@@ -32,7 +32,8 @@ class Language:
 
     `function_words` are frequent in its texts and rare in other languages, in lower case. `policy` (company) and
     `regulation` (title, short name; the title may be empty) are the `subject` of prompts, and `no_answer` takes the
-    place of a reply without text in a conversation. Without rules to `search` by, English's are taken.
+    place of a reply without text in a conversation. Without rules to `search` by, English's are taken. `not_said` is
+    what the baseline `extractive` says of a question that a document in the language leaves open.
     """
 
     code: str
@@ -43,3 +44,4 @@ class Language:
     regulation: Callable[[str, str], str]
     no_answer: str
     search: Search | None = None
+    not_said: str = "The document does not say."

@@ -23,9 +23,10 @@ from urllib.parse import urlsplit
 import msgspec
 
 from genaipa import __version__
-from genaipa.errors import DataError, MissingPackageError, UnknownNameError, UsageError
+from genaipa.errors import DataError, MissingPackageError, UnknownNameError, UsageError, clipped
 from genaipa.files.atomic import replacing
 from genaipa.files.strict_yaml import as_yaml
+from genaipa.languages.catalog import in_words, language_code, language_of
 from genaipa.policies.document import LONGEST, About, Document, DocumentKind, load_document, too_long
 from genaipa.policies.formats import HEADING, MOST_ELEMENTS, Page, as_page, is_word, paragraphs, pdf_title
 from genaipa.policies.sections import find_headings
@@ -76,7 +77,8 @@ class Extracted:
     """The text of a document and its origin.
 
     `extraction` names the method with the library's version, empty for an unchanged text; `date` is its day (ISO).
-    `held` says which tables and lists of a page are in the text, empty if it has none.
+    `held` says which tables and lists of a page are in the text, empty if it has none. `language` is a page's by its
+    attribute `lang`, unless the words are of another.
     """
 
     text: str
@@ -86,6 +88,7 @@ class Extracted:
     date: str
     markdown: bool = False
     held: str = ""
+    language: str = ""
 
 
 def extract(source: str, *, timeout: float = TIMEOUT) -> Extracted:
@@ -209,6 +212,7 @@ def write_document(
         date=extracted.date,
         license=license,
         extraction=extracted.extraction,
+        language=extracted.language,
         version_of=version_of,
     )
     about = msgspec.structs.replace(about, digest=Document(name, extracted.text, about).digest)
@@ -308,7 +312,7 @@ def _extracted(raw: bytes, source: str, form: Format | None, charset: str = "") 
     if raw.startswith(b"{\\rtf"):
         raise DataError(source, "is rich text (RTF); save it as .docx, PDF or plain text.")
     form = "PDF" if raw.startswith(b"%PDF-") else form or _sniffed(raw)
-    title = extraction = held = ""
+    title = extraction = held = language = ""
     if form == "PDF":
         text, title, extraction = _pdf(raw, source)
     elif form == "Word":
@@ -316,7 +320,7 @@ def _extracted(raw: bytes, source: str, form: Format | None, charset: str = "") 
     else:
         text = decoded(raw, source, charset or (declared(raw) if form == "HTML" else ""))
         if form == "HTML":
-            text, title, extraction, held = _html(text, source)
+            text, title, extraction, held, language = _html(text, source)
         elif not text.strip():
             raise DataError(source, "is empty.")
         elif form == "Markdown":
@@ -324,7 +328,8 @@ def _extracted(raw: bytes, source: str, form: Format | None, charset: str = "") 
     if len(text) > LONGEST:
         raise DataError(source, too_long(text))
     today = datetime.now().astimezone().date().isoformat()
-    return Extracted(text, title, extraction, source, today, markdown=form in {"HTML", "Markdown", "Word"}, held=held)
+    markdown = form in {"HTML", "Markdown", "Word"}
+    return Extracted(text, title, extraction, source, today, markdown=markdown, held=held, language=language)
 
 
 def _sniffed(raw: bytes) -> Format:
@@ -350,12 +355,13 @@ def _first_heading(text: str) -> str:
 _MIN_WORDS = 30
 
 
-def _html(page: str, source: str) -> tuple[str, str, str, str]:
-    """Convert a page: Markdown, title, method, and which tables and lists are in the text."""
+def _html(page: str, source: str) -> tuple[str, str, str, str, str]:
+    """Convert a page: Markdown, title, method, which tables and lists are in the text, and its language if stated."""
     trafilatura = library("trafilatura", "HTML")
     if page.count("<") - page.count("</") > MOST_ELEMENTS:
         raise DataError(source, f"has more than {MOST_ELEMENTS:,} elements; save its text as a .txt file.")
     tree = trafilatura.load_html(page)
+    stated = "" if tree is None else tree.get("lang") or tree.get("xml:lang") or ""
     text = trafilatura.extract(
         page,
         output_format="markdown",
@@ -373,7 +379,18 @@ def _html(page: str, source: str) -> tuple[str, str, str, str]:
     if not whole or len(text.split()) < _MIN_WORDS:
         raise DataError(source, "has no main text that can be found; save its text as a .txt file.")
     title = trafilatura.extract_metadata(page, extensive=False).title or ""
-    return text, title, how, str(whole.held(text))
+    language, doubt = _stated_language(stated, text)
+    return text, title, how, "; ".join(filter(None, (str(whole.held(text)), doubt))), language
+
+
+def _stated_language(stated: str, text: str) -> tuple[str, str]:
+    """The language that a page states, and words on why it is not taken: templates say `en` of any text."""
+    code, found = language_code(stated), language_of(text)
+    if stated and not code:
+        return "", f"the page's language '{clipped(stated, 20)}' is no code, such as de; its words decide"
+    if code and found not in ("", code):
+        return "", f"the page says that it is in {in_words(code)}, and its words are {in_words(found)}, which is taken"
+    return code, ""
 
 
 def _word(raw: bytes, source: str) -> tuple[str, str, str, str]:

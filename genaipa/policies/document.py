@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from genaipa.errors import DataError, UnknownNameError
+from genaipa.errors import DataError, UnknownNameError, clipped
 from genaipa.files.html import html_table, short_repr
 from genaipa.files.strict_yaml import read_yaml
 from genaipa.files.text import read_text
-from genaipa.languages.catalog import ENGLISH, language_of
+from genaipa.languages.catalog import ENGLISH, language_code, language_of
 from genaipa.policies.sections import Section, find_sections
 from genaipa.workspace import find_workspace
 
@@ -191,6 +191,8 @@ def document_problems(path: Path, document: Document) -> Iterator[DataError]:
         )
     if not document.company.strip():
         yield DataError(beside, "is blank; say what questions should call it.", "company")
+    if (stated := document.about.language) and not language_code(stated):
+        yield DataError(beside, f"'{clipped(stated)}' is no code of a language; give it as de or pt-BR.", "language")
     if document.about.version_of == document.name:
         yield DataError(beside, "is the document's own name; give what all its versions share.", "version_of")
     if document.about.version_of and not document.about.date:

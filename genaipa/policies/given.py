@@ -126,6 +126,7 @@ def _document(extracted: Extracted, name: str, company: str) -> Document:
         source=extracted.source,
         date=extracted.date,
         extraction=extracted.extraction,
+        language=extracted.language,
     )
     return Document(name, extracted.text, about, GIVEN)
 

@@ -1,9 +1,10 @@
 """Extractive baseline: answers by quoting the document, without a key, a network or a model.
 
 A question is answered with the sentences that match its words best (BM25), each with its section;
-where even the best matches little of the question, the reply is that the document does not say. A summary is made of
-central sentences from all over the document. It has only what it was shown, so of a company that it knows by name
-alone it knows nothing. It is the floor to compare other systems with: whoever reads should beat whoever looks up words.
+where even the best matches little of the question, the reply is that the document does not say, in its language. A
+summary is made of central sentences from all over the document. It has only what it was shown, so of a company that it
+knows by name alone it knows nothing. It is the floor to compare other systems with: whoever reads should beat whoever
+looks up words.
 """
 
 from __future__ import annotations
@@ -31,7 +32,6 @@ MODEL = "extractive/1"
 """Version, raised whenever the same messages get another reply."""
 
 READY = "Ready."
-SILENT = "The document does not say."
 UNKNOWN = "I know nothing of this document, since I have only what I am given, and I was given none of it."
 NO_SUMMARY = "I cannot summarise what I was not given."
 
@@ -121,7 +121,7 @@ def _quoted(document: str, sentences: Iterable[Sentence]) -> str:
         before = f'"{sentence.lead}" ' if sentence.lead not in {"", lead} else ""
         lines.append(f'{before}"{sentence.text}"{_in_brackets(sentence.label, "()")}')
         lead = sentence.lead
-    return "\n".join(lines) or SILENT
+    return "\n".join(lines) or language_to_search(document).not_said
 
 
 def summarise(document: str) -> str:

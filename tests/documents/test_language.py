@@ -8,8 +8,9 @@ import pytest
 from analysts import make_answers
 
 import genaipa
+from genaipa.errors import DataError
 from genaipa.languages.catalog import LANGUAGES, language_of, named_language
-from genaipa.policies.document import About, Document, is_english
+from genaipa.policies.document import About, Document, is_english, load_document
 from genaipa.policies.statistics import distributions, measure
 from genaipa.questions.annotations import AnnotatedAnswer
 from genaipa.reports.chapters.silent import silent_questions
@@ -60,6 +61,37 @@ def test_a_language_is_found_from_frequent_words() -> None:
     # A run keeps what was found; nothing of English, as before.
     kept = [DocumentFacts.of(Document("a", text, About(company="A"))).language for text in (GERMAN, ENGLISH, DUTCH)]
     assert kept == ["de", "", ""]
+
+
+@pytest.mark.parametrize(
+    ("stated", "text", "language", "said"),
+    [
+        ('lang="de-DE"', GERMAN, "de", ""),
+        ('lang="nl-BE"', DUTCH, "nl", ""),
+        ("", DUTCH, "", ""),
+        ('lang="en"', GERMAN, "", "the page says that it is in English, and its words are German, which is taken"),
+        ('lang="klingon"', DUTCH, "", "the page's language 'klingon' is no code, such as de; its words decide"),
+    ],
+)
+def test_a_page_states_its_language(tmp_path: Path, stated: str, text: str, language: str, said: str) -> None:
+    """The attribute of a page is its document's language, unless it is no code, or the words are of another."""
+    page = tmp_path / "page.html"
+    paragraphs = text.replace("\n\n", "</p><p>")
+    page.write_text(f"<!doctype html><html {stated}><body><main><p>{paragraphs}</p></main></body></html>")
+    (tmp_path / "genaipa.toml").write_text("")
+    told: list[str] = []
+    found = genaipa.add_document(page, name="laden", company="Laden", workspace=tmp_path, tell=told.append)
+    assert (found.about.language, "".join(told)) == (language, said)
+
+
+def test_a_language_that_is_none_is_refused(tmp_path: Path) -> None:
+    """Metadata with a language that is no code are one sentence, which names file, entry and remedy."""
+    (tmp_path / "genaipa.toml").write_text("")
+    (tmp_path / "policies").mkdir()
+    (tmp_path / "policies/laden.md").write_text(GERMAN)
+    (tmp_path / "policies/laden.yaml").write_text("company: Laden\nlanguage: klingon\n")
+    with pytest.raises(DataError, match=r"laden.yaml.*language.*'klingon' is no code of a language; give it as de"):
+        load_document("laden", tmp_path)
 
 
 def test_a_subject_is_named_in_the_language_of_the_prompts() -> None:

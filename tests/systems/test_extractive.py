@@ -14,9 +14,10 @@ from genaipa.policies.search import words_asked
 from genaipa.questions.annotations import load_annotations
 from genaipa.questions.sets import load_question_set
 from genaipa.systems.base import Message, Settings
-from genaipa.systems.extractive import NO_SUMMARY, SILENT, UNKNOWN, ExtractiveSystem, answer, split_sentences
+from genaipa.systems.extractive import NO_SUMMARY, UNKNOWN, ExtractiveSystem, answer, split_sentences
 from genaipa.workspace import find_workspace
 
+SILENT = "The document does not say."
 POLICY = """# Acme Privacy Policy
 
 Acme runs a postal service for parcels, e.g. boxes. This page says how we treat people's details.
@@ -269,14 +270,16 @@ def test_reply_says_who_it_is() -> None:
 
 
 def test_a_german_or_french_policy_is_searched_by_its_own_words() -> None:
-    """On the translations of brindlecart it is wrongly silent at most 8 points more often than in English."""
+    """On translations of brindlecart it is silent in their language, wrongly at most 8 points more often."""
     silent, right = {}, {}
-    for end in ("", "-de", "-fr"):
+    says = {"": SILENT, "-de": "Das Dokument sagt dazu nichts.", "-fr": "Le document ne le dit pas."}
+    for end, not_said in says.items():
         document, asked = load_document(f"brindlecart{end}"), load_question_set(f"policy{end}")
         annotated = load_annotations(find_workspace(None), document.name).answers
         answers = {key: one for key, one in annotated.items() if one.silent != "yes"}
         replies = {key: answer(document.text, asked.asked(key, "original", "")) for key in answers}
-        silent[end] = sum(reply == SILENT for reply in replies.values()) / len(replies)
+        assert answer(document.text, "Schokoladeneis?") == not_said
+        silent[end] = sum(reply == not_said for reply in replies.values()) / len(replies)
         right[end] = sum(
             any(f"(Section {section})" in replies[key] for section in one.sections) for key, one in answers.items()
         )
