@@ -21,6 +21,7 @@ from genaipa.policies.document import Document
 from genaipa.policies.statistics import measure
 from genaipa.questions.points import points_digest
 from genaipa.reports import tidy as tidy_table
+from genaipa.reports.occasions import occasions
 from genaipa.reports.points import PointsOf
 from genaipa.runs.audit import audit_of, excluded_answers
 from genaipa.runs.experiments import experiment_of
@@ -162,8 +163,12 @@ def gather(
     gathered = Gathered(pd.DataFrame(), list(sources), corrected=corrected, rubric=rubric)
     rows: defaultdict[str, list[Any]] = defaultdict(list)
     shared: Shared = {}
+    again = {} if scores_alone else occasions(sources)
     for source in (one for one in sources if kind_of(one.manifest.spec.kind).people):
-        _Run(workspace, source, gathered, shared, scores_alone=scores_alone).add_to(rows)
+        run = _Run(workspace, source, gathered, shared, scores_alone=scores_alone)
+        name = source.folder.name
+        run.again = {system for system, days in again.items() if any(name in day.runs for day in days)}
+        run.add_to(rows)
     wanted = {digest for digest in rows["answer"] if digest}
     gathered.log = _about(store, wanted) if store is not None and wanted else []
     people = load_people(workspace)
@@ -298,6 +303,8 @@ class _Run:
         findings = audit_of(source.folder)
         gathered.findings += [finding for finding in findings if finding not in gathered.findings]
         self._excluded = excluded_answers(findings)
+        self.again: Collection[str] = ()
+        """The systems that were asked the same on other days: their citations are looked up."""
         self._withheld = withheld(source.folder)
         self._labels = labels(source.manifest)
         self._stances = dict.fromkeys(self._withheld.claims_silence, "yes")
@@ -369,6 +376,7 @@ class _Run:
             **self._place(line.system, line.document, line.repetition, line.question),
             "status": line.status,
             "claims_silence": "" if self._scores_alone else self._claims_silence(line),
+            "cites_there": self._cites_there(line) if line.system in self.again else None,
             "prompt_cut": "yes" if line.prompt_cut else "",
             "answer": line.digest if line.status != "failed" else "",
             "seconds": line.seconds,
@@ -471,6 +479,21 @@ class _Run:
 
             self._claims[line.digest] = stance(line.reply)
         return self._claims[line.digest]
+
+    def _cites_there(self, line: MeasuredHead) -> float | None:
+        """The share of the reply's citations of this document that name something that is there; None without any."""
+        try:
+            document = self._inputs.document(line.document)
+        except GenaipaError:
+            return None  # `_note` says it
+        if line.reply is None or not document.english:
+            return None
+        from genaipa.scoring.evidence.resolution import find_references  # its expressions take long to compile
+
+        summarised = line.initialization.startswith("summary")
+        named = find_references(line.reply, document, self._inputs.parts(line), summarised=summarised)
+        own = [one.missing for one in named if not one.outside]
+        return 1 - sum(own) / len(own) if own else None
 
     def _look_at_language(self, document: str) -> bool:
         """Whether a document is in English, as far as is known."""

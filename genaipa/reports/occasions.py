@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import msgspec
 import numpy as np
@@ -26,11 +26,12 @@ if TYPE_CHECKING:
 
     from genaipa.runs.selection import Source
 
-Measure = Literal["M_all", "M_all (judge)", "same words", "abstains", "refuses", "tokens", "cost"]
+Measure = Literal["M_all", "M_all (judge)", "same words", "cites", "abstains", "refuses", "tokens", "cost"]
 MEASURES: dict[Measure, str] = {
     "M_all": "overall quality as people scored it, 10 to 100",
     "M_all (judge)": "the same as a judge scored it",
     "same words": "replies equal, word for word, to one of the first occasion, in %",
+    "cites": "citations that name something that is in the document, in % of a reply's (by rules)",
     "abstains": "replies that say that the document is silent, or that they do not know it, in % (by rules)",
     "refuses": "questions refused, in %",
     "tokens": "tokens of a reply",
@@ -113,6 +114,7 @@ def _answers(frame: pd.DataFrame, system: str, days: Sequence[Occasion]) -> pd.D
     known: dict[str, pd.Series[Any]] = {
         "M_all": by_people.reindex(answers.index),
         "M_all (judge)": by_judge.reindex(answers.index),
+        "cites": answers["cites_there"] * 100,
         "abstains": (stance.isin(["yes", "abstains"]) * 100.0).where(came & (stance != "")),
         "refuses": ((answers["status"] == "refused") * 100.0).where(came),
         "tokens": answers["tokens_out"].astype("float64").where(came),
@@ -189,15 +191,22 @@ def _meaning(difference: float, p: float) -> str:
     return "higher" if difference > 0 else "lower"
 
 
-def loss(found: Table) -> tuple[str, float]:
-    """Find the points of M_all that the latest occasion lost for sure, and by whose scores; ("", 0) if none.
+class Loss(NamedTuple):
+    """The points of M_all that a system lost for sure by `day`, 0 for none, `by` people's scores or a judge's.
 
-    People's scores decide; a judge's only where people scored nothing.
+    `day` is the latest occasion with enough scores for a test; both are empty where there is none.
     """
+
+    points: float = 0.0
+    by: str = ""
+    day: str = ""
+
+
+def loss(found: Table) -> Loss:
+    """Find what the latest occasion that is scored lost; by people's scores, by a judge's only without any."""
     for measure in ("M_all", "M_all (judge)"):
-        rows = found.data[found.data["measure"] == measure]
+        rows = found.data[(found.data["measure"] == measure) & found.data["p"].notna()]
         if not rows.empty:
             last = rows.iloc[-1]
-            lost = last["meaning"] == "lower"
-            return (measure, -float(last["difference"])) if lost else ("", 0.0)
-    return "", 0.0
+            return Loss(max(-float(last["difference"]) * (last["meaning"] == "lower"), 0.0), measure, last["occasion"])
+    return Loss()

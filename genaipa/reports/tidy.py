@@ -100,6 +100,13 @@ _COLUMNS: dict[str, tuple[ColumnKind, str]] = {
             "that it does not know the document (found by rules)"
         ),
     ),
+    "cites_there": (
+        "float64",
+        (
+            "share of its citations of this document that name something that is there (found by rules); empty without "
+            "any, and for systems that were not asked the same on several days"
+        ),
+    ),
     "prompt_cut": ("category", "yes where the server counted under half of the tokens that it was sent; else empty"),
     "answer": ("category", "the answer's digest: document, question and reply; empty where there is none"),
     "passages": (
@@ -292,7 +299,7 @@ def _category(column: pd.Series, first: Sequence[str]) -> pd.Series:
 
 def write(frame: pd.DataFrame, path: Path) -> None:
     """The tidy table as a file, its form taken from the suffix: `.csv` or `.parquet`; a UsageError for another."""
-    for some in (RETRIEVAL, POINTS):
+    for some in (RETRIEVAL, POINTS, ("cites_there",)):
         if frame[some[0]].isna().all():
             frame = frame.drop(columns=list(some))
     if path.suffix == ".csv":

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from genaipa.questions.annotations import AnnotatedAnswer
     from genaipa.runs.folder import RunFolder
     from genaipa.runs.part import Part
-    from genaipa.runs.records import Record, RecordKind
+    from genaipa.runs.records import MeasuredHead, Record, RecordKind
     from genaipa.workspace import Workspace
 
     Shared = dict[tuple[object, ...], Annotations | None]
@@ -230,7 +230,7 @@ class Inputs:
             self.manifest.documents[document].company,
         )
 
-    def parts(self, record: Record) -> tuple[tuple[int, int], ...]:
+    def parts(self, record: Record | MeasuredHead) -> tuple[tuple[int, int], ...]:
         """The spans of the document's text in which the system was given it; none if it was not."""
         conversations = [record.conversation]
         if record.initialization == "summary-of-document":

@@ -205,6 +205,7 @@ class RecordHead(msgspec.Struct, kw_only=True):
 class MeasuredHead(RecordHead, kw_only=True):
     """The head of a record with its cost, in seconds, tokens and US dollars, the model as served, and its passages."""
 
+    conversation: str = ""
     seconds: float
     model: str | None = None
     usage: Usage | None = None

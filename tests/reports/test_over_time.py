@@ -48,7 +48,7 @@ def series(
                     answer=[f"{look}-{n}" for n in range(len(cells))],
                 )
             )
-    constant = dict.fromkeys(("status", "claims_silence", "tokens_out", "cost"), np.nan)
+    constant = dict.fromkeys(("status", "claims_silence", "cites_there", "tokens_out", "cost"), np.nan)
     same = ("unit", "scorer", "wording", "initialization", "experiment", "prompts", "model")
     known = dict(zip(same, ("answer", "human", "original", "document", "quality", "neutral", "m"), strict=True))
     found = {f"s{system}": [Occasion(day, (f"run {day}",)) for day in days] for system in range(systems)}
@@ -63,8 +63,8 @@ def test_an_unchanged_system_seldom_seems_changed_and_a_loss_of_five_points_is_f
     )
     assert alarms <= years * 0.05 + 2.6 * (years * 0.05 * 0.95) ** 0.5 * (not FULL)
     found = [loss(changes(*series(seed, 12, lost=5))) for seed in range(100 if FULL else 6)]
-    assert sum(who == "M_all" for who, _ in found) >= 0.95 * len(found)
-    assert np.mean([lost for who, lost in found if who]) == pytest.approx(5, abs=1)
+    assert sum(one.points > 0 for one in found) >= 0.95 * len(found)
+    assert np.mean([one.points for one in found if one.points]) == pytest.approx(5, abs=1)
 
 
 def test_words_are_held_against_how_often_the_first_day_agrees_with_itself() -> None:
@@ -139,6 +139,15 @@ def test_a_sure_loss_fails_the_gate_and_is_in_the_report(genaipa: Cli) -> None:
     assert "lower" in worse.out
     assert Path("drift.csv").read_text().count("\n") >= 2
     assert genaipa("drift", "scripted/acme.yaml", "--gate", "60").code == 0
+    # A third day that nobody scored, on which it cites what is not there.
+    Path("acme.yaml").write_text('rules:\n  - {match: ".", reply: "Section 99 says so."}\n')
+    _asked(genaipa, "2026-07-01", system="scripted/acme.yaml")
+    later = genaipa("drift", "scripted/acme.yaml", "--gate", "3")
+    assert later.code == 5
+    assert "Quality is of 2026-06-01, the latest occasion that is scored: 2026-07-01 is not." in later.out + later.err
+    facts = json.loads(genaipa("drift", "scripted/acme.yaml", "--json").out)
+    (cites,) = (row for row in facts["rows"] if row["measure"] == "cites" and row["occasion"] == "2026-07-01")
+    assert [cites[name] for name in ("first", "now", "meaning")] == [100, 0, "lower"]
     assert genaipa("report", "scripted/acme.yaml", "-o", "out").code == 0
     page = Path("out/index.html").read_text()
     assert "Asked the same on several days" in page

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from genaipa.cli.terminal import completion
-from genaipa.cli.terminal.console import caveats, explain, follow, print_json, show, show_table
+from genaipa.cli.terminal.console import caveat, explain, follow, print_json, show, show_table
 from genaipa.cli.terminal.options import ForceOption, JsonOption, current_workspace, option, written
 from genaipa.errors import UsageError, clipped, command
 from genaipa.words import number
 
+if TYPE_CHECKING:
+    from genaipa.reports.occasions import Loss, Occasion
+    from genaipa.reports.table import Table
+
 LOST = 5
 """The exit code of a loss that the gate does not let pass."""
 _SHOWN = ["measure", "n", "first", "now", "difference", "low", "high", "p_holm", "meaning"]
-"""Columns on the terminal, of the latest occasion; files have all."""
+"""Columns on the terminal, of each measure's latest occasion; files have all."""
 
 
 def drift(
@@ -36,8 +40,6 @@ def drift(
     An occasion is a complete run of the same plan on another day: the same documents, questions and prompts. Changes
     are tested over questions, adjusted for the number of occasions.
     """
-    from dataclasses import replace
-
     from genaipa.reports import render
     from genaipa.reports.gather import gather_scored
     from genaipa.reports.occasions import changes, loss, occasions
@@ -51,7 +53,7 @@ def drift(
     if not found:
         # No fault: the first of many days, on which a job that is to go on asks as well.
         if json:
-            print_json({"system": system, "occasions": [], "lost": 0.0, "by": "", "failed": False, "rows": []})
+            print_json({"system": system, "occasions": [], "lost": 0.0, "failed": False, "rows": []})
             return
         show(f"{clipped(system)} was not asked the same on two days yet: nothing to compare.")
         follow("Next, on another day: the same run again, with --new")
@@ -61,28 +63,38 @@ def drift(
     ((name, days),) = found.items()
     gathered = gather_scored(here, [one for one in sources if name in one.systems])
     every = changes(gathered.frame, found)
-    latest = every.data[every.data["occasion"] == days[-1].day].reset_index(drop=True)
-    who, lost = loss(every)
-    failed = gate is not None and bool(who) and lost >= gate
+    lost = loss(every)
+    failed = gate is not None and lost.points > 0 and lost.points >= gate
     if output is not None:
         with written(output, force=force) as file:
             file.write(render.FORMS[output.suffix](every).encode())
     if json:
-        facts = {"system": name, "occasions": [one.day for one in days], "lost": lost, "by": who, "failed": failed}
-        print_json({**facts, "note": every.note, "rows": render.as_rows(every)})
+        facts = {"system": name, "occasions": [one.day for one in days], "lost": lost.points, "failed": failed}
+        print_json({**facts, "by": lost.by, "scored": lost.day, "note": every.note, "rows": render.as_rows(every)})
     else:
-        served = " then ".join(dict.fromkeys(one for one in every.data["served"] if one))
-        changed = f", served by {served}" if " then " in served else ""
-        show(f"{name}: {days[-1].day} against {days[0].day}, {number(len(days), 'occasion')}{changed}")
-        show_table(replace(every, data=latest[_SHOWN]))
-        unscored = {"M_all", "M_all (judge)"}.isdisjoint(every.data["measure"])
-        caveats(["Nobody scored answers of two days, so that quality is not compared."] if unscored else [])
+        _print(name, days, every, lost)
         explain(every.note, *gathered.problems)
         if output is not None:
             show(f"{output}: every occasion")
-        elif unscored:
-            follow(f"Next: {command('genaipa', 'score', name)}")
         else:
-            follow(f"Next: {command('genaipa', 'report', name)}")
+            follow(f"Next: {command('genaipa', 'report' if lost.by else 'score', name)}")
     if failed:
         raise typer.Exit(LOST)
+
+
+def _print(system: str, days: list[Occasion], every: Table, lost: Loss) -> None:
+    """Print each measure's latest change, and what is lacking to tell quality."""
+    from dataclasses import replace
+
+    served = " then ".join(dict.fromkeys(one for one in every.data["served"] if one))
+    changed = f", served by {served}" if " then " in served else ""
+    show(f"{system}: {days[-1].day} against {days[0].day}, {number(len(days), 'occasion')}{changed}")
+    latest = every.data.groupby("measure", sort=False).tail(1).reset_index(drop=True)
+    dated = ["occasion"] if latest["occasion"].nunique() > 1 else []
+    show_table(replace(every, data=latest[[*_SHOWN[:1], *dated, *_SHOWN[1:]]]))
+    if not lost.by:
+        few = {"M_all", "M_all (judge)"} & {*every.data["measure"]}
+        why = "Too few questions are scored on two days" if few else "Nobody scored answers of two days"
+        caveat(f"{why}, so that quality is not compared.")
+    elif lost.day != days[-1].day:
+        caveat(f"Quality is of {lost.day}, the latest occasion that is scored: {days[-1].day} is not.")
