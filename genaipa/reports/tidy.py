@@ -167,6 +167,8 @@ RETRIEVAL = tuple(Retrieval.__struct_fields__)
 """The columns on an answer's passages, which a file has only where a system gave any."""
 POINTS = ("points", "points_vital", "points_said", "points_vital_said", "points_contradicted", "points_harm", "harm")
 """The columns on ticked points, which a file has only where a score ticked any."""
+AGAIN = ("cites_there",)
+"""The columns that a file has only where a system was asked the same on several days."""
 
 
 def columns(metrics: Iterable[str]) -> dict[str, tuple[ColumnKind, str]]:
@@ -299,7 +301,7 @@ def _category(column: pd.Series, first: Sequence[str]) -> pd.Series:
 
 def write(frame: pd.DataFrame, path: Path) -> None:
     """The tidy table as a file, its form taken from the suffix: `.csv` or `.parquet`; a UsageError for another."""
-    for some in (RETRIEVAL, POINTS, ("cites_there",)):
+    for some in (RETRIEVAL, POINTS, AGAIN):
         if frame[some[0]].isna().all():
             frame = frame.drop(columns=list(some))
     if path.suffix == ".csv":
