@@ -62,13 +62,12 @@ from genaipa.runs.records import DOCUMENTS
 from genaipa.runs.selection import select
 from genaipa.scoring.evidence.abstention import stance
 from genaipa.scoring.evidence.passages import OtherDocuments
-from genaipa.scoring.exchange.importing import import_from
 from genaipa.scoring.people import FILE as DESK
 from genaipa.scoring.people import People
 from genaipa.scoring.rubric import GUIDELINES, load_rubric, rubric_file
 from genaipa.scoring.store import Store, existing_store
+from genaipa.scoring.tables.importing import import_from
 from genaipa.scoring.waves import WAVES, Waves, written
-from genaipa.systems.base import Passage
 from genaipa.workspace import MARKER, find_workspace, shipped
 
 if TYPE_CHECKING:
@@ -271,12 +270,11 @@ class _Redacted:
 
     def __init__(self, source: Source, retrieved: Mapping[str, Retrieval], *, whole: bool) -> None:
         self._source, self._retrieved = source, retrieved
-        permission = Permission(source.folder, source.manifest)
+        self._permission = Permission(source.folder, source.manifest, whole=whole)
         self._kept = source.folder.kept_documents
-        self._documents = set() if whole else permission.documents
-        self._unasked = set() if whole else permission.unasked
-        self._worded = set() if whole else permission.worded
-        self._replies = set() if whole else set(permission.held_back())
+        self._documents, self._worded = self._permission.documents, self._permission.worded
+        self._unasked = self._permission.unasked
+        self._replies = set(self._permission.held_back())
         self._left_out = {f"documents/{self._digest(name)}.txt" for name in self._documents} | {
             f"introductions/{begun.introduction}.json"
             for begun in source.folder.conversations()
@@ -323,7 +321,8 @@ class _Redacted:
     @cached_property
     def _answers(self) -> bytes:
         selected = (record for record in self._source.folder.records() if record.system in self._source.systems)
-        return b"".join(journal.line(self._record(record)) for record in selected)
+        permitted = (self._permission.record(record, self._held) for record in selected)
+        return b"".join(journal.line(record) for record in permitted)
 
     def _manifest(self) -> bytes:
         """The manifest, with the length of the answers' file as it is in the pack."""
@@ -332,22 +331,12 @@ class _Redacted:
         manifest.totals = replace(manifest.totals, bytes=len(self._answers))
         return msgspec.json.format(msgspec.json.encode(manifest), indent=2) + b"\n"
 
-    def _record(self, record: Record) -> Record:
-        """A record without a question or introduction in others' words, and without a reply that quotes them."""
-        introduces = record.kind != "answer" and record.document in self._documents
-        if introduces or record.document in self._unasked:
-            record = replace(record, asked=LEFT_OUT)
-        if record.passages and self._retrieves(record):
-            record = replace(record, passages=(Passage(LEFT_OUT),) * len(record.passages))
-        return replace(record, reply=None) if self._quotes(record) else record
-
     def _quotes(self, record: Record) -> bool:
         """Whether the reply is somebody else's text: a study's, or sentences of the document put together."""
         return record.reply is not None and (record.system, record.document) in self._replies
 
-    def _retrieves(self, record: Record) -> bool:
-        """Whether passages of an answer, if it has any, may be of a text that is left out; all are its quotations."""
-        return record.document in self._documents or any(self._others.have(one.text) for one in record.passages)
+    def _held(self, passage: str) -> bool:
+        return self._others.have(passage)
 
     @cached_property
     def _others(self) -> OtherDocuments:
@@ -368,7 +357,7 @@ class _Redacted:
             statistics={name: measure(self._text(name), self._language(name)) for name in sorted(self._documents)},
             claims_silence=tuple(key for key, said in stances.items() if said == "yes"),
             abstains=tuple(key for key, said in stances.items() if said == "abstains"),
-            retrieved={r.key: self._retrieved[r.key] for r in known if self._retrieves(r)},
+            retrieved={r.key: self._retrieved[r.key] for r in known if self._permission.retrieves(r, self._held)},
             points=self._points(),
         )
 

@@ -1,24 +1,28 @@
 """Permission to pass on a run, by the licenses of its texts and the authors of its systems' replies.
 
-A pack and the page of a report ask here, so that a text that one leaves out is not in the other.
+A pack, an export and the page of a report ask here, so that a text that one leaves out is not in the other.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from genaipa.files.strict_yaml import read_yaml
 from genaipa.kinds import kind_of
 from genaipa.questions.annotations import Annotations
 from genaipa.questions.sets import QuestionSet
+from genaipa.runs.manifest import LEFT_OUT
+from genaipa.systems.base import Passage
 from genaipa.systems.provider import find_provider
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from genaipa.runs.folder import RunFolder
-    from genaipa.runs.records import Manifest
+    from genaipa.runs.records import Manifest, Record
     from genaipa.systems.base import Words
 
 
@@ -34,14 +38,17 @@ class Permission:
     `documents` are the names of those whose text may not be, `unasked` those about which the questions that were
     asked may not be, `worded` the files of the run folder (question sets, annotated answers) whose words may not be.
     `items` tells whether what its kind of task is made of may be.
+
+    A `whole` one holds nothing back: for somebody who has the texts anyway.
     """
 
-    def __init__(self, folder: RunFolder, manifest: Manifest) -> None:
-        self._folder, self._manifest = folder, manifest
-        self.items = kind_of(manifest.spec.kind).may_pass_on(manifest.spec.plan)
-        self.documents = {name for name, facts in manifest.documents.items() if not may_be_passed_on(facts.license)}
-        self.worded = set(_closed(folder.path, "questions", QuestionSet))
-        for _, part in folder.parts():
+    def __init__(self, folder: RunFolder, manifest: Manifest, *, whole: bool = False) -> None:
+        self._folder, self._manifest, self._whole = folder, manifest, whole
+        self.items = whole or kind_of(manifest.spec.kind).may_pass_on(manifest.spec.plan)
+        closed = (name for name, facts in manifest.documents.items() if not may_be_passed_on(facts.license))
+        self.documents = set() if whole else set(closed)
+        self.worded = set() if whole else set(_closed(folder.path, "questions", QuestionSet))
+        for _, part in () if whole else folder.parts():
             self.worded |= set(_closed(part.path, "annotations", Annotations))
         asked = manifest.spec.plan.questions
         self.unasked = {name for name in asked if f"questions/{asked[name]}.yaml" in self.worded}
@@ -53,7 +60,7 @@ class Permission:
         Where nothing says whose words a system's replies are, they are taken for the document's.
         """
         words = self._words.get(system, "")
-        return words == "own" or (words != "recording" and document not in self.documents)
+        return self._whole or words == "own" or (words != "recording" and document not in self.documents)
 
     def held_back(self) -> list[tuple[str, str]]:
         """(system, document) of all replies that may not be passed on, in the order of the plan."""
@@ -64,6 +71,24 @@ class Permission:
             for document in spec.plan.documents
             if not self.reply(system, document)
         ]
+
+    def record(self, record: Record, held: Callable[[str], bool]) -> Record:
+        """A record without a question or introduction in others' words, and without a reply that quotes them.
+
+        `held` tells whether a passage is of a text that is left out.
+        """
+        introduces = record.kind != "answer" and record.document in self.documents
+        if introduces or record.document in self.unasked:
+            record = replace(record, asked=LEFT_OUT)
+        if record.passages and self.retrieves(record, held):
+            record = replace(record, passages=(Passage(LEFT_OUT),) * len(record.passages))
+        if record.reply is not None and not self.reply(record.system, record.document):
+            record = replace(record, reply=None)
+        return record
+
+    def retrieves(self, record: Record, held: Callable[[str], bool]) -> bool:
+        """Whether passages of an answer, if it has any, may be of a text that is left out; all are its quotations."""
+        return record.document in self.documents or any(held(one.text) for one in record.passages)
 
     def annotated(self, document: str) -> bool:
         """Whether the words of a document's annotated answers may be passed on; False where there are none."""

@@ -16,16 +16,16 @@ from genaipa.questions.points import Ticks
 from genaipa.scoring.answers import occurring
 from genaipa.scoring.current import in_effect
 from genaipa.scoring.events import ORDERS, Event, Scorer, new_id
-from genaipa.scoring.exchange.sheet import write_csv, write_xlsx
 from genaipa.scoring.rubric import shown
+from genaipa.scoring.tables.sheet import write_csv, write_xlsx
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from genaipa.scoring.answers import Occurrence, PooledAnswer
-    from genaipa.scoring.exchange.sheet import TableCell
     from genaipa.scoring.rubric import Rubric
+    from genaipa.scoring.tables.sheet import TableCell
 
 
 SUFFIXES = (".csv", ".jsonl", ".xlsx")
