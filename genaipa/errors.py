@@ -26,6 +26,7 @@ The exit codes 0 (complete), 3 (partial and resumable) and 130 (interrupted) are
 from __future__ import annotations
 
 import difflib
+import errno
 import shlex
 from typing import TYPE_CHECKING, Self
 
@@ -174,6 +175,10 @@ class RunBusyError(RunError):
     """Another process is writing to the run."""
 
 
+NOT_ALLOWED = (errno.EACCES, errno.EPERM, errno.EROFS)
+"""Errors of the system where the right to write is missing, and no room."""
+
+
 class NoRoomError(RunError):
     """A file can't be written, for want of room or of the right to; no other shard of the run fares better."""
 
@@ -181,7 +186,8 @@ class NoRoomError(RunError):
     def of(cls, path: Path | str, error: OSError, done: str = "written", kept: str = "") -> Self:
         """The error of a file that can't be `done`, with what is `kept` nevertheless."""
         then = f"{kept}. Make" if kept else "make"
-        return cls(f"{path} can't be {done} ({error.strerror}); {then} room and run the same command again.")
+        what = "it writable" if error.errno in NOT_ALLOWED else "room"
+        return cls(f"{path} can't be {done} ({error.strerror}); {then} {what} and run the same command again.")
 
 
 class OtherAccountError(RunError):

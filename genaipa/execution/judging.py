@@ -13,6 +13,7 @@ from genaipa.execution.limits import RunLimits
 from genaipa.execution.prepare import PreparedRun, resume
 from genaipa.execution.run import carry_out
 from genaipa.files.locks import held, native_lock
+from genaipa.files.names import make_folder
 from genaipa.judging.plan import plan
 from genaipa.systems.provider import run_title
 
@@ -64,7 +65,7 @@ def prepare_judges(
 @contextlib.contextmanager
 def alone(workspace: Workspace) -> Iterator[None]:
     """Hold the workspace's judges: two that plan at once would ask the same twice. A RunBusyError if they are held."""
-    workspace.runs.mkdir(parents=True, exist_ok=True)
+    make_folder(workspace.runs)
     try:
         with held(native_lock(workspace.runs / _LOCK), workspace.runs, blocking=False):
             yield

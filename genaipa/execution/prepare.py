@@ -29,7 +29,7 @@ from genaipa.execution.corpus import brought, kept, tell_of_changes
 from genaipa.execution.observer import Observer
 from genaipa.execution.procedure import check_one_language
 from genaipa.files.locks import held, native_lock
-from genaipa.files.names import folder_words
+from genaipa.files.names import folder_words, make_folder
 from genaipa.files.stamps import now
 from genaipa.kinds import DEFAULT, Kind, kind_of, options, plan_fields
 from genaipa.plugins import load
@@ -258,7 +258,7 @@ class PreparedRun:
             if self.cut is None:
                 self.folder = RunFolder.create(runs, self.manifest())
             else:
-                runs.mkdir(parents=True, exist_ok=True)
+                make_folder(runs)
                 with held(native_lock(runs / _LOCK), runs):
                     self.folder = self.cut.begun() or self._made(self.cut)
         return self.folder

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import datetime as dt
+import errno
 import re
 import unicodedata
 from typing import TYPE_CHECKING
 
-from genaipa.errors import RunError
+from genaipa.errors import NOT_ALLOWED, RunError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,11 +22,22 @@ def free_names(runs: Path, name: str) -> Iterator[Path]:
     """Paths for a new run of that name, begun now, in the folder of runs, which is made if missing."""
     stamp = dt.datetime.now(dt.UTC).strftime("%Y%m%d-%H%M%S")
     slug = folder_words(name) or "run"
-    try:
-        runs.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise RunError(f"{runs} can't be made ({error.strerror}).") from None
+    make_folder(runs)
     return (runs / f"{stamp}-{slug}{suffix}" for suffix in ("", *(f"-{n}" for n in range(2, 1000))))
+
+
+def make_folder(path: Path, *, new: bool = False) -> None:
+    """Make the folder of runs where it is missing, or that of a `new` run; a RunError if it can't be made.
+
+    A FileExistsError where a new run's is there.
+    """
+    try:
+        path.mkdir(parents=not new, exist_ok=not new)
+    except OSError as error:
+        if new and error.errno == errno.EEXIST:
+            raise
+        remedy = "; choose a workspace that you may write to" if error.errno in NOT_ALLOWED else ""
+        raise RunError(f"{path} can't be made ({error.strerror}){remedy}.") from None
 
 
 def folder_words(name: str, most: int = 60) -> str:

@@ -34,7 +34,7 @@ from msgspec.structs import replace
 
 from genaipa.errors import DataError, GenaipaError, NoRoomError, RunError
 from genaipa.files.locks import held
-from genaipa.files.names import folder_words, free_names
+from genaipa.files.names import folder_words, free_names, make_folder
 from genaipa.files.text import DAMAGE, why
 from genaipa.runs.documents import KeptDocuments
 from genaipa.runs.manifest import ANSWERS, MANIFEST, SEALED, SHARDS, ManifestFolder
@@ -167,11 +167,9 @@ class RunFolder(ManifestFolder):
         """A new folder for this manifest, named after the time and the run's name."""
         for path in free_names(runs, manifest.name):
             try:
-                path.mkdir()
+                make_folder(path, new=True)
             except FileExistsError:
                 continue
-            except OSError as error:
-                raise RunError(f"{path} can't be made ({error.strerror}).") from None
             run = cls(path)
             run.write_manifest(manifest)
             return run

@@ -26,6 +26,7 @@ import secrets
 import stat
 import tomllib
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
@@ -78,12 +79,12 @@ _KEY = re.compile(r"[\w-]{22}")
 
 
 def desk_key(workspace: Path) -> str:
-    """The key of a workspace's desk, made where there is none; a new one each time where none can be kept."""
+    """The key of a workspace's desk, made where there is none; one of this process where none can be kept."""
     import platformdirs
 
     name = hashlib.sha256(str(workspace.resolve()).encode()).hexdigest()[:16]
     path = platformdirs.user_state_path("genaipa") / "desks" / name
-    made = secrets.token_urlsafe(16)
+    made = _new_key()
     with contextlib.suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
         with contextlib.suppress(FileExistsError), open(path, "x", opener=_for_owner) as file:
@@ -91,6 +92,12 @@ def desk_key(workspace: Path) -> str:
         kept = path.read_text(encoding="ascii", errors="replace")
         return kept if _KEY.fullmatch(kept) else made
     return made
+
+
+@cache
+def _new_key() -> str:
+    """One for each process: the address that is printed has the key that the gate asks for."""
+    return secrets.token_urlsafe(16)
 
 
 def cookie_of(key: str) -> str:

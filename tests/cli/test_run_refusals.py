@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import socket
 import subprocess
@@ -90,6 +91,17 @@ def test_names_of_runs(genaipa: Run) -> None:
     assert (done.code, "the name '!!!' leaves nothing" in done.err) == (2, True)
     assert len(folder_words("語" * 300).encode()) == 180
     assert len(folder_words("\U0001d4b3" * 300).encode()) == 200
+
+
+def test_a_workspace_that_takes_no_run(genaipa: Run) -> None:
+    """Where nobody may write, as on a disk that is read only, each command that makes a run says so in a sentence."""
+    plan = ("run", "-s", "extractive", "-p", "brindlecart,vpda", "-e", "recall")
+    for words in (("demo",), plan, (*plan, "--shard", "1"), ("judge", "--judge", "extractive")):
+        done = genaipa(*words, "--workspace", "/sys")
+        assert done.code == 1, words
+        assert re.fullmatch(
+            r"genaipa: /sys/runs can't be made \(.*\); choose .* that you may write to\.\n", done.err
+        ), words
 
 
 def test_an_experiment_is_what_it_is_called(genaipa: Run) -> None:

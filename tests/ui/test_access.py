@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from running import write
 
 from genaipa.errors import DataError, UsageError
 from genaipa.scoring.people import People, User
-from genaipa.ui.settings import email_of, read_login
+from genaipa.ui.settings import desk_key, email_of, read_login
 from genaipa.workspace import find_workspace
 
 STUDY = People(analysts=("anna@example.org", "Bo"), adjudicators=("anna@example.org", "cy@example.org"))
@@ -100,6 +102,12 @@ redirect_uri = "http://localhost:{port}/oauth2callback"
 cookie_secret = "Recognise7this8secret"
 """
 SECRETS = ".streamlit/secrets.toml"
+
+
+def test_a_key_that_cannot_be_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where a home takes no file, the address that is printed still has the key that the gate asks for."""
+    monkeypatch.setenv("XDG_STATE_HOME", "/sys")
+    assert desk_key(Path.cwd()) == desk_key(Path.cwd())
 
 
 def test_no_login() -> None:
