@@ -3,18 +3,21 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
+DOCS := .venv-docs/bin
+DOCS_READY := .venv-docs/.ready
 
-.PHONY: help test test-all style types tests demo format wheel benchmark clean
+.PHONY: help test test-all style types tests demo docs site consoles format wheel benchmark clean
 
 help:
 	@echo "make test       lint, type-check, guard the imports, run every test in small"
 	@echo "make test-all   the same at full size: more kills, more analysts, every example"
 	@echo "                FILE=tests/runs or FILE=tests/runs/test_x.py::test_name: only that, for both"
 	@echo "make demo       a whole study in a minute, without a key or a network"
+	@echo "make docs       build the documentation into site/, check its links, run the commands that it shows"
 	@echo "make format     format the code and mend what ruff can mend"
 	@echo "make wheel      build the wheel into dist/, with a list of all packages (CycloneDX)"
 	@echo "make benchmark  measure genaipa's own speed"
-	@echo "make clean      remove .venv and dist/"
+	@echo "make clean      remove .venv, .venv-docs, dist/ and site/"
 
 ifdef FILE
 test test-all: $(READY)
@@ -42,6 +45,16 @@ tests: $(READY)
 demo: $(READY)
 	$(BIN)/genaipa demo
 
+docs: $(READY) $(DOCS_READY)
+	@$(MAKE) --no-print-directory --jobs 2 site consoles
+
+site: $(DOCS_READY)
+	$(DOCS)/python -m zensical build --clean --strict
+	$(DOCS)/python docs/check_site.py
+
+consoles: $(READY)
+	$(BIN)/python docs/run_consoles.py
+
 format: $(READY)
 	$(BIN)/ruff check --fix-only
 	$(BIN)/ruff format
@@ -55,7 +68,7 @@ benchmark: $(READY)
 	$(BIN)/python -m benchmarks
 
 clean:
-	rm -rf .venv dist
+	rm -rf .venv .venv-docs dist site
 
 # pip is renewed first: the one that comes with Python may be too old for --group and --build-constraint.
 # It speaks up only when something fails; the variable also reaches the pip that it calls to build genaipa.
@@ -67,4 +80,12 @@ $(READY): pyproject.toml constraints.txt
 	@$(BIN)/python -m pip install -qq --upgrade --constraint constraints.txt pip
 	@$(BIN)/python -m pip install -qq --constraint constraints.txt \
 		--build-constraint constraints.txt --editable '.[all]' --group dev
+	@touch $@
+
+# What builds the site is apart: no test needs it.
+$(DOCS_READY): export PIP_DISABLE_PIP_VERSION_CHECK = 1
+$(DOCS_READY): $(READY)
+	@echo "setting up .venv-docs: once, half a minute"
+	@$(BIN)/python -m venv --without-pip .venv-docs
+	@$(BIN)/python -m pip --python $(DOCS)/python install -qq --constraint constraints.txt --group docs
 	@touch $@

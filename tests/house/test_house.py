@@ -122,7 +122,9 @@ def test_every_dependency_is_pinned() -> None:
     pyproject = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     extras = pyproject["project"]["optional-dependencies"]
     wanted = [*pyproject["build-system"]["requires"], *pyproject["project"]["dependencies"]]
-    wanted += [*pyproject["dependency-groups"]["dev"], *(name for extra in extras.values() for name in extra)]
+    wanted += [
+        *(name for group in (extras, pyproject["dependency-groups"]) for names in group.values() for name in names)
+    ]
     names = {re.split(r"[<>=\[]", requirement)[0] for requirement in wanted}
     # vLLM, torch and Ray are large; CI has steps with torch and with Ray, and pins for them. `all` refers to genaipa.
     apart = [line for file in ("encoders", "ray") for line in (ROOT / ".ci" / f"{file}.txt").read_text().splitlines()]
