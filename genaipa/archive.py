@@ -30,7 +30,7 @@ import tempfile
 import zipfile
 import zlib
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -43,6 +43,7 @@ from genaipa.files.atomic import replacing
 from genaipa.files.strict_yaml import as_yaml, read_yaml
 from genaipa.files.text import DAMAGE, why
 from genaipa.kinds import in_words, kind_of
+from genaipa.languages.catalog import language_of
 from genaipa.policies.corpus import json_line
 from genaipa.policies.statistics import measure
 from genaipa.questions.annotations import read_annotations
@@ -351,7 +352,9 @@ class _Redacted:
 
     def facts(self) -> Withheld:
         """The facts that the tables need about the texts left out."""
-        stances = {r.key: stance(r.reply or "") for r in self._source.folder.records() if self._quotes(r)}
+        language = cache(lambda document: language_of(self._text(document), self._language(document)))
+        quoting = (record for record in self._source.folder.records() if self._quotes(record))
+        stances = {r.key: stance(r.reply or "", language(r.document)) for r in quoting}
         known = (r for r in self._source.folder.records() if r.key in self._retrieved)
         return Withheld(
             statistics={name: measure(self._text(name), self._language(name)) for name in sorted(self._documents)},

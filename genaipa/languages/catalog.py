@@ -7,6 +7,8 @@ from collections import Counter
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from genaipa.languages.language import expression
+
 if TYPE_CHECKING:
     from genaipa.languages.language import Language
 
@@ -26,6 +28,8 @@ _FEWEST = 30
 """Words below which a text tells nothing of its language."""
 _SHARE = 0.08
 """Least share of function words: policies have about 0.25 in their own language, below 0.05 in any other."""
+_LONGEST_SHORT = 12
+"""Characters before a full stop that are looked at for an abbreviation."""
 _WORD = re.compile(r"[^\W\d_]+")
 _CODE = re.compile(r"(?!(?:und|mul|mis|zxx)$)[a-z]{2,3}")
 """Codes of ISO 639, without those that are for no language."""
@@ -51,6 +55,30 @@ def language_of(text: str, stated: str = "") -> str:
     shares = {code: sum(often[word] for word in one.function_words) / words for code, one in LANGUAGES.items()}
     best = max(shares, key=shares.__getitem__)
     return best if shares[best] >= _SHARE else ""
+
+
+def read_by(reply: str, code: str) -> Language | None:
+    """The language by whose rules an answer about a document in a language is read; None if that is not known.
+
+    It is the document's, or English for an answer that has more of its function words.
+    """
+    known = LANGUAGES.get(code)
+    if known in (None, ENGLISH):
+        return known
+    words = _WORD.findall(reply.casefold())
+    often = {one.code: sum(word in one.function_words for word in words) for one in (known, ENGLISH)}
+    return ENGLISH if often[ENGLISH.code] > often[known.code] else known
+
+
+def ends_sentence(text: str, mark: int, short: str, language: Language | None) -> bool:
+    """Whether the mark at a place ends a sentence: no full stop of an abbreviation (`short`) or an ordinal number."""
+    if text[mark] != ".":
+        return True
+    before = text[max(0, mark - _LONGEST_SHORT) : mark]
+    if expression(rf"\b(?:{short})$").search(before):
+        return False
+    counts = language is not None and before[-1:].isdigit()
+    return not (counts and language and expression(rf"\s+(?:{language.ordinal_of})\b").match(text, mark + 1))
 
 
 def in_words(code: str) -> str:

@@ -1,13 +1,32 @@
-"""A language: how its texts are recognised, and genaipa's own words in messages."""
+"""A language: how its texts are recognised and read, and genaipa's own words in messages."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+
+expression = cache(re.compile)
+"""A compiled regular expression: a language's are compiled when they are first looked for, which takes long."""
+
+NEVER = r"(?!)"
+"""An expression that nothing matches: a language without a rule of that kind."""
+CAPITAL = "A-ZÀ-ÖØ-ÞŒŸ"
+"""Capitals, as an expression's class of characters has them."""
+UNSPACED = "\u0e00-\u0e7f\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+"""Characters of scripts without blanks between words: Thai, kana, Han."""
+STOPS = "\u3002\uff01\uff1f"
+"""Full stop, exclamation and question mark of these scripts, which need no blank behind them."""
+QUOTED = (
+    r"(?:[\"\u201c\u201e\u00ab][^\"\u201c\u201d\u201e\u00ab\u00bb\n]{3,120}[\"\u201c\u201d\u00bb]"
+    r"|\*\*[^*\n]{3,120}\*\*"
+    rf"|(?<!\w)['\u2018][{CAPITAL}](?:[^'\u2018\u2019\n]|(?<=\w)['\u2019](?=\w)){{2,120}}['\u2019](?!\w))"
+)
+"""A quoted title, as an expression."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,14 +45,132 @@ class Search:
     compounds: bool = False
 
 
+@dataclass(frozen=True, eq=False)
+class CitationRules:
+    """The words by which answers in a language cite, as regular expressions without groups, upper and lower case apart.
+
+    `words` have a number behind them (before it in `ordinal`, which has the groups number and word), `names` are the
+    English names of some of them. A list goes on by `also` or `either`, a range by `to`; `unit` follows a number that
+    counts something else. `of_this` and `into` lead from a number to a policy and to a section in it, `out_of` from a
+    section to a part; `called` comes before a title, and `no_title` is none. `headed` finds headings without a number
+    (groups before, after or plain, and several). `here` follows, and `here_before` precedes, what is said to be the
+    document's, `elsewhere` an app's. `pointing` mentions a section in any way.
+    """
+
+    words: str
+    also: str
+    either: str
+    to: str
+    of_this: str
+    into: str
+    out_of: str
+    called: str
+    here: str
+    here_before: str
+    laws: LawRules
+    names: Mapping[str, str] = field(default_factory=dict)
+    ordinal: str = NEVER
+    not_behind: str = NEVER
+    see: str = NEVER
+    unit: str = NEVER
+    no_title: str = NEVER
+    headed: str = rf"(?P<before>{NEVER})(?P<after>)(?P<plain>)(?P<several>)"
+    elsewhere: str = NEVER
+    summary: str = NEVER
+    summary_before: str = NEVER
+    summary_behind: str = NEVER
+    pointing: str = NEVER
+
+
+@dataclass(frozen=True, eq=False)
+class LawRules:
+    """The words by which an answer in a language names laws, as regular expressions without groups.
+
+    `short` and `named` are laws, unless `not_law` follows; `this` is the law that is spoken of. `below` is between the
+    number of an article and its law, which `of` may introduce; `before` comes between a law and what it has. `same`
+    are the names of one law each. `here_before` precedes an article of the document itself.
+    """
+
+    short: str
+    named: str
+    of: str
+    below: str = ""
+    not_law: str = NEVER
+    before: str = NEVER
+    this: frozenset[str] = frozenset()
+    same: tuple[str, ...] = ()
+    here_before: str = NEVER
+
+
+@dataclass(frozen=True, eq=False)
+class SilenceRules:
+    """The phrases of a language that say that a document is silent, as regular expressions; case does not count.
+
+    `silent` claims that, `unknown` says that the assistant knows nothing of the document, `searched` that it searched.
+    A sentence has none of these without `denial`. What is said after a `speaker` (unless `passive`) or a `condition` is
+    no claim. `answered` begins an answer, `no` one that may be silent all the same; `contrast` turns a sentence, also
+    after an apology (`sorry`), `but_that` goes on with what is said. `caveat` or, behind it, `other` speak of a part of
+    what is asked; `source` begins a line of sources. `not_applicable` is an annotated answer's. `turns` are words by
+    which an otherwise equal sentence says something else.
+    """
+
+    silent: str
+    denial: str
+    answered: str
+    contrast: str
+    turns: str
+    unknown: str = NEVER
+    searched: str = NEVER
+    no: str = NEVER
+    speaker: str = NEVER
+    passive: str = NEVER
+    condition: str = NEVER
+    sorry: str = NEVER
+    but_that: str = NEVER
+    caveat: str = NEVER
+    other: str = NEVER
+    source: str = NEVER
+    not_applicable: str = NEVER
+
+
+@dataclass(frozen=True, eq=False)
+class Readability:
+    """A formula of reading ease or grade: `base` + `sentence` * words per sentence + `syllable` * syllables per word.
+
+    `grades` says that it gives years of school; else more is easier. `connective` is the word that table 1 counts.
+    `abbreviations` end no sentence that is counted; without any, the language's.
+    """
+
+    formula: str
+    base: float
+    sentence: float
+    syllable: float
+    syllables: Callable[[str], int]
+    connective: str
+    grades: bool = False
+    abbreviations: str = ""
+
+    @property
+    def in_words(self) -> str:
+        """The formula for people: its largest terms first, `180 - 1 words/sentences - 58.5 syllables/words`."""
+        terms = {"words/sentences": self.sentence, "syllables/words": self.syllable}
+        said = [f"{number:+g} {what}" for what, number in terms.items()]
+        said.insert(len(said) if self.grades else 0, f"{self.base:+g}")
+        return " ".join(f"{one[0]} {one[1:]}" for one in said).removeprefix("+ ")
+
+
 @dataclass(frozen=True)
 class Language:
     """A language. `code` is its code in ISO 639-1, `also` what else metadata may state it as; `name` is in English.
 
     `function_words` are frequent in its texts and rare in other languages, in lower case. `policy` (company) and
     `regulation` (title, short name; the title may be empty) are the `subject` of prompts, and `no_answer` takes the
-    place of a reply without text in a conversation. Without rules to `search` by, English's are taken. `not_said` is
-    what the baseline `extractive` says of a question that a document in the language leaves open.
+    place of a reply without text in a conversation. Without rules to `search` by, English's are taken; what rests on
+    other rules that a language lacks is not shown for it. `not_said` is what the baseline `extractive` says of a
+    question that a document in the language leaves open.
+
+    `sections` are the words before a section's number, by their English names; they are known in texts of all
+    languages. `abbreviations` and ordinal numbers before `ordinal_of` end no sentence.
     """
 
     code: str
@@ -45,3 +182,9 @@ class Language:
     no_answer: str
     search: Search | None = None
     not_said: str = "The document does not say."
+    sections: Mapping[str, str] = field(default_factory=dict)
+    abbreviations: str = NEVER
+    ordinal_of: str = NEVER
+    citations: CitationRules | None = None
+    silence: SilenceRules | None = None
+    readability: Readability | None = None

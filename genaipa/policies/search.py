@@ -9,6 +9,7 @@ from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Any, cast
 
 from genaipa.languages.catalog import ENGLISH, LANGUAGES, language_of
+from genaipa.languages.language import UNSPACED
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable
@@ -42,15 +43,32 @@ def _cut(text: str, start: int, end: int) -> Iterable[Span]:
     yield start, end
 
 
+TOKEN = re.compile(rf"[^\W_{UNSPACED}]+|[{UNSPACED}]")
+"""A word, or a character of a script without blanks between words."""
+_UNSPACED = re.compile(rf"[{UNSPACED}]+")
+
+
+def count_words(text: str) -> int:
+    """The number of words between blanks; of a script without them, two characters are one."""
+    return len(_UNSPACED.sub(" ", text).split()) + sum(-(-len(run) // 2) for run in _UNSPACED.findall(text))
+
+
 def words_of(text: str, language: Language = ENGLISH) -> list[str]:
     """The content words of a text in a language, lower case, without stop words and endings."""
     rules = _rules(language)
     stop_words = _stop_words(rules.stop_words)
     return [
         _stem(word, rules)
-        for word in WORD.findall(text.lower())
+        for run in WORD.findall(text.lower())
+        for word in (_pairs(run) if _UNSPACED.search(run) else (run,))
         if word not in stop_words and not rules.asking.fullmatch(word)
     ]
+
+
+def _pairs(run: str) -> Iterable[str]:
+    """The words of a run of characters without blanks: each pair of neighbours, and words of other scripts whole."""
+    for piece in re.findall(rf"[{UNSPACED}]+|[^{UNSPACED}]+", run):
+        yield from map("".join, pairwise(piece)) if _UNSPACED.match(piece) and len(piece) > 1 else (piece,)
 
 
 def _rules(language: Language) -> Search:

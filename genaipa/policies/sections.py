@@ -15,7 +15,11 @@ from functools import cache
 from itertools import accumulate, groupby, pairwise
 from typing import TYPE_CHECKING
 
+from genaipa.languages.catalog import LANGUAGES
+
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from markdown_it import MarkdownIt
 
 
@@ -57,10 +61,12 @@ def without_markup(line: str) -> str:
     return "".join(child.content for child in children if child.type in {"text", "code_inline", "image"}).strip()
 
 
-SECTION_WORD = (
-    r"(?i:§{1,2}|(?:Chapter|Part|Title|Book|Division|Section|Sect?|Article|Art|Clause|Schedule|Annex|Appendix)s?\b\.?)"
-)
-_SHORT = {"sec": "Section", "sect": "Section", "art": "Article"}
+_NAMES: dict[str, str] = {}
+for _language in LANGUAGES.values():
+    for _name, _words in _language.sections.items():
+        _NAMES[_name] = f"{_NAMES[_name]}|{_words}" if _name in _NAMES else _words
+SECTION_WORD = rf"(?i:§{{1,2}}|(?:{'|'.join(_NAMES.values())})s?\b\.?)"
+"""A word for a section before its number, in any language: in none of them does it mean anything else there."""
 ROMAN = r"(?=[IVXLC])(?:X[LC]|L?X{0,3})(?:I[XV]|V?I{0,3})"
 # Behind such a word: 12, 4.2, 12a, IV, IV.B, B, B.2.
 SECTION_NUMBER = rf"(?:\d+[a-z]?|{ROMAN}|[A-Z])(?:\.(?:\d+|[A-Z]))*(?!\w)"
@@ -83,10 +89,19 @@ def split_number(heading: str) -> tuple[str, str]:
 
 
 def cite_section(word: str, number: str) -> str:
-    """Cite `Art.` and `5` as "Article 5"; a section by its number alone."""
-    stem = word.rstrip(".").lower().removesuffix("s")
-    name = "Section" if word.startswith("§") else _SHORT.get(stem, stem.capitalize())
+    """Cite `Art.` and `5`, or `Artikel` and `5`, as "Article 5"; a section by its number alone."""
+    name = "Section" if word.startswith("§") else english_name(word, _NAMES)
     return number if name == "Section" else f"{name} {number}"
+
+
+@cache
+def _names_of(pattern: str) -> re.Pattern[str]:
+    return re.compile(rf"(?:{pattern})s?\.?", re.IGNORECASE)
+
+
+def english_name(word: str, names: Mapping[str, str]) -> str:
+    """The English name of a word for a section: the one of these names (name → words) that has it, else the word."""
+    return next((name for name, words in names.items() if _names_of(words).fullmatch(word)), word)
 
 
 def strip_act(title: str) -> str:

@@ -16,7 +16,7 @@ from msgspec.structs import force_setattr
 from genaipa.errors import GenaipaError, UsageError
 from genaipa.files.html import short_repr
 from genaipa.kinds import kind_of
-from genaipa.languages.catalog import ENGLISH
+from genaipa.languages.catalog import ENGLISH, LANGUAGES
 from genaipa.policies.document import Document
 from genaipa.policies.statistics import measure
 from genaipa.questions.points import points_digest
@@ -30,6 +30,7 @@ from genaipa.runs.manifest import LEFT_OUT, withheld
 from genaipa.runs.permission import Permission
 from genaipa.runs.records import MeasuredHead, Retrieval, conversation_of
 from genaipa.scoring.current import in_effect
+from genaipa.scoring.evidence.abstention import knows_silence, stance
 from genaipa.scoring.people import load_people
 from genaipa.scoring.published import published_scores
 from genaipa.scoring.rubric import Rubric, guidelines_digest, load_rubric, shipped_rubric
@@ -115,11 +116,7 @@ class Gathered:
     def languages(self) -> dict[str, str]:
         """The language of each document, as its metadata state it, else as it is found; by name."""
         stated = {name: facts.language for one in self.sources for name, facts in one.manifest.documents.items()}
-        return {
-            name: stated.get(name)
-            or (one.language if isinstance(one, Document) else ENGLISH.code if one.english else "")
-            for name, one in self.documents.items()
-        }
+        return {name: stated.get(name) or one.language for name, one in self.documents.items()}
 
     def pointed(self, answers: Mapping[str, Iterable[str]] | pd.DataFrame) -> dict[str, PointsOf]:
         """Answer's digest → the points of its question's annotated answer, where it has any."""
@@ -297,9 +294,9 @@ class _Run:
             for number, question in enumerate(order, 1)
         }
         self._facts: dict[tuple[str, str], dict[str, Any]] = {}
-        self._claims: dict[str, str] = {}
+        self._claims: dict[tuple[str, str], str] = {}
         self._passages: RunPassages | None = None
-        self._is_english = cache(self._look_at_language)
+        self._language = cache(self._look_at_language)
         findings = audit_of(source.folder)
         gathered.findings += [finding for finding in findings if finding not in gathered.findings]
         self._excluded = excluded_answers(findings)
@@ -468,17 +465,16 @@ class _Run:
     def _claims_silence(self, line: MeasuredHead) -> str:
         """Whether the reply says that the document is silent, or that it is unknown; each text is looked at once.
 
-        Empty about a document that is not in English, for which the rules are made.
+        Empty about a document in a language without rules for that.
         """
-        if line.status == "failed" or not line.digest or not self._is_english(line.document):
+        if line.status == "failed" or not line.digest:
             return ""
+        language = self._language(line.document)
         if line.reply is None:
-            return self._stances.get(line.key, "no")
-        if line.digest not in self._claims:
-            from genaipa.scoring.evidence.abstention import stance  # its expressions take long to compile
-
-            self._claims[line.digest] = stance(line.reply)
-        return self._claims[line.digest]
+            return self._stances.get(line.key, "no") if knows_silence(language) else ""
+        if (language, line.digest) not in self._claims:
+            self._claims[language, line.digest] = stance(line.reply, language)
+        return self._claims[language, line.digest]
 
     def _cites_there(self, line: MeasuredHead) -> float | None:
         """The share of the reply's citations of this document that name something that is there; None without any."""
@@ -486,7 +482,8 @@ class _Run:
             document = self._inputs.document(line.document)
         except GenaipaError:
             return None  # `_note` says it
-        if line.reply is None or not document.english:
+        known = LANGUAGES.get(document.language)
+        if line.reply is None or known is None or known.citations is None:
             return None
         from genaipa.scoring.evidence.resolution import find_references  # its expressions take long to compile
 
@@ -495,12 +492,10 @@ class _Run:
         own = [one.missing for one in named if not one.outside]
         return 1 - sum(own) / len(own) if own else None
 
-    def _look_at_language(self, document: str) -> bool:
-        """Whether a document is in English, as far as is known."""
+    def _look_at_language(self, document: str) -> str:
+        """The code of a document's language; English where its text is not known."""
         known = self._gathered.documents.get(document)
-        if isinstance(known, Document):
-            return known.english
-        return known is None or known.english
+        return ENGLISH.code if known is None else known.language
 
     def _missing(self, seen: Collection[str]) -> Iterable[dict[str, Any]]:
         manifest = self._source.manifest

@@ -32,6 +32,7 @@ HEADINGS = {
     "unique_words": "unique words",
     "reading_minutes": "reading time (min)",
     "grade": "reading level (grade)",
+    "ease": "reading ease",
     "connective_words": "connective words",
     "document_shown": "document shown",
     "name_only": "name only",
@@ -52,7 +53,7 @@ _SHOWN = 60
 _TENTHS = (
     *("m_all", "m_all10", "minimum", "q1", "median", "q3", "maximum", "mean", "original", "paraphrased"),
     *("low", "high", "policies_low", "policies_high"),
-    *("document_shown", "name_only", "spread", "grade"),
+    *("document_shown", "name_only", "spread", "grade", "ease"),
 )
 FORMATS = {
     **dict.fromkeys(_TENTHS, ".1f"),

@@ -18,7 +18,9 @@ from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from genaipa.policies.search import WORD, index_words, language_to_search, words_asked, words_of
+from genaipa.languages.catalog import ends_sentence
+from genaipa.languages.language import CAPITAL, STOPS
+from genaipa.policies.search import WORD, count_words, index_words, language_to_search, words_asked, words_of
 from genaipa.policies.sections import find_sections
 from genaipa.systems.base import BuiltinSystem, Passage, Reply
 from genaipa.systems.provider import Provider
@@ -26,6 +28,7 @@ from genaipa.systems.provider import Provider
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from genaipa.languages.language import Language
     from genaipa.systems.base import Message, Settings, Words
 
 MODEL = "extractive/1"
@@ -49,10 +52,8 @@ SUMMARY_WORDS = 350
 
 # A sentence ends with its mark (and closing quotes) before white space and something that can begin one. A bracket
 # can't: "[Section 2]" behind a sentence belongs to it.
-_END = re.compile(r"[.!?][\"”’')]*(?=\s+[\"“‘'(]?[A-Z0-9])")  # noqa: RUF001 - typographic quotes are meant
-_ABBREVIATION = re.compile(
-    r"(?:^|[\s(])(?:e\.g|i\.e|etc|vs|cf|approx|incl|Inc|Ltd|Corp|Co|Nos?|Arts?|Secs?|para|Mr|Mrs|Ms|Dr|St|[A-Z]"
-    r"|(?:[A-Za-z]\.)+[A-Za-z])\.$"
+_END = re.compile(
+    rf"[.!?][\"”“»’')]*(?=\s+[\"“„«‘'(]?[{CAPITAL}0-9])|[{STOPS}][\u201d\u300d\u300f\uff09]*"  # noqa: RUF001 - typographic quotes are meant
 )
 _BULLET = re.compile(r"\s*(?:[-*+•–]|\(?(?:\d{1,2}|[a-z]|[ivx]{1,4})[.)])\s+")  # noqa: RUF001 - so is the dash
 _NAME = re.compile(r"\w*[A-Z]\w*")
@@ -153,7 +154,7 @@ class Sentence:
 
 def split_sentences(document: str) -> list[Sentence]:
     """The sentences of a document in order. Headings are none, nor are the words that lead in a list."""
-    sections = find_sections(document)
+    sections, language = find_sections(document), language_to_search(document)
     starts = [section.start for section in sections]
     found: list[Sentence] = []
     lead, led_by, before = "", "", ""
@@ -163,7 +164,7 @@ def split_sentences(document: str) -> list[Sentence]:
         elif mark in {"", led_by}:
             lead = ""
         before = mark
-        for first, last in _sentence_bounds(document, start, end):
+        for first, last in _sentence_bounds(document, start, end, language):
             at = bisect_right(starts, first) - 1
             label, title = (sections[at].label, sections[at].title) if at >= 0 else ("", "")
             found.append(Sentence(document[first:last], label, title, at, lead, first))
@@ -189,12 +190,13 @@ def _blocks(document: str, heading_starts: set[int]) -> list[tuple[int, int, str
     return blocks
 
 
-def _sentence_bounds(document: str, start: int, end: int) -> Iterable[tuple[int, int]]:
+def _sentence_bounds(document: str, start: int, end: int, language: Language) -> Iterable[tuple[int, int]]:
+    short = rf"(?<![^\s(])(?:{language.abbreviations})"
+    block = document[start:end]
     ends = [
         mark.end()
         for mark in _END.finditer(document, start, end)
-        if mark.group()[0] != "."
-        or not _ABBREVIATION.search(document[max(start, mark.start() - 12) : mark.start() + 1])
+        if ends_sentence(block, mark.start() - start, short, language)
     ]
     for before, after in pairwise([start, *ends, end]):
         text = document[before:after]
@@ -216,7 +218,7 @@ class SentenceIndex:
         self.sentences = [
             one
             for one in split_sentences(document)
-            if len(one.text.split()) > 2 and self._words_of(one.text)  # noqa: PLR2004
+            if count_words(one.text) > 2 and self._words_of(one.text)  # noqa: PLR2004
         ]
         self._words = [self._words_of(sentence.text) for sentence in self.sentences]
         # A sentence is found by the words of its section's title, and of its list's lead-in, as well as by its own.
@@ -270,7 +272,7 @@ class SentenceIndex:
         """
         candidates = [at for at, sentence in enumerate(self.sentences) if _is_statement(sentence.text)]
         candidates = candidates or list(range(len(self.sentences)))
-        lengths = [len(self.sentences[at].text.split()) for at in candidates]
+        lengths = [count_words(self.sentences[at].text) for at in candidates]
         stretches = min(len(candidates), max(1, round(budget * len(candidates) / max(1, sum(lengths)))))
         total = self._sentences_with.total()
         weight = {word: count / total for word, count in self._sentences_with.items()}
@@ -286,4 +288,5 @@ class SentenceIndex:
 
 def _is_statement(text: str) -> bool:
     """Whether a sentence can stand alone in a summary: neither a fragment, nor a list's lead-in, nor endless."""
-    return text[-1] in ".!" and text[0].isupper() and 8 <= len(text.split()) <= 50  # noqa: PLR2004 - words, by eye
+    begun = text[0].isupper() or "\u3040" <= text[0] <= "\u9fff"
+    return text[-1] in f".!{STOPS}" and begun and 8 <= count_words(text) <= 50  # noqa: PLR2004 - words, by eye

@@ -354,8 +354,8 @@ def _on_references(evidence: Evidence) -> list[EvidenceLine]:
     if evidence.targets > 1 and inside:
         text = f"cites {evidence.cited} of the {evidence.targets} passages that the annotated answer rests on"
         lines.append(_line("good" if evidence.cited == evidence.targets else "plain", text))
-    if evidence.foreign:
-        lines.append(_line("plain", "the document is not in English, whose ways to cite and to deny alone are known"))
+    if not evidence.language:
+        lines.append(_line("plain", "genaipa has no rules for how this language cites and denies"))
     if evidence.silence.annotated:
         if inside:
             lines.append(_line("bad", "cites a section where the document is silent, which scores -1"))

@@ -194,7 +194,8 @@ def test_policies_stats_measures_as_table_1(genaipa: Cli) -> None:
     assert "Flesch-Kincaid, 0.39 words/sentences + 11.8 syllables/words - 15.59" in out
     rows = json.loads(done(genaipa("policies", "stats", "vpda", "--json")))
     assert [row["name"] for row in rows] == ["vpda"]
-    assert list(rows[0])[1:] == ["words", "sections", "unique_words", "reading_time", "grade", "connective_words"]
+    measures = ["words", "sections", "unique_words", "reading_time", "grade", "ease", "connective_words"]
+    assert list(rows[0])[1:] == measures
     done(genaipa("policies", "stats", "-o", "table.csv"))
     with Path("table.csv").open(newline="") as file:
         assert [row["words"] for row in csv.DictReader(file) if row["name"] == "vpda"] == [str(rows[0]["words"])]

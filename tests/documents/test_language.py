@@ -127,7 +127,7 @@ def test_the_desk_suggests_nothing() -> None:
         annotated = AnnotatedAnswer(silent=silent, answer="Nichts.", sections=() if silent == "yes" else ("1",))
         reply = 'Dazu sagt es nichts, nur "Wir verkaufen nichts davon."'
         found = examine(reply, document, annotated=annotated)
-        assert (found.suggestion, found.reason, found.foreign, found.silence.annotated) == (None, "", True, None)
+        assert (found.suggestion, found.reason, found.language, found.silence.annotated) == (None, "", "", None)
         assert [quoted.match for quoted in found.quotations] == ["exact"]
 
 

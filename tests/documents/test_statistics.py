@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from genaipa.policies.statistics import Statistics, measure, syllables
+from genaipa.languages.en import syllables
+from genaipa.policies.statistics import Statistics, measure
 
 # Table 1: unique words, reading time in minutes, Flesch-Kincaid grade, connective words.
 TABLE_1 = {

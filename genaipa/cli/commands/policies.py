@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
@@ -16,7 +17,7 @@ from genaipa.errors import DataError, UnknownNameError, UsageError, command
 from genaipa.words import number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
     from genaipa.policies.corpus import Corpus
     from genaipa.policies.document import Document, DocumentKind
@@ -31,15 +32,10 @@ _HEADERS = {
     "unique_words": "unique words",
     "reading_time": "reading time",
     "grade": "grade",
+    "ease": "ease",
     "connective_words": "connective words",
 }
-_NOTES = (
-    "unique and connective words: share of all words; reading time: 265 words of 5 characters a minute.",
-    (
-        "grade: Flesch-Kincaid, 0.39 words/sentences + 11.8 syllables/words - 15.59, syllables by spelling rules;"
-        " compare it only with grades counted the same way."
-    ),
-)
+_NOTE = "unique and connective words: share of all words; reading time: 265 words of 5 characters a minute."
 
 app = typer.Typer()
 
@@ -501,21 +497,40 @@ def _print_documents(names: tuple[str, ...], *, json: bool, output: Path | None,
     elif json:
         print_json(rows)
     else:
-        cells = [(row["name"], *(_shown(name, row[name]) for name in MEASURES)) for row in rows]
-        table(("name", *_HEADERS.values()), cells, right=range(1, 7))
-        for note in _NOTES:
-            show(note)
+        there = [measure for measure in MEASURES if not all(math.isnan(row[measure]) for row in rows)]
+        cells = [(row["name"], *(_shown(measure, row[measure]) for measure in there)) for row in rows]
+        table(("name", *(_HEADERS[measure] for measure in there)), cells, right=range(1, 1 + len(there)))
+        _show_notes(there)
+
+
+def _show_notes(measures: Collection[str]) -> None:
+    """The notes on these measures, with each formula."""
+    from genaipa.languages.catalog import LANGUAGES
+
+    show(_NOTE)
+    for measure in ("grade", "ease"):
+        formulas = [
+            f"{one.readability.formula}{'' if measure == 'grade' else f' ({one.name})'}, {one.readability.in_words}"
+            for one in LANGUAGES.values()
+            if one.readability and one.readability.grades == (measure == "grade")
+        ]
+        if measure in measures and formulas:
+            more = "never between languages" if measure == "ease" else "only with grades counted the same way"
+            show(f"{measure}: {'; '.join(formulas)}, syllables by spelling rules; compare it {more}.")
 
 
 def _rounded(measure: str, value: float) -> float:
     if measure in ("words", "sections", "reading_time"):
         return int(value) if value == int(value) else round(value, 2)
-    return round(value, 2 if measure == "grade" else 4)
+    return round(value, 2 if measure in ("grade", "ease") else 4)
 
 
 def _shown(measure: str, value: float) -> str:
     """A value of a measure for people."""
-    forms = {"reading_time": "{:,.0f} min", "grade": "{:.1f}", "unique_words": "{:.1%}", "connective_words": "{:.1%}"}
+    if math.isnan(value):
+        return ""
+    forms = {"reading_time": "{:,.0f} min", "unique_words": "{:.1%}", "connective_words": "{:.1%}"}
+    forms |= dict.fromkeys(("grade", "ease"), "{:.1f}")
     return forms.get(measure, "{:,.0f}").format(value)
 
 
@@ -547,8 +562,7 @@ def _print_distributions(corpus: Corpus, groups: list[DocumentGroup], by: str) -
     head = ((by, "documents") if by else (), ("measure", "median", "quartiles", "range"))
     table((*head[0], *head[1]), cells, right=range(1 + len(head[0]), 4 + len(head[0])))
     show(f"{number(corpus.documents, 'document')}{_same(corpus)}.")
-    for note in _NOTES:
-        show(note)
+    _show_notes({measure for group in groups for measure in group.spreads})
     if corpus.groups and not by:
         show(f"By group: --by {' or '.join(corpus.groups)}")
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from genaipa.languages.catalog import ENGLISH, LANGUAGES
 from genaipa.questions.annotations import SAID
 from genaipa.reports import averages
 from genaipa.reports.chapters.chapter import Chapter, present
@@ -35,6 +36,7 @@ def statistics(measured: Mapping[str, Statistics], frame: pd.DataFrame) -> Table
         "unique_words",
         "reading_minutes",
         "grade",
+        *(["ease"] if any(one.ease is not None for one in measured.values()) else []),
         "connective_words",
         "questions",
         "silent",
@@ -52,6 +54,7 @@ def statistics(measured: Mapping[str, Statistics], frame: pd.DataFrame) -> Table
                 "unique_words": found.unique_words,
                 "reading_minutes": found.reading_time,
                 "grade": found.grade,
+                "ease": found.ease,
                 "connective_words": found.connective_words,
                 "questions": int((asked["document"] == name).sum()),
                 "silent": float((silent == "yes").sum()) if len(silent) else np.nan,
@@ -60,18 +63,36 @@ def statistics(measured: Mapping[str, Statistics], frame: pd.DataFrame) -> Table
     return table(
         "documents",
         "The documents",
-        'Unique words and connective words (the word "and") are shares of the words; the reading time takes '
+        f"Unique words and connective words ({_connectives(measured)}) are shares of the words; the reading time takes "
         "265 words of five characters a minute. The reading level is the Flesch-Kincaid grade, with syllables counted "
         "from the spelling, of English texts alone. Compare it only with grades counted alike: those printed in the "
         "paper are lower by 1.8 to 2.7, it doesn't say how they were counted, and no way of counting that was tried "
         "gives them (sentences "
-        "that end at colons and semicolons, too, explain 1.2 to 2.0). The last columns are the questions asked, and "
-        "how many of them the document is wholly silent on by its annotated answers (paper, section 6, table 1)."
+        f"that end at colons and semicolons, too, explain 1.2 to 2.0). {_eases(measured)}The last columns are the "
+        "questions asked, and how many of them the document is wholly silent on by its annotated answers (paper, "
+        "section 6, table 1)."
         f"{averages.corrections(frame)}",
         pd.DataFrame(rows, columns=columns),
         columns,
         headings={"silent": "silent on"},
         formats={"silent": ".0f"},
+    )
+
+
+def _connectives(measured: Mapping[str, Statistics]) -> str:
+    """The connective word that was counted, of each language."""
+    codes = {one.language for one in measured.values()} | {ENGLISH.code}
+    known = {code: one.readability.connective for code, one in LANGUAGES.items() if code in codes and one.readability}
+    return ", ".join(f'the word "{word}"' if code == ENGLISH.code else f'"{word}"' for code, word in known.items())
+
+
+def _eases(measured: Mapping[str, Statistics]) -> str:
+    """The formulas of reading ease; empty where no text has one."""
+    codes = {one.language for one in measured.values() if one.ease is not None}
+    known = [(one.name, one.readability) for code, one in LANGUAGES.items() if code in codes]
+    said = "; ".join(f"{name}, {found.formula}: {found.in_words}" for name, found in known if found)
+    return (
+        f"Reading ease is from about 0 (hard) to 100 ({said}), not to be compared between languages. " if said else ""
     )
 
 

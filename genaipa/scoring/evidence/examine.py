@@ -14,6 +14,8 @@ from difflib import SequenceMatcher
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from genaipa.languages.catalog import LANGUAGES, read_by
+from genaipa.languages.language import expression
 from genaipa.policies.sections import resolve
 from genaipa.scoring.evidence.abstention import Silence, find_silence
 from genaipa.scoring.evidence.quotations import Quotation, TextIndex, find_quotations
@@ -23,6 +25,7 @@ from genaipa.scoring.evidence.section_finder import outline
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from genaipa.languages.language import SilenceRules
     from genaipa.policies.document import Document
     from genaipa.questions.annotations import AnnotatedAnswer
     from genaipa.scoring.rubric import Rubric, Values
@@ -35,14 +38,6 @@ _TITLE = re.compile(
     r"|(?<![\w.])\d{1,3}(?:\.\d{1,3})+(?![\w.])"
 )
 _MOST = 100  # titles of an answer that are looked up
-# How an answer points at a section without a number: "the following section:", "Reference: Security". Bounded, since a
-# reply that goes on repeating dots or breaking lines would take minutes.
-_POINTING = re.compile(
-    r"\b(?:(?:sub-?)?section|heading|paragraph)s?\b"
-    r"|(?:^|[.!?(\[])\W{0,40}(?:references?|sources?)\W{0,40}:\s{0,40}"
-    r"(?!\W{0,40}(?:none|no|not|n/?a|https?|www|(?:references?|sources?))\b)\w",
-    re.IGNORECASE | re.MULTILINE,
-)
 
 
 @dataclass(frozen=True)
@@ -52,8 +47,9 @@ class Evidence:
     `suggestion` is the value of the citations, None if the evidence doesn't settle it; `reason`
     is the sentence that says why. `targets` is how many passages the annotated answer rests on. `points` says that the
     reply seems to name a section in a way that is not recognised: then nothing is made of its naming none.
-    `summarised` says that the system had a summary, from which it may quote. `foreign` says that the document is not in
-    English: then quotations and what the rules recognise as citations are all that is known.
+    `summarised` says that the system had a summary, from which it may quote. `language` is the
+    code of the language by whose rules it was read; empty where genaipa lacks these: then quotations and numbers in
+    brackets are all that is known.
     """
 
     references: tuple[Reference, ...]
@@ -64,7 +60,7 @@ class Evidence:
     targets: int = 0
     points: bool = False
     summarised: bool = False
-    foreign: bool = False
+    language: str = ""
 
     @property
     def cited(self) -> int:
@@ -92,18 +88,18 @@ def examine(
     quotations = find_quotations(reply, document, [(reference.start, reference.end) for reference in named])
     references = tuple(reference for reference in named if not _is_quoted(reference, quotations, document))
     said = [(q.start, q.end) for q in quotations if q.match in {"exact", "normalised"}]
-    if not document.english:
-        nothing = Silence(False, (), None)
-        return Evidence(references, quotations, nothing, None, "", len(targets), True, summarised, foreign=True)
-    silence = find_silence(reply, annotated, said)
-    points = not references and _points(reply, document, silence)
+    silence, language = find_silence(reply, annotated, said, document.language), read_by(reply, document.language)
+    if language is None or language.citations is None or language.silence is None:
+        return Evidence(references, quotations, silence, None, "", len(targets), True, summarised)
+    points = not references and _points(reply, document, silence, language.citations.pointing)
     value, reason = None, ""
     if annotated and annotated.silent == "yes":
         value, reason = _on_silence(references, silence, points=points)
     elif annotated:
         # A summary has parts of its own.
-        value, reason = (None, "") if "summary" in reply.casefold() else _on_sections(references)
-    return Evidence(references, quotations, silence, value, reason, len(targets), points, summarised)
+        summary = re.search(language.citations.summary, reply.casefold())
+        value, reason = (None, "") if summary else _on_sections(references)
+    return Evidence(references, quotations, silence, value, reason, len(targets), points, summarised, language.code)
 
 
 def annotated_targets(
@@ -132,14 +128,18 @@ def _is_quoted(reference: Reference, quotations: Sequence[Quotation], document: 
     )
 
 
-def _points(reply: str, document: Document, silence: Silence) -> bool:
-    """Whether a reply has a section's title, or mentions a section except to say that there is none."""
+def _points(reply: str, document: Document, silence: Silence, pointing: str) -> bool:
+    """Whether a reply has a section's title, or mentions a section except to say that there is none.
+
+    `pointing` is how an answer points at a section without a number: "the following section:", "Reference: Security".
+    """
     sections = outline(document)
     if any(resolve(sections, match.group(1) or match.group()) for match in islice(_TITLE.finditer(reply), _MOST)):
         return True
     lines = (match.span() for match in re.finditer(r"[^\n.]+", reply))
     denied = [line for line in lines if any(line[0] <= start < line[1] for start, _ in silence.phrases)]
-    return any(not any(start <= match.start() < end for start, end in denied) for match in _POINTING.finditer(reply))
+    mentions = expression(pointing, re.IGNORECASE | re.MULTILINE).finditer(reply)
+    return any(not any(start <= match.start() < end for start, end in denied) for match in mentions)
 
 
 def _on_silence(references: tuple[Reference, ...], silence: Silence, *, points: bool) -> tuple[float | None, str]:
@@ -177,13 +177,6 @@ _RULED = frozenset(("citations", "quotations"))
 """Kinds of evidence of the metrics in the rule on silence."""
 _CLIP = 40
 """Characters of a difference that a reason shows."""
-# A word that answers before it is said that nothing can be.
-_ANSWERS = re.compile(r"\W*(?:yes|yeah|no|correct|indeed|absolutely|certainly)\b\s*[.,;:!\u2013\u2014-]", re.IGNORECASE)
-# Words by which an otherwise equal sentence says something else.
-_TURNS = re.compile(
-    r"\d|n't\b|\b(?:not|no|nor|never|none|nothing|without|only|all|any|some|always|may|might|must|can|cannot|except)\b",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True)
@@ -215,7 +208,12 @@ def rightly_silent(reply: str, evidence: Evidence, rubric: Rubric) -> Proposal |
     cited, and of no other metric.
     """
     silence = evidence.silence
-    more = evidence.references or evidence.quotations or evidence.points or _ANSWERS.match(reply)
+    rules = _denials(evidence)
+    if rules is None:
+        return None
+    # A word that answers before it is said that nothing can be.
+    answers = expression(rf"\W*{rules.answered}\s*[.,;:!\u2013\u2014-]", re.IGNORECASE).match(reply)
+    more = evidence.references or evidence.quotations or evidence.points or answers
     if not (rubric.silent_rule and silence.annotated and silence.alone) or more:
         return None
     ruled = [name for name, metric in rubric.metrics.items() if _RULED.intersection(metric.evidence)]
@@ -225,17 +223,23 @@ def rightly_silent(reply: str, evidence: Evidence, rubric: Rubric) -> Proposal |
     return Proposal(dict.fromkeys(ruled, rubric.values[0]), why)
 
 
+def _denials(evidence: Evidence) -> SilenceRules | None:
+    known = LANGUAGES.get(evidence.language)
+    return known.silence if known else None
+
+
 def near_repeat(reply: str, evidence: Evidence, before: Iterable[ScoredAnswer]) -> Proposal | None:
     """Propose the values of the first of these answers that the reply nearly repeats; None without one.
 
     It has nearly the same words and cites the same; no number, denial or qualification is among the words that differ.
     """
-    for scored in before:
+    rules = _denials(evidence)
+    for scored in before if rules else ():
         one, other = scored.reply.split(), reply.split()
         if _cites(scored.evidence) != _cites(evidence) or not _alike(one, other):
             continue
         apart = list(_differences(one, other))
-        if not any(_TURNS.search(words) for pair in apart for words in pair):
+        if rules and not any(expression(rules.turns, re.IGNORECASE).search(words) for pair in apart for words in pair):
             return Proposal(scored.values, f"You have just scored nearly the same answer so. {_in_words(apart)}")
     return None
 
