@@ -8,39 +8,13 @@ from __future__ import annotations
 
 import json
 import sys
-from importlib.metadata import Distribution, PackageNotFoundError, distribution
+from importlib.metadata import distribution
 from pathlib import Path
 from typing import Any
 
-from packaging.requirements import Requirement
-from packaging.utils import canonicalize_name
+from genaipa.artifact import installed
 
 EXTRAS = ("all",)
-
-
-def needed(of: Distribution, extras: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
-    """The installed packages that a package needs here with these extras, each with the extras that it is asked for."""
-    found = {}
-    for line in of.requires or ():
-        one = Requirement(line)
-        if one.marker is None or any(one.marker.evaluate({"extra": extra}) for extra in ("", *extras)):
-            found[canonicalize_name(one.name)] = tuple(one.extras)
-    return found
-
-
-def reached(name: str, extras: tuple[str, ...], known: dict[str, set[str]], asked: set[tuple[str, str]]) -> None:
-    """Add a package and all that it needs to `known`, name → the names of what it needs."""
-    try:
-        of = distribution(name)
-    except PackageNotFoundError:
-        return  # of another system or Python
-    those = needed(of, extras)
-    known.setdefault(name, set()).update(those)
-    for other, more in those.items():
-        new = {(other, extra) for extra in ("", *more)} - asked
-        asked |= new
-        if new:
-            reached(other, more, known, asked)
 
 
 def component(name: str) -> dict[str, Any]:
@@ -54,8 +28,7 @@ def component(name: str) -> dict[str, Any]:
 
 def main() -> None:
     """Write the file."""
-    known: dict[str, set[str]] = {}
-    reached("genaipa", EXTRAS, known, set())
+    known = installed("genaipa", EXTRAS)
     root, *parts = (component(name) for name in sorted(known, key=lambda name: (name != "genaipa", name)))
     refs = {one["name"]: one["bom-ref"] for one in (root, *parts)}
     dependencies = [

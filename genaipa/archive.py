@@ -112,15 +112,15 @@ class Pack(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True)
 class Packed:
-    """A written archive: its runs, how many events of scoring it holds, and the texts left out.
+    """A written archive: its contents, how many events of scoring it holds, and its report.
 
     `unclear` maps a system to the documents about which its replies were left out because nothing says whether they
     are its own words.
     """
 
-    runs: tuple[str, ...]
+    pack: Pack
     events: int
-    absent: tuple[Absent, ...]
+    report: Report
     unclear: dict[str, list[str]]
 
 
@@ -146,7 +146,8 @@ def pack(
         # The report is made from the packed files, so that it holds no text that is left out.
         staged, names = find_workspace(folder), _names(sources)
         found = add_results(staged, gather(staged, select(staged, names), store, excluded=excluded))
-        Report.of(found).write(folder / REPORT, whole=whole)
+        report = Report.of(found)
+        report.write(folder / REPORT, whole=whole)
         content = Pack(
             format=FORMAT,
             genaipa=__version__,
@@ -158,7 +159,7 @@ def pack(
             versions=versions(),
         )
         _write_zip(file, folder, content)
-    return Packed(content.runs, len(events), content.absent, {} if whole else _unclear(sources))
+    return Packed(content, len(events), report, {} if whole else _unclear(sources))
 
 
 def _lay_out(folder: Path, sources: Sequence[Source], study: Gathered, *, whole: bool) -> list[Absent]:

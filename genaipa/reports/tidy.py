@@ -301,15 +301,21 @@ def _category(column: pd.Series, first: Sequence[str]) -> pd.Series:
 
 def write(frame: pd.DataFrame, path: Path) -> None:
     """The tidy table as a file, its form taken from the suffix: `.csv` or `.parquet`; a UsageError for another."""
-    for some in (RETRIEVAL, POINTS, AGAIN):
-        if frame[some[0]].isna().all():
-            frame = frame.drop(columns=list(some))
+    frame = filled(frame)
     if path.suffix == ".csv":
         _through(frame, escape_formula).to_csv(path, index=False, lineterminator="\n")
     elif path.suffix == ".parquet":
         frame.to_parquet(path, index=False)
     else:
         raise UsageError(f"'{path.name}' ends in neither .csv nor .parquet, the two forms of the tidy table.")
+
+
+def filled(frame: pd.DataFrame) -> pd.DataFrame:
+    """The tidy table with the columns that its file has: some it has only where there are any."""
+    for some in (RETRIEVAL, POINTS, AGAIN):
+        if frame[some[0]].isna().all():
+            frame = frame.drop(columns=list(some))
+    return frame
 
 
 def _through(frame: pd.DataFrame, change: Callable[..., str]) -> pd.DataFrame:

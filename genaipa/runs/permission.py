@@ -37,7 +37,7 @@ class Permission:
 
     `documents` are the names of those whose text may not be, `unasked` those about which the questions that were
     asked may not be, `worded` the files of the run folder (question sets, annotated answers) whose words may not be.
-    `items` tells whether what its kind of task is made of may be.
+    `items` tells whether what its kind of task is made of may be. `licenses` are the licenses of the texts that may be.
 
     A `whole` one holds nothing back: for somebody who has the texts anyway.
     """
@@ -45,11 +45,14 @@ class Permission:
     def __init__(self, folder: RunFolder, manifest: Manifest, *, whole: bool = False) -> None:
         self._folder, self._manifest, self._whole = folder, manifest, whole
         self.items = whole or kind_of(manifest.spec.kind).may_pass_on(manifest.spec.plan)
+        stated = dict(_licenses(folder.path, "questions", QuestionSet))
+        for _, part in folder.parts():
+            stated |= _licenses(part.path, "annotations", Annotations)
+        every = {*stated.values(), *(facts.license for facts in manifest.documents.values())}
+        self.licenses = sorted(filter(may_be_passed_on, every))
         closed = (name for name, facts in manifest.documents.items() if not may_be_passed_on(facts.license))
         self.documents = set() if whole else set(closed)
-        self.worded = set() if whole else set(_closed(folder.path, "questions", QuestionSet))
-        for _, part in () if whole else folder.parts():
-            self.worded |= set(_closed(part.path, "annotations", Annotations))
+        self.worded = set() if whole else {path for path, said in stated.items() if not may_be_passed_on(said)}
         asked = manifest.spec.plan.questions
         self.unasked = {name for name in asked if f"questions/{asked[name]}.yaml" in self.worded}
         self._words = {name: whose_words(manifest, name) for name in manifest.spec.systems}
@@ -96,11 +99,10 @@ class Permission:
         return file not in self.worded and (self._folder.near(document).path / file).is_file()
 
 
-def _closed(folder: Path, kind: str, form: type[QuestionSet | Annotations]) -> Iterator[str]:
-    """Paths in a run folder of all files of one kind whose words may not be passed on."""
+def _licenses(folder: Path, kind: str, form: type[QuestionSet | Annotations]) -> Iterator[tuple[str, str]]:
+    """(path in a run folder, its license) of all files of one kind."""
     for path in (folder / kind).glob("*.yaml"):
-        if not may_be_passed_on(read_yaml(path, form).license):
-            yield f"{kind}/{path.name}"
+        yield f"{kind}/{path.name}", read_yaml(path, form).license
 
 
 def whose_words(manifest: Manifest, system: str) -> Words:

@@ -1,10 +1,16 @@
-"""A study in one archive: what goes along, what stays, and the same tables from it."""
+"""A study in one archive: what goes along, what stays, and the same tables from it; and a paper's artifact of it."""
 
 from __future__ import annotations
 
+import csv
 import hashlib
+import io
 import json
+import re
+import shlex
+import subprocess
 import zipfile
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -74,14 +80,14 @@ def make_study(license_: str, *, scored: bool = True) -> None:
 
 @pytest.fixture(scope="module")
 def packed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a study that may be passed on whole, and `study.zip` in it; never changed by a test."""
+    """The artifact of a study that may be passed on, in its workspace, `study.zip` in it; never changed by a test."""
     folder = tmp_path_factory.mktemp("packed")
     with pytest.MonkeyPatch.context() as patch:
         forget_personal_settings(patch)
         patch.chdir(folder)
         make_study("CC-BY-4.0")
-        done(call("pack", "latest", "-o", "study.zip"))
-    return folder
+        assert "Fill in what is in [brackets]" in done(call("pack", "latest", "--artifact", "-o", "art"))
+    return folder / "art"
 
 
 def texts(file: Path | str) -> str:
@@ -155,7 +161,7 @@ def test_an_analyst_who_is_left_out_is_so_for_whoever_unpacks_the_study(genaipa:
 @pytest.mark.full
 def test_the_same_study_gives_the_same_archive(genaipa: Cli, packed: Path) -> None:
     """Two packs of one study are equal byte for byte; with texts that may go along, the document is in it."""
-    done(genaipa("pack", "latest", "-o", "two.zip", "--workspace", packed))
+    done(genaipa("pack", "latest", "-o", "two.zip", "--workspace", packed.parent))
     assert Path("two.zip").read_bytes() == (packed / "study.zip").read_bytes()
     assert SENTENCE in texts("two.zip")
 
@@ -276,6 +282,76 @@ def test_what_is_no_pack_is_refused_in_a_sentence(tmp_path: Path) -> None:
         archive.writestr(PACK, json.dumps({**about, "format": 1, "versions": {}, "files": {}}))
     with pytest.raises(UsageError, match="not an empty folder"):
         unpack(tmp_path / "empty.zip", tmp_path)
+
+
+def test_an_artifact_has_what_reviewers_ask_for(genaipa: Cli, packed: Path) -> None:
+    """Six files; the versions are pins of what is needed, and no words that are left out of the archive are in any."""
+    names = {"study.zip", "README.md", "ARTIFACT-APPENDIX.md", "constraints.txt", "croissant.json", "SHA256SUMS"}
+    assert {path.name for path in packed.iterdir()} == names
+    pins = (packed / "constraints.txt").read_text().splitlines()
+    assert all(re.fullmatch(r"[a-z0-9-]+==\S+", line) for line in pins)
+    assert {"numpy", "matplotlib", "pandas"} <= {line.partition("==")[0] for line in pins}
+    assert not {"genaipa", "pytest"} & {line.partition("==")[0] for line in pins}
+    assert "Texts: `Apache-2.0`, `CC-BY-4.0`." in (packed / "README.md").read_text()
+    assert "`ada`, `bo`" in (packed / "ARTIFACT-APPENDIX.md").read_text()
+    assert "nobody else's" not in texts_below(packed)
+    refused = genaipa("pack", "latest", "--artifact", "--with-texts", "--workspace", packed.parent)
+    assert (refused.code, "for everybody" in refused.err) == (2, True)
+
+
+def heads(file: Path) -> dict[str, tuple[list[str], int]]:
+    """Path of each table in an archive → its columns and the number of its rows."""
+    with zipfile.ZipFile(file) as archive:
+        names = [name for name in archive.namelist() if re.fullmatch(r"report/(frame|tables/.*)\.csv", name)]
+        rows = {name: list(csv.reader(io.StringIO(archive.read(name).decode()))) for name in names}
+    return {name: (head, len(others)) for name, (head, *others) in rows.items()}
+
+
+def test_the_metadata_name_every_column_of_every_table(packed: Path) -> None:
+    """Croissant's record sets have the columns of the files in the archive, in their order."""
+    described = {}
+    for one in json.loads((packed / "croissant.json").read_text())["recordSet"]:
+        (file,) = {field["source"]["fileObject"]["@id"] for field in one["field"]}
+        described[file] = [field["source"]["extract"]["column"] for field in one["field"]]
+    assert described == {name: head for name, (head, _) in heads(packed / "study.zip").items()}
+
+
+@pytest.mark.filterwarnings("ignore:ConjunctiveGraph is deprecated:DeprecationWarning")  # its own package of packages
+@pytest.mark.skipif(find_spec("mlcroissant") is None, reason="needs mlcroissant (.ci/exchange.txt)")
+def test_croissants_own_reader_reads_every_table(packed: Path) -> None:
+    """Without a finding, and each table has the rows of its file."""
+    import mlcroissant
+
+    found = mlcroissant.Dataset(str(packed / "croissant.json"))
+    issues = found.metadata.ctx.issues
+    assert (issues.errors, issues.warnings) == (set(), set())
+    read = {one.fields[0].source.uuid: len(list(found.records(one.uuid))) for one in found.metadata.record_sets}
+    assert read == {name: rows for name, (_, rows) in heads(packed / "study.zip").items()}
+
+
+@pytest.mark.full
+def test_an_appendix_commands_do_what_it_says(genaipa: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each command works; tables and figures come out the same without the text that is left out (tests above)."""
+    make_study("not stated; not redistributable")
+    done(genaipa("pack", "latest", "--artifact", "-o", "art"))
+    monkeypatch.chdir("art")
+    assert SENTENCE not in texts_below(Path()) + texts("study.zip")
+    assert "- `acme`: `not stated; not redistributable`" in Path("README.md").read_text()
+    appendix = Path("ARTIFACT-APPENDIX.md").read_text()
+    (expected,) = re.findall("Expected: “(.*)”", appendix)
+    said = ""
+    for block in re.findall(r"```bash\n(.*?)```", appendix, re.DOTALL)[1:]:  # the first installs
+        for line in block.splitlines():
+            if line.startswith("cd "):
+                monkeypatch.chdir(line.removeprefix("cd "))
+            elif line.startswith("genaipa "):
+                said += done(genaipa(*shlex.split(line)[1:]))
+            else:
+                subprocess.run(line, shell=True, check=True, capture_output=True)
+    assert expected in said
+    listed = re.findall(r"^\| `(again/.*?)`", appendix, re.MULTILINE)
+    assert len(listed) > 10
+    assert [name for name in listed if not Path(name).is_file()] == []
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,10 @@ def pack(
         Path | None,
         option("--output", "-o", metavar="FILE", help="The archive, a .zip file; by default NAME.zip here."),
     ] = None,
+    artifact: Annotated[
+        bool,
+        option("--artifact", help="A folder for reviewers of a paper: the archive, and how to check it (-o names it)."),
+    ] = False,
     include_excluded: ExcludedOption = False,
     force: ForceOption = False,
     with_texts: Annotated[
@@ -38,20 +42,31 @@ def pack(
     from genaipa.runs.selection import select
 
     here, names = current_workspace(), several(run)
-    file = output or Path(re.sub(r"[^\w.-]+", "-", names[0] if names else "study").strip(".-") + ".zip")
-    if file.suffix != ".zip":
-        raise UsageError(f"'{file.name}' does not end in .zip, which a pack is.")
+    stem = re.sub(r"[^\w.-]+", "-", names[0] if names else "study").strip(".-")
+    file = output or Path(f"{stem}-artifact" if artifact else f"{stem}.zip")
+    if artifact and with_texts:
+        raise UsageError("an artifact is for everybody, so that --with-texts does not go with it.")
+    if artifact == (file.suffix == ".zip"):
+        raise UsageError(f"'{file.name}' {'ends' if artifact else 'does not end'} in .zip, which a pack is.")
     check_new(file, force=force)
     sources = select(here, names)
     if not names:
         say(f"packing all {number(len(sources), 'run')} of the workspace; for one: genaipa pack RUN")
-    packed = write_pack(here, sources, file, excluded=include_excluded, whole=with_texts)
-    show(f"{file}: {number(len(packed.runs), 'run')}, {number(packed.events, 'event')} of scoring, the report.")
-    for text in packed.absent:
+    if artifact:
+        from genaipa.artifact import APPENDIX, README, write
+
+        packed = write(here, sources, file, excluded=include_excluded)
+    else:
+        packed = write_pack(here, sources, file, excluded=include_excluded, whole=with_texts)
+    show(f"{file}: {number(len(packed.pack.runs), 'run')}, {number(packed.events, 'event')} of scoring, the report.")
+    for text in packed.pack.absent:
         say(f"left out: the text of {text.document} ({text.license or 'no license is stated'}); {text.source}")
     for system, documents in packed.unclear.items():
         say(
             f"left out: the replies of {system} about {', '.join(documents)}, which may quote them; if they are its "
             'own words, its class can say so (words = "own") before a run, or use --with-texts'
         )
-    show(f"Whoever gets it: {command('genaipa', 'unpack', file.name, 'FOLDER')}")
+    if artifact:
+        show(f"Fill in what is in [brackets]: {file / APPENDIX}, {README} and croissant.json")
+    else:
+        show(f"Whoever gets it: {command('genaipa', 'unpack', file.name, 'FOLDER')}")
