@@ -459,6 +459,10 @@ def test_the_command_at_eighty_columns(study, genaipa: Callable[..., Finished], 
     assert [line for line in tables if len(line) > 80] == []
     (row,) = rows(made, "judges-agreement", judge=HARSH, measure="M_all", **{"with": "people"})
     assert f"{row['alpha']:.2f} ({row['low']:.2f} to {row['high']:.2f})" in printed
+    by_language = genaipa("judges", "--by", "language", "--workspace", folder).out
+    assert "By language\n" in by_language
+    assert by_language.count("language: en") == 4, "a line under each judge"
+    assert "silent" not in by_language
     found = json.loads(genaipa("judges", "--json", "--workspace", folder).out)
     assert set(found["tables"]) == {one.name for one in made.tables}
 

@@ -15,7 +15,7 @@ from genaipa.cli.terminal.options import (
     option,
     several,
 )
-from genaipa.cli.terminal.selection import RunsArgument, filtered
+from genaipa.cli.terminal.selection import ByOption, RunsArgument, filtered
 from genaipa.errors import DataError
 from genaipa.runs.filters import EVERYTHING, Filters
 from genaipa.words import number
@@ -49,6 +49,7 @@ _LENIENCY = ("answers of", "n", "leniency", "for these documents", "for policies
 def judges(
     run: RunsArgument = None,
     only: Filters = EVERYTHING,
+    by: ByOption = "",
     output: Annotated[
         Path | None,
         option("--output", "-o", metavar="DIR", help="Write every table and figure into this folder instead."),
@@ -64,7 +65,7 @@ def judges(
     both scored.
     """
     from genaipa.reports import check_packages
-    from genaipa.runs.selection import select
+    from genaipa.runs.selection import groups_of, select
 
     here = current_workspace()
     # Names first: what reports need takes a second to import.
@@ -76,6 +77,8 @@ def judges(
     from genaipa.reports.render import as_rows
 
     gathered = gather_scored(here, sources, excluded=include_excluded)
+    if by:
+        gathered.groups = groups_of(sources, by, gathered.languages)
     found = chapter(gathered, Scope.of(gathered.frame, gathered.categories))
     tables = {one.name: one for one in found.tables}
     if output is not None and tables:
@@ -86,7 +89,7 @@ def judges(
         rows = {name: {"title": one.title, "note": one.note, "rows": as_rows(one)} for name, one in tables.items()}
         print_json({"absent": found.absent, "tables": rows})
     elif tables:
-        _show(tables)
+        _show(tables, by)
         _say_next(tables["judges"], drawn=bool(gathered.waves), few=_are_few(gathered.frame))
     else:
         show(_NONE)
@@ -94,8 +97,8 @@ def judges(
         caveat(sentence)
 
 
-def _show(tables: dict[str, Table]) -> None:
-    """Print a sentence on each judge, then its agreement; its leniency and the findings are for --explain."""
+def _show(tables: dict[str, Table], by: str) -> None:
+    """Print a sentence on each judge, then its agreement, in groups too if `by` one; the rest is for --explain."""
     names = ("judges", "judges-agreement", "judges-agreement-apart", "judges-leniency")
     found, agreed, apart, lenient = map(tables.get, names)
     assert found is not None
@@ -108,10 +111,11 @@ def _show(tables: dict[str, Table]) -> None:
     if agreed is not None and lenient is not None:
         show("Agreement with people, and of people with each other: Krippendorff's alpha, and Gwet's AC2 with people")
         _print(_AGREEMENT, list(_agreements(agreed)), under=(7, 6, 5, 4))
+        if apart is not None and (by or is_explained()):
+            show(apart.title if is_explained() else f"By {by}")
+            lines = list(_apart(apart, "" if is_explained() else by))
+            _print(("answers of", "n", "alpha", "AC2", "commonest value"), lines, under=())
         if is_explained():
-            if apart is not None:
-                show(apart.title)
-                _print(("answers of", "n", "alpha", "AC2", "commonest value"), list(_apart(apart)), under=())
             show(f"{lenient.title}: M_all less people's, on a scale from 10 to 100")
             _print(_LENIENCY, list(_leniencies(lenient)), under=(5,))
         explain(agreed.note, _too_few(lenient), lenient.note)
@@ -187,9 +191,10 @@ def _agreements(found: Table) -> Iterator[list[str] | str]:
             yield [measure, f"{own['answers']:,}", *alphas, ac2, _interval(found, own, "r", "r_low", "r_high")]
 
 
-def _apart(found: Table) -> Iterator[list[str] | str]:
-    """A line for each group of answers under each judge: its agreement with people on M_all."""
-    for judge, rows in found.data[found.data["measure"] == "M_all"].groupby("judge", sort=False):
+def _apart(found: Table, by: str) -> Iterator[list[str] | str]:
+    """A line for each group of answers `by` a column, else all, under each judge: its agreement on M_all."""
+    of = found.data[(found.data["by"] == by) | (not by)]
+    for judge, rows in of[of["measure"] == "M_all"].groupby("judge", sort=False):
         yield str(judge)
         for row in rows.to_dict("records"):
             alpha = _interval(found, row, "alpha")

@@ -128,7 +128,7 @@ def _found(answers: int, found: MetricAgreement) -> dict[str, object]:
 def answer_groups(gathered: Gathered) -> dict[str, dict[str, str]]:
     """Groups of answers, by whether the document is `silent` and by its `language`: answer's digest → its group.
 
-    A grouping that puts all answers into one group is left out.
+    A grouping that puts all answers into one group is left out, unless it is the one that was asked for (`groups`).
     """
     known = gathered.frame.loc[gathered.frame["answer"] != "", ["answer", "document", "silent"]]
     known = known.drop_duplicates("answer").astype("str")
@@ -136,8 +136,12 @@ def answer_groups(gathered: Gathered) -> dict[str, dict[str, str]]:
         "silent": [_SILENT.get(value, "") for value in known["silent"]],
         "language": [gathered.languages.get(document, "") for document in known["document"]],
     }
+    asked = gathered.groups
+    if asked:
+        found[asked.by] = [asked.of.get(document, "") for document in known["document"]]
     groups = {by: dict(zip(known["answer"], group, strict=True)) for by, group in found.items()}
-    return {by: group for by, group in groups.items() if len({*group.values()} - {""}) > 1}
+    wanted = asked.by if asked else ""
+    return {by: group for by, group in groups.items() if by == wanted or len({*group.values()} - {""}) > 1}
 
 
 def agreement_apart(given: Verdicts, groups: Mapping[str, Mapping[str, str]]) -> Table:
@@ -160,7 +164,8 @@ def agreement_apart(given: Verdicts, groups: Mapping[str, Mapping[str, str]]) ->
         "judges-agreement-apart",
         "Agreement with people, by group",
         "A judge with people, as in the table of all answers, over those to questions on which the document is silent, "
-        f"partly silent or not silent, and by the document's language where there are several. {BLANK}",
+        "partly silent or not silent, by the document's language where there are several, and by a column that is "
+        f"asked for. {BLANK}",
         data,
         [column for column in columns if column not in aside],
         headings=_HEADINGS,
