@@ -21,12 +21,12 @@ from genaipa.policies.document import Document
 from genaipa.policies.statistics import measure
 from genaipa.questions.points import points_digest
 from genaipa.reports import tidy as tidy_table
-from genaipa.reports.occasions import occasions
 from genaipa.reports.points import PointsOf
 from genaipa.runs.audit import audit_of, excluded_answers
 from genaipa.runs.experiments import experiment_of
 from genaipa.runs.inputs import Inputs
 from genaipa.runs.manifest import LEFT_OUT, withheld
+from genaipa.runs.occasions import occasions
 from genaipa.runs.permission import Permission
 from genaipa.runs.records import MeasuredHead, Retrieval, conversation_of
 from genaipa.scoring.current import in_effect

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from genaipa.reports import occasions, part, points
+from genaipa.reports import part, points
 from genaipa.reports.chapters import outcomes, prompting, retrieval
 from genaipa.reports.table import Table
 from genaipa.reports.tidy import plain_texts
+from genaipa.runs.occasions import occasions
 from genaipa.scoring.current import in_effect
 from genaipa.words import number, some
 
@@ -96,7 +97,7 @@ def gaps(gathered: Gathered) -> list[str]:
 
 def _over_time(gathered: Gathered) -> list[str]:
     """A sentence where days are averaged as if they were repetitions."""
-    found = occasions.occasions(gathered.sources)
+    found = occasions(gathered.sources)
     if not found:
         return []
     days = "; ".join(f"{system} on {', '.join(one.day for one in each)}" for system, each in found.items())

@@ -1,30 +1,27 @@
-"""Occasions: the same plan asked of the same system on different days, and what changed between them.
+"""Changes between occasions, the days on which a system was asked the same (`runs.occasions`).
 
-An occasion is every complete run of one plan on one day; several of a day, and repetitions, are that day's noise.
-Changes are against the first occasion: cell by cell (one question about one document, in one wording), then question
-by question, as in every comparison. What is found holds for these questions, documents and days.
+Several runs of a day, and repetitions, are that day's noise. Changes are against the first occasion: cell by cell (one
+question about one document, in one wording), then question by question, as in every comparison. What is found holds for
+these questions, documents and days.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-import msgspec
 import numpy as np
 import pandas as pd
 
-from genaipa.files.text import digest
 from genaipa.reports.crossed import crossed
 from genaipa.reports.differences.significance import SIGNIFICANT, holm, paired
 from genaipa.reports.table import SCALE, Table, table
 from genaipa.reports.tidy import plain_texts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
-    from genaipa.runs.selection import Source
+    from genaipa.runs.occasions import Occasion
 
 Measure = Literal["M_all", "M_all (judge)", "same words", "cites", "abstains", "refuses", "tokens", "cost"]
 MEASURES: dict[Measure, str] = {
@@ -41,37 +38,6 @@ MEASURES: dict[Measure, str] = {
 _CELL = ["question", "document", "wording", "initialization", "experiment", "prompts"]
 _FEWEST = 6
 """Questions below which no change is tested."""
-
-
-@dataclass(frozen=True)
-class Occasion:
-    """A day on which a system was asked a plan, and the runs of that day."""
-
-    day: str
-    runs: tuple[str, ...]
-
-
-def occasions(sources: Iterable[Source]) -> dict[str, list[Occasion]]:
-    """System → its occasions, the earliest first, of the plan that it was asked on most days; none with one day alone.
-
-    A plan is the whole spec but for its systems and repetitions, and the digests of documents, questions and prompts.
-    """
-    found: dict[tuple[str, str], dict[str, list[str]]] = {}
-    for source in sources:
-        manifest = source.manifest
-        if manifest.status != "complete" or not manifest.created:
-            continue
-        spec = msgspec.to_builtins(msgspec.structs.replace(manifest.spec, systems=(), repetitions=1))
-        digests = manifest.digests
-        plan = digest(repr((spec, digests.prompts, digests.documents, digests.questions)))
-        for system in source.systems:
-            days = found.setdefault((system, plan), {})
-            days.setdefault(manifest.created[:10], []).append(source.folder.name)
-    chosen: dict[str, list[Occasion]] = {}
-    for (system, _), days in found.items():
-        if len(days) > max(1, len(chosen.get(system, ()))):
-            chosen[system] = [Occasion(day, tuple(sorted(days[day]))) for day in sorted(days)]
-    return chosen
 
 
 @plain_texts

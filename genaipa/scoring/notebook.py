@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from genaipa.errors import OptionError, UsageError
 from genaipa.files.html import frame_of, html_table, short_repr
+from genaipa.runs.occasions import days_of
 from genaipa.runs.run import Runs, chosen
 from genaipa.runs.selection import groups_of, run_folders, select
 from genaipa.scoring.answers import Pool
@@ -144,7 +145,8 @@ def sample(
         raise UsageError(f"there is no answer to draw from in {here.runs} yet; see: genaipa runs")
     scored = _scored(here)
     strata = _strata(meant, stratify, size) if stratify else None
-    waves = draw_waves(here, pool.answers.values(), scored, size=size, seed=seed, strata=strata)
+    days = days_of(meant)
+    waves = draw_waves(here, pool.answers.values(), scored, size=size, seed=seed, strata=strata, days=days)
     groups = standings(waves, pool.answers.values(), scored)
     asked = set().union(*(waves.taken.get((group.system, group.experiment), set()) for group in groups))
     unscored = len(asked - set(map(short_digest, scored)))

@@ -5,9 +5,10 @@ once: its questions in random order, each question's documents in random order, 
 order. The order goes round: in each round every question gives one answer, from each of its documents in turn. The
 wave is the order's beginning: one of 64 is one of 32 and 32 more, and 64 answers to 32 questions are two to each,
 about two documents. Chance is the same in all groups: what they were asked alike is in the waves of all, so that
-systems and experiments can be compared in pairs. Answers that came after a draw wait for the next one, which has an
-order of its own and moves nothing. Where documents fall into strata, such as sectors, a draw is of one stratum: each
-has its share of the wave, and begins with another question, so that together they go round the questions as well.
+systems and experiments can be compared in pairs. Answers that came after a draw wait for the next one, which goes
+through questions and documents in the same order and moves nothing; each occasion (`runs.occasions`) has a draw of its
+own, so that these can be compared in pairs, too. Where documents fall into strata, such as sectors, a draw is of one
+stratum: each has its share of the wave, and begins with another question, so that together they go round the questions.
 
 An answer is known by its digest (`Record.digest`), so that equal texts are scored once; in an average they weigh as
 often as they occur. The draw takes no notice of that: a text has one chance, π, however often it occurs, and every
@@ -20,7 +21,7 @@ import hashlib
 from bisect import bisect_right
 from collections import defaultdict
 from functools import cached_property
-from itertools import chain
+from itertools import chain, product
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import msgspec
@@ -193,6 +194,7 @@ class Waves(msgspec.Struct, frozen=True, dict=True):
         time: str,
         scored: Collection[str] = (),
         strata: Mapping[str, str] | None = None,
+        days: Mapping[str, str] | None = None,
     ) -> Waves:
         """These waves, larger where `size` is, and with draws from the answers that are in none yet.
 
@@ -200,18 +202,25 @@ class Waves(msgspec.Struct, frozen=True, dict=True):
         draws, each has its share of it. None ever gets smaller, so that answers that came later may make a group's
         wave a little larger than `size`. Answers that people have `scored` (digests) before the draw are not drawn
         from: chance had no part in them, and they count as themselves. `seed` is that of the first draw, and kept.
-        With `strata`, document → stratum, there is a draw for each, of as many answers as its share, rounded up.
+        With `strata`, document → stratum, there is a draw for each, of as many answers as its share, rounded up, and
+        one for each of the `days` (run → day).
         """
+        answers = list(answers)
         population = _population(answers)
+        on = {one.digest: min((days or {}).get(at.run, "") for at in one.occurrences) for one in answers}
         draws = list(self.draws)
         seed = draws[0].seed if draws else seed
         for group, questions in population.items():
             known = self.known.get(group, set())
-            for turn, stratum in enumerate(sorted(set(strata.values())) if strata else [""]):
-                number = sum(draw.group == group and (not stratum or draw.stratum in (stratum, "")) for draw in draws)
-                among = {one: at for one, at in questions.items() if not strata or strata[at[1]] == stratum}
-                every = {question for question, _ in questions.values()}
-                new = _ordered(among, known, scored, f"{seed}\0{number}", every, turn)
+            every = {question for question, _ in questions.values()}
+            turns = enumerate(sorted(set(strata.values())) if strata else [""])
+            for (turn, stratum), day in product(turns, sorted({on[one] for one in questions})):
+                among = {
+                    one: at
+                    for one, at in questions.items()
+                    if on[one] == day and (not strata or strata[at[1]] == stratum)
+                }
+                new = _ordered(among, known, scored, f"{seed}\0{0}", every, turn)
                 if new:
                     draws.append(Draw(*group, 0, (), seed, time, new, stratum=stratum))
         return Waves(tuple(_grown(draws, dict.fromkeys(population, size or 0))))
@@ -443,6 +452,7 @@ def draw_waves(
     size: int | None,
     seed: int,
     strata: Mapping[str, str] | None = None,
+    days: Mapping[str, str] | None = None,
 ) -> Waves:
     """Draw from the answers that are in no draw yet, let waves grow to `size`, and keep the result (`Waves.drawn`).
 
@@ -455,7 +465,7 @@ def draw_waves(
         _check_origin(workspace, waves, answers)
     elif size is None and largest(answers) <= SIZE:
         return waves
-    found = waves.drawn(answers, size=size, seed=seed, time=now(), scored=scored, strata=strata)
+    found = waves.drawn(answers, size=size, seed=seed, time=now(), scored=scored, strata=strata, days=days)
     if found != waves:
         save_waves(workspace, found)
     return found

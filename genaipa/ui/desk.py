@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from genaipa.runs.occasions import days_of
 from genaipa.runs.selection import run_folders, select
 from genaipa.scoring.answers import Pool
 from genaipa.scoring.current import CurrentScores
@@ -20,9 +21,10 @@ from genaipa.scoring.waves import Waves, draw_waves, in_words, short_digest, sta
 from genaipa.workspace import Workspace, find_workspace
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from genaipa.errors import GenaipaError
+    from genaipa.runs.selection import Source
     from genaipa.scoring.events import Event
     from genaipa.scoring.people import User
     from genaipa.scoring.rubric import Guidelines, Rubric
@@ -84,7 +86,7 @@ def open_desk(settings: DeskSettings) -> Desk:
     store = open_store(workspace)
     current = CurrentScores(lambda seen: _counted(store, people, seen))
     counted = pool if not settings.excluded else Pool(workspace, folders, sources=meant, excluded=False)
-    waves, asked = _sampled(workspace, counted, current, settings)
+    waves, asked = _sampled(workspace, counted, current, settings, meant)
     # Whoever wants answers that no wave is drawn from gets them beside it.
     asked = asked and asked.union(map(short_digest, pool.answers.keys() - counted.answers.keys()))
     plan = msgspec.structs.replace(
@@ -107,11 +109,12 @@ def _counted(store: Store, people: People, seen: int) -> Iterator[tuple[int, Eve
 
 
 def _sampled(
-    workspace: Workspace, pool: Pool, current: CurrentScores, settings: DeskSettings
+    workspace: Workspace, pool: Pool, current: CurrentScores, settings: DeskSettings, meant: Sequence[Source]
 ) -> tuple[Waves, frozenset[str] | None]:
     """The workspace's waves, drawn or grown if the settings want that, and what is asked for (`ScoringPlan.wave`)."""
     if settings.sample == "all":
         return Waves(), None
     answers = pool.answers.values()
-    waves = draw_waves(workspace, answers, current.scored(), size=settings.sample, seed=settings.plan.seed)
+    size, seed, days = settings.sample, settings.plan.seed, days_of(meant or select(workspace, []))
+    waves = draw_waves(workspace, answers, current.scored(), size=size, seed=seed, days=days)
     return waves, waves.asked if waves else None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,10 +10,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from judged import human, keep
+from running import dated
 from size import FULL
 
 from genaipa.reports.chapters.over_time import over_time_figure
-from genaipa.reports.occasions import Occasion, changes, loss
+from genaipa.reports.occasions import changes, loss
+from genaipa.runs.folder import RunFolder
+from genaipa.runs.occasions import Occasion
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -97,12 +99,7 @@ def _asked(genaipa: Cli, day: str, *more: str, system: str = "extractive") -> Pa
     asked = ("run", "--system", system, "--policy", "brindlecart", "--experiment", "quality", "--new", *more)
     assert genaipa(*asked).code == 0
     (made,) = set(Path("runs").glob("*")) - before
-    target = made.with_name(f"{day}-{len(before)}")
-    shutil.move(made, target)
-    for path in target.glob("manifest*.json"):
-        facts = json.loads(path.read_text())
-        path.write_text(json.dumps({**facts, "name": target.name, "created": f"{day}T10:00:00Z"}))
-    return target
+    return dated(RunFolder(made), day).path
 
 
 def test_drift_says_what_changed_and_needs_two_days_of_one_plan(genaipa: Cli) -> None:

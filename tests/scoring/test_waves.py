@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
+from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,8 +13,9 @@ import msgspec
 import numpy as np
 import pandas as pd
 import pytest
-from queues import make_run, work
-from running import answers
+from pages import EDSGER, Shown
+from queues import DOCUMENTS, make_run, work
+from running import answers, carry_out, dated, spec, write
 from size import size
 
 from genaipa.runs import journal
@@ -202,6 +204,25 @@ def test_systems_are_asked_for_the_same():
     assert {one.seed for one in later.draws} == {3}
 
 
+@pytest.mark.parametrize("at_once", [True, False])
+def test_occasions_are_asked_for_the_same(at_once):
+    """Drawn together or one after another, the waves of two days are about the same questions and documents."""
+    first = study(8, 4)
+    second = [
+        replace(one, digest=one.digest[::-1], occurrences=[replace(at, run="again") for at in one.occurrences])
+        for one in first
+    ]
+    days = {"run": "2026-05-01", "again": "2026-06-01"}
+    before = Waves() if at_once else draw(first, 16)
+    waves = before.drawn([*second, *first], size=32 if at_once else None, seed=0, time="", days=days)
+    asked = [
+        {(one.question, one.document) for one in some if short_digest(one.digest) in waves.asked}
+        for some in (first, second)
+    ]
+    assert len(asked[1]) == 16 if at_once else 8
+    assert asked[1] <= asked[0]
+
+
 def test_strata_have_their_shares():
     """Each stratum has its share of a wave, questions stay evenly asked, and systems are asked for the same."""
     answers = study(16, 20, systems=["gpt", "bard"])
@@ -383,6 +404,28 @@ def test_the_desk_asks_for_the_wave():
     assert len(work(everything.queue, "Bo")) == 24 - 16
     assert load_waves(find_workspace()) == larger.waves
     everything.store.close()
+
+
+def test_the_desk_mixes_occasions_and_names_none(genaipa):
+    """One wave is drawn from the answers of two days: pairs, which come in an order of chance, without a date."""
+    days = ("2026-05-01", "2026-06-01")
+    dated(make_run("See section 2."), days[0])
+    write("say.yaml", "default: See section 3.\n")
+    dated(carry_out(spec(systems=("scripted/say.yaml",), documents=DOCUMENTS))[0], days[1])
+    done = genaipa("sample", "--size", "16")
+    assert done.code == 0, done.err
+    desk = opened()
+    day = {digest: one.occurrences[0].run[:10] for digest, one in desk.pool.answers.items()}
+    page = Shown("scoring", desk)
+    shown = page.text() + json.dumps(page.components())
+    assert '"reference plain"' in shown
+    assert [name for name in (*days, "2026-05", "scripted") if name in shown] == []
+    order = work(desk.queue, EDSGER.name)
+    assert Counter(day[digest] for digest in order) == dict.fromkeys(days, 8)
+    pairs = Counter((desk.pool.answers[digest].question, desk.pool.answers[digest].document) for digest in order)
+    assert set(pairs.values()) == {2}
+    assert {day[digest] for digest in order[:8]} == {day[digest] for digest in order[8:]} == set(days)
+    desk.store.close()
 
 
 def grow(run: RunFolder, number: int, only: str = "") -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from genaipa.execution import run as runner
 from genaipa.execution.prepare import PreparedRun
+from genaipa.runs.folder import RunFolder
 from genaipa.runs.records import INITIALIZATIONS, RunSpec
 from genaipa.tasks.catalog import make_task
 from genaipa.tasks.plan import ProcedurePlan
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
     from genaipa.execution.limits import RunLimits
     from genaipa.execution.observer import Observer
-    from genaipa.runs.folder import RunFolder
     from genaipa.runs.records import Record
 
 KEY = "sk-proj-Recognise7this8key9anywhere"
@@ -130,3 +130,12 @@ def lines_of(path: Path) -> list[dict[str, Any]]:
     """The whole lines of a file of JSON lines."""
     whole = path.read_bytes().split(b"\n")[:-1] if path.exists() else []
     return [json.loads(line) for line in whole]
+
+
+def dated(folder: RunFolder, day: str) -> RunFolder:
+    """A run as if it had been carried out on that day."""
+    path = folder.path.rename(folder.path.with_name(f"{day}-{folder.name}"))
+    for manifest in path.glob("manifest*.json"):
+        facts = json.loads(manifest.read_text())
+        manifest.write_text(json.dumps({**facts, "name": path.name, "created": f"{day}T10:00:00Z"}))
+    return RunFolder(path)

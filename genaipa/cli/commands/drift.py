@@ -14,8 +14,9 @@ from genaipa.errors import UsageError, clipped, command
 from genaipa.words import number
 
 if TYPE_CHECKING:
-    from genaipa.reports.occasions import Loss, Occasion
+    from genaipa.reports.occasions import Loss
     from genaipa.reports.table import Table
+    from genaipa.runs.occasions import Occasion
 
 LOST = 5
 """The exit code of a loss that the gate does not let pass."""
@@ -42,7 +43,8 @@ def drift(
     """
     from genaipa.reports import render
     from genaipa.reports.gather import gather_scored
-    from genaipa.reports.occasions import changes, loss, occasions
+    from genaipa.reports.occasions import changes, loss
+    from genaipa.runs.occasions import occasions
     from genaipa.runs.selection import sources_of
 
     if output is not None and output.suffix not in render.FORMS:

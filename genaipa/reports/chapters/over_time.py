@@ -11,7 +11,8 @@ import numpy as np
 from genaipa.reports.chapters.chapter import Chapter, present
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
-from genaipa.reports.occasions import MEASURES, changes, occasions
+from genaipa.reports.occasions import MEASURES, changes
+from genaipa.runs.occasions import occasions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

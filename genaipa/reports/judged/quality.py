@@ -128,7 +128,7 @@ def _found(answers: int, found: MetricAgreement) -> dict[str, object]:
 def answer_groups(gathered: Gathered) -> dict[str, dict[str, str]]:
     """Groups of answers, by whether the document is `silent` and by its `language`: answer's digest → its group.
 
-    A grouping that puts all answers into one group is left out, unless it is the one that was asked for (`groups`).
+    A grouping that puts all answers into one group is left out, except a column that was asked for (`groups`).
     """
     known = gathered.frame.loc[gathered.frame["answer"] != "", ["answer", "document", "silent"]]
     known = known.drop_duplicates("answer").astype("str")
