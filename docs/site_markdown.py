@@ -1,6 +1,7 @@
 """The Markdown of the documentation's site beyond the ordinary: mkdocs.yml names this file as an extension.
 
-A term of the glossary is explained by hover text where a page has it first; examples in docstrings are code.
+A term of the glossary is explained by hover text where a page has it first, pictures open at their full size, and
+examples in docstrings are code.
 """
 
 from __future__ import annotations
@@ -110,10 +111,25 @@ class Terms(Treeprocessor):
         return start, found
 
 
+class Pictures(Treeprocessor):
+    """Pictures that lead to themselves: on a telephone they are small."""
+
+    def run(self, root: Element) -> None:
+        """Put a link around each, unless it is in one."""
+        for parent in [element for element in root.iter() if element.tag != "a"]:
+            for place, picture in enumerate(parent):
+                if picture.tag == "img":
+                    link = Element("a", {"href": picture.get("src", "").partition("#")[0]})
+                    link.tail, picture.tail = picture.tail, None
+                    parent[place] = link
+                    link.append(picture)
+
+
 class SiteMarkdown(Extension):
-    """Both."""
+    """All three."""
 
     def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802, the library's name
-        """Put each where it belongs: before fences are read, and after words have been."""
+        """Put each where it belongs: before fences are read, or after words have been."""
         md.preprocessors.register(Examples(md), "examples", 28)
         md.treeprocessors.register(Terms(md), "terms", 7)
+        md.treeprocessors.register(Pictures(md), "pictures", 6)

@@ -208,9 +208,10 @@ def main() -> None:
             )
             take(browser.new_page(viewport={"width": 1440, "height": 900}), url)
             take_more(browser.new_context(viewport={"width": 1440, "height": 1200}).new_page(), url)
-            report = browser.new_page(viewport={"width": 1440, "height": 900})
-            report.goto((workspace / "reports" / "demo" / "index.html").as_uri())
-            picture(report, "report")
+            for name, scheme in (("report", "light"), ("report-dark", "dark")):
+                report = browser.new_page(viewport={"width": 1440, "height": 900}, color_scheme=scheme)
+                report.goto((workspace / "reports" / "demo" / "index.html").as_uri())
+                picture(report, name)
             with desk(workspace, "--points", "--calibration", "0") as pointed:
                 take_points(browser.new_page(viewport={"width": 1440, "height": 900}), pointed)
             browser.close()
