@@ -338,7 +338,7 @@ def test_an_appendix_commands_do_what_it_says(genaipa: Cli, monkeypatch: pytest.
     assert SENTENCE not in texts_below(Path()) + texts("study.zip")
     assert "- `acme`: `not stated; not redistributable`" in Path("README.md").read_text()
     appendix = Path("ARTIFACT-APPENDIX.md").read_text()
-    (expected,) = re.findall("Expected: “(.*)”", appendix)
+    (expected,) = re.findall("Expected:\n“(.*)”", appendix)
     said = ""
     for block in re.findall(r"```bash\n(.*?)```", appendix, re.DOTALL)[1:]:  # the first installs
         for line in block.splitlines():

@@ -1,0 +1,1 @@
+"""A paper's artifact: a packed study with what its reviewers ask for. `folder` writes it."""
