@@ -15,7 +15,7 @@ help:
 	@echo "make demo       a whole study in a minute, without a key or a network"
 	@echo "make docs       build the documentation into site/, check its links, run the commands that it shows"
 	@echo "make format     format the code and mend what ruff can mend"
-	@echo "make wheel      build the wheel into dist/, with a list of all packages (CycloneDX)"
+	@echo "make wheel      build sdist and wheel into dist/, with a list of all packages (CycloneDX)"
 	@echo "make benchmark  measure genaipa's own speed"
 	@echo "make clean      remove .venv, .venv-docs, dist/ and site/"
 
@@ -61,7 +61,7 @@ format: $(READY)
 
 wheel: $(READY)
 	rm -rf dist
-	$(BIN)/python -m build --wheel --no-isolation
+	$(BIN)/python -m build --no-isolation
 	$(BIN)/python docs/generate_sbom.py
 
 benchmark: $(READY)
