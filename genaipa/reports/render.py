@@ -220,7 +220,7 @@ _SPECIAL = re.compile("[" + re.escape("".join(_ESCAPES)) + "]")
 _MINUS = re.compile(r"^-(?=[\d.])")
 _POWER = re.compile(r"^(-?[\d.]+)e([+-]?)0*(\d+)$")
 _OVERALL = re.compile(r"\bM_all(?P<ten>\*10| x 10| \u00d7 10| times 10)?(?!\w)")
-_BREAKS = re.compile(r"(?<=[/_:-])(?=\w)")
+_BREAKS = re.compile(r"(?<=[/_:-])(?<!\bM_)(?=\w)")
 _EMS = {**dict.fromkeys("fijlrtI.,:;!'|()[]-/ ", 0.33), **dict.fromkeys("mwMW%@", 0.85)}
 
 
@@ -401,7 +401,7 @@ def _row(cells: Sequence[str], right: set[int], layout: _Layout) -> str:
     for place, cell in enumerate(cells):
         if place in right:
             written.append(_figure(cell))
-        elif layout.widths[place] is None or _OVERALL.search(cell):
+        elif layout.widths[place] is None:
             written.append(_formulas(cell))
         else:
             written.append("\\allowbreak{}".join(map(_formulas, _BREAKS.split(cell))))

@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from commandline import Finished
 
 from genaipa.reports import render
 
@@ -52,3 +58,32 @@ def test_formulas() -> None:
     assert r"$10\,M_{\mathrm{all}}$ & p \\" in text
     assert r"77.5 & $2.5\times10^{-5}$ \\" in text
     assert r"\emph{Note.} $10\,M_{\mathrm{all}}$, and \texttt{$M_{\mathrm{all}}$} alone." in text
+
+
+# What each class needs to begin; article's margins are those that README's tables are made for.
+CLASSES = {
+    "[conference]{IEEEtran}": r"\begin{document}",
+    "[sigconf,nonacm]{acmart}": r"\begin{document}\title{T}\author{A}\affiliation{\institution{I}\country{C}}"
+    r"\maketitle",
+    "[twocolumn]{article}": r"\begin{document}",
+    "{article}": r"\usepackage[margin=1in]{geometry}\begin{document}",
+}
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs LaTeX (Debian's texlive-publishers)")
+@pytest.mark.parametrize("opening", CLASSES)
+def test_a_reports_tables_compile(opening: str, demo: tuple[Path, Finished], tmp_path: Path) -> None:
+    """In one column and in two, all tables of the demo's report compile, and none is wider than its place."""
+    tables = sorted((demo[0] / "reports" / "demo" / "tables").glob("*.tex"))
+    assert len(tables) > 15
+    lines = [
+        rf"\documentclass{opening}\usepackage{{array,booktabs,graphicx,longtable}}{CLASSES[opening]}",
+        *(rf"\input{{{table}}}\clearpage" for table in tables),
+        r"\end{document}",
+    ]
+    (tmp_path / "all.tex").write_text("\n".join(lines), encoding="utf-8")
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "all.tex"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, timeout=120, check=False)
+    log = (tmp_path / "all.log").read_text(encoding="latin-1")
+    assert done.returncode == 0, log[-2000:]
+    assert "Overfull \\hbox" not in log
