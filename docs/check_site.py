@@ -1,4 +1,4 @@
-"""Check the built documentation, site/: every link and anchor leads somewhere, and nothing is loaded from elsewhere."""
+"""Check the built documentation, site/: links lead somewhere, nothing is loaded from elsewhere, lists are lists."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 from urllib.parse import unquote, urldefrag, urlsplit
 
 SITE = Path(__file__).parents[1] / "site"
+VERBATIM = {"pre", "script", "style"}
 LOADING = {"audio", "embed", "iframe", "img", "link", "object", "script", "source", "video"}
 
 
@@ -20,15 +21,29 @@ class Page(HTMLParser):
         self.path = path
         self.anchors = {"", "__top"}
         self.links: list[tuple[str, str]] = []
+        self.lists: list[str] = []
+        self.inside: list[str] = []
         self.feed(path.read_text(encoding="utf-8"))
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Keep the ids and addresses of a tag."""
+        if tag in VERBATIM:
+            self.inside.append(tag)
         for name, value in attrs:
             if name == "id" or (tag, name) == ("a", "name"):
                 self.anchors.add(value or "")
             elif name in ("href", "src", "data"):
                 self.links.append((tag, value or ""))
+
+    def handle_endtag(self, tag: str) -> None:
+        """Leave a stretch that is set as it is written."""
+        if self.inside and tag == self.inside[-1]:
+            self.inside.pop()
+
+    def handle_data(self, data: str) -> None:
+        """Keep the beginning of a list or table that is part of a paragraph, for want of an empty line before it."""
+        if not self.inside:
+            self.lists += re.findall(r"\n *((?:[-*|]|\d+\.) .*)", data)
 
     def target(self, link: str) -> Path:
         """The file that an internal link names."""
@@ -41,6 +56,7 @@ def faults(pages: dict[Path, Page]) -> list[str]:
     """Every link that leads nowhere, and everything that would be loaded from elsewhere."""
     found = []
     for path, page in pages.items():
+        found += [f"{path.relative_to(SITE)}: an empty line is missing before '{line}'" for line in page.lists]
         for tag, link in page.links:
             said = f"{path.relative_to(SITE)}: {link}"
             if urlsplit(link).scheme or link.startswith("//"):

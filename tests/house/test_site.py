@@ -51,12 +51,14 @@ def test_commands_of_pages_are_run(tmp_path: Path) -> None:
 
 
 def test_faults_of_the_site_are_found(tmp_path: Path) -> None:
-    """A link to no page, one to no anchor, one out of the site, and what a page or a style loads from elsewhere."""
+    """Links to no page, to no anchor and out of the site; what is loaded from elsewhere; a list in a paragraph."""
     (tmp_path / "a").mkdir()
     (tmp_path / "out.txt").touch()
     site = tmp_path / "a"
     (site / "b").mkdir()
-    (site / "b" / "index.html").write_text('<h1 id="there">B</h1><a href="../#no"></a><a href="../../out.txt"></a>')
+    (site / "b" / "index.html").write_text(
+        '<h1 id="there">B</h1><a href="../#no"></a><a href="../../out.txt"></a><p>So:\n- one</p>'
+    )
     (site / "index.html").write_text(
         '<a href="b/#there"></a><a href="c/"></a><a href="https://example.org"></a><img src="//cdn.example/x.png">'
     )
@@ -66,6 +68,7 @@ def test_faults_of_the_site_are_found(tmp_path: Path) -> None:
     assert sorted(check["faults"]({path: check["Page"](path) for path in site.rglob("*.html")})) == [
         "b/index.html: ../#no has no such anchor",
         "b/index.html: ../../out.txt leads nowhere",
+        "b/index.html: an empty line is missing before '- one'",
         "index.html: //cdn.example/x.png is loaded from elsewhere",
         "index.html: c/ leads nowhere",
         "x.css: https://example.org/y.png is loaded from elsewhere",
