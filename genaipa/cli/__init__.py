@@ -11,6 +11,7 @@ import functools
 import inspect
 import sys
 from importlib import import_module
+from keyword import iskeyword
 from typing import Any
 
 import typer
@@ -53,10 +54,11 @@ def made(name: str) -> Any:
 
 def _add(parent: typer.Typer, name: str) -> None:
     """Add a command from the module of its name: its function of that name, or its `app` of several commands."""
-    module = import_module(f"genaipa.cli.commands.{name}")
+    place = f"{name}_" if iskeyword(name) else name
+    module = import_module(f"genaipa.cli.commands.{place}")
     app = getattr(module, "app", None)
     if app is None:
-        parent.command(name, cls=Command)(_everywhere(getattr(module, name)))
+        parent.command(name, cls=Command)(_everywhere(getattr(module, place)))
         return
     for one in app.registered_commands:
         one.cls, one.callback = Command, _everywhere(one.callback)

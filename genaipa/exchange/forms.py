@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from genaipa.errors import UnknownNameError, UsageError
-from genaipa.exchange import label_studio
+from genaipa.exchange import inspect_logs, label_studio
+from genaipa.exchange.incoming import Incoming, Taken
 from genaipa.exchange.outgoing import Outgoing, Written
 
 
@@ -20,20 +21,24 @@ from genaipa.exchange.outgoing import Outgoing, Written
 class Form:
     """A form of files: its `name` in commands, and what the files are.
 
-    `write` fills an empty folder.
+    `write` fills an empty folder; `read` takes in a file or a folder of the form, in a form that comes back.
     """
 
     name: str
     what: str
     write: Callable[[Outgoing, Path], Written]
+    read: Callable[[Path, Incoming], Taken] | None = None
 
 
-FORMS: tuple[Form, ...] = (Form("label-studio", "answers to score in Label Studio", label_studio.write),)
+FORMS: tuple[Form, ...] = (
+    Form("inspect", "evaluation logs of Inspect, there and back", inspect_logs.write, inspect_logs.read),
+    Form("label-studio", "answers to score in Label Studio, there and back", label_studio.write, label_studio.read),
+)
 
 
-def form_of(name: str) -> Form:
-    """The form of that name; an UnknownNameError for none."""
-    known = {form.name: form for form in FORMS}
+def form_of(name: str, *, back: bool = False) -> Form:
+    """The form of that name, which can be read where it comes `back`; an UnknownNameError for none."""
+    known = {form.name: form for form in FORMS if form.read or not back}
     if name not in known:
         raise UnknownNameError("form", name, known)
     return known[name]

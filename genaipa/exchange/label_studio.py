@@ -7,20 +7,25 @@ Label Studio takes no tasks of people whom it doesn't know.
 
 from __future__ import annotations
 
+import datetime as dt
 from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import quoteattr
 
 import msgspec
 
+from genaipa.errors import DataError, clipped, command, nearest
 from genaipa.exchange.outgoing import Written
+from genaipa.files.stamps import as_stamp, now
+from genaipa.files.text import DAMAGE, why
+from genaipa.scoring.events import Event, new_id
 from genaipa.scoring.rubric import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
+    from genaipa.exchange.incoming import Incoming, Taken
     from genaipa.exchange.outgoing import Outgoing, OutgoingAnswer, OutgoingRun
-    from genaipa.scoring.events import Event
     from genaipa.scoring.rubric import Rubric
 
 CONFIG, TASKS = "config.xml", "tasks.json"
@@ -42,7 +47,134 @@ def write(outgoing: Outgoing, folder: Path) -> Written:
             file.write((b",\n" if answers else b"[\n") + msgspec.json.encode(task))
             answers, scores = answers + 1, scores + len(task["annotations"]) + len(task["predictions"])
         file.write(b"\n]\n" if answers else b"[]\n")
-    return Written(2, answers, scores, _OPEN)
+    return Written(2, answers, scores, _OPEN, command("genaipa", "import", "label-studio", "EXPORT.json"))
+
+
+# -- back --
+
+
+class _Value(msgspec.Struct):
+    choices: tuple[str, ...] = ()
+    text: tuple[str, ...] | str = ()
+
+
+class _Result(msgspec.Struct):
+    """One label; `meta` is what was written beside it."""
+
+    from_name: str = ""
+    value: _Value = msgspec.field(default_factory=_Value)
+    meta: dict[str, Any] = {}
+
+
+class _Labelled(msgspec.Struct):
+    """An annotation, or a prediction of a model."""
+
+    result: tuple[_Result, ...] = ()
+    completed_by: int | str | dict[str, Any] | None = None
+    lead_time: float | None = None
+    was_cancelled: bool = False
+    updated_at: str = ""
+
+    @property
+    def analyst(self) -> str:
+        """The person: an address, a name, or a number in Label Studio."""
+        by = self.completed_by
+        if isinstance(by, dict):
+            by = by.get("email") or by.get("username") or by.get("id")
+        return f"annotator {by}" if isinstance(by, int) else str(by or "annotator")
+
+
+class _Task(msgspec.Struct):
+    data: dict[str, Any] = {}
+    annotations: tuple[_Labelled, ...] | None = None
+    predictions: tuple[_Labelled, ...] | None = None
+
+
+def read(path: Path, incoming: Incoming) -> Taken:
+    """Take in the scores of an export, Label Studio's "JSON"; a DataError names the first task that can't be used."""
+    try:
+        tasks = msgspec.json.decode(path.read_bytes(), type=list[_Task])
+    except OSError as error:
+        raise DataError(path, f"can't be read ({error.strerror}).") from None
+    except DAMAGE as error:
+        raise DataError(path, f"is no export of Label Studio as JSON, or cut ({why(error)}).") from None
+    meanings = {
+        metric: {choice(incoming.rubric, metric, value): value for value in incoming.rubric.values}
+        for metric in incoming.rubric.metrics
+    }
+    for number, task in enumerate(tasks, 1):
+        digest = task.data.get("digest")
+        if not isinstance(digest, str) or not digest:
+            wrong = "has no digest, by which its answer is found; label the tasks that genaipa export wrote."
+            raise DataError(path, wrong, f"task {number}")
+        if task.annotations is None:
+            wrong = 'has no annotations; export the project as "JSON", not "JSON-MIN".'
+            raise DataError(path, wrong, f"task {number}")
+        every = enumerate((*task.annotations, *(task.predictions or ())), 1)
+        taken = [_take(path, f"task {number}, annotation {n}", digest, one, meanings, incoming) for n, one in every]
+        incoming.unscored += not any(taken)
+    return incoming.take()
+
+
+def _take(
+    path: Path,
+    entry: str,
+    answer: str,
+    labelled: _Labelled,
+    meanings: Mapping[str, Mapping[str, float]],
+    incoming: Incoming,
+) -> bool:
+    """Take in one annotation, unless it was skipped, or has no choice at all; whether it was taken."""
+    values, note, kept = dict[str, float](), "", None
+    for result in labelled.result:
+        kept = result.meta.get("event", kept)
+        if result.from_name == _NOTE:
+            text = result.value.text
+            note = text if isinstance(text, str) else "\n".join(text)
+        elif result.from_name in meanings:
+            known, (chosen, *_) = meanings[result.from_name], (*result.value.choices, "")
+            if chosen not in known:
+                wrong = f"'{clipped(chosen)}' is none of the labels of {result.from_name}{nearest(chosen, known)}"
+                raise DataError(path, wrong, entry)
+            values[result.from_name] = known[chosen]
+        elif result.value.choices:
+            near = nearest(result.from_name, meanings)
+            raise DataError(path, f"'{clipped(result.from_name)}' is no metric of this rubric{near}", entry)
+    if labelled.was_cancelled or not values:
+        return False
+    if lacking := [metric for metric in meanings if metric not in values]:
+        raise DataError(path, f"has no choice for {', '.join(lacking)}; a score has them all.", entry)
+    if kept is not None:
+        incoming.add_score(path, entry, kept, answer, values, note)
+        return True
+    incoming.add_event(
+        path,
+        entry,
+        Event(
+            id=new_id(),
+            time=_time(labelled.updated_at),
+            kind="score",
+            analyst=labelled.analyst,
+            answer=answer,
+            values=incoming.rubric.given(values),
+            note=note,
+            seconds=labelled.lead_time,
+            blind=False,
+            rubric=incoming.rubric.digest,
+        ),
+    )
+    return True
+
+
+def _time(said: str) -> str:
+    """A time as events have it; this moment where there is none."""
+    try:
+        return as_stamp(dt.datetime.fromisoformat(said))
+    except ValueError:
+        return now()
+
+
+# -- labels --
 
 
 def config(rubric: Rubric) -> str:

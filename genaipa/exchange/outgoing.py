@@ -8,31 +8,55 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from genaipa.errors import DataError, UsageError
+from genaipa.files.text import read_text
 from genaipa.kinds import kind_of
 from genaipa.questions.annotations import read_annotations
-from genaipa.runs.audit import audit_of, excluded_answers
+from genaipa.runs.audit import AUDIT, audit_of, excluded_answers
 from genaipa.runs.experiments import experiment_of
 from genaipa.runs.inputs import Inputs
 from genaipa.runs.permission import Permission
-from genaipa.runs.records import Record
+from genaipa.runs.records import Manifest, Record
 from genaipa.scoring.current import in_effect
 from genaipa.scoring.evidence.passages import OtherDocuments
+from genaipa.scoring.published import PUBLISHED_SCORES, published_scores
 from genaipa.scoring.rubric import load_rubric
 from genaipa.scoring.store import existing_store
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from genaipa.policies.document import Document
     from genaipa.questions.annotations import AnnotatedAnswer, Annotations
     from genaipa.questions.sets import QuestionSet
-    from genaipa.runs.records import Manifest
     from genaipa.runs.selection import Source
     from genaipa.scoring.events import Event
     from genaipa.workspace import Workspace
+
+
+class Head(msgspec.Struct, frozen=True):
+    """All that makes a run of its answers again: the run as it was, its documents' texts, and its other files.
+
+    `name` is the run's when it comes back, which is its name here (`run`) if all of it is in one place. `documents`
+    has the texts that may be passed on, by name, and `files` the contents of text files by their path in its folder.
+    """
+
+    format: int
+    name: str
+    run: str
+    system: str
+    experiment: str
+    manifest: Manifest
+    documents: dict[str, str]
+    files: dict[str, str]
+
+
+HEAD_FORMAT = 1
+_FILES = ("prompts/*.jinja", "prompts/*/*.jinja", "questions/*.yaml", AUDIT, PUBLISHED_SCORES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +79,7 @@ class OutgoingRun:
 
     def __init__(self, outgoing: Outgoing, source: Source) -> None:
         self.source, self.name = source, source.folder.name
-        self.manifest: Manifest = source.manifest
+        self.manifest = source.manifest
         self._outgoing = outgoing
         self._inputs = Inputs(outgoing.workspace, source.folder)
         self._permission = Permission(source.folder, self.manifest, whole=outgoing.whole)
@@ -67,7 +91,7 @@ class OutgoingRun:
     def _document(self, name: str) -> Document | None:
         """The document of that name; None if its text may not be passed on, or is not here."""
         if name in self._permission.documents:
-            self._outgoing.held["document"] += 1
+            self._outgoing.hold("document", self.manifest.documents[name].digest)
             return None
         return self._read(name)
 
@@ -89,9 +113,41 @@ class OutgoingRun:
             return None
         kept = read_annotations(path)
         if not self._permission.annotated(document):
-            self._outgoing.held["annotated answer"] += len(kept.answers)
+            for question in kept.answers:
+                self._outgoing.hold("annotated answer", f"{kept.digest or document}|{question}")
             return None
         return kept
+
+    @cached_property
+    def published(self) -> tuple[str, str] | None:
+        """The system and the experiment of the scores that a published study gives for this run; None without any."""
+        scores = published_scores(self.source.folder)
+        return (scores[0].system, scores[0].experiment) if scores else None
+
+    def head(self, name: str, system: str, experiment: str, documents: Iterable[str]) -> dict[str, Any]:
+        """The `Head` of that name for a system's answers in an experiment about these documents, as plain data.
+
+        Without any documents, it is about all of the run.
+        """
+        manifest, path = self.manifest, self.source.folder.path
+        about = list(documents) or list(manifest.documents)
+        texts = {one: document.text for one in about if (document := self.document(one))}
+        kept = {one.relative_to(path).as_posix(): one for pattern in _FILES for one in sorted(path.glob(pattern))}
+        files = {place: read_text(one) for place, one in kept.items() if place not in self._permission.worded}
+        for place, one in ((f"annotations/{one}.yaml", one) for one in about if self.annotations(one) is not None):
+            files[place] = read_text(self.source.folder.near(one).path / place)
+        narrowed = msgspec.structs.replace(
+            manifest,
+            spec=manifest.spec.about(about, {one: manifest.spec.plan.questions[one] for one in about}),
+            documents={one: manifest.documents[one] for one in about},
+            orders={place: order for place, order in manifest.orders.items() if place.rpartition("|")[0] in about},
+            systems={system: manifest.systems[system]} if system in manifest.systems else {},
+            shards=None,
+            corpus=None,
+        )
+        made = Head(HEAD_FORMAT, name, self.name, system, experiment, narrowed, texts, files)
+        head: dict[str, Any] = msgspec.to_builtins(made)
+        return head
 
     @cached_property
     def _others(self) -> OtherDocuments:
@@ -110,7 +166,7 @@ class OutgoingRun:
                 continue
             permitted = self._permission.record(record, self._others.have)
             if permitted.reply is None:
-                self._outgoing.held["answer"] += 1
+                self._outgoing.hold("answer", f"{self.name}|{record.key}")
                 continue
             yield self._with_scores(permitted)
 
@@ -139,7 +195,7 @@ class Outgoing:
     ) -> None:
         self.workspace, self.whole = workspace, whole
         self.rubric = load_rubric(workspace)
-        self.held: Counter[str] = Counter()
+        self._held: set[tuple[str, str]] = set()
         self.failures = self.verdicts = 0
         kinds = {source.folder.name: kind_of(source.manifest.spec.kind) for source in sources}
         about = [source for source in sources if kinds[source.folder.name].people]
@@ -155,12 +211,21 @@ class Outgoing:
                     self.verdicts += 1
         self.runs = [OutgoingRun(self, source) for source in about]
 
+    def hold(self, noun: str, which: str) -> None:
+        """Note a thing that is kept back, each once."""
+        self._held.add((noun, which))
+
+    @property
+    def held(self) -> Counter[str]:
+        """Noun → how many are kept back."""
+        return Counter(noun for noun, _ in self._held)
+
 
 @dataclass(frozen=True)
 class Written:
     """Numbers of files, answers and scores that a form has written.
 
-    `caveat` is a sentence on what the form can't carry, `follow` the command that goes on with the files.
+    `caveat` is a sentence on what the form can't carry, `follow` the command that goes on; the folder is `{}` in it.
     """
 
     files: int

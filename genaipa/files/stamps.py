@@ -14,7 +14,13 @@ Stamp = tuple[int, int, int]
 
 def now() -> str:
     """This moment in UTC, to the millisecond, ISO 8601."""
-    return dt.datetime.now(dt.UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return as_stamp(dt.datetime.now(dt.UTC))
+
+
+def as_stamp(moment: dt.datetime) -> str:
+    """A moment in UTC, to the millisecond, ISO 8601; one without a zone is taken for UTC."""
+    there = moment if moment.tzinfo else moment.replace(tzinfo=dt.UTC)
+    return there.astimezone(dt.UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def stamp(path: Path) -> Stamp | None:

@@ -3,37 +3,19 @@
 from __future__ import annotations
 
 import json
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from analysts import make_answers
 from commandline import call
-from running import TEXT, answers, write
-from stores import GOOD, POOR, opened, score
+from exchanged import SENTENCE, study_with_scores
+from running import write
 
 from genaipa.exchange.forms import FORMS
-from genaipa.files.stamps import now
-from genaipa.scoring.events import Event, new_id
 
 if TYPE_CHECKING:
     from commandline import Finished
-
-SENTENCE = "We never sell what we know about you."
-ANNOTATED = """
-  Q1: {silent: false, answer: A sentence that is nobody else's., sections: ["1"]}
-"""
-
-
-def study(license_: str) -> None:
-    """A run in the working folder about a document under this license, one of whose answers was scored, and twice."""
-    assert SENTENCE in TEXT
-    write("policies/acme.yaml", f"company: ACME\nlicense: {license_}\n")
-    kept = answers(make_answers("See section 1.", "It does not say.", annotations=ANNOTATED))
-    digest = next(record.digest for record in kept if record.question == "Q1")
-    verdict = Event(new_id(), now(), "score", "robot", digest, values=GOOD, scorer="machine")
-    with opened("sqlite:///scores.db") as store:
-        store.append([score("ada", digest, GOOD), score("ada", digest, POOR), score("bo", digest, GOOD), verdict])
 
 
 def done(*words: str) -> Finished:
@@ -51,7 +33,10 @@ def everything(folder: Path) -> str:
 @pytest.mark.parametrize("form", [form.name for form in FORMS])
 def test_what_may_not_be_passed_on_stays(form: str) -> None:
     """No sentence of a document without permission, nor of its annotated answers, is in any file; both are counted."""
-    study("not redistributable")
+    needs = {"inspect": "inspect_ai"}.get(form)
+    if needs and find_spec(needs) is None:
+        pytest.skip(f"needs {needs} (.ci/{form}.txt)")
+    study_with_scores("not redistributable")
     finished = done("export", form, "-o", "out")
     assert "1 annotated answer and 1 document that may not be passed on; --with-texts" in finished.err
     assert SENTENCE not in everything(Path("out"))
@@ -59,24 +44,24 @@ def test_what_may_not_be_passed_on_stays(form: str) -> None:
 
 
 def test_a_score_in_effect_goes_along() -> None:
-    """Of an analyst's two scores the later one goes out, and a judge's verdict only where it is asked for."""
-    study("CC0")
+    """Of an analyst's two scores the later one goes out, and judges' verdicts only where they are asked for."""
+    study_with_scores()
     finished = done("export", "label-studio", "-o", "out")
-    assert "1 verdict of judges; --with-judge" in finished.err
-    assert "out: 2 files, 2 answers, 2 scores." in finished.out
+    assert "2 verdicts of judges; --with-judge" in finished.err
+    assert "out: 2 files, 2 answers, 3 scores." in finished.out
     (task,) = (task for task in json.loads(Path("out/tasks.json").read_bytes()) if task["annotations"])
     ticked = [one["result"][0]["value"]["choices"] for one in task["annotations"]]
-    assert ticked == [["-1 not relevant"], ["+1 relevant"]]
+    assert ticked == [["-1 not relevant"], ["+1 relevant"], ["+1 relevant"]]
     assert SENTENCE in task["data"]["text"]
     assert not task["predictions"]
     done("export", "label-studio", "-o", "judged", "--with-judge")
     tasks = json.loads(Path("judged/tasks.json").read_bytes())
-    assert [one["model_version"] for task in tasks for one in task["predictions"]] == ["robot"]
+    assert [one["model_version"] for task in tasks for one in task["predictions"]] == ["robot1", "robot2"]
 
 
 def test_what_can_not_be_written_is_refused() -> None:
     """An unknown form, no folder, and one that is not empty: a sentence each, and nothing is touched."""
-    study("CC0")
+    study_with_scores()
     write("full/kept.txt", "mine")
     for words, told in (
         (("export", "lable-studio", "-o", "out"), "no form 'lable-studio': did you mean 'label-studio'?"),

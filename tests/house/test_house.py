@@ -126,8 +126,9 @@ def test_every_dependency_is_pinned() -> None:
         *(name for group in (extras, pyproject["dependency-groups"]) for names in group.values() for name in names)
     ]
     names = {re.split(r"[<>=\[]", requirement)[0] for requirement in wanted}
-    # vLLM, torch and Ray are large; CI has steps with torch and with Ray, and pins for them. `all` refers to genaipa.
-    apart = [line for file in ("encoders", "ray") for line in (ROOT / ".ci" / f"{file}.txt").read_text().splitlines()]
+    # vLLM, torch, Inspect and Ray are large; CI has steps with all but vLLM, and pins for them. `all` means genaipa.
+    files = (ROOT / ".ci" / f"{name}.txt" for name in ("encoders", "inspect", "ray"))
+    apart = [line for file in files for line in file.read_text().splitlines()]
     pinned = {line.partition("==")[0] for line in (*lines, *apart)}
     assert names - {"vllm", "genaipa"} - pinned == set()
     assert "torch" not in extras["all"][0]

@@ -11,7 +11,7 @@ from genaipa.cli.terminal import completion
 from genaipa.cli.terminal.console import caveat, follow, say, show, table
 from genaipa.cli.terminal.options import current_workspace, option, several
 from genaipa.cli.terminal.selection import RunsArgument
-from genaipa.errors import UsageError
+from genaipa.errors import UsageError, command
 from genaipa.words import listed, number
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def export(
     caveat(written.caveat)
     for told in _left_out(outgoing):
         say(f"left out: {told}")
-    follow(f"Next: {written.follow}" if written.follow else "")
+    follow(f"Next: {written.follow.format(command(output))}" if written.follow else "")
 
 
 def _left_out(outgoing: Outgoing) -> list[str]:

@@ -30,6 +30,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "systems": "List systems (models) and what each lacks.",
         "get": "Fetch published data, or a study as runs.",
         "export": "Write answers and scores for another program.",
+        "import": "Take answers and scores in from another program.",
         "pack": "Pack runs, scores and report into an archive.",
         "unpack": "Unpack a study and rebuild its tables.",
     },
@@ -42,13 +43,12 @@ GROUPS: dict[str, dict[str, str]] = {
 }
 """Heading → its commands, each with its summary: its module in `genaipa.cli.commands` has the same name."""
 COMMANDS = {name: summary for commands in GROUPS.values() for name, summary in commands.items()}
-RARE = ("collect", "sample", "drift", "export", "pack", "unpack", "validate", "demo")
+RARE = ("collect", "sample", "drift", "export", "import", "pack", "unpack", "validate", "demo")
 """Commands that only the whole page lists; `demo` is what one starts with."""
 RENAMED: dict[str, tuple[str, ...]] = {
     "batches": ("runs", "batches"),
     "objections": ("scores", "objections"),
     "pull": ("get",),
-    "import": ("get", "--runs"),
 }
 """Command's earlier name → the words that it has become; the old name works and tells the new one."""
 OLD_OPTIONS: dict[str, dict[str, str]] = {

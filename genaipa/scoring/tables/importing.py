@@ -72,23 +72,43 @@ def import_from(
     `answers` are the digests of the answers that are here; `unknown_answers` lets events of others in as well.
     `analyst` is who filled the rows that name nobody. A DataError or UsageError where a file can't be read at all.
     """
-    history = [event for _, event in store.events()]
-    known = {event.analyst for event in history}
+    known = {event.analyst for _, event in store.events()}
     reading = ScoresReading(functools.cache(lambda name: people.who(name, known)), store.rubric, analyst)
     for source in sources:
         reading.read(source)
-    sifting = _Sifting(history, answers, unknown_answers=unknown_answers)
-    for found in reading.found:
-        sifting.sift(found)
-    problems = reading.problems + sifting.problems
-    added = store.append(sifting.new) if sifting.new and not problems else 0
-    return ImportedScores(added, sifting.known, reading.unscored, sifting.replaced, problems)
+    remedy = "" if unknown_answers else "; --unknown-answers lets it in all the same"
+    found = take_in(store, reading.found, answers, reading.problems, unknown_answers=unknown_answers, remedy=remedy)
+    found.unscored = reading.unscored
+    return found
+
+
+def take_in(
+    store: Store,
+    found: Iterable[ReadEvents],
+    answers: Collection[str],
+    problems: Sequence[str] = (),
+    *,
+    unknown_answers: bool = False,
+    remedy: str = "",
+) -> ImportedScores:
+    """Put events that were found in files into the store; nothing if one doesn't fit it, or there are `problems`.
+
+    `remedy` follows the sentence on an event of an answer that no run here holds.
+    """
+    sifting = _Sifting([event for _, event in store.events()], answers, remedy, unknown_answers=unknown_answers)
+    for one in found:
+        sifting.sift(one)
+    wrong = [*problems, *sifting.problems]
+    added = store.append(sifting.new) if sifting.new and not wrong else 0
+    return ImportedScores(added, sifting.known, 0, sifting.replaced, wrong)
 
 
 class _Sifting:
     """Sorts events: new, in the store already, or not fitting it."""
 
-    def __init__(self, history: Sequence[Event], answers: Collection[str], *, unknown_answers: bool) -> None:
+    def __init__(
+        self, history: Sequence[Event], answers: Collection[str], remedy: str, *, unknown_answers: bool
+    ) -> None:
         self.new: list[Event] = []
         self.known = 0
         self.replaced: list[str] = []
@@ -96,7 +116,7 @@ class _Sifting:
         self._events = {event.id: event for event in history}
         self._standing = {event.id for event in in_effect(history)}
         self._said = {_saying(event): event for event in history}
-        self._answers = answers
+        self._answers, self._remedy = answers, remedy
         self._unknown_answers = unknown_answers
 
     def sift(self, found: ReadEvents) -> None:
@@ -131,7 +151,7 @@ class _Sifting:
             return ""
         if found.itself and self._unknown_answers:
             return "" if _DIGEST.fullmatch(answer) else f"'{answer}' is no answer's digest (64 characters 0-9, a-f)."
-        remedy = "; --unknown-answers lets it in all the same" if found.itself else ""
+        remedy = self._remedy if found.itself else ""
         return f"unknown answer '{answer}': no run of this workspace holds it{remedy}."
 
     def _of_its_undo(self, event: Event) -> str:

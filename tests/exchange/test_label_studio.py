@@ -1,0 +1,115 @@
+"""Label Studio: its own reader takes the labels and the tasks, and the scores come back as they were."""
+
+from __future__ import annotations
+
+import json
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+from commandline import call
+from exchanged import everything_in, study_with_scores
+from running import write
+
+SDK = pytest.mark.skipif(find_spec("label_studio_sdk") is None, reason="needs label_studio_sdk (.ci/label-studio.txt)")
+
+
+def tasks(folder: str = "out") -> list[dict[str, Any]]:
+    """The tasks that were written."""
+    found: list[dict[str, Any]] = json.loads(Path(folder, "tasks.json").read_bytes())
+    return found
+
+
+def labelled(change: Any) -> Any:
+    """Import the export after a change to its tasks."""
+    changed = tasks()
+    change(changed)
+    write("export.json", json.dumps(changed))
+    return call("import", "label-studio", "export.json")
+
+
+@SDK
+def test_its_own_reader_takes_all() -> None:
+    """The labels are a valid configuration, and each annotation and prediction fits it."""
+    from label_studio_sdk.label_interface import LabelInterface
+
+    study_with_scores()
+    assert call("export", "label-studio", "-o", "out", "--with-judge").code == 0
+    interface = LabelInterface(Path("out/config.xml").read_text())
+    interface.validate()
+    checked = 0
+    for task in tasks():
+        for one in (*task["annotations"], *task["predictions"]):
+            said = {"model_version": "any", "score": 0.5, "result": one["result"]}
+            assert interface.validate_prediction(said, return_errors=True) == []
+            checked += 1
+    assert checked == 5
+
+
+def test_scores_come_back_as_they_were() -> None:
+    """Into a store that has lost them: the same events, adjudication and verdict among them; and once only."""
+    before = study_with_scores()
+    assert call("export", "label-studio", "-o", "out", "--with-judge").code == 0
+    Path("scores.db").unlink()
+    said = call("import", "label-studio", "out/tasks.json")
+    assert said.out.startswith("5 scores read, 5 new; 1 task not scored."), said.out + said.err
+    assert everything_in() == before
+    assert call("import", "label-studio", "out/tasks.json").out.startswith("5 scores read, 0 new")
+
+
+def test_what_was_labelled_there_is_somebodys_score() -> None:
+    """A changed annotation is a correction, one by a person there is theirs, and one that was skipped is counted."""
+    study_with_scores()
+    assert call("export", "label-studio", "-o", "out").code == 0
+
+    def change(changed: list[dict[str, Any]]) -> None:
+        whole = next(task for task in changed if task["annotations"])
+        own = json.loads(json.dumps(whole["annotations"][0]))
+        whole["annotations"][0]["result"][1]["value"]["choices"] = ["+0.5 partially correct"]
+        for one in own["result"]:
+            one.pop("meta", None)
+        own |= {"completed_by": {"id": 4, "email": "cy@example.org"}, "lead_time": 12.5}
+        own["updated_at"] = "2026-11-26T10:00:00.000000Z"
+        whole["annotations"] += [own, {"was_cancelled": True, "result": [], "completed_by": 4}]
+
+    assert labelled(change).out.startswith("4 scores read, 2 new; 1 task not scored.")
+    by = {one.analyst: one for one in everything_in() if one.values and one.kind == "score"}
+    assert (by["ada"].values["accuracy"], by["ada"].blind) == (0.5, True)
+    cy = by["cy@example.org"]
+    assert (cy.values["accuracy"], cy.seconds, cy.blind) == (-1.0, 12.5, False)
+    assert cy.time == "2026-11-26T10:00:00.000Z"
+
+
+def test_what_can_not_be_used_is_told() -> None:
+    """Other labels, no digest, another shape, an answer that is not here: a sentence with the place, nothing taken."""
+    before = study_with_scores()
+    assert call("export", "label-studio", "-o", "out").code == 0
+    place = next(n for n, task in enumerate(tasks()) if task["annotations"])
+
+    def result(changed: list[dict[str, Any]]) -> Any:
+        return changed[place]["annotations"][0]["result"]
+
+    def another(changed: list[dict[str, Any]]) -> None:
+        changed[place]["data"]["digest"] = "0" * 64
+        result(changed)[0].pop("meta")
+
+    cases: list[tuple[Any, str]] = [
+        (
+            lambda ts: result(ts)[0]["value"].update(choices=["excellent"]),
+            "'excellent' is none of the labels of relevance",
+        ),
+        (lambda ts: result(ts)[0].update(from_name="style"), "'style' is no metric of this rubric; known:"),
+        (lambda ts: result(ts).pop(1), "has no choice for accuracy; a score has them all."),
+        (lambda ts: ts[0]["data"].pop("digest"), "task 1: has no digest, by which its answer is found"),
+        (lambda ts: ts[0].pop("annotations"), 'task 1: has no annotations; export the project as "JSON"'),
+        (lambda ts: ts.append(3), "is no export of Label Studio as JSON"),
+        (another, "was given to another answer."),
+    ]
+    for change, told in cases:
+        finished = labelled(change)
+        assert finished.code == 2, told
+        assert told in finished.err
+    write("cut.json", Path("out/tasks.json").read_text()[:-100])
+    assert "cut.json: is no export of Label Studio as JSON, or cut" in call("import", "label-studio", "cut.json").err
+    assert everything_in() == before
