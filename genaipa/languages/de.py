@@ -3,8 +3,17 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
-from genaipa.languages.language import Language, Search
+from genaipa.languages.language import (
+    QUOTED,
+    CitationRules,
+    Language,
+    LawRules,
+    Readability,
+    Search,
+    SilenceRules,
+)
 
 
 def _policy(company: str) -> str:
@@ -22,6 +31,302 @@ auf bei dass durch ein eine einer für haben ihre ihren ihrer im ist mit nach ni
 uns unsere unserer vom von werden wir wird zu zum zur
 """
 
+
+# --- Citations ----------------------------------------------------------------------------------------------------
+
+# Not "Art. 6 Abs. 1 Nr. 2", which goes on below an article, nor "zum Teil 30 Tage".
+_NAMES = {
+    "Section": (
+        r"(?:Unter|unter)?[Aa]bschnitt(?:e[ns]?|s)?|Abschn\.|(?<!\d[ \t])(?:Ziffern?|Ziff\.|Nummern?|Nr\.|Nrn\.)"
+        r"|(?:Unter)?[Pp]unkte?[ns]?|Paragra(?:ph|f)(?:en)?|[Ss]ections?"
+    ),
+    "Part": r"(?<!zum[ \t])Teil(?:e[ns]?|s)?|Parts?",
+    "Article": r"Artikeln?s?|Art\.|[Aa]rticles?",
+    "Chapter": r"Kapiteln?s?",
+    "Annex": r"Anhang(?:e?s)?|Anlagen?",
+    "Recital": r"Erwägungsgr(?:unde?s?|ünden?)|ErwGr?\.?",
+    "Clause": r"Klauseln?",
+    "Summary": r"Zusammenfassung(?:[ \t]+Punkt)?",
+}
+_SECTION = r"(?i:(?:unter)?abschnitt(?:e[ns]?|s)?|kapiteln?s?|artikels?|überschrift|rubrik|ziffer|punkt)"
+_TEXT = (
+    r"\b(?:[\w-]*(?:erklärung(?:en)?|richtlinien?|hinweise?n?|dokument(?:e?s)?|bestimmung(?:en)?|text(?:e?s)?|politik"
+    r"|policy|policies|verordnung|gesetz(?:e?s)?|unterlagen?|passagen?|abschnitte?[ns]?|zusammenfassung|auszüge?n?"
+    r"|auszug(?:s)?|artikeln?)|teil(?:e?s)?|DSGVO)"
+)
+_LAWS = LawRules(
+    # DSGVO, BDSG, TDDDG, HGB, AO; "DS-GVO"; and what an English text would call them.
+    short=(
+        r"(?:(?:EU|UK|DS)-)?(?:GDPR|RGPD|GVO|CCPA|CPRA|LGPD|HIPAA|COPPA|PIPEDA|PIPL|GRCh|AEUV|EUV"
+        r"|(?:[A-ZÄÖÜ][a-zäöü]{0,4}){1,5}(?:G|GB|VO|O|V))"
+        r"(?:[ \t]+n\.[ \t]?F\.)?"
+    ),
+    named=(
+        r"(?:(?:Durchführungs)?(?:Verordnung|Richtlinie)[ \t]+(?:\([A-Z]{2,3}\)[ \t]+)?(?:Nr\.[ \t]+)?\d+/\d+"
+        r"|(?:[A-ZÄÖÜ][\w-]*[ \t]+){0,3}?(?:[A-ZÄÖÜ][\w-]*(?:gesetz(?:buch)?(?:e?s)?|[Gg]rundverordnung|verordnung"
+        r"|charta"
+        r"|ordnung|übereinkommens?)|Act|Gesetz(?:e?s)?|Verordnung|Charta)(?:[ \t]+über[ \t]+[\w -]{3,60}?)?)\b"
+    ),
+    not_law=r"[ \t]+(?i:abschnitt|teil|hinweis)",
+    below=(
+        r"(?:(?:U(?:nter)?)?[Aa]bs(?:atz|ätze|\.)|S(?:atz|ätze|\.)|[Ll]it(?:era|\.)?|Buchst(?:aben?|\.)|Nr\.|Nummern?"
+        r"|Ziff(?:ern?|\.)|Hs\.|Halbsatz|Alt\.|Var\.)[ \t]*\(?(?:[a-z]|\d{1,2}|[IVX]{1,4})\b\)?"
+        r"(?:[ \t]*(?:,|und|oder|bis)[ \t]*\(?(?:[a-z]|\d{1,2})\b\)?(?![ \t]*\w*(?:tage|monate|jahre))){0,3}"
+    ),
+    of=(
+        r"(?:(?:in|aus|nach|gemäß|laut|von|i\.[ \t]?V\.[ \t]?m\.)[ \t]+)?(?:(?:de[rsmn]|diese[rsmn]|im|EU-?)[ \t]+)?"
+        r"(?:[a-zäöü]+(?:en|er)[ \t]+)?"
+    ),
+    before=r"(?:in|unter|siehe|gemäß|nach)[ \t]+",
+    this=frozenset(("gesetz", "gesetzes", "verordnung", "charta", "act")),
+    same=(
+        r"gdpr|ds-?gvo|rgpd|datenschutz-?grundverordnung|general data protection regulation|2016/679",
+        r"ccpa|cpra|california consumer privacy act|california privacy rights act",
+    ),
+    here_before=(
+        r"(?:erklärung|richtlinien?|hinweise?n?|quellen?|fundstellen?|belege?)[\s,:*(\[]*$"
+        r"|(?:erklärung|richtlinien?|hinweise?n?)[ \t]+(?:\w+[ \t]+){0,2}(?:in|unter)[ \t]+$"
+    ),
+)
+_CITATIONS = CitationRules(
+    words=rf"(?:{'|'.join(_NAMES.values())}|\u00a7{{1,2}})",
+    names=_NAMES,
+    not_behind=(
+        r"[ \t]+(?:Tage[ns]?|Wochen?|Monate?n?|Jahre?n?|Stunden?|Minuten?|Prozent|Millionen|Euro)\b|[ \t]?%"
+        r"|[ \t/-]\d{3}"
+        r"|-?(?:Datenschutz)?gruppe\b"
+    ),
+    also="und|sowie",
+    either="oder|bzw\\.|beziehungsweise",
+    to="bis",
+    see=r"siehe|s\.|vgl\.|in|unter",
+    unit=(
+        r"[ \t]+(?:weitere[nr]?|andere[nr]?|mehr|Millionen|Prozent|Stunden?|Tage[ns]?|Wochen?|Monate?n?|Jahre?n?"
+        r"|Nutzer\w*|Personen|Euro)\b"
+    ),
+    of_this=r"(?:(?:in|aus|von)[ \t]+)?(?:de[rsmn]|diese[rsmn]|[Ii]hre[rsmn]|unsere[rsmn])",
+    into="in|im|unter|dort|der|dem|und[ \\t]+zwar|konkret|genauer|insbesondere",
+    out_of=r"(?:Abschnitt[ \t]+)?(?:von|aus|in|im|des|der)[ \t]+(?:(?:der|des|dem)[ \t]+)?",
+    called=r"(?:mit[ \t]+(?:dem[ \t]+Titel|der[ \t]+Überschrift)|namens|genannt|betitelt|über|zu[mr]?)",
+    no_title=(
+        r"(?:(?:Unter)?[Aa]bschnitt|Teil|Artikel|Absatz|Abs\.|Kapitel|Punkt|Ziffer|Klausel|Seite|Satz|Nummer)"
+        r"\w{0,2}\b"
+    ),
+    headed=(
+        rf"(?P<before>{QUOTED}(?:(?:,|[ \t]+und)[ \t]+{QUOTED}){{0,9}})(?:[ \t]*-[ \t]*|[ \t]+){_SECTION}\b"
+        rf"|\b{_SECTION}[ \t]+(?:(?:mit[ \t]+de[rm][ \t]+(?:Titel|Überschrift)|namens|über|zu[mr]?)[ \t]+)?"
+        rf"(?P<after>{QUOTED}(?:(?:,|[ \t]+und)[ \t]+{QUOTED}){{0,9}})"
+        r"|\b(?:im|de[mrns])[ \t]+(?:Unter)?[Aa]bschnitte?s?[ \t]+"
+        r"(?P<plain>[A-ZÄÖÜ][\w-]+(?:[ \t]+(?:[A-ZÄÖÜ][\w-]*|und|von|zu[mr]?|für|de[rsm]|die|mit|wir|Sie)){0,8})"
+        r"(?P<several>)"
+    ),
+    elsewhere=(
+        r"[ \t]+(?:in|auf|unter|im)[ \t]+(?:Ihre[nrm]|de[nmr]|unsere[nrm])?[ \t]*(?:\w+[ \t]+){0,3}"
+        r"\w*(?:einstellungen|konto|app|website|seite|menü|profil|plattform|dashboard|hilfe)"
+    ),
+    here=(
+        r"[ \t]*,?[ \t]*(?:(?:in|aus|von|innerhalb)[ \t]+)?(?:de[rsmn]|diese[rsmn]|ihre[rsmn]|unsere[rsmn]|im)[ \t]+"
+        r"[\w -]{0,40}?(?:erklärung|richtlinien?|hinweise?n?|dokument(?:e?s)?|text(?:e?s)?|politik|policy|bestimmungen"
+        r"|verordnung)\b"
+    ),
+    here_before=r"(?:erklärung|richtlinien?|hinweise?n?|quellen?|fundstellen?|belege?|siehe)[\s,:*(\[]*$",
+    laws=_LAWS,
+    summary="zusammenfassung",
+    summary_before=r"zusammenfassung(?:[ \t]*[,:]?[ \t]*|[ \t]+(?:von|des|der)[ \t]+)$",
+    summary_behind=(
+        r"[ \t]+(?:(?:in|aus|von)[ \t]+)?(?:(?:de[rs]|diese[rs]|meine[rs]|Ihre[rs]|unsere[rs])"
+        r"[ \t]+(?:\w+[ \t]+){0,2})?"
+        r"zusammenfassung\b"
+    ),
+    pointing=(
+        r"\b(?:(?:unter)?abschnitt|überschrift|absatz|absätze|ziffer|kapitel)\w{0,2}\b"
+        r"|(?:^|[.!?(\[])\W{0,40}(?:quellen?|fundstellen?|belege?|verweise?|referenz(?:en)?)\W{0,40}:\s{0,40}"
+        r"(?!\W{0,40}(?:keine?|nein|nicht|entfällt|k\.|n/?a|https?|www|quellen?|verweise?)\b)\w"
+    ),
+)
+
+# --- Silence ------------------------------------------------------------------------------------------------------
+
+_W = r"(?:[\w'-]+\s+)"
+_NOT = r"(?:nicht|nichts|kein(?:e[nrms]?)?|nirgends|nirgendwo)"
+# What a text does, as a finite verb.
+_SAYS = (
+    r"(?:erwähn(?:t|en)|nenn(?:t|en)|besag(?:t|en)|sag(?:t|en)|erläuter(?:t|n)|erklär(?:t|en)|beschreib(?:t|en)"
+    r"|spezifizier(?:t|en)|präzisier(?:t|en)|konkretisier(?:t|en)|thematisier(?:t|en)|behandel(?:t|n)|regel(?:t|n)"
+    r"|definier(?:t|en)|adressier(?:t|en)|klär(?:t|en)|beantworte(?:t|n)|geh(?:t|en)|äußer(?:t|n)|führ(?:t|en)"
+    r"|leg(?:t|en)|beinhalte(?:t|n)|verrät|spricht|informier(?:t|en)|enth(?:ält|alten)|mach(?:t|en)|trifft|treffen"
+    r"|gibt|geben|biete(?:t|n)|liefer(?:t|n)|verlier(?:t|en)|stell(?:t|en)|befass(?:t|en)|schreib(?:t|en))"
+)
+_SAID = (
+    r"(?:erwähnt|genannt|angegeben|erläutert|beschrieben|geregelt|behandelt|spezifiziert|thematisiert|angesprochen"
+    r"|festgelegt|ausgeführt|präzisiert|konkretisiert|aufgeführt|dargelegt|beantwortet|klargestellt|definiert"
+    r"|adressiert"
+    r"|erklärt|dokumentiert|benannt|eingegangen|gesagt|mitgeteilt)"
+)
+# What is only ever said, and what may be passed on as well.
+_NEWS = (
+    r"(?:[\w-]*angaben?|aussagen?|auskunft|auskünfte|erwähnung(?:en)?|ausführungen|regelung(?:en)?|bestimmung(?:en)?"
+    r"|hinweise?|antworten?|passagen?|klauseln?|erläuterung(?:en)?|stellungnahme|ausdrückliche\w*\s+\w+"
+    r"|anhaltspunkte?n?)"
+)
+_FACTS = r"(?:informationen|einzelheiten|details|infos?)"
+_NOT_TO_OTHERS = (
+    r"(?!\s+(?:[\w-]+\s+){0,3}?(?:an|gegenüber|mit)\s+(?:[\w-]+\s+){0,2}?(?:dritte|partner|werbe|andere|behörden))"
+)
+_PASSED = r"(?:weitergegeben|weiter|verkauft|offengelegt|übermittelt|geteilt|gespeichert|erhoben|gesammelt|verwendet)"
+# "According to the policy, they don't" tells of deeds.
+_BY = "".join(
+    rf"(?<!\b{by} )"
+    for by in ("laut", "gemäß", "laut der", "gemäß der", "nach der", "laut dieser", "laut dem", "nach dieser")
+)
+_WAYS = (
+    # Die Erklärung sagt dazu nichts; dazu sagt sie nichts; …, dass die Erklärung dazu nichts sagt.
+    rf"{_BY}{_TEXT}\s+{_W}{{0,6}}?{_SAYS}\s+{_W}{{0,6}}?{_NOT}\b{_NOT_TO_OTHERS}",
+    (
+        rf"(?:\b(?:weitere|nähere|genauere|mehr)\w*\s+{_W}{{0,3}}?)?\b{_SAYS}\s+{_W}{{0,3}}?{_TEXT}"
+        rf"\s+{_W}{{0,6}}?{_NOT}\b{_NOT_TO_OTHERS}"
+    ),
+    rf"{_TEXT}\s+{_W}{{0,5}}?{_NOT}\s+{_W}{{0,5}}?(?:{_SAYS}|eingeh(?:t|en)|hervorgeh(?:t|en)|angib(?:t)?)\b",
+    (
+        r"\b(?:sie|es|er)\s+(?:sag(?:t|en)|erwähn(?:t|en)|nennt|äußer(?:t|n)\s+sich|spezifiziert|erläutert"
+        r"|beschreibt)\s+"
+        rf"{_W}{{0,4}}?{_NOT}\b{_NOT_TO_OTHERS}"
+    ),
+    (
+        rf"\b(?:dazu|hierzu|darüber|hierüber|davon|darin|dort)\s+{_W}{{0,5}}?nichts\b(?!\s+(?:weiter|verkauft"
+        rf"|gespeichert|tun|unternehmen|zahlen|angeben|beitragen))"
+    ),
+    # Dazu finden sich keine Angaben; es gibt keine Informationen darüber.
+    rf"\b(?:keine?r?n?|ohne)\s+{_W}{{0,3}}?{_NEWS}\b{_NOT_TO_OTHERS}",
+    (
+        rf"\b(?:enth(?:ält|alten)|biete[tn]|liefer[tn]|mach(?:t|en)|find(?:et|en)|fand|gibt\s+es|steh(?:t|en)"
+        rf"|lieg(?:t|en))\s+"
+        rf"{_W}{{0,6}}?keine\s+{_W}{{0,3}}?{_FACTS}\b(?!\s+{_W}{{0,6}}?{_PASSED}){_NOT_TO_OTHERS}"
+    ),
+    (
+        rf"\bkeine\s+{_W}{{0,3}}?{_FACTS}\s+(?:darüber|dazu|hierzu|hierüber|zu[mr]?|über|ob|wie|enthalten|angegeben"
+        rf"|vorhanden|verfügbar|gefunden|(?:in|aus)\s+{_W}{{0,3}}?{_TEXT})\b(?!"
+        rf"\s+{_W}{{0,6}}?{_PASSED}){_NOT_TO_OTHERS}"
+    ),
+    rf"\b(?:dazu|hierzu|darüber|hierüber)\s+{_W}{{0,6}}?keine\s+{_W}{{0,3}}?{_FACTS}\b",
+    rf"\b(?:fehl(?:t|en))\s+{_W}{{0,4}}?(?:{_NEWS}|{_FACTS})\b|\b(?:{_NEWS}|{_FACTS})\s+{_W}{{0,6}}?fehl(?:t|en)\b",
+    rf"\b(?:steh(?:t|en)|find(?:et|en)\s+sich)\s+{_W}{{0,6}}?nichts\b|\b(?:äußer(?:t|n))\s+sich\s+{_W}{{0,6}}?nicht\b",
+    (
+        rf"\bl(?:ässt|assen)\s+sich\s+{_W}{{0,9}}?nicht\s+{_W}{{0,3}}?(?:sagen|beurteilen|ableiten|schließen"
+        rf"|beantworten|erkennen)\b"
+    ),
+    # Nicht erwähnt, nicht näher ausgeführt; unerwähnt, unklar, offen.
+    (
+        rf"\b(?:nicht|nirgends|nirgendwo)\s+(?:(?!als\b|anders\b|vertraulich\b)[\w'-]+"
+        rf"\s+){{0,4}}?{_SAID}\b{_NOT_TO_OTHERS}"
+    ),
+    rf"\bkein(?:e[nrms]?)?\s+{_W}{{1,6}}?{_SAID}\b(?:\s+(?:wird|werden|ist|sind))?",
+    (
+        r"\bunerwähnt\b|\bun(?:klar|bestimmt)\b,?\s+(?:bleibt|ist|ob|wie|wer|was|welche\w*|wann|wo)|\b(?:ist|bleibt)"
+        r"\s+unklar\b"
+    ),
+    (
+        r"\bnicht\s+(?:\w+\s+){0,2}?(?:klar|ersichtlich|erkennbar|eindeutig)\b,?\s*(?:ob|wie|wer|was|welche\w*|wann|$"
+        r"|[.;])"
+    ),
+    r"\b(?:bleib(?:t|en)|lässt|lassen)\s+(?:[\w-]+\s+){0,6}?offen\b|\boffen\s+(?:bleib(?:t|en)|(?:ge)?lassen)\b",
+    r"\b(?:nicht|nichts)\s+(?:[\w-]+\s+){0,3}?(?:zu\s+)?(?:entnehmen|finden|entnommen|gefunden|enthalten)\b",
+    r"\bgeh(?:t|en)\s+(?:[\w-]+\s+){0,9}?nicht\s+(?:[\w-]+\s+){0,3}?(?:hervor|ein)\b",
+    r"\b(?:schweig(?:t|en)|keine\s+rede|kein\s+wort|stillschweig\w+)\b",
+    r"\bnicht\s+(?:[\w-]+\s+){0,2}?(?:beantworten|beantwortbar|beantwortet|feststellen|bestimmen|ermitteln)\b",
+    (
+        r"\bohne\s+(?:(?!gründe?\b|ihre|daten\b)[\w-]+\s+){0,6}?(?:anzugeben|zu\s+(?:nennen|erwähnen|erläutern"
+        r"|spezifizieren"
+        r"|präzisieren|erklären))\b"
+    ),
+    rf"\bnicht\s+(?:gegenstand|teil|bestandteil)\s+{_W}{{0,2}}?{_TEXT}",
+)
+_SILENCE = SilenceRules(
+    silent="(?m)" + "|".join(_WAYS),
+    denial=(
+        r"\b(?:nichts?|kein|nie\b|niemals|nirgend|ohne|weder|unklar|unbestimmt|unerwähnt|offen|fehl(?:t|en)\b|schweig"
+        r"|stillschweig|lässt)"
+    ),
+    answered=r"\b(?:ja|nein|jawohl|richtig|korrekt|stimmt|genau|absolut|selbstverständlich)\b",
+    no=r"\W*nein\b",
+    contrast=(
+        r"\b(?:aber|doch|jedoch|allerdings|obwohl|während|wohingegen|hingegen|dennoch|trotzdem|außer|sondern|zwar"
+        r"|wenngleich|obgleich)\b"
+    ),
+    turns=(
+        r"\d|\b(?:nichts?|kein\w*|nie|niemals|ohne|weder|nur|alle\w*|einige\w*|immer|kann|können|darf|dürfen|muss"
+        r"|müssen"
+        r"|soll\w*|außer|ausgenommen)\b"
+    ),
+    unknown=(
+        r"\bich\s+(?:habe|besitze)\s+(?:\w+\s+){0,3}?kein\w*\s+(?:\w+\s+)?(?:zugriff|zugang|kenntnis\w*|informationen"
+        r"|wissen|"
+        r"kopie|text)"
+        r"|\bich\s+verfüge\s+(?:\w+\s+){0,2}?über\s+kein\w*|\b(?:habe|verfüge)\s+ich\s+(?:\w+\s+){0,3}?(?:über"
+        r"\s+)?kein\w*"
+        r"|\bich\s+(?:kenne|weiß|kann)\s+(?:[\w-]+\s+){0,9}?(?:nicht|nichts)\b"
+        r"|\bich\s+(?:wei(?:ß|ss)|kenne)\s+(?:darüber\s+|dazu\s+)?nichts\b"
+        r"|\bmir\s+(?:[\w-]+\s+){0,8}?(?:nicht|kein\w*)\s+(?:[\w-]+\s+){0,3}?(?:vor\b|vorliegt|vorliegen|bekannt"
+        r"|bereitgestellt"
+        r"|vorgelegt|gegeben|zur\s+verfügung)|\bliegen?\s+mir\s+(?:[\w-]+\s+){0,6}?(?:nicht|kein\w*)"
+        r"|\b(?:wurde|ist)\s+mir\s+(?:[\w-]+\s+){0,4}?nicht\s+(?:bekannt|vorgelegt|gegeben|gezeigt|bereitgestellt"
+        r"|zugänglich)"
+    ),
+    searched=r"\bmeine[rn]?\s+(?:web-?)?suche\b|\bsuchergebnis\w*|\bgesucht\b|\brecherche\b",
+    speaker=(
+        r"\b(?:wir|nutzer\w*|kunden|personen|wer|du)\s+(?:[\w-]+\s+)?$"
+        r"|\b(?:sie|man|nutzer\w*|kunden)\s+(?:müssen|brauchen|können|dürfen|sollten|muss|machen)\s+(?:[\w-]+\s+){0,3}$"
+        r"|\b(?:erheb|sammel|speicher|verkauf|teil|verwend|verarbeit|nutz|erhalt|erhält|übermittel|bekomm|veröffentlich"
+        r"|gibt\s+(?!es\b)|geben\b)\w*\s*(?:[\w-]+\s+){0,4}$"
+    ),
+    condition=r"\b(?:wenn|falls|sofern|soweit|solange)\s+(?:[\w'-]+\s+){0,4}$",
+    sorry=r"\b(?:leider|tut\s+mir\s+leid|entschuldig\w+|bedaure\w*)\b[^.]*$",
+    but_that=r"\W*dass\b",
+    caveat=r"\b(?:näher\w*|weiter(?:e[nrms]?|hin|gehend\w*)|mehr|zusätzlich\w*|im\s+(?:detail|einzelnen)|genauer\w*)\b",
+    other=r"\s+(?:weitere[nrms]?|andere[nrms]?|zusätzliche\w*|darüber\s+hinaus|im\s+detail|näher\w*)\b",
+    source=r"\W*(?:quellen?|fundstellen?|belege?|verweise?|referenz(?:en)?)\W*(?::|$)",
+    not_applicable=r"\bk\.\s?A\.|\bkeine(?:\s+angaben?)?\b\W*$|\bentfällt\b|\bN/?A\b|\bnicht\s+zutreffend\b",
+)
+
+# --- Readability --------------------------------------------------------------------------------------------------
+
+# Vowels of one syllable; other neighbours are of two.
+_TOGETHER = re.compile(r"eau|ie|ei|ey|ai|ay|au|äu|eu|aa|ee|oo|ou|[aeiouyäöüéèàâêô]")
+_APART = re.compile(
+    # Linie, Familie, Medien, Kategorien; but studieren.
+    r"(?<=lin)i(?=e(?!r))|(?<=mil)i(?=e)|(?<=med)i(?=e)|(?<=fer)i(?=e)|(?<=stud)i(?=e(?!r))|(?<=akt)i(?=e(?!r))"
+    r"|(?<=ser)i(?=e(?!r))|(?<=präm)i(?=e)|(?<=ter)i(?=en)|(?<=[^h])i(?=en$)|(?<=hyg)i(?=en)"
+    # beenden, beinhalten, geehrt, Museum, kooperieren.
+    r"|(?<=b)e(?=end|inh|inn|erdig)|(?<=g)e(?=ehr|inn)|(?<=s)e(?=um$)|(?<=[dslm])e(?=en$)|(?<=jubil)ä(?=um)|(?<=k)"
+    r"o(?=op|ord)|(?<=z)o(?=olog)"
+    r"|(?<=r)e(?=inst|integ)|(?<=d)e(?=inst)"
+)
+# Words from English: Software, online, Website, Service, Update, Team.
+_MUTE = re.compile(
+    r"(?<=twar)e|(?<=dwar)e|(?<=lwar)e|(?<=onlin)e|(?<=offlin)e|(?<=hotlin)e|(?<=bsit)e|(?<=servic)e|(?<=devic)e"
+    r"|(?<=updat)e|(?<=upgrad)e|(?<=phon)e|(?<=t)e(?=am)|(?<=str)e(?=am)|(?<=l)e(?=ad)|(?<=q)u|(?<=shar)e(?=d|$)"
+    r"|(?<=typ)e(?=s)"
+)
+
+
+def syllables(word: str) -> int:
+    """Count the syllables of a German word from its spelling: groups of vowels; one for a number."""
+    return max(1, sum(_syllables(part) for part in re.findall(r"[^\W\d_]+", word.lower())))
+
+
+@lru_cache(maxsize=50_000)
+def _syllables(part: str) -> int:
+    return max(1, len(_TOGETHER.findall(_APART.sub(lambda vowel: f"{vowel[0]}-", _MUTE.sub("", part)))))
+
+
+_SHORT = (
+    r"z\.[ \u00a0]?B|d\.[ \u00a0]?h|u\.[ \u00a0]?a|i\.[ \u00a0]?d\.[ \u00a0]?R|i\.[ \u00a0]?S\.[ \u00a0]?d"
+    r"|[uo]\.[ \u00a0]?[UgäÄ]|z|d|u|i|o"
+    r"|bzw|ggf|usw|etc|vgl|Abs|UAbs|Art|Nr|Nrn|Ziff|lit|Buchst|Abschn|inkl|exkl|evtl|ca|sog|Dr|Prof|Hr|Fr|Str|Tel|St"
+    r"|max|min"
+    r"|Mio|Mrd|insb|einschl|gem|entspr|zzgl|ff?|Hs|Alt|Inc|Ltd|Co|Corp|[A-ZÄÖÜ]"
+)
+
 LANGUAGE = Language(
     code="de",
     name="German",
@@ -34,7 +339,8 @@ LANGUAGE = Language(
     search=Search(
         stop_words="STOPWORDS_GERMAN",
         asking=re.compile(
-            r"abschnitte?n?|arten|auch|dokumente?s?|etwa|gibt|jemals|kann|könnte|(?:datenschutz)?(?:erklärung|richtlinien?)"
+            r"abschnitte?n?|arten|auch|dokumente?s?|etwa|gibt|jemals|kann|könnte|(?:datenschutz)?(?:erklärung"
+            r"|richtlinien?)"
             r"|nutzt|nutze[nr]?[ns]?|nutzerinnen|nutzenden?|ob|sowie|unternehmens?|verwende[nt]|welche[nrs]?|wie|würde"
         ),
         ending=re.compile(r"(?<=\w{3})(?:ungen|ung|heiten|heit|keiten|keit|ern|en|em|er|es|e|s)$"),
@@ -46,5 +352,30 @@ LANGUAGE = Language(
             "offenleg": "weitergeb",
         },
         compounds=True,
+    ),
+    sections={
+        "Section": r"(?:Unter)?abschnitt(?:e[ns]?)?|Abschn|Ziffern?|Ziff|Punkt(?:e[ns]?)?|Nr",
+        "Article": "Artikeln?",
+        "Chapter": "Kapiteln?",
+        "Part": "Teil(?:e[ns]?)?",
+        "Title": "Titel",
+        "Annex": "Anhang|Anhänge|Anlagen?",
+        "Clause": "Klauseln?",
+    },
+    starts="Der|Die|Das|Dies|Diese[rs]?|Wir|Unsere?|Sie|Ihre?|Wenn|Falls|Bei|Zu|Für|Um|Es|Im|Nach|Alle|Einige|Soweit",
+    abbreviations=_SHORT,
+    ordinal_of=(
+        r"(?:Jan|Feb|März|Apr|Mai|Jun|Jul|Aug|Sept?|Okt|Nov|Dez)\w*|Lebensjahre?s?|Tage?s?|Monats?|Quartals?|Kapitel"
+        r"|Geburtstage?s?|Jahrhunderts?|Absatz|Auflage"
+    ),
+    citations=_CITATIONS,
+    silence=_SILENCE,
+    readability=Readability(
+        formula="Amstad",
+        base=180,
+        sentence=-1,
+        syllable=-58.5,
+        syllables=syllables,
+        connective="und",
     ),
 )

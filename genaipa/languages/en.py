@@ -341,6 +341,7 @@ LANGUAGE = Language(
         "Article": "Article|Art",
         **{word: word for word in ("Clause", "Schedule", "Annex", "Appendix")},
     },
+    starts="The|This|These|We|Our|You|Your|If|When|In|To|For|As|It|There|Most|After|Some|Any|All",
     abbreviations=(
         r"e\.g|i\.e|etc|vs|cf|approx|incl|Inc|Ltd|Corp|Co|Nos?|Arts?|Secs?|para|Mr|Mrs|Ms|Dr|St|[A-Z]"
         r"|(?:[A-Za-z]\.)+[A-Za-z]"

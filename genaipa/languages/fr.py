@@ -4,8 +4,17 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 
-from genaipa.languages.language import Language, Search
+from genaipa.languages.language import (
+    QUOTED,
+    CitationRules,
+    Language,
+    LawRules,
+    Readability,
+    Search,
+    SilenceRules,
+)
 
 # Names don't tell whether an h is mute; that of most companies is (d'Hermès, but de H&M).
 _ELIDED = re.compile(r"h?[aeiou]")
@@ -27,6 +36,296 @@ afin au aux avec avons ces cette comme dans des est et leur lorsque mais notre n
 sur une vos votre vous être
 """
 
+
+# --- Citations ----------------------------------------------------------------------------------------------------
+
+# Not "article 6, paragraphe 1", which goes on below an article.
+_NAMES = {
+    "Section": (
+        r"(?:[Ss]ous-)?[Ss]ections?|[Rr]ubriques?|[Ss]ect\.|(?<!\d[ \t])(?<!\d,[ \t])(?:[Pp]aragraphes?|[Pp]oints?"
+        r"|[Pp]ar\.)"
+    ),
+    "Part": r"[Pp]arties?(?:[ \t]+n°)?|Parts?",
+    "Article": r"[Aa]rticles?|[Aa]rt\.",
+    "Chapter": r"[Cc]hapitres?",
+    "Annex": r"[Aa]nnexes?",
+    "Title": r"Titres?",
+    "Recital": r"[Cc]onsidérants?",
+    "Clause": r"[Cc]lauses?",
+    "Summary": r"[Rr]ésumé(?:[ \t]+[Pp]oint)?",
+}
+_SECTION = r"(?i:(?:sous-)?sections?|rubriques?|chapitres?|articles?|paragraphes?|titres?|parties?|intertitre)"
+_TEXT = (
+    r"(?:politiques?|documents?|textes?|notices?|déclarations?|avis|chartes?|règlement|section|extraits?|passages?"
+    r"|partie"
+    r"|résumé|RGPD|loi|contenu|articles?|rubriques?|éléments\s+fournis)"
+)
+_LAWS = LawRules(
+    short=(
+        r"(?:RGPD|GDPR|DSGVO|CCPA|CPRA|LGPD|HIPAA|COPPA|PIPEDA|PIPL|LIL|LCEN|CNIL|LPD|LPRPDE|CPCE|TFUE|TUE"
+        r"|[Cc]ode[ \t]+(?:civil|pénal|du[ \t]+travail|de[ \t]+commerce|de[ \t]+la[ \t]+[a-zé]+|des[ \t]+[a-zé]+))"
+    ),
+    named=(
+        r"(?:(?:[Rr]èglement|[Dd]irective|[Ll]oi|[Dd]écret|[Oo]rdonnance)[ \t]+(?:[a-zé]+[ \t]+)?(?:\((?:UE"
+        r"|CE)\)[ \t]+)?"
+        r"(?:n[°o][ \t]*)?\d+(?:/\d+|-\d+)"
+        r"|(?:Règlement[ \t]+[Gg]énéral|[Rr]èglement[ \t]+général)(?:[ \t]+(?:sur"
+        r"|de)[ \t]+la[ \t]+protection[ \t]+des[ \t]+données)?"
+        r"|[Ll]oi[ \t]+[\u00ab\"\u201c]?[ \u00a0]?[A-ZÀ-Þ][\w-]+(?:[ \t]+et[ \t]+[A-ZÀ-Þ][\w-]+)?"
+        r"(?:[ \u00a0]?[\u00bb\"\u201d])?"
+        r"|[Cc]harte[ \t]+des[ \t]+droits[ \t]+fondamentaux|(?<=[Ll]a )loi|(?<=[Ll]e )règlement|(?<=[Dd]u )règlement"
+        r"|(?:[A-Z][\w-]*[ \t]+){1,5}Act)\b"
+    ),
+    not_law=r"[ \t]+(?i:applicable|section|partie)",
+    below=(
+        r"(?:paragraphes?|par\.|§{1,2}|alinéas?|al\.|points?|lettres?|let\.|lit\.|phrases?|sous-paragraphes?)"
+        r"[ \t\u00a0]*\(?[a-z\d]{1,3}\b\)?(?:[ \t]*(?:,|et|ou|à)[ \t]*\(?[a-z\d]{1,3}\b\)?){0,3}"
+    ),
+    of=(r"(?:(?:du|de|des|dans|selon|sous)[ \t]+(?:(?:la|le|l'|l\u2019|cette|ce|présent)[ \t]*)?(?:même[ \t]+)?)"),
+    before=r"(?:dans|à|en|de|sous|voir|par)[ \t]+(?:(?:son|ses|l'|l\u2019|les)[ \t]*)?",
+    this=frozenset(("loi", "règlement", "directive", "charte")),
+    same=(
+        r"gdpr|dsgvo|rgpd|règlement général|general data protection regulation|2016/679",
+        r"ccpa|cpra|california consumer privacy act|california privacy rights act",
+    ),
+    here_before=(
+        r"\b(?:politique|notice|déclaration|références?|sources?)(?:[ \t]+de[ \t]+confidentialité)?[\s,:*(\[]*$"
+        r"|\b(?:politique|notice|déclaration)[ \t]+(?:[\w']+[ \t]+){0,4}(?:à|dans)[ \t]+$"
+    ),
+)
+_CITATIONS = CitationRules(
+    words=rf"(?:{'|'.join(_NAMES.values())}|\u00a7{{1,2}})",
+    names=_NAMES,
+    not_behind=(
+        r"[ \t\u00a0]+(?:jours?|semaines?|mois|ans?|années?|heures?|minutes?|pour[ \t]cent|millions?|euros?)\b"
+        r"|[ \t\u00a0]?%"
+    ),
+    also="et|ainsi que",
+    either="ou",
+    to="à|au|jusqu'à|jusqu'au",
+    see=r"voir|cf\.?|v\.|dans|à",
+    unit=(
+        r"[ \t]+(?:autres?|millions?|pour[ \t]cent|heures?|jours?|semaines?|mois|ans|années?|utilisateurs?"
+        r"|personnes?|euros?)\b"
+    ),
+    of_this=r"(?:de[ \t]+(?:la|l'|cette|sa|leur|notre|votre)|du|de[ \t]+ce|des)",
+    into="dans|à|sous|en|la|le|au|aux|les|et|plus|précisément|notamment",
+    out_of=r"(?:section[ \t]+)?(?:de|dans|du|en)[ \t]+(?:(?:la|le|les)[ \t]+)?",
+    called=r"(?:intitulée?s?|nommée?s?|appelée?s?|titrée?s?|sur|relative?[ \t]+(?:à|aux?)|consacrée?[ \t]+(?:à|aux?))",
+    no_title=(
+        r"(?:(?:[Ss]ous-)?[Ss]ection|[Pp]artie|[Aa]rticle|[Pp]aragraphe|[Cc]hapitre|[Pp]oint|[Cc]lause|[Pp]age"
+        r"|[Aa]linéa)s?\b"
+    ),
+    headed=(
+        rf"(?P<before>(?!))|\b{_SECTION}[ \t]+(?:(?:intitulée?s?|nommée?s?|appelée?s?|titrée?s?|sur"
+        rf"|relative?s?[ \t]+(?:à|aux?)"
+        rf"|consacrée?s?[ \t]+(?:à|aux?))[ \t]+)?(?P<after>{QUOTED}(?:(?:,|[ \t]+et)[ \t]+{QUOTED}){{0,9}})"
+        r"|\b(?:la|La)[ \t]+(?:sous-)?(?:section|rubrique)[ \t]+(?P<plain>[A-ZÀ-Þ][\w'\u2019-]+"
+        r"(?:[ \t]+(?:[A-ZÀ-Þ][\w-]*|et|de|des|du|la|le|les|à)){0,8})(?P<several>)"
+    ),
+    elsewhere=(
+        r"[ \t]+(?:de|dans|sur|du|des)[ \t]+(?:votre|vos|leurs?|la|l'|les?|notre)?[ \t]*(?:\w+[ \t]+){0,3}"
+        r"(?:paramètres|réglages|compte|application|appli|site|page|menu|profil|plateforme|tableau|aide)"
+    ),
+    here=(
+        r"[ \t]*,?[ \t]*(?:de|dans|du|des|en)[ \t]+(?:la|le|les|cette|ce|sa|leur|notre"
+        r"|présente?)?[ \t]*[\w' \u2019-]{0,40}?"
+        r"\b(?:politique|notice|document|déclaration|texte|charte|avis|règlement)\b"
+    ),
+    here_before=(
+        r"\b(?:politique|notice|déclaration|références?|sources?|voir)(?:[ \t]+de[ \t]+confidentialité)?[\s,:*(\[]*$"
+    ),
+    laws=_LAWS,
+    summary="résumé",
+    summary_before=r"résumé(?:[ \t]*[,:]?[ \t]*|[ \t]+d[eu][ \t]+)$",
+    summary_behind=(
+        r"[ \t]+(?:(?:d[eu]|dans)[ \t]+)?(?:(?:le|la|mon|votre|ce|son|notre)[ \t]+(?:\w+[ \t]+){0,2})?résumé\b"
+    ),
+    pointing=(
+        r"\b(?:(?:sous-)?section|rubrique|paragraphe|intertitre)s?\b"
+        r"|(?:^|[.!?(\[])\W{0,40}(?:références?|sources?|renvois?)\W{0,40}:\s{0,40}"
+        r"(?!\W{0,40}(?:aucune?|non|pas|néant|n/?a|https?|www|références?|sources?)\b)\w"
+    ),
+)
+
+# --- Silence ------------------------------------------------------------------------------------------------------
+
+_HOW = (
+    r"(?:(?:pas|jamais|nulle\s+part|non\s+plus|plus|pas\s+non\s+plus|rien|aucunement|point|guère|explicitement"
+    r"|expressément"
+    r"|clairement|directement|spécifiquement|précisément|formellement|vraiment|toutefois|cependant|donc|en"
+    r"\s+revanche|à\s+ce"
+    r"\s+sujet|ici|été|être)\s+)*"
+)
+# What texts alone do, and what they do as well as companies.
+_SAY = (
+    r"(?:mentionn|précis|indiqu|spécifi|di[ts]\b|abord|décri[tv]|expliqu|détaill|évoqu|stipul|énonc|clarifi|prononc"
+    r"|parl"
+    r"|renseign)\w*"
+)
+_DO = r"(?:trait|prévo[iy]|répond|défini|couvr|fai[ts]|permet|nomm|cite|fix|révèl|inform|régi|règl|concern|port)\w*"
+_GIVE = r"(?:contien|fourni|donn|comport|inclu|apport|offr|présent|propos|renferm|contenai|livr|dispos|compren)\w*"
+_NEWS = (
+    r"(?:informations?|précisions?|indications?|mentions?|détails?|renseignements?|dispositions?|réponses?|éléments?"
+    r"|explications?|clauses?|références?|passages?|allusions?|garanties?)"
+)
+_SAID = (
+    r"(?:mentionné|précisé|indiqué|spécifié|abordé|décrit|expliqué|détaillé|évoqué|prévu|stipulé|énoncé|clarifié|dit"
+    r"|documenté|explicité|exposé|défini)e?s?"
+)
+_TOLD = rf"(?:(?:donné|fourni|présent|apporté|trouvé|inclu|contenu)e?s?|disponibles?|faite?s?|{_SAID})"
+_NOT_TO_OTHERS = (
+    r"(?!\s+(?:[\w'-]+\s+){0,4}?(?:à|aux?|avec)\s+(?:des\s+|de\s+|ses\s+|d'autres\s+|nos\s+)?(?:tiers|partenaires"
+    r"|annonceurs"
+    r"|publicitaires|courtiers|employeurs?|autorités|entreprises))"
+)
+_WAYS = (
+    # La politique ne précise pas, ne le dit pas, n'en parle pas; elle ne dit rien à ce sujet.
+    (
+        r"(?<!nous )(?<!vous )(?<!qui )\bn(?:e\s+|')(?:(?:le|la|les|en|y|se|nous|vous)\s+|l'|s')?"
+        rf"{_SAY}\s+{_HOW}(?:pas|rien|aucune?|jamais|nulle\s+part|ni|point|que)\b(?<!\bque){_NOT_TO_OTHERS}"
+    ),
+    (
+        rf"\b{_TEXT}\s+(?:[\w'-]+\s+){{0,5}}?n(?:e\s+|')(?:(?:le|la|les|en|y|se|nous)\s+|l'|s')?{_DO}\s+{_HOW}(?:pas"
+        rf"|rien|aucune?)\b"
+    ),
+    (
+        r"\b(?:question|point|sujet|aspect|thème|cela|ceci|ce|durée|délai)\s+(?:[\w'-]+\s+){0,4}?n'est\s+"
+        rf"{_HOW}(?:pas\s+)?{_HOW}(?:traité|couvert|fixé|réglé|nommé|cité)e?s?\b"
+    ),
+    # Ne contient aucune information, ne donne pas de précision.
+    (
+        rf"\bn(?:e\s+|')(?:(?:le|la|les|en|y|nous|vous)\s+|l')?(?:{_GIVE}|{_SAY}|{_DO}|trouv\w+|existe|a|ai|y\s+a)\s+"
+        rf"(?:[\w'-]+\s+){{0,2}}?(?:aucune?s?|pas\s+de|pas\s+d'|guère\s+de|nulle)\s*(?:[\w-]+\s+){{0,2}}?{_NEWS}\b"
+        rf"{_NOT_TO_OTHERS}"
+    ),
+    # Aucune information n'est donnée; rien n'est dit.
+    (
+        rf"\b(?:aucune?|nulle)\s+(?:[\w-]+\s+){{0,2}}?{_NEWS}\s+(?:[\w'-]+\s+){{0,8}}?"
+        rf"(?:n'(?:est|a|y)\s+{_HOW}{_TOLD}|ne\s+sont\s+{_HOW}{_TOLD}|ne\s+figure\w*|ne\s+se\s+trouve\w*"
+        rf"|n'apparaî\w+){_NOT_TO_OTHERS}"
+    ),
+    (
+        rf"\baucune?\s+(?:section|partie|disposition|clause|passage|article|rubrique)s?\s+(?:[\w'-]+\s+){{0,5}}?n"
+        rf"(?:e\s+|')(?:en\s+|l')?(?:{_SAY}|{_DO})"
+    ),
+    r"\bon\s+n(?:e\s+|')(?:y\s+)?(?:trouve|lit)\s+(?:pas|nulle|rien|aucun)\w*\b",
+    (
+        rf"\bn(?:e\s+sont|'est)\s+{_HOW}pas\s+{_HOW}{_TOLD}\s+(?:[\w']+\s+){{0,2}}?(?:dans|par)\s+(?:[\w']+"
+        rf"\s+){{0,3}}?{_TEXT}\b"
+    ),
+    (
+        rf"\b(?:aucune?|pas\s+de|pas\s+d')\s*(?:[\w-]+\s+)?{_NEWS}\s+(?:à\s+ce\s+(?:sujet|propos)|sur\s+ce\s+point"
+        rf"|là-dessus|concernant"
+        rf"|sur|quant\s+à|relati\w+|dans\s+(?:[\w']+\s+){{0,3}}?{_TEXT})(?!\s+vous\b)(?![^.;,]{{0,60}}\b(?:recueilli"
+        rf"|collecté|vendu|partagé|transmis"
+        r"|divulgué|conservé|cédé|utilisé|stocké))"
+    ),
+    r"\brien\s+(?:[\w'-]+\s+){0,5}?n(?:e\s+|')(?:est|sont|l'|le|permet|indique|figure|précise|dit)\b",
+    (
+        rf"\bn(?:e\s+sont|'est|'a|'ont|'était|e\s+soit|'y\s+est|'y\s+sont|e\s+seront)\s+{_HOW}(?:pas|jamais|nulle"
+        rf"\s+part)\s+{_HOW}{_SAID}\b"
+        rf"{_NOT_TO_OTHERS}"
+    ),
+    rf"\b(?:non|pas)\s+{_HOW}{_SAID}\b{_NOT_TO_OTHERS}",
+    r"\bne\s+figure(?:nt)?\s+(?:pas|nulle\s+part)\b|\bnulle\s+part\b",
+    (
+        r"\b(?:est|sont|reste(?:nt)?|demeure(?:nt)?)\s+(?:\w+\s+)?(?:muette?s?|silencieu(?:x|se|ses)|flous?|floues?"
+        r"|impréci\w+)\b"
+    ),
+    r"\bgarde\s+le\s+silence\b|\bpass\w+\s+(?:[\w'-]+\s+){0,4}?sous\s+silence\b|\bsilence\s+sur\b",
+    rf"\bsans\s+{_HOW}(?:préciser|mentionner|indiquer|spécifier|dire|expliquer|détailler|aborder|nommer|en\s+dire)\b",
+    (
+        rf"\bn(?:e\s+|')(?:est|sont|paraît|semble)\s+{_HOW}(?:pas\s+)?{_HOW}(?:clair|évident)e?s?\b|\bil\s+n'est"
+        rf"\s+pas\s+(?:possible|clair)\b"
+    ),
+    (
+        r"\bn(?:e\s+|')(?:[\w'-]+\s+){0,3}?perme(?:t|ttent)\s+(?:pas|aucunement|donc\s+pas)\s+de\s+(?:savoir"
+        r"|répondre|déterminer|dire|conclure"
+        r"|trancher|confirmer|connaître)\b"
+    ),
+    r"\bimpossible\s+(?:de|d')\s*(?:savoir|répondre|déterminer|dire|confirmer|établir)\b",
+    (
+        rf"\bje\s+n(?:e\s+|')(?:ai|trouve|vois|peux)\s+(?:pas\s+)?(?:\w+\s+){{0,3}}?(?:trouvé?|vu|aucune?|déterminer"
+        rf"|dire|répondre)\b"
+        rf"[^.\n]{{0,80}}?\b{_TEXT}\b"
+    ),
+    (
+        r"\bn(?:e\s+|')(?:fait|font)\s+(?:pas|aucunement)?\s*(?:partie|l'objet|mention|état|référence|allusion)\b"
+        r"|\bn(?:e\s+|')(?:fait|font)\s+(?:pas|aucune|aucunement)\s+(?:partie|l'objet|mention|état|référence"
+        r"|allusion)\b"
+    ),
+    r"\b(?:ignore|passe)\s+(?:complètement|totalement)?\s*(?:cette|ce|la)\s+(?:question|point|sujet)\b",
+)
+_SILENCE = SilenceRules(
+    silent="(?m)" + "|".join(_WAYS),
+    denial=(
+        r"\b(?:ne|pas|aucune?|nulle|rien|jamais|sans|ni|silenc\w+|muet\w*|flou\w*|impréci\w+|impossible|ignore"
+        r"|non)\b|\bn'"
+    ),
+    answered=r"\b(?:oui|non|effectivement|exact(?:ement)?|absolument|certainement|tout\s+à\s+fait|si)\b(?!\s+\w)",
+    no=r"\W*non\b",
+    contrast=(
+        r"\b(?:mais|cependant|toutefois|néanmoins|pourtant|bien\s+que|quoique|alors\s+que|tandis\s+que|en\s+revanche"
+        r"|sauf"
+        r"|même\s+si|or)\b"
+    ),
+    turns=(
+        r"\d|\b(?:ne|pas|aucune?|rien|jamais|sans|ni|seul\w*|uniquement|tou(?:s|te|tes|t)|certaine?s?|toujours|peu"
+        r"(?:t|vent)"
+        r"|doi(?:t|vent)|sauf)\b|\bn'"
+    ),
+    unknown=(
+        r"\bje\s+n(?:e\s+|')(?:ai\s+pas|ai\s+aucune?|dispose\s+(?:pas|d'aucune?)|connais\s+pas|sais\s+pas|peux\s+pas"
+        r"\s+(?:accéder"
+        r"|consulter|ouvrir|lire|voir)|ai\s+jamais|suis\s+pas\s+en\s+mesure\s+(?:de|d')\s*(?:accéder|consulter"
+        r"|ouvrir|lire))\b"
+        r"(?!\s+(?:pu\s+)?trouvé)|\bje\s+ne\s+peux\s+(?:pas\s+)?(?:\w+\s+)?(?:accéder|consulter|ouvrir|lire)\b"
+        r"|\bne\s+m'(?:a|ont)\s+pas\s+été\s+(?:fourni|communiqué|transmis|donné)"
+    ),
+    searched=r"\bma\s+recherche\b|\bmes\s+recherches\b|\brésultats?\s+de\s+recherche\b",
+    speaker=(
+        r"\b(?:nous|vous|utilisateurs?|qui|clients?|personnes?)\s+$"
+        r"|\b(?:recueille|collecte|vend|partage|transmet|conserve|stocke|utilise|communique|demande|reçoit|divulgue"
+        r"|cède)(?:nt)?\s+"
+        r"(?:[\w'-]+\s+){0,3}$"
+    ),
+    condition=r"\b(?:si|s'il|s'ils|sauf\s+si|lorsque|lorsqu'il|quand|à\s+moins\s+que)\s+(?:[\w'-]+\s+){0,4}$",
+    sorry=r"\b(?:désolé\w*|malheureusement|regrett\w+|hélas)\b[^.]*$",
+    but_that=r"\W*que\b",
+    caveat=(
+        r"\b(?:davantage|plus\s+(?:de|d'|amples?|précis\w*)|supplémentaires?|en\s+détail|(?:d'autres?|autres?)"
+        r"\s+\w+)\b|\bplus\s+d'"
+    ),
+    other=r"\s+(?:(?:d')?autres?|davantage|supplémentaires?|en\s+détail|plus\s+(?:de|en))\b",
+    source=r"\W*(?:références?|sources?|renvois?)\W*(?::|$)",
+    not_applicable=r"\bs\.\s?o\.|\baucune?\b\W*$|\bsans\s+objet\b|\bnéant\b|\bN/?A\b|\bnon\s+applicable\b",
+)
+
+# --- Readability --------------------------------------------------------------------------------------------------
+
+_VOWELS = "aeiouyàâäéèêëîïôöùûüœæ"
+# A silent end: e, es, the -ent of "avaient"; a u that is not spoken.
+_MUTE = re.compile(rf"(?<=[^{_VOWELS}])es?$|(?<=[{_VOWELS}])es?$(?<![éèê]e)|(?<=ai)ent$|(?<=q)u|(?<=g)u(?=[eiéè])")
+# Neighbours of two syllables: ré-alité, na-ïf, ac-tu-el, co-opérer, cri-er.
+_APART = re.compile(
+    rf"é(?=[{_VOWELS}])|[aeou](?=[ïëü])|a(?=[oé])|o(?=[éoa])|(?<![gq])u(?=[aeoéè])|e(?=o)"
+    rf"|(?<=[bcdfgptv][lr])i(?=[aeoé])"
+    r"|(?<=[aeou])y(?=[aeiouéè])|i(?=ï)"
+)
+
+
+def syllables(word: str) -> int:
+    """Count the syllables of a French word from its spelling: groups of vowels without a silent e; one for a number."""
+    return max(1, sum(_syllables(part) for part in re.findall(r"[^\W\d_]+", word.lower())))
+
+
+@lru_cache(maxsize=50_000)
+def _syllables(part: str) -> int:
+    spoken = _MUTE.sub("", part) or part
+    return max(1, len(re.findall(rf"[{_VOWELS}]+", _APART.sub(lambda vowel: f"{vowel[0]}-", spoken))))
+
+
 LANGUAGE = Language(
     code="fr",
     name="French",
@@ -39,7 +338,8 @@ LANGUAGE = Language(
     search=Search(
         stop_words="STOPWORDS_FRENCH",
         asking=re.compile(
-            r"aussi|comment|documents?|entreprises?|existe|genres?|jamais|peuvent|peut|politiques?|pourrait|quel(?:le)?s?"
+            r"aussi|comment|documents?|entreprises?|existe|genres?|jamais|peuvent|peut|politiques?|pourrait|quel"
+            r"(?:le)?s?"
             r"|sections?|sociétés?|sortes?|types?|utilisateurs?|utilisatrices?|utilise[rz]?|également"
         ),
         ending=re.compile(
@@ -55,5 +355,29 @@ LANGUAGE = Language(
             "supprim": "effac",
             "suppress": "effac",
         },
+    ),
+    sections={
+        "Section": "Rubrique|Paragraphe",
+        "Chapter": "Chapitre",
+        "Part": "Partie",
+        "Title": "Titre",
+        "Annex": "Annexe",
+    },
+    first="premier|première|1er|1re|1ère",
+    starts="Les?|La|Cette|Ces?|Nous|Notre|Nos|Vous|Votre|Vos|Si|Lorsque|Pour|Dans|Il|Elle|Afin|Certaines?|Toute?s?",
+    abbreviations=(
+        r"p\.[ \u00a0]?ex|p|c\.-à-d|cf|art|al|par|etc|M|MM|Mme|Mlle|Dr|Me|n[o°]|réf|env|min|max|chap|sect|tél|av|bd"
+        r"|Inc|Ltd|Co|S\.A"
+        r"|[A-ZÀ-Þ]|(?:[A-Z]\.)+[A-Z]"
+    ),
+    citations=_CITATIONS,
+    silence=_SILENCE,
+    readability=Readability(
+        formula="Kandel-Moles",
+        base=207,
+        sentence=-1.015,
+        syllable=-73.6,
+        syllables=syllables,
+        connective="et",
     ),
 )

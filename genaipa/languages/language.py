@@ -170,7 +170,8 @@ class Language:
     question that a document in the language leaves open.
 
     `sections` are the words before a section's number, by their English names; they are known in texts of all
-    languages. `abbreviations` and ordinal numbers before `ordinal_of` end no sentence.
+    languages, as are `first`, words for the number 1 behind them, and `starts`, words that begin a sentence.
+    `abbreviations` and ordinal numbers before `ordinal_of` end no sentence.
     """
 
     code: str
@@ -183,6 +184,8 @@ class Language:
     search: Search | None = None
     not_said: str = "The document does not say."
     sections: Mapping[str, str] = field(default_factory=dict)
+    first: str = NEVER
+    starts: str = NEVER
     abbreviations: str = NEVER
     ordinal_of: str = NEVER
     citations: CitationRules | None = None

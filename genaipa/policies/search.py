@@ -43,9 +43,19 @@ def _cut(text: str, start: int, end: int) -> Iterable[Span]:
     yield start, end
 
 
-TOKEN = re.compile(rf"[^\W_{UNSPACED}]+|[{UNSPACED}]")
-"""A word, or a character of a script without blanks between words."""
+_TOKEN = re.compile(r"[^\W_]+")
+_CHARACTER = re.compile(rf"[^\W_{UNSPACED}]+|[{UNSPACED}]")
 _UNSPACED = re.compile(rf"[{UNSPACED}]+")
+
+
+def is_unspaced(text: str) -> bool:
+    """Whether a text is mostly in a script without blanks between words."""
+    return not text.isascii() and 4 * sum(map(len, _UNSPACED.findall(text))) > len(text)
+
+
+def token(text: str) -> re.Pattern[str]:
+    """The expression for a word of a text; in a script without blanks a character is one."""
+    return _CHARACTER if is_unspaced(text) else _TOKEN
 
 
 def count_words(text: str) -> int:

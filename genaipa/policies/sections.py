@@ -16,6 +16,7 @@ from itertools import accumulate, groupby, pairwise
 from typing import TYPE_CHECKING
 
 from genaipa.languages.catalog import LANGUAGES
+from genaipa.languages.language import CAPITAL
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -69,7 +70,8 @@ SECTION_WORD = rf"(?i:§{{1,2}}|(?:{'|'.join(_NAMES.values())})s?\b\.?)"
 """A word for a section before its number, in any language: in none of them does it mean anything else there."""
 ROMAN = r"(?=[IVXLC])(?:X[LC]|L?X{0,3})(?:I[XV]|V?I{0,3})"
 # Behind such a word: 12, 4.2, 12a, IV, IV.B, B, B.2.
-SECTION_NUMBER = rf"(?:\d+[a-z]?|{ROMAN}|[A-Z])(?:\.(?:\d+|[A-Z]))*(?!\w)"
+_FIRST = rf"(?i:{'|'.join(language.first for language in LANGUAGES.values())})"
+SECTION_NUMBER = rf"(?:{_FIRST}|(?:\d+[a-z]?|{ROMAN}|[A-Z])(?:\.(?:\d+|[A-Z]))*)(?!\w)"
 GAP = 2
 """Largest step between neighbours of an outline: a heading in between may be lost."""
 
@@ -91,6 +93,7 @@ def split_number(heading: str) -> tuple[str, str]:
 def cite_section(word: str, number: str) -> str:
     """Cite `Art.` and `5`, or `Artikel` and `5`, as "Article 5"; a section by its number alone."""
     name = "Section" if word.startswith("§") else english_name(word, _NAMES)
+    number = "1" if re.fullmatch(_FIRST, number) else number
     return number if name == "Section" else f"{name} {number}"
 
 
@@ -253,7 +256,7 @@ def _read(lines: list[str], i: int) -> list[_Candidate]:
         title = title if rest else _title_below(lines, i)
         name = cite_section(word, number)
         kind = name.rpartition(" ")[0] or "Section"
-        return [] if title is None else [_Candidate(kind, as_numbers(number), name, title, i)]
+        return [] if title is None else [_Candidate(kind, as_numbers(name.rpartition(" ")[2]), name, title, i)]
     counted = re.match(rf"(\d+(?:\.\d+)+|\d+(?=\.\s)|(?:{ROMAN}|[A-Z])(?=\.\s))\.?(?:\s+(.*)|$)", text)
     if not counted:
         return []
@@ -287,7 +290,7 @@ def _title(rest: str, *, begun: bool, lower: bool = False, run_in: bool = False)
     words = len(rest.split())
     starts = not rest or rest[0].isupper() or rest[0].isdigit() or rest[0] in _QUOTES or (lower and rest[0].islower())
     ends = rest.endswith((";", ",")) or (rest.endswith((".", ":")) and (run_in or words > _MAX_SENTENCE))
-    inside = re.search(r"[.!?;]\s+[\"“(]?[A-Z]", rest) and (rest.endswith(".") or words > _MAX_WORDS)
+    inside = re.search(rf"[.!?;]\s+[\"“„«(]?[{CAPITAL}]", rest) and (rest.endswith(".") or words > _MAX_WORDS)
     if starts and not (ends or inside):
         return rest.rstrip(".:")
     return "" if run_in and begun and rest[:1].isupper() else None
@@ -392,7 +395,7 @@ def _alone(lines: list[str], i: int, numbered: set[int]) -> list[_Candidate]:
     text = lines[i]
     short = (
         len(text.split()) <= _MAX_ALONE
-        and re.match(r"[\"“¿]?[A-Z]\D", text)
+        and re.match(rf"[\"“„«¿]?[{CAPITAL}]\D", text)
         and not re.search(r"[.:;,!|\t]|\d{2,}", text)
     )
     body = below in numbered or len(lines[below]) > len(text)
@@ -417,13 +420,14 @@ def _leveled(kept: list[_Candidate], starts: list[int]) -> list[Section]:
 # --- One line ------------------------------------------------------------------------------------------------------
 
 _MAX_INLINE = 12  # words in which a title that isn't marked has to end
-_STARTS = "The|This|These|We|Our|You|Your|If|When|In|To|For|As|It|There|Most|After|Some|Any|All"
+_STARTS = "|".join(language.starts for language in LANGUAGES.values())
 
 
 def _inline(text: str) -> list[Section]:
     """Find an outline inside a line: I., II., … in a row, and A., B., … in a row beneath each, or nothing."""
     marks = [
-        (match.start(), match.end(), match.group(1)) for match in re.finditer(r"(?<!\S)([IVX]+)\. (?=[A-Z])", text)
+        (match.start(), match.end(), match.group(1))
+        for match in re.finditer(rf"(?<!\S)([IVX]+)\. (?=[{CAPITAL}])", text)
     ]
     begin = max((i for i, mark in enumerate(marks) if mark[2] == "I"), default=0)
     chain = marks[begin:]
@@ -435,7 +439,7 @@ def _inline(text: str) -> list[Section]:
     for n, ((start, body, number), end) in enumerate(zip(chain, ends, strict=True)):
         listed = contents[n] if n < len(contents) and text.startswith(contents[n], body) else ""
         found.append(Section(number, listed or _inline_title(text[body:end]), 1, start, 0))
-        letters = list(re.finditer(r"(?<!\S)([A-Z])\. (?=[A-Z])", text[body:end]))
+        letters = list(re.finditer(rf"(?<!\S)([A-Z])\. (?=[{CAPITAL}])", text[body:end]))
         if len(letters) > 1 and "".join(m.group(1) for m in letters) == "ABCDEFGHIJKLMNOPQRSTUVWXYZ"[: len(letters)]:
             found += [
                 Section(f"{number}.{m.group(1)}", _inline_title(text[body + m.end() : end]), 2, body + m.start(), 0)
@@ -458,6 +462,9 @@ def _inline_title(text: str) -> str:
     return " ".join(words[: capital or len(words)])
 
 
+_DIVISION = "|".join(_NAMES[name] for name in ("Section", "Chapter", "Part", "Article"))
+
+
 def resolve(sections: tuple[Section, ...], label: str) -> Section | None:
     """Find the section that a citation names; None without any.
 
@@ -466,10 +473,8 @@ def resolve(sections: tuple[Section, ...], label: str) -> Section | None:
     innermost is meant.
     """
     wanted = " ".join(label.split()).strip(" .,;:\"'\u201c\u201d\u2018\u2019[]*")
-    called = re.sub(
-        r"^(?:the )?(?:(?:section|chapter|part|article) (?:on |titled |called )?)?", "", wanted, flags=re.IGNORECASE
-    )
-    called = re.sub(r" (?:section|chapter|part|article)$", "", called, flags=re.IGNORECASE)
+    called = re.sub(rf"^(?:the )?(?:(?:{_DIVISION}) (?:on |titled |called )?)?", "", wanted, flags=re.IGNORECASE)
+    called = re.sub(rf" (?:{_DIVISION})$", "", called, flags=re.IGNORECASE)
     titled = _titled(sections, wanted) or _titled(sections, called)
     if titled:
         return titled

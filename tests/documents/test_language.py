@@ -109,34 +109,56 @@ def test_a_subject_is_named_in_the_language_of_the_prompts() -> None:
     assert {named_language(name).code for name in ("neutral", "paper", "my-own", "")} == {"en"}
 
 
-def test_a_grade_is_for_english_texts() -> None:
-    """The reading level and connective words are blank for another language, alone and in a corpus."""
+def test_reading_levels_are_of_a_language() -> None:
+    """English has a grade, German and French an ease by formulas of their own, others neither; no group mixes them."""
     assert measure(ENGLISH).grade
-    assert (measure(GERMAN).grade, measure(GERMAN).connective_words) == (None, None)
-    assert measure(GERMAN).words == 47
-    both = [Document(name, text, About(company=name)) for name, text in (("a", ENGLISH), ("b", GERMAN))]
-    (group,) = distributions(both)
+    found, formula = measure(GERMAN), LANGUAGES["de"].readability
+    assert formula
+    spoken = sum(formula.syllables(word) for word in GERMAN.replace("#", " ").split() if word[0].isalpha())
+    assert (found.words, found.sentences, found.grade) == (47, 9, None)
+    # The numbers of two sections are words, too, of a syllable each.
+    assert found.ease == pytest.approx(180 - 47 / 9 - 58.5 * (spoken + 2) / 47)
+    assert (found.connective_words, measure(FRENCH).connective_words) == (2 / 47, 3 / 40)
+    assert (measure(DUTCH).grade, measure(DUTCH).ease, measure(DUTCH).connective_words) == (None, None, None)
+    of = [Document(text[:9], text, About(company="A")) for text in (ENGLISH, GERMAN, FRENCH)]
+    (group,) = distributions(of)
     assert group.spreads["grade"].median == pytest.approx(measure(ENGLISH).grade)
-    assert "grade" not in distributions(both[1:])[0].spreads
+    assert not {"ease", "connective_words"} & set(group.spreads)
+    assert distributions(of[1:2])[0].spreads["ease"].median == pytest.approx(found.ease)
+
+
+def test_an_abbreviation_or_a_date_ends_no_sentence() -> None:
+    """Each language has its own: z. B., Abs. 1 and 1. Oktober in German, p. ex. and art. 6 in French."""
+    german = (
+        "Wir speichern z. B. Namen nach Art. 6 Abs. 1 seit dem 1. Oktober. Mehr steht in Abschnitt 6. Wir löschen sie."
+    )
+    french = "Nous conservons p. ex. votre nom selon l'art. 6 du RGPD. Le reste est effacé."
+    assert [measure(text, code).sentences for text, code in ((german, "de"), (french, "fr"))] == [3, 2]
+
+
+def test_a_text_without_blanks() -> None:
+    """Chinese has sentences and words, a character each; quotations are found inside its sentences."""
+    text = "我们收集您的姓名和地址。我们不会出售您的个人信息，也不会与第三方共享。您可以随时要求我们删除！"  # noqa: RUF001
+    assert (measure(text, "zh").sentences, measure(text, "zh").words) == (3, 43)
+    document = Document("shop", text, About(company="店", language="zh"))
+    reply = "政策规定“我们不会出售您的个人信息”，并且「您可以随时要求我们删除」，而“我们会出售您的照片和视频”没有出现。"  # noqa: RUF001
+    assert [one.match for one in examine(reply, document).quotations] == ["exact", "exact", "none"]
 
 
 def test_the_desk_suggests_nothing() -> None:
-    """About a document in German no value is suggested, and nothing is said of a denial; quotations are still found."""
-    document = Document("laden", GERMAN, About(company="Laden"))
+    """About a document in Dutch no value is suggested, and nothing is said of a denial; quotations are still found."""
+    document = Document("winkel", DUTCH, About(company="Winkel"))
     for silent in ("yes", "no"):
         annotated = AnnotatedAnswer(silent=silent, answer="Nichts.", sections=() if silent == "yes" else ("1",))
-        reply = 'Dazu sagt es nichts, nur "Wir verkaufen nichts davon."'
+        reply = 'Dat staat er niet, alleen "wij verkopen niets aan wie dan ook".'
         found = examine(reply, document, annotated=annotated)
         assert (found.suggestion, found.reason, found.language, found.silence.annotated) == (None, "", "", None)
         assert [quoted.match for quoted in found.quotations] == ["exact"]
 
 
 def test_a_report_leaves_silence_open(tmp_path: Path) -> None:
-    """Of a study in German nobody is charged with a false assertion, and the table says why."""
-    text = GERMAN + "\n".join(GERMAN.splitlines()[4:])
-    make_answers(
-        "Dazu enthält das Dokument keine Angaben.", text=text, annotations="  Q1: {silent: true, answer: Nichts.}\n"
-    )
+    """Of a study in Dutch nobody is charged with a false assertion, and the table says why."""
+    make_answers("Dat staat er niet.", text=DUTCH * 2, annotations="  Q1: {silent: true, answer: Niets.}\n")
     frame = genaipa.scores(everything=True)
     assert set(frame.loc[frame["status"] == "answered", "claims_silence"]) == {""}
     found = silent_questions(frame)

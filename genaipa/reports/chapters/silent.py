@@ -32,7 +32,7 @@ _ERRORS = {"asserts though silent": ("yes", "no"), "claims silence though answer
 _WHERE = {"yes": "silent", "partly": "partly silent", "no": "answers"}
 _STATES: tuple[Status, ...] = ("open", "accepted", "rejected")
 """States of objections to annotated answers, beside withdrawn ones."""
-_ABROAD = "Answers about documents in other languages ({:,}) are left out: the rules are for English. "
+_ABROAD = "Answers about documents in other languages ({:,}) are left out: there are no rules for these. "
 _CELL = ["system", "experiment", "question", "document"]
 _COMPARED = 30
 """Most systems whose pairs are compared."""

@@ -185,7 +185,7 @@ def _numbered(reply: str, forms: _Forms) -> list[Citation]:
     found: list[Citation] = []
     for match in forms.cited.finditer(reply):
         word, number = match.group("word"), match.group("number").replace(" ", "")
-        if _is_number(word, number, reply[match.end() : match.end() + 2]):
+        if _is_number(forms.name(word), number, reply[match.end() : match.end() + 2]):
             first = Citation(match.start(), match.end(), forms.name(word), number)
             found += _listed(reply, first, _MOST - len(found), forms)
         if len(found) >= _MOST:

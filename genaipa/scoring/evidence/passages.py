@@ -14,6 +14,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from genaipa.errors import GenaipaError
+from genaipa.policies.search import token
 from genaipa.runs.records import Retrieval
 from genaipa.scoring.evidence.examine import annotated_targets
 from genaipa.scoring.evidence.quotations import NEAR, WORDS, fold, index_text, literal
@@ -33,8 +34,8 @@ _KNOWN = 0.2  # share of a passage's runs of words that the document has, if it 
 _SAME = 0.5  # share of them that another document has, if the passage is of that one
 _LONGEST = 10_000  # words of a passage for which a near match is sought
 _DOCUMENTS = 32  # whose indices are kept; ten times as many are searched for passages that are elsewhere
-_LEFT_OUT = re.compile(r"\u2026|\.{3}|\. \. \.|\[")
 _WORD = re.compile(r"[^\W_]+")
+_LEFT_OUT = re.compile(r"\u2026|\.{3}|\. \. \.|\[")
 
 
 class Placed(NamedTuple):
@@ -123,7 +124,7 @@ def passage_finder(text: str) -> PassageFinder:
 
 def _words(text: str) -> list[str]:
     """The words of a text, folded."""
-    return _WORD.findall(text.casefold()) if text.isascii() else [fold(word) for word in _WORD.findall(text)]
+    return _WORD.findall(text.casefold()) if text.isascii() else [fold(word) for word in token(text).findall(text)]
 
 
 def _runs(words: Sequence[str]) -> Iterable[tuple[str, ...]]:

@@ -12,6 +12,9 @@ from functools import cached_property, lru_cache
 from itertools import accumulate, islice
 from typing import TYPE_CHECKING, Literal
 
+from genaipa.languages.language import STOPS, UNSPACED
+from genaipa.policies.search import token
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -22,7 +25,8 @@ class TextIndex:
     """A text as its letters and digits alone: published policies have lost typographic characters."""
 
     def __init__(self, text: str) -> None:
-        self.spans = [match.span() for match in re.finditer(r"[^\W_]+", text)]
+        self.token = token(text)
+        self.spans = [match.span() for match in self.token.finditer(text)]
         self.words = [fold(text[start:end]) for start, end in self.spans]
         self._starts = [0, *accumulate(map(len, self.words))]
         self._letters = "".join(self.words)
@@ -40,7 +44,7 @@ class TextIndex:
 
         It must begin and end where words do: "the rapist" is not found in "therapist".
         """
-        return self.find_letters("".join(fold(word) for word in re.findall(r"[^\W_]+", phrase)), start, end)
+        return self.find_letters("".join(fold(word) for word in self.token.findall(phrase)), start, end)
 
     def find_letters(self, sought: str, start: int = 0, end: int | None = None) -> tuple[int, int] | None:
         """Find a phrase that is given as its folded letters and digits."""
@@ -81,6 +85,8 @@ Span = tuple[int, int]
 
 WORDS = 4
 """Fewest words of a quotation; less is a term, a title or a button."""
+_OF_WORD = 2 / 3
+"""Words of a character in a script without blanks between them."""
 NEAR = 85.0
 """Least similarity (0 to 100) of a near match."""
 _MOST = 1000  # quotations of one answer that are looked at
@@ -96,8 +102,11 @@ _QUOTED = re.compile(
     "|".join(
         (
             r"\u201c(?P<a>[^\u201c\u201d\n]+)\u201d",
-            r"\u201e(?P<b>[^\u201e\u201c\u201d\n]+)[\u201c\u201d]",
+            r"\u201e(?P<b>[^\u201e\u201c\u201d\"\n]+)[\u201c\u201d\"]",
             r"\u00ab(?P<c>[^\u00ab\u00bb\n]+)\u00bb",
+            r"\u00bb(?P<h>[^\u00ab\u00bb\n]+)\u00ab",
+            r"\u300c(?P<i>[^\u300c\u300d\n]+)\u300d",
+            r"\u300e(?P<j>[^\u300e\u300f\n]+)\u300f",
             r'(?<!\w)"(?=\S)(?P<d>[^"\n]+)"(?!\w)',
             rf"{_OPEN}\u2018(?P<e>(?:[^\u2018\u2019\n]|(?<=\w)\u2019(?=\w)){{1,600}})\u2019{_SHUT}",
             rf"{_OPEN}'(?P<f>\w(?:[^'\n]|(?<=\w)'(?=\w)){{0,600}})'{_SHUT}",
@@ -109,7 +118,7 @@ _QUOTED = re.compile(
 # Straight quotes around others, the longest first: "taken while "Improve scanning" is on".
 _OPENED = re.compile(r'(?<!\w)"(?=\S)')
 _NESTED = [re.compile(rf'"([^"\n]*(?:"[^"\n]+"[^"\n]*){{{pairs}}})"{_SHUT}') for pairs in (3, 2, 1)]
-_LEFT_OUT = re.compile(r"\s*(?:\[[^\[\]\n]{0,60}\]|\(?(?:\u2026|\.{3,}|\. \. \.)\)?)+\s*")
+_LEFT_OUT = re.compile(r"\s*(?:\[[^\[\]\n]{0,60}\]|\(?(?:\u2026+|\.{3,}|\. \. \.)\)?)+\s*")
 
 
 @dataclass(frozen=True)
@@ -176,12 +185,13 @@ def _nested(reply: str, whole: str) -> list[Span]:
 
 
 def _is_long(text: str) -> bool:
-    return len(re.findall(r"[^\W_]+(?:['\u2019][^\W_]+)*", text)) >= WORDS
+    spaced = re.findall(rf"[^\W_{UNSPACED}]+(?:['\u2019][^\W_{UNSPACED}]+)*", text)
+    return len(spaced) + _OF_WORD * len(re.findall(rf"[{UNSPACED}]", text)) >= WORDS
 
 
 def literal(text: str, whole: str) -> tuple[Match, Span] | None:
     """Match a quotation word for word, or up to case, blanks, punctuation and ellipses."""
-    core = text.rstrip(" .,;:!?\u2026")
+    core = text.rstrip(f" .,;:!?\u2026\uff0c\uff1b{STOPS}")
     place = whole.find(core)
     if place >= 0 and core:
         return "exact", (place, place + len(core))
@@ -212,7 +222,7 @@ def nearest(text: str, whole: str) -> tuple[float, Span | None]:
     from rapidfuzz.fuzz import partial_ratio_alignment
 
     document = index_text(whole)
-    words = [fold(word) for word in re.findall(r"[^\W_]+", text)]
+    words = [fold(word) for word in document.token.findall(text)]
     sought = " ".join(words)
     best: tuple[float, Span | None] = 0.0, None
     for first in _windows(words, document):

@@ -12,6 +12,7 @@ from functools import lru_cache
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
+from genaipa.languages.language import CAPITAL
 from genaipa.policies.sections import Section, follows, resolve
 from genaipa.scoring.evidence.quotations import NEAR, fold, index_text, nearest
 
@@ -22,7 +23,9 @@ if TYPE_CHECKING:
 
 
 # At the beginning of a word; a number of several steps may be glued to the sentence before it ("law.2.3 Sharing").
-_NUMBER = re.compile(r"(?:(?<!\S)(\d{1,2}\.)|(?:(?<!\S)|(?<=[a-z)][.!?]))(\d{1,2}(?:\.\d{1,2})+\.?))\s+(?=[A-Z])")
+_NUMBER = re.compile(
+    rf"(?:(?<!\S)(\d{{1,2}}\.)|(?:(?<!\S)|(?<=[a-z)][.!?]))(\d{{1,2}}(?:\.\d{{1,2}})+\.?))\s+(?=[{CAPITAL}])"
+)
 _FEWEST_NUMBERS = 3  # numbers that make an outline
 _MOST_NUMBERS = 400  # numbers that are compared with one another
 _TITLE_WORDS = 6
@@ -266,7 +269,9 @@ class SectionFinder:
         if number.isdecimal() and int(number) < max(tops, default=0):
             return False
         # A number of several steps is one wherever it is; of others only what looks like the beginning of a section.
-        begins = rf"(?<![\w.]){number}(?![\w]|\.\d)" if "." in label else rf"(?<![\w.,]){number}[.):]?\s+(?=[A-Z])"
+        begins = (
+            rf"(?<![\w.]){number}(?![\w]|\.\d)" if "." in label else rf"(?<![\w.,]){number}[.):]?\s+(?=[{CAPITAL}])"
+        )
         return not re.search(begins, self.document.text)
 
     def find_within(self, number: str, title: str, part: Span) -> FoundSection | None:
