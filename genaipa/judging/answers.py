@@ -6,6 +6,7 @@ its folder, which is read and resumed by itself.
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import math
 import re
@@ -21,6 +22,7 @@ from genaipa.kinds import kind_of
 from genaipa.policies.search import pieces, ranked
 from genaipa.questions.annotations import SAID
 from genaipa.questions.points import Point
+from genaipa.runs.occasions import occasions
 from genaipa.runs.records import DocumentFacts
 from genaipa.runs.selection import select
 from genaipa.scoring.answers import Pool
@@ -64,6 +66,7 @@ class JudgedAnswers:
     """The answers of runs that can be judged, those about one document in a row; documents by name.
 
     A UsageError where the names mean no run, or runs without answers. `problems` are sentences on what is left out.
+    `day` is the latest of these runs' days if that is a later occasion, whose first one has the `anchors`; else empty.
     """
 
     def __init__(self, workspace: Workspace, runs: Sequence[str], only: Filters | None = None) -> None:
@@ -79,6 +82,8 @@ class JudgedAnswers:
             what = f"{', '.join(runs)}: there is" if runs else "this workspace has"
             raise UsageError(f"{what} no answer to judge; `genaipa runs` lists the runs.")
         self.problems = list(self._pool.problems)
+        self.day, first = _first_occasion(workspace, sources)
+        self._anchors = Pool(workspace, [source.folder for source in first], sources=first, excluded=False)
         self.systems = _systems(sources, self._pool)
         self.documents: dict[str, Document] = {}
         self._passages: dict[str, Passages] = {}
@@ -87,6 +92,11 @@ class JudgedAnswers:
     def digests(self) -> list[str]:
         """The digests of the answers."""
         return list(self._pool.answers)
+
+    @property
+    def anchors(self) -> list[str]:
+        """The digests of the first occasion's answers: some are judged again."""
+        return list(self._anchors.answers)
 
     @property
     def places(self) -> Iterator[tuple[str, str, str]]:
@@ -110,7 +120,7 @@ class JudgedAnswers:
         found = []
         for digest, passes in wanted.items():
             try:
-                case = self._pool.case(digest)
+                case = (self._pool if digest in self._pool.answers else self._anchors).case(digest)
             except GenaipaError as error:
                 self.problems.append(str(error))
                 continue
@@ -162,6 +172,21 @@ class JudgedAnswers:
     def facts(self) -> dict[str, DocumentFacts]:
         """The documents of the answers that were taken, as a manifest describes them."""
         return {name: DocumentFacts.of(document) for name, document in self.documents.items()}
+
+
+def _first_occasion(workspace: Workspace, sources: Sequence[Source]) -> tuple[str, list[Source]]:
+    """The latest day of these runs, and the runs of the first occasion of their systems, if that was an earlier day."""
+    names = {source.folder.name for source in sources}
+    latest, first = "", dict[str, set[str]]()
+    every = select(workspace, [])
+    for system, days in occasions(every).items():
+        day = max((one.day for one in days if names.intersection(one.runs)), default="")
+        if day > days[0].day:
+            latest = max(latest, day)
+            for run in days[0].runs:
+                first.setdefault(run, set()).add(system)
+    meant = [source for source in every if source.folder.name in first]
+    return latest, [dataclasses.replace(one, systems=tuple(sorted(first[one.folder.name]))) for one in meant]
 
 
 def _systems(sources: Iterable[Source], pool: Pool) -> list[Asker]:

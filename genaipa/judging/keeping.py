@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Self
 from genaipa.judging import verdict
 from genaipa.judging.name import Judge
 from genaipa.scoring.current import in_effect
-from genaipa.scoring.events import Event
+from genaipa.scoring.events import ANCHOR, Event
 from genaipa.scoring.rubric import load_rubric, shipped_rubric
 from genaipa.scoring.store import existing_store, open_store
 
@@ -68,12 +68,13 @@ class RunVerdicts:
             found = verdict.read(rubric, record.reply, annotated=bool(judged.annotated), points=judged.points)
         except ValueError:
             return None
+        judge = self.judge(record)
         made_of = f"{record.key}|{record.started}|{record.digest}"
         return Event(
             id=hashlib.sha256(made_of.encode()).hexdigest()[:32],
             time=record.started,
-            kind="score",
-            analyst=str(self.judge(record)),
+            kind=ANCHOR if judge.day else "score",
+            analyst=str(judge),
             answer=answer,
             values=found.values,
             note=found.note,

@@ -11,6 +11,8 @@ from genaipa.kinds import Kind
 NAME = "judge"
 JUDGE = Kind(make="genaipa.judging.task:JudgeTask", on_answers=True, keeps=True, prompts=NAME)
 
+FIRST_DAY = 10_000_000
+"""Passes from this number on are days, 20261126: on that occasion an answer of the first one was judged again."""
 _NAME = re.compile(r"judge:(?P<model>.+)@(?P<prompt>[0-9a-f]{12})#(?P<passed>[1-9][0-9]*)")
 
 
@@ -18,7 +20,7 @@ class Judge(NamedTuple):
     """One judge, as an event's `analyst` names it: another model, prompt or pass is another judge.
 
     `model` is the one the provider says it served, `prompt` the first 12 digits of the SHA-256 of everything that
-    decides the request's words, and `passed` the number of the pass, from 1.
+    decides the request's words, and `passed` the number of the pass, from 1; an anchor's is a day (`FIRST_DAY`).
 
     >>> str(Judge("claude-sonnet-4-6", "0123456789ab", 1))
     'judge:claude-sonnet-4-6@0123456789ab#1'
@@ -31,6 +33,12 @@ class Judge(NamedTuple):
     def __str__(self) -> str:
         """The name as the store keeps it."""
         return f"judge:{self.model}@{self.prompt}#{self.passed}"
+
+    @property
+    def day(self) -> str:
+        """The occasion on which an anchor was judged again, as YYYY-MM-DD; empty for other passes."""
+        number = str(self.passed)
+        return f"{number[:4]}-{number[4:6]}-{number[6:]}" if self.passed >= FIRST_DAY else ""
 
     @classmethod
     def parse(cls, analyst: str) -> Self | None:

@@ -17,15 +17,17 @@ from genaipa.errors import GenaipaError, UsageError
 from genaipa.judging import verdict
 from genaipa.judging.answers import FILE, JudgedAnswers, JudgedMaterial, read_material
 from genaipa.judging.keeping import asked_models, put_in
-from genaipa.judging.name import NAME, Judge
+from genaipa.judging.name import FIRST_DAY, NAME, Judge
 from genaipa.judging.prompts import load_templates, prompt_digest
 from genaipa.judging.task import JudgeInputs, JudgeTask
 from genaipa.runs.filters import EVERYTHING, Filters
 from genaipa.runs.records import RunSpec
 from genaipa.runs.selection import run_folders
+from genaipa.scoring.current import in_effect
 from genaipa.scoring.rubric import load_rubric
 from genaipa.scoring.store import existing_store
 from genaipa.systems.catalog import resolve
+from genaipa.words import number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -41,6 +43,9 @@ _DATED = r"(?:-\d{3}[\d-]*)?"
 
 _THOUGHT = 4096
 """Tokens that a judge may think before its verdict; providers count both against one limit."""
+
+ANCHORS = 30
+"""Answers of the first occasion that a judge judges again on each later one."""
 
 Wanted = dict[str, set[tuple[str, int]]]
 """A judge by its system's full name → (answer digest, pass)."""
@@ -102,9 +107,11 @@ def plan(workspace: Workspace, request: JudgeRequest) -> JudgePlan:
     prompt = prompt_digest(templates.sources, rubric, evidence=request.evidence)
     begun, served = _judged_before(workspace, prompt, rubric, judges)
     passes = range(1, request.passes + 1)
-    wanted = {judge: {(digest, one) for digest in answers.digests for one in passes} for judge in judges}
+    there = _in_store(workspace, prompt, served)
+    asked = {(digest, one) for digest in answers.digests for one in passes}
+    wanted = {judge: asked | _anchors(workspace, answers, there[judge]) for judge in judges}
     found = JudgePlan(answers, sum(map(len, wanted.values())))
-    _leave_out(wanted, _in_store(workspace, prompt, served))
+    _leave_out(wanted, there)
     for one in begun:
         _leave_out(wanted, one.done)
     found.had = found.wanted - sum(map(len, wanted.values()))
@@ -129,7 +136,7 @@ def plan(workspace: Workspace, request: JudgeRequest) -> JudgePlan:
         material = JudgedMaterial(prompt, secrets.token_hex(16), answers.runs, request.evidence, whose, rubric, ())
         spec = RunSpec(tuple(names), NAME, NAME, max_tokens=request.max_tokens)
         found.new.append(_task(workspace, answers, spec, those, material, templates))
-    found.said += [*answers.problems, *filter(None, [answers.left_out])]
+    found.said += [*answers.problems, *filter(None, [answers.left_out, _again(wanted)])]
     return found
 
 
@@ -142,8 +149,8 @@ def _task(
     templates: Prompts,
 ) -> JudgeTask:
     passes: defaultdict[str, list[int]] = defaultdict(list)
-    for digest, number in sorted(left):
-        passes[digest].append(number)
+    for digest, passed in sorted(left):
+        passes[digest].append(passed)
     wanted = {digest: tuple(those) for digest, those in passes.items()}
     judged = answers.judged(wanted, evidence=material.evidence, points=bool(material.rubric.pointed))
     material = JudgedMaterial(
@@ -219,7 +226,7 @@ def _judged_before(
         names = asked_models(manifest)
         if material.prompt != prompt or not set(names.values()) & judges.keys():
             continue
-        every = {(one.digest, number) for one in material.answers for number in one.passes}
+        every = {(one.digest, passed) for one in material.answers for passed in one.passes}
         limit = manifest.spec.max_tokens
         one = _BegunRun(folder, dict.fromkeys(names.values(), every), {judge: set() for judge in names.values()}, limit)
         for record in folder.records():
@@ -232,6 +239,26 @@ def _judged_before(
     return begun, served
 
 
+def _anchors(workspace: Workspace, answers: JudgedAnswers, done: set[tuple[str, int]]) -> set[tuple[str, int]]:
+    """The answers of the first occasion that a judge judges again now: drawn once, among answers that people scored, too."""
+    if not answers.day:
+        return set()
+    with existing_store(workspace) as store:
+        given = in_effect(event for _, event in store.events()) if store else []
+    by_people = {event.answer for event in given if event.scorer == "human"}
+    before = {digest for digest, passed in done if passed >= FIRST_DAY}
+    judged = {digest for digest, passed in done if passed < FIRST_DAY}
+    # Those that were drawn once stay; digests are as good as random numbers.
+    drawn = sorted(judged & by_people & set(answers.anchors), key=lambda digest: (digest not in before, digest))
+    return {(digest, int(answers.day.replace("-", ""))) for digest in drawn[:ANCHORS]}
+
+
+def _again(wanted: Wanted) -> str:
+    """A sentence on the anchors that are asked for; empty without any."""
+    anchors = len({digest for left in wanted.values() for digest, passed in left if passed >= FIRST_DAY})
+    return f"with {number(anchors, 'answer')} of the first day again, to see whether the judge moved" if anchors else ""
+
+
 def _in_store(workspace: Workspace, prompt: str, served: Mapping[str, set[str]]) -> Wanted:
     """The judgements by these judges that the store has, whether their run is here or not."""
     models = {
@@ -241,7 +268,7 @@ def _in_store(workspace: Workspace, prompt: str, served: Mapping[str, set[str]])
     given: dict[str, set[tuple[str, int]]] = defaultdict(set)
     with existing_store(workspace) as store:
         for _, event in store.events() if store else ():
-            known = Judge.parse(event.analyst) if event.scorer == "machine" and event.kind == "score" else None
+            known = Judge.parse(event.analyst) if event.scorer == "machine" and event.values else None
             if known and known.prompt == prompt:
                 given[known.model].add((event.answer, known.passed))
     for judge, pattern in models.items():

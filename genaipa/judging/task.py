@@ -23,7 +23,7 @@ from genaipa.files.text import digest, read_text
 from genaipa.judging import verdict
 from genaipa.judging.answers import FILE, excerpt, read_material
 from genaipa.judging.keeping import Keeper
-from genaipa.judging.name import NAME
+from genaipa.judging.name import FIRST_DAY, NAME
 from genaipa.policies.document import About, Document
 from genaipa.runs.records import Digests, key_of
 from genaipa.scoring.rubric import shown
@@ -205,6 +205,8 @@ class JudgeTask(Task):
     def _asked(self, judged: Judged, passed: int) -> str:
         rubric, drawn = self.material.rubric, mark(self.material.secret, judged.digest, passed)
         begin, end = lines(drawn)
+        # An anchor is asked in the words of its first pass.
+        shuffled = passed if passed < FIRST_DAY else 1
         metrics = verdict.asked(rubric, points=bool(judged.points))
         return self.inputs.templates.render(
             "answer",
@@ -221,10 +223,10 @@ class JudgeTask(Task):
             end=end,
             answer=enclosed(judged.reply, drawn),
             evidence=judged.evidence,
-            points=verdict.order_of_points(judged.points, judged.digest, passed),
+            points=verdict.order_of_points(judged.points, judged.digest, shuffled),
             metrics=[
                 {"id": name, "name": rubric.names[name], "question": rubric.metrics[name].question, "options": options}
-                for name, options in verdict.order(rubric, judged.digest, passed).items()
+                for name, options in verdict.order(rubric, judged.digest, shuffled).items()
                 if name in metrics
             ],
         )

@@ -32,7 +32,7 @@ _LONGEST_SHORT = 12
 """Characters before a full stop that are looked at for an abbreviation."""
 _WORD = re.compile(r"[^\W\d_]+")
 _CODE = re.compile(r"(?!(?:und|mul|mis|zxx)$)[a-z]{2,3}")
-"""Codes of ISO 639, without those that are for no language."""
+"""Codes of ISO 639, but for the ones of no language."""
 
 
 def language_code(stated: str) -> str:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 import pandas as pd
 
+from genaipa.judging.name import Judge, family
 from genaipa.reports.crossed import crossed
 from genaipa.reports.differences.significance import SIGNIFICANT, holm, paired
 from genaipa.reports.table import SCALE, Table, table
@@ -21,9 +22,12 @@ from genaipa.reports.tidy import plain_texts
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from genaipa.reports.gather import Gathered
     from genaipa.runs.occasions import Occasion
 
-Measure = Literal["M_all", "M_all (judge)", "same words", "cites", "abstains", "refuses", "tokens", "cost"]
+Measure = Literal[
+    "M_all", "M_all (judge)", "same words", "cites", "abstains", "refuses", "tokens", "cost", "judge again"
+]
 MEASURES: dict[Measure, str] = {
     "M_all": "overall quality as people scored it, 10 to 100",
     "M_all (judge)": "the same as a judge scored it",
@@ -33,6 +37,7 @@ MEASURES: dict[Measure, str] = {
     "refuses": "questions refused, in %",
     "tokens": "tokens of a reply",
     "cost": "US cents a reply",
+    "judge again": "M_all as a judge scored answers of the first occasion then, and scores them now: its own change",
 }
 """Measure → its meaning and unit, in the order of a table."""
 _CELL = ["question", "document", "wording", "initialization", "experiment", "prompts"]
@@ -41,11 +46,14 @@ _FEWEST = 6
 
 
 @plain_texts
-def changes(frame: pd.DataFrame, found: dict[str, list[Occasion]]) -> Table:
-    """Every change against the first occasion: a row for each system, measure and later occasion."""
+def changes(frame: pd.DataFrame, found: dict[str, list[Occasion]], anchors: pd.DataFrame | None = None) -> Table:
+    """Every change against the first occasion: a row for each system, measure and later occasion.
+
+    `anchors` are the answers that a judge judged again (`judged_again`).
+    """
     rows: list[dict[str, Any]] = []
     for system, days in found.items():
-        answers = _answers(frame, system, days)
+        answers = _answers(frame, system, days, anchors)
         for measure in MEASURES:
             if measure in answers and answers[measure].notna().any():
                 rows += _rows(system, measure, answers, [one.day for one in days])
@@ -65,7 +73,31 @@ def changes(frame: pd.DataFrame, found: dict[str, list[Occasion]]) -> Table:
     )
 
 
-def _answers(frame: pd.DataFrame, system: str, days: Sequence[Occasion]) -> pd.DataFrame:
+def judged_again(gathered: Gathered) -> pd.DataFrame:
+    """The answers that a judge judged again: columns `answer`, `day`, and M_all (10 to 100) `then` and `now`.
+
+    A judge is the same by its family and prompt: a model that was replaced without a word is a change to be seen.
+    """
+    values: dict[str, dict[tuple[str, str, str], list[float]]] = {}
+    for event in gathered.events:
+        judge = Judge.parse(event.analyst) if event.scorer == "machine" else None
+        if judge and event.values is not None and event.rubric == gathered.rubric.digest:
+            who = event.answer, family(judge.model), judge.prompt
+            points = SCALE * gathered.rubric.m_all(event.values)
+            values.setdefault(judge.day, {}).setdefault(who, []).append(points)
+    then = values.pop("", {})
+    rows = [
+        (who[0], day, np.mean(then[who]), np.mean(now))
+        for day, each in values.items()
+        for who, now in each.items()
+        if who in then
+    ]
+    return pd.DataFrame(rows, columns=["answer", "day", "then", "now"])
+
+
+def _answers(
+    frame: pd.DataFrame, system: str, days: Sequence[Occasion], anchors: pd.DataFrame | None = None
+) -> pd.DataFrame:
     """The system's answers on these occasions, a row each, with a column for every measure that is known."""
     day = {run: one.day for one in days for run in one.runs}
     rows = frame[(frame["system"] == system) & frame["run"].isin(list(day)) & (frame["unit"] == "answer")]
@@ -97,7 +129,14 @@ def _answers(frame: pd.DataFrame, system: str, days: Sequence[Occasion]) -> pd.D
     )
     made["occasion"] = [day[str(run)] for run, _ in made.index]
     made["same words"] = _equal(made, days[0].day)
-    return made.reset_index(drop=True)
+    if anchors is None or anchors.empty:
+        return made.reset_index(drop=True)
+    there = made.assign(answer=answers["answer"].astype(str))[made["occasion"] == days[0].day]
+    judged = there[[*_CELL, "answer"]].merge(anchors, on="answer")
+    then = judged.assign(occasion=days[0].day).rename(columns={"then": "judge again"})
+    now = judged.rename(columns={"day": "occasion", "now": "judge again"})
+    both = pd.concat([then, now])[[*_CELL, "occasion", "judge again"]]
+    return pd.concat([made, both.assign(served="")], ignore_index=True)
 
 
 def _equal(answers: pd.DataFrame, first: str) -> pd.Series[Any]:

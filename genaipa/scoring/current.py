@@ -10,7 +10,7 @@ import threading
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from genaipa.scoring.events import EXPOSURE, VALUED, Pin
+from genaipa.scoring.events import ANCHOR, EXPOSURE, VALUED, Pin
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -63,7 +63,7 @@ class CurrentScores:
         elif event.kind == "undo":
             for kind in self._kinds.values():
                 kind.undo(event)
-        elif event.kind != EXPOSURE:
+        elif event.kind not in (EXPOSURE, ANCHOR):
             self._number_of[event.id] = number
             self._kinds[event.scorer if event.kind == "score" else event.kind].add(event)
             if event.kind == "score":

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from genaipa.scoring.store import Store
 
 
-EventKind = Literal["score", "adjudication", "undo", "skip", "look", "objection", "ruling", "pin"]
+EventKind = Literal["score", "adjudication", "undo", "skip", "look", "objection", "ruling", "pin", "anchor"]
 Scorer = Literal["human", "machine"]
 Order = Literal["question", "document", "random"]
 """The order in which the desk brings up answers: see `assignment.ScoringPlan`."""
@@ -33,7 +33,9 @@ VALUED: tuple[EventKind, ...] = ("score", "adjudication")
 """The kinds of events that give values."""
 EXPOSURE: EventKind = "look"
 """The kind of event, by its word in the log, that says that an analyst saw an answer's system or others' scores."""
-LASTING: tuple[EventKind, ...] = ("undo", EXPOSURE, "ruling", "pin")
+ANCHOR: EventKind = "anchor"
+"""The kind of event that has a judge's values of an answer that it judged on an earlier day: it is in no average."""
+LASTING: tuple[EventKind, ...] = ("undo", EXPOSURE, "ruling", "pin", ANCHOR)
 """The kinds of events that can't be undone; a ruling or a pin is replaced by a later one."""
 
 
@@ -86,7 +88,7 @@ class Event(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     """One line of the log of scores.
 
     `id` is made once where the event is made, so that the same event sent twice is kept once. `answer` is the
-    answer's digest (`Record.digest`), so that a score can't slide onto another text. Scores and adjudications
+    answer's digest (`Record.digest`), so that a score can't slide onto another text. Scores, adjudications and anchors
     have `values`, undos have `undoes` (the id of an earlier event of the same analyst). `seconds` is how long the
     answer was on the analyst's screen. `suggested` are the values suggested on screen, metric by metric, and
     `preselected` whether it was filled in before the analyst chose. `blind` says that the analyst had not seen whose
@@ -183,9 +185,12 @@ def new_id() -> str:
     return uuid.uuid4().hex
 
 
+_OTHERS: dict[Scorer, tuple[str, str]] = {"machine": ("a machine", "people"), "human": ("a person", "judges")}
+
+
 def complaint(event: Event, rubric: Rubric) -> str:
     """The problem of an event by itself, as a sentence; empty if none. Its values have to be the rubric's."""
-    valued = event.kind in VALUED
+    valued = event.kind in (*VALUED, ANCHOR)
     if valued != (event.values is not None):
         return f"the {event.kind} must have {'its' if valued else 'no'} values."
     if event.values is not None:
@@ -197,8 +202,9 @@ def complaint(event: Event, rubric: Rubric) -> str:
         return "points are ticked in a score or an adjudication, each as said or as contradicted."
     if (event.kind == "undo") != bool(event.undoes):
         return "an undo, and only an undo, says which event it undoes."
-    if event.scorer == "machine" and event.kind not in ("score", "undo"):
-        return f"a machine gives scores, and no {event.kind}: that is for people."
+    if event.kind not in (("score", "undo", ANCHOR) if event.scorer == "machine" else get_args(EventKind)[:-1]):
+        who, others = _OTHERS[event.scorer]
+        return f"{who} gives scores, and no {event.kind}: that is for {others}."
     return _on_annotation(event)
 
 

@@ -10,9 +10,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from judged import human, keep
-from running import dated
+from judges import events, script, verdict
+from running import answers, carry_out, dated, make_workspace, spec, write
 from size import FULL
 
+from genaipa.judging.name import Judge
 from genaipa.reports.chapters.over_time import over_time_figure
 from genaipa.reports.occasions import changes, loss
 from genaipa.runs.folder import RunFolder
@@ -149,3 +151,30 @@ def test_a_sure_loss_fails_the_gate_and_is_in_the_report(genaipa: Cli) -> None:
     page = Path("out/index.html").read_text()
     assert "Asked the same on several days" in page
     assert Path("out/tables/occasions.csv").is_file()
+
+
+def test_a_judge_judges_anchors_again_and_its_own_change_is_shown(genaipa: Cli) -> None:
+    """On a later day it is asked again about answers of the first that people scored; its first verdicts stay."""
+    make_workspace(12)
+    judge = ("judge", "scripted/say.yaml", "--judge", "scripted/judge.yaml")
+    people: list[str] = []
+    for day, place in (("2026-05-01", 0), ("2026-06-01", 1)):
+        write("say.yaml", f"default: Section {place} says so.\n")
+        run = dated(carry_out(spec(systems=("scripted/say.yaml",)))[0], day)
+        people = people or sorted({record.digest for record in answers(run)})[:8]
+        keep(human("ada", one, (0,) * 5) for one in people)
+        script("judge.yaml", default=verdict(place))
+        asked = genaipa(*judge)
+        assert asked.code == 0, asked.err
+    assert "with 8 answers of the first day again, to see whether the judge moved" in asked.err
+    assert "nothing to judge" in genaipa(*judge).out
+    again = [event for event in events() if event.kind == "anchor"]
+    assert sorted(event.answer for event in again) == people
+    assert {str(Judge.parse(event.analyst).day) for event in again} == {"2026-06-01"}  # type: ignore[union-attr]
+    drift = genaipa("drift", "scripted/say.yaml")
+    assert "The judge itself scores 22.5 points lower than on the first day." in drift.out, drift.err
+    rows = json.loads(genaipa("drift", "scripted/say.yaml", "--json").out)["rows"]
+    found = {row["measure"]: (row["n"], row["first"], row["now"]) for row in rows}
+    assert found["judge again"] == (8, 100, 77.5)
+    assert found["M_all (judge)"] == (12, 100, 77.5)
+    assert json.loads(genaipa("scores", "verify", "--json").out)["breaks"] == []

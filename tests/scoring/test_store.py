@@ -82,6 +82,7 @@ def test_events_that_make_no_sense_are_refused(store: Store) -> None:
         "the score must have its values": [Event(new_id(), now(), "score", "ana", "a1")],
         "the skip must have no values": [Event(new_id(), now(), "skip", "ana", "a1", GOOD)],
         "only an undo, says which event": [score("ana", "a1", undoes=first.id)],
+        "a person gives scores, and no anchor": [Event(new_id(), now(), "anchor", "ana", "a1", GOOD)],
         "a machine gives scores, and no adjudication": [
             Event(new_id(), now(), "adjudication", "judge", "a1", GOOD, scorer="machine")
         ],

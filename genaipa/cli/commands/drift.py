@@ -43,7 +43,7 @@ def drift(
     """
     from genaipa.reports import render
     from genaipa.reports.gather import gather_scored
-    from genaipa.reports.occasions import changes, loss
+    from genaipa.reports.occasions import changes, judged_again, loss
     from genaipa.runs.occasions import occasions
     from genaipa.runs.selection import sources_of
 
@@ -64,7 +64,7 @@ def drift(
         raise UsageError(f"'{clipped(system)}' is several systems: {', '.join(sorted(found))}; name one of them.")
     ((name, days),) = found.items()
     gathered = gather_scored(here, [one for one in sources if name in one.systems])
-    every = changes(gathered.frame, found)
+    every = changes(gathered.frame, found, judged_again(gathered))
     lost = loss(every)
     failed = gate is not None and lost.points > 0 and lost.points >= gate
     if output is not None:
@@ -100,3 +100,6 @@ def _print(system: str, days: list[Occasion], every: Table, lost: Loss) -> None:
         caveat(f"{why}, so that quality is not compared.")
     elif lost.day != days[-1].day:
         caveat(f"Quality is of {lost.day}, the latest occasion that is scored: {days[-1].day} is not.")
+    moved = latest[(latest["measure"] == "judge again") & latest["meaning"].isin(["higher", "lower"])]
+    for row in moved.to_dict("records"):
+        caveat(f"The judge itself scores {abs(row['difference']):.1f} points {row['meaning']} than on the first day.")

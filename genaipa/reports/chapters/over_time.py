@@ -11,7 +11,7 @@ import numpy as np
 from genaipa.reports.chapters.chapter import Chapter, present
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
-from genaipa.reports.occasions import MEASURES, changes
+from genaipa.reports.occasions import MEASURES, changes, judged_again
 from genaipa.runs.occasions import occasions
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ _SERVED = {"color": style.FAINT, "linewidth": 0.8, "linestyle": ":"}
 def chapter(gathered: Gathered, scope: Scope) -> Chapter:
     """Changes between the days on which a system was asked the same."""
     found = occasions(gathered.sources)
-    made = changes(gathered.frame, found) if found else None
+    made = changes(gathered.frame, found, judged_again(gathered)) if found else None
     days = ", ".join(f"{system} on {len(each)} days" for system, each in found.items())
     return Chapter(
         "over-time",
