@@ -240,7 +240,7 @@ def _judged_before(
 
 
 def _anchors(workspace: Workspace, answers: JudgedAnswers, done: set[tuple[str, int]]) -> set[tuple[str, int]]:
-    """The answers of the first occasion that a judge judges again now: drawn once, among answers that people scored, too."""
+    """The first occasion's answers that a judge judges again now: drawn once, among answers that people scored, too."""
     if not answers.day:
         return set()
     with existing_store(workspace) as store:

@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 import pytest
+import yaml
 from judged import human, keep
 from judges import events, script, verdict
 from running import answers, carry_out, dated, make_workspace, spec, write
 from size import FULL
+from source import ROOT
 
 from genaipa.judging.name import Judge
 from genaipa.reports.chapters.over_time import over_time_figure
 from genaipa.reports.occasions import changes, loss
 from genaipa.runs.folder import RunFolder
 from genaipa.runs.occasions import Occasion
+from genaipa.runs.selection import find_run
+from genaipa.workspace import find_workspace
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -178,3 +183,24 @@ def test_a_judge_judges_anchors_again_and_its_own_change_is_shown(genaipa: Cli) 
     assert found["judge again"] == (8, 100, 77.5)
     assert found["M_all (judge)"] == (12, 100, 77.5)
     assert json.loads(genaipa("scores", "verify", "--json").out)["breaks"] == []
+
+
+def test_the_recipes_fail_a_job_for_a_sure_loss(genaipa: Cli) -> None:
+    """The lines for cron and for a CI job are the same commands; the second ends with 0 at first, with 5 for a loss."""
+    guide = (ROOT / "docs/guide/versions.md").read_text()
+    cron = re.search(r"^0 6 1 \* \* +cd \S+ && (.*)$", guide, re.MULTILINE)
+    job = yaml.safe_load(re.findall(r"```yaml\n(.*?)```", guide, re.DOTALL)[-1])["jobs"]["drift"]["steps"]
+    lines = [step["run"] for step in job if step.get("run", "").startswith("genaipa ")]
+    assert cron
+    assert cron[1].split(" && ") == lines
+    make_workspace(12)
+    write("monthly.yaml", "system: scripted/say.yaml\npolicy: acme\ninitialization: document\n")
+    ask, hold = (line.replace("gpt-4.1", "scripted/say.yaml").split()[1:] for line in lines)
+    codes = []
+    for day, place in (("2026-05-01", 0), ("2026-06-01", 2)):
+        write("say.yaml", f"default: Section {place} says so.\n")
+        assert genaipa(*ask).code == 0
+        run = dated(find_run(find_workspace(), "latest"), day)
+        keep(human("ada", record.digest, (place,) * 5) for record in answers(run))
+        codes.append(genaipa(*hold).code)
+    assert codes == [0, 5]
