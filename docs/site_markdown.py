@@ -35,7 +35,7 @@ EVERYDAY = {
         "exposure",
         "fault",
     ),
-    *("item", "missing", "pack", "part", "policy", "prompts", "run", "sheet", "silent", "system", "wording"),
+    *("item", "missing", "pack", "part", "policy", "prompts", "run", "sheet", "silent", "verdict", "system", "wording"),
 }
 SKIPPED = {"a", "abbr", "code", "h1", "h2", "h3", "h4", "h5", "h6", "pre", "th"}
 
