@@ -29,6 +29,7 @@ from genaipa.artifact import croissant
 from genaipa.artifact.packages import EXTRAS, constraints
 from genaipa.errors import UsageError
 from genaipa.files.atomic import replacing
+from genaipa.files.markdown import as_code
 from genaipa.reports.render import as_text
 from genaipa.runs.permission import Permission
 from genaipa.words import number, some
@@ -89,11 +90,6 @@ def _about(packed: Packed) -> str:
     )
 
 
-def _code(text: str) -> str:
-    """Text of others as code, in which nothing is markup."""
-    return f"`{' '.join(text.replace('`', chr(39)).split())}`"
-
-
 def _filled(template: str, facts: Mapping[str, Any]) -> str:
     """A text of the artifact in Markdown; what others wrote comes in as code, in which nothing is markup."""
     environment = jinja2.Environment(
@@ -103,7 +99,7 @@ def _filled(template: str, facts: Mapping[str, Any]) -> str:
         trim_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters |= {"code": _code, "number": number, "some": some, "rows": _rows}
+    environment.filters |= {"code": as_code, "number": number, "some": some, "rows": _rows}
     return environment.get_template(template).render(
         {**facts, "genaipa": __version__, "folder": REPORT, "extras": ",".join(EXTRAS)}
     )

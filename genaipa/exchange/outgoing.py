@@ -30,6 +30,8 @@ from genaipa.scoring.store import existing_store
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    import pandas as pd
+
     from genaipa.policies.document import Document
     from genaipa.questions.annotations import AnnotatedAnswer, Annotations
     from genaipa.questions.sets import QuestionSet
@@ -83,6 +85,7 @@ class OutgoingRun:
         self._outgoing = outgoing
         self._inputs = Inputs(outgoing.workspace, source.folder)
         self._permission = Permission(source.folder, self.manifest, whole=outgoing.whole)
+        self.licenses = self._permission.licenses
         self._excluded = excluded_answers(audit_of(source.folder))
         # Caches of this run alone, which go when it goes.
         self.document = cache(self._document)
@@ -193,7 +196,7 @@ class Outgoing:
     def __init__(
         self, workspace: Workspace, sources: Sequence[Source], *, judges: bool = False, whole: bool = False
     ) -> None:
-        self.workspace, self.whole = workspace, whole
+        self.workspace, self.judges, self.whole = workspace, judges, whole
         self.rubric = load_rubric(workspace)
         self._held: set[tuple[str, str]] = set()
         self.failures = self.verdicts = 0
@@ -219,6 +222,20 @@ class Outgoing:
     def held(self) -> Counter[str]:
         """Noun → how many are kept back."""
         return Counter(noun for noun, _ in self._held)
+
+    def tidy(self) -> pd.DataFrame:
+        """The tidy table of these runs, with judges' rows only where their verdicts go along."""
+        from genaipa.reports.gather import gather, rescored  # pandas takes long to import
+
+        with existing_store(self.workspace) as store:
+            found = gather(self.workspace, [run.source for run in self.runs], store)
+        given = found.events if self.judges else [event for event in found.events if event.scorer == "human"]
+        return found.frame if len(given) == len(found.events) else rescored(found, given).frame
+
+    @cached_property
+    def licenses(self) -> list[str]:
+        """The licenses of the texts that may be passed on."""
+        return sorted({license_ for run in self.runs for license_ in run.licenses})
 
 
 @dataclass(frozen=True)
