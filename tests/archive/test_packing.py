@@ -317,7 +317,7 @@ def test_the_metadata_name_every_column_of_every_table(packed: Path) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:ConjunctiveGraph is deprecated:DeprecationWarning")  # its own package of packages
-@pytest.mark.skipif(find_spec("mlcroissant") is None, reason="needs mlcroissant (.ci/exchange.txt)")
+@pytest.mark.skipif(find_spec("mlcroissant") is None, reason="needs mlcroissant (.ci/mlcroissant.txt)")
 def test_croissants_own_reader_reads_every_table(packed: Path) -> None:
     """Without a finding, and each table has the rows of its file."""
     import mlcroissant
