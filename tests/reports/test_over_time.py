@@ -17,6 +17,7 @@ from running import answers, carry_out, dated, make_workspace, spec, write
 from size import FULL
 from source import ROOT
 
+from benchmarks.drift import alarms, series
 from genaipa.judging.name import Judge
 from genaipa.reports.chapters.over_time import over_time_figure
 from genaipa.reports.occasions import changes, loss
@@ -32,45 +33,11 @@ if TYPE_CHECKING:
 
     Cli = Callable[..., Finished]
 
-QUESTIONS, DOCUMENTS = 32, 5
-AGAIN = 8.0
-"""Standard deviation, in points of M_all, of asking the same again."""
-
-
-def series(
-    seed: int, looks: int, lost: float = 0.0, systems: int = 1
-) -> tuple[pd.DataFrame, dict[str, list[Occasion]]]:
-    """The answers of scripted systems on 1 + `looks` days, scored; on the last day `lost` points worse."""
-    random = np.random.default_rng(seed)
-    cells = [(f"q{q}", f"d{d}") for q in range(QUESTIONS) for d in range(DOCUMENTS)]
-    level = random.normal(65, 12, len(cells))
-    frames, days = [], [f"2026-{1 + look // 28:02}-{1 + look % 28:02}" for look in range(looks + 1)]
-    for system in range(systems):
-        for look, day in enumerate(days):
-            points = level + random.normal(0, AGAIN, len(cells)) - (lost if look == looks else 0)
-            frames.append(
-                pd.DataFrame(cells, columns=["question", "document"]).assign(
-                    run=f"run {day}",
-                    system=f"s{system}",
-                    key=[f"s{system}|{d}|{q}" for q, d in cells],
-                    m_all=points / 10,
-                    answer=[f"{look}-{n}" for n in range(len(cells))],
-                )
-            )
-    constant = dict.fromkeys(("status", "claims_silence", "cites_there", "tokens_out", "cost"), np.nan)
-    same = ("unit", "scorer", "wording", "initialization", "experiment", "prompts", "model")
-    known = dict(zip(same, ("answer", "human", "original", "document", "quality", "neutral", "m"), strict=True))
-    found = {f"s{system}": [Occasion(day, (f"run {day}",)) for day in days] for system in range(systems)}
-    return pd.concat(frames, ignore_index=True).assign(**constant, **known, counted=True), found
-
 
 def test_an_unchanged_system_seldom_seems_changed_and_a_loss_of_five_points_is_found() -> None:
     """Over twelve looks a year: a false alarm in at most 5 % of years (1,000 at full size), a loss of 5 in 95 %."""
     years = 1000 if FULL else 20
-    alarms = sum(
-        not {"higher", "lower"}.isdisjoint(changes(*series(seed, 12)).data["meaning"]) for seed in range(years)
-    )
-    assert alarms <= years * 0.05 + 2.6 * (years * 0.05 * 0.95) ** 0.5 * (not FULL)
+    assert alarms(years) <= years * 0.05 + 2.6 * (years * 0.05 * 0.95) ** 0.5 * (not FULL)
     found = [loss(changes(*series(seed, 12, lost=5))) for seed in range(100 if FULL else 6)]
     assert sum(one.points > 0 for one in found) >= 0.95 * len(found)
     assert np.mean([one.points for one in found if one.points]) == pytest.approx(5, abs=1)
