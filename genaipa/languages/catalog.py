@@ -7,7 +7,7 @@ from collections import Counter
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from genaipa.languages.language import expression
+from genaipa.languages.language import UNSPACED, expression
 
 if TYPE_CHECKING:
     from genaipa.languages.language import Language
@@ -16,6 +16,9 @@ _FILES = (
     "en",
     "de",
     "fr",
+    "es",
+    "it",
+    "zh",
 )
 """A file in this folder for each language, named by its code in ISO 639-1."""
 LANGUAGES: dict[str, Language] = {code: import_module(f"genaipa.languages.{code}").LANGUAGE for code in _FILES}
@@ -30,7 +33,7 @@ _SHARE = 0.08
 """Least share of function words: policies have about 0.25 in their own language, below 0.05 in any other."""
 _LONGEST_SHORT = 12
 """Characters before a full stop that are looked at for an abbreviation."""
-_WORD = re.compile(r"[^\W\d_]+")
+_WORD = re.compile(rf"[^\W\d_{UNSPACED}]+|[{UNSPACED}]")
 _CODE = re.compile(r"(?!(?:und|mul|mis|zxx)$)[a-z]{2,3}")
 """Codes of ISO 639, but for the ones of no language."""
 

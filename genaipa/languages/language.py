@@ -171,6 +171,7 @@ class Language:
 
     `sections` are the words before a section's number, by their English names; they are known in texts of all
     languages, as are `first`, words for the number 1 behind them, and `starts`, words that begin a sentence.
+    `spelt` gives a text the numbering that it begins with in English, where words don't precede it.
     `abbreviations` and ordinal numbers before `ordinal_of` end no sentence.
     """
 
@@ -184,6 +185,7 @@ class Language:
     search: Search | None = None
     not_said: str = "The document does not say."
     sections: Mapping[str, str] = field(default_factory=dict)
+    spelt: Callable[[str], str] | None = None
     first: str = NEVER
     starts: str = NEVER
     abbreviations: str = NEVER

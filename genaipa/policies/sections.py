@@ -11,7 +11,7 @@ import logging
 import re
 from collections import Counter
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, reduce
 from itertools import accumulate, groupby, pairwise
 from typing import TYPE_CHECKING
 
@@ -76,8 +76,17 @@ GAP = 2
 """Largest step between neighbours of an outline: a heading in between may be lost."""
 
 
+_SPELT = [language.spelt for language in LANGUAGES.values() if language.spelt]
+
+
+def _spelt(text: str) -> str:
+    """A text with its numbering in English, if it is in a language that writes it in another way."""
+    return reduce(lambda said, spelt: spelt(said), _SPELT, text) if text[:1] > "\u3000" else text
+
+
 def split_number(heading: str) -> tuple[str, str]:
     """Split "4.2 Title" into "4.2" and "Title", "Article 12: Title" into "Article 12" and "Title"; "" for no number."""
+    heading = _spelt(heading)
     worded = re.match(rf"({SECTION_WORD})\s*({SECTION_NUMBER})(?:\.(?=\s|$)|\s*[:\u2013—-])?\s*", heading)
     counted = re.match(
         rf"(\d+(?:\.\d+)+|\d+(?=[.):\s])|(?:{ROMAN}|[A-Z])(?=[.)]))[.):]*(?:\s+[\u2013—-])?\s+(?=\S)", heading
@@ -243,7 +252,7 @@ def _plain(lines: list[str], starts: list[int], marked: list[Section]) -> list[S
 
 def _read(lines: list[str], i: int) -> list[_Candidate]:
     """Read a line as a numbered heading: no way, one way, or as a Roman number and as a letter."""
-    text = lines[i]
+    text = _spelt(lines[i])
     if len(text) > _MAX_TITLE and not re.match(r"\d{3,}(?:\.\d+)+\.\s|§", text):
         return []
     worded = re.match(
@@ -288,7 +297,14 @@ def _title(rest: str, *, begun: bool, lower: bool = False, run_in: bool = False)
     if re.search(r"(?:\t|\.{2,}|…|\s{3,}|\s\.)\s*\d{1,4}$", rest):  # a table of contents
         return None
     words = len(rest.split())
-    starts = not rest or rest[0].isupper() or rest[0].isdigit() or rest[0] in _QUOTES or (lower and rest[0].islower())
+    starts = (
+        not rest
+        or rest[0].isupper()
+        or rest[0].isdigit()
+        or rest[0] in _QUOTES
+        or rest[0] > "\u3000"
+        or (lower and rest[0].islower())
+    )
     ends = rest.endswith((";", ",")) or (rest.endswith((".", ":")) and (run_in or words > _MAX_SENTENCE))
     inside = re.search(rf"[.!?;]\s+[\"“„«(]?[{CAPITAL}]", rest) and (rest.endswith(".") or words > _MAX_WORDS)
     if starts and not (ends or inside):
@@ -472,7 +488,7 @@ def resolve(sections: tuple[Section, ...], label: str) -> Section | None:
     subdivision that is no section of its own means the section it is in; of several ("Chapter III, Section 2") the
     innermost is meant.
     """
-    wanted = " ".join(label.split()).strip(" .,;:\"'\u201c\u201d\u2018\u2019[]*")
+    wanted = _spelt(" ".join(label.split())).strip(" .,;:\"'\u201c\u201d\u2018\u2019[]*")
     called = re.sub(rf"^(?:the )?(?:(?:{_DIVISION}) (?:on |titled |called )?)?", "", wanted, flags=re.IGNORECASE)
     called = re.sub(rf" (?:{_DIVISION})$", "", called, flags=re.IGNORECASE)
     titled = _titled(sections, wanted) or _titled(sections, called)

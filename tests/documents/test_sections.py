@@ -433,3 +433,33 @@ def test_articles_called_sections() -> None:
     assert resolve(sections, "Article 5") == sections[0]
     assert resolve(sections, "Chapter 5") is None
     assert resolve((*articles, *sections), "Section 5") == sections[0]
+
+
+@pytest.mark.parametrize(
+    ("chapter", "article", "first"),
+    [
+        ("KAPITEL", "Artikel", "Artikel 1"),
+        ("CHAPITRE", "Article", "Article premier"),
+        ("CAPÍTULO", "Artículo", "Artículo 1"),
+        ("CAPO", "Articolo", "Articolo 1"),
+        ("第{}章", "第{}条", "第一条"),
+    ],
+)
+def test_a_law_in_another_language(chapter: str, article: str, first: str) -> None:
+    """Articles and chapters are found by the words of all languages, each with its title, and cited by either."""
+
+    def numbered(word: str, number: object) -> str:
+        return word.format(number) if "{}" in word else f"{word} {number}"
+
+    lines = ["Titel", ""]
+    for number in range(1, 100):
+        if number % 33 == 1:
+            lines += [numbered(chapter, ("I", "II", "III")[number // 33] if "{}" not in chapter else number // 33 + 1)]
+            lines += ["Über Ämter", ""]
+        lines += [first if number == 1 else numbered(article, number), "Ämter" if number % 2 else "Élément", ""]
+        lines += ["1. Dies ist der erste Absatz dieses Artikels; er verweist auf Artikel 4 Absatz 2.", ""]
+    sections = find_sections("\n".join(lines))
+    assert [s.number for s in sections if s.number.startswith("Article")] == [f"Article {n}" for n in range(1, 100)]
+    assert next(s.number for s in sections if s.number.startswith("Chapter")) in {"Chapter I", "Chapter 1"}
+    assert next(s.title for s in sections if s.number == "Article 1") == "Ämter"
+    assert resolve(sections, numbered(article, 12)) == resolve(sections, "Article 12")

@@ -318,52 +318,58 @@ def test_a_new_form_of_tables(copy: Path, genaipa_process: Cli, demo: tuple[Path
     assert "| M_all" in Path("pair.md").read_text()
 
 
-LANGUAGE = '''"""Italian."""
+LANGUAGE = '''"""Dutch."""
 
-from genaipa.languages.language import Language
+from genaipa.languages.language import Language, Readability, SilenceRules
 
 LANGUAGE = Language(
-    code="it",
-    name="Italian",
-    also=("ita",),
-    function_words=frozenset(("che", "di", "e", "il", "non", "per", "suoi")),
-    policy=lambda company: f"l'informativa sulla privacy di {company}",
-    regulation=lambda title, name: f"il regolamento {title or name}",
-    no_answer="(nessuna risposta)",
+    code="nl",
+    name="Dutch",
+    also=("nld", "dut"),
+    function_words=frozenset(("de", "en", "het", "uw", "van", "wij", "niet")),
+    policy=lambda company: f"het privacybeleid van {company}",
+    regulation=lambda title, name: f"de verordening {title or name}",
+    no_answer="(geen antwoord)",
+    sections={"Section": "Paragraaf"},
+    silence=SilenceRules("staat er niet", denial="niet", answered="ja|nee", contrast="maar", turns="niet"),
+    readability=Readability("Douma", 206.84, -0.93, -77, syllables=lambda word: len(word) // 3 + 1, connective="en"),
 )
 '''
-SET = """name: policy-it
+SET = """name: policy-nl
 title: t
 kind: policy
 placeholder: X
 source: s
 license: l
-language: it
-categories: {T: Trasparenza}
-questions: [{id: Q1, category: T, origin: user, text: Che cosa fa X?}]
+language: nl
+categories: {T: Openheid}
+questions: [{id: Q1, category: T, origin: user, text: Wat doet X?}]
 """
 
 
 def test_a_new_language(copy: Path, genaipa_process: Cli) -> None:
-    """A text is found to be in it, and asked about with the variants of questions and prompts that are there."""
-    (copy / "genaipa/languages/it.py").write_text(LANGUAGE)
-    insert(copy / "genaipa/languages/catalog.py", '    "fr",\n', '    "it",\n')
-    said = "Raccogliamo il suo nome e non lo vendiamo: serve per la consegna di ordini che fa e per i suoi diritti.\n"
+    """A text is found to be in it, asked about with the variants that are there, and measured by its rules."""
+    (copy / "genaipa/languages/nl.py").write_text(LANGUAGE)
+    insert(copy / "genaipa/languages/catalog.py", '    "fr",\n', '    "nl",\n')
+    said = "Wij verzamelen uw naam en het adres van uw huis, en wij verkopen de gegevens niet. Paragraaf 2 zegt meer.\n"
     texts = {
         "genaipa.toml": "",
-        "policies/negozio.md": said * 3,
-        "questions/policy-it.yaml": SET,
-        "prompts/neutral-it/part.jinja": "Parte {{ part }}: {{ text }}",
-        "prompts/neutral-it/introduce-document.jinja": "Ecco {{ subject }}.",
+        "policies/winkel.md": said * 3,
+        "questions/policy-nl.yaml": SET,
+        "prompts/neutral-nl/part.jinja": "Deel {{ part }}: {{ text }}",
+        "prompts/neutral-nl/introduce-document.jinja": "Hier is {{ subject }}.",
     }
     for name, text in texts.items():
         Path(name).parent.mkdir(parents=True, exist_ok=True)
         Path(name).write_text(text)
-    done = genaipa_process("run", "-s", "extractive", "-p", "negozio", "-e", "quality", "--dry-run")
+    done = genaipa_process("run", "-s", "extractive", "-p", "winkel", "-e", "quality", "--dry-run")
     assert done.code == 0, done.err
-    assert "negozio: in Italian, asked policy-it with the prompts neutral-it" in done.err
-    assert "Ecco l'informativa sulla privacy di Negozio." in done.out
-    assert "Che cosa fa Negozio?" in done.out
+    assert "winkel: in Dutch, asked policy-nl with the prompts neutral-nl" in done.err
+    assert "Hier is het privacybeleid van Winkel." in done.out
+    assert "Wat doet Winkel?" in done.out
+    stats = genaipa_process("policies", "stats", "winkel")
+    assert "ease" in stats.out
+    assert "Douma (Dutch), 206.84 - 0.93 words/sentences - 77 syllables/words" in stats.out
 
 
 COMMAND = '''"""`genaipa count`."""

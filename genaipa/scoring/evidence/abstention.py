@@ -89,7 +89,11 @@ class _Reader:
             return True
         first = before[: contrast.start()].strip()
         # "While it does not mention X, it says Y" answers; "While it says Y, it does not mention X" ends in silence.
-        return "," in before[contrast.end() :] if not first else bool(self.has(self.rules.sorry, first))
+        return (
+            bool(re.search("[,\uff0c]", before[contrast.end() :]))
+            if not first
+            else bool(self.has(self.rules.sorry, first))
+        )
 
 
 def find_silence(

@@ -13,8 +13,8 @@ from itertools import islice
 from typing import TYPE_CHECKING, Literal
 
 from genaipa.languages.catalog import read_by
-from genaipa.languages.language import CAPITAL, QUOTED
-from genaipa.policies.sections import english_name
+from genaipa.languages.language import CAPITAL, QUOTED, UNSPACED
+from genaipa.policies.sections import english_name, split_number
 from genaipa.scoring.evidence.quotations import fold
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ _ROMAN = r"(?:X{1,3}(?:IX|IV|V?I{0,3})|IX|IV|VI{0,3}|I{1,3})"
 _NUMBER = (
     r"(?:(?:\d{1,6}(?:\.\d{1,6}){0,6}(?:\.?[A-Z]|[a-z])?"
     rf"|{_ROMAN}(?:\.(?:\d{{1,3}}|[A-Z])|\. [A-Z](?=[,;)\]])){{0,3}}"
-    r"|[A-Z](?:\.\d{1,3}){0,3})(?![\w'\u2019]|-[A-Za-z]{2}|\.\d))"
+    rf"|[A-Z](?:\.\d{{1,3}}){{0,3}})(?![^\W{UNSPACED}]|['\u2019]|-[A-Za-z]{{2}}|\.\d))"
     r"(?:\s?\((?:\d{1,2}|[a-z]|[ivx]{1,4}|[A-Z])\))*"
 )
 # Behind "ChatGPT:" or in brackets: "(ChatGPT: P6)".
@@ -59,7 +59,8 @@ class _Forms:
         laws, both = rules.laws, f"{rules.also}|{rules.either}"
         self.rules = rules
         self.cited = re.compile(
-            rf"(?<![\w/-])(?P<word>{rules.words})[ \t\u00a0*_]{{0,4}}(?P<number>{_NUMBER})(?!{rules.not_behind})"
+            rf"(?<![^\W{UNSPACED}])(?<![/-])(?P<word>{rules.words})[ \t\u00a0*_]{{0,4}}"
+            rf"(?P<number>{_NUMBER})(?!{rules.not_behind})"
         )
         # "(9.2)", "[^9.2^]", "(see 9.2, 9.3)": a number alone, of several steps, which counts only where the document
         # has it.
@@ -105,12 +106,12 @@ class _Forms:
         self.law_here_before = re.compile(laws.here_before, re.IGNORECASE)
         self.summary_before = re.compile(rules.summary_before, re.IGNORECASE)
         self.summary_behind = re.compile(rules.summary_behind, re.IGNORECASE)
-        law = rf"(?P<law>{laws.short}|{laws.named})(?![\w-])(?!{laws.not_law})"
+        law = rf"(?P<law>{laws.short}|{laws.named})(?![^\W{UNSPACED}]|-)(?!{laws.not_law})"
         below = rf"(?:,?[ \t]+{laws.below}){{0,4}}" if laws.below else ""
         self.of_law = re.compile(rf"{below},?[ \t]+{laws.of}{law}")
         self.law_next = re.compile(rf"{below},?[ \t]+(?P<law>{laws.short})(?!\w)")
         self.law_before = re.compile(
-            rf"(?<![\w-]){law}(?:['\u2019]s)?(?:[ \t]*\([^()\n]{{1,40}}\))?"
+            rf"(?<![^\W{UNSPACED}])(?<!-){law}(?:['\u2019]s)?(?:[ \t]*\([^()\n]{{1,40}}\))?"
             rf"(?P<apart>[,:]?[ \t]+\(|[,:])?[ \t]*(?:{laws.before})?$"
         )
         self.ordinal = re.compile(rules.ordinal)
@@ -192,6 +193,7 @@ def _numbered(reply: str, forms: _Forms) -> list[Citation]:
             break
     for match in islice(forms.bracketed.finditer(reply), _MOST):
         found += _listed(reply, _bracketed(match), max(1, _MOST - len(found)), forms)
+    found += _ordinal(reply, forms)
     found += [
         Citation(*match.span("part"), word="Part", number=match.group("number")) for match in _SHORT.finditer(reply)
     ]
@@ -200,6 +202,13 @@ def _numbered(reply: str, forms: _Forms) -> list[Citation]:
         for match in _BARE.finditer(reply)
     ]
     return sorted(found, key=lambda citation: (citation.start, -citation.end))
+
+
+def _ordinal(reply: str, forms: _Forms) -> Iterator[Citation]:
+    """Find citations whose word follows their number, or the last of several."""
+    for match in islice(forms.ordinal.finditer(reply), _MOST):
+        word, _, number = split_number(f"第{match.group('number')}{match.group('word')}")[0].rpartition(" ")
+        yield Citation(*match.span(), word=word or "Section", number=number)
 
 
 def _listed(reply: str, first: Citation, most: int, forms: _Forms) -> list[Citation]:

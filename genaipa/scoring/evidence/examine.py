@@ -212,7 +212,9 @@ def rightly_silent(reply: str, evidence: Evidence, rubric: Rubric) -> Proposal |
     if rules is None:
         return None
     # A word that answers before it is said that nothing can be.
-    answers = expression(rf"\W*{rules.answered}\s*[.,;:!\u2013\u2014-]", re.IGNORECASE).match(reply)
+    answers = expression(
+        rf"\W*{rules.answered}\s*[.,;:!\u2013\u2014\uff0c\u3002\uff1b\uff1a\uff01-]", re.IGNORECASE
+    ).match(reply)
     more = evidence.references or evidence.quotations or evidence.points or answers
     if not (rubric.silent_rule and silence.annotated and silence.alone) or more:
         return None
