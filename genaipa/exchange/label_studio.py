@@ -84,8 +84,12 @@ class _Labelled(msgspec.Struct):
         return f"annotator {by}" if isinstance(by, int) else str(by or "annotator")
 
 
+class _Data(msgspec.Struct):
+    digest: str = ""
+
+
 class _Task(msgspec.Struct):
-    data: dict[str, Any] = {}
+    data: _Data = msgspec.field(default_factory=_Data)
     annotations: tuple[_Labelled, ...] | None = None
     predictions: tuple[_Labelled, ...] | None = None
 
@@ -103,8 +107,8 @@ def read(path: Path, incoming: Incoming) -> Taken:
         for metric in incoming.rubric.metrics
     }
     for number, task in enumerate(tasks, 1):
-        digest = task.data.get("digest")
-        if not isinstance(digest, str) or not digest:
+        digest = task.data.digest
+        if not digest:
             wrong = "has no digest, by which its answer is found; label the tasks that genaipa export wrote."
             raise DataError(path, wrong, f"task {number}")
         if task.annotations is None:

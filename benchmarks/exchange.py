@@ -1,0 +1,84 @@
+"""Measure answers on their way into other programs' files and back into an empty workspace.
+
+    python -m benchmarks.exchange [--quick]
+
+The run has 100,000 answers about five documents of 1,000 words, each scored by one analyst (1,600 with --quick). A form
+whose package is not here is left out; what comes back is held against what went out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+from benchmarks.__main__ import print_table
+from benchmarks.measure import measure
+from benchmarks.workload import make_workspace
+
+WORDS = 1000
+
+
+def python(*arguments: object):
+    """A Python process, without the caller's settings."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("GENAIPA_")}
+    return measure([sys.executable, *map(str, arguments)], kept)
+
+
+def genaipa(here: Path, *arguments: object):
+    """A command of genaipa in a workspace."""
+    return python("-m", "genaipa", *arguments, "--workspace", here)
+
+
+def main() -> None:
+    """Print what each form takes, out and back."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--quick", action="store_true")
+    repetitions = 10 if parser.parse_args().quick else 625
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        here = Path(folder, "here")
+        make_workspace(here, WORDS)
+        made = python("-m", "benchmarks.finished_run", here, "--repetitions", repetitions).out.strip()
+        scores = int(python("-m", "benchmarks.scored_run", here, made, "--analysts", 1).out)
+        for form, package in (("inspect", "inspect_ai"), ("label-studio", "")):
+            if package and not _is_here(package):
+                print(f"{form}: left out, it needs {package}")
+                continue
+            files = Path(folder, form)
+            out = genaipa(here, "export", form, made, "-o", files, "--with-texts")
+            empty = Path(folder, f"empty-{form}")
+            make_workspace(empty, WORDS)
+            if form == "label-studio":  # it brings scores alone
+                shutil.copytree(here / "runs", empty / "runs")
+            back = genaipa(empty, "import", form, files if form == "inspect" else files / "tasks.json")
+            assert f"{scores:,} scores read, {scores:,} new" in back.out, back.out
+            again = python("-c", _SAME, here, empty)
+            size = sum(path.stat().st_size for path in files.iterdir()) / 2**20
+            for way, figures in (("out", out), ("back", back)):
+                shown = (f"{figures.wall:.1f}", f"{figures.cpu:.1f}", f"{figures.rss:.0f}", f"{size:.0f}")
+                rows.append((f"{form}, {scores:,} answers, {way}", *shown, again.out.strip()))
+    print_table(("form", "command, s", "processor, s", "MiB", "files, MiB", "scores that are not the same"), rows)
+
+
+_SAME = """
+import sys
+from genaipa.scoring.store import Store
+def events(home):
+    return {event.id: event for _, event in Store.open(f"sqlite:///{home}/scores.db").events()}
+here, there = map(events, sys.argv[1:])
+print(sum(there.get(name) != event for name, event in here.items()) + len(there.keys() - here.keys()))
+"""
+
+
+def _is_here(package: str) -> bool:
+    from importlib.util import find_spec
+
+    return find_spec(package) is not None
+
+
+if __name__ == "__main__":
+    main()
