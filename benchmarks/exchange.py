@@ -13,6 +13,7 @@ import os
 import shutil
 import sys
 import tempfile
+from importlib.util import find_spec
 from pathlib import Path
 
 from benchmarks.__main__ import print_table
@@ -45,7 +46,7 @@ def main() -> None:
         made = python("-m", "benchmarks.finished_run", here, "--repetitions", repetitions).out.strip()
         scores = int(python("-m", "benchmarks.scored_run", here, made, "--analysts", 1).out)
         for form, package in (("inspect", "inspect_ai"), ("label-studio", "")):
-            if package and not _is_here(package):
+            if package and find_spec(package) is None:
                 print(f"{form}: left out, it needs {package}")
                 continue
             files = Path(folder, form)
@@ -72,12 +73,6 @@ def events(home):
 here, there = map(events, sys.argv[1:])
 print(sum(there.get(name) != event for name, event in here.items()) + len(there.keys() - here.keys()))
 """
-
-
-def _is_here(package: str) -> bool:
-    from importlib.util import find_spec
-
-    return find_spec(package) is not None
 
 
 if __name__ == "__main__":

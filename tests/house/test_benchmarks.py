@@ -82,3 +82,13 @@ def test_an_analyst_is_scripted() -> None:
     figures = {row[0].strip(): row[1:] for row in (line.strip("|").split("|") for line in done.stdout.splitlines())}
     assert {"keys", "scrolls", "pixels between what is read", "seconds: passage", "seconds in all"} <= figures.keys()
     assert all(float(keys) >= 6 for keys in figures["keys"]), "five digits and Enter"
+
+
+@pytest.mark.full
+def test_exchange_is_measured() -> None:
+    """Answers go out and come back in a form that needs no package of its own, and none of their scores is another."""
+    command = [sys.executable, "-m", "benchmarks.exchange", "--quick"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600, check=False)
+    assert done.returncode == 0, done.stderr
+    rows = re.findall(r"^\| label-studio, 1,600 answers, (\w+) .* (\d+) \|$", done.stdout, re.MULTILINE)
+    assert rows == [("out", "0"), ("back", "0")]
