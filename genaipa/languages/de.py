@@ -37,7 +37,8 @@ uns unsere unserer vom von werden wir wird zu zum zur
 # Not "Art. 6 Abs. 1 Nr. 2", which goes on below an article, nor "zum Teil 30 Tage".
 _NAMES = {
     "Section": (
-        r"(?:Unter|unter)?[Aa]bschnitt(?:e[ns]?|s)?|Abschn\.|(?<!\d[ \t])(?:Ziffern?|Ziff\.|Nummern?|Nr\.|Nrn\.)"
+        r"(?:Unter|unter)?[Aa]bschnitt(?:e[ns]?|s)?|Abschn\.|(?<!\d[ \t])(?<!\d,[ \t])(?:Ziffern?|Ziff\."
+        r"|Nummern?|Nr\.|Nrn\.)"
         r"|(?:Unter)?[Pp]unkte?[ns]?|Paragra(?:ph|f)(?:en)?|[Ss]ections?"
     ),
     "Part": r"(?<!zum[ \t])Teil(?:e[ns]?|s)?|Parts?",
@@ -69,9 +70,9 @@ _LAWS = LawRules(
     ),
     not_law=r"[ \t]+(?i:abschnitt|teil|hinweis)",
     below=(
-        r"(?:(?:U(?:nter)?)?[Aa]bs(?:atz|ätze|\.)|S(?:atz|ätze|\.)|[Ll]it(?:era|\.)?|Buchst(?:aben?|\.)|Nr\.|Nummern?"
-        r"|Ziff(?:ern?|\.)|Hs\.|Halbsatz|Alt\.|Var\.)[ \t]*\(?(?:[a-z]|\d{1,2}|[IVX]{1,4})\b\)?"
-        r"(?:[ \t]*(?:,|und|oder|bis)[ \t]*\(?(?:[a-z]|\d{1,2})\b\)?(?![ \t]*\w*(?:tage|monate|jahre))){0,3}"
+        r"(?:ff?\.?|(?:(?:U(?:nter)?)?[Aa]bs(?:atz|ätze|\.)|S(?:atz|ätze|\.)|[Ll]it(?:era|\.)?|Buchst(?:aben?|\.)|Nr\."
+        r"|Nummern?|Ziff(?:ern?|\.)|Hs\.|Halbsatz|Alt\.|Var\.)[ \t]*\(?(?:[a-z]|\d{1,2}|[IVX]{1,4})\b\)?"
+        r"(?:[ \t]*(?:,|und|oder|bis)[ \t]*\(?(?:[a-z]|\d{1,2})\b\)?(?![ \t]*\w*(?:tage|monate|jahre))){0,3})"
     ),
     of=(
         r"(?:(?:in|aus|nach|gemäß|laut|von|i\.[ \t]?V\.[ \t]?m\.)[ \t]+)?(?:(?:de[rsmn]|diese[rsmn]|im|EU-?)[ \t]+)?"
@@ -148,7 +149,7 @@ _CITATIONS = CitationRules(
 # --- Silence ------------------------------------------------------------------------------------------------------
 
 _W = r"(?:[\w'-]+\s+)"
-_NOT = r"(?:nicht|nichts|kein(?:e[nrms]?)?|nirgends|nirgendwo)"
+_NOT = r"(?:nicht|nichts|kein(?:e[nrms]?|erlei)?|nirgends|nirgendwo|weder)"
 # What a text does, as a finite verb.
 _SAYS = (
     r"(?:erwähn(?:t|en)|nenn(?:t|en)|besag(?:t|en)|sag(?:t|en)|erläuter(?:t|n)|erklär(?:t|en)|beschreib(?:t|en)"
@@ -161,7 +162,7 @@ _SAID = (
     r"(?:erwähnt|genannt|angegeben|erläutert|beschrieben|geregelt|behandelt|spezifiziert|thematisiert|angesprochen"
     r"|festgelegt|ausgeführt|präzisiert|konkretisiert|aufgeführt|dargelegt|beantwortet|klargestellt|definiert"
     r"|adressiert"
-    r"|erklärt|dokumentiert|benannt|eingegangen|gesagt|mitgeteilt)"
+    r"|erklärt|dokumentiert|benannt|eingegangen|gesagt)"
 )
 # What is only ever said, and what may be passed on as well.
 _NEWS = (
@@ -188,7 +189,7 @@ _WAYS = (
     ),
     rf"{_TEXT}\s+{_W}{{0,5}}?{_NOT}\s+{_W}{{0,5}}?(?:{_SAYS}|eingeh(?:t|en)|hervorgeh(?:t|en)|angib(?:t)?)\b",
     (
-        r"\b(?:sie|es|er)\s+(?:sag(?:t|en)|erwähn(?:t|en)|nennt|äußer(?:t|n)\s+sich|spezifiziert|erläutert"
+        r"\b(?:sie|es|er)\s+(?:sagt|erwähnt|nennt|äußert\s+sich|spezifiziert|erläutert"
         r"|beschreibt)\s+"
         rf"{_W}{{0,4}}?{_NOT}\b{_NOT_TO_OTHERS}"
     ),
@@ -197,7 +198,7 @@ _WAYS = (
         rf"|gespeichert|tun|unternehmen|zahlen|angeben|beitragen))"
     ),
     # Dazu finden sich keine Angaben; es gibt keine Informationen darüber.
-    rf"\b(?:keine?r?n?|ohne)\s+{_W}{{0,3}}?{_NEWS}\b{_NOT_TO_OTHERS}",
+    rf"\bkein(?:e[nrms]?|erlei)?\s+{_W}{{0,3}}?{_NEWS}\b{_NOT_TO_OTHERS}",
     (
         rf"\b(?:enth(?:ält|alten)|biete[tn]|liefer[tn]|mach(?:t|en)|find(?:et|en)|fand|gibt\s+es|steh(?:t|en)"
         rf"|lieg(?:t|en))\s+"
@@ -213,7 +214,7 @@ _WAYS = (
     rf"\b(?:steh(?:t|en)|find(?:et|en)\s+sich)\s+{_W}{{0,6}}?nichts\b|\b(?:äußer(?:t|n))\s+sich\s+{_W}{{0,6}}?nicht\b",
     (
         rf"\bl(?:ässt|assen)\s+sich\s+{_W}{{0,9}}?nicht\s+{_W}{{0,3}}?(?:sagen|beurteilen|ableiten|schließen"
-        rf"|beantworten|erkennen)\b"
+        rf"|beantworten|erkennen|feststellen|bestimmen|ermitteln|erfahren)\b"
     ),
     # Nicht erwähnt, nicht näher ausgeführt; unerwähnt, unklar, offen.
     (
@@ -233,7 +234,10 @@ _WAYS = (
     r"\b(?:nicht|nichts)\s+(?:[\w-]+\s+){0,3}?(?:zu\s+)?(?:entnehmen|finden|entnommen|gefunden|enthalten)\b",
     r"\bgeh(?:t|en)\s+(?:[\w-]+\s+){0,9}?nicht\s+(?:[\w-]+\s+){0,3}?(?:hervor|ein)\b",
     r"\b(?:schweig(?:t|en)|keine\s+rede|kein\s+wort|stillschweig\w+)\b",
-    r"\bnicht\s+(?:[\w-]+\s+){0,2}?(?:beantworten|beantwortbar|beantwortet|feststellen|bestimmen|ermitteln)\b",
+    r"\bnicht\s+(?:[\w-]+\s+){0,2}?(?:beantworten|beantwortbar|beantwortet)\b",
+    rf"\breich(?:t|en)\s+{_W}{{0,4}}?nicht\s+(?:dafür\s+)?aus\b",
+    rf"\bsteh(?:t|en)\s+{_W}{{0,4}}?nicht(?:,?\s+(?:ob|wie|wer|was|welche\w*|wann|wo|warum)|\s+(?:in|im|darin|drin))\b",
+    rf"\bweder\s+[^.;\n]{{3,120}}?\bnoch\s+[^.;\n]{{3,80}}?{_SAID}\b",
     (
         r"\bohne\s+(?:(?!gründe?\b|ihre|daten\b)[\w-]+\s+){0,6}?(?:anzugeben|zu\s+(?:nennen|erwähnen|erläutern"
         r"|spezifizieren"
@@ -276,8 +280,9 @@ _SILENCE = SilenceRules(
     speaker=(
         r"\b(?:wir|nutzer\w*|kunden|personen|wer|du)\s+(?:[\w-]+\s+)?$"
         r"|\b(?:sie|man|nutzer\w*|kunden)\s+(?:müssen|brauchen|können|dürfen|sollten|muss|machen)\s+(?:[\w-]+\s+){0,3}$"
-        r"|\b(?:erheb|sammel|speicher|verkauf|teil|verwend|verarbeit|nutz|erhalt|erhält|übermittel|bekomm|veröffentlich"
-        r"|gibt\s+(?!es\b)|geben\b)\w*\s*(?:[\w-]+\s+){0,4}$"
+        r"|\b(?:erheb(?:t|en)|sammel[nt]|speicher[nt]|verkauf(?:t|en)|teil(?:t|en)|verwende[nt]|verarbeite[nt]|nutz(?:t|en)|erhalten"
+        r"|erhält|übermittel[nt]|bekomm(?:t|en)|veröffentlich(?:t|en)|gibt(?!\s+es\b)|geben)\s+(?:[\w-]+\s+){0,4}$"
+        r"|\b(?:müssen|muss|brauchen|braucht|dürfen|darf|sollen)\s+(?:[\w-]+\s+){0,2}$"
     ),
     condition=r"\b(?:wenn|falls|sofern|soweit|solange)\s+(?:[\w'-]+\s+){0,4}$",
     sorry=r"\b(?:leider|tut\s+mir\s+leid|entschuldig\w+|bedaure\w*)\b[^.]*$",
@@ -295,7 +300,7 @@ _TOGETHER = re.compile(r"eau|ie|ei|ey|ai|ay|au|äu|eu|aa|ee|oo|ou|[aeiouyäöü�
 _APART = re.compile(
     # Linie, Familie, Medien, Kategorien; but studieren.
     r"(?<=lin)i(?=e(?!r))|(?<=mil)i(?=e)|(?<=med)i(?=e)|(?<=fer)i(?=e)|(?<=stud)i(?=e(?!r))|(?<=akt)i(?=e(?!r))"
-    r"|(?<=ser)i(?=e(?!r))|(?<=präm)i(?=e)|(?<=ter)i(?=en)|(?<=[^h])i(?=en$)|(?<=hyg)i(?=en)"
+    r"|(?<=b)e(?=au)|i(?=ell(?:e[nrms]?)?$)|(?<=[^d])i(?=ent)|(?<=ser)i(?=e(?!r))|(?<=präm)i(?=e)|(?<=ter)i(?=en)|(?<=[^h])i(?=en$)|(?<=hyg)i(?=en)"
     # beenden, beinhalten, geehrt, Museum, kooperieren.
     r"|(?<=b)e(?=end|inh|inn|erdig)|(?<=g)e(?=ehr|inn)|(?<=s)e(?=um$)|(?<=[dslm])e(?=en$)|(?<=jubil)ä(?=um)|(?<=k)"
     r"o(?=op|ord)|(?<=z)o(?=olog)"

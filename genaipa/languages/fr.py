@@ -78,8 +78,8 @@ _LAWS = LawRules(
     ),
     not_law=r"[ \t]+(?i:applicable|section|partie)",
     below=(
-        r"(?:paragraphes?|par\.|§{1,2}|alinéas?|al\.|points?|lettres?|let\.|lit\.|phrases?|sous-paragraphes?)"
-        r"[ \t\u00a0]*\(?[a-z\d]{1,3}\b\)?(?:[ \t]*(?:,|et|ou|à)[ \t]*\(?[a-z\d]{1,3}\b\)?){0,3}"
+        r"(?:et[ \t]+suivants?|(?:paragraphes?|par\.|§{1,2}|alinéas?|al\.|points?|lettres?|let\.|lit\.|phrases?"
+        r"|sous-paragraphes?)[ \t\u00a0]*\(?[a-z\d]{1,3}\b\)?(?:[ \t]*(?:,|et|ou|à)[ \t]*\(?[a-z\d]{1,3}\b\)?){0,3})"
     ),
     of=(r"(?:(?:du|de|des|dans|selon|sous)[ \t]+(?:(?:la|le|l'|l\u2019|cette|ce|présent)[ \t]*)?(?:même[ \t]+)?)"),
     before=r"(?:dans|à|en|de|sous|voir|par)[ \t]+(?:(?:son|ses|l'|l\u2019|les)[ \t]*)?",
@@ -94,7 +94,7 @@ _LAWS = LawRules(
     ),
 )
 _CITATIONS = CitationRules(
-    words=rf"(?:{'|'.join(_NAMES.values())}|\u00a7{{1,2}})",
+    words=rf"(?:{'|'.join(_NAMES.values())}|(?<!\d[ \t])\u00a7{{1,2}})",
     names=_NAMES,
     not_behind=(
         r"[ \t\u00a0]+(?:jours?|semaines?|mois|ans?|années?|heures?|minutes?|pour[ \t]cent|millions?|euros?)\b"
@@ -183,10 +183,10 @@ _WAYS = (
     # La politique ne précise pas, ne le dit pas, n'en parle pas; elle ne dit rien à ce sujet.
     (
         r"(?<!nous )(?<!vous )(?<!qui )\bn(?:e\s+|')(?:(?:le|la|les|en|y|se|nous|vous)\s+|l'|s')?"
-        rf"{_SAY}\s+{_HOW}(?:pas|rien|aucune?|jamais|nulle\s+part|ni|point|que)\b(?<!\bque){_NOT_TO_OTHERS}"
+        rf"(?!\w+ent\b){_SAY}\s+{_HOW}(?:pas|rien|aucune?|jamais|nulle\s+part|ni|point|que)\b(?<!\bque){_NOT_TO_OTHERS}"
     ),
     (
-        rf"\b{_TEXT}\s+(?:[\w'-]+\s+){{0,5}}?n(?:e\s+|')(?:(?:le|la|les|en|y|se|nous)\s+|l'|s')?{_DO}\s+{_HOW}(?:pas"
+        rf"\b{_TEXT}\s+(?:[\w'-]+\s+){{0,5}}?n(?:e\s+|')(?:(?:le|la|les|en|y|se|nous)\s+|l'|s')?(?:{_SAY}|{_DO})\s+{_HOW}(?:pas"
         rf"|rien|aucune?)\b"
     ),
     (
@@ -221,7 +221,15 @@ _WAYS = (
         rf"|collecté|vendu|partagé|transmis"
         r"|divulgué|conservé|cédé|utilisé|stocké))"
     ),
-    r"\brien\s+(?:[\w'-]+\s+){0,5}?n(?:e\s+|')(?:est|sont|l'|le|permet|indique|figure|précise|dit)\b",
+    (
+        rf"\brien\s+(?:[\w'-]+\s+){{0,6}}?(?:n'est\s+{_HOW}{_SAID}|n(?:e\s+|')(?:l'|le\s+)?(?:permet|indique|précise|dit|mentionne"
+        r"|figure|laisse|suggère)\w*)\b"
+    ),
+    rf"\baucune?\s+(?:[\w'-]+\s+){{1,8}}?n(?:e\s+|')(?:est|sont|a\s+été|ont\s+été)\s+{_HOW}{_SAID}\b{_NOT_TO_OTHERS}",
+    rf"\bni\s+[^.;\n]{{3,120}}?\bn(?:e\s+|')(?:est|sont)\s+{_HOW}{_SAID}\b",
+    r"\bn'est\s+fait\s+(?:aucune\s+)?(?:mention|état|référence|allusion)\b",
+    r"\b(?:omet|omettent|néglige)\s+de\s+(?:préciser|mentionner|indiquer|dire|spécifier|décrire)\b",
+    r"\blaisse\w*\s+(?:[\w'-]+\s+){0,5}?(?:ouverte?s?|en\s+suspens|sans\s+réponse)\b",
     (
         rf"\bn(?:e\s+sont|'est|'a|'ont|'était|e\s+soit|'y\s+est|'y\s+sont|e\s+seront)\s+{_HOW}(?:pas|jamais|nulle"
         rf"\s+part)\s+{_HOW}{_SAID}\b"
@@ -261,7 +269,7 @@ _SILENCE = SilenceRules(
     silent="(?m)" + "|".join(_WAYS),
     denial=(
         r"\b(?:ne|pas|aucune?|nulle|rien|jamais|sans|ni|silenc\w+|muet\w*|flou\w*|impréci\w+|impossible|ignore"
-        r"|non)\b|\bn'"
+        r"|non|omet\w*|néglige|laisse\w*)\b|\bn'"
     ),
     answered=r"\b(?:oui|non|effectivement|exact(?:ement)?|absolument|certainement|tout\s+à\s+fait|si)\b(?!\s+\w)",
     no=r"\W*non\b",

@@ -76,7 +76,9 @@ class _Forms:
         self.range = re.compile(rf"[-\u2013\u2014]|\b(?:{rules.to})\b")
         self.joint = re.compile(rf"{both}|&")
         # Behind a number that goes on from a comma: else "in Part 3, 30 days" would name a Part 30.
-        self.listed = re.compile(rf"[ \t]*(?:$|[\n.,;:)\]}}&*_\"\u201d\u2020^-]|(?:{both})\b)", re.MULTILINE)
+        self.listed = re.compile(
+            rf"[ \t]*(?:$|[\n.,;:)\]}}&*_\"\u201d\u2020^-]|(?:{both})\b|{laws.short})", re.MULTILINE
+        )
         # Behind a number that goes on from "and".
         self.unit = re.compile(rf"{rules.unit}|[ \t]?%", re.IGNORECASE)
         self.list = re.compile(rf"[ \t]*(?:[,;&\u2013-]|(?:,[ \t]*)?\b(?:{both})\b)[ \t]*")
