@@ -12,9 +12,9 @@ import platform
 import subprocess
 import tempfile
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from importlib import metadata
 from itertools import islice
 from pathlib import Path
@@ -38,7 +38,7 @@ from genaipa.runs.folder import RunFolder, ShardPlan
 from genaipa.runs.records import FORMAT, Digests, Manifest, RunSpec, Shards
 from genaipa.runs.selection import find_run, run_folders
 from genaipa.systems.base import Sampling
-from genaipa.systems.catalog import resolve
+from genaipa.systems.catalog import Resolved, resolve
 from genaipa.systems.provider import providers, run_title
 from genaipa.tasks.catalog import identity, make_task
 from genaipa.tasks.procedure import Procedure
@@ -95,10 +95,6 @@ _SAMPLED = {"repetitions": "repetitions", "seed": "seed"}
 
 def make_spec(workspace: Workspace, request: RunRequest, observer: Observer) -> RunSpec:
     """The spec of a request; pulls published documents that are not here."""
-    if not request.systems:
-        raise UsageError("no system is named; `genaipa systems` lists them.")
-    for system in request.systems:
-        resolve(system, workspace)
     kind = kind_of(request.kind)
     request = replace(request, plan=_own_options(request, kind))
     planned: Any = load(kind.planned)(request, workspace, observer) if kind.planned else request.plan
@@ -210,6 +206,16 @@ class PreparedRun:
         """The workspace that has the run."""
         return self.task.workspace
 
+    @cached_property
+    def systems(self) -> list[Resolved]:
+        """The systems of the run."""
+        return [resolve(name, self.workspace) for name in self.task.spec.systems]
+
+    @cached_property
+    def digests(self) -> Digests:
+        """Digests of everything that replies depend on."""
+        return self.cut.digests if self.cut else digests(self.task, self.systems)
+
     @property
     def spec(self) -> RunSpec:
         """The spec of the run; of one in shards without its documents."""
@@ -279,7 +285,7 @@ class PreparedRun:
             created=now(),
             updated=now(),
             spec=self.spec,
-            digests=self.cut.digests if self.cut else digests(self.task),
+            digests=self.digests,
             documents=dict(self.task.facts) if whole else {},
             systems={},
             orders=self.task.orders if whole else {},
@@ -298,36 +304,38 @@ def prepare(workspace: Workspace, request: RunRequest, observer: Observer | None
     A UsageError, UnknownNameError or DataError for a request that can't be carried out; nothing is written.
     """
     observer = observer or Observer()
-    _check(request)
+    systems = _check(workspace, request)
     workspace, request, corpus, facts = brought(workspace, request, observer)
     if request.shard is None:
         task, cut = make_task(make_spec(workspace, request, observer), workspace), None
-        spec, now_is, shards, notes = task.spec, digests(task), None, task.notes
-        names = spec.plan.documents or (spec.task,)
+        names, notes = task.spec.plan.documents or (task.spec.task,), task.notes
     else:
-        cut, task, notes = _cut(workspace, request, observer, corpus)
-        spec, now_is, shards = cut.spec, cut.digests, cut.shards
-        names = (Path(facts.file).stem if facts else f"{shards.documents}-documents",)
-    begun = partial(same_plan, workspace, spec, now_is, request.name, shards)
-    folder = None if request.new else begun()
-    if cut is not None and not request.new:
-        cut.begun = begun
-    for note in notes if cut or folder is None else ():
-        observer.said(note)
-    if folder is not None and not folder.is_complete():
-        observer.said(f"this plan was begun before: going on with {folder.name} (the option new begins afresh)")
+        cut, task, notes = _cut(workspace, request, observer, corpus, systems)
+        names = (Path(facts.file).stem if facts else f"{cut.shards.documents}-documents",)
     title = request.name or run_title(request.systems, *names)
-    return PreparedRun(task, title, folder, request.offline, facts, cut)
+    run = PreparedRun(task, title, None, request.offline, facts, cut)
+    if not request.new:
+        run.folder = same_plan(run, request.name)
+        if cut is not None:
+            cut.begun = partial(same_plan, run, request.name)
+    for note in notes if cut or run.folder is None else ():
+        observer.said(note)
+    if run.folder is not None and not run.folder.is_complete():
+        observer.said(f"this plan was begun before: going on with {run.folder.name} (the option new begins afresh)")
+    return run
 
 
-def _check(request: RunRequest) -> None:
-    """Raise a UsageError for a name that is none, and for options that need another one."""
+def _check(workspace: Workspace, request: RunRequest) -> list[Resolved]:
+    """The systems of a request; a UsageError for a name that is none, and for options that need another one."""
     if request.name is not None and not folder_words(request.name):
         raise UsageError(f"the name '{request.name}' leaves nothing for the folder's name; use letters or digits.")
     if request.shard is not None and not kind_of(request.kind).documents:
         raise UsageError("shards are of documents, and another task has none; leave out the size of shards.")
     if request.corpus is None and (request.limit_documents is not None or request.stratify is not None):
         raise UsageError("a sample is drawn from a corpus; name its file (documents of a workspace are named).")
+    if not request.systems:
+        raise UsageError("no system is named; `genaipa systems` lists them.")
+    return [resolve(name, workspace) for name in request.systems]
 
 
 def resume(workspace: Workspace, name: str, observer: Observer | None = None, *, offline: bool = False) -> PreparedRun:
@@ -337,27 +345,27 @@ def resume(workspace: Workspace, name: str, observer: Observer | None = None, *,
     if folder.plans is None:
         manifest = folder.outline()
         task = make_task(manifest.spec, kept(workspace, folder, manifest, observer), folder)
-        check_unchanged(folder, manifest, digests(task))
-        return PreparedRun(task, manifest.name, folder, offline, manifest.corpus)
+        run = PreparedRun(task, manifest.name, folder, offline, manifest.corpus)
+        check_unchanged(folder, manifest, run.digests)
+        return run
     folder.plans.check()
     task, manifest = task_of(workspace, folder, 0), folder.outline()
     assert manifest.shards is not None, "it has shards"
     cut = Cut(manifest.spec, manifest.digests, manifest.shards)
-    check_shared(folder, manifest, digests(task), {})
+    run = PreparedRun(task, manifest.name, folder, offline, manifest.corpus, cut)
+    check_shared(folder, manifest, digests(task, run.systems), {})
     for note in task.notes:
         observer.said(note)
     if manifest.corpus is not None and manifest.status != "complete":
         tell_of_changes(manifest.corpus, observer)
-    return PreparedRun(task, manifest.name, folder, offline, manifest.corpus, cut)
+    return run
 
 
-def digests(task: Task) -> Digests:
+def digests(task: Task, systems: Sequence[Resolved]) -> Digests:
     """Digests of everything that replies depend on: the task's data, its file, and the system behind each name."""
-    return replace(
-        task.digests,
-        systems={name: resolve(name, task.workspace).identity for name in task.spec.systems},
-        task={**task.digests.task, **identity(task)},
-    )
+    own = task.digests
+    identities = {system.asked: system.identity for system in systems}
+    return replace(own, systems=identities, task={**own.task, **identity(task)})
 
 
 def check_unchanged(folder: RunFolder, manifest: Manifest, now_is: Digests) -> None:
@@ -373,18 +381,17 @@ def check_unchanged(folder: RunFolder, manifest: Manifest, now_is: Digests) -> N
             )
 
 
-def same_plan(
-    workspace: Workspace, spec: RunSpec, now_is: Digests, name: str | None, shards: Shards | None = None
-) -> RunFolder | None:
+def same_plan(run: PreparedRun, name: str | None) -> RunFolder | None:
     """The newest run of this very plan and data (and name, if one is given); None if there is none."""
-    for folder in reversed(run_folders(workspace)):
+    for folder in reversed(run_folders(run.workspace)):
         try:
             manifest = folder.outline()
         except DataError:
             # A damaged run is named by `genaipa runs` and `validate`; it must not block another.
             continue
-        same_data = all(getattr(manifest.digests, kind) == getattr(now_is, kind) for kind in _BEGUN_WITH)
-        if (manifest.spec, manifest.shards) == (spec, shards) and same_data and name in (None, manifest.name):
+        same_data = all(getattr(manifest.digests, kind) == getattr(run.digests, kind) for kind in _BEGUN_WITH)
+        same = (manifest.spec, manifest.shards) == (run.spec, run.shards) and name in (None, manifest.name)
+        if same and same_data:
             return folder
     return None
 
@@ -418,16 +425,15 @@ def _copies(corpus: Corpus, request: RunRequest) -> Iterator[bytes]:
 
 
 def _cut(
-    workspace: Workspace, request: RunRequest, observer: Observer, corpus: Corpus | None
+    workspace: Workspace, request: RunRequest, observer: Observer, corpus: Corpus | None, systems: Sequence[Resolved]
 ) -> tuple[Cut, Task, tuple[str, ...]]:
     """Cut a run's documents into shards: also the first one's task, and notes on all.
 
     The lines are on disk: there may be a million documents. A UsageError for a system that is driven by hand.
     """
     each = request.shard or 1
-    for name in request.systems:
-        if resolve(name, workspace).manual:
-            raise UsageError(f"{name} is driven by hand; ask it in a run of its own, without shards.")
+    if manual := next((system.asked for system in systems if system.manual), ""):
+        raise UsageError(f"{manual} is driven by hand; ask it in a run of its own, without shards.")
     if corpus is not None:
         tasks = _of_corpus(corpus, request, workspace, observer)
     else:
@@ -450,7 +456,7 @@ def _cut(
             known.update(msgspec.json.encode(plan.documents))
             kinds |= {facts.kind: plan.questions[name] for name, facts in plan.documents.items()}
             sources |= task.shared if isinstance(task, Procedure) else {}
-            own = digests(task)
+            own = digests(task, systems)
             prompts, asked = found.prompts | own.prompts, found.questions | own.questions
             found = replace(own, prompts=prompts, questions=asked, documents={}, annotations={})
             questions = shards.questions + sum(map(len, plan.orders.values()))

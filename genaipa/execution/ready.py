@@ -17,7 +17,7 @@ from genaipa.errors import GenaipaError, NotReadyError, UsageError
 from genaipa.execution.transport import Transport
 from genaipa.systems import costs
 from genaipa.systems.base import MOST_TOKENS, BuiltinSystem, Message, Readiness, Usage
-from genaipa.systems.catalog import Resolved, resolve
+from genaipa.systems.catalog import Resolved
 from genaipa.systems.costs import CHARACTERS_PER_TOKEN
 from genaipa.systems.provider import redact
 from genaipa.tasks.base import Target, walk
@@ -231,15 +231,14 @@ class Started:
 
 
 async def make_ready(
-    name: str,
+    resolved: Resolved,
     task: Task,
     *,
     offline: bool,
     say: Callable[[str], None],
     started: Started | None = None,
 ) -> Ready:
-    """One system, resolved, with its tokens counted and its limits checked; to be asked, it is one of the `started`."""
-    resolved = resolve(name, task.workspace)
+    """One system with its tokens counted and its limits checked; to be asked, it is one of the `started`."""
     if resolved.name != resolved.asked:
         say(f"{resolved.asked} is {resolved.name}")
     for note in _known_notes(resolved):
@@ -253,7 +252,7 @@ async def make_ready(
         readiness=readiness,
         tariff=resolved.tariff,
         context=resolved.entry.context or readiness.context or resolved.context,
-        target=Target(name),
+        target=Target(resolved.asked),
     )
     told = _told_notes(ready)
     for note in told:

@@ -13,10 +13,9 @@ from genaipa.execution.limits import RunLimits
 from genaipa.execution.manual import ManualRun
 from genaipa.execution.observer import Observer
 from genaipa.execution.ready import Ready, Started, make_ready, uncounted
-from genaipa.runs.records import Manifest, RunSpec, RunStatus, SystemFacts
+from genaipa.runs.records import Manifest, RunStatus, SystemFacts
 from genaipa.runs.status import status_left
 from genaipa.systems.base import Words
-from genaipa.systems.catalog import resolve
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
     from genaipa.runs.records import Record
     from genaipa.runs.status import Tally
     from genaipa.tasks.base import Task
-    from genaipa.workspace import Workspace
 
 
 @dataclass
@@ -75,11 +73,11 @@ async def carry_out(
     if run.complete:
         folder = run.open()
         return Outcome("complete", folder.state()[1])
-    check_cap(run.spec, run.workspace, limits.max_cost)
+    check_cap(run, limits.max_cost)
     plan = chosen(run, limits.batch)
     own = None if started else Started(limits.replicas)
     try:
-        systems = await ready_systems(run.task, offline=run.offline, say=observer.said, started=started or own)
+        systems = await ready_systems(run, observer.said, started or own)
         if plan is not None:
             systems = priced(run, systems, observer)
         observer.ready(run, systems, limits.max_cost)
@@ -103,9 +101,9 @@ async def carry_out(
     return outcome
 
 
-def check_cap(spec: RunSpec, workspace: Workspace, max_cost: float | None) -> None:
+def check_cap(run: PreparedRun, max_cost: float | None) -> None:
     """Raise a UsageError, before anything is started, for a cap that could not be kept."""
-    unpriced = [name for name in spec.systems if resolve(name, workspace).tariff is None]
+    unpriced = [system.asked for system in run.systems if system.tariff is None]
     if max_cost is not None and unpriced:
         raise UsageError(
             f"the spending cap can't be kept: no price is known for {unpriced[0]}; add one to systems.yaml "
@@ -152,12 +150,12 @@ def _by_hand(systems: Sequence[Ready]) -> set[str]:
 
 async def manual_run(run: PreparedRun) -> ManualRun:
     """The web chats of a run; a RunError if it has none."""
-    folder, manual = run.open(), tuple(name for name in run.spec.systems if resolve(name, run.workspace).manual)
+    folder, manual = run.open(), [system for system in run.systems if system.manual]
     if not manual:
         go_on = command("genaipa", "run", "--resume", folder.name)
         raise RunError(f"{folder.name} has no system that is driven by hand; go on with: {go_on}")
     # The others, which may count tokens in another way without their server, have no part in it.
-    ready = [await make_ready(name, run.task, offline=True, say=lambda _text: None) for name in manual]
+    ready = [await make_ready(system, run.task, offline=True, say=lambda _text: None) for system in manual]
     return ManualRun(folder, run.task, ready)
 
 
@@ -196,11 +194,9 @@ def _words(ready: Ready, known: SystemFacts | None) -> Words:
     return said if said in get_args(Words) else ""
 
 
-async def ready_systems(
-    task: Task, *, offline: bool, say: Callable[[str], None], started: Started | None = None
-) -> list[Ready]:
+async def ready_systems(run: PreparedRun, say: Callable[[str], None], started: Started | None = None) -> list[Ready]:
     """Every system of a run, made ready; `started` collects the systems asked, for the caller to close."""
-    ready = [await make_ready(name, task, offline=offline, say=say, started=started) for name in task.spec.systems]
+    ready = [await make_ready(one, run.task, offline=run.offline, say=say, started=started) for one in run.systems]
     if guessed := [one.resolved.asked for one in ready if one.guesses]:
         say(uncounted(guessed))
     return ready

@@ -17,7 +17,7 @@ from genaipa.errors import GenaipaError, NoRoomError, NotReadyError, OtherAccoun
 from genaipa.execution.limits import RunLimits
 from genaipa.execution.observer import Observer
 from genaipa.execution.places import check_servers, no_shards, shared_out, workers_at
-from genaipa.execution.prepare import PreparedRun, check_shared, check_unchanged, digests, task_of
+from genaipa.execution.prepare import PreparedRun, check_shared, check_unchanged, task_of
 from genaipa.execution.ready import Started
 from genaipa.execution.run import Outcome, carry_out, check_cap, ready_systems
 from genaipa.runs.batches import batches_out, was_batched
@@ -62,7 +62,7 @@ async def ask(
             raise no_shards()
         return await carry_out(run, limits, observer)
     since, limits = time.monotonic(), replace(limits, max_cost=run.cap(limits.max_cost))
-    check_cap(run.spec, run.workspace, limits.max_cost)
+    check_cap(run, limits.max_cost)
     if run.complete:
         return Outcome("complete", run.open().progress()[1])
     with contextlib.ExitStack() as held:
@@ -104,7 +104,7 @@ async def _here(run: PreparedRun, whole: Whole) -> None:
 async def _elsewhere(run: PreparedRun, whole: Whole, on: On, held: contextlib.ExitStack) -> None:
     """Have workers carry out the shards; connections to a server that all of them share are divided among them."""
     check_servers(run.spec.systems, on)
-    ready = await ready_systems(run.task, offline=run.offline, say=whole.said)
+    ready = await ready_systems(run, whole.said)
     workers, room = held.enter_context(workers_at(on, whole.said))
     whole.ready(run, ready, None)
     folder = whole.begin()
@@ -418,10 +418,10 @@ class ShardWorker:
         prepared = PreparedRun(task, outline.name, folder, self.offline)
         if not folder.part.is_begun:
             planned = {name: facts.digest for name, facts in run.plan(index).documents.items()}
-            check_shared(run, outline, digests(task), planned)
+            check_shared(run, outline, prepared.digests, planned)
             folder.write_manifest(prepared.manifest())
         else:
-            check_unchanged(folder, folder.outline(), digests(task))
+            check_unchanged(folder, folder.outline(), prepared.digests)
         return prepared
 
 

@@ -88,7 +88,7 @@ def judge(
         if not judges.runs:
             _nothing_to_do(here, judges, json=json)
         elif dry_run or estimate:
-            _preview(judges, offline=offline, messages=dry_run, json=json, batch=bool(batch))
+            _preview(judges, messages=dry_run, json=json, batch=bool(batch))
         else:
             how = batching(batch, *judges.runs, no_wait=no_wait)
             limits = RunLimits(max_connections, max_retries, timeout, max_cost, how)
@@ -108,10 +108,10 @@ def _nothing_to_do(here: Workspace, judges: PreparedJudges, *, json: bool) -> No
         _print_alone(here, judges.answers)
 
 
-def _preview(judges: PreparedJudges, *, offline: bool, messages: bool, json: bool, batch: bool) -> None:
+def _preview(judges: PreparedJudges, *, messages: bool, json: bool, batch: bool) -> None:
     from genaipa.cli.commands import run_summary
 
-    run_summary.print_preview(*judges.runs, offline=offline, messages=messages, json=json, batch=batch)
+    run_summary.print_preview(*judges.runs, messages=messages, json=json, batch=batch)
 
 
 def _carry_out(

@@ -121,7 +121,7 @@ def run(
         prepared = prepare.prepare(current_workspace(), request, observer)
     _take_part(prepared, shards, observer)
     if dry_run or estimate:
-        print_preview(prepared, offline=offline, messages=dry_run, json=json, batch=bool(batch))
+        print_preview(prepared, messages=dry_run, json=json, batch=bool(batch))
         return
     _check_replicas(replicas, prepared, on)
     how = batching(batch, prepared, no_wait=no_wait)

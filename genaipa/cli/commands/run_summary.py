@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 _CENT = 0.01
 
 
-def print_preview(*runs: PreparedRun, offline: bool, messages: bool, json: bool, batch: bool = False) -> None:
+def print_preview(*runs: PreparedRun, messages: bool, json: bool, batch: bool = False) -> None:
     """Print the messages, or else the estimate. Nothing is asked and no key is needed."""
     from genaipa.execution.run import ready_systems
 
-    asked = [(run, ready) for run in runs for ready in asyncio.run(ready_systems(run.task, offline=offline, say=say))]
+    asked = [(run, ready) for run in runs for ready in asyncio.run(ready_systems(run, say))]
     if part := next((run for run in runs if run.times != 1), None):
         first = number(len(part.task.spec.plan.documents), "document")
         say(f"{'shown' if messages else 'reckoned'} by the first shard's {first}, of {part.subject}")
