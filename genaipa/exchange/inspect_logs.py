@@ -11,7 +11,10 @@ import datetime as dt
 import importlib
 import shutil
 from collections import defaultdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
 import msgspec
 
@@ -25,7 +28,6 @@ from genaipa.systems.base import Usage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from genaipa.exchange.incoming import Incoming, Taken
     from genaipa.exchange.outgoing import Outgoing, OutgoingAnswer, OutgoingRun
@@ -35,7 +37,6 @@ _VERSION = 2
 """Version of the logs that are written; Inspect reads earlier ones, too."""
 OURS = "genaipa"
 """Key of a log's metadata under which there is all that makes it a run again."""
-_SUFFIXES = (".eval", ".json")
 
 
 def _inspect(name: str) -> Any:
@@ -190,16 +191,15 @@ def read(path: Path, incoming: Incoming) -> Taken:
     A DataError names the first log that can't be taken in, and nothing is then.
     """
     read_log = _inspect("log").read_eval_log
-    paths = sorted(one for one in path.rglob("*") if one.suffix in _SUFFIXES) if path.is_dir() else [path]
-    if not paths:
-        raise DataError(path, "holds no log of Inspect (.eval, .json).")
-    for one in paths:
+    for one in _paths(path):
         if not one.is_file():
             raise DataError(one, "is not there.")
         try:
             log = read_log(str(one), resolve_attachments="full")
         except Exception as error:  # noqa: BLE001 - it raises whatever its parsers do
-            raise DataError(one, f"is no log of Inspect, or damaged ({clipped(str(error), 200)}).") from None
+            raise DataError(
+                one, f"is no log of Inspect, or damaged ({clipped(' '.join(str(error).split()), 200)})."
+            ) from None
         _check(one, log)
         ours = (log.eval.metadata or {}).get(OURS)
         if ours is None:
@@ -207,6 +207,16 @@ def read(path: Path, incoming: Incoming) -> Taken:
         else:
             _read_ours(one, log, ours, incoming)
     return incoming.take()
+
+
+def _paths(path: Path) -> list[Path]:
+    """The logs in a folder, as Inspect lists them, or the only one; a DataError where there is none."""
+    if not path.is_dir():
+        return [path]
+    listed = _inspect("log").list_eval_logs(str(path))
+    if not listed:
+        raise DataError(path, "holds no log of Inspect.")
+    return sorted(Path(url2pathname(urlsplit(info.name).path)) for info in listed)
 
 
 def _check(path: Path, log: Any) -> None:

@@ -34,7 +34,7 @@ _SHOWN = {"question": "Question", "reply": "Answer", "annotated": "Annotated ans
 _TO = "reply"
 _NOTE = "note"
 _OPEN = (
-    "Label Studio does not hide who answered or what others gave: scores from there count as given with both in sight."
+    "Label Studio masks no names in replies and shows everybody the scores written here: what it gives is not blind."
 )
 
 
@@ -76,6 +76,11 @@ class _Labelled(msgspec.Struct):
     updated_at: str = ""
 
     @property
+    def event(self) -> Any:
+        """The event that was written beside it; None for an annotation that was made there."""
+        return next((result.meta["event"] for result in self.result if "event" in result.meta), None)
+
+    @property
     def analyst(self) -> str:
         """The person: an address, a name, or a number in Label Studio."""
         by = self.completed_by
@@ -115,7 +120,11 @@ def read(path: Path, incoming: Incoming) -> Taken:
             wrong = 'has no annotations; export the project as "JSON", not "JSON-MIN".'
             raise DataError(path, wrong, f"task {number}")
         every = enumerate((*task.annotations, *(task.predictions or ())), 1)
-        taken = [_take(path, f"task {number}, annotation {n}", digest, one, meanings, incoming) for n, one in every]
+        ours = any(one.event for one in (*task.annotations, *(task.predictions or ())))
+        taken = [
+            _take(path, f"task {number}, annotation {n}", digest, one, meanings, incoming, independent=not ours)
+            for n, one in every
+        ]
         incoming.unscored += not any(taken)
     return incoming.take()
 
@@ -127,11 +136,15 @@ def _take(
     labelled: _Labelled,
     meanings: Mapping[str, Mapping[str, float]],
     incoming: Incoming,
+    *,
+    independent: bool,
 ) -> bool:
-    """Take in one annotation, unless it was skipped, or has no choice at all; whether it was taken."""
-    values, note, kept = dict[str, float](), "", None
+    """Take in one annotation, unless it was skipped, or has no choice at all; whether it was taken.
+
+    It is `independent` where no score was written into the task that somebody could see.
+    """
+    values, note = dict[str, float](), ""
     for result in labelled.result:
-        kept = result.meta.get("event", kept)
         if result.from_name == _NOTE:
             text = result.value.text
             note = text if isinstance(text, str) else "\n".join(text)
@@ -148,8 +161,8 @@ def _take(
         return False
     if lacking := [metric for metric in meanings if metric not in values]:
         raise DataError(path, f"has no choice for {', '.join(lacking)}; a score has them all.", entry)
-    if kept is not None:
-        incoming.add_score(path, entry, kept, answer, values, note)
+    if labelled.event is not None:
+        incoming.add_score(path, entry, labelled.event, answer, values, note)
         return True
     incoming.add_event(
         path,
@@ -164,6 +177,7 @@ def _take(
             note=note,
             seconds=labelled.lead_time,
             blind=False,
+            independent=independent,
             rubric=incoming.rubric.digest,
         ),
     )

@@ -203,7 +203,7 @@ class Outgoing:
         kinds = {source.folder.name: kind_of(source.manifest.spec.kind) for source in sources}
         about = [source for source in sources if kinds[source.folder.name].people]
         if not about:
-            raise UsageError("none of these runs asks about documents, which is what is exported; see: genaipa runs")
+            raise UsageError("no run here asks about documents; only such answers are exported; see: genaipa runs")
         self.scores: dict[str, list[Event]] = defaultdict(list)
         """Answer's digest → its scores and adjudications in effect."""
         with existing_store(workspace) as store:

@@ -77,7 +77,7 @@ def test_what_was_labelled_there_is_somebodys_score() -> None:
     by = {one.analyst: one for one in everything_in() if one.values and one.kind == "score"}
     assert (by["ada"].values["accuracy"], by["ada"].blind) == (0.5, True)
     cy = by["cy@example.org"]
-    assert (cy.values["accuracy"], cy.seconds, cy.blind) == (-1.0, 12.5, False)
+    assert (cy.values["accuracy"], cy.seconds, cy.blind, cy.independent) == (-1.0, 12.5, False, False)
     assert cy.time == "2026-11-26T10:00:00.000Z"
 
 

@@ -318,6 +318,33 @@ def test_a_new_form_of_tables(copy: Path, genaipa_process: Cli, demo: tuple[Path
     assert "| M_all" in Path("pair.md").read_text()
 
 
+EXCHANGE = '''"""Plain text."""
+
+from genaipa.exchange.outgoing import Written
+
+
+def write(outgoing, folder):
+    """Write a line for each answer."""
+    lines = [answer.record.reply + "\\n" for run in outgoing.runs for answer in run.answers()]
+    (folder / "answers.txt").write_text("".join(lines))
+    return Written(1, len(lines), 0)
+'''
+
+
+@pytest.mark.full
+def test_a_new_form_of_other_programs(copy: Path, genaipa_process: Cli, demo: tuple[Path, Finished]) -> None:
+    """It is listed, and written by its name."""
+    (copy / "genaipa/exchange/plain.py").write_text(EXCHANGE)
+    forms = copy / "genaipa/exchange/forms.py"
+    line = 'FORMS: tuple[Form, ...] = (\n    Form("plain", "replies alone", plain.write),'
+    changed = forms.read_text().replace("FORMS: tuple[Form, ...] = (", line)
+    forms.write_text(changed.replace("import eee,", "import plain, eee,"))
+    assert re.search(r"plain +replies alone", genaipa_process("export").out)
+    done = genaipa_process("export", "plain", "-o", "out", "--workspace", demo[0])
+    assert done.out == "out: 1 file, 96 answers, 0 scores.\n", done.err
+    assert len(Path("out/answers.txt").read_text().splitlines()) >= 96
+
+
 LANGUAGE = '''"""Dutch."""
 
 from genaipa.languages.language import Language, Readability, SilenceRules
