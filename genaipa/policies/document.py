@@ -8,6 +8,7 @@ document in parts (paper, section 3 and Appendix A).
 from __future__ import annotations
 
 import hashlib
+import re
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
@@ -119,6 +120,7 @@ class Document:
         return list(zip(starts, (*starts[1:], len(self.text)), strict=True)) if starts else []
 
 
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
 LONGEST = 2_000_000
 """Characters that a document may have: ten times as many as the longest law that is asked about."""
 
@@ -195,8 +197,8 @@ def document_problems(path: Path, document: Document) -> Iterator[DataError]:
         yield DataError(beside, f"'{clipped(stated)}' is no code of a language; give it as de or pt-BR.", "language")
     if document.about.version_of == document.name:
         yield DataError(beside, "is the document's own name; give what all its versions share.", "version_of")
-    if document.about.version_of and not document.about.date:
-        yield DataError(beside, "is missing: versions differ by their days (YYYY-MM-DD).", "date")
+    if document.about.version_of and not _DAY.fullmatch(date := document.about.date):
+        yield DataError(beside, f"'{clipped(date)}' is no day (YYYY-MM-DD), by which versions differ.", "date")
     for part_set, starts in document.about.part_sets.items():
         within = not starts or 0 <= starts[0] <= starts[-1] < len(document.text)
         if list(starts) != sorted(set(starts)) or not within:

@@ -25,12 +25,12 @@ Left = Literal["same", "short", "language", "day", "text"]
 """The reason that a version is left out: see `REASONS`."""
 REASONS: dict[Left, str] = {
     "same": "the same but for layout",
-    "short": "no policy (under 30 % of the usual length)",
+    "short": "no policy (under 30 % of the usual length, or 200 letters)",
     "language": "in another language",
     "day": "followed by another on the same day",
     "text": "no text that can be read",
 }
-_SHORT = 0.3
+_SHORT, _LEAST = 0.3, 200
 # Nothing in a stranger's repository may run a program, reach the network or show anything but what is asked for.
 _GIT = (
     *("git", "--no-pager", "-c", "log.showSignature=false", "-c", "core.fsmonitor=false", "-c", "core.hooksPath="),
@@ -137,7 +137,7 @@ def _chosen(revisions: list[tuple[str, str, str]], texts: list[str]) -> History:
         reason: Left | None = None
         if not said:
             reason = "text"
-        elif len(said) < _SHORT * len(words[usual]):
+        elif len(said) < max(_SHORT * len(words[usual]), _LEAST):
             reason = "short"
         elif said == last:
             reason = "same"

@@ -11,6 +11,7 @@ import msgspec
 import pytest
 from size import FULL
 
+from genaipa.cli.commands.policy_versions import compared
 from genaipa.errors import DataError, UsageError
 from genaipa.files.strict_yaml import read_yaml
 from genaipa.policies.changes import HELD, Changes, marked_words, sentences, words_only
@@ -170,7 +171,8 @@ def test_a_version_of_itself_or_without_a_day_is_refused() -> None:
     """Metadata that make no version are one sentence each."""
     for about, said in (
         (About(company="A", version_of="a.1", date="2026-01-01"), "is the document's own name"),
-        (About(company="A", version_of="a"), "versions differ by their days"),
+        (About(company="A", version_of="a"), "'' is no day (YYYY-MM-DD), by which versions differ"),
+        (About(company="A", version_of="a", date="yesterday"), "'yesterday' is no day"),
     ):
         (problem,) = document_problems(Path("a.1.md"), Document("a.1", "Some text.", about))
         assert said in str(problem)
@@ -240,6 +242,24 @@ def test_versions_are_in_the_language_of_the_others(repository: Path) -> None:
     found = read_history(repository, "Acme/Datenschutz.md")
     assert [version.date[-2:] for version in found.versions] == ["02", "05"]
     assert found.left_out == {"language": 2}
+
+
+def test_a_file_of_error_pages_has_no_version(repository: Path) -> None:
+    """Where every version is an error page, none is usual, and none is kept."""
+    (repository / "Acme/Gone.md").write_text("# 404\n\nThe page was not found.")
+    _git(repository, "add", ".")
+    _git(repository, "commit", "-qm", "x", day="2026-08-01")
+    found = read_history(repository, "Acme/Gone.md")
+    assert (found.versions, found.left_out) == ((), {"short": 1})
+
+
+def test_versions_are_compared_in_one_language() -> None:
+    """A version in another language, and a version with itself, are one sentence each."""
+    german = load_document("brindlecart-de")
+    with pytest.raises(UsageError, match="'brindlecart' is in English, and 'brindlecart-de' in German: name two"):
+        compared(BRINDLECART, german)
+    with pytest.raises(UsageError, match="'brindlecart' can't be compared with itself"):
+        compared(BRINDLECART, BRINDLECART)
 
 
 def test_nothing_in_a_repository_is_run(repository: Path, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from genaipa.cli.commands.policy_versions import carried_answers, diff, history
+from genaipa.cli.commands.policy_versions import carried_answers, compared, diff, history
 from genaipa.cli.terminal import completion
 from genaipa.cli.terminal.console import err, print_json, say, show, show_facts, table
 from genaipa.cli.terminal.options import ForceOption, JsonOption, check_new, current_workspace, option, several, written
@@ -330,11 +330,8 @@ def annotate(
 def _carried(workspace: Workspace, earlier: str, document: Document, questions: str) -> CarriedAnswers:
     """The annotated answers of an earlier version, held against the document; a UsageError where there are none."""
     from genaipa.datasets.base import named_document
-    from genaipa.policies.changes import Changes
 
-    if earlier == document.name:
-        raise UsageError(f"'{earlier}' can't be an earlier version of itself; name another one with --from.")
-    carried = carried_answers(workspace, Changes(named_document(workspace, earlier), document))
+    carried = carried_answers(workspace, compared(named_document(workspace, earlier), document))
     if carried is None:
         raise UsageError(f"there are no annotated answers about the text of '{earlier}' to carry over.")
     if questions not in ("", carried.asked.name):

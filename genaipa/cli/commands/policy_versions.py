@@ -15,6 +15,7 @@ from genaipa.words import number
 
 if TYPE_CHECKING:
     from genaipa.policies.changes import Changes
+    from genaipa.policies.document import Document
     from genaipa.policies.history import Version
     from genaipa.questions.versions import CarriedAnswers
     from genaipa.workspace import Workspace
@@ -45,7 +46,7 @@ def history(
     if "workspace" not in dict(here.layers):
         raise UsageError("there is no workspace here to keep the versions in; make one with: genaipa init DIR")
     company = company or PurePosixPath(path).parent.name or name.title()
-    check_names(f"{name}.2000-01-01", company)
+    check_names(name, company)
     found = read_history(repository, path)
     added = _add(here, found.versions, name=name, company=company, source=path, replace=replace)
     if json:
@@ -107,12 +108,9 @@ def diff(
     sentence of their sections changed.
     """
     from genaipa.datasets.base import named_document
-    from genaipa.policies.changes import Changes
 
     here = current_workspace()
-    if before == after:
-        raise UsageError(f"'{before}' is one version; name another one to compare it with.")
-    changes = Changes(named_document(here, before), named_document(here, after))
+    changes = compared(named_document(here, before), named_document(here, after))
     carried = carried_answers(here, changes)
     if output is not None:
         from genaipa.reports.changes import page
@@ -135,6 +133,19 @@ def diff(
         show("Next: " + command("genaipa", "policies", "annotate", after, "--from", before))
     elif rows:
         show("Every changed word: " + command("genaipa", "policies", "diff", before, after, "-o", "diff.html"))
+
+
+def compared(before: Document, after: Document) -> Changes:
+    """The changes between two versions; a UsageError for one version, or where they are in two languages."""
+    from genaipa.languages.catalog import in_words
+    from genaipa.policies.changes import Changes
+
+    if before.name == after.name:
+        raise UsageError(f"'{before.name}' can't be compared with itself; name another version.")
+    if "" not in (before.language, after.language) and before.language != after.language:
+        languages = f"in {in_words(before.language)}, and '{after.name}' in {in_words(after.language)}"
+        raise UsageError(f"'{before.name}' is {languages}: name two versions in one language.")
+    return Changes(before, after)
 
 
 def carried_answers(workspace: Workspace, changes: Changes) -> CarriedAnswers | None:
