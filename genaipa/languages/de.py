@@ -382,5 +382,7 @@ LANGUAGE = Language(
         syllable=-58.5,
         syllables=syllables,
         connective="und",
+        cited="Amstad, 1978",
+        published="T. Amstad: Wie verständlich sind unsere Zeitungen? Dissertation, Universität Zürich, 1978.",
     ),
 )

@@ -356,6 +356,9 @@ LANGUAGE = Language(
         syllables=syllables,
         connective="and",
         grades=True,
+        cited="Kincaid et al., 1975",
+        published="J. P. Kincaid, R. P. Fishburne, R. L. Rogers, B. S. Chissom: Derivation of New Readability "
+        "Formulas\nfor Navy Enlisted Personnel. Naval Technical Training Command, Research Branch Report 8-75, 1975.",
         abbreviations=r"e\.g|i\.e|etc|vs|Inc|Ltd|Corp|Art|Sec|No|U\.S|U\.K|B\.V",
     ),
 )

@@ -387,5 +387,8 @@ LANGUAGE = Language(
         syllable=-73.6,
         syllables=syllables,
         connective="et",
+        cited="Kandel and Moles, 1958",
+        published="L. Kandel, A. Moles: Application de l'indice de Flesch à la langue française. Cahiers d'Études de\n"
+        "Radio-Télévision 19, 253-274, 1958.",
     ),
 )

@@ -138,7 +138,8 @@ class Readability:
     """A formula of reading ease or grade: `base` + `sentence` * words per sentence + `syllable` * syllables per word.
 
     `grades` says that it gives years of school; else more is easier. `connective` is the word that table 1 counts.
-    `abbreviations` end no sentence that is counted; without any, the language's.
+    `abbreviations` end no sentence that is counted; without any, the language's. `cited` is how texts cite where the
+    formula was published, `published` the reference.
     """
 
     formula: str
@@ -149,12 +150,14 @@ class Readability:
     connective: str
     grades: bool = False
     abbreviations: str = ""
+    cited: str = ""
+    published: str = ""
 
     @property
     def in_words(self) -> str:
-        """The formula for people: its largest terms first, `180 - 1 words/sentences - 58.5 syllables/words`."""
+        """The formula for people: its largest terms first, `180 - words/sentences - 58.5 syllables/words`."""
         terms = {"words/sentences": self.sentence, "syllables/words": self.syllable}
-        said = [f"{number:+g} {what}" for what, number in terms.items()]
+        said = [f"{number:+g} {what}".replace("-1 ", "-") for what, number in terms.items()]
         said.insert(len(said) if self.grades else 0, f"{self.base:+g}")
         return " ".join(f"{one[0]} {one[1:]}" for one in said).removeprefix("+ ")
 

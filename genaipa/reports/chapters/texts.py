@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from genaipa.languages.catalog import ENGLISH, LANGUAGES
+from genaipa.languages.catalog import LANGUAGES
 from genaipa.questions.annotations import SAID
 from genaipa.reports import averages
 from genaipa.reports.chapters.chapter import Chapter, present
@@ -17,15 +17,16 @@ from genaipa.reports.table import Table, table
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from genaipa.languages.language import Readability
     from genaipa.policies.statistics import Statistics
     from genaipa.reports.gather import Gathered
 
-_METHOD = """How hard a text is to read is its Flesch-Kincaid grade <a href="#kincaid-1975">[Kincaid et
-al., 1975]</a>; the table's note says how it was counted."""
-_REFERENCES = {
-    "kincaid-1975": "J. P. Kincaid, R. P. Fishburne, R. L. Rogers, B. S. Chissom: Derivation of New Readability "
-    "Formulas\nfor Navy Enlisted Personnel. Naval Technical Training Command, Research Branch Report 8-75, 1975."
-}
+_GRADES = (
+    "The reading level is the Flesch-Kincaid grade, with syllables counted "
+    "from the spelling, of English texts alone. Compare it only with grades counted alike: those printed in the "
+    "paper are lower by 1.8 to 2.7, it doesn't say how they were counted, and no way of counting that was tried "
+    "gives them (sentences that end at colons and semicolons, too, explain 1.2 to 2.0). "
+)
 
 
 def statistics(measured: Mapping[str, Statistics], frame: pd.DataFrame) -> Table:
@@ -63,15 +64,8 @@ def statistics(measured: Mapping[str, Statistics], frame: pd.DataFrame) -> Table
     return table(
         "documents",
         "The documents",
-        f"Unique words and connective words ({_connectives(measured)}) are shares of the words; the reading time takes "
-        "265 words of five characters a minute. The reading level is the Flesch-Kincaid grade, with syllables counted "
-        "from the spelling, of English texts alone. Compare it only with grades counted alike: those printed in the "
-        "paper are lower by 1.8 to 2.7, it doesn't say how they were counted, and no way of counting that was tried "
-        "gives them (sentences "
-        f"that end at colons and semicolons, too, explain 1.2 to 2.0). {_eases(measured)}The last columns are the "
-        "questions asked, and how many of them the document is wholly silent on by its annotated answers (paper, "
-        "section 6, table 1)."
-        f"{averages.corrections(frame)}",
+        f"{_note(_formulas(measured))}The last columns are the questions asked, and how many of them the document is "
+        f"wholly silent on by its annotated answers (paper, section 6, table 1).{averages.corrections(frame)}",
         pd.DataFrame(rows, columns=columns),
         columns,
         headings={"silent": "silent on"},
@@ -79,26 +73,38 @@ def statistics(measured: Mapping[str, Statistics], frame: pd.DataFrame) -> Table
     )
 
 
-def _connectives(measured: Mapping[str, Statistics]) -> str:
-    """The connective word that was counted, of each language."""
-    codes = {one.language for one in measured.values()} | {ENGLISH.code}
-    known = {code: one.readability.connective for code, one in LANGUAGES.items() if code in codes and one.readability}
-    return ", ".join(f'the word "{word}"' if code == ENGLISH.code else f'"{word}"' for code, word in known.items())
+def _formulas(measured: Mapping[str, Statistics]) -> list[tuple[str, Readability]]:
+    """The formulas by which these texts were measured, each with the name of its language."""
+    codes = {one.language for one in measured.values()}
+    return [(one.name, one.readability) for code, one in LANGUAGES.items() if code in codes and one.readability]
 
 
-def _eases(measured: Mapping[str, Statistics]) -> str:
-    """The formulas of reading ease; empty where no text has one."""
-    codes = {one.language for one in measured.values() if one.ease is not None}
-    known = [(one.name, one.readability) for code, one in LANGUAGES.items() if code in codes]
-    said = "; ".join(f"{name}, {found.formula}: {found.in_words}" for name, found in known if found)
+def _note(formulas: list[tuple[str, Readability]]) -> str:
+    """How the texts were measured."""
+    words = ", ".join(f'"{one.connective}"' for _, one in formulas)
+    eases = "; ".join(f"{name}, {one.formula}: {one.in_words}" for name, one in formulas if not one.grades)
     return (
-        f"Reading ease is from about 0 (hard) to 100 ({said}), not to be compared between languages. " if said else ""
+        f"Unique words and connective words{f' (the word {words})' if words else ''} are shares of the words; the "
+        "reading time takes 265 words of five characters a minute. "
+        f"{f'Reading ease is about 0 (hard) to 100 ({eases}); compare it never between languages. ' if eases else ''}"
+        f"{_GRADES if any(one.grades for _, one in formulas) else ''}"
     )
+
+
+def _key(cited: str) -> str:
+    """The anchor of a reference: kincaid-1975."""
+    return f"{cited.split(maxsplit=1)[0].strip(',').lower()}-{cited[-4:]}"
 
 
 def chapter(gathered: Gathered, _scope: Scope) -> Chapter:
     """The chapter on the documents' length and readability."""
     found = statistics(gathered.statistics, gathered.frame)
+    formulas = [one for _, one in _formulas(gathered.statistics) if one.cited]
+    measures = [
+        f'{one.formula} {"grade" if one.grades else "ease"} <a href="#{_key(one.cited)}">[{one.cited}]</a>'
+        for one in formulas
+    ]
+    method = f"How hard a text is to read is its {' or its '.join(measures)}; the table's note says how it was counted."
     return Chapter(
         "texts",
         "The documents",
@@ -106,6 +112,6 @@ def chapter(gathered: Gathered, _scope: Scope) -> Chapter:
         present(found),
         [],
         [] if found else ["The documents' statistics are not shown: none of their texts is here."],
-        method=_METHOD,
-        references=_REFERENCES,
+        method=method if measures else "",
+        references={_key(one.cited): one.published for one in formulas},
     )
