@@ -22,7 +22,7 @@ RULE = re.compile(r"^ *─+( *─+)*$")
 KEEP = os.environ.get("GENAIPA_SAID") == "write"
 DEMO_WORDS = 70
 _BY_NAME = {row["as"]: row["command"] for row in COMMANDS}
-FIRST = {"two": _BY_NAME["run"], "kept": _BY_NAME["scores-export"]}
+FIRST = {"two": _BY_NAME["run"], "kept": _BY_NAME["scores-export"], "exported": _BY_NAME["export"]}
 """Name of what a command comes after → the command that does it."""
 
 

@@ -40,8 +40,10 @@ def test_what_may_not_be_passed_on_stays(form: str) -> None:
     if needs and find_spec(needs) is None:
         pytest.skip(f"needs {needs} (.ci/{form}.txt)")
     study_with_scores("not redistributable")
+    done("run", "--system", "extractive", "--policy", "acme", "--experiment", "quality", "--questions", "policy")
     finished = done("export", form, "-o", "out")
     assert "1 annotated answer" in finished.err
+    assert "2 answers" in finished.err  # they quote it
     assert "that may not be passed on; --with-texts" in finished.err
     assert SENTENCE not in everything(Path("out"))
     assert "nobody else's" not in everything(Path("out"))
