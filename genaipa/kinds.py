@@ -229,11 +229,6 @@ def _unknown(fields: Mapping[str, Any]) -> Plan:
     return plan
 
 
-def plan_fields(kind: Kind) -> frozenset[str]:
-    """The names of the fields of a kind's plan."""
-    return frozenset(load(kind.plan).__struct_fields__ if kind.plan else ())
-
-
 def options() -> dict[str, Option]:
     """Name → field of a plan that is an option; where several plans have a field of the name, that of the first."""
     found: dict[str, Option] = {}

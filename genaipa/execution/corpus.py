@@ -9,7 +9,6 @@ from msgspec.structs import replace
 
 from genaipa.datasets.base import datasets
 from genaipa.errors import GenaipaError, RunError, UsageError
-from genaipa.kinds import kind_of
 from genaipa.policies.corpus import Corpus, documents_of, examine, file_digest
 from genaipa.policies.document import document_names
 from genaipa.policies.given import GIVEN, in_words, is_source, read_given
@@ -44,8 +43,6 @@ def brought(
     They are files, addresses or standard input, or a corpus, which is given back with what the run's manifest says of
     it. One that is too large for a folder stays as it is, to be cut into shards.
     """
-    if not kind_of(request.kind).documents:
-        return workspace, request, None, None
     workspace, request = _given(workspace, request, observer)
     if request.corpus is None:
         return workspace, request, None, None

@@ -31,7 +31,7 @@ from genaipa.execution.procedure import check_one_language
 from genaipa.files.locks import held, native_lock
 from genaipa.files.names import folder_words, make_folder
 from genaipa.files.stamps import now
-from genaipa.kinds import DEFAULT, Kind, kind_of, options, plan_fields
+from genaipa.kinds import DEFAULT, Kind, kind_of, options
 from genaipa.plugins import load
 from genaipa.runs.documents import KeptDocuments
 from genaipa.runs.folder import RunFolder, ShardPlan
@@ -117,7 +117,8 @@ def _own_options(request: RunRequest, kind: Kind) -> dict[str, Any]:
     for named, option in foreign.items():
         if getattr(request, named) != getattr(plain, named):
             raise OptionError(option, f" is an option of the {DEFAULT}; {with_it}")
-    known, fields, own = options(), plan_fields(kind), dict[str, Any]()
+    known, own = options(), dict[str, Any]()
+    fields = load(kind.plan).__struct_fields__ if kind.plan else ()
     for name, value in request.plan.items():
         option = known[name].name if name in known else name
         if field := next((field for field in (name, option) if field in fields), ""):
@@ -305,10 +306,15 @@ def prepare(workspace: Workspace, request: RunRequest, observer: Observer | None
     """
     observer = observer or Observer()
     systems = _check(workspace, request)
-    workspace, request, corpus, facts = brought(workspace, request, observer)
+    corpus = facts = None
+    if kind_of(request.kind).documents:
+        workspace, request, corpus, facts = brought(workspace, request, observer)
+    elif request.shard is not None:
+        raise UsageError("shards are of documents, and another task has none; leave out the size of shards.")
     if request.shard is None:
-        task, cut = make_task(make_spec(workspace, request, observer), workspace), None
-        names, notes = task.spec.plan.documents or (task.spec.task,), task.notes
+        spec = make_spec(workspace, request, observer)
+        task, cut = make_task(spec, workspace), None
+        names, notes = spec.plan.documents or (spec.task,), task.notes
     else:
         cut, task, notes = _cut(workspace, request, observer, corpus, systems)
         names = (Path(facts.file).stem if facts else f"{cut.shards.documents}-documents",)
@@ -329,8 +335,6 @@ def _check(workspace: Workspace, request: RunRequest) -> list[Resolved]:
     """The systems of a request; a UsageError for a name that is none, and for options that need another one."""
     if request.name is not None and not folder_words(request.name):
         raise UsageError(f"the name '{request.name}' leaves nothing for the folder's name; use letters or digits.")
-    if request.shard is not None and not kind_of(request.kind).documents:
-        raise UsageError("shards are of documents, and another task has none; leave out the size of shards.")
     if request.corpus is None and (request.limit_documents is not None or request.stratify is not None):
         raise UsageError("a sample is drawn from a corpus; name its file (documents of a workspace are named).")
     if not request.systems:
