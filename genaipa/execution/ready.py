@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from genaipa.errors import GenaipaError, NotReadyError, UsageError
@@ -181,11 +181,10 @@ class Ready:
     resolved: Resolved
     system: System | None
     """None for a web chat driven by hand, and where nothing will be asked (`--dry-run`, `--estimate`)."""
-    readiness: Readiness
     tariff: Tariff | None
     context: int | None
     target: Target
-    notes: list[str] = field(default_factory=list)
+    notes: list[str]
     transport: type[Transport] = Transport
 
     @property
@@ -241,26 +240,20 @@ async def make_ready(
     """One system with its tokens counted and its limits checked; to be asked, it is one of the `started`."""
     if resolved.name != resolved.asked:
         say(f"{resolved.asked} is {resolved.name}")
-    for note in _known_notes(resolved):
+    notes = _known_notes(resolved)
+    for note in notes:
         say(note)
     system, readiness = None, Readiness()
     if started is not None and not resolved.manual:
         system, readiness = await started.system(resolved)
-    ready = Ready(
-        resolved=resolved,
-        system=system,
-        readiness=readiness,
-        tariff=resolved.tariff,
-        context=resolved.entry.context or readiness.context or resolved.context,
-        target=Target(resolved.asked),
-    )
-    told = _told_notes(ready)
+    told = _told_notes(resolved, readiness)
     for note in told:
         say(note)
-    ready.target = await _target(ready, task, offline=offline)
+    context = resolved.entry.context or readiness.context or resolved.context
+    target = await _target(resolved, system, task, offline=offline)
+    ready = Ready(resolved, system, resolved.tariff, context, target, [*notes, *told])
     if ready.guesses:
-        told.append(uncounted([resolved.asked]))
-    ready.notes = [*_known_notes(resolved), *told]
+        ready.notes.append(uncounted([resolved.asked]))
     check_fit(ready, task)
     return ready
 
@@ -293,37 +286,34 @@ def _known_notes(resolved: Resolved) -> list[str]:
     return notes
 
 
-def _told_notes(ready: Ready) -> list[str]:
+def _told_notes(resolved: Resolved, readiness: Readiness) -> list[str]:
     """The server's notes on a system; a NotReadyError if it no longer lists one that was to retire."""
-    resolved, listed = ready.resolved, ready.readiness.models
-    notes = list(ready.readiness.notes)
+    notes, listed = list(readiness.notes), readiness.models
     if resolved.entry.ended and listed is not None:
         if resolved.model not in listed:
             raise NotReadyError(f"{resolved.asked} {resolved.entry.retirement}. The server no longer lists it.")
         notes.append(f"{resolved.asked}: the server still lists it, so the run goes on.")
-    if ready.readiness.shutdown and ready.readiness.shutdown != resolved.entry.retired:
-        notes.append(f"{resolved.asked}: the provider ends this model on {ready.readiness.shutdown}.")
+    if readiness.shutdown and readiness.shutdown != resolved.entry.retired:
+        notes.append(f"{resolved.asked}: the provider ends this model on {readiness.shutdown}.")
     return notes
 
 
-async def _target(ready: Ready, task: Task, *, offline: bool) -> Target:
+async def _target(resolved: Resolved, system: System | None, task: Task, *, offline: bool) -> Target:
     """The system as its task has to know it; what it counts of the task's texts, it counts now."""
-    counters = {name: await _counter(ready, text, offline=offline) for name, text in task.texts.items()}
-    if not counters:
-        counters = {"": await _counter(ready, "", offline=offline)}
-    part_tokens = task.part_tokens or ready.resolved.entry.part_tokens or PART_TOKENS
-    return Target(ready.resolved.asked, counters, part_tokens)
+    texts = task.texts or {"": ""}
+    counters = {name: await _counter(resolved, system, text, offline=offline) for name, text in texts.items()}
+    return Target(resolved.asked, counters, task.part_tokens or resolved.entry.part_tokens or PART_TOKENS)
 
 
-async def _counter(ready: Ready, text: str, *, offline: bool) -> costs.TokenCounter:
+async def _counter(resolved: Resolved, system: System | None, text: str, *, offline: bool) -> costs.TokenCounter:
     try:
-        counted = await ready.system.count_tokens(text) if ready.system and text else None
+        counted = await system.count_tokens(text) if system and text else None
     except Exception:  # noqa: BLE001 - a user's own assistant may raise anything; a count is not worth a run
         counted = None
     if counted is not None:
-        return costs.measured(counted, len(text), f"{ready.resolved.provider}'s own count")
-    record = ready.resolved.record
-    counter = record.counter(ready.resolved.model, offline=offline) if record and record.counter else None
+        return costs.measured(counted, len(text), f"{resolved.provider}'s own count")
+    record = resolved.record
+    counter = record.counter(resolved.model, offline=offline) if record and record.counter else None
     return counter or costs.estimated()
 
 
