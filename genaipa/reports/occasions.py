@@ -68,7 +68,11 @@ def changes(frame: pd.DataFrame, found: dict[str, list[Occasion]], anchors: pd.D
         + " ".join(f"{name}: {meaning}." for name, meaning in MEASURES.items() if name in set(data["measure"])),
         data,
         [*columns, "p", "p_holm", "meaning"],
-        formats={**dict.fromkeys(("first", "now"), ".1f"), "difference": "+.1f", "low": "+.1f", "high": "+.1f"},
+        formats={
+            **dict.fromkeys(("first", "now"), ".1f"),
+            **dict.fromkeys(("difference", "low", "high"), "+.1f"),
+            **dict.fromkeys(("p", "p_holm"), ".2g"),
+        },
         headings={"low": "from", "high": "to", "served": "model as served"},
     )
 
