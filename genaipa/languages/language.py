@@ -176,6 +176,10 @@ class Language:
     languages, as are `first`, words for the number 1 behind them, and `starts`, words that begin a sentence.
     `spelt` gives a text the numbering that it begins with in English, where words don't precede it.
     `abbreviations` and ordinal numbers before `ordinal_of` end no sentence.
+
+    `measured` are precision and recall of `citations` and `silence` on answers that the rules were not written by. A
+    language states them only from .98 and .90 for citations and .97 and .85 for silence; figures that rest on rules of
+    another one are called estimates.
     """
 
     code: str
@@ -196,3 +200,4 @@ class Language:
     citations: CitationRules | None = None
     silence: SilenceRules | None = None
     readability: Readability | None = None
+    measured: Mapping[str, tuple[float, float]] = field(default_factory=dict)

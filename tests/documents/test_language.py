@@ -164,3 +164,15 @@ def test_a_report_leaves_silence_open(tmp_path: Path) -> None:
     found = silent_questions(frame)
     assert len(found.data) == 0
     assert "Answers about documents in other languages (1) are left out" in found.note
+
+
+def test_a_report_says_where_its_rates_are_estimates() -> None:
+    """Of a study in German silence is found, and the table says first that its rules are less sure."""
+    make_answers(
+        "Dazu enthält das Dokument keine Angaben.", text=GERMAN, annotations="  Q1: {silent: true, answer: Nichts.}\n"
+    )
+    frame = genaipa.scores(everything=True)
+    assert set(frame.loc[frame["status"] == "answered", "claims_silence"]) == {"yes"}
+    named = dict.fromkeys(frame["document"].unique(), "de")
+    assert silent_questions(frame, named).note.startswith("Rates about documents in German are estimates")
+    assert silent_questions(frame, dict.fromkeys(named, "en")).note.startswith("By the annotated answers")

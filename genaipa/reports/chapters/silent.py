@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from genaipa.languages.catalog import ENGLISH, LANGUAGES
 from genaipa.reports import aggregate, averages
 from genaipa.reports.averages import BOTH, INTERVALS
 from genaipa.reports.chapters import outcomes
@@ -18,9 +19,10 @@ from genaipa.reports.differences.significance import holm
 from genaipa.reports.figures.figure import Scope
 from genaipa.reports.table import SCALE, Table, table
 from genaipa.scoring.objections import filed
+from genaipa.words import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from genaipa.reports.crossed import Crossed
     from genaipa.reports.gather import Gathered
@@ -39,8 +41,11 @@ _COMPARED = 30
 _SURE = [*BOTH[:-1], "questions", "documents"]
 
 
-def silent_questions(frame: pd.DataFrame) -> Table:
-    """How often a system asserts something where the document is silent, and claims silence where it answers."""
+def silent_questions(frame: pd.DataFrame, languages: Mapping[str, str] | None = None) -> Table:
+    """How often a system asserts something where the document is silent, and claims silence where it answers.
+
+    `languages` are the documents' (name → code): whether rules keep their marks depends on them.
+    """
     by = ["system", "experiment"]
     columns = [*by, "error", "answers", "wrong", "rate", *_SURE, "partly"]
     once, foreign = _judged_by_rules(frame)
@@ -49,6 +54,7 @@ def silent_questions(frame: pd.DataFrame) -> Table:
     return table(
         "silent-questions",
         "False assertions and false silence",
+        f"{_estimates({(languages or {}).get(name, ENGLISH.code) for name in once['document'].unique()})}"
         "By the annotated answers, documents are silent on some questions and answer others. Of the answers to the "
         "former, how many assert something instead of saying so; of those to the latter, how many claim silence all "
         "the same (found by rules in the reply; an answer that an audit excluded is left out). One that says instead "
@@ -63,6 +69,15 @@ def silent_questions(frame: pd.DataFrame) -> Table:
         headings={"partly": "left out (partly silent)", "documents": "documents"},
         formats={"rate": ".0%", **dict.fromkeys(BOTH[:-1], ".0%")},
     )
+
+
+def _estimates(codes: set[str]) -> str:
+    """A sentence on languages whose rules have not met their marks; empty without any."""
+    unsure = (
+        one for code, one in LANGUAGES.items() if code in codes - {ENGLISH.code} and "silence" not in one.measured
+    )
+    names = sorted(one.name for one in unsure)
+    return f"Rates about documents in {listed(names)} are estimates: the rules are less sure there. " if names else ""
 
 
 def _judged_by_rules(frame: pd.DataFrame) -> tuple[pd.DataFrame, int]:
@@ -175,7 +190,7 @@ def chapter(gathered: Gathered, _scope: Scope) -> Chapter:
     """The questions on which a document is silent, apart."""
     frame = gathered.frame
     known = (frame["silent"] == "yes").any()
-    tables = present(silent_questions(frame), silent_differences(frame), silent_quality(frame))
+    tables = present(silent_questions(frame, gathered.languages), silent_differences(frame), silent_quality(frame))
     return Chapter(
         "silent",
         "Where the document is silent",
