@@ -66,7 +66,9 @@ _LAWS = LawRules(
         r"(?:(?:Durchführungs)?(?:Verordnung|Richtlinie)[ \t]+(?:\([A-Z]{2,3}\)[ \t]+)?(?:Nr\.[ \t]+)?\d+/\d+"
         r"|(?:[A-ZÄÖÜ][\w-]*[ \t]+){0,3}?(?:[A-ZÄÖÜ][\w-]*(?:gesetz(?:buch)?(?:e?s)?|[Gg]rundverordnung|verordnung"
         r"|charta"
-        r"|ordnung|übereinkommens?)|Act|Gesetz(?:e?s)?|Verordnung|Charta)(?:[ \t]+über[ \t]+[\w -]{3,60}?)?)\b"
+        r"|ordnung|übereinkommens?|bedingungen|vertrag(?:e?s)?)"
+        r"|Cookie[- ]?(?:Richtlinien?|Hinweise?n?|Erklärung|Policy)|AGB|Act|Gesetz(?:e?s)?|Verordnung"
+        r"|Charta)(?:[ \t]+über[ \t]+[\w -]{3,60}?)?)\b"
     ),
     not_law=r"[ \t]+(?i:abschnitt|teil|hinweis)",
     below=(
@@ -95,12 +97,13 @@ _CITATIONS = CitationRules(
     not_behind=(
         r"[ \t]+(?:Tage[ns]?|Wochen?|Monate?n?|Jahre?n?|Stunden?|Minuten?|Prozent|Millionen|Euro)\b|[ \t]?%"
         r"|[ \t/-]\d{3}"
-        r"|-?(?:Datenschutz)?gruppe\b"
+        r"|-?(?:Datenschutz)?gruppe\b|[ \t]+(?:Ihrer|deiner)[ \t]+(?:An)?[Ff]rage"
     ),
     also="und|sowie",
     either="oder|bzw\\.|beziehungsweise",
     to="bis",
     see=r"siehe|s\.|vgl\.|in|unter",
+    at=r"(?:laut|gemäß|nach|unter|in|siehe|vgl\.|aus)(?:[ \t]+(?:dem|der)[ \t]+(?:Punkt|Stelle))?",
     unit=(
         r"[ \t]+(?:weitere[nr]?|andere[nr]?|mehr|Millionen|Prozent|Stunden?|Tage[ns]?|Wochen?|Monate?n?|Jahre?n?"
         r"|Nutzer\w*|Personen|Euro)\b"
@@ -115,7 +118,8 @@ _CITATIONS = CitationRules(
     ),
     headed=(
         rf"(?P<before>{QUOTED}(?:(?:,|[ \t]+und)[ \t]+{QUOTED}){{0,9}})(?:[ \t]*-[ \t]*|[ \t]+){_SECTION}\b"
-        rf"|\b{_SECTION}[ \t]+(?:(?:mit[ \t]+de[rm][ \t]+(?:Titel|Überschrift)|namens|über|zu[mr]?)[ \t]+)?"
+        rf"|(?:\b{_SECTION}[ \t]+(?:(?:mit[ \t]+de[rm][ \t]+(?:Titel|Überschrift)|namens|über|zu[mr]?)[ \t]+)?"
+        r"|\b(?i:unter|siehe)[ \t]+(?=[\"\u201c\u201e\u00ab]\d))"
         rf"(?P<after>{QUOTED}(?:(?:,|[ \t]+und)[ \t]+{QUOTED}){{0,9}})"
         r"|\b(?:im|de[mrns])[ \t]+(?:Unter)?[Aa]bschnitte?s?[ \t]+"
         r"(?P<plain>[A-ZÄÖÜ][\w-]+(?:[ \t]+(?:[A-ZÄÖÜ][\w-]*|und|von|zu[mr]?|für|de[rsm]|die|mit|wir|Sie)){0,8})"
@@ -168,7 +172,8 @@ _SAID = (
 _NEWS = (
     r"(?:[\w-]*angaben?|aussagen?|auskunft|auskünfte|erwähnung(?:en)?|ausführungen|regelung(?:en)?|bestimmung(?:en)?"
     r"|hinweise?|antworten?|passagen?|klauseln?|erläuterung(?:en)?|stellungnahme|ausdrückliche\w*\s+\w+"
-    r"|anhaltspunkte?n?)"
+    r"|anhaltspunkte?n?|aufschluss)(?!\s+(?:[\w-]+\s+){0,6}?zu\s+(?:veröffentlichen|verkaufen|speichern|erheben|teilen|nutzen|verwenden"
+    r"|übermitteln)|\s+(?:[\w-]+\s+){0,6}?(?:weiter|preis|heraus)zugeben)"
 )
 _FACTS = r"(?:informationen|einzelheiten|details|infos?)"
 _NOT_TO_OTHERS = (
@@ -197,10 +202,15 @@ _WAYS = (
         rf"\b(?:dazu|hierzu|darüber|hierüber|davon|darin|dort)\s+{_W}{{0,5}}?nichts\b(?!\s+(?:weiter|verkauft"
         rf"|gespeichert|tun|unternehmen|zahlen|angeben|beitragen))"
     ),
+    # Sagt sie dazu nichts; daraus ergibt sich nicht, ob; kommt in der Erklärung nicht vor; sucht man vergeblich.
+    rf"\b(?:sagt|erwähnt|nennt|regelt|spezifiziert|erläutert|beschreibt)\s+(?:sie|er|es)\s+{_W}{{0,4}}?{_NOT}\b{_NOT_TO_OTHERS}",
+    rf"\bergib(?:t|en)\s+sich\s+{_W}{{0,6}}?nicht\b|\bl(?:ässt|assen)\s+nicht\s+{_W}{{0,2}}?(?:erkennen|schließen|ersehen)\b",
+    rf"\bkomm(?:t|en)\s+{_W}{{0,4}}?{_TEXT}\s+(?:gar\s+|überhaupt\s+)?nicht\s+vor\b|\bsucht\s+man\s+{_W}{{0,6}}?vergeb(?:lich|ens)\b",
+    rf"\bnirgend(?:s|wo)\s+{_W}{{0,4}}?(?:{_TEXT}\s+)?(?:steht|heißt|findet\s+sich|ist\s+(?:davon|die)\s+rede)\b",
     # Dazu finden sich keine Angaben; es gibt keine Informationen darüber.
     rf"\bkein(?:e[nrms]?|erlei)?\s+{_W}{{0,3}}?{_NEWS}\b{_NOT_TO_OTHERS}",
     (
-        rf"\b(?:enth(?:ält|alten)|biete[tn]|liefer[tn]|mach(?:t|en)|find(?:et|en)|fand|gibt\s+es|steh(?:t|en)"
+        rf"\b(?:enth(?:ält|alten)|biete[tn]|liefer[tn]|mach(?:t|en)|find(?:et|en)|fand|gibt\s+es|es\s+gibt|steh(?:t|en)"
         rf"|lieg(?:t|en))\s+"
         rf"{_W}{{0,6}}?keine\s+{_W}{{0,3}}?{_FACTS}\b(?!\s+{_W}{{0,6}}?{_PASSED}){_NOT_TO_OTHERS}"
     ),
@@ -210,7 +220,11 @@ _WAYS = (
         rf"\s+{_W}{{0,6}}?{_PASSED}){_NOT_TO_OTHERS}"
     ),
     rf"\b(?:dazu|hierzu|darüber|hierüber)\s+{_W}{{0,6}}?keine\s+{_W}{{0,3}}?{_FACTS}\b",
-    rf"\b(?:fehl(?:t|en))\s+{_W}{{0,4}}?(?:{_NEWS}|{_FACTS})\b|\b(?:{_NEWS}|{_FACTS})\s+{_W}{{0,6}}?fehl(?:t|en)\b",
+    # "Fehlen Angaben, wird …" is a condition.
+    (
+        rf"(?<=\w )fehl(?:t|en)\s+{_W}{{0,4}}?(?:{_NEWS}|{_FACTS})\b|\b(?:{_NEWS}|{_FACTS})\s+(?:[\w'-]+,?"
+        rf"\s+){{0,9}}?fehl(?:t|en)\b"
+    ),
     rf"\b(?:steh(?:t|en)|find(?:et|en)\s+sich)\s+{_W}{{0,6}}?nichts\b|\b(?:äußer(?:t|n))\s+sich\s+{_W}{{0,6}}?nicht\b",
     (
         rf"\bl(?:ässt|assen)\s+sich\s+{_W}{{0,9}}?nicht\s+{_W}{{0,3}}?(?:sagen|beurteilen|ableiten|schließen"
@@ -218,7 +232,8 @@ _WAYS = (
     ),
     # Nicht erwähnt, nicht näher ausgeführt; unerwähnt, unklar, offen.
     (
-        rf"\b(?:nicht|nirgends|nirgendwo)\s+(?:(?!als\b|anders\b|vertraulich\b)[\w'-]+"
+        rf"(?<!, die )(?<!, das )(?<!, der )(?<!, denen )\b(?:nicht|nirgends|nirgendwo)\s+(?:(?!als\b|anders\b"
+        rf"|vertraulich\b)[\w'-]+"
         rf"\s+){{0,4}}?{_SAID}\b{_NOT_TO_OTHERS}"
     ),
     rf"\bkein(?:e[nrms]?)?\s+{_W}{{1,6}}?{_SAID}\b(?:\s+(?:wird|werden|ist|sind))?",
@@ -233,7 +248,8 @@ _WAYS = (
     r"\b(?:bleib(?:t|en)|lässt|lassen)\s+(?:[\w-]+\s+){0,6}?offen\b|\boffen\s+(?:bleib(?:t|en)|(?:ge)?lassen)\b",
     r"\b(?:nicht|nichts)\s+(?:[\w-]+\s+){0,3}?(?:zu\s+)?(?:entnehmen|finden|entnommen|gefunden|enthalten)\b",
     r"\bgeh(?:t|en)\s+(?:[\w-]+\s+){0,9}?nicht\s+(?:[\w-]+\s+){0,3}?(?:hervor|ein)\b",
-    r"\b(?:schweig(?:t|en)|keine\s+rede|kein\s+wort|stillschweig\w+)\b",
+    r"\b(?:schweig(?:t|en)|keine\s+rede|keine?m?\s+wort|stillschweig\w+)\b",
+    r"\bbleib(?:t|en)\s+(?:[\w-]+\s+){0,6}?schuldig\b|\bgib(?:t|en)\s+(?:[\w-]+\s+){0,4}?nicht(?:s\s+dazu)?\s+her\b",
     r"\bnicht\s+(?:[\w-]+\s+){0,2}?(?:beantworten|beantwortbar|beantwortet)\b",
     rf"\breich(?:t|en)\s+{_W}{{0,4}}?nicht\s+(?:dafür\s+)?aus\b",
     rf"\bsteh(?:t|en)\s+{_W}{{0,4}}?nicht(?:,?\s+(?:ob|wie|wer|was|welche\w*|wann|wo|warum)|\s+(?:in|im|darin|drin))\b",
@@ -248,14 +264,14 @@ _WAYS = (
 _SILENCE = SilenceRules(
     silent="(?m)" + "|".join(_WAYS),
     denial=(
-        r"\b(?:nichts?|kein|nie\b|niemals|nirgend|ohne|weder|unklar|unbestimmt|unerwähnt|offen|fehl(?:t|en)\b|schweig"
-        r"|stillschweig|lässt)"
+        r"\b(?:nichts?|kein|nie\b|niemals|nirgend|schuldig|ohne|weder|unklar|unbestimmt|unerwähnt|offen|fehl(?:t|en)\b|schweig"
+        r"|stillschweig|lässt|vergeb(?:lich|ens))"
     ),
     answered=r"\b(?:ja|nein|jawohl|richtig|korrekt|stimmt|genau|absolut|selbstverständlich)\b",
     no=r"\W*nein\b",
     contrast=(
-        r"\b(?:aber|doch|jedoch|allerdings|obwohl|während|wohingegen|hingegen|dennoch|trotzdem|außer|sondern|zwar"
-        r"|wenngleich|obgleich)\b"
+        r"\b(?:aber|doch|jedoch|allerdings|obwohl|während|wohingegen|hingegen|dennoch|trotzdem|außer|sondern"
+        r"|wenngleich|obgleich)\b|;"
     ),
     turns=(
         r"\d|\b(?:nichts?|kein\w*|nie|niemals|ohne|weder|nur|alle\w*|einige\w*|immer|kann|können|darf|dürfen|muss"
@@ -278,10 +294,12 @@ _SILENCE = SilenceRules(
     ),
     searched=r"\bmeine[rn]?\s+(?:web-?)?suche\b|\bsuchergebnis\w*|\bgesucht\b|\brecherche\b",
     speaker=(
-        r"\b(?:wir|nutzer\w*|kunden|personen|wer|du)\s+(?:[\w-]+\s+)?$"
+        r"\b(?:wir|nutzer\w*|kunden|personen|wer|du|mir)\s+(?:[\w-]+\s+)?$|\bich\s+kenne\s+(?:[\w-]+\s+){0,5}$"
+        r"|\bkein\w*\s+(?:dokument|text|anhang|datei|unterlage\w*)\s+(?:\w+\s+){0,2}\w+,\s+(?:[\w-]+\s+){0,6}$"
         r"|\b(?:sie|man|nutzer\w*|kunden)\s+(?:müssen|brauchen|können|dürfen|sollten|muss|machen)\s+(?:[\w-]+\s+){0,3}$"
         r"|\b(?:erheb(?:t|en)|sammel[nt]|speicher[nt]|verkauf(?:t|en)|teil(?:t|en)|verwende[nt]|verarbeite[nt]|nutz(?:t|en)|erhalten"
-        r"|erhält|übermittel[nt]|bekomm(?:t|en)|veröffentlich(?:t|en)|gibt(?!\s+es\b)|geben)\s+(?:[\w-]+\s+){0,4}$"
+        r"|erhält|übermittel[nt]|bekomm(?:t|en)|veröffentlich(?:t|en)|(?<!es )gibt(?!\s+es\b)|geben)"
+        r"\s+(?:[\w-]+\s+){0,4}$"
         r"|\b(?:müssen|muss|brauchen|braucht|dürfen|darf|sollen)\s+(?:[\w-]+\s+){0,2}$"
     ),
     condition=r"\b(?:wenn|falls|sofern|soweit|solange)\s+(?:[\w'-]+\s+){0,4}$",

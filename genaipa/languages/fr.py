@@ -56,7 +56,7 @@ _NAMES = {
 }
 _SECTION = r"(?i:(?:sous-)?sections?|rubriques?|chapitres?|articles?|paragraphes?|titres?|parties?|intertitre)"
 _TEXT = (
-    r"(?:politiques?|documents?|textes?|notices?|déclarations?|avis|chartes?|règlement|section|extraits?|passages?"
+    r"(?:politiques?|documents?|textes?|notices?|déclarations?|avis|chartes?|règlement|sections?|extraits?|passages?"
     r"|partie"
     r"|résumé|RGPD|loi|contenu|articles?|rubriques?|éléments\s+fournis)"
 )
@@ -73,6 +73,10 @@ _LAWS = LawRules(
         r"|de)[ \t]+la[ \t]+protection[ \t]+des[ \t]+données)?"
         r"|[Ll]oi[ \t]+[\u00ab\"\u201c]?[ \u00a0]?[A-ZÀ-Þ][\w-]+(?:[ \t]+et[ \t]+[A-ZÀ-Þ][\w-]+)?"
         r"(?:[ \u00a0]?[\u00bb\"\u201d])?"
+        r"|[Cc]onditions[ \t]+(?:générales|de[ \t]+vente|d['\u2019](?:utilisation|abonnement)|de[ \t]+service"
+        r"|contractuelles)"
+        r"|[Pp]olitique[ \t]+(?:relative[ \t]+aux|de|des|sur[ \t]+les|en[ \t]+matière[ \t]+de)[ \t]+(?:cookies"
+        r"|traceurs)|CG[UV]"
         r"|[Cc]harte[ \t]+des[ \t]+droits[ \t]+fondamentaux|(?<=[Ll]a )loi|(?<=[Ll]e )règlement|(?<=[Dd]u )règlement"
         r"|(?:[A-Z][\w-]*[ \t]+){1,5}Act)\b"
     ),
@@ -81,7 +85,10 @@ _LAWS = LawRules(
         r"(?:et[ \t]+suivants?|(?:paragraphes?|par\.|§{1,2}|alinéas?|al\.|points?|lettres?|let\.|lit\.|phrases?"
         r"|sous-paragraphes?)[ \t\u00a0]*\(?[a-z\d]{1,3}\b\)?(?:[ \t]*(?:,|et|ou|à)[ \t]*\(?[a-z\d]{1,3}\b\)?){0,3})"
     ),
-    of=(r"(?:(?:du|de|des|dans|selon|sous)[ \t]+(?:(?:la|le|l'|l\u2019|cette|ce|présent)[ \t]*)?(?:même[ \t]+)?)"),
+    of=(
+        r"(?:de[ \t]+l['\u2019]art(?:icle|\.)[ \t]+\d+[a-z]?[ \t]+)?(?:(?:du|de|des|dans|selon"
+        r"|sous)[ \t]+(?:(?:la|le|l'|l\u2019|cette|ce|présent)[ \t]*)?(?:même[ \t]+)?)"
+    ),
     before=r"(?:dans|à|en|de|sous|voir|par)[ \t]+(?:(?:son|ses|l'|l\u2019|les)[ \t]*)?",
     this=frozenset(("loi", "règlement", "directive", "charte")),
     same=(
@@ -94,8 +101,8 @@ _LAWS = LawRules(
     ),
 )
 _CITATIONS = CitationRules(
-    words=rf"(?:{'|'.join(_NAMES.values())}|(?<!\d[ \t])\u00a7{{1,2}})",
-    names=_NAMES,
+    words=rf"(?:(?:{'|'.join(_NAMES.values())})(?:[ \t]+n°)?|(?<!\d[ \t])\u00a7{{1,2}})",
+    names={name: rf"(?:{word})(?:[ \t]+n°)?" for name, word in _NAMES.items()},
     not_behind=(
         r"[ \t\u00a0]+(?:jours?|semaines?|mois|ans?|années?|heures?|minutes?|pour[ \t]cent|millions?|euros?)\b"
         r"|[ \t\u00a0]?%"
@@ -104,6 +111,10 @@ _CITATIONS = CitationRules(
     either="ou",
     to="à|au|jusqu'à|jusqu'au",
     see=r"voir|cf\.?|v\.|dans|à",
+    at=(
+        r"(?:selon|d'après|d\u2019après|suivant|voir|cf\.?|au|aux|du|le|dans|et|en|références?[ \u00a0]*:"
+        r"|sources?[ \u00a0]*:)"
+    ),
     unit=(
         r"[ \t]+(?:autres?|millions?|pour[ \t]cent|heures?|jours?|semaines?|mois|ans|années?|utilisateurs?"
         r"|personnes?|euros?)\b"
@@ -160,7 +171,7 @@ _HOW = (
 # What texts alone do, and what they do as well as companies.
 _SAY = (
     r"(?:mentionn|précis|indiqu|spécifi|di[ts]\b|abord|décri[tv]|expliqu|détaill|évoqu|stipul|énonc|clarifi|prononc"
-    r"|parl"
+    r"|parl|s'exprim|exprim"
     r"|renseign)\w*"
 )
 _DO = r"(?:trait|prévo[iy]|répond|défini|couvr|fai[ts]|permet|nomm|cite|fix|révèl|inform|régi|règl|concern|port)\w*"
@@ -182,12 +193,12 @@ _NOT_TO_OTHERS = (
 _WAYS = (
     # La politique ne précise pas, ne le dit pas, n'en parle pas; elle ne dit rien à ce sujet.
     (
-        r"(?<!nous )(?<!vous )(?<!qui )\bn(?:e\s+|')(?:(?:le|la|les|en|y|se|nous|vous)\s+|l'|s')?"
+        r"(?<!nous )(?<!vous )(?<!qui )\bn(?:e\s+|')(?:(?:le|la|les|en|y|se)\s+|l'|s')?"
         rf"(?!\w+ent\b){_SAY}\s+{_HOW}(?:pas|rien|aucune?|jamais|nulle\s+part|ni|point|que)\b(?<!\bque){_NOT_TO_OTHERS}"
     ),
     (
-        rf"\b{_TEXT}\s+(?:[\w'-]+\s+){{0,5}}?n(?:e\s+|')(?:(?:le|la|les|en|y|se|nous)\s+|l'|s')?(?:{_SAY}|{_DO})\s+{_HOW}(?:pas"
-        rf"|rien|aucune?)\b"
+        rf"\b{_TEXT}\s+(?:[\w'-]+\s+){{0,5}}?n(?:e\s+|')(?:(?:le|la|les|en|y|se|nous|vous)\s+|l'|s')?(?:{_SAY}|{_DO})\s+{_HOW}(?:pas"
+        rf"|rien|aucune?)\b(?!\s+partie\s+de\s+mes)"
     ),
     (
         r"\b(?:question|point|sujet|aspect|thème|cela|ceci|ce|durée|délai)\s+(?:[\w'-]+\s+){0,4}?n'est\s+"
@@ -259,24 +270,28 @@ _WAYS = (
         rf"[^.\n]{{0,80}}?\b{_TEXT}\b"
     ),
     (
-        r"\bn(?:e\s+|')(?:fait|font)\s+(?:pas|aucunement)?\s*(?:partie|l'objet|mention|état|référence|allusion)\b"
-        r"|\bn(?:e\s+|')(?:fait|font)\s+(?:pas|aucune|aucunement)\s+(?:partie|l'objet|mention|état|référence"
+        r"\bn(?:e\s+|')(?:fait|font)\s+(?:pas|aucunement)?\s*(?:partie(?!\s+de\s+mes)|l'objet|mention|état|référence|allusion)\b"
+        r"|\bn(?:e\s+|')(?:fait|font)\s+(?:pas|aucune|aucunement)\s+(?:partie(?!\s+de\s+mes)|l'objet|mention|état|référence"
         r"|allusion)\b"
     ),
+    r"\bn'(?:existe|y\s+a)\s+(?:pas\s+de|aucune?)\s+(?:section|rubrique|passage|clause|disposition|partie|chapitre)\b",
+    rf"\bn(?:e\s+|'){_GIVE}\s+(?:pas|nulle\s+part)\s+(?:cette|ces|l'|de\s+telles?)\s*{_NEWS}\b",
+    r"\bn'(?:y\s+)?est\s+(?:pas|jamais|nulle\s+part)\s+question\b|\bn'apparaî\w+\s+(?:pas|nulle\s+part)\b",
+    rf"\bil\s+manque\s+(?:[\w']+\s+){{0,3}}?{_NEWS}\b|\b(?:est|sont)\s+(?:\w+\s+)?absente?s?\s+(?:de|du|des|dans)\b",
     r"\b(?:ignore|passe)\s+(?:complètement|totalement)?\s*(?:cette|ce|la)\s+(?:question|point|sujet)\b",
 )
 _SILENCE = SilenceRules(
     silent="(?m)" + "|".join(_WAYS),
     denial=(
         r"\b(?:ne|pas|aucune?|nulle|rien|jamais|sans|ni|silenc\w+|muet\w*|flou\w*|impréci\w+|impossible|ignore"
-        r"|non|omet\w*|néglige|laisse\w*)\b|\bn'"
+        r"|non|omet\w*|néglige|laisse\w*|manque\w*|absente?s?)\b|\bn'"
     ),
     answered=r"\b(?:oui|non|effectivement|exact(?:ement)?|absolument|certainement|tout\s+à\s+fait|si)\b(?!\s+\w)",
     no=r"\W*non\b",
     contrast=(
         r"\b(?:mais|cependant|toutefois|néanmoins|pourtant|bien\s+que|quoique|alors\s+que|tandis\s+que|en\s+revanche"
         r"|sauf"
-        r"|même\s+si|or)\b"
+        r"|même\s+si|or)\b|;"
     ),
     turns=(
         r"\d|\b(?:ne|pas|aucune?|rien|jamais|sans|ni|seul\w*|uniquement|tou(?:s|te|tes|t)|certaine?s?|toujours|peu"
@@ -288,12 +303,12 @@ _SILENCE = SilenceRules(
         r"\s+(?:accéder"
         r"|consulter|ouvrir|lire|voir)|ai\s+jamais|suis\s+pas\s+en\s+mesure\s+(?:de|d')\s*(?:accéder|consulter"
         r"|ouvrir|lire))\b"
-        r"(?!\s+(?:pu\s+)?trouvé)|\bje\s+ne\s+peux\s+(?:pas\s+)?(?:\w+\s+)?(?:accéder|consulter|ouvrir|lire)\b"
+        r"(?!\s+(?:pu\s+)?trouvé)|\bne\s+fait\s+pas\s+partie\s+de\s+mes\b|\bje\s+ne\s+peux\s+(?:pas\s+)?(?:\w+\s+)?(?:accéder|consulter|ouvrir|lire)\b"
         r"|\bne\s+m'(?:a|ont)\s+pas\s+été\s+(?:fourni|communiqué|transmis|donné)"
     ),
     searched=r"\bma\s+recherche\b|\bmes\s+recherches\b|\brésultats?\s+de\s+recherche\b",
     speaker=(
-        r"\b(?:nous|vous|utilisateurs?|qui|clients?|personnes?)\s+$"
+        r"\b(?:nous|vous|utilisateurs?|qui|clients?|personnes?)\s+$|\bje\s+ne\s+dispose\s+(?:pas\s+)?(?:d'|de\s+)$"
         r"|\b(?:recueille|collecte|vend|partage|transmet|conserve|stocke|utilise|communique|demande|reçoit|divulgue"
         r"|cède)(?:nt)?\s+"
         r"(?:[\w'-]+\s+){0,3}$"

@@ -49,12 +49,13 @@ class Search:
 class CitationRules:
     """The words by which answers in a language cite, as regular expressions without groups, upper and lower case apart.
 
-    `words` have a number behind them (before it in `ordinal`, which has the groups number and word), `names` are the
-    English names of some of them. A list goes on by `also` or `either`, a range by `to`; `unit` follows a number that
-    counts something else. `of_this` and `into` lead from a number to a policy and to a section in it, `out_of` from a
-    section to a part; `called` comes before a title, and `no_title` is none. `headed` finds headings without a number
-    (groups before, after or plain, and several). `here` follows, and `here_before` precedes, what is said to be the
-    document's, `elsewhere` an app's. `pointing` mentions a section in any way.
+    `words` have a number behind them (before it in `ordinal`, which has the groups number and word), `names` are
+    the English names of some of them. A list goes on by `also` or `either`, a range by `to`; `unit` follows a
+    number that counts something else. `of_this` and `into` lead from a number to a policy and to a section in it,
+    `out_of` from a section to a part; a number of several steps needs no word behind `at`; `called` comes before a
+    title, and `no_title` is none. `headed` finds headings without a number (groups before, after or plain, and
+    several). `here` follows, and `here_before` precedes, what is said to be the document's, `elsewhere` an app's.
+    `pointing` mentions a section in any way.
     """
 
     words: str
@@ -72,6 +73,7 @@ class CitationRules:
     ordinal: str = NEVER
     not_behind: str = NEVER
     see: str = NEVER
+    at: str = NEVER
     unit: str = NEVER
     no_title: str = NEVER
     headed: str = rf"(?P<before>{NEVER})(?P<after>)(?P<plain>)(?P<several>)"

@@ -110,7 +110,8 @@ def find_silence(
     phrases = reader.phrases(reply, said)
     if not phrases:
         return Silence(False, (), expected)
-    saying = [match for match in _WHOLE.finditer(reply) if count_words(match.group()) >= _FEWEST]
+    whole = list(_WHOLE.finditer(reply))
+    saying = [match for match in whole if count_words(match.group()) >= _FEWEST] or whole
     sentences = [match for match in saying if not reader.begins(rules.source, match.group())] or saying
     starts = [start for start, _ in phrases]
     denying = [bisect_left(starts, match.start()) < bisect_left(starts, match.end()) for match in sentences]

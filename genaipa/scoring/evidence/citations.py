@@ -9,7 +9,7 @@ import re
 from bisect import bisect_left
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Literal
 
 from genaipa.languages.catalog import read_by
@@ -62,10 +62,14 @@ class _Forms:
             rf"(?<![^\W{UNSPACED}])(?<![/-])(?P<word>{rules.words})[ \t\u00a0*_]{{0,4}}"
             rf"(?P<number>{_NUMBER})(?!{rules.not_behind})"
         )
-        # "(9.2)", "[^9.2^]", "(see 9.2, 9.3)": a number alone, of several steps, which counts only where the document
-        # has it.
+        # "(9.2)", "[^9.2^]", "(see 9.2, 9.3)", "laut 9.2": a number alone, of several steps, which counts only where
+        # the document has it.
         self.bracketed = re.compile(
             rf"(?<=[(\[])\^?(?:(?:{rules.see})[ \t]+)?(?P<number>\d{{1,3}}(?:\.\d{{1,3}}){{1,5}})(?=\^?[ \t]*[,;:)\]])"
+        )
+        self.alone = re.compile(
+            rf"(?<![^\W{UNSPACED}])(?i:{rules.at})[ \t]+(?P<number>\d{{1,3}}(?:\.\d{{1,3}}){{1,5}})"
+            rf"(?!\.?\d)(?!{rules.not_behind})"
         )
         # How a list goes on: "Parts 3 & 4", "Articles 12-14", "[Part 1: 1.1, 1.2]".
         self.more = re.compile(
@@ -193,7 +197,7 @@ def _numbered(reply: str, forms: _Forms) -> list[Citation]:
             found += _listed(reply, first, _MOST - len(found), forms)
         if len(found) >= _MOST:
             break
-    for match in islice(forms.bracketed.finditer(reply), _MOST):
+    for match in islice(chain(forms.bracketed.finditer(reply), forms.alone.finditer(reply)), _MOST):
         found += _listed(reply, _bracketed(match), max(1, _MOST - len(found)), forms)
     found += _ordinal(reply, forms)
     found += [
@@ -330,7 +334,10 @@ def _headed(reply: str, forms: _Forms) -> Iterator[Citation]:
         several = (match.group("several") or "").endswith("s")
         each = QUOTED if kind != "plain" else forms.several if several else r".+"
         for one in re.finditer(each, match.group(kind)):
-            counted = re.match(rf"[\"\u201c\u201e\u00ab'\u2018*]*({_NUMBER})\.?[ \t]+(?=[{CAPITAL}])", one.group())
+            counted = re.match(
+                rf"[\"\u201c\u201e\u00ab'\u2018*]*(?:(?<=\u00ab)[ \u00a0\u202f])?({_NUMBER})\.?[ \t]+(?=[{CAPITAL}])",
+                one.group(),
+            )
             title = one.group()[counted.end() if counted else 0 :].strip(
                 " ,.*\"\u201c\u201d\u201e\u00ab\u00bb'\u2018\u2019"
             )
