@@ -153,7 +153,7 @@ _CITATIONS = CitationRules(
 # --- Silence ------------------------------------------------------------------------------------------------------
 
 _W = r"(?:[\w'-]+\s+)"
-_NOT = r"(?:nicht|nichts|kein(?:e[nrms]?|erlei)?|nirgends|nirgendwo|weder)"
+_NOT = r"(?:nicht(?!\s+(?:nur|allein|bloß)\b)|nichts|kein(?:e[nrms]?|erlei)?|nirgends|nirgendwo|weder)"
 # What a text does, as a finite verb.
 _SAYS = (
     r"(?:erwähn(?:t|en)|nenn(?:t|en)|besag(?:t|en)|sag(?:t|en)|erläuter(?:t|n)|erklär(?:t|en)|beschreib(?:t|en)"
@@ -175,7 +175,7 @@ _NEWS = (
     r"|anhaltspunkte?n?|aufschluss)(?!\s+(?:[\w-]+\s+){0,6}?zu\s+(?:veröffentlichen|verkaufen|speichern|erheben|teilen|nutzen|verwenden"
     r"|übermitteln)|\s+(?:[\w-]+\s+){0,6}?(?:weiter|preis|heraus)zugeben)"
 )
-_FACTS = r"(?:informationen|einzelheiten|details|infos?)"
+_FACTS = r"(?:information(?:en)?|einzelheiten|details|infos?)"
 _NOT_TO_OTHERS = (
     r"(?!\s+(?:[\w-]+\s+){0,3}?(?:an|gegenüber|mit)\s+(?:[\w-]+\s+){0,2}?(?:dritte|partner|werbe|andere|behörden))"
 )
@@ -215,11 +215,16 @@ _WAYS = (
         rf"{_W}{{0,6}}?keine\s+{_W}{{0,3}}?{_FACTS}\b(?!\s+{_W}{{0,6}}?{_PASSED}){_NOT_TO_OTHERS}"
     ),
     (
-        rf"\bkeine\s+{_W}{{0,3}}?{_FACTS}\s+(?:darüber|dazu|hierzu|hierüber|zu[mr]?|über|ob|wie|enthalten|angegeben"
+        rf"(?<!weil ich )\bkeine\s+{_W}{{0,3}}?{_FACTS}\s+(?:darüber|dazu|hierzu|hierüber|zu[mr]?|über|ob|wie"
+        rf"|enthalten|angegeben"
         rf"|vorhanden|verfügbar|gefunden|(?:in|aus)\s+{_W}{{0,3}}?{_TEXT})\b(?!"
         rf"\s+{_W}{{0,6}}?{_PASSED}){_NOT_TO_OTHERS}"
     ),
-    rf"\b(?:dazu|hierzu|darüber|hierüber)\s+{_W}{{0,6}}?keine\s+{_W}{{0,3}}?{_FACTS}\b",
+    # "Dazu habe ich keine Informationen" says that of the assistant, unless it has looked for them.
+    rf"(?<!ich )\b(?:dazu|hierzu|darüber|hierüber)\s+{_W}{{0,6}}?(?<!habe ich )keine\s+{_W}{{0,3}}?{_FACTS}\b",
+    rf"\bich\s+{_W}{{0,4}}?keine\s+{_W}{{0,3}}?{_FACTS}\b(?=\s+{_W}{{0,8}}?(?:gefunden|entdeckt|finden)\b)",
+    rf"{_TEXT}\s+{_W}{{0,5}}?nichts\s+{_W}{{0,3}}?{_SAID}\b|\b(?:nirgends|nirgendwo|nicht)\s+die\s+rede\b",
+    rf"\bkomm(?:t|en)\s+{_W}{{0,5}}?nicht\s+zu\s+sprechen\b|\btauch(?:t|en)\s+{_W}{{0,6}}?(?:nicht|nirgends)\b",
     # "Fehlen Angaben, wird …" is a condition.
     (
         rf"(?<=\w )fehl(?:t|en)\s+{_W}{{0,4}}?(?:{_NEWS}|{_FACTS})\b|\b(?:{_NEWS}|{_FACTS})\s+(?:[\w'-]+,?"
@@ -250,7 +255,7 @@ _WAYS = (
     r"\bgeh(?:t|en)\s+(?:[\w-]+\s+){0,9}?nicht\s+(?:[\w-]+\s+){0,3}?(?:hervor|ein)\b",
     r"\b(?:schweig(?:t|en)|keine\s+rede|keine?m?\s+wort|stillschweig\w+)\b",
     r"\bbleib(?:t|en)\s+(?:[\w-]+\s+){0,6}?schuldig\b|\bgib(?:t|en)\s+(?:[\w-]+\s+){0,4}?nicht(?:s\s+dazu)?\s+her\b",
-    r"\bnicht\s+(?:[\w-]+\s+){0,2}?(?:beantworten|beantwortbar|beantwortet)\b",
+    r"\bnicht\s+(?:[\w-]+\s+){0,2}?(?:beantworten|beantwortbar|beantwortet)\b(?!,\s+(?:weil|da|denn)\s+(?:ich|mir)\b)",
     rf"\breich(?:t|en)\s+{_W}{{0,4}}?nicht\s+(?:dafür\s+)?aus\b",
     rf"\bsteh(?:t|en)\s+{_W}{{0,4}}?nicht(?:,?\s+(?:ob|wie|wer|was|welche\w*|wann|wo|warum)|\s+(?:in|im|darin|drin))\b",
     rf"\bweder\s+[^.;\n]{{3,120}}?\bnoch\s+[^.;\n]{{3,80}}?{_SAID}\b",
@@ -279,7 +284,9 @@ _SILENCE = SilenceRules(
         r"|soll\w*|außer|ausgenommen)\b"
     ),
     unknown=(
-        r"\bich\s+(?:habe|besitze)\s+(?:\w+\s+){0,3}?kein\w*\s+(?:\w+\s+)?(?:zugriff|zugang|kenntnis\w*|informationen"
+        r"\bich\s+(?:[\w-]+\s+){0,2}?keine\s+(?:\w+\s+)?informationen\s+(?:\w+\s+){0,3}?habe\b"
+        r"|\bhabe\s+ich\s+(?:[\w-]+\s+){0,2}?keine\s+(?:\w+\s+)?informationen\b"
+        r"|\bich\s+(?:habe|besitze)\s+(?:\w+\s+){0,3}?kein\w*\s+(?:\w+\s+)?(?:zugriff|zugang|kenntnis\w*|informationen"
         r"|wissen|"
         r"kopie|text)"
         r"|\bich\s+verfüge\s+(?:\w+\s+){0,2}?über\s+kein\w*|\b(?:habe|verfüge)\s+ich\s+(?:\w+\s+){0,3}?(?:über"
@@ -295,12 +302,13 @@ _SILENCE = SilenceRules(
     searched=r"\bmeine[rn]?\s+(?:web-?)?suche\b|\bsuchergebnis\w*|\bgesucht\b|\brecherche\b",
     speaker=(
         r"\b(?:wir|nutzer\w*|kunden|personen|wer|du|mir)\s+(?:[\w-]+\s+)?$|\bich\s+kenne\s+(?:[\w-]+\s+){0,5}$"
+        r"|\bohne\s+(?:[\w-]+\s+){0,3}$|\bgegenüber\s+(?:[\w-]+\s+){1,3}$"
         r"|\bkein\w*\s+(?:dokument|text|anhang|datei|unterlage\w*)\s+(?:\w+\s+){0,2}\w+,\s+(?:[\w-]+\s+){0,6}$"
         r"|\b(?:sie|man|nutzer\w*|kunden)\s+(?:müssen|brauchen|können|dürfen|sollten|muss|machen)\s+(?:[\w-]+\s+){0,3}$"
         r"|\b(?:erheb(?:t|en)|sammel[nt]|speicher[nt]|verkauf(?:t|en)|teil(?:t|en)|verwende[nt]|verarbeite[nt]|nutz(?:t|en)|erhalten"
         r"|erhält|übermittel[nt]|bekomm(?:t|en)|veröffentlich(?:t|en)|(?<!es )gibt(?!\s+es\b)|geben)"
         r"\s+(?:[\w-]+\s+){0,4}$"
-        r"|\b(?:müssen|muss|brauchen|braucht|dürfen|darf|sollen)\s+(?:[\w-]+\s+){0,2}$"
+        r"|\b(?:müssen|muss|brauchen|braucht|dürfen|darf|sollen)\s+(?:[\w-]+\s+){0,5}$"
     ),
     condition=r"\b(?:wenn|falls|sofern|soweit|solange)\s+(?:[\w'-]+\s+){0,4}$",
     sorry=r"\b(?:leider|tut\s+mir\s+leid|entschuldig\w+|bedaure\w*)\b[^.]*$",

@@ -65,7 +65,8 @@ class _Forms:
         # "(9.2)", "[^9.2^]", "(see 9.2, 9.3)", "laut 9.2": a number alone, of several steps, which counts only where
         # the document has it.
         self.bracketed = re.compile(
-            rf"(?<=[(\[])\^?(?:(?:{rules.see})[ \t]+)?(?P<number>\d{{1,3}}(?:\.\d{{1,3}}){{1,5}})(?=\^?[ \t]*[,;:)\]])"
+            rf"(?<=[(\[])\^?(?:(?:{rules.see})[ \t]+)?(?P<number>\d{{1,3}}(?:\.\d{{1,3}}){{1,5}})"
+            rf"(?=\^?[ \t]*(?:[,;:)\]]|(?:{both}|{rules.to})[ \t]+\d))"
         )
         self.alone = re.compile(
             rf"(?<![^\W{UNSPACED}])(?i:{rules.at})[ \t]+(?P<number>\d{{1,3}}(?:\.\d{{1,3}}){{1,5}})"
