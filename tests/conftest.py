@@ -46,6 +46,7 @@ REQUIRED = os.environ.get("GENAIPA_REQUIRE", "").split()
 # of the list), which needs one browser and one preloaded desk; the others compute meanwhile, and help it at the end.
 WAITING = (
     *(
+        "test_compose.py",
         "test_desk_browser.py",
         "test_desk_hostile.py",
         "test_desk_keys.py",
