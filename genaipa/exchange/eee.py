@@ -54,7 +54,7 @@ class _Scored(NamedTuple):
 
 def write(outgoing: Outgoing, folder: Path) -> Written:
     """Write `data/genaipa/DEVELOPER/MODEL/` with two files for each run and system; a UsageError without any scores."""
-    by_scorer = {scorer: _Scores(rows, outgoing.rubric) for scorer, rows in _scorers(outgoing.tidy())}
+    by_scorer = {scorer: _Scores(rows, outgoing.rubric) for scorer, rows in _scorers(outgoing.tidy(scores_alone=True))}
     if not by_scorer:
         raise UsageError("nobody has scored these runs, and the form has scores alone; score them with: genaipa score")
     made, unscored, scores = [], 0, 0
@@ -99,15 +99,18 @@ class _Scores:
             (run, key): _Scored(dict(zip(self.measures, values, strict=True)), int(scores), bool(best[run, key]))
             for run, key, scores, *values in zip(*columns, strict=True)
         }
-        self._rows = rows
+        # Worked out now, so that the table is gone when the texts are read.
+        self.averages = {
+            (str(run), str(system)): list(self._averages(those))
+            for (run, system), those in rows.groupby(["run", "system"], observed=True, sort=True)
+        }
 
-    def averages(self, run: str, system: str) -> Iterator[tuple[str, str, int, dict[str, Any]]]:
+    def _averages(self, rows: pd.DataFrame) -> Iterator[tuple[str, str, int, dict[str, Any]]]:
         """(experiment, measure, number of answers, its mean and intervals) of a system in a run."""
         from genaipa.reports import aggregate, averages
         from genaipa.reports.table import SCALE
 
-        those = self._rows[(self._rows["run"] == run) & (self._rows["system"] == system)]
-        for experiment, cells in aggregate.cells(those).groupby("experiment", observed=True, sort=True):
+        for experiment, cells in aggregate.cells(rows).groupby("experiment", observed=True, sort=True):
             for measure in self.measures:
                 limits = (1.0 * SCALE, 10.0 * SCALE) if measure == "m_all" else (-1.0, 1.0)
                 found = averages.mean_of(cells, measure, limits)
@@ -234,7 +237,7 @@ class _File:
         prompts = ", ".join(spec.plan.prompts)
         asked = {"conversation": spec.plan.conversation, "prompts": prompts, "seed": str(spec.seed)}
         for scorer, scores in self._by_scorer.items():
-            for experiment, measure, answers, found in scores.averages(self._run.name, self._system):
+            for experiment, measure, answers, found in scores.averages.get((self._run.name, self._system), ()):
                 yield {
                     "evaluation_result_id": _result(experiment, measure, scorer),
                     "evaluation_name": f"genaipa {experiment}",

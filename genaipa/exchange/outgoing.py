@@ -204,15 +204,19 @@ class Outgoing:
         about = [source for source in sources if kinds[source.folder.name].people]
         if not about:
             raise UsageError("no run here asks about documents; only such answers are exported; see: genaipa runs")
-        self.scores: dict[str, list[Event]] = defaultdict(list)
-        """Answer's digest → its scores and adjudications in effect."""
-        with existing_store(workspace) as store:
+        self.runs = [OutgoingRun(self, source) for source in about]
+
+    @cached_property
+    def scores(self) -> dict[str, list[Event]]:
+        """Answer's digest → its scores and adjudications in effect; read when they are first needed."""
+        found: dict[str, list[Event]] = defaultdict(list)
+        with existing_store(self.workspace) as store:
             for event in in_effect(event for _, event in store.events()) if store else ():
-                if event.scorer == "human" or judges:
-                    self.scores[event.answer].append(event)
+                if event.scorer == "human" or self.judges:
+                    found[event.answer].append(event)
                 else:
                     self.verdicts += 1
-        self.runs = [OutgoingRun(self, source) for source in about]
+        return found
 
     def hold(self, noun: str, which: str) -> None:
         """Note a thing that is kept back, each once."""
@@ -223,12 +227,15 @@ class Outgoing:
         """Noun → how many are kept back."""
         return Counter(noun for noun, _ in self._held)
 
-    def tidy(self) -> pd.DataFrame:
-        """The tidy table of these runs, with judges' rows only where their verdicts go along."""
+    def tidy(self, *, scores_alone: bool = False) -> pd.DataFrame:
+        """The tidy table of these runs, with judges' rows only where their verdicts go along.
+
+        `scores_alone` leaves the columns empty for which replies have to be read.
+        """
         from genaipa.reports.gather import gather, rescored  # pandas takes long to import
 
         with existing_store(self.workspace) as store:
-            found = gather(self.workspace, [run.source for run in self.runs], store)
+            found = gather(self.workspace, [run.source for run in self.runs], store, scores_alone=scores_alone)
         given = found.events if self.judges else [event for event in found.events if event.scorer == "human"]
         return found.frame if len(given) == len(found.events) else rescored(found, given).frame
 
