@@ -20,7 +20,6 @@ from msgspec.structs import replace
 from genaipa.errors import GenaipaError, NoReplyError, PermanentError, SpendingCapError
 from genaipa.execution import calls
 from genaipa.execution.limits import Attempt, BreakerOpenError, Budget, at_most, without_surrogates
-from genaipa.execution.observer import Observer
 from genaipa.execution.ready import is_cut
 from genaipa.execution.transport import LeftOutError
 from genaipa.runs.part import PartWriter
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
 
     from genaipa.execution.limits import Breaker, RunLimits
+    from genaipa.execution.observer import Observer
     from genaipa.execution.ready import Ready
     from genaipa.execution.transport import Transport
     from genaipa.runs.folder import RunFolder
@@ -87,14 +87,14 @@ class Engine:
         folder: RunFolder,
         task: Task,
         limits: RunLimits,
-        observer: Observer | None = None,
-        keep: Callable[[Record], None] = lambda _record: None,
+        observer: Observer,
+        keep: Callable[[Record], None],
     ) -> None:
         self.folder = folder
         self.keep = keep
         self.task = task
         self.limits = limits
-        self.observer = observer or Observer()
+        self.observer = observer
         self.tally, self._offsets = folder.seen()
         self.budget = Budget(limits.max_cost, spent=self.tally.cost)
         self.capped, self.needed = "", 0.0
