@@ -17,7 +17,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from benchmarks.__main__ import print_table
-from benchmarks.measure import measure
+from benchmarks.measure import Measured, measure
 from benchmarks.workload import make_workspace
 
 WORDS = 1000
@@ -45,6 +45,10 @@ def main() -> None:
         make_workspace(here, WORDS)
         made = python("-m", "benchmarks.finished_run", here, "--repetitions", repetitions).out.strip()
         scores = int(python("-m", "benchmarks.scored_run", here, made, "--analysts", 1).out)
+        for form in ("eee", "huggingface"):  # these don't come back
+            files = Path(folder, form)
+            figures = genaipa(here, "export", form, made, "-o", files, "--with-texts")
+            rows.append((f"{form}, {scores:,} answers, out", *_shown(figures, files), ""))
         for form, package in (("inspect", "inspect_ai"), ("label-studio", "")):
             if package and find_spec(package) is None:
                 print(f"{form}: left out, it needs {package}")
@@ -58,11 +62,14 @@ def main() -> None:
             back = genaipa(empty, "import", form, files if form == "inspect" else files / "tasks.json")
             assert f"{scores:,} scores read, {scores:,} new" in back.out, back.out
             again = python("-c", _SAME, here, empty)
-            size = sum(path.stat().st_size for path in files.iterdir()) / 2**20
             for way, figures in (("out", out), ("back", back)):
-                shown = (f"{figures.wall:.1f}", f"{figures.cpu:.1f}", f"{figures.rss:.0f}", f"{size:.0f}")
-                rows.append((f"{form}, {scores:,} answers, {way}", *shown, again.out.strip()))
+                rows.append((f"{form}, {scores:,} answers, {way}", *_shown(figures, files), again.out.strip()))
     print_table(("form", "command, s", "processor, s", "MiB", "files, MiB", "scores that are not the same"), rows)
+
+
+def _shown(figures: Measured, files: Path) -> tuple[str, ...]:
+    size = sum(path.stat().st_size for path in files.rglob("*") if path.is_file()) / 2**20
+    return f"{figures.wall:.1f}", f"{figures.cpu:.1f}", f"{figures.rss:.0f}", f"{size:.0f}"
 
 
 _SAME = """
