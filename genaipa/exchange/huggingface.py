@@ -7,7 +7,6 @@ its answer by `answer`. `tidy.parquet` has a row for each answer and score, with
 from __future__ import annotations
 
 import re
-from itertools import chain
 from typing import TYPE_CHECKING, Any, Self
 
 import yaml
@@ -21,8 +20,6 @@ from genaipa.words import number
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
-
-    import pandas as pd
 
     from genaipa.exchange.outgoing import Outgoing, OutgoingAnswer, OutgoingRun
     from genaipa.scoring.events import Event
@@ -56,6 +53,8 @@ def write(outgoing: Outgoing, folder: Path) -> Written:
     """Write three files and `README.md`."""
     import pyarrow as pa
 
+    from genaipa.reports.tidy import write as write_tidy
+
     texts = (*_SAME, "run", "experiment", "asked", "reply", "annotated_answer", "silent", "started", "excluded")
     numbers = ("seconds", "cost", "tokens_in", "tokens_out")
     columns = {**dict.fromkeys(texts, pa.string()), "repetition": pa.int32(), **dict.fromkeys(numbers, pa.float64())}
@@ -65,7 +64,7 @@ def write(outgoing: Outgoing, folder: Path) -> Written:
         **dict.fromkeys((*metrics, "seconds"), pa.float64()),
         "independent": pa.bool_(),
     }
-    _write_tidy(outgoing.tidy(), folder / "tidy.parquet")  # first, so that it is gone when the texts are read
+    write_tidy(outgoing.tidy(), folder / "tidy.parquet")  # first, so that it is gone when the texts are read
     left_out, scored = load_people(outgoing.workspace).left_out, set[str]()
     with _Rows(folder / "answers.parquet", columns) as answers, _Rows(folder / "scores.parquet", marks) as scores:
         for run in outgoing.runs:
@@ -77,24 +76,6 @@ def write(outgoing: Outgoing, folder: Path) -> Written:
                         scores.add(_score(outgoing, event))
     (folder / "README.md").write_text(_card(outgoing, answers.count), encoding="utf-8")
     return Written(4, answers.count, scores.count, "The licence of answers and scores is yours to name in README.md.")
-
-
-def _write_tidy(frame: pd.DataFrame, path: Path) -> None:
-    """Write the tidy table, some rows at a time."""
-    import pyarrow as pa
-    from pyarrow import parquet
-
-    from genaipa.reports.tidy import filled
-
-    frame = filled(frame)
-    parts = (
-        pa.Table.from_pandas(frame.iloc[begin : begin + _AT_ONCE], preserve_index=False)
-        for begin in range(0, max(len(frame), 1), _AT_ONCE)
-    )
-    first = next(parts)
-    with parquet.ParquetWriter(path, first.schema) as file:
-        for part in chain((first,), parts):
-            file.write_table(part)
 
 
 class _Rows:
