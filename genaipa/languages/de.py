@@ -66,9 +66,15 @@ _LAWS = LawRules(
         r"(?:(?:Durchführungs)?(?:Verordnung|Richtlinie)[ \t]+(?:\([A-Z]{2,3}\)[ \t]+)?(?:Nr\.[ \t]+)?\d+/\d+"
         r"|(?:[A-ZÄÖÜ][\w-]*[ \t]+){0,3}?(?:[A-ZÄÖÜ][\w-]*(?:gesetz(?:buch)?(?:e?s)?|[Gg]rundverordnung|verordnung"
         r"|charta"
-        r"|ordnung|übereinkommens?|bedingungen|vertrag(?:e?s)?)"
-        r"|Cookie[- ]?(?:Richtlinien?|Hinweise?n?|Erklärung|Policy)|AGB|Act|Gesetz(?:e?s)?|Verordnung"
+        r"|ordnung|übereinkommens?)"
+        r"|Act|Gesetz(?:e?s)?|Verordnung"
         r"|Charta)(?:[ \t]+über[ \t]+[\w -]{3,60}?)?)\b"
+    ),
+    texts=(
+        r"(?:(?:Allgemeine\w?[ \t]+)?\w*(?:[Gg]eschäfts|[Nn]utzungs|[Vv]ertrags|[Tt]eilnahme|[Vv]erkaufs"
+        r"|[Ll]iefer)bedingungen|[Ff]orenregeln|AGB"
+        r"|\w+vertrag(?:e?s)?|Cookie[- ]?(?:Richtlinien?|Hinweise?n?|Erklärung|Policy))"
+        r"(?:[ \t]+(?:von|der)[ \t]+[A-ZÄÖÜ][\w-]+)?"
     ),
     not_law=r"[ \t]+(?i:abschnitt|teil|hinweis)",
     below=(

@@ -73,12 +73,16 @@ _LAWS = LawRules(
         r"|de)[ \t]+la[ \t]+protection[ \t]+des[ \t]+données)?"
         r"|[Ll]oi[ \t]+[\u00ab\"\u201c]?[ \u00a0]?[A-ZÀ-Þ][\w-]+(?:[ \t]+et[ \t]+[A-ZÀ-Þ][\w-]+)?"
         r"(?:[ \u00a0]?[\u00bb\"\u201d])?"
-        r"|[Cc]onditions[ \t]+(?:générales|de[ \t]+vente|d['\u2019](?:utilisation|abonnement)|de[ \t]+service"
-        r"|contractuelles)"
-        r"|[Pp]olitique[ \t]+(?:relative[ \t]+aux|de|des|sur[ \t]+les|en[ \t]+matière[ \t]+de)[ \t]+(?:cookies"
-        r"|traceurs)|CG[UV]"
         r"|[Cc]harte[ \t]+des[ \t]+droits[ \t]+fondamentaux|(?<=[Ll]a )loi|(?<=[Ll]e )règlement|(?<=[Dd]u )règlement"
         r"|(?:[A-Z][\w-]*[ \t]+){1,5}Act)\b"
+    ),
+    texts=(
+        r"(?:[Cc]onditions[ \t]+(?:générales|de[ \t]+vente|d['\u2019](?:utilisation|abonnement)|de[ \t]+service"
+        r"|contractuelles)"
+        r"(?:[ \t]+(?:d['\u2019]utilisation|de[ \t]+(?:vente|service)))?|CG[UV]|[Cc]ontrat[ \t]+de[ \t]+[a-zé]+"
+        r"|[Pp]olitique[ \t]+(?:relative[ \t]+aux|de|des|sur[ \t]+les|en[ \t]+matière[ \t]+de)[ \t]+(?:cookies"
+        r"|traceurs)"
+        r"|[Cc]harte[ \t]+d(?:u[ \t]+forum|e[ \t]+la[ \t]+communauté))(?:[ \t]+de[ \t]+[A-ZÀ-Þ][\w-]+)?"
     ),
     not_law=r"[ \t]+(?i:applicable|section|partie)",
     below=(
@@ -89,7 +93,8 @@ _LAWS = LawRules(
         r"(?:de[ \t]+l['\u2019]art(?:icle|\.)[ \t]+\d+[a-z]?[ \t]+)?(?:(?:du|de|des|dans|selon"
         r"|sous)[ \t]+(?:(?:la|le|l'|l\u2019|cette|ce|présent)[ \t]*)?(?:même[ \t]+)?)"
     ),
-    before=r"(?:dans|à|en|de|sous|voir|par)[ \t]+(?:(?:son|ses|l'|l\u2019|les)[ \t]*)?",
+    before=r"(?:(?:prévoi(?:t|ent)|fixe(?:nt)?|exige(?:nt)?|dispose(?:nt)?|impose(?:nt)?|explique(?:nt)?),?[ \t]+)?"
+    r"(?:dans|à|en|de|sous|voir|par)[ \t]+(?:(?:son|ses|l'|l\u2019|les)[ \t]*)?",
     this=frozenset(("loi", "règlement", "directive", "charte")),
     same=(
         r"gdpr|dsgvo|rgpd|règlement général|general data protection regulation|2016/679",
@@ -112,7 +117,8 @@ _CITATIONS = CitationRules(
     to="à|au|jusqu'à|jusqu'au",
     see=r"voir|cf\.?|v\.|dans|à",
     at=(
-        r"(?:selon|d'après|d\u2019après|suivant|voir|cf\.?|au|aux|du|le|dans|et|en|références?[ \u00a0]*:"
+        r"(?:selon|d'après|d\u2019après|suivant|voir(?:[ \t]+aussi)?|(?:parlent|endroits|sections|passages|points"
+        r"|renvois)[ \u00a0]*[:,]|cf\.?|au|aux|du|le|dans|et|en|références?[ \u00a0]*:"
         r"|sources?[ \u00a0]*:)"
     ),
     unit=(
@@ -178,7 +184,7 @@ _DO = r"(?:trait|prévo[iy]|répond|défini|couvr|fai[ts]|permet|nomm|cite|fix|r
 _GIVE = r"(?:contien|fourni|donn|comport|inclu|apport|offr|présent|propos|renferm|contenai|livr|dispos|compren)\w*"
 _NEWS = (
     r"(?:informations?|précisions?|indications?|mentions?|détails?|renseignements?|dispositions?|réponses?|éléments?"
-    r"|explications?|clauses?|références?|passages?|allusions?|garanties?)"
+    r"|explications?|clauses?|références?|passages?|allusions?|garanties?|listes?)"
 )
 _SAID = (
     r"(?:mentionné|précisé|indiqué|spécifié|abordé|décrit|expliqué|détaillé|évoqué|prévu|stipulé|énoncé|clarifié|dit"
@@ -206,7 +212,7 @@ _WAYS = (
     ),
     # Ne contient aucune information, ne donne pas de précision.
     (
-        rf"\bn(?:e\s+|')(?:(?:le|la|les|en|y|nous|vous)\s+|l')?(?:{_GIVE}|{_SAY}|{_DO}|trouv\w+|existe|a|ai|y\s+a)\s+"
+        rf"\bn(?:e\s+|')(?:(?:le|la|les|en|y|nous|vous)\s+|l')?(?:{_GIVE}|{_SAY}|{_DO}|trouv\w+|existe|a|ai\s+(?:trouvé|vu|relevé|repéré)|y\s+a)\s+"
         rf"(?:[\w'-]+\s+){{0,2}}?(?:aucune?s?|pas\s+de|pas\s+d'|guère\s+de|nulle)\s*(?:[\w-]+\s+){{0,2}}?{_NEWS}\b"
         rf"{_NOT_TO_OTHERS}"
     ),
@@ -266,7 +272,7 @@ _WAYS = (
     r"\bimpossible\s+(?:de|d')\s*(?:savoir|répondre|déterminer|dire|confirmer|établir)\b",
     (
         rf"\bje\s+n(?:e\s+|')(?:ai|trouve|vois|peux)\s+(?:pas\s+)?(?:\w+\s+){{0,3}}?(?:trouvé?|vu|aucune?|déterminer"
-        rf"|dire|répondre)\b"
+        rf"|dire|répondre)\b(?![^.\n]{{0,40}}\bn'ai\s+pas\s+(?:lu|vu|accès|eu)\b)"
         rf"[^.\n]{{0,80}}?\b{_TEXT}\b"
     ),
     (
@@ -275,7 +281,10 @@ _WAYS = (
         r"|allusion)\b"
     ),
     r"\bn'(?:existe|y\s+a)\s+(?:pas\s+de|aucune?)\s+(?:section|rubrique|passage|clause|disposition|partie|chapitre)\b",
-    rf"\bn(?:e\s+|'){_GIVE}\s+(?:pas|nulle\s+part)\s+(?:cette|ces|l'|de\s+telles?)\s*{_NEWS}\b",
+    rf"\bn(?:e\s+|'){_GIVE}\s+(?:pas|nulle\s+part)\s+(?:cette|ces|l'|la|de\s+telles?)\s*{_NEWS}\b",
+    rf"\b{_TEXT}\s+(?:[\w'-]+\s+){{0,4}}?n(?:e\s+|')(?:contien|fourni|donn|comport|présent|apport)\w*\s+(?:pas\s+(?:de\s+|d')|aucune?\s+)\w+",
+    rf"\b{_TEXT}\s+(?:[\w'-]+\s+){{0,6}}?ne\s+semble(?:nt)?\s+(?:pas|nulle\s+part)\s+(?:{_SAY}|{_DO}|{_GIVE})",
+    r"\bon\s+ne\s+peut\s+(?:pas\s+)?(?:l[ea]\s+)?(?:savoir|dire|déterminer)\b|\bn'est\s+(?:pas|nulle\s+part)\s+fait\s+(?:état|mention)\b",
     r"\bn'(?:y\s+)?est\s+(?:pas|jamais|nulle\s+part)\s+question\b|\bn'apparaî\w+\s+(?:pas|nulle\s+part)\b",
     rf"\bil\s+manque\s+(?:[\w']+\s+){{0,3}}?{_NEWS}\b|\b(?:est|sont)\s+(?:\w+\s+)?absente?s?\s+(?:de|du|des|dans)\b",
     r"\b(?:ignore|passe)\s+(?:complètement|totalement)?\s*(?:cette|ce|la)\s+(?:question|point|sujet)\b",
@@ -308,7 +317,7 @@ _SILENCE = SilenceRules(
     ),
     searched=r"\bma\s+recherche\b|\bmes\s+recherches\b|\brésultats?\s+de\s+recherche\b",
     speaker=(
-        r"\b(?:nous|vous|utilisateurs?|qui|clients?|personnes?)\s+$|\bje\s+ne\s+dispose\s+(?:pas\s+)?(?:d'|de\s+)$"
+        r"\b(?:nous|vous|utilisateurs?|qui|clients?|personnes?)\s+$|\b(?:tu\s+n'as|vous\s+n'avez)\s+$|\bje\s+ne\s+dispose\s+(?:pas\s+)?(?:d'|de\s+)$"
         r"|\b(?:recueille|collecte|vend|partage|transmet|conserve|stocke|utilise|communique|demande|reçoit|divulgue"
         r"|cède)(?:nt)?\s+"
         r"(?:[\w'-]+\s+){0,3}$"

@@ -88,15 +88,17 @@ class CitationRules:
 class LawRules:
     """The words by which an answer in a language names laws, as regular expressions without groups.
 
-    `short` and `named` are laws, unless `not_law` follows; `this` is the law that is spoken of. `below` is between the
-    number of an article and its law, which `of` may introduce; `before` comes between a law and what it has. `same`
-    are the names of one law each. `here_before` precedes an article of the document itself.
+    `short` and `named` are laws, unless `not_law` follows, `texts` a company's other texts; `this` is the law that
+    is spoken of. `below` is between the number of an article and its law, which `of` may introduce; `before` comes
+    between a law and what it has. `same` are the names of one law each. `here_before` precedes an article of the
+    document itself.
     """
 
     short: str
     named: str
     of: str
     below: str = ""
+    texts: str = NEVER
     not_law: str = NEVER
     before: str = NEVER
     this: frozenset[str] = frozenset()

@@ -113,10 +113,10 @@ class _Forms:
         self.law_here_before = re.compile(laws.here_before, re.IGNORECASE)
         self.summary_before = re.compile(rules.summary_before, re.IGNORECASE)
         self.summary_behind = re.compile(rules.summary_behind, re.IGNORECASE)
-        law = rf"(?P<law>{laws.short}|{laws.named})(?![^\W{UNSPACED}]|-)(?!{laws.not_law})"
+        law = rf"(?P<law>{laws.short}|{laws.named}|(?P<text>{laws.texts}))(?![^\W{UNSPACED}]|-)(?!{laws.not_law})"
         below = rf"(?:,?[ \t]+{laws.below}){{0,4}}" if laws.below else ""
-        self.of_law = re.compile(rf"{below},?[ \t]+{laws.of}{law}")
-        self.law_next = re.compile(rf"{below},?[ \t]+(?P<law>{laws.short})(?!\w)")
+        self.of_law = re.compile(rf"(?:\.[a-z]\b)?{below},?[ \t]+{laws.of}{law}")
+        self.law_next = re.compile(rf"(?:\.[a-z]\b)?{below},?[ \t]+(?P<law>{laws.short})(?!\w)")
         self.law_before = re.compile(
             rf"(?<![^\W{UNSPACED}])(?<!-){law}(?:['\u2019]s)?(?:[ \t]*\([^()\n]{{1,40}}\))?"
             rf"(?P<apart>[,:]?[ \t]+\(|[,:])?[ \t]*(?:{laws.before})?$"
@@ -369,7 +369,7 @@ def outside(reply: str, start: int, end: int, word: str, document: Document, for
     usual = _is_used(word, document)
     if law:
         # "It complies with the GDPR (Section 7)" may go on with the policy.
-        apart = not behind and law.group("apart") and usual
+        apart = not behind and law.group("apart") and usual and not law.group("text")
         return "" if _is_this(law.group("law"), document, forms) else "perhaps another text" if apart else "another law"
     ours = usual or forms.here.match(reply, end) or forms.law_here_before.search(before)
     return "" if ours else "perhaps another text"
