@@ -415,4 +415,5 @@ LANGUAGE = Language(
         published="L. Kandel, A. Moles: Application de l'indice de Flesch à la langue française. Cahiers d'Études de\n"
         "Radio-Télévision 19, 253-274, 1958.",
     ),
+    measured={"silence": (1.0, 0.86)},
 )

@@ -1,7 +1,7 @@
-"""The rules of languages on answers and words that were written apart from them, as they did at the first look.
+"""The rules of German, French and Chinese on sentences and answers that were written apart from them.
 
-A language may state figures of precision and recall from .98 and .90 for citations, from .97 and .85 for silence. The
-precisions of German and French are below that, so they state none; what was measured is a floor here, rounded down.
+Those in `held-out/` were asked once, when the rules were made: what a language states as `measured` is from there. By
+those in `seen/`, which were held out before, rules have been mended since.
 """
 
 from __future__ import annotations
@@ -19,12 +19,14 @@ from genaipa.scoring.evidence.abstention import stance
 from genaipa.scoring.evidence.quotations import find_quotations
 from genaipa.scoring.evidence.resolution import find_references
 
+SOUGHT = {"citations": (0.98, 0.90), "silence": (0.97, 0.85)}
+"""From these figures on a language states its own."""
 CHAPTERS = {"de": "Kapitel", "fr": "Chapitre"}
 
 
-def held_out(name: str) -> Any:
-    """What is held out, as marked."""
-    text = (Path(__file__).parent / "held-out" / f"{name}.yaml").read_text(encoding="utf-8")
+def marked(name: str, folder: str = "held-out") -> Any:
+    """Sentences, answers or words with their marks."""
+    text = (Path(__file__).parent / folder / f"{name}.yaml").read_text(encoding="utf-8")
     return yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
 
 
@@ -43,34 +45,46 @@ def cited(text: str, document: Document) -> set[str]:
     return {"-".join(re.findall(r"\d+(?:\.\d+)*", one)) for one in own}
 
 
-def holds(found: list[set[str]], marked: list[set[str]], precision: float, recall: float) -> None:
-    """Assert both of what was found in each entry."""
-    right = sum(len(one & other) for one, other in zip(found, marked, strict=True))
-    assert right / sum(map(len, found)) >= precision
-    assert right / sum(map(len, marked)) >= recall
+def shares(found: list[set[str]], wanted: list[set[str]]) -> tuple[float, float]:
+    """Precision and recall of what was found in each entry."""
+    right = sum(len(one & other) for one, other in zip(found, wanted, strict=True))
+    return right / sum(map(len, found)), right / sum(map(len, wanted))
 
 
-@pytest.mark.parametrize(("code", "precision", "recall"), [("de", 0.972, 0.893), ("fr", 0.960, 0.942)])
-def test_citations(code: str, precision: float, recall: float) -> None:
-    """Sections of the policy are told from other laws, dates and amounts in 200 sentences."""
-    entries, word = held_out(f"citations-{code}"), CHAPTERS[code]
+def citations(code: str, folder: str) -> tuple[float, float]:
+    """Precision and recall of the policy's sections that are found in sentences."""
+    entries, word = marked(f"citations-{code}", folder), CHAPTERS[code]
     by_sections, by_chapters = policy(code), policy(code, word)
     texts = [one["text"] for one in entries]
     found = [cited(text, by_chapters if word.lower() in text.lower() else by_sections) for text in texts]
-    holds(found, [set(one["cites"]) for one in entries], precision, recall)
+    return shares(found, [set(one["cites"]) for one in entries])
 
 
-@pytest.mark.parametrize(("code", "precision", "recall"), [("de", 0.866, 0.852), ("fr", 0.932, 0.901)])
-def test_silence(code: str, precision: float, recall: float) -> None:
-    """Claims that the policy is silent are told from denials and from not knowing it in 150 answers."""
-    entries = held_out(f"silence-{code}")
+def silence(code: str, folder: str) -> tuple[float, float]:
+    """Precision and recall of the answers that are found to claim silence."""
+    entries = marked(f"silence-{code}", folder)
     found = [{"silent"} if stance(one["text"], code) == "yes" else set() for one in entries]
-    holds(found, [{"silent"} if one["silent"] else set() for one in entries], precision, recall)
+    return shares(found, [{"silent"} if one["silent"] else set() for one in entries])
+
+
+@pytest.mark.parametrize("code", ["de", "fr"])
+def test_what_a_language_states(code: str) -> None:
+    """Sections are told from other laws, dates and amounts, claims of silence from denials and from not knowing."""
+    found = {"citations": citations(code, "held-out"), "silence": silence(code, "held-out")}
+    for what, stated in LANGUAGES[code].measured.items():
+        assert all(number >= least for number, least in zip(found[what], stated, strict=True)), what
+        assert all(number >= least for number, least in zip(stated, SOUGHT[what], strict=True)), what
+
+
+@pytest.mark.parametrize("code", ["de", "fr"])
+def test_what_was_mended(code: str) -> None:
+    """What the rules were mended by, they do right."""
+    assert min(*citations(code, "seen"), *silence(code, "seen")) >= 0.97
 
 
 def test_german_syllables() -> None:
     """Of 300 words at least 97 % have as many syllables as they are marked with."""
-    words = held_out("syllables-de")
+    words = marked("syllables-de")
     formula = LANGUAGES["de"].readability
     assert formula
     right = sum(formula.syllables(word.replace("-", "")) == 1 + word.count("-") for word in words)
@@ -79,7 +93,7 @@ def test_german_syllables() -> None:
 
 def test_chinese_quotations() -> None:
     """All 20 quotations are found in a Chinese policy, and none of 5 that it doesn't have."""
-    entries = held_out("quotations-zh")
+    entries = marked("quotations-zh")
     document = Document("held-out", entries["policy"], About(company="\u9752\u82d4", language="zh"))
     for one in entries["answers"]:
         found = [place for place in find_quotations(one["answer"], document) if place.match != "none"]
