@@ -201,6 +201,11 @@ class PreparedRun:
     corpus: CorpusFacts | None = None
     cut: Cut | None = None
     part: tuple[int, int] = field(default=(1, 1), kw_only=True)
+    digests: Digests = field(init=False)
+    """Digests of everything that replies depend on; making them finds faults in a system's own files."""
+
+    def __post_init__(self) -> None:
+        self.digests = self.cut.digests if self.cut else digests(self.task, self.systems)
 
     @property
     def workspace(self) -> Workspace:
@@ -211,11 +216,6 @@ class PreparedRun:
     def systems(self) -> list[Resolved]:
         """The systems of the run."""
         return [resolve(name, self.workspace) for name in self.task.spec.systems]
-
-    @cached_property
-    def digests(self) -> Digests:
-        """Digests of everything that replies depend on."""
-        return self.cut.digests if self.cut else digests(self.task, self.systems)
 
     @property
     def spec(self) -> RunSpec:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -166,8 +167,9 @@ def test_a_report_leaves_silence_open(tmp_path: Path) -> None:
     assert "Answers about documents in other languages (1) are left out" in found.note
 
 
-def test_a_report_says_where_its_rates_are_estimates() -> None:
-    """Of a study in German silence is found, and the table says first that its rules are less sure."""
+def test_a_report_says_where_its_rates_are_estimates(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where a language states nothing of its rules, the table of silence says first that they are less sure."""
+    monkeypatch.setitem(LANGUAGES, "de", replace(LANGUAGES["de"], measured={}))
     make_answers(
         "Dazu enthält das Dokument keine Angaben.", text=GERMAN, annotations="  Q1: {silent: true, answer: Nichts.}\n"
     )
