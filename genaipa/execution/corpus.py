@@ -15,7 +15,6 @@ from genaipa.policies.given import GIVEN, in_words, is_source, read_given
 from genaipa.runs.documents import KeptDocuments, kept_text, text_file
 from genaipa.runs.records import DOCUMENTS, CorpusFacts
 from genaipa.runs.selection import run_folders
-from genaipa.systems.provider import run_title
 from genaipa.words import some
 
 if TYPE_CHECKING:
@@ -52,9 +51,8 @@ def brought(
         request = replace(request, shard=EACH)
     elif request.shard is None:
         documents = {one.name: one for one in corpus.entries(corpus.chosen(request.limit_documents))}
-        name = request.name or run_title(request.systems, Path(facts.file).stem)
         workspace = workspace.holding(documents)
-        request = replace(request, documents=tuple(documents), corpus=None, name=name)
+        request = replace(request, documents=tuple(documents), corpus=None)
     return workspace, request, corpus, facts
 
 

@@ -317,7 +317,9 @@ def prepare(workspace: Workspace, request: RunRequest, observer: Observer | None
         names, notes = spec.plan.documents or (spec.task,), task.notes
     else:
         cut, task, notes = _cut(workspace, request, observer, corpus, systems)
-        names = (Path(facts.file).stem if facts else f"{cut.shards.documents}-documents",)
+        names = (f"{cut.shards.documents}-documents",)
+    if facts is not None:
+        names = (Path(facts.file).stem,)
     title = request.name or run_title(request.systems, *names)
     run = PreparedRun(task, title, None, request.offline, facts, cut)
     if not request.new:

@@ -123,6 +123,15 @@ def test_a_run_goes_on_with_its_own_copies(corpus: Path, genaipa: Callable[..., 
     assert "the run goes on with its own copies." in done.err
 
 
+def test_a_named_run_goes_on_without_its_name(corpus: Path) -> None:
+    """The same corpus, asked the same again, is the run that was begun under a name of its own."""
+    request = RunRequest(("extractive",), corpus=str(corpus), plan={"experiment": "quality", "limit": "2"})
+    begun = prepare(find_workspace(), msgspec.structs.replace(request, name="first"), Observer()).open()
+    again = prepare(find_workspace(), request, Observer())
+    assert again.folder is not None
+    assert again.folder.name == begun.name
+
+
 def with_text(document: Document, text: str) -> Document:
     """The document with another text."""
     return type(document)(document.name, text, document.about)
