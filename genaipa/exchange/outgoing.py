@@ -180,7 +180,7 @@ class OutgoingRun:
             record,
             experiment_of(facts.kind, record.initialization, record.wording),
             found.answers.get(record.question) if found else None,
-            self._outgoing.scores.get(record.digest, ()),
+            self._outgoing.scores_of(record.digest),
             excluded.reason if excluded else "",
         )
 
@@ -200,6 +200,7 @@ class Outgoing:
         self.rubric = load_rubric(workspace)
         self._held: set[tuple[str, str]] = set()
         self.failures = self.verdicts = 0
+        self._unused: Counter[str] = Counter()
         kinds = {source.folder.name: kind_of(source.manifest.spec.kind) for source in sources}
         about = [source for source in sources if kinds[source.folder.name].people]
         if not about:
@@ -215,8 +216,14 @@ class Outgoing:
                 if event.scorer == "human" or self.judges:
                     found[event.answer].append(event)
                 else:
-                    self.verdicts += 1
+                    self._unused[event.answer] += 1
         return found
+
+    def scores_of(self, digest: str) -> Sequence[Event]:
+        """The scores of an exported answer; verdicts on it that are left here are counted."""
+        scores = self.scores.get(digest, ())
+        self.verdicts += self._unused.pop(digest, 0)
+        return scores
 
     def hold(self, noun: str, which: str) -> None:
         """Note a thing that is kept back, each once."""
