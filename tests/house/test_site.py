@@ -28,9 +28,9 @@ def test_each_page_is_in_the_navigation() -> None:
 
 
 def test_each_public_name_is_in_the_reference() -> None:
-    """docs/reference/python.md asks for the docstring of every public name, in order."""
+    """docs/reference/python.md asks for the docstring of every public name, once."""
     page = (DOCS / "reference" / "python.md").read_text(encoding="utf-8")
-    assert re.findall(r"^::: genaipa\.(\w+)$", page, re.MULTILINE) == genaipa.__all__
+    assert sorted(re.findall(r"^::: genaipa\.(\w+)$", page, re.MULTILINE)) == genaipa.__all__
 
 
 def test_commands_of_pages_are_run(tmp_path: Path) -> None:
