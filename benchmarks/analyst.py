@@ -102,8 +102,8 @@ def study(workspace: Path, checkout: Path, published: str, *, demo: bool) -> lis
         genaipa("demo")
         # Nobody has scored anything yet, and so nobody is to be compared with a reference analyst.
         return ["demo"]
-    genaipa("pull", "genaipabench", *(["--from", published] if published else []))
-    genaipa("import", "genaipabench")
+    genaipa("get", "genaipabench", *(["--from", published] if published else []))
+    genaipa("get", "genaipabench", "--runs")
     return list(RUNS)
 
 

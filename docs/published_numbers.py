@@ -120,8 +120,8 @@ def import_study(origin: str | None, workspace: Path) -> None:
     from where it was pulled before.
     """
     workspace.mkdir(exist_ok=True)
-    _genaipa("pull", "genaipabench", *(["--from", origin] if origin else []))
-    _genaipa("import", "genaipabench", "--workspace", str(workspace))
+    _genaipa("get", "genaipabench", *(["--from", origin] if origin else []))
+    _genaipa("get", "genaipabench", "--runs", "--workspace", str(workspace))
 
 
 def imported_study(workspace: Path) -> Gathered:
