@@ -162,7 +162,7 @@ def test_the_recipes_fail_a_job_for_a_sure_loss(genaipa: Cli) -> None:
     assert cron[1].split(" && ") == lines
     make_workspace(12)
     write("monthly.yaml", "system: scripted/say.yaml\npolicy: acme\ninitialization: document\n")
-    ask, hold = (line.replace("gpt-4.1", "scripted/say.yaml").split()[1:] for line in lines)
+    ask, hold = (line.replace("gpt-6-luna", "scripted/say.yaml").split()[1:] for line in lines)
     codes = []
     for day, place in (("2026-05-01", 0), ("2026-06-01", 2)):
         write("say.yaml", f"default: Section {place} says so.\n")

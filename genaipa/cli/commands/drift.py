@@ -74,7 +74,7 @@ def drift(
         facts = {"system": name, "occasions": [one.day for one in days], "lost": lost.points, "failed": failed}
         print_json({**facts, "by": lost.by, "scored": lost.day, "note": every.note, "rows": render.as_rows(every)})
     else:
-        _print(name, days, every, lost)
+        _print(name, days, every, lost, gated=gate is not None)
         explain(every.note, *gathered.problems)
         if output is not None:
             show(f"{output}: every occasion")
@@ -84,7 +84,7 @@ def drift(
         raise typer.Exit(LOST)
 
 
-def _print(system: str, days: list[Occasion], every: Table, lost: Loss) -> None:
+def _print(system: str, days: list[Occasion], every: Table, lost: Loss, *, gated: bool) -> None:
     """Print each measure's latest change, and what is lacking to tell quality."""
     from dataclasses import replace
 
@@ -97,7 +97,7 @@ def _print(system: str, days: list[Occasion], every: Table, lost: Loss) -> None:
     if not lost.by:
         few = {"M_all", "M_all (judge)"} & {*every.data["measure"]}
         why = "Too few questions are scored on two days" if few else "Nobody scored answers of two days"
-        caveat(f"{why}, so that quality is not compared.")
+        caveat(f"{why}, so that quality is not compared{', and the gate lets it pass' if gated else ''}.")
     elif lost.day != days[-1].day:
         caveat(f"Quality is of {lost.day}, the latest occasion that is scored: {days[-1].day} is not.")
     moved = latest[(latest["measure"] == "judge again") & latest["meaning"].isin(["higher", "lower"])]

@@ -59,7 +59,8 @@ def _share(row: Count) -> str:
     return f"{100 * row.usage.cached / row.usage.input:.0f} %" if row.usage.input else ""
 
 
-_ANSWERED = _Column("answered", lambda row: f"{row.status['answered']}/{row.planned}")
+# Of a run that was taken in from elsewhere nothing was planned.
+_ANSWERED = _Column("answered", lambda row: f"{row.status['answered']}/{row.planned or row.kept}")
 _FEWER = (
     _Column("refused", lambda row: str(row.status["refused"] or "")),
     _Column("cut off", lambda row: str(row.status["truncated"] or "")),
