@@ -251,7 +251,9 @@ class _File:
         rubric, overall = self._outgoing.rubric, measure == "m_all"
         question = "" if overall else rubric.metrics[measure].question
         config: dict[str, Any] = {
-            "evaluation_description": rubric.in_words if overall else question or rubric.names[measure],
+            "evaluation_description": f"{rubric.in_words} Here it is times 10."
+            if overall
+            else question or rubric.names[measure],
             "metric_id": f"genaipa.{measure}",
             "metric_name": "M_all" if overall else rubric.names[measure],
             "metric_unit": "points",
