@@ -75,7 +75,7 @@ def drift(
         print_json({**facts, "by": lost.by, "scored": lost.day, "note": every.note, "rows": render.as_rows(every)})
     else:
         _print(name, days, every, lost, gated=gate is not None)
-        explain(every.note, *gathered.problems)
+        explain(*gathered.problems)
         if output is not None:
             show(f"{output}: every occasion")
         else:
