@@ -10,7 +10,7 @@ from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
-from genaipa.workers.process import Errands
+from genaipa.workers.processes import Errands
 
 if TYPE_CHECKING:
     from genaipa.workers.base import News

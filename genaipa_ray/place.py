@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from genaipa.workers.places import Place
+from genaipa.workers.base import Place
 
 RAY = Place(
     about="by workers on the Ray cluster",

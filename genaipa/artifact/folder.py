@@ -29,7 +29,7 @@ from genaipa.artifact import croissant
 from genaipa.artifact.packages import EXTRAS, constraints
 from genaipa.errors import UsageError
 from genaipa.files.atomic import replacing
-from genaipa.files.markdown import as_code
+from genaipa.files.text import as_code
 from genaipa.reports.render import as_text
 from genaipa.runs.permission import Permission
 from genaipa.words import number, some

@@ -13,7 +13,7 @@ import yaml
 
 from genaipa import __version__
 from genaipa.exchange.outgoing import Written
-from genaipa.files.markdown import as_code
+from genaipa.files.text import as_code
 from genaipa.scoring.people import load_people
 from genaipa.words import number
 

@@ -9,15 +9,14 @@ from genaipa.errors import UsageError
 from genaipa.plugins import load
 from genaipa.systems.endpoint import read_variable
 from genaipa.words import listed
-from genaipa.workers.places import PROCESSES, places, with_gpus
+from genaipa.workers.base import PROCESSES, places, with_gpus
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from contextlib import AbstractContextManager
 
     from genaipa.execution.limits import RunLimits
-    from genaipa.workers.base import Craft, Workers
-    from genaipa.workers.places import Place
+    from genaipa.workers.base import Craft, Place, Workers
 
 ONES_OWN = "vllm"
 """The provider whose server each worker starts for itself, unless one is named."""

@@ -1,4 +1,4 @@
-"""Text from a disk or from other people: read strictly, its digests, and what may be wrong with JSON."""
+"""Text from a disk or from other people: read strictly, its digests, what may be wrong with JSON, and in Markdown.
 
 from __future__ import annotations
 
@@ -63,3 +63,8 @@ def blob_hash(content: bytes) -> str:
 def hash_like(pinned: str, content: bytes) -> str:
     """The hash of a content that is of the same kind and length as that which pins it, which may be abbreviated."""
     return hashlib.sha256(content).hexdigest() if len(pinned) == SHA256 else blob_hash(content)[: len(pinned)]
+
+
+def as_code(text: str) -> str:
+    """The text as code on one line, in which nothing is markup."""
+    return f"`{' '.join(text.replace('`', chr(39)).split())}`"

@@ -1,17 +1,20 @@
-"""Interface of workers: start one, give it a job, hear what became of it.
+"""The seam of workers: start one, give it a job, hear what became of it; and the places where they can be, by name.
 
 A worker carries out one job after the other by its craft, which holds what all jobs need, such as a server. It knows
 nothing of the jobs, which are anything that can be pickled, and keeps nothing: what was done has to be on disk, so
-that a job may be given again after its worker's death.
+that a job may be given again after its worker's death. A place is a `Place`, found by an entry point of the group
+`genaipa.workers`; references are `module:name`, imported when they are used.
 """
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from genaipa.errors import GenaipaError
+from genaipa.plugins import load, plugins
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -122,3 +125,44 @@ class Workers(Protocol):
     def close(self) -> None:
         """End all workers at once, whatever they do."""
         ...
+
+
+GROUP = "genaipa.workers"
+
+
+@dataclass(frozen=True)
+class Place:
+    """A place where workers can be; only `about` and `workers` have to be there."""
+
+    about: str
+    """By whom a run's shards are carried out there, after "have them carried out"."""
+    workers: str
+    """Context manager of a number of workers (None if none is given), the GPUs of each, and a function that says a
+    sentence. It gives a function that makes workers of a craft, and their number."""
+    check_installed: str = ""
+    """Function that raises a MissingPackageError if a package is missing."""
+    check: str = ""
+    """Function that yields rows for `genaipa doctor`: what, state, found, remedy."""
+    own_accelerators: bool = False
+    """Whether each worker can have GPUs of its own, on which it starts servers of its own."""
+    counted: bool = False
+    """Whether the number of workers has to be given."""
+
+
+PROCESSES = "processes"
+OWN = {PROCESSES: Place("by N processes here", "genaipa.workers.processes:processes_here", counted=True)}
+
+
+def places() -> dict[str, Place | None]:
+    """Name → place, the core's own first; None where the package is gone that an entry point names."""
+    found: dict[str, Place | None] = {**OWN}
+    for name, target in plugins(GROUP).items():
+        found.setdefault(name)
+        with contextlib.suppress(ImportError, AttributeError):
+            found[name] = found[name] or load(target)
+    return found
+
+
+def with_gpus() -> str:
+    """Name the places whose workers can have GPUs of their own; empty if none can."""
+    return " or ".join(name for name, place in places().items() if place and place.own_accelerators)

@@ -1,30 +1,158 @@
-"""Workers that are processes of this machine.
+"""Workers that are processes of this machine, and what such a process runs.
 
-Each is a Python of its own with one pipe to this one. It ends when the pipe does, so that none outlives the process
-that started it, however that ends; and it is no child by fork, nor does it import the caller's script.
+Each is a Python of its own, `python -m genaipa.workers.processes NAME PIPE`, with one pipe to this one. It ends when
+the pipe does, so that none outlives the process that started it, however that ends; and it is no child by fork, nor
+does it import the caller's script. From the pipe come the folders to import from, the craft, then jobs; None asks to stop. Jobs
+are done one after another in one event loop (`Errands`, which other workers use, too).
 """
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
+import gc
 import multiprocessing
 import os
+import queue
 import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
+import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from genaipa.errors import UsageError, clipped
-from genaipa.workers.base import Died
-from genaipa.workers.process import BEAT
+from genaipa.errors import GenaipaError, MissingPackageError, NotReadyError, RunBusyError, UsageError, clipped
+from genaipa.workers.base import Died, Ended, Failed, LostServerError, Ready, Stopped, Told
 
 if TYPE_CHECKING:
-    from genaipa.workers.base import Craft, News
+    from collections.abc import Iterator
+
+    from genaipa.workers.base import Craft, Fault, News, Report, Workers
+
+
+class Errands:
+    """A worker's craft, entered with its first job and left with its last. One thread calls all but `stop`."""
+
+    def __init__(self, worker: str, craft: Craft) -> None:
+        # As the command itself has it: else a tenth of a worker's time goes into looking for cycles.
+        gc.set_threshold(100_000, 50, 100)
+        self._worker = worker
+        self._craft = craft
+        self._entered = False
+        self._runner = asyncio.Runner()
+        self._lock = threading.Lock()
+        self._under_way: tuple[asyncio.AbstractEventLoop, asyncio.Task[Any]] | None = None
+        self._stopped = False
+
+    def do(self, job: Any, report: Report) -> News:
+        """Carry out a job; whatever it raises becomes news."""
+        try:
+            return Ended(self._worker, self._runner.run(self._watched(job, report)))
+        except (asyncio.CancelledError, KeyboardInterrupt):
+            return Stopped(self._worker)
+        except LostServerError as error:
+            return Failed(self._worker, str(error), "server")
+        except GenaipaError as error:
+            return Failed(self._worker, str(error), _fault(error))
+        except Exception as error:  # noqa: BLE001 - a worker outlives a job that breaks
+            frame = traceback.extract_tb(error.__traceback__)[-1]
+            where = f"{Path(frame.filename).name}, line {frame.lineno}"
+            return Failed(self._worker, f"{type(error).__name__}: {error} ({where})", "job")
+
+    async def _watched(self, job: Any, report: Report) -> Any:
+        task = asyncio.current_task()
+        assert task is not None
+        with self._lock:
+            if self._stopped:
+                raise asyncio.CancelledError
+            self._under_way = (asyncio.get_running_loop(), task)
+        try:
+            if not self._entered:
+                await self._craft.__aenter__()
+                self._entered = True
+            return await self._craft.carry_out(job, report)
+        finally:
+            with self._lock:
+                self._under_way = None
+
+    def stop(self) -> None:
+        """Break off the job that is under way, as Ctrl-C would, and begin no other; from any thread."""
+        with self._lock:
+            self._stopped = True
+            if self._under_way is not None:
+                loop, task = self._under_way
+                loop.call_soon_threadsafe(task.cancel)
+
+    def leave(self) -> None:
+        """Let go of what the craft holds."""
+        if self._entered:
+            self._entered = False
+            self._runner.run(self._left())
+        self._runner.close()
+
+    async def _left(self) -> None:
+        await self._craft.__aexit__(None, None, None)
+
+
+def _fault(error: GenaipaError) -> Fault:
+    if isinstance(error, RunBusyError):
+        return "busy"
+    return "worker" if isinstance(error, NotReadyError | MissingPackageError) else "job"
+
+
+BEAT = 5.0
+"""Seconds between two signs of life."""
+
+
+class _Gone:
+    """The pipe's end."""
+
+
+def main(worker: str, pipe: Connection) -> None:
+    """Do jobs until the pipe ends."""
+    sys.path[:] = pipe.recv()
+    craft: Craft = pipe.recv()
+    errands, jobs = Errands(worker, craft), queue.SimpleQueue[Any]()
+
+    def listen() -> None:
+        try:
+            while (job := pipe.recv()) is not None:
+                jobs.put(job)
+        except (EOFError, OSError):
+            pass
+        errands.stop()
+        jobs.put(_Gone)
+
+    def report(what: Any) -> None:
+        send(Told(worker, what))
+
+    sending, ended = threading.Lock(), threading.Event()
+
+    def send(news: Any) -> None:
+        # Nobody listens any more: the job is being stopped.
+        with sending, contextlib.suppress(OSError):
+            pipe.send(news)
+
+    def beat() -> None:
+        while not ended.wait(BEAT):
+            send(None)
+
+    threading.Thread(target=listen, daemon=True).start()
+    threading.Thread(target=beat, daemon=True).start()
+    send(Ready(worker))
+    try:
+        while (job := jobs.get()) is not _Gone:
+            send(errands.do(job, report))
+    finally:
+        errands.leave()
+        ended.set()
+
 
 _ENDING = 5.0
 """Seconds that a worker without a job has to end."""
@@ -85,7 +213,7 @@ class Processes:
         # working folder, of a study that somebody sent, is not imported in place of a library of the same name.
         with theirs:
             running = subprocess.Popen(  # noqa: S603 - this very Python
-                [sys.executable, "-P", "-m", "genaipa.workers.process", worker, str(theirs.fileno())],
+                [sys.executable, "-P", "-m", "genaipa.workers.processes", worker, str(theirs.fileno())],
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
                 stdout=complaints,
@@ -154,3 +282,16 @@ class Processes:
         for process in self._running.values():
             process.end(_ENDING)
         self._running.clear()
+
+
+@contextlib.contextmanager
+def processes_here(
+    number: int | None, _gpus: float, _say: Callable[[str], None]
+) -> Iterator[tuple[Callable[[Craft], Workers], int]]:
+    """Make workers that are processes of this machine."""
+    assert number is not None, "processes are counted"
+    yield Processes, number
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], Connection(int(sys.argv[2])))

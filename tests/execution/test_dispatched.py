@@ -97,7 +97,7 @@ def test_killed_workers_and_drivers(monkeypatch: pytest.MonkeyPatch) -> None:
                 break
             kills += 1
             if number % 2:
-                kill_one(rounds.chance, lambda command: "genaipa.workers.process" in command, driver.pid)
+                kill_one(rounds.chance, lambda command: "genaipa.workers.processes" in command, driver.pid)
             else:
                 driver.kill()
                 driver.wait()

@@ -9,7 +9,7 @@ import pytest
 from running import write
 from sharding import lay_documents
 
-from genaipa.workers.places import places
+from genaipa.workers.base import places
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 LAB = """
 from contextlib import contextmanager
-from genaipa.workers.places import Place
+from genaipa.workers.base import Place
 from genaipa.workers.processes import Processes
 
 PLACE = Place(about="by machines of the lab", workers="lab:here", check="lab:check")

@@ -15,7 +15,7 @@ from genaipa.cli.terminal.options import JsonOption, current_workspace, option
 from genaipa.errors import GenaipaError, NotReadyError, UsageError, closest
 from genaipa.plugins import load
 from genaipa.words import number
-from genaipa.workers.places import places
+from genaipa.workers.base import places
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -14,7 +14,7 @@ from genaipa.cli.terminal.options import option, read_config
 from genaipa.kinds import kind_of, kinds, options
 from genaipa.plugins import load
 from genaipa.tasks.plan import MOST
-from genaipa.workers.places import places, with_gpus
+from genaipa.workers.base import places, with_gpus
 
 _LARGEST = 2**63 - 1
 """The largest whole number that a server or a file is sure to take."""
