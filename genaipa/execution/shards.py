@@ -13,31 +13,32 @@ from typing import TYPE_CHECKING, Any, Self
 
 import msgspec
 
-from genaipa.errors import GenaipaError, NoRoomError, NotReadyError, OtherAccountError
+from genaipa.errors import GenaipaError, NoRoomError, NotReadyError, OtherAccountError, UsageError
 from genaipa.execution.limits import RunLimits
 from genaipa.execution.observer import Observer
-from genaipa.execution.places import check_servers, no_shards, shared_out, workers_at
 from genaipa.execution.prepare import PreparedRun, check_shared, check_unchanged, task_of
 from genaipa.execution.ready import Started
 from genaipa.execution.run import Outcome, carry_out, check_cap, ready_systems
+from genaipa.plugins import load
 from genaipa.runs.batches import batches_out, was_batched
 from genaipa.runs.folder import RunFolder
 from genaipa.runs.manifest import ANSWERS
 from genaipa.runs.records import RunStatus
 from genaipa.runs.status import Rows, Tally
+from genaipa.systems.endpoint import read_variable
 from genaipa.systems.provider import known_keys, mask
-from genaipa.workers.base import LostServerError
+from genaipa.workers.base import LostServerError, no_shards
 from genaipa.workers.dispatch import Dispatcher, Jobs
 from genaipa.workspace import MARKER, Workspace, find_workspace
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
-    from genaipa.execution.places import On
     from genaipa.execution.ready import Ready
     from genaipa.runs.records import Record
-    from genaipa.workers.base import Report
+    from genaipa.workers.base import Craft, On, Report, Workers
 
 Job = tuple[int, RunLimits]
 """A shard's number, and its limits: the spending cap is its own."""
@@ -46,6 +47,8 @@ _FAILED_SHARDS = 3
 """As many shards that can't be asked are passed over at the beginning; after them, it is not the shards."""
 _REPORT_EVERY = 0.5
 """Seconds between two reports of a shard's counts from elsewhere."""
+ONES_OWN = "vllm"
+"""The provider whose server each worker starts for itself, unless one is named."""
 
 
 async def ask(
@@ -465,3 +468,32 @@ def _workspace_of(path: Path) -> Workspace:
     home = path.parents[1]
     found = find_workspace(home)
     return found if (home / MARKER).is_file() else Workspace(home, found.layers[1:])
+
+
+def _own_servers(systems: Sequence[str]) -> list[str]:
+    """Systems whose server each worker would start for itself."""
+    here = [name for name in systems if name.startswith(f"{ONES_OWN}/")]
+    return here if read_variable("VLLM_BASE_URL") is None else []
+
+
+def check_servers(systems: Sequence[str], on: On) -> None:
+    """Raise a UsageError where several processes would each start a server on the same accelerators."""
+    if not on.place.own_accelerators and (own := _own_servers(systems)):
+        raise UsageError(
+            f"each process would start a server of its own for {own[0]}, on the same accelerators; start one with vllm "
+            "serve and name it in VLLM_BASE_URL, or ask without worker processes."
+        )
+
+
+def shared_out(systems: Sequence[str], limits: RunLimits, on: On, workers: int) -> RunLimits:
+    """The limits of one worker: a share of the connections, unless each worker has servers of its own."""
+    if on.place.own_accelerators and len(_own_servers(systems)) == len(systems):
+        return limits
+    return replace(limits, max_connections=max(1, limits.max_connections // workers))
+
+
+def workers_at(on: On, say: Callable[[str], None]) -> AbstractContextManager[tuple[Callable[[Craft], Workers], int]]:
+    """Open a place: it makes workers of a craft, and has room for a number of them."""
+    opened: AbstractContextManager[tuple[Callable[[Craft], Workers], int]]
+    opened = load(on.place.workers)(on.number, on.gpus, say)
+    return opened

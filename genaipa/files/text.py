@@ -1,4 +1,4 @@
-"""Text from a disk or from other people: read strictly, its digests, what may be wrong with JSON, and in Markdown.
+"""Text from a disk or from other people: read strictly, its digests, faults of JSON, and its form in Markdown."""
 
 from __future__ import annotations
 

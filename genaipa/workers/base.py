@@ -13,8 +13,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from genaipa.errors import GenaipaError
+from genaipa.errors import GenaipaError, UsageError
 from genaipa.plugins import load, plugins
+from genaipa.words import listed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -166,3 +167,67 @@ def places() -> dict[str, Place | None]:
 def with_gpus() -> str:
     """Name the places whose workers can have GPUs of their own; empty if none can."""
     return " or ".join(name for name, place in places().items() if place and place.own_accelerators)
+
+
+@dataclass(frozen=True)
+class On:
+    """A place of a run's workers with their number; None is as many as there is room for."""
+
+    place: Place
+    number: int | None
+    gpus: float = 0.0
+    """Accelerators of each worker, where it can have its own."""
+
+    def check_installed(self) -> None:
+        """Raise a MissingPackageError if the workers need a package that isn't here."""
+        if self.place.check_installed:
+            load(self.place.check_installed)()
+
+
+def place_of(on: str | None, gpus: float | None = None, *, batch: object = None, shards: bool = True) -> On | None:
+    """Read the place of a run's workers before the run is prepared; None if none is named.
+
+    `shards` is whether the run may have any. A UsageError for a place, or what is asked for beside it, that can't be.
+    """
+    if on is None:
+        if gpus is not None:
+            names = with_gpus()
+            also = f"; have the run carried out on {names}, too" if names else ""
+            raise UsageError(f"GPUs for each worker are for workers on a cluster{also}.")
+        return None
+    place = _read_on(on, gpus)
+    if batch:
+        raise UsageError("batches are carried out by their provider, not by workers; leave out one of the two.")
+    if not shards:
+        raise no_shards()
+    return place
+
+
+def no_shards() -> UsageError:
+    """The error of workers for a run without shards."""
+    return UsageError(
+        "workers are given shards, and this run has none; begin one with a number of documents for each shard."
+    )
+
+
+def _read_on(text: str, gpus: float | None) -> On:
+    """Read `NAME` or `NAME:8`; a UsageError if it is no place, or its package is gone."""
+    name, _, number = text.partition(":")
+    known = places()
+    if name in known and known[name] is None:
+        raise UsageError(
+            f"workers on {name} are not here, though installed once: their package is gone; give {PROCESSES}:4."
+        )
+    place = known.get(name)
+    if place is None or (number and not number.isdecimal()) or (place.counted and not number):
+        others = (form for other in known if other != PROCESSES for form in (other, f"{other}:8"))
+        forms = [f"{PROCESSES}:4 (as many as cores)", *others]
+        raise UsageError(f"'{text}' is no place for workers; give {listed(forms, 'or')}.")
+    if gpus is not None and not place.own_accelerators:
+        raise UsageError(
+            f"{name} have no accelerators of their own; GPUs for each worker are for workers on "
+            f"{with_gpus() or 'a cluster'}."
+        )
+    if number and not 1 <= int(number) <= 10_000:  # noqa: PLR2004 - more than any cluster
+        raise UsageError(f"{text}: give a number of workers from 1 to 10,000.")
+    return On(place, int(number) if number else None, gpus or 0.0)

@@ -2,8 +2,8 @@
 
 Each is a Python of its own, `python -m genaipa.workers.processes NAME PIPE`, with one pipe to this one. It ends when
 the pipe does, so that none outlives the process that started it, however that ends; and it is no child by fork, nor
-does it import the caller's script. From the pipe come the folders to import from, the craft, then jobs; None asks to stop. Jobs
-are done one after another in one event loop (`Errands`, which other workers use, too).
+does it import the caller's script. From the pipe come the folders to import from, the craft, then jobs; None asks to
+stop. Jobs are done one after another in one event loop (`Errands`, which other workers use, too).
 """
 
 from __future__ import annotations

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from genaipa.cli.terminal.progress import TerminalObserver
     from genaipa.execution.batches.batched import Batching
     from genaipa.execution.limits import RunLimits
-    from genaipa.execution.places import On
     from genaipa.execution.prepare import PreparedRun
     from genaipa.execution.run import Outcome
+    from genaipa.workers.base import On
 
 PARTIAL, CAPPED, INTERRUPTED = 3, SpendingCapError.exit_code, 130
 BESIDE_RESUME = frozenset(
@@ -94,8 +94,8 @@ def run(
     from genaipa.cli.terminal.progress import TerminalObserver
     from genaipa.execution import prepare
     from genaipa.execution.limits import RunLimits
-    from genaipa.execution.places import place_of
     from genaipa.execution.prepare import RunRequest
+    from genaipa.workers.base import place_of
 
     if new and shards is not None:
         raise UsageError("--new with --shards would begin a run for each part; begin it with --name NAME instead.")
@@ -223,7 +223,7 @@ def carry_out(
 
     from genaipa.cli.commands import run_summary
     from genaipa.cli.terminal.progress import interrupted
-    from genaipa.execution.places import no_shards
+    from genaipa.workers.base import no_shards
 
     if on is not None and prepared.shards is None:
         raise no_shards()
