@@ -19,9 +19,8 @@ from msgspec.structs import replace
 
 from genaipa.errors import GenaipaError, NoReplyError, PermanentError, SpendingCapError
 from genaipa.execution import calls
-from genaipa.execution.limits import Attempt, BreakerOpenError, Budget, at_most, without_surrogates
+from genaipa.execution.limits import Attempt, BreakerOpenError, Budget, LeftOutError, at_most, without_surrogates
 from genaipa.execution.ready import is_cut
-from genaipa.execution.transport import LeftOutError
 from genaipa.runs.part import PartWriter
 from genaipa.runs.records import FailureInfo, answer_digest
 from genaipa.systems.base import UNSUPPORTED_SCHEMA, Message, Settings
@@ -31,10 +30,9 @@ from genaipa.tasks.json_reply import read_json
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
 
-    from genaipa.execution.limits import Breaker, RunLimits
+    from genaipa.execution.limits import Breaker, RunLimits, Transport
     from genaipa.execution.observer import Observer
     from genaipa.execution.ready import Ready
-    from genaipa.execution.transport import Transport
     from genaipa.runs.folder import RunFolder
     from genaipa.runs.records import Record, Status
     from genaipa.systems.base import Passage, Usage

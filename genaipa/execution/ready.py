@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from genaipa.errors import GenaipaError, NotReadyError, UsageError
-from genaipa.execution.transport import Transport
+from genaipa.execution.limits import Transport
 from genaipa.systems import costs
 from genaipa.systems.base import MOST_TOKENS, BuiltinSystem, Message, Readiness, Usage
 from genaipa.systems.catalog import Resolved

@@ -29,8 +29,7 @@ from genaipa.errors import (
     TransientError,
 )
 from genaipa.execution.batches.ledger import Orphans, looks
-from genaipa.execution.limits import LONGEST_RETRY_AFTER, ask
-from genaipa.execution.transport import LeftOutError, Transport
+from genaipa.execution.limits import LONGEST_RETRY_AFTER, LeftOutError, Transport, ask
 from genaipa.runs.batches import out_sentence
 from genaipa.systems.base import UNCLEAR, UNDONE
 from genaipa.systems.provider import redact
