@@ -25,9 +25,8 @@ from msgspec.structs import replace
 
 import genaipa
 from genaipa.errors import DataError, OptionError, RunError, UsageError
-from genaipa.execution.corpus import brought, kept, tell_of_changes
 from genaipa.execution.observer import Observer
-from genaipa.execution.procedure import check_one_language
+from genaipa.execution.procedure import brought, check_one_language, kept, tell_of_changes
 from genaipa.files.locks import held, native_lock
 from genaipa.files.names import folder_words, make_folder
 from genaipa.files.stamps import now

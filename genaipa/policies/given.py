@@ -110,7 +110,7 @@ def read_given(source: str, company: str, is_taken: Callable[[str, str], bool]) 
     return document
 
 
-def in_words(document: Document) -> str:
+def described(document: Document) -> str:
     """The name that a given document has now, its size, and its company's name."""
     words, sections = len(document.text.split()), len(document.sections)
     return (
