@@ -27,7 +27,7 @@ from benchmarks.measure import Measured, measure
 from benchmarks.workload import SYSTEM, Workload, make_workspace
 from genaipa.reports.chapters.over_time import over_time_figure
 from genaipa.reports.occasions import changes, loss
-from genaipa.runs.occasions import Occasion
+from genaipa.runs.selection import Occasion
 
 QUESTIONS, DOCUMENTS = 32, 5
 AGAIN = 8.0

@@ -24,9 +24,8 @@ from genaipa.languages.language import expression
 from genaipa.policies.search import pieces, ranked
 from genaipa.questions.annotations import SAID
 from genaipa.questions.points import Point
-from genaipa.runs.occasions import occasions
 from genaipa.runs.records import DocumentFacts
-from genaipa.runs.selection import select
+from genaipa.runs.selection import occasions, select
 from genaipa.scoring.answers import Pool
 from genaipa.scoring.evidence.examine import annotated_targets, examine
 from genaipa.scoring.evidence.section_finder import outline

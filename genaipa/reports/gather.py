@@ -26,9 +26,9 @@ from genaipa.runs.audit import audit_of, excluded_answers
 from genaipa.runs.experiments import experiment_of
 from genaipa.runs.inputs import Inputs
 from genaipa.runs.manifest import LEFT_OUT, withheld
-from genaipa.runs.occasions import occasions
 from genaipa.runs.permission import Permission
 from genaipa.runs.records import MeasuredHead, Retrieval, conversation_of
+from genaipa.runs.selection import occasions
 from genaipa.scoring.current import in_effect
 from genaipa.scoring.evidence.abstention import knows_silence, stance
 from genaipa.scoring.people import load_people

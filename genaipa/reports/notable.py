@@ -11,7 +11,7 @@ from genaipa.reports import part, points
 from genaipa.reports.chapters import outcomes, prompting, retrieval
 from genaipa.reports.table import Table
 from genaipa.reports.tidy import plain_texts
-from genaipa.runs.occasions import occasions
+from genaipa.runs.selection import occasions
 from genaipa.scoring.current import in_effect
 from genaipa.words import number, some
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from genaipa.reports.gather import Gathered
-    from genaipa.runs.occasions import Occasion
+    from genaipa.runs.selection import Occasion
 
 Measure = Literal[
     "M_all", "M_all (judge)", "same words", "cites", "abstains", "refuses", "tokens", "cost", "judge again"

@@ -1,12 +1,18 @@
-"""Find and select runs: by a name, a part of one, or a system for all of its runs; and group their documents."""
+"""Find and select runs: by a name, a part of one, or a system for all of its runs; and group them and their documents.
+
+An occasion is every complete run of one plan on one day: the same was asked of the same system on several days.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
+import msgspec
+
 from genaipa.errors import DataError, UnknownNameError, UsageError, nearest
 from genaipa.files.names import folder_words
+from genaipa.files.text import digest
 from genaipa.kinds import kind_of
 from genaipa.policies.corpus import FACTS
 from genaipa.runs.audit import is_imported
@@ -22,7 +28,6 @@ if TYPE_CHECKING:
 
     from genaipa.runs.records import DocumentFacts, Manifest, Record, RecordHead
     from genaipa.workspace import Workspace
-
 
 _NEWEST = 5
 """As many runs are offered for a name that means none."""
@@ -228,3 +233,39 @@ def groups_of(sources: Iterable[Source], by: str, languages: Mapping[str, str] |
 
 def _group(facts: DocumentFacts, by: str) -> str:
     return str(getattr(facts, by)) if by in FACTS else facts.groups.get(by, "")
+
+
+@dataclass(frozen=True)
+class Occasion:
+    """A day on which a system was asked a plan, and the runs of that day."""
+
+    day: str
+    runs: tuple[str, ...]
+
+
+def occasions(sources: Iterable[Source]) -> dict[str, list[Occasion]]:
+    """System → its occasions, the earliest first, of the plan that it was asked on most days; none with one day alone.
+
+    A plan is the whole spec but for its systems and repetitions, and the digests of documents, questions and prompts.
+    """
+    found: dict[tuple[str, str], dict[str, list[str]]] = {}
+    for source in sources:
+        manifest = source.manifest
+        if manifest.status != "complete" or not manifest.created:
+            continue
+        spec = msgspec.to_builtins(msgspec.structs.replace(manifest.spec, systems=(), repetitions=1))
+        digests = manifest.digests
+        plan = digest(repr((spec, digests.prompts, digests.documents, digests.questions)))
+        for system in source.systems:
+            days = found.setdefault((system, plan), {})
+            days.setdefault(manifest.created[:10], []).append(source.folder.name)
+    chosen: dict[str, list[Occasion]] = {}
+    for (system, _), days in found.items():
+        if len(days) > max(1, len(chosen.get(system, ()))):
+            chosen[system] = [Occasion(day, tuple(sorted(days[day]))) for day in sorted(days)]
+    return chosen
+
+
+def days_of(sources: Iterable[Source]) -> dict[str, str]:
+    """Run → its day, of runs in which a system was asked the same on several days."""
+    return {run: one.day for days in occasions(sources).values() for one in days for run in one.runs}

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 
 from genaipa.errors import OptionError, UsageError
 from genaipa.files.html import frame_of, html_table, short_repr
-from genaipa.runs.occasions import days_of
 from genaipa.runs.run import Runs, chosen
-from genaipa.runs.selection import groups_of, run_folders, select
+from genaipa.runs.selection import days_of, groups_of, run_folders, select
 from genaipa.scoring.answers import Pool
 from genaipa.scoring.current import CurrentScores
 from genaipa.scoring.people import load_people

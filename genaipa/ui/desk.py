@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from genaipa.runs.occasions import days_of
-from genaipa.runs.selection import run_folders, select
+from genaipa.runs.selection import days_of, run_folders, select
 from genaipa.scoring.answers import Pool
 from genaipa.scoring.current import CurrentScores
 from genaipa.scoring.people import People, load_people

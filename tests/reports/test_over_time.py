@@ -22,8 +22,7 @@ from genaipa.judging.name import Judge
 from genaipa.reports.chapters.over_time import over_time_figure
 from genaipa.reports.occasions import changes, loss
 from genaipa.runs.folder import RunFolder
-from genaipa.runs.occasions import Occasion
-from genaipa.runs.selection import find_run
+from genaipa.runs.selection import Occasion, find_run
 from genaipa.workspace import find_workspace
 
 if TYPE_CHECKING:

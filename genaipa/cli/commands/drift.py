@@ -16,7 +16,7 @@ from genaipa.words import number
 if TYPE_CHECKING:
     from genaipa.reports.occasions import Loss
     from genaipa.reports.table import Table
-    from genaipa.runs.occasions import Occasion
+    from genaipa.runs.selection import Occasion
 
 LOST = 5
 """The exit code of a loss that the gate does not let pass."""
@@ -44,8 +44,7 @@ def drift(
     from genaipa.reports import render
     from genaipa.reports.gather import gather_scored
     from genaipa.reports.occasions import changes, judged_again, loss
-    from genaipa.runs.occasions import occasions
-    from genaipa.runs.selection import sources_of
+    from genaipa.runs.selection import occasions, sources_of
 
     if output is not None and output.suffix not in render.FORMS:
         raise UsageError(f"'{clipped(output.name)}' has to end in {', '.join(render.FORMS)}.")

@@ -12,7 +12,7 @@ from genaipa.reports.chapters.chapter import Chapter, present
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
 from genaipa.reports.occasions import MEASURES, changes, judged_again
-from genaipa.runs.occasions import occasions
+from genaipa.runs.selection import occasions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
