@@ -15,9 +15,8 @@ from genaipa.reports import render
 from genaipa.reports.figures import style
 from genaipa.reports.tidy import names_of
 from genaipa.scoring.rubric import Band, Bounds, band
-from genaipa.ui.components import component
 from genaipa.ui.results import DPI, ResultsView, Rows
-from genaipa.ui.widgets import SHORT, Column, ListRow, heading, long_table, noted, texts
+from genaipa.ui.widgets import SHORT, Column, ListRow, component, heading, long_table, noted, texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

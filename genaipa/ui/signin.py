@@ -10,9 +10,8 @@ import streamlit as st
 
 from genaipa.errors import UsageError
 from genaipa.scoring.people import LONGEST_NAME
-from genaipa.ui.components import component
 from genaipa.ui.settings import email_of
-from genaipa.ui.widgets import page_header
+from genaipa.ui.widgets import component, page_header
 from genaipa.ui.workload import lasting, left_for
 
 if TYPE_CHECKING:

@@ -1,7 +1,9 @@
 """Texts and tables on a page, shown as plain text by the desk's own components.
 
 Streamlit's own tables and labels would take a model's or an analyst's words for Markdown, or offer them as a
-spreadsheet.
+spreadsheet. A component is a JavaScript file in `components/`, with its style beside it, after the files that it builds
+on. It puts every text that comes from a model, a document or an analyst on screen as text: no HTML, script, image, link
+or Markdown of theirs is ever live.
 """
 
 from __future__ import annotations
@@ -10,6 +12,8 @@ import contextlib
 import sys
 import traceback
 from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
@@ -17,12 +21,37 @@ import msgspec
 import streamlit as st
 
 from genaipa.errors import DataError, GenaipaError, StoreError
-from genaipa.ui.components import component
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
 
+    from streamlit.components.v2.types import ComponentRenderer
+
     from genaipa.ui.desk import Desk
+
+_SHARED = {
+    "pad": ("elements", "markdown", "document", "ticks", "values", "nearest", "recall"),
+    "case": ("elements", "markdown", "document"),
+    "rows": ("elements", "table"),
+    "verdict": ("elements", "ticks", "values", "table"),
+    "feed": (),
+    "remember": (),
+}
+
+
+@cache
+def component(name: str) -> ComponentRenderer:
+    """The component of that name, ready to be mounted: `component("pad")(key=…, data=…)`."""
+    from streamlit.components import v2
+
+    def text(part: str, ending: str) -> str:
+        found = files(__package__) / "components" / f"{part}.{ending}"
+        return found.read_text(encoding="utf-8") if found.is_file() else ""
+
+    parts = (*_SHARED.get(name, ("elements",)), name)
+    script, style = ("".join(text(part, ending) for part in parts) for ending in ("js", "css"))
+    return v2.component(f"genaipa_{name}", html=text(name, "html"), css=style, js=script)
+
 
 PAGES_HERE = "pages of the desk"
 """Key in the session's state of the pages that this user has, by their paths."""

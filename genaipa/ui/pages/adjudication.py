@@ -13,10 +13,9 @@ from genaipa.errors import GenaipaError
 from genaipa.files.stamps import now
 from genaipa.scoring.events import Draft, Event, new_id
 from genaipa.ui.answer_view import Prepared, in_words, metric_in_words, prepare
-from genaipa.ui.components import component
 from genaipa.ui.pages import objections
 from genaipa.ui.points import agreed_ticks, sent_ticks, side_by_side
-from genaipa.ui.widgets import ANY, desk_message, duration, format_time, notice, page_header, session_cached
+from genaipa.ui.widgets import ANY, component, desk_message, duration, format_time, notice, page_header, session_cached
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
