@@ -10,9 +10,9 @@ import streamlit as st
 
 from genaipa.errors import UsageError
 from genaipa.scoring.people import LONGEST_NAME
+from genaipa.ui.desk import lasting, left_for
 from genaipa.ui.settings import email_of
 from genaipa.ui.widgets import component, page_header
-from genaipa.ui.workload import lasting, left_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable

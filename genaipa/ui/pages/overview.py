@@ -17,6 +17,7 @@ from genaipa.runs.inputs import conversation
 from genaipa.runs.records import answer_digest
 from genaipa.scoring.assignment import is_asked
 from genaipa.ui.answer_view import annotated_of, case_of, scores_of
+from genaipa.ui.desk import in_all, lasting, price, workloads
 from genaipa.ui.widgets import (
     ANY,
     FOLD,
@@ -36,7 +37,6 @@ from genaipa.ui.widgets import (
     table,
     texts,
 )
-from genaipa.ui.workload import in_all, lasting, price, workloads
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -48,8 +48,7 @@ if TYPE_CHECKING:
     from genaipa.scoring.answers import Case, Occurrence, Pool, PooledAnswer
     from genaipa.scoring.people import User
     from genaipa.systems.base import Message
-    from genaipa.ui.desk import Desk
-    from genaipa.ui.workload import Workload
+    from genaipa.ui.desk import Desk, Workload
 
 ANSWER = "overview answer"
 """Key of the chosen answer in the session's state."""

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from genaipa.errors import GenaipaError
 from genaipa.scoring.events import Draft
 from genaipa.ui.answer_view import comparison, metric_in_words
+from genaipa.ui.desk import progress_line
 from genaipa.ui.points import any_ticked, sent_ticks, suggested_by
 from genaipa.ui.scoring_session import (
     OpenAnswer,
@@ -25,7 +26,6 @@ from genaipa.ui.scoring_session import (
     take_pin,
 )
 from genaipa.ui.widgets import as_sentence, component, desk_message, unseen_header
-from genaipa.ui.workload import progress_line
 
 if TYPE_CHECKING:
     from genaipa.scoring.people import User

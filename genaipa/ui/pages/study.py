@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from genaipa.judging.name import Judge
+from genaipa.ui.desk import lasting, workloads
 from genaipa.ui.launch import why_no_results
 from genaipa.ui.pages import adjudication, objections
 from genaipa.ui.pages.agreement import FEW, measured
 from genaipa.ui.widgets import PAGES_HERE, Text, notice, page_header, problems, texts
-from genaipa.ui.workload import lasting, workloads
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
