@@ -17,9 +17,8 @@ from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from genaipa_suites.baseline import Baseline
+from genaipa_suites.baseline import Baseline, label_sets, single_label, words
 from genaipa_suites.encoders.kinds import Example, Head, Part
-from genaipa_suites.linear import label_sets, single_label, words
 from genaipa_suites.material import Given
 from genaipa_suites.measure import Measure, by_part, f1, macro_f1, mean_recall, micro_f1
 from genaipa_suites.spans import counted

@@ -21,7 +21,7 @@ from typer.main import get_group
 from genaipa import __version__
 from genaipa.cli.terminal.console import NOTHING, closing
 from genaipa.cli.terminal.headings import COMMANDS
-from genaipa.cli.terminal.help import Command, Group, Listing, Root
+from genaipa.cli.terminal.help import Command, Group, Listing, Root, sentence
 from genaipa.cli.terminal.options import ExplainOption, QuietOption, WorkspaceOption
 from genaipa.errors import GenaipaError, OptionError, UsageError, clipped
 
@@ -172,8 +172,6 @@ def carry_out(arguments: list[str] | None = None) -> int:
         complain(f"{error.flag}{error.problem}" if isinstance(error, OptionError) else error)
         return error.exit_code
     except TyperException as error:
-        from genaipa.cli.terminal.usage import sentence
-
         complain(sentence(error))
         return error.exit_code
     except typer.Abort:

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from genaipa_suites.baseline import words_and_characters
 from genaipa_suites.data import Source
 from genaipa_suites.labels import MAJORITY, LabelSuite, trained
-from genaipa_suites.linear import words_and_characters
 from genaipa_suites.material import Item, Material
 
 if TYPE_CHECKING:

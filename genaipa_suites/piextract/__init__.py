@@ -10,10 +10,9 @@ from collections import defaultdict
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from genaipa_suites.baseline import Baseline, of_item
+from genaipa_suites.baseline import Baseline, of_item, tagger
 from genaipa_suites.data import DataFiles, Source
 from genaipa_suites.encoders.kinds import Example, Head, Part
-from genaipa_suites.linear import tagger
 from genaipa_suites.material import NOT_IN_THE_TEXT, Given, Item, Material, split_off
 from genaipa_suites.measure import Measure, by_part, macro_f1, micro_f1
 from genaipa_suites.spans import Span, bio, chunks, counted, placed

@@ -10,9 +10,8 @@ from collections import Counter
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from genaipa_suites.baseline import Baseline, of_item
+from genaipa_suites.baseline import Baseline, of_item, single_label, tagger
 from genaipa_suites.encoders.kinds import Example, Head, Part
-from genaipa_suites.linear import single_label, tagger
 from genaipa_suites.material import Given, Item, Material
 from genaipa_suites.policyie import score
 from genaipa_suites.policyie.data import (

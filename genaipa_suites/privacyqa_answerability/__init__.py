@@ -5,10 +5,9 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from genaipa_suites.baseline import Baseline
+from genaipa_suites.baseline import Baseline, frequent_words, frequent_words_and_length
 from genaipa_suites.data import DataFiles
 from genaipa_suites.labels import LabelSuite, always, trained
-from genaipa_suites.linear import frequent_words, frequent_words_and_length
 from genaipa_suites.material import Item, Material
 from genaipa_suites.privacyqa import CITATION, load
 from genaipa_suites.privacyqa.table import FALSE_ANSWER, FALSE_SILENCE, OFFICIAL, answerability, rule_note
