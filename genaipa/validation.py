@@ -65,7 +65,7 @@ NO_WORKSPACE = f"is not read, because no {MARKER} makes its folder a workspace; 
 """Said of each file in a folder of data that no workspace has."""
 
 
-class Finding(msgspec.Struct, frozen=True):
+class FileProblem(msgspec.Struct, frozen=True):
     """A problem of an entry of a file (of the file itself if `entry` is empty).
 
     An `error` makes the file unusable; a `warning` is a likely oversight of its author.
@@ -85,16 +85,16 @@ class Checked(msgspec.Struct, frozen=True):
 
     folder: str
     files: list[Path]
-    findings: list[Finding]
+    findings: list[FileProblem]
     splits: dict[str, dict[str, int]]
 
 
-def as_findings(errors: Iterable[GenaipaError], path: Path | str = "") -> list[Finding]:
+def as_findings(errors: Iterable[GenaipaError], path: Path | str = "") -> list[FileProblem]:
     """Errors as findings; `path` is the file for one that names none."""
     return [
-        Finding(error.path, error.entry, error.problem)
+        FileProblem(error.path, error.entry, error.problem)
         if isinstance(error, DataError)
-        else Finding(str(path), "", str(error))
+        else FileProblem(str(path), "", str(error))
         for error in errors
     ]
 
@@ -118,7 +118,7 @@ def unknown_assignments(workspace: Workspace, runs: Iterable[Path]) -> Iterator[
                 yield str(workspace.home / FILE), f"assign.{clipped(analyst)}", problem
 
 
-def prompt_findings(workspace: Workspace) -> Iterator[Finding]:
+def prompt_findings(workspace: Workspace) -> Iterator[FileProblem]:
     """Every template that can't be rendered: after each, the shipped one takes its place and the rest is tried."""
     for name in set_names(workspace):
         yield from _check_set(workspace, found_prompts(workspace, name))
@@ -128,14 +128,14 @@ def prompt_findings(workspace: Workspace) -> Iterator[Finding]:
         yield from as_findings([error], workspace.home)
     for name, (_, path) in workspace.names("prompts", NAME).items():
         if name not in JUDGES:
-            yield Finding(str(path), "", f"is no message of a judge's{nearest(name, JUDGES)}", "warning")
+            yield FileProblem(str(path), "", f"is no message of a judge's{nearest(name, JUDGES)}", "warning")
 
 
-def _check_set(workspace: Workspace, prompts: Prompts) -> Iterator[Finding]:
+def _check_set(workspace: Workspace, prompts: Prompts) -> Iterator[FileProblem]:
     files = prompts.files
     missing = [name for name in (*TEMPLATES, *INCLUDED) if name not in files]
     if missing:
-        yield Finding(str(shipped() / "prompts"), missing[0], "is missing; install genaipa again.")
+        yield FileProblem(str(shipped() / "prompts"), missing[0], "is missing; install genaipa again.")
         return
     while True:
         try:
@@ -152,7 +152,7 @@ def _check_set(workspace: Workspace, prompts: Prompts) -> Iterator[Finding]:
             return
 
 
-def unused_prompts(workspace: Workspace, chosen: str) -> Iterator[Finding]:
+def unused_prompts(workspace: Workspace, chosen: str) -> Iterator[FileProblem]:
     """Templates of a set that replace none and that none includes: most likely a name mistyped."""
     known = (*TEMPLATES, *INCLUDED)
     prompts = found_prompts(workspace, chosen)
@@ -163,7 +163,9 @@ def unused_prompts(workspace: Workspace, chosen: str) -> Iterator[Finding]:
         except DataError:  # not text: told already
             return
         if not included:
-            yield Finding(str(path), "", f"replaces no prompt and is included by none{nearest(name, known)}", "warning")
+            yield FileProblem(
+                str(path), "", f"replaces no prompt and is included by none{nearest(name, known)}", "warning"
+            )
 
 
 class Validation(msgspec.Struct, frozen=True):
@@ -172,7 +174,7 @@ class Validation(msgspec.Struct, frozen=True):
     `splits` are of the user's own data: suite → split → number of items.
     """
 
-    findings: list[Finding]
+    findings: list[FileProblem]
     counts: dict[str, tuple[int, int]]
     splits: dict[str, dict[str, int]]
 
@@ -211,7 +213,7 @@ def _data_files(workspace: Workspace) -> dict[str, list[Path]]:
 
 def _check_workspace(
     workspace: Workspace, runs: Iterable[Path], folders: Iterable[str], *, data: bool
-) -> list[Finding]:
+) -> list[FileProblem]:
     findings = [*_check_folders(workspace, folders), *_check_marker(workspace)]
     for name, (_, path) in workspace.names("questions").items():
         findings += _check_questions(workspace, name, path)
@@ -228,7 +230,7 @@ def _check_workspace(
     findings += as_findings(own_entries(workspace)[1])
     if (people := workspace.home / desk_people.FILE).is_file():
         findings += as_findings(read_partly(people, desk_people.People, partial(desk_people.problems, people))[1])
-        findings += [Finding(*found, "warning") for found in unknown_assignments(workspace, runs)]
+        findings += [FileProblem(*found, "warning") for found in unknown_assignments(workspace, runs)]
     findings += _unread_files(workspace)
     for path in runs:
         findings += _check_run(path, data=data)
@@ -241,13 +243,13 @@ def _check_workspace(
     return findings
 
 
-def _check_questions(workspace: Workspace, name: str, path: Path) -> list[Finding]:
+def _check_questions(workspace: Workspace, name: str, path: Path) -> list[FileProblem]:
     questions, errors = read_partly(path, QuestionSet, partial(question_problems, path, name))
     against = translation_problems(path, questions, workspace) if questions is not None else ()
     return as_findings((*errors, *against))
 
 
-def _check_folders(workspace: Workspace, of_kinds: Iterable[str]) -> Iterator[Finding]:
+def _check_folders(workspace: Workspace, of_kinds: Iterable[str]) -> Iterator[FileProblem]:
     """Names of folders that something else has, names of files that no file has, and links that lead nowhere."""
     home = workspace.home
     kinds = tuple(SUFFIXES) if workspace.layers[0][0] == "workspace" else ()
@@ -255,36 +257,36 @@ def _check_folders(workspace: Workspace, of_kinds: Iterable[str]) -> Iterator[Fi
     lost = (path for folder in folders if folder.is_dir() for path in folder.iterdir() if not path.exists())
     for path in (*folders, *lost):
         if problem := no_folder(path):
-            yield Finding(str(path), "", problem)
+            yield FileProblem(str(path), "", problem)
     for path in (home / SYSTEMS, home / desk_people.FILE):
         if path.is_symlink() and not path.exists():
-            yield Finding(str(path), "", no_folder(path))
+            yield FileProblem(str(path), "", no_folder(path))
         elif path.exists() and not path.is_file():
-            yield Finding(str(path), "", "is not a file, and so it is not read; move it away.")
+            yield FileProblem(str(path), "", "is not a file, and so it is not read; move it away.")
 
 
-def _check_marker(workspace: Workspace) -> Iterator[Finding]:
+def _check_marker(workspace: Workspace) -> Iterator[FileProblem]:
     """The file that makes a folder a workspace: its name is in it, and that of its rubric."""
     path = workspace.home / MARKER
     if path.is_dir():
-        yield Finding(str(path), "", "is a folder; a workspace is marked by a file of that name.")
+        yield FileProblem(str(path), "", "is a folder; a workspace is marked by a file of that name.")
     elif path.is_file():
         try:
             known = tomllib.loads(read_text(path))
         except DataError as error:
             yield from as_findings([error])
         except (tomllib.TOMLDecodeError, RecursionError) as error:
-            yield Finding(str(path), "", f"is no TOML: {clipped(' '.join(str(error).split()), 200)}.")
+            yield FileProblem(str(path), "", f"is no TOML: {clipped(' '.join(str(error).split()), 200)}.")
         else:
             for key in known.keys() - {"name", "rubric"}:
                 problem = f"unknown key '{clipped(key)}'{nearest(key, ['name', 'rubric'])}"
-                yield Finding(str(path), clipped(key), problem, "warning")
+                yield FileProblem(str(path), clipped(key), problem, "warning")
             # A rubric that is no text is told where the rubric is looked up.
             if not isinstance(known.get("name", ""), str):
-                yield Finding(str(path), "name", "wants text.")
+                yield FileProblem(str(path), "name", "wants text.")
 
 
-def _check_rubric_name(workspace: Workspace) -> Iterator[Finding]:
+def _check_rubric_name(workspace: Workspace) -> Iterator[FileProblem]:
     try:
         yield from as_findings(guideline_problems(workspace, load_rubric(workspace)))
     except DataError as error:
@@ -292,7 +294,7 @@ def _check_rubric_name(workspace: Workspace) -> Iterator[Finding]:
             yield from as_findings([error])
 
 
-def _check_document(workspace: Workspace, name: str) -> list[Finding]:
+def _check_document(workspace: Workspace, name: str) -> list[FileProblem]:
     layer, path = workspace.names("policies")[name]
     beside = path.with_suffix(".yaml")
     text, unread = "", []
@@ -308,7 +310,7 @@ def _check_document(workspace: Workspace, name: str) -> list[Finding]:
     return as_findings([*unread, *known])
 
 
-def _check_annotations(workspace: Workspace, name: str) -> Iterator[Finding]:
+def _check_annotations(workspace: Workspace, name: str) -> Iterator[FileProblem]:
     path = workspace.names("annotations")[name][1]
     annotated, errors = read_partly(path, Annotations, partial(annotation_problems, path, name))
     yield from as_findings(errors)
@@ -322,7 +324,7 @@ def _check_annotations(workspace: Workspace, name: str) -> Iterator[Finding]:
 
 def _check_answers(
     workspace: Workspace, name: str, annotated: Annotations, document: Document | None
-) -> Iterator[Finding]:
+) -> Iterator[FileProblem]:
     """Whether annotated answers belong to a text, to questions and to sections that exist."""
     layer, path = workspace.names("annotations")[name]
     file = str(path)
@@ -330,27 +332,27 @@ def _check_answers(
         dataset = offering(name)
         pull = f" yet; it comes with: genaipa get {dataset.name}" if dataset else ""
         serves = "; its answers serve a corpus's document of that digest" if annotated.digest and not dataset else ""
-        yield Finding(file, "document", f"there is no usable document '{name}' here{pull}{serves}.", "warning")
+        yield FileProblem(file, "document", f"there is no usable document '{name}' here{pull}{serves}.", "warning")
     elif is_about(annotated, layer, document, workspace):
         yield from _check_sections(file, annotated, document)
     else:
         text = str(workspace.names("policies")[document.name][1])
         own = (file, "digest") if layer == "workspace" else (text, "")
-        yield Finding(*own, why_unused(annotated, path, layer), "warning")
+        yield FileProblem(*own, why_unused(annotated, path, layer), "warning")
     if annotated.questions == UNREADABLE:
         return
     if (asked := question_set(workspace, annotated.questions, layer)) is None:
-        yield Finding(file, "questions", f"there is no usable question set '{annotated.questions}'.")
+        yield FileProblem(file, "questions", f"there is no usable question set '{annotated.questions}'.")
         return
     ids = [question.id for question in asked.questions]
     for question in (question for question in annotated.answers if question not in ids):
         problem = f"the set '{asked.name}' has no such question{nearest(question, ids)}"
-        yield Finding(file, f"answers.{question}", problem)
+        yield FileProblem(file, f"answers.{question}", problem)
     if uncovered := [question for question in ids if question not in annotated.answers]:
-        yield Finding(file, "answers", f"no annotated answer to {', '.join(uncovered)}.", "warning")
+        yield FileProblem(file, "answers", f"no annotated answer to {', '.join(uncovered)}.", "warning")
 
 
-def _check_corrections(workspace: Workspace, name: str) -> Iterator[Finding]:
+def _check_corrections(workspace: Workspace, name: str) -> Iterator[FileProblem]:
     """Whether the corrections of every layer are of annotated answers that there are, and proved by the text."""
     try:
         document = load_document(name, workspace)
@@ -365,7 +367,7 @@ def _check_corrections(workspace: Workspace, name: str) -> Iterator[Finding]:
             # Those that ship are of documents that may not be pulled, or be another text of the user's.
             if layer == "workspace":
                 said = f"there is no document '{name}' here with the text of that digest; they are not used."
-                yield Finding(str(path), "digest", said, "warning")
+                yield FileProblem(str(path), "digest", said, "warning")
             continue
         yield from as_findings(unproved(path, found, document.text))
         held = find_annotations(workspace, document)
@@ -373,10 +375,10 @@ def _check_corrections(workspace: Workspace, name: str) -> Iterator[Finding]:
         for question in found.corrections:
             if known is not None and question not in known:
                 problem = f"there is no annotated answer to correct{nearest(question, known)}"
-                yield Finding(str(path), f"corrections.{question}", problem, "warning")
+                yield FileProblem(str(path), f"corrections.{question}", problem, "warning")
 
 
-def _check_sections(file: str, annotated: Annotations, document: Document) -> Iterator[Finding]:
+def _check_sections(file: str, annotated: Annotations, document: Document) -> Iterator[FileProblem]:
     for question, answer in annotated.answers.items():
         named = ((f"answers.{question}.points", label) for point in answer.points for label in point.sections)
         for entry, label in (*((f"answers.{question}", label) for label in answer.sections), *named):
@@ -384,10 +386,10 @@ def _check_sections(file: str, annotated: Annotations, document: Document) -> It
             known = document.part(annotated.part_set, int(part[1])) if part else resolve(document.sections, label)
             if known is None and label != UNREADABLE:
                 problem = f"cites '{label}', which {document.name} does not have"
-                yield Finding(file, entry, f"{problem} as far as genaipa can see.", "warning")
+                yield FileProblem(file, entry, f"{problem} as far as genaipa can see.", "warning")
 
 
-def _unread_files(workspace: Workspace) -> Iterator[Finding]:
+def _unread_files(workspace: Workspace) -> Iterator[FileProblem]:
     """Files in the workspace's own folders that nothing reads, which their author may not know."""
     is_workspace = workspace.layers[0][0] == "workspace"
     for kind in SUFFIXES:
@@ -396,7 +398,7 @@ def _unread_files(workspace: Workspace) -> Iterator[Finding]:
         for path in sorted((workspace.home / kind).glob("[!.]*")):
             if path.is_file() and path not in read | beside:
                 why_not = _why_unread(path, kind, read) if is_workspace else NO_WORKSPACE
-                yield Finding(str(path), "", why_not, "warning")
+                yield FileProblem(str(path), "", why_not, "warning")
     for name in set_names(workspace):
         yield from unused_prompts(workspace, name)
 
@@ -410,18 +412,18 @@ def _why_unread(path: Path, kind: DataKind, read: Iterable[Path]) -> str:
     return f"is not read: the files in {kind}/ end in {' or '.join(SUFFIXES[kind])}."
 
 
-def _check_run(path: Path, *, data: bool) -> Iterator[Finding]:
+def _check_run(path: Path, *, data: bool) -> Iterator[FileProblem]:
     if not is_run(path):
-        yield Finding(str(path), "", f"is not a run: it has no {MANIFEST}.", "warning")
+        yield FileProblem(str(path), "", f"is not a run: it has no {MANIFEST}.", "warning")
         return
     folder = RunFolder(path)
     yield from _check_folder(folder)
     if data:
         for found in damage(folder):
-            yield Finding(str(found.path), found.where, found.problem)
+            yield FileProblem(str(found.path), found.where, found.problem)
 
 
-def _check_folder(folder: RunFolder) -> Iterator[Finding]:
+def _check_folder(folder: RunFolder) -> Iterator[FileProblem]:
     path = folder.path
     for shard in _shards(folder):
         yield from _check_folder(shard)
@@ -431,16 +433,16 @@ def _check_folder(folder: RunFolder) -> Iterator[Finding]:
         yield from as_findings([error], path / MANIFEST)
     else:
         if problem := folder.manifest_damage():
-            yield Finding(str(path / MANIFEST), "", problem)
+            yield FileProblem(str(path / MANIFEST), "", problem)
         if lack := folder.lack(manifest):
-            yield Finding(str(path / ANSWERS), "", lack.removeprefix(f"{path / ANSWERS}: "))
+            yield FileProblem(str(path / ANSWERS), "", lack.removeprefix(f"{path / ANSWERS}: "))
     yield from _check_lines(path / ANSWERS, Record)
     yield from _check_lines(path / CONVERSATIONS, ConversationRecord)
     if folder.answers.name != ANSWERS:
         yield from _check_seal(folder)
 
 
-def _check_seal(folder: RunFolder) -> Iterator[Finding]:
+def _check_seal(folder: RunFolder) -> Iterator[FileProblem]:
     """The sealed answers of a shard, if they can't be read."""
     try:
         for _ in folder.entries(Record):
@@ -457,17 +459,17 @@ def _shards(folder: RunFolder) -> list[RunFolder]:
         return []  # told by whoever reads the manifest
 
 
-def _check_scores(workspace: Workspace) -> Iterator[Finding]:
+def _check_scores(workspace: Workspace) -> Iterator[FileProblem]:
     try:
         with existing_store(workspace, damaged=True) as store:
             if store is not None:
-                yield from (Finding(store.name, "", problem) for problem in verify_log(store).breaks)
+                yield from (FileProblem(store.name, "", problem) for problem in verify_log(store).breaks)
     except GenaipaError as error:
         # Not the address of a server, which may contain a password.
         yield from as_findings([error], VARIABLE if os.environ.get(VARIABLE) else workspace.home / "scores.db")
 
 
-def _check_lines(path: Path, kind: type[msgspec.Struct]) -> Iterator[Finding]:
+def _check_lines(path: Path, kind: type[msgspec.Struct]) -> Iterator[FileProblem]:
     """Lines that are not records; one that was cut off is a warning, because resuming repairs it."""
     if not path.exists():
         return
@@ -476,12 +478,12 @@ def _check_lines(path: Path, kind: type[msgspec.Struct]) -> Iterator[Finding]:
         for number, line in enumerate(file, 1):
             if not line.endswith(b"\n"):
                 problem = "was cut off; the run asks for it again when it is resumed."
-                yield Finding(str(path), f"line {number}", problem, "warning")
+                yield FileProblem(str(path), f"line {number}", problem, "warning")
                 continue
             try:
                 decode(line)
             except DAMAGE as error:
-                yield Finding(str(path), f"line {number}", f"is not a record ({why(error)}).")
+                yield FileProblem(str(path), f"line {number}", f"is not a record ({why(error)}).")
             else:
                 if not is_as_written(line):
-                    yield Finding(str(path), f"line {number}", "was changed: it has not the sum of its content.")
+                    yield FileProblem(str(path), f"line {number}", "was changed: it has not the sum of its content.")

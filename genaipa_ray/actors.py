@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 from genaipa.errors import GenaipaError, MissingPackageError, NotReadyError, clipped
 from genaipa.systems.endpoint import read_variable
-from genaipa.workers.base import Died, Ready, Told
+from genaipa.workers.base import Died, Idle, Reported
 from genaipa.workers.processes import Errands
 
 if TYPE_CHECKING:
@@ -271,9 +271,9 @@ class RayWorkers:
             return [Died(asked.worker, _why(error))]
         match asked.kind:
             case "ready":
-                return [Ready(asked.worker)]
+                return [Idle(asked.worker)]
             case "told":
-                return [Told(asked.worker, what) for what in result]
+                return [Reported(asked.worker, what) for what in result]
         return [result]
 
     def _let_go(self) -> None:

@@ -27,7 +27,7 @@ from genaipa.runs.audit import Finding
 from genaipa.scoring.evidence.examine import NEAR, likeness
 from genaipa.scoring.rubric import shipped_rubric
 from genaipa.words import some
-from genaipa_study.copies import ROUNDING, Source, contradicted, counterpart, find_copies
+from genaipa_study.copies import ROUNDING, PublishedTable, contradicted, counterpart, find_copies
 from genaipa_study.layout import DOCUMENTS, csv_rows, labelled, origin_of
 from genaipa_study.results import PARAPHRASES
 from genaipa_study.sheets import column_letter
@@ -272,7 +272,9 @@ def _by_system(scores: list[PublishedScore]) -> Iterator[Tables]:
     for score in scores:
         if score.experiment != "regulation":
             kind: TableKind = "m_all" if score.document else "metrics"
-            table = systems[score.system].setdefault((kind, score.experiment), Source(kind, score.experiment, {}))
+            table = systems[score.system].setdefault(
+                (kind, score.experiment), PublishedTable(kind, score.experiment, {})
+            )
             table.rows.setdefault(score.question, {})[score.document] = score
     return iter(systems.values())
 
@@ -365,7 +367,7 @@ def _contradictions(tables: Tables, copies: Iterable[Copy]) -> Iterator[Finding]
                 yield _finding("tables-contradict", [means], of_means + rule, doubts="score")
 
 
-def _complete(table: Source) -> int:
+def _complete(table: PublishedTable) -> int:
     """Number of questions with a number in each column."""
     return sum(len(row) == (1 if table.kind == "metrics" else len(table.columns)) for row in table.rows.values())
 

@@ -49,7 +49,7 @@ Cell = tuple[str, str]
 
 
 @dataclass(frozen=True, eq=False)
-class Source:
+class PublishedTable:
     """One published table: M_all by question and document of an experiment, or its metrics averaged over documents."""
 
     kind: TableKind
@@ -101,8 +101,8 @@ class Copy:
     false where nothing shows it, and the choice is only a rule. The cells of both are in the same order.
     """
 
-    copy: Source
-    original: Source
+    copy: PublishedTable
+    original: PublishedTable
     cells: list[Cell]
     original_cells: list[Cell]
     part: str
@@ -116,7 +116,7 @@ class Copy:
         return {*self.cells, *behind, *((question, _MEAN) for question, _ in self.cells)}
 
 
-Tables = dict[tuple[TableKind, "StudyExperiment"], Source]
+Tables = dict[tuple[TableKind, "StudyExperiment"], PublishedTable]
 """The tables of one system."""
 
 
@@ -126,18 +126,18 @@ def implied_m_all(means: PublishedScore) -> float:
     return overall
 
 
-def counterpart(tables: Tables, source: Source) -> Source | None:
+def counterpart(tables: Tables, source: PublishedTable) -> PublishedTable | None:
     """The table of the other kind about the same experiment."""
     return tables.get(("metrics" if source.kind == "m_all" else "m_all", source.experiment))
 
 
-def comparable(tables: Tables, source: Source, question: str) -> bool:
+def comparable(tables: Tables, source: PublishedTable, question: str) -> bool:
     """Whether this table and its counterpart both have the question's mean over all documents."""
     other = counterpart(tables, source)
     return other is not None and (question, _MEAN) in source.values and (question, _MEAN) in other.values
 
 
-def contradicted(tables: Tables, source: Source, question: str) -> tuple[float, float] | None:
+def contradicted(tables: Tables, source: PublishedTable, question: str) -> tuple[float, float] | None:
     """The mean M_all of the question in this table and in its counterpart, where they differ; None if they don't."""
     other = counterpart(tables, source)
     if other is None or not comparable(tables, source, question):
@@ -155,12 +155,12 @@ def find_copies(tables: Tables) -> list[Copy]:
     experiment the study has first (quality, robustness, recall, summary).
     """
     found: list[Copy] = []
-    lost: set[tuple[Source, Cell]] = set()
+    lost: set[tuple[PublishedTable, Cell]] = set()
     for level in (_tables, _means, _columns, _rows):
         pairs = combinations_with_replacement(tables.values(), 2)
         equal = [pair for one, other in pairs for pair in _equal_parts(level(one, other), one, other, lost)]
         suspects = {(source, q) for pair in equal for source in (pair.one, pair.other) for q in pair.questions}
-        for ignored in (suspects, set[tuple[Source, str]](), None):
+        for ignored in (suspects, set[tuple[PublishedTable, str]](), None):
             for pair in equal:
                 if lost.isdisjoint(pair.parts):
                     gone = {(source, question) for source, (question, _) in lost}
@@ -175,8 +175,8 @@ def find_copies(tables: Tables) -> list[Copy]:
 class _Equal:
     """Two parts of tables that hold the same, or nearly so; `telling` is how many telling cells are equal."""
 
-    one: Source
-    other: Source
+    one: PublishedTable
+    other: PublishedTable
     cells: list[Cell]
     other_cells: list[Cell]
     part: str
@@ -187,7 +187,7 @@ class _Equal:
         return list(dict.fromkeys(question for question, _ in self.cells))
 
     @property
-    def parts(self) -> Iterator[tuple[Source, Cell]]:
+    def parts(self) -> Iterator[tuple[PublishedTable, Cell]]:
         """The cells of both."""
         yield from ((self.one, cell) for cell in self.cells)
         yield from ((self.other, cell) for cell in self.other_cells)
@@ -203,7 +203,7 @@ _Part = tuple[str, list[Cell], list[Cell]]
 """Words for the part, and its cells in both tables."""
 
 
-def _blocks(one: Source, other: Source) -> Iterator[tuple[str, list[str]]]:
+def _blocks(one: PublishedTable, other: PublishedTable) -> Iterator[tuple[str, list[str]]]:
     """All questions, FAQs' and users' that both tables have."""
     both = [question for question in one.rows if question in other.rows]
     yield "scores", both
@@ -211,7 +211,7 @@ def _blocks(one: Source, other: Source) -> Iterator[tuple[str, list[str]]]:
     yield "scores of users' questions", [question for question in both if origin_of(question) == "user"]
 
 
-def _tables(one: Source, other: Source) -> Iterator[_Part]:
+def _tables(one: PublishedTable, other: PublishedTable) -> Iterator[_Part]:
     """Whole tables of one kind in two experiments, and their two halves."""
     if one.kind == other.kind and one is not other:
         columns = [name for name in one.columns if name in other.columns]
@@ -220,7 +220,7 @@ def _tables(one: Source, other: Source) -> Iterator[_Part]:
             yield what, cells, cells
 
 
-def _means(one: Source, other: Source) -> Iterator[_Part]:
+def _means(one: PublishedTable, other: PublishedTable) -> Iterator[_Part]:
     """The means in tables of two kinds and two experiments."""
     if one.kind != other.kind and one.experiment != other.experiment:
         for what, questions in _blocks(one, other):
@@ -228,7 +228,7 @@ def _means(one: Source, other: Source) -> Iterator[_Part]:
             yield f"means of the {what}", cells, cells
 
 
-def _columns(one: Source, other: Source) -> Iterator[_Part]:
+def _columns(one: PublishedTable, other: PublishedTable) -> Iterator[_Part]:
     """Each column of one table and each of the other; of metrics the same one, for two metrics may well agree."""
     if one.kind != other.kind:
         return
@@ -240,7 +240,7 @@ def _columns(one: Source, other: Source) -> Iterator[_Part]:
                 yield f"{what} about {name}", [(q, column) for q in questions], [(q, further) for q in questions]
 
 
-def _rows(one: Source, other: Source) -> Iterator[_Part]:
+def _rows(one: PublishedTable, other: PublishedTable) -> Iterator[_Part]:
     """The row of each question in two tables of the same kind."""
     if one.kind != other.kind or one is other:
         return
@@ -252,7 +252,7 @@ def _rows(one: Source, other: Source) -> Iterator[_Part]:
 
 
 def _equal_parts(
-    parts: Iterable[_Part], one: Source, other: Source, lost: set[tuple[Source, Cell]]
+    parts: Iterable[_Part], one: PublishedTable, other: PublishedTable, lost: set[tuple[PublishedTable, Cell]]
 ) -> Iterator[_Equal]:
     """The equal parts among these, without what is known to be a copy and what is within a larger one."""
     covered: set[tuple[Cell, Cell]] = set()
@@ -277,7 +277,9 @@ def _equal_parts(
         yield _Equal(one, other, [c for c, _ in pairs], [d for _, d in pairs], part, same)
 
 
-def _telling(one: Source, other: Source, pairs: list[tuple[Cell, Cell]], least: int = _VALUES) -> tuple[int, int]:
+def _telling(
+    one: PublishedTable, other: PublishedTable, pairs: list[tuple[Cell, Cell]], least: int = _VALUES
+) -> tuple[int, int]:
     """Number of telling cells that are equal, and of all; equal ones with too few values count as none."""
     rubric = shipped_rubric()
     metrics = one.kind == other.kind == "metrics" and all(column for (_, column), _ in pairs)
@@ -294,7 +296,7 @@ def _telling(one: Source, other: Source, pairs: list[tuple[Cell, Cell]], least: 
     return (len(same) if len({round(value, 2) for value in same}) >= least else 0), len(telling)
 
 
-def _by_votes(tables: Tables, ignored: set[tuple[Source, str]], pair: _Equal) -> Copy | None:
+def _by_votes(tables: Tables, ignored: set[tuple[PublishedTable, str]], pair: _Equal) -> Copy | None:
     """The copy is the part that its counterpart contradicts more, or else confirms less; None if neither differs."""
     votes, said = [], []
     for source in (pair.one, pair.other):

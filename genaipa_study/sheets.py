@@ -75,7 +75,7 @@ class Slot:
 
 
 @dataclass(frozen=True)
-class Cell:
+class SheetCell:
     """A text in the sheet; row and column from 1."""
 
     row: int
@@ -98,8 +98,8 @@ class Sheet:
 
     slots: list[Slot] = field(default_factory=list)
     unknown: list[int] = field(default_factory=list)
-    runs: list[dict[Slot, Cell]] = field(default_factory=list)
-    notes: list[Cell] = field(default_factory=list)
+    runs: list[dict[Slot, SheetCell]] = field(default_factory=list)
+    notes: list[SheetCell] = field(default_factory=list)
     unplaced: list[tuple[str, str]] = field(default_factory=list)
 
 
@@ -112,7 +112,7 @@ def read_sheet(grid: Grid, texts: Mapping[str, tuple[str, Wording]]) -> Sheet:
     label, question = _label_columns(grid)
     rows = _Rows(sheet, texts)
     for number, row in enumerate(grid, start=1):
-        rows.read(number, *(Cell(number, column, _text(row, column)) for column in (label, question)))
+        rows.read(number, *(SheetCell(number, column, _text(row, column)) for column in (label, question)))
     if not sheet.slots:
         sheet.unplaced.append(("", "no row is labelled with a question of the study"))
         return sheet
@@ -182,7 +182,7 @@ class _Rows:
         self._last = (0, "")
         self._blank = 0
 
-    def read(self, number: int, label: Cell, question: Cell) -> None:
+    def read(self, number: int, label: SheetCell, question: SheetCell) -> None:
         """Take a row in: the cells of its label and its question."""
         said, asked = label.text.strip(), question.text.strip()
         self._blank = 0 if said or asked else self._blank + 1
@@ -237,7 +237,7 @@ class _Rows:
         return None if contradicts else wording
 
 
-def _run_columns(grid: Grid, question: int, sheet: Sheet) -> Iterator[list[Cell]]:
+def _run_columns(grid: Grid, question: int, sheet: Sheet) -> Iterator[list[SheetCell]]:
     """The cells of each column that holds a run, from left to right; other columns are named as unplaced."""
     names = _names(grid)
     expected = max(REPETITIONS[origin_of(slot.question)] for slot in sheet.slots)
@@ -245,7 +245,7 @@ def _run_columns(grid: Grid, question: int, sheet: Sheet) -> Iterator[list[Cell]
     runs = 0
     for column in range(question + 1, max(map(len, grid)) + 1):
         cells = [
-            Cell(number, column, _text(row, column))
+            SheetCell(number, column, _text(row, column))
             for number, row in enumerate(grid, start=1)
             if number >= first and _text(row, column).strip()
         ]
@@ -263,7 +263,7 @@ def _run_columns(grid: Grid, question: int, sheet: Sheet) -> Iterator[list[Cell]
             yield cells
 
 
-def _lay(cells: list[Cell], sheet: Sheet) -> tuple[dict[Slot, Cell], list[Cell]]:
+def _lay(cells: list[SheetCell], sheet: Sheet) -> tuple[dict[Slot, SheetCell], list[SheetCell]]:
     """Questions with the cells that answer them, in order; and the cells that answer none.
 
     Where every cell is beside a question, it answers that one. Else the way with the fewest changes of the
@@ -279,7 +279,7 @@ def _lay(cells: list[Cell], sheet: Sheet) -> tuple[dict[Slot, Cell], list[Cell]]
     return {slots[row]: cell for cell, row in pairs if row in slots}, [cell for cell in cells if cell.row not in taken]
 
 
-def _in_step(pairs: list[tuple[Cell, int]]) -> list[tuple[Cell, int]]:
+def _in_step(pairs: list[tuple[SheetCell, int]]) -> list[tuple[SheetCell, int]]:
     """The pairs without any that is alone out of step: a text near a question that was not answered proves nothing."""
     steps = [cell.row - row for cell, row in pairs]
     return [

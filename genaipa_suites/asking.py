@@ -107,14 +107,14 @@ def templates_of(suite: Suite) -> dict[str, Template]:
 # The items of a run.
 
 
-class Drawn(NamedTuple):
+class DrawnItems(NamedTuple):
     """The items of a new run, and in words what its probe can't ask about."""
 
     material: Material
     left_out: str
 
 
-def drawn(suite: Suite) -> Drawn:
+def drawn(suite: Suite) -> DrawnItems:
     """The items of the plan's split, sampled by its limit and changed by its probe, and the examples before them."""
     plan, seed = suite.plan, suite.spec.seed
     loaded, own = _loaded(suite)
@@ -122,7 +122,7 @@ def drawn(suite: Suite) -> Drawn:
     probed = suite.probed(Material(tuple(items), _used(loaded, items)))
     left_out = probes.left_out(plan.probe, len(probed.items), len(items))
     if not plan.shots:
-        return Drawn(msgspec.structs.replace(probed, own=own), left_out)
+        return DrawnItems(msgspec.structs.replace(probed, own=own), left_out)
     shown = examples(suite.training.items, plan.shots, seed, set(map(same_text, loaded.items)))
     if len(shown) < plan.shots:
         if plan.split == SAMPLE:
@@ -134,7 +134,7 @@ def drawn(suite: Suite) -> Drawn:
             f"{suite.title} has {len(shown)} examples that are not among the items asked; ask with fewer shots."
         )
     documents = {**_used(suite.training, shown), **probed.documents}
-    return Drawn(Material(probed.items, documents, tuple(shown), own), left_out)
+    return DrawnItems(Material(probed.items, documents, tuple(shown), own), left_out)
 
 
 def _loaded(suite: Suite) -> tuple[Material, tuple[str, ...] | msgspec.UnsetType]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from genaipa.errors import DataError, GenaipaError, nearest
 from genaipa.files.strict_yaml import read_partly
 from genaipa.questions.sets import load_question_set
-from genaipa.validation import NO_WORKSPACE, Checked, Finding, as_findings
+from genaipa.validation import NO_WORKSPACE, Checked, FileProblem, as_findings
 from genaipa_suites.asking import PROBES, faults, own_templates, shipped_templates
 from genaipa_suites.catalog import suites
 from genaipa_suites.data import CROSSWALK, FOLDER, QUESTIONS, Crosswalk, FaultsError, crosswalk_faults
@@ -37,7 +37,7 @@ def check(workspace: Workspace) -> Checked:
     """Read every file there as its suite would, with the published splits in which it takes a file's place."""
     home, files = workspace.home / FOLDER, _suite_files(workspace)
     if workspace.layers[0][0] != "workspace":
-        return Checked(FOLDER, [], [Finding(str(path), "", NO_WORKSPACE, "warning") for path in files], {})
+        return Checked(FOLDER, [], [FileProblem(str(path), "", NO_WORKSPACE, "warning") for path in files], {})
     # The shipped one may not fit a question set of the user's own, who can't mend it.
     findings = [*_check_crosswalk(workspace)] if workspace.home / CROSSWALK in files else []
     read = {workspace.home / CROSSWALK, workspace.home / SETTINGS}
@@ -64,7 +64,7 @@ class _Reading:
 
     def __init__(self, name: str, suite: type[Suite], workspace: Workspace, files: Sequence[Path]) -> None:
         self._name, self._suite, self._workspace, self._files = name, suite, workspace, files
-        self.findings: list[Finding] = []
+        self.findings: list[FileProblem] = []
         self.read: set[Path] = set()
 
     def names(self) -> list[str]:
@@ -106,35 +106,35 @@ def _words(path: Path) -> set[str]:
     return found - {""}
 
 
-def _replaces(suite: Suite, path: str) -> Finding:
+def _replaces(suite: Suite, path: str) -> FileProblem:
     problem = (
         f"takes the place of the published {path} and is another file: runs on it are of your own items, and have no "
         "published rows beside them. To ask both, give it another name."
     )
-    return Finding(str(suite.files.own[path]), "", problem, "warning")
+    return FileProblem(str(suite.files.own[path]), "", problem, "warning")
 
 
-def _unread(path: Path, home: Path, known: Iterable[str]) -> Finding:
+def _unread(path: Path, home: Path, known: Iterable[str]) -> FileProblem:
     inside = path.relative_to(home).parts
     if len(inside) > 1 and inside[0] in known:
         problem = f"is not read: {inside[0]} has no file of that name, or the other files of its split are missing."
-        return Finding(str(path), "", problem, "warning")
+        return FileProblem(str(path), "", problem, "warning")
     if len(inside) == 1:
-        return Finding(str(path), "", f"is not read: it belongs into a suite's folder, {FOLDER}/NAME/.", "warning")
+        return FileProblem(str(path), "", f"is not read: it belongs into a suite's folder, {FOLDER}/NAME/.", "warning")
     problem = f"is not read: there is no suite '{inside[0]}'{nearest(inside[0], known)}"
-    return Finding(str(path), "", problem, "warning")
+    return FileProblem(str(path), "", problem, "warning")
 
 
-def _check_prompts(workspace: Workspace) -> Iterator[Finding]:
+def _check_prompts(workspace: Workspace) -> Iterator[FileProblem]:
     """Templates that can't be rendered, and templates that no suite has."""
     ours = {*PROBES, *(name for suite in suites().values() for name in shipped_templates(suite))}
     for name, path in own_templates(workspace).items():
         yield from as_findings(faults(path))
         if name not in ours:
-            yield Finding(str(path), "", f"is no message of a suite's{nearest(name, ours)}", "warning")
+            yield FileProblem(str(path), "", f"is no message of a suite's{nearest(name, ours)}", "warning")
 
 
-def _check_crosswalk(workspace: Workspace) -> Iterator[Finding]:
+def _check_crosswalk(workspace: Workspace) -> Iterator[FileProblem]:
     try:
         known = load_question_set(QUESTIONS, workspace).categories
     except GenaipaError:  # which is told already

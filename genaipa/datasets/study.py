@@ -42,7 +42,7 @@ from genaipa.runs.records import (
 )
 from genaipa.scoring.published import PUBLISHED_SCORES, PublishedScore, write_published
 from genaipa.systems.base import Message
-from genaipa.systems.published import Recorded, Recording, recording_path, text_digest
+from genaipa.systems.published import RecordedAnswer, Recording, recording_path, text_digest
 from genaipa.tasks.plan import ProcedurePlan
 
 if TYPE_CHECKING:
@@ -301,7 +301,7 @@ def write_recordings(
             initializations=tuple(known for known in INITIALIZATIONS if known in used),
             documents={name: text_digest(document.text) for name, document in documents.items()},
             answers=tuple(
-                Recorded(
+                RecordedAnswer(
                     key=answer.key.partition("|")[2],
                     asked=questions.asked(answer.question, answer.wording, documents[answer.document].company),
                     reply=answer.text,

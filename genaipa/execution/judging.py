@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from genaipa.execution.observer import Observer
-    from genaipa.execution.run import Outcome
+    from genaipa.execution.run import RunOutcome
     from genaipa.judging.answers import JudgedAnswers
     from genaipa.judging.plan import JudgeRequest
     from genaipa.runs.folder import RunFolder
@@ -75,9 +75,11 @@ def alone(workspace: Workspace) -> Iterator[None]:
         ) from None
 
 
-async def ask_judges(judges: PreparedJudges, limits: RunLimits, observer: Observer) -> list[tuple[RunFolder, Outcome]]:
+async def ask_judges(
+    judges: PreparedJudges, limits: RunLimits, observer: Observer
+) -> list[tuple[RunFolder, RunOutcome]]:
     """Carry out the runs one after another; the spending cap is for all of them together."""
-    done: list[tuple[RunFolder, Outcome]] = []
+    done: list[tuple[RunFolder, RunOutcome]] = []
     left = limits.max_cost
     for run in judges.runs:
         outcome = await carry_out(run, replace(limits, max_cost=left), observer)
@@ -88,7 +90,7 @@ async def ask_judges(judges: PreparedJudges, limits: RunLimits, observer: Observ
     return done
 
 
-def changed_models(done: Sequence[tuple[RunFolder, Outcome]]) -> dict[str, list[str]]:
+def changed_models(done: Sequence[tuple[RunFolder, RunOutcome]]) -> dict[str, list[str]]:
     """Judge → the models as which it was served, where there were several: each is a judge of its own."""
     served = ((name, facts.served) for folder, _ in done for name, facts in folder.manifest().systems.items())
     return {name: models for name, models in served if len(models) > 1}

@@ -37,7 +37,7 @@ _ADVICE = f"{_MARK} Paste each reply"
 
 
 @dataclass(frozen=True)
-class Sheet:
+class ChatSheet:
     """One fresh chat: the messages that introduce it, then the calls whose replies are wanted, by key."""
 
     number: int
@@ -75,11 +75,11 @@ class ManualRun:
         self.systems = [ready for ready in systems if ready.resolved.manual]
         self.tally, self._offsets = folder.seen()
 
-    def sheets(self) -> Iterator[Sheet]:
+    def sheets(self) -> Iterator[ChatSheet]:
         """Every chat whose messages are known by now, in the order of the plan."""
         number = 0
         for ready in self.systems:
-            sheet, chat, before = None, "", None  # type: Sheet | None, str, Call | None
+            sheet, chat, before = None, "", None  # type: ChatSheet | None, str, Call | None
             for call, known in self._calls(ready.target):
                 key = calls.key(self.task, ready.resolved.asked, call)
                 conversation = calls.conversation_id(self.task, ready.resolved.asked, call)
@@ -90,7 +90,7 @@ class ManualRun:
                     follows = before if conversation == chat else None
                     introduction = () if follows else tuple(m for m in call.messages[:-1] if m.role == "user")
                     name = key if follows else conversation
-                    sheet = Sheet(number, name, ready.resolved.asked, introduction, {}, follows) if known else None
+                    sheet = ChatSheet(number, name, ready.resolved.asked, introduction, {}, follows) if known else None
                     chat = conversation
                 if sheet is not None:
                     sheet.calls[key] = call
@@ -117,14 +117,14 @@ class ManualRun:
                 if call.kind != "acknowledgement":
                     yield call, known
 
-    def missing(self) -> Iterator[tuple[Sheet, str]]:
+    def missing(self) -> Iterator[tuple[ChatSheet, str]]:
         """The chats and keys whose replies are still wanted."""
         for sheet in self.sheets():
             for key in sheet.calls:
                 if not self.tally.kept(key):
                     yield sheet, key
 
-    def last_kept(self, sheet: Sheet) -> Call | None:
+    def last_kept(self, sheet: ChatSheet) -> Call | None:
         """The last call of a chat whose reply is in; None while it has none."""
         kept = [call for key, call in sheet.calls.items() if self.tally.kept(key)]
         return kept[-1] if kept else sheet.follows
@@ -145,7 +145,7 @@ class ManualRun:
                     written.append(path)
         return written
 
-    def _messages(self, sheet: Sheet) -> str:
+    def _messages(self, sheet: ChatSheet) -> str:
         if sheet.independent and len(sheet.calls) > 1:
             first = (
                 "open one, paste the introduction message by message,\nwait for the reply to each, then paste"
@@ -171,7 +171,7 @@ class ManualRun:
             lines += ["", f"{'-' * 20} {title} {'-' * 20}", "", message.content]
         return "\n".join(lines) + "\n"
 
-    def _replies(self, sheet: Sheet) -> str:
+    def _replies(self, sheet: ChatSheet) -> str:
         lines = [
             f"{_MARK} conversation: {sheet.name}",
             f"{_ADVICE} under its line; leave what you don't have yet empty. Then: genaipa collect {self.folder.name}",

@@ -48,7 +48,7 @@ _LENGTH = re.compile("\ue000(\\d+)\ue001")
 
 
 @dataclass
-class Estimate:
+class CostEstimate:
     """One row: a system and an initialization (or another task's name), over all that is asked.
 
     `cost` is without any cache; `cached_cost` if each repeated prefix is read from it; batches' likewise. None
@@ -74,28 +74,28 @@ class Measured(NamedTuple):
     repeated: int
 
 
-def estimate_run(run: PreparedRun, ready: Ready) -> list[Estimate]:
+def estimate_run(run: PreparedRun, ready: Ready) -> list[CostEstimate]:
     """The rows of one system over a whole run; of one in shards, the first shard stands for all."""
     return [_of_all(row, run.times) for row in estimate(run.task, ready)]
 
 
-def _of_all(row: Estimate, times: float) -> Estimate:
+def _of_all(row: CostEstimate, times: float) -> CostEstimate:
     def more(cost: float | None) -> float | None:
         return None if cost is None else cost * times
 
     usage = row.usage
     usage = Usage(round(usage.input * times), round(usage.cached * times), 0, round(usage.output * times))
     costs = more(row.cost), more(row.cached_cost), more(row.batch_cost), more(row.batch_cached_cost)
-    return Estimate(row.system, row.initialization, round(row.calls * times), usage, *costs)
+    return CostEstimate(row.system, row.initialization, round(row.calls * times), usage, *costs)
 
 
-def estimate(task: Task, ready: Ready) -> list[Estimate]:
+def estimate(task: Task, ready: Ready) -> list[CostEstimate]:
     """The rows of one system over a task."""
-    rows: dict[str, Estimate] = {}
+    rows: dict[str, CostEstimate] = {}
     times, batched = task.guarded_sample(ready.target)[1], ready.resolved.batch_tariff
     for call, tokens_in, tokens_out, repeated in measure(task, ready):
         name = call.coordinates.get("initialization", task.name)
-        row = rows.setdefault(name, Estimate(ready.resolved.asked, name))
+        row = rows.setdefault(name, CostEstimate(ready.resolved.asked, name))
         cached = repeated if repeated >= SMALLEST_CACHED else 0
         row.calls += times
         row.usage += Usage(input=tokens_in * times, cached=cached * times, output=tokens_out * times)

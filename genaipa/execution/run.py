@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class Outcome:
+class RunOutcome:
     """The outcome of a run."""
 
     status: RunStatus
@@ -60,7 +60,7 @@ async def carry_out(
     limits: RunLimits | None = None,
     observer: Observer | None = None,
     started: Started | None = None,
-) -> Outcome:
+) -> RunOutcome:
     """Ask the missing questions of a run, keep the replies, and write its status into the manifest, however it ends.
 
     Opens the folder of a new run, and holds it for writing meanwhile. For web chats, which are driven by hand, it
@@ -72,7 +72,7 @@ async def carry_out(
     limits = replace(limits, max_cost=run.cap(limits.max_cost))
     if run.complete:
         folder = run.open()
-        return Outcome("complete", folder.state()[1])
+        return RunOutcome("complete", folder.state()[1])
     check_cap(run, limits.max_cost)
     plan = chosen(run, limits.batch)
     own = None if started else Started(limits.replicas)
@@ -118,7 +118,7 @@ async def _ask(
     limits: RunLimits,
     observer: Observer,
     keep: Callable[[Record], None],
-) -> Outcome:
+) -> RunOutcome:
     # Read and written only now that no other process can be at it.
     manifest, systems = folder.manifest(), batches.systems
     engine = Engine(folder, run.task, limits, observer, keep)
@@ -141,7 +141,7 @@ async def _ask(
         manifest.totals = engine.tally.totals()
         folder.write_manifest(manifest)
     aside = max(0.0, engine.budget.spent + sum(engine.budget.left.values()) - engine.tally.cost)
-    return Outcome(status, engine.tally, engine.stopped, engine.capped, engine.needed, aside=aside)
+    return RunOutcome(status, engine.tally, engine.stopped, engine.capped, engine.needed, aside=aside)
 
 
 def _by_hand(systems: Sequence[Ready]) -> set[str]:
@@ -159,13 +159,13 @@ async def manual_run(run: PreparedRun) -> ManualRun:
     return ManualRun(folder, run.task, ready)
 
 
-def settle(manual: ManualRun) -> Outcome:
+def settle(manual: ManualRun) -> RunOutcome:
     """Write into the manifest how far a run by hand is."""
     manifest = manual.folder.manifest()
     manifest.status = status_left(manual.tally.missing(), _by_hand(manual.systems))
     manifest.totals = manual.tally.totals()
     manual.folder.write_manifest(manifest)
-    return Outcome(manifest.status, manual.tally)
+    return RunOutcome(manifest.status, manual.tally)
 
 
 def _note_systems(manifest: Manifest, systems: list[Ready]) -> None:

@@ -18,7 +18,7 @@ from genaipa.execution.limits import RunLimits
 from genaipa.execution.observer import Observer
 from genaipa.execution.prepare import PreparedRun, check_shared, check_unchanged, task_of
 from genaipa.execution.ready import Started
-from genaipa.execution.run import Outcome, carry_out, check_cap, ready_systems
+from genaipa.execution.run import RunOutcome, carry_out, check_cap, ready_systems
 from genaipa.plugins import load
 from genaipa.runs.batches import batches_out, was_batched
 from genaipa.runs.folder import RunFolder
@@ -53,7 +53,7 @@ ONES_OWN = "vllm"
 
 async def ask(
     run: PreparedRun, limits: RunLimits | None = None, observer: Observer | None = None, on: On | None = None
-) -> Outcome:
+) -> RunOutcome:
     """Carry out a run, of shards or not; shards by workers, if a place for them is given.
 
     A shard that can't be asked is reported and left out. Raises what `execution.run.carry_out` does; cancelled, it has
@@ -67,7 +67,7 @@ async def ask(
     since, limits = time.monotonic(), replace(limits, max_cost=run.cap(limits.max_cost))
     check_cap(run, limits.max_cost)
     if run.complete:
-        return Outcome("complete", run.open().progress()[1])
+        return RunOutcome("complete", run.open().progress()[1])
     with contextlib.ExitStack() as held:
         whole = Whole(run, limits, observer, held)
         try:
@@ -213,7 +213,7 @@ class Whole(Jobs, Observer):
             self._purse.held = {index: folder.shard(index).cost for index in begun}
         return folder
 
-    def end(self, since: float) -> Outcome:
+    def end(self, since: float) -> RunOutcome:
         """Note how far the run is, now that nobody asks here; the outcome, of the time since then."""
         status, tally = self._folder.settle(self._cap)
         # Of a part, other processes decide how the whole ends.
@@ -225,7 +225,7 @@ class Whole(Jobs, Observer):
             aside = f" and ${self._aside:.4f} set aside for batches" if self._aside else ""
             capped = f"{capped.partition(';')[0]}; ${tally.cost:.4f} of the cap of ${self._cap:.2f} is spent{aside}"
         elapsed = round(time.monotonic() - since, 3)
-        return Outcome("capped" if capped else status, tally, self._reasons, capped, self._needed, elapsed)
+        return RunOutcome("capped" if capped else status, tally, self._reasons, capped, self._needed, elapsed)
 
     # -- jobs --
 
@@ -344,7 +344,7 @@ class Whole(Jobs, Observer):
 
 
 class ShardEnd(msgspec.Struct, frozen=True):
-    """The end of a shard: its status, its counts by row, and why it was not finished, as an `Outcome` says it."""
+    """The end of a shard: its status, its counts by row, and why it was not finished, as a `RunOutcome` says it."""
 
     index: int
     status: RunStatus

@@ -49,7 +49,7 @@ class Version:
 
 
 @dataclass(frozen=True)
-class History:
+class VersionHistory:
     """The versions that differ, the oldest first, and how many were left out, by reason."""
 
     versions: tuple[Version, ...]
@@ -61,7 +61,7 @@ class History:
         return len(self.versions) + sum(self.left_out.values())
 
 
-def read_history(repository: Path, path: str) -> History:
+def read_history(repository: Path, path: str) -> VersionHistory:
     """Read all versions of a file in a git repository's present branch, and choose the ones that differ.
 
     A UsageError if it is no repository, a shallow clone, has no such file, or if git is missing.
@@ -126,7 +126,7 @@ def _text(content: bytes) -> str:
     return "" if "\0" in text or len(text) > LONGEST else text
 
 
-def _chosen(revisions: list[tuple[str, str, str]], texts: list[str]) -> History:
+def _chosen(revisions: list[tuple[str, str, str]], texts: list[str]) -> VersionHistory:
     words = [words_only(text) for text in texts]
     usual = sorted(range(len(words)), key=lambda place: len(words[place]))[len(words) // 2]
     language = language_of(texts[usual])
@@ -151,4 +151,4 @@ def _chosen(revisions: list[tuple[str, str, str]], texts: list[str]) -> History:
             left["day"] += 1
         kept.append(Version(day, text, commit))
         last = said
-    return History(tuple(kept), {reason: count for reason, count in left.items() if count})
+    return VersionHistory(tuple(kept), {reason: count for reason, count in left.items() if count})

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 NO_SUMMARY = "(the published study did not keep this summary)"
 
 
-class Recorded(msgspec.Struct, frozen=True):
+class RecordedAnswer(msgspec.Struct, frozen=True):
     """One recorded answer: the key of its record without the system, the question, the reply."""
 
     key: str
@@ -46,7 +46,7 @@ class Recording(msgspec.Struct, frozen=True):
     source: str
     initializations: tuple[str, ...]
     documents: dict[str, str]
-    answers: tuple[Recorded, ...]
+    answers: tuple[RecordedAnswer, ...]
 
 
 def recorded_in() -> dict[str, str]:
@@ -110,7 +110,7 @@ class PublishedSystem(BuiltinSystem):
     def __init__(self, *, name: str) -> None:
         super().__init__(name=name)
         self._recording: Recording | None = None
-        self._answers: dict[str, Recorded] = {}
+        self._answers: dict[str, RecordedAnswer] = {}
 
     async def start(self) -> Readiness:
         """Read the recording."""

@@ -51,14 +51,14 @@ class Craft(Protocol):
 
 
 @dataclass(frozen=True)
-class Ready:
+class Idle:
     """A worker can be given a job."""
 
     worker: str
 
 
 @dataclass(frozen=True)
-class Told:
+class Reported:
     """A job that is under way reports something."""
 
     worker: str
@@ -97,14 +97,14 @@ class Died:
     why: str
 
 
-News = Ready | Told | Ended | Failed | Stopped | Died
+News = Idle | Reported | Ended | Failed | Stopped | Died
 
 
 class Workers(Protocol):
     """Some workers, by name. No method waits for a worker but `hear`, and `close` a moment."""
 
     def start(self, worker: str) -> None:
-        """Start a worker, or start it again after its death; `Ready` is heard once it can be given a job."""
+        """Start a worker, or start it again after its death; `Idle` is heard once it can be given a job."""
         ...
 
     def give(self, worker: str, job: Any) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from genaipa.errors import GenaipaError, NotReadyError, RunError
-from genaipa.workers.base import Died, Ended, Failed, Ready, Stopped, Told
+from genaipa.workers.base import Died, Ended, Failed, Idle, Reported, Stopped
 
 if TYPE_CHECKING:
     import threading
@@ -198,9 +198,9 @@ class Dispatcher:
         if isinstance(news, Failed | Died):
             news = replace(news, why=self.jobs.redact(news.why))
         match news:
-            case Ready():
+            case Idle():
                 worker.state = "idle" if worker.state == "coming" else worker.state
-            case Told(what=what):
+            case Reported(what=what):
                 if worker.job is not None:
                     self.jobs.on_progress(worker.job.number, what)
             case Ended(what=what):

@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from genaipa.errors import GenaipaError, MissingPackageError, NotReadyError, RunBusyError, UsageError, clipped
-from genaipa.workers.base import Died, Ended, Failed, LostServerError, Ready, Stopped, Told
+from genaipa.workers.base import Died, Ended, Failed, Idle, LostServerError, Reported, Stopped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -130,7 +130,7 @@ def main(worker: str, pipe: Connection) -> None:
         jobs.put(_Gone)
 
     def report(what: Any) -> None:
-        send(Told(worker, what))
+        send(Reported(worker, what))
 
     sending, ended = threading.Lock(), threading.Event()
 
@@ -145,7 +145,7 @@ def main(worker: str, pipe: Connection) -> None:
 
     threading.Thread(target=listen, daemon=True).start()
     threading.Thread(target=beat, daemon=True).start()
-    send(Ready(worker))
+    send(Idle(worker))
     try:
         while (job := jobs.get()) is not _Gone:
             send(errands.do(job, report))

@@ -45,7 +45,7 @@ Words = str | tuple[int, ...]
 """Exact words of the document, or their place as [first, end] in characters."""
 
 
-class Place(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class EditedPlace(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One place of a fact: the words `at` it, or their place and the `sha256` of the characters, and what becomes."""
 
     at: Words
@@ -70,13 +70,13 @@ class Edit(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     after: tuple[str, ...]
     sections: tuple[str, ...] = ()
     sha256: str = ""
-    also: tuple[Place, ...] = ()
+    also: tuple[EditedPlace, ...] = ()
     elsewhere: tuple[Words, ...] = ()
 
     @property
-    def places(self) -> tuple[Place, ...]:
+    def places(self) -> tuple[EditedPlace, ...]:
         """Its places, the first one first."""
-        return (Place(self.at, self.becomes, self.reworded, self.sha256), *self.also)
+        return (EditedPlace(self.at, self.becomes, self.reworded, self.sha256), *self.also)
 
     @property
     def is_yes_or_no(self) -> bool:
@@ -221,7 +221,7 @@ class _Reading:
                 )
                 yield f"{entry}.after", problem
 
-    def _place(self, name: str, entry: str, place: Place) -> Iterator[tuple[str, str]]:
+    def _place(self, name: str, entry: str, place: EditedPlace) -> Iterator[tuple[str, str]]:
         """Every fault of a place; a Change for one that is found."""
         start = end = -1
         if isinstance(place.at, str):

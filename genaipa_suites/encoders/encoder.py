@@ -28,7 +28,7 @@ from genaipa_suites.material import Material, Outcome
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from genaipa_suites.encoders.kinds import Example, Head, Part
+    from genaipa_suites.encoders.kinds import EncoderModel, Example, Head
     from genaipa_suites.encoders.training import Trained
     from genaipa_suites.material import Item
     from genaipa_suites.suite import Suite
@@ -236,7 +236,7 @@ class Encoder:
             },
         )
 
-    def _train(self, part: Part, session: _Session) -> Trained:
+    def _train(self, part: EncoderModel, session: _Session) -> Trained:
         from genaipa_suites.encoders.training import Job, fine_tune
 
         suite, valid = self.suite, _examples(part, session.valid)
@@ -271,7 +271,7 @@ class Encoder:
                 "with the run."
             ) from error
 
-    def _figure(self, part: Part, valid: Material, found: Sequence[list[Any]]) -> float:
+    def _figure(self, part: EncoderModel, valid: Material, found: Sequence[list[Any]]) -> float:
         """The suite's own figure of a part's predictions for the validation items, the other parts being right."""
         suite = self.suite
         measure = next((one for one in suite.measures if one.name == part.figure), suite.measures[0])
@@ -337,7 +337,7 @@ def _divided(suite: Suite, settings: TrainingSettings) -> tuple[Material, Materi
     return Material(next(parts), learnt.documents), Material(next(parts), learnt.documents)
 
 
-def _examples(part: Part, material: Material) -> list[list[Example]]:
+def _examples(part: EncoderModel, material: Material) -> list[list[Example]]:
     return [part.examples(item, material) for item in material.items]
 
 

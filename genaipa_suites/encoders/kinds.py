@@ -61,7 +61,7 @@ Predicted = Mapping[str, list[Any]]
 
 
 @dataclass(frozen=True)
-class Part:
+class EncoderModel:
     """One model of a suite: its kind, the suite's measure that it is stopped by, and the examples of an item.
 
     `name` tells it from the other models of the suite; it is empty where there is one alone.
@@ -77,11 +77,11 @@ class Part:
 class Head:
     """An encoder for a suite: its models, and the reply to an item that is made of what they predict."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[EncoderModel, ...]
     reply: Callable[[Item, Predicted], str]
 
 
-class Kind(ABC):
+class EncoderTask(ABC):
     """A kind of task. It learns its labels from the examples of the train split."""
 
     auto: ClassVar[str]
@@ -115,7 +115,7 @@ class Kind(ABC):
         return logits[0] if isinstance(logits, tuple) else logits
 
 
-class Classification(Kind):
+class Classification(EncoderTask):
     """One label of a text (sequence) or of two (pair)."""
 
     auto = "AutoModelForSequenceClassification"
@@ -174,7 +174,7 @@ class MultiLabel(Classification):
         return [[label for label, score in zip(self.labels, row, strict=False) if score >= 0] for row in found.tolist()]
 
 
-class Tagging(Kind):
+class Tagging(EncoderTask):
     """A tag for each word in every layer: independent classifiers over one encoder, trained together."""
 
     auto = "AutoModelForTokenClassification"
@@ -251,7 +251,7 @@ class Tagging(Kind):
         return made
 
 
-class Spans(Kind):
+class Spans(EncoderTask):
     """The span of a text that answers a question; a long text is read in windows that overlap."""
 
     auto = "AutoModelForQuestionAnswering"
@@ -334,7 +334,7 @@ def _highest(scores: Any, at: Sequence[Any]) -> list[int]:
     return sorted(inside, key=lambda token: -scores[token])[:_BEST]
 
 
-KINDS: dict[KindName, type[Kind]] = {
+KINDS: dict[KindName, type[EncoderTask]] = {
     "sequence": Classification,
     "multi-label": MultiLabel,
     "pair": Classification,

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from threading import Event
 
     from genaipa_suites.encoders.encoder import TrainingSettings
-    from genaipa_suites.encoders.kinds import Example, Input, Kind, KindName
+    from genaipa_suites.encoders.kinds import EncoderTask, Example, Input, KindName
 
 SAY_EVERY = 30.0
 """Seconds between two words on how far an epoch is."""
@@ -93,7 +93,7 @@ def fine_tune(job: Job) -> Trained:
     )
 
 
-def _load(job: Job, kind: Kind) -> tuple[Any, Any]:
+def _load(job: Job, kind: EncoderTask) -> tuple[Any, Any]:
     try:
         # RoBERTa's tokenizer takes words only where each begins with a blank; others know no such option.
         config = transformers.AutoConfig.from_pretrained(job.model)
@@ -114,7 +114,7 @@ def _load(job: Job, kind: Kind) -> tuple[Any, Any]:
 _BLANK = ("roberta", "longformer", "bart", "deberta", "camembert")
 
 
-def _trainer(job: Job, kind: Kind, tokenizer: Any, model: Any) -> Trainer:
+def _trainer(job: Job, kind: EncoderTask, tokenizer: Any, model: Any) -> Trainer:
     settings, graphics = job.settings, torch.cuda.is_available()
     valid = kind.inputs(tokenizer, job.valid, targets=True)
     arguments = TrainingArguments(
@@ -160,7 +160,7 @@ def _trainer(job: Job, kind: Kind, tokenizer: Any, model: Any) -> Trainer:
     return trainer
 
 
-def _figure(job: Job, kind: Kind, found: Any, valid: Sequence[Input]) -> float:
+def _figure(job: Job, kind: EncoderTask, found: Any, valid: Sequence[Input]) -> float:
     figure = job.figure(kind.predictions(found, valid, job.valid))
     return 0.0 if math.isnan(figure) else figure
 

@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from genaipa_suites.baseline import Baseline, of_item, single_label, tagger
-from genaipa_suites.encoders.kinds import Example, Head, Part
+from genaipa_suites.encoders.kinds import EncoderModel, Example, Head
 from genaipa_suites.material import Given, Item, Material
 from genaipa_suites.policyie import score
 from genaipa_suites.policyie.data import (
@@ -159,8 +159,8 @@ class PolicyIE(Suite):
     baselines = BASELINES
     head = Head(
         (
-            Part("sequence", "intent_f1_macro", _intents, "intent"),
-            Part("token", "slot_f1_macro_privacyglue", _slots, "slots"),
+            EncoderModel("sequence", "intent_f1_macro", _intents, "intent"),
+            EncoderModel("token", "slot_f1_macro_privacyglue", _slots, "slots"),
         ),
         _intent_and_slots,
     )

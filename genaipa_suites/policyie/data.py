@@ -175,7 +175,7 @@ ROWS = {"train": 4_109, "valid": 100, "test": 1_041}
 _S = TypeVar("_S", bound=msgspec.Struct)
 
 
-class Row(NamedTuple):
+class TaggedSentence(NamedTuple):
     """A row of the files: the sentence's tokens, its intent, its tags in both layers."""
 
     tokens: Sequence[str]
@@ -222,7 +222,7 @@ def _item(sentence: str, gold: list[dict[str, object]]) -> Item:
     return Item(key, {"text": sentence}, gold, stratum=intents[0], groups={"gold rows": (several,)})
 
 
-def _read(files: DataFiles, split: str) -> tuple[Path, list[Row], bool]:
+def _read(files: DataFiles, split: str) -> tuple[Path, list[TaggedSentence], bool]:
     """The file to name in messages, the rows, and whether they are published ones and not the user's own."""
     paths = [f"data/bio_format/{split}/{name}" for name in FILES]
     if (here := files.find(paths[0])) is not None and here.parent.name == split:
@@ -239,7 +239,7 @@ def _read(files: DataFiles, split: str) -> tuple[Path, list[Row], bool]:
     return _json(files, [path.format(split) for path in PLUE])
 
 
-def _json(files: DataFiles, paths: Sequence[str]) -> tuple[Path, list[Row], bool]:
+def _json(files: DataFiles, paths: Sequence[str]) -> tuple[Path, list[TaggedSentence], bool]:
     """The rows in PLUE's form."""
     texts = [files.text(path) for path in paths]
     places = [files.find(path) or Path(path) for path in paths]
@@ -252,7 +252,9 @@ def _json(files: DataFiles, paths: Sequence[str]) -> tuple[Path, list[Row], bool
                 problem = f"its tokens are not those of the sentence in {places[0].name}; take both from one split."
                 raise DataError(place, problem, f"line {number}")
     each = zip(sentences, *layers, strict=True)
-    rows = [Row(_parted(first.tokens), one.label, first.labels, second.labels) for one, first, second in each]
+    rows = [
+        TaggedSentence(_parted(first.tokens), one.label, first.labels, second.labels) for one, first, second in each
+    ]
     return places[0], rows, not files.own.keys() & {*paths}
 
 
@@ -274,16 +276,18 @@ def _objects(place: Path, text: str, kind: type[_S]) -> list[_S]:
     return found
 
 
-def _lines(texts: Sequence[tuple[Path, str]]) -> list[Row]:
+def _lines(texts: Sequence[tuple[Path, str]]) -> list[TaggedSentence]:
     """The rows in the scripts' form, from the four files' places and texts."""
     (first, sentences), *others = [(place, _split(text)) for place, text in texts]
     for place, lines in others:
         _same_length(place, len(lines), first, len(sentences))
     each = zip(sentences, *(lines for _, lines in others), strict=True)
-    return [Row(tokens.split(), intent.strip(), one.split(), two.split()) for tokens, intent, one, two in each]
+    return [
+        TaggedSentence(tokens.split(), intent.strip(), one.split(), two.split()) for tokens, intent, one, two in each
+    ]
 
 
-def _unpacked(place: Path, content: bytes, split: str) -> list[Row]:
+def _unpacked(place: Path, content: bytes, split: str) -> list[TaggedSentence]:
     """The rows of a split in a zip of the scripts' form."""
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
@@ -312,7 +316,7 @@ def _same_length(place: Path, length: int, other: Path, expected: int) -> None:
         raise DataError(place, problem)
 
 
-def _problem(row: Row) -> str:
+def _problem(row: TaggedSentence) -> str:
     """The first mistake in a row, in words; empty for none."""
     if not row.tokens:
         return "it has no words"

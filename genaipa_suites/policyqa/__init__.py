@@ -21,7 +21,7 @@ from genaipa.errors import DataError
 from genaipa.files.text import DAMAGE, why
 from genaipa_suites.baseline import Baseline, of_item
 from genaipa_suites.data import Source
-from genaipa_suites.encoders.kinds import Example, Head, Part
+from genaipa_suites.encoders.kinds import EncoderModel, Example, Head
 from genaipa_suites.material import NOT_IN_THE_TEXT, Given, Item, Material
 from genaipa_suites.measure import Measure
 from genaipa_suites.suite import Suite
@@ -210,14 +210,14 @@ _SIGNS = str.maketrans(
 )
 
 
-class Span(NamedTuple):
+class FoundSpan(NamedTuple):
     """A stretch of a segment, and how an answer was found to be it (one of RUNGS). No text for ABSENT and EMPTY."""
 
     found: str
     text: str
 
 
-def find(answer: str, segment: str) -> Span:
+def find(answer: str, segment: str) -> FoundSpan:
     """The stretch of the segment that an answer repeats.
 
     VERBATIM: as it stands, but for blanks around it. FOLDED: but for case, blanks, and the typography of quotation
@@ -228,16 +228,16 @@ def find(answer: str, segment: str) -> Span:
     wanted = _folded(answer)[0].strip()
     # Of signs that nobody sees nothing is left, which would be found anywhere.
     if not words_of(answer) or not wanted:
-        return Span(EMPTY, "")
+        return FoundSpan(EMPTY, "")
     if answer in segment:
-        return Span(VERBATIM, answer)
+        return FoundSpan(VERBATIM, answer)
     letters, places = _folded(segment)
     begin = letters.find(wanted)
     if begin >= 0:
-        return Span(FOLDED, segment[places[begin] : places[begin + len(wanted) - 1] + 1])
+        return FoundSpan(FOLDED, segment[places[begin] : places[begin + len(wanted) - 1] + 1])
     # A curly quotation mark is a word to SQuAD's metric, and none once it is folded.
     nearest = _nearest(words_of(wanted), _words(segment)) if words_of(wanted) else None
-    return Span(FUZZY, segment[nearest[0] : nearest[1]]) if nearest else Span(ABSENT, "")
+    return FoundSpan(FUZZY, segment[nearest[0] : nearest[1]]) if nearest else FoundSpan(ABSENT, "")
 
 
 @lru_cache(maxsize=4096)
@@ -428,7 +428,7 @@ class PolicyQA(Suite):
     splits = ("test", "dev", "train")
     measures = MEASURES
     baselines = BASELINES
-    head = Head((Part("span", "f1_squad", _answer),), lambda _item, found: reply(found[""][0]))
+    head = Head((EncoderModel("span", "f1_squad", _answer),), lambda _item, found: reply(found[""][0]))
     error_kinds = (EMPTY_ANSWER, NOT_IN_THE_TEXT, NOT_VERBATIM, *MISPLACED)
     about_errors = (
         "Too long: the nearest reference is in the answer; too short: the answer is in it; overlapping: they share "

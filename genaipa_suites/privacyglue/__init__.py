@@ -278,7 +278,7 @@ class Averages(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     harmonic: float
 
 
-class Encoder(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class PublishedEncoder(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """An encoder's rows in percent: `task/metric` → mean and population SD over seeds, and their printed means.
 
     `model` is its name on the model hub, `kind` how it came to its figures.
@@ -305,9 +305,9 @@ class Encoder(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 @cache
-def encoders() -> tuple[Encoder, ...]:
+def encoders() -> tuple[PublishedEncoder, ...]:
     """The five encoders, in the paper's order."""
-    return tuple(read_yaml(PUBLISHED, list[Encoder]))
+    return tuple(read_yaml(PUBLISHED, list[PublishedEncoder]))
 
 
 class PrivacyGLUE(Task):

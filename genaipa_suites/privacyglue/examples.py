@@ -11,10 +11,10 @@ if TYPE_CHECKING:
     from genaipa_suites.material import Outcome
     from genaipa_suites.suite import Suite
 
-    Found = Iterator["Example"]
+    Found = Iterator["ComparedExample"]
 
 
-class Example(NamedTuple):
+class ComparedExample(NamedTuple):
     """An example: the name by which a reader finds it, its key, and whether it is right in full."""
 
     name: str
@@ -40,7 +40,7 @@ def numbered(keys: Iterable[str]) -> list[str]:
     return found
 
 
-def examples(task: str, suite: Suite, outcomes: Iterable[Outcome]) -> list[Example]:
+def examples(task: str, suite: Suite, outcomes: Iterable[Outcome]) -> list[ComparedExample]:
     """The examples of one repetition; right is what has the label, all labels, or all spans of a layer."""
     found = [example for outcome in outcomes for example in _OF[task](suite, outcome)]
     keys = numbered(example.key for example in found)
@@ -50,12 +50,12 @@ def examples(task: str, suite: Suite, outcomes: Iterable[Outcome]) -> list[Examp
 def _opp_115(_suite: Suite, outcome: Outcome) -> Found:
     said = outcome.given.prediction
     right = said is not None and sorted(said) == sorted(outcome.item.gold)
-    yield Example(outcome.item.id, example_key(outcome.item.shown["text"]), right)
+    yield ComparedExample(outcome.item.id, example_key(outcome.item.shown["text"]), right)
 
 
 def _label(_suite: Suite, outcome: Outcome) -> Found:
     right = outcome.given.prediction == outcome.item.gold
-    yield Example(outcome.item.id, example_key(outcome.item.shown["text"]), right)
+    yield ComparedExample(outcome.item.id, example_key(outcome.item.shown["text"]), right)
 
 
 def _piextract(_suite: Suite, outcome: Outcome) -> Found:
@@ -64,7 +64,7 @@ def _piextract(_suite: Suite, outcome: Outcome) -> Found:
     for layer in LAYERS:
         predicted, gold = spans_of(outcome, layer)
         right = outcome.given.prediction is not None and sorted(predicted) == sorted(gold)
-        yield Example(f"{outcome.item.id}, {layer}", example_key(layer, outcome.item.shown["text"]), right)
+        yield ComparedExample(f"{outcome.item.id}, {layer}", example_key(layer, outcome.item.shown["text"]), right)
 
 
 def _policy_ie_a(_suite: Suite, outcome: Outcome) -> Found:
@@ -73,7 +73,7 @@ def _policy_ie_a(_suite: Suite, outcome: Outcome) -> Found:
     # A sentence is there once for each of its gold rows, in no order that can be relied on.
     for intent, row in answered(outcome):
         right = intent == row["intent"]
-        yield Example(outcome.item.id, example_key(row["intent"], outcome.item.shown["text"]), right)
+        yield ComparedExample(outcome.item.id, example_key(row["intent"], outcome.item.shown["text"]), right)
 
 
 def _policy_ie_b(_suite: Suite, outcome: Outcome) -> Found:
@@ -83,13 +83,13 @@ def _policy_ie_b(_suite: Suite, outcome: Outcome) -> Found:
         said, gold = role_spans(outcome, layer)
         for row in gold:
             right = outcome.given.prediction is not None and sorted(said) == sorted(row)
-            yield Example(f"{outcome.item.id}, {layer}", example_key(layer, outcome.item.shown["text"]), right)
+            yield ComparedExample(f"{outcome.item.id}, {layer}", example_key(layer, outcome.item.shown["text"]), right)
 
 
 def _policy_qa(_suite: Suite, outcome: Outcome) -> Found:
     said = outcome.given.prediction
     right = said is not None and not outcome.given.fault and said["span"] in outcome.item.gold
-    yield Example(outcome.item.id, outcome.item.id, right)
+    yield ComparedExample(outcome.item.id, outcome.item.id, right)
 
 
 def _privacy_qa(suite: Suite, outcome: Outcome) -> Found:
@@ -99,7 +99,9 @@ def _privacy_qa(suite: Suite, outcome: Outcome) -> Found:
     chosen = {*(said or ())}
     for number, sentence in enumerate(sentences, start=1):
         right = not faulty and (number in gold) == (number in chosen)
-        yield Example(f"{outcome.item.id}, sentence {number}", example_key(outcome.item.shown["text"], sentence), right)
+        yield ComparedExample(
+            f"{outcome.item.id}, sentence {number}", example_key(outcome.item.shown["text"], sentence), right
+        )
 
 
 _OF: dict[str, Callable[[Suite, Outcome], Found]] = {

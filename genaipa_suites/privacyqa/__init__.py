@@ -26,7 +26,7 @@ from genaipa.errors import DataError, UsageError
 from genaipa.files.text import DAMAGE, why
 from genaipa.systems.base import Message
 from genaipa_suites.baseline import Baseline, of_item
-from genaipa_suites.encoders.kinds import Example, Head, Part
+from genaipa_suites.encoders.kinds import EncoderModel, Example, Head
 from genaipa_suites.material import OUT_OF_RANGE, UNPARSABLE, Given, Item, Material
 from genaipa_suites.measure import Measure, f1_of_means, macro_f1
 from genaipa_suites.privacyqa.table import (
@@ -40,8 +40,8 @@ from genaipa_suites.privacyqa.table import (
     SENTENCES,
     SUBSET_FILE,
     SUBSET_QUESTIONS,
-    Question,
-    Table,
+    PolicyQuestion,
+    Split,
     answerability,
     empty,
     plain,
@@ -86,7 +86,7 @@ class _File(msgspec.Struct):
     tests: list[_Test]
 
 
-def read_subset(files: DataFiles) -> Table:
+def read_subset(files: DataFiles) -> Split:
     """The questions and policies that are here; a DataError where evidence is not what its span says."""
     content = files.read(SUBSET_FILE)
     path = files.find(SUBSET_FILE)
@@ -95,7 +95,7 @@ def read_subset(files: DataFiles) -> Table:
         tests = msgspec.json.decode(content, type=_File).tests
     except DAMAGE as error:
         raise DataError(path, f"{why(error)}; it has to be in the form of LegalBench-RAG's benchmarks.") from None
-    questions: list[Question] = []
+    questions: list[PolicyQuestion] = []
     texts: dict[str, _Text] = {}
     for number, test in enumerate(tests, 1):
         question = _question(path, f"test {number}", test, files, texts)
@@ -104,7 +104,7 @@ def read_subset(files: DataFiles) -> Table:
         questions.append(question)
     files.check(SUBSET_FILE, {"questions": len(questions)}, {"questions": SUBSET_QUESTIONS})
     policies = {policy: [sentence.strip() for sentence in text.sentences] for policy, text in texts.items()}
-    return Table(questions, policies)
+    return Split(questions, policies)
 
 
 class _Text:
@@ -120,7 +120,7 @@ class _Text:
         self.ends |= {end: number for number, end in enumerate(ends, 1)}
 
 
-def _question(path: Path, where: str, test: _Test, files: DataFiles, texts: dict[str, _Text]) -> Question:
+def _question(path: Path, where: str, test: _Test, files: DataFiles, texts: dict[str, _Text]) -> PolicyQuestion:
     asked = _ASKED.fullmatch(test.query)
     policies = {PurePosixPath(snippet.file_path).stem for snippet in test.snippets}
     if asked is None or len(policies) != 1:
@@ -138,7 +138,7 @@ def _question(path: Path, where: str, test: _Test, files: DataFiles, texts: dict
             )
             raise DataError(path, problem, where)
         evidence.update(range(text.begins[begin], text.ends[end] + 1))
-    return Question("", policy, asked["question"].strip(), {CONSENSUS: sorted(evidence)}, sorted(evidence))
+    return PolicyQuestion("", policy, asked["question"].strip(), {CONSENSUS: sorted(evidence)}, sorted(evidence))
 
 
 def _read_policy(files: DataFiles, policy: str) -> _Text:
@@ -168,7 +168,7 @@ def load(files: DataFiles, split: str, *, sentences: bool = True) -> Material:
     categories = read_categories(files, split)
     rule = RULES[rule_for(table.questions, split)]
 
-    def item(question: Question) -> Item:
+    def item(question: PolicyQuestion) -> Item:
         policy = question.policy
         marked_nothing, annotators = empty(question), len(question.references)
         gold: dict[str, Any] = {
@@ -448,7 +448,7 @@ class PrivacyQA(Suite):
     splits = ("test", "train", SUBSET)
     measures = MEASURES
     baselines = BASELINES
-    head = Head((Part("pair", "any_relevant_macro_f1", _sentences),), _evidence)
+    head = Head((EncoderModel("pair", "any_relevant_macro_f1", _sentences),), _evidence)
     error_kinds = ERRORS
     schema: ClassVar[Mapping[str, Any]] = {
         "type": "object",

@@ -113,7 +113,7 @@ NO_CATEGORY = "None of them"
 
 
 @dataclass
-class Question:
+class PolicyQuestion:
     """A question about a policy. `references` are annotator → sentences that he marked, by their number from 1 on.
 
     Only annotators who did this question are in it. `relevant` are the sentences that the table says any of them
@@ -127,10 +127,10 @@ class Question:
     relevant: list[int] = field(default_factory=list)
 
 
-class Table(NamedTuple):
+class Split(NamedTuple):
     """A split: its questions, and policy → its sentences in order."""
 
-    questions: list[Question]
+    questions: list[PolicyQuestion]
     policies: dict[str, list[str]]
 
 
@@ -163,7 +163,7 @@ def named(document: str) -> str:
     return re.sub(r"\s*_\d+$", "", document.strip())
 
 
-def read_table(files: DataFiles, split: str) -> Table:
+def read_table(files: DataFiles, split: str) -> Split:
     """The official table of a split, checked; a DataError names the line, and what is wrong with it.
 
     A published table has the published counts. In one of a user's own any number of policies, questions and annotators
@@ -278,7 +278,7 @@ class _Reader:
             what = "sentence" if known != row.segment else "question"
             raise DataError(self.path, f"its {what} is another text than before under this id.", f"line {row.line}")
 
-    def table(self) -> Table:
+    def table(self) -> Split:
         """Questions and policies; a DataError where a question does not have all sentences of its policy."""
         if not self.asked:
             raise DataError(self.path, "has no rows.")
@@ -288,9 +288,9 @@ class _Reader:
         }
         questions = [self._question(key, asked, places[key[0]]) for key, asked in self.asked.items()]
         policies = {policy: [texts[one] for one in sorted(texts)] for policy, texts in self.segments.items()}
-        return Table(questions, policies)
+        return Split(questions, policies)
 
-    def _question(self, key: tuple[str, str], asked: _Asked, places: dict[int, int]) -> Question:
+    def _question(self, key: tuple[str, str], asked: _Asked, places: dict[int, int]) -> PolicyQuestion:
         policy, identifier = key
         where, rows = f"question {identifier}", asked.rows
         if len(rows) != len(places):
@@ -300,7 +300,7 @@ class _Reader:
         def marked(column: int) -> list[int]:
             return sorted(places[number] for number, (_, labels) in rows.items() if labels[column] == "Relevant")
 
-        question = Question(identifier, policy, asked.text, relevant=marked(0))
+        question = PolicyQuestion(identifier, policy, asked.text, relevant=marked(0))
         for column, name in enumerate(self.annotators, -len(self.annotators)):
             left_out = sum(labels[column] == _NOT_DONE for _, labels in rows.values())
             if self.own and 0 < left_out < len(rows):
@@ -324,12 +324,12 @@ FALSE_ANSWER, FALSE_SILENCE = "false answer", "false silence"
 """Both errors: an unanswerable question is answered, an answerable one is not."""
 
 
-def empty(question: Question) -> int:
+def empty(question: PolicyQuestion) -> int:
     """The number of its annotators who marked no sentence."""
     return sum(not marked for marked in question.references.values())
 
 
-def rule_for(questions: Sequence[Question], split: str) -> str:
+def rule_for(questions: Sequence[PolicyQuestion], split: str) -> str:
     """The rule by which as many test questions are unanswerable as the paper says; `any` where none gives that."""
     if split == "test" and len(questions) == COUNTS[split]["questions"]:
         for name, holds in RULES.items():

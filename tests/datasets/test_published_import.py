@@ -31,7 +31,7 @@ from genaipa.datasets.study import Answer
 from genaipa.questions.sets import WORDINGS, load_question_set
 from genaipa_study.layout import Tree, document_named, experiment_named, labelled, origin_of
 from genaipa_study.pull import pull
-from genaipa_study.sheets import Cell, column_letter, read_answers, read_sheet
+from genaipa_study.sheets import SheetCell, column_letter, read_answers, read_sheet
 from genaipa_study.study import Study, read_study
 
 if TYPE_CHECKING:
@@ -158,7 +158,7 @@ def test_a_note_among_the_answers() -> None:
     """What stands beside no question is a note; the answers around it stay where they are."""
     sheet = user_sheet("uber") | {(58, 4): "Use this one"}
     assert placed(sheet) == expected("uber")
-    assert read_sheet(grid(sheet), {}).notes == [Cell(58, 4, "Use this one")]
+    assert read_sheet(grid(sheet), {}).notes == [SheetCell(58, 4, "Use this one")]
 
 
 def test_a_long_text_beside_no_question_is_named() -> None:

@@ -17,7 +17,7 @@ from genaipa.errors import DataError, UsageError
 from genaipa_suites.data import SHIPPED, published_rows
 from genaipa_suites.material import OUT_OF_RANGE, UNPARSABLE, Outcome
 from genaipa_suites.privacyqa import between_people, leave_one_out, overlap
-from genaipa_suites.privacyqa.table import CORPUS, PART, SUBSET_FILE, TABLES, Question, rule_for
+from genaipa_suites.privacyqa.table import CORPUS, PART, SUBSET_FILE, TABLES, PolicyQuestion, rule_for
 from genaipa_suites.privacyqa_pairs import TEST as PAIRS
 
 SAMPLE = SHIPPED / "privacyqa"
@@ -216,7 +216,7 @@ def test_a_pulled_table_has_the_published_counts() -> None:
 def test_the_rule_that_gives_the_papers_number_is_taken() -> None:
     """Of 400 test questions 99 are unanswerable by the paper: the rule by which they are is taken, else `any`."""
     sets = [{"a": [], "b": [], "c": [1]}] * 99 + [{"a": [], "b": [2], "c": [1]}] * 50 + [{"a": [1], "b": [1]}] * 251
-    questions = [Question(str(number), "p", "?", references) for number, references in enumerate(sets)]
+    questions = [PolicyQuestion(str(number), "p", "?", references) for number, references in enumerate(sets)]
     assert rule_for(questions, "test") == "most"
     assert rule_for(questions[1:], "test") == "any"
 

@@ -17,7 +17,7 @@ from commandline import heeding
 from desk import browsing
 
 from genaipa.ui.view.index import Index, ViewChoice
-from genaipa.ui.view.server import Piece, marked
+from genaipa.ui.view.server import AnswerPiece, marked
 from genaipa.workspace import find_workspace
 
 if TYPE_CHECKING:
@@ -213,10 +213,10 @@ def test_what_cannot_be_viewed_is_a_sentence(genaipa: Callable[..., Finished], s
 
 def test_differences() -> None:
     """Words, numbers and yes or no of one answer alone are marked; grammar, forms of a word and equal texts are not."""
-    assert marked(["Alone 12."]) == [[Piece("Alone 12.", "")]]
-    assert marked(["", "Alone 12."])[1] == [Piece("Alone 12.", "")]
+    assert marked(["Alone 12."]) == [[AnswerPiece("Alone 12.", "")]]
+    assert marked(["", "Alone 12."])[1] == [AnswerPiece("Alone 12.", "")]
     one, other = marked(["Yes, the company's cookies for 6.4 days.", "No: a company cookie, 6.5 day."])
-    assert [piece for piece in one if piece.kind] == [Piece("Yes", "number"), Piece("6.4", "number")]
-    assert [piece for piece in other if piece.kind] == [Piece("No", "number"), Piece("6.5", "number")]
+    assert [piece for piece in one if piece.kind] == [AnswerPiece("Yes", "number"), AnswerPiece("6.4", "number")]
+    assert [piece for piece in other if piece.kind] == [AnswerPiece("No", "number"), AnswerPiece("6.5", "number")]
     assert "".join(piece.text for piece in one) == "Yes, the company's cookies for 6.4 days."
-    assert marked(["Military grade locks", "None"])[0] == [Piece("Military grade locks", "word")]
+    assert marked(["Military grade locks", "None"])[0] == [AnswerPiece("Military grade locks", "word")]

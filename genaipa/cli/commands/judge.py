@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from genaipa.cli.terminal.progress import TerminalObserver
     from genaipa.execution.judging import PreparedJudges
     from genaipa.execution.limits import RunLimits
-    from genaipa.execution.run import Outcome
+    from genaipa.execution.run import RunOutcome
     from genaipa.judging.answers import JudgedAnswers
     from genaipa.runs.folder import RunFolder
     from genaipa.workspace import Workspace
@@ -134,7 +134,7 @@ def _carry_out(
 
 async def _promptly(
     judges: PreparedJudges, limits: RunLimits, observer: TerminalObserver
-) -> list[tuple[RunFolder, Outcome]]:
+) -> list[tuple[RunFolder, RunOutcome]]:
     from genaipa.cli.terminal.process import promptly
     from genaipa.execution.judging import ask_judges
 
@@ -143,7 +143,7 @@ async def _promptly(
 
 
 def _print_closing(
-    here: Workspace, judges: PreparedJudges, done: list[tuple[RunFolder, Outcome]], *, json: bool
+    here: Workspace, judges: PreparedJudges, done: list[tuple[RunFolder, RunOutcome]], *, json: bool
 ) -> None:
     from genaipa.cli.commands.run_summary import print_tally, summary
     from genaipa.execution.judging import changed_models

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from genaipa.execution.batches.batched import Batching
     from genaipa.execution.limits import RunLimits
     from genaipa.execution.prepare import PreparedRun
-    from genaipa.execution.run import Outcome
+    from genaipa.execution.run import RunOutcome
     from genaipa.workers.base import On
 
 PARTIAL, CAPPED, INTERRUPTED = 3, SpendingCapError.exit_code, 130
@@ -238,7 +238,7 @@ def carry_out(
     return {"complete": 0, "capped": CAPPED}.get(outcome.status, PARTIAL)
 
 
-async def _promptly(prepared: PreparedRun, limits: RunLimits, observer: TerminalObserver, on: On | None) -> Outcome:
+async def _promptly(prepared: PreparedRun, limits: RunLimits, observer: TerminalObserver, on: On | None) -> RunOutcome:
     """Carry out a run that Ctrl-C stops also while a document is cut into parts."""
     from genaipa.cli.terminal.process import promptly
     from genaipa.execution.shards import ask

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from genaipa.execution.prepare import PreparedRun
-    from genaipa.execution.ready import Estimate, Ready
-    from genaipa.execution.run import Outcome
+    from genaipa.execution.ready import CostEstimate, Ready
+    from genaipa.execution.run import RunOutcome
     from genaipa.runs.folder import RunFolder
     from genaipa.runs.status import Tally
     from genaipa.tasks.base import Task
@@ -158,7 +158,7 @@ def _how(ready: Ready) -> str:
     return f"{ready.resolved.asked}: tokens by {counted}; prices: {price}."
 
 
-def _in_batches(rows: list[Estimate], halved: set[str]) -> str:
+def _in_batches(rows: list[CostEstimate], halved: set[str]) -> str:
     """Both prices of what is asked by batches: with a long document, a warm cache may be cheaper."""
     priced = [row for row in rows if row.system in halved and row.batch_cost is not None]
     if not priced:
@@ -174,7 +174,7 @@ def _in_batches(rows: list[Estimate], halved: set[str]) -> str:
     )
 
 
-def _as_dict(row: Estimate, halved: set[str]) -> dict[str, object]:
+def _as_dict(row: CostEstimate, halved: set[str]) -> dict[str, object]:
     more = {"batch_cost": row.batch_cost, "batch_cached_cost": row.batch_cached_cost} if row.system in halved else {}
     return more | {
         "system": row.system,
@@ -209,7 +209,7 @@ def already_complete(run: PreparedRun, *, json: bool) -> int:
     return 0
 
 
-def print_closing(run: PreparedRun, outcome: Outcome, *, json: bool, again: Sequence[str] = ()) -> None:
+def print_closing(run: PreparedRun, outcome: RunOutcome, *, json: bool, again: Sequence[str] = ()) -> None:
     """Print the outcome of a run, its folder and the next command, which needs `again` these options of it."""
     folder = run.open()
     if json:
@@ -251,7 +251,7 @@ def _own(workspace: Workspace, folder: RunFolder) -> Closing:
         return Closing()
 
 
-def _side_by_side(outcome: Outcome) -> str:
+def _side_by_side(outcome: RunOutcome) -> str:
     """Why the time of all calls is more than it took, where that is so: earlier sittings' calls are in it, too."""
     more = outcome.elapsed is not None and outcome.tally.totals().seconds > outcome.elapsed
     return "; call time is the sum of all calls, earlier ones and those side by side included" if more else ""
@@ -266,7 +266,7 @@ def _served_otherwise(folder: RunFolder) -> Iterator[str]:
             yield f"{short_names([name])[name]} was served by {', '.join(others)}, which is not the model asked for."
 
 
-def next_step(folder: RunFolder, outcome: Outcome, again: Sequence[str] = ()) -> str:
+def next_step(folder: RunFolder, outcome: RunOutcome, again: Sequence[str] = ()) -> str:
     """The sentence that a run ends with."""
     from genaipa.runs.batches import batches_out, out_sentence
 
@@ -289,7 +289,7 @@ def next_step(folder: RunFolder, outcome: Outcome, again: Sequence[str] = ()) ->
     return f"{lack} {_ask_again(folder, outcome, go_on)}"
 
 
-def _ask_again(folder: RunFolder, outcome: Outcome, go_on: str) -> str:
+def _ask_again(folder: RunFolder, outcome: RunOutcome, go_on: str) -> str:
     """A sentence on how to come by answers that are missing; `go_on` is the command that asks for them."""
     if outcome.status == "capped":
         enough = _enough(outcome)
@@ -325,7 +325,7 @@ def _never_recorded(folder: RunFolder) -> bool:
     return found
 
 
-def _enough(outcome: Outcome) -> float:
+def _enough(outcome: RunOutcome) -> float:
     """Dollars, to two figures, for which the whole run might be had: at the price of its answers so far, and more."""
     totals = outcome.tally.totals()
     kept = totals.answered + totals.refused + totals.truncated

@@ -13,7 +13,7 @@ from genaipa.cli.terminal.options import JsonOption, current_workspace, option
 from genaipa.words import number
 
 if TYPE_CHECKING:
-    from genaipa.validation import Finding, Validation
+    from genaipa.validation import FileProblem, Validation
     from genaipa.workspace import Workspace
 
 # Kind of data → one and several of it, as the last line counts them.
@@ -58,7 +58,7 @@ def validate(
         raise typer.Exit(1)
 
 
-def _print_findings(workspace: Workspace, findings: list[Finding]) -> None:
+def _print_findings(workspace: Workspace, findings: list[FileProblem]) -> None:
     if not findings:
         return
     rows, previous = [], ""

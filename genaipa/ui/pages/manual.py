@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from genaipa.errors import GenaipaError, RunBusyError
-from genaipa.execution.manual import ManualRun, Sheet
+from genaipa.execution.manual import ChatSheet, ManualRun
 from genaipa.execution.prepare import resume
 from genaipa.execution.run import manual_run, settle
 from genaipa.runs import selection
@@ -44,7 +44,7 @@ LAST = "by hand said"
 class Chat:
     """One chat that waits for replies: how many are in, and the messages whose replies are missing."""
 
-    sheet: Sheet
+    sheet: ChatSheet
     missing: dict[str, Call]
 
     @property

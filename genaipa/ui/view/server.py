@@ -253,25 +253,25 @@ _NO = frozenset({"no", "not", "never", "nor", "yes"})
 """Short words that turn an answer round."""
 
 
-class Piece(NamedTuple):
+class AnswerPiece(NamedTuple):
     """A stretch of an answer; `kind` is empty where others say it, too."""
 
     text: str
     kind: Literal["", "word", "number"]
 
 
-def marked(texts: Sequence[str]) -> list[list[Piece]]:
+def marked(texts: Sequence[str]) -> list[list[AnswerPiece]]:
     """Each text in pieces, with what it alone says marked; nothing is marked in a text that stands alone.
 
     >>> marked(["Kept for 90 days.", "Kept for 30 days."])[0]
-    [Piece(text='Kept for ', kind=''), Piece(text='90', kind='number'), Piece(text=' days.', kind='')]
+    [AnswerPiece(text='Kept for ', kind=''), AnswerPiece(text='90', kind='number'), AnswerPiece(text=' days.', kind='')]
     """
     said = [{_plain(found[0]) for found in _WORD.finditer(text)} for text in texts]
     several = sum(bool(text) for text in texts) > 1
     return [
         _pieces(text, frozenset().union(*(words for other, words in enumerate(said) if other != number)))
         if several
-        else [Piece(text, "")]
+        else [AnswerPiece(text, "")]
         for number, text in enumerate(texts)
     ]
 
@@ -282,8 +282,8 @@ def _plain(word: str) -> str:
     return word.removesuffix("s") if len(word) >= _LEAST else word
 
 
-def _pieces(text: str, others: frozenset[str]) -> list[Piece]:
-    pieces: list[Piece] = []
+def _pieces(text: str, others: frozenset[str]) -> list[AnswerPiece]:
+    pieces: list[AnswerPiece] = []
     done = 0
     for found in _WORD.finditer(text):
         word = _plain(found[0])
@@ -294,8 +294,8 @@ def _pieces(text: str, others: frozenset[str]) -> list[Piece]:
         kind: Literal["word", "number"] = "number" if is_number or word in _NO else "word"
         between = text[done : found.start()]
         if pieces and pieces[-1].kind == kind == "word" and between == " ":
-            pieces[-1] = Piece(f"{pieces[-1].text} {found[0]}", kind)
+            pieces[-1] = AnswerPiece(f"{pieces[-1].text} {found[0]}", kind)
         else:
-            pieces += [*([Piece(between, "")] if between else []), Piece(found[0], kind)]
+            pieces += [*([AnswerPiece(between, "")] if between else []), AnswerPiece(found[0], kind)]
         done = found.end()
-    return [*pieces, Piece(text[done:], "")] if done < len(text) or not pieces else pieces
+    return [*pieces, AnswerPiece(text[done:], "")] if done < len(text) or not pieces else pieces
