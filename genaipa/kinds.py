@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from genaipa.questions.sets import Wording
     from genaipa.runs.records import ConversationMode, Initialization, RunSpec
+    from genaipa.workspace import Workspace
 
 GROUP = "genaipa.kinds"
 DEFAULT = "procedure"
@@ -166,6 +167,15 @@ class Kind:
     """Function of a workspace that gives the findings on the kind's own files (`genaipa.validation`)."""
     data: str = ""
     """Function that gives its data sets by name."""
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The fields of its plan."""
+        return load(self.plan).__struct_fields__ if self.plan else ()
+
+    def plan_of(self, request: Any, workspace: Workspace, observer: Any) -> Any:
+        """Make the plan of a request (`planned`)."""
+        return load(self.planned)(request, workspace, observer) if self.planned else request.plan
 
 
 @dataclass(frozen=True)

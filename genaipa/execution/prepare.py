@@ -31,7 +31,6 @@ from genaipa.files.locks import held, native_lock
 from genaipa.files.names import folder_words, make_folder
 from genaipa.files.stamps import now
 from genaipa.kinds import DEFAULT, Kind, kind_of, options
-from genaipa.plugins import load
 from genaipa.runs.documents import KeptDocuments
 from genaipa.runs.folder import RunFolder, ShardPlan
 from genaipa.runs.records import FORMAT, Digests, Manifest, RunSpec, Shards
@@ -96,12 +95,11 @@ def make_spec(workspace: Workspace, request: RunRequest, observer: Observer) -> 
     """The spec of a request; pulls published documents that are not here."""
     kind = kind_of(request.kind)
     request = replace(request, plan=_own_options(request, kind))
-    planned: Any = load(kind.planned)(request, workspace, observer) if kind.planned else request.plan
     return RunSpec(
         request.systems,
         request.kind,
         request.task,
-        planned,
+        kind.plan_of(request, workspace, observer),
         request.repetitions,
         request.seed,
         **{name: getattr(request, name) for name in Sampling.__struct_fields__},
@@ -117,10 +115,9 @@ def _own_options(request: RunRequest, kind: Kind) -> dict[str, Any]:
         if getattr(request, named) != getattr(plain, named):
             raise OptionError(option, f" is an option of the {DEFAULT}; {with_it}")
     known, own = options(), dict[str, Any]()
-    fields = load(kind.plan).__struct_fields__ if kind.plan else ()
     for name, value in request.plan.items():
         option = known[name].name if name in known else name
-        if field := next((field for field in (name, option) if field in fields), ""):
+        if field := next((field for field in (name, option) if field in kind.fields), ""):
             own[field] = value
         elif name not in known:
             raise OptionError(option, f" is no option of the task '{request.task}'; leave it out.")

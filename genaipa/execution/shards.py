@@ -19,7 +19,6 @@ from genaipa.execution.observer import Observer
 from genaipa.execution.prepare import PreparedRun, check_shared, check_unchanged, task_of
 from genaipa.execution.ready import Started
 from genaipa.execution.run import RunOutcome, carry_out, check_cap, ready_systems
-from genaipa.plugins import load
 from genaipa.runs.batches import batches_out, was_batched
 from genaipa.runs.folder import RunFolder
 from genaipa.runs.manifest import ANSWERS
@@ -32,13 +31,12 @@ from genaipa.workers.dispatch import Dispatcher, Jobs
 from genaipa.workspace import MARKER, Workspace, find_workspace
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from contextlib import AbstractContextManager
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from genaipa.execution.ready import Ready
     from genaipa.runs.records import Record
-    from genaipa.workers.base import Craft, On, Report, Workers
+    from genaipa.workers.base import On, Report
 
 Job = tuple[int, RunLimits]
 """A shard's number, and its limits: the spending cap is its own."""
@@ -108,7 +106,7 @@ async def _elsewhere(run: PreparedRun, whole: Whole, on: On, held: contextlib.Ex
     """Have workers carry out the shards; connections to a server that all of them share are divided among them."""
     check_servers(run.spec.systems, on)
     ready = await ready_systems(run, whole.said)
-    workers, room = held.enter_context(workers_at(on, whole.said))
+    workers, room = held.enter_context(on.workers(whole.said))
     whole.ready(run, ready, None)
     folder = whole.begin()
     to_do = _in_order(folder, run.own())
@@ -490,10 +488,3 @@ def shared_out(systems: Sequence[str], limits: RunLimits, on: On, workers: int) 
     if on.place.own_accelerators and len(_own_servers(systems)) == len(systems):
         return limits
     return replace(limits, max_connections=max(1, limits.max_connections // workers))
-
-
-def workers_at(on: On, say: Callable[[str], None]) -> AbstractContextManager[tuple[Callable[[Craft], Workers], int]]:
-    """Open a place: it makes workers of a craft, and has room for a number of them."""
-    opened: AbstractContextManager[tuple[Callable[[Craft], Workers], int]]
-    opened = load(on.place.workers)(on.number, on.gpus, say)
-    return opened

@@ -19,6 +19,7 @@ from genaipa.words import listed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from contextlib import AbstractContextManager
 
 Report = Callable[[Any], None]
 """Sends something that can be pickled from a job that is under way to whoever gave it."""
@@ -182,6 +183,12 @@ class On:
         """Raise a MissingPackageError if the workers need a package that isn't here."""
         if self.place.check_installed:
             load(self.place.check_installed)()
+
+    def workers(self, say: Callable[[str], None]) -> AbstractContextManager[tuple[Callable[[Craft], Workers], int]]:
+        """Open the place: it makes workers of a craft, and has room for a number of them."""
+        opened: AbstractContextManager[tuple[Callable[[Craft], Workers], int]]
+        opened = load(self.place.workers)(self.number, self.gpus, say)
+        return opened
 
 
 def place_of(on: str | None, gpus: float | None = None, *, batch: object = None, shards: bool = True) -> On | None:
