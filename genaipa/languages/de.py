@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 
 from genaipa.languages.language import (
     QUOTED,
@@ -13,6 +12,7 @@ from genaipa.languages.language import (
     Readability,
     Search,
     SilenceRules,
+    syllables_by_vowels,
 )
 
 
@@ -345,17 +345,6 @@ _MUTE = re.compile(
     r"|(?<=typ)e(?=s)"
 )
 
-
-def syllables(word: str) -> int:
-    """Count the syllables of a German word from its spelling: groups of vowels; one for a number."""
-    return max(1, sum(_syllables(part) for part in re.findall(r"[^\W\d_]+", word.lower())))
-
-
-@lru_cache(maxsize=50_000)
-def _syllables(part: str) -> int:
-    return max(1, len(_TOGETHER.findall(_APART.sub(lambda vowel: f"{vowel[0]}-", _MUTE.sub("", part)))))
-
-
 _SHORT = (
     r"z\.[ \u00a0]?B|d\.[ \u00a0]?h|u\.[ \u00a0]?a|i\.[ \u00a0]?d\.[ \u00a0]?R|i\.[ \u00a0]?S\.[ \u00a0]?d"
     r"|[uo]\.[ \u00a0]?[UgäÄ]|z|d|u|i|o"
@@ -412,7 +401,7 @@ LANGUAGE = Language(
         base=180,
         sentence=-1,
         syllable=-58.5,
-        syllables=syllables,
+        syllables=syllables_by_vowels(_TOGETHER, _MUTE, _APART),
         connective="und",
         cited="Amstad, 1978",
         published="T. Amstad: Wie verständlich sind unsere Zeitungen? Dissertation, Universität Zürich, 1978.",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import lru_cache
 
 from genaipa.languages.language import (
     QUOTED,
@@ -14,6 +13,7 @@ from genaipa.languages.language import (
     Readability,
     Search,
     SilenceRules,
+    syllables_by_vowels,
 )
 
 # Names don't tell whether an h is mute; that of most companies is (d'Hermès, but de H&M).
@@ -347,17 +347,6 @@ _APART = re.compile(
 )
 
 
-def syllables(word: str) -> int:
-    """Count the syllables of a French word from its spelling: groups of vowels without a silent e; one for a number."""
-    return max(1, sum(_syllables(part) for part in re.findall(r"[^\W\d_]+", word.lower())))
-
-
-@lru_cache(maxsize=50_000)
-def _syllables(part: str) -> int:
-    spoken = _MUTE.sub("", part) or part
-    return max(1, len(re.findall(rf"[{_VOWELS}]+", _APART.sub(lambda vowel: f"{vowel[0]}-", spoken))))
-
-
 LANGUAGE = Language(
     code="fr",
     name="French",
@@ -409,7 +398,7 @@ LANGUAGE = Language(
         base=207,
         sentence=-1.015,
         syllable=-73.6,
-        syllables=syllables,
+        syllables=syllables_by_vowels(re.compile(rf"[{_VOWELS}]+"), _MUTE, _APART),
         connective="et",
         cited="Kandel and Moles, 1958",
         published="L. Kandel, A. Moles: Application de l'indice de Flesch à la langue française. Cahiers d'Études de\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -135,6 +135,23 @@ class SilenceRules:
     other: str = NEVER
     source: str = NEVER
     not_applicable: str = NEVER
+
+
+def syllables_by_vowels(vowels: re.Pattern[str], mute: re.Pattern[str], apart: re.Pattern[str]) -> Callable[[str], int]:
+    """Make a function that counts the syllables of a word from its spelling: groups of vowels; one for a number.
+
+    `vowels` are of one syllable each, once `mute` ones are left out and `apart` ones divided from what follows.
+    """
+
+    @lru_cache(maxsize=50_000)
+    def of_part(part: str) -> int:
+        spoken = mute.sub("", part) or part
+        return max(1, len(vowels.findall(apart.sub(lambda vowel: f"{vowel[0]}-", spoken))))
+
+    def syllables(word: str) -> int:
+        return max(1, sum(of_part(part) for part in re.findall(r"[^\W\d_]+", word.lower())))
+
+    return syllables
 
 
 @dataclass(frozen=True, eq=False)
