@@ -1,7 +1,7 @@
 """Charts, the heat map and chapters of reports on a page of the desk.
 
 Box plots of M_all by document are drawn in the browser from the report's own tables, and so is the heat map of the
-Results page, of which a cell can be chosen.
+Results page, whose cells can be chosen.
 """
 
 from __future__ import annotations
