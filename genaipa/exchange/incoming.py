@@ -21,8 +21,8 @@ from genaipa.files.names import folder_words
 from genaipa.files.stamps import now
 from genaipa.files.strict_yaml import convert
 from genaipa.files.text import DAMAGE, digest, why
-from genaipa.policies.adding import SUFFIXED, extract
 from genaipa.policies.document import About, Document, load_document
+from genaipa.policies.formats import SUFFIXED, extract
 from genaipa.runs import journal
 from genaipa.runs.integrity import flaw
 from genaipa.runs.manifest import ANSWERS, LEFT_OUT, MANIFEST, WITHHELD, Withheld

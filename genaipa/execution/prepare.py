@@ -91,10 +91,8 @@ _SAMPLED = {"repetitions": "repetitions", "seed": "seed"}
 """The same for a kind with a plan."""
 
 
-def make_spec(workspace: Workspace, request: RunRequest, observer: Observer) -> RunSpec:
-    """The spec of a request; pulls published documents that are not here."""
-    kind = kind_of(request.kind)
-    request = replace(request, plan=_own_options(request, kind))
+def _spec(kind: Kind, request: RunRequest, workspace: Workspace, observer: Observer) -> RunSpec:
+    """The spec of a request of that kind; pulls published documents that are not here."""
     return RunSpec(
         request.systems,
         request.kind,
@@ -301,18 +299,18 @@ def prepare(workspace: Workspace, request: RunRequest, observer: Observer | None
     A UsageError, UnknownNameError or DataError for a request that can't be carried out; nothing is written.
     """
     observer = observer or Observer()
-    systems = _check(workspace, request)
+    kind = kind_of(request.kind)
+    systems = _check(workspace, request, kind)
+    request = replace(request, plan=_own_options(request, kind))
     corpus = facts = None
-    if kind_of(request.kind).documents:
+    if kind.documents:
         workspace, request, corpus, facts = brought(workspace, request, observer)
-    elif request.shard is not None:
-        raise UsageError("shards are of documents, and another task has none; leave out the size of shards.")
     if request.shard is None:
-        spec = make_spec(workspace, request, observer)
+        spec = _spec(kind, request, workspace, observer)
         task, cut = make_task(spec, workspace), None
         names, notes = spec.plan.documents or (spec.task,), task.notes
     else:
-        cut, task, notes = _cut(workspace, request, observer, corpus, systems)
+        cut, task, notes = _cut(kind, request, workspace, observer, corpus, systems)
         names = (f"{cut.shards.documents}-documents",)
     if facts is not None:
         names = (Path(facts.file).stem,)
@@ -329,7 +327,7 @@ def prepare(workspace: Workspace, request: RunRequest, observer: Observer | None
     return run
 
 
-def _check(workspace: Workspace, request: RunRequest) -> list[Resolved]:
+def _check(workspace: Workspace, request: RunRequest, kind: Kind) -> list[Resolved]:
     """The systems of a request; a UsageError for a name that is none, and for options that need another one."""
     if request.name is not None and not folder_words(request.name):
         raise UsageError(f"the name '{request.name}' leaves nothing for the folder's name; use letters or digits.")
@@ -337,7 +335,10 @@ def _check(workspace: Workspace, request: RunRequest) -> list[Resolved]:
         raise UsageError("a sample is drawn from a corpus; name its file (documents of a workspace are named).")
     if not request.systems:
         raise UsageError("no system is named; `genaipa systems` lists them.")
-    return [resolve(name, workspace) for name in request.systems]
+    systems = [resolve(name, workspace) for name in request.systems]
+    if request.shard is not None and not kind.documents:
+        raise UsageError("shards are of documents, and another task has none; leave out the size of shards.")
+    return systems
 
 
 def resume(workspace: Workspace, name: str, observer: Observer | None = None, *, offline: bool = False) -> PreparedRun:
@@ -398,7 +399,9 @@ def same_plan(run: PreparedRun, name: str | None) -> RunFolder | None:
     return None
 
 
-def _of_corpus(corpus: Corpus, request: RunRequest, workspace: Workspace, observer: Observer) -> Iterator[Task]:
+def _of_corpus(
+    corpus: Corpus, kind: Kind, request: RunRequest, workspace: Workspace, observer: Observer
+) -> Iterator[Task]:
     """The task of each shard of a corpus's documents, which are streamed."""
     alike: dict[frozenset[str], Task] = {}
     first: tuple[Document, ...] = ()
@@ -412,7 +415,7 @@ def _of_corpus(corpus: Corpus, request: RunRequest, workspace: Workspace, observ
             yield task.about(part)
             continue
         here = workspace.holding(part)
-        spec = make_spec(here, replace(request, corpus=None, documents=tuple(part)), observer)
+        spec = _spec(kind, replace(request, corpus=None, documents=tuple(part)), here, observer)
         alike[kinds] = task = make_task(spec, here)
         first = first or tuple(islice(part.values(), 1)) if isinstance(task, Procedure) else ()
         yield task
@@ -427,7 +430,12 @@ def _copies(corpus: Corpus, request: RunRequest) -> Iterator[bytes]:
 
 
 def _cut(
-    workspace: Workspace, request: RunRequest, observer: Observer, corpus: Corpus | None, systems: Sequence[Resolved]
+    kind: Kind,
+    request: RunRequest,
+    workspace: Workspace,
+    observer: Observer,
+    corpus: Corpus | None,
+    systems: Sequence[Resolved],
 ) -> tuple[Cut, Task, tuple[str, ...]]:
     """Cut a run's documents into shards: also the first one's task, and notes on all.
 
@@ -437,9 +445,9 @@ def _cut(
     if manual := next((system.asked for system in systems if system.manual), ""):
         raise UsageError(f"{manual} is driven by hand; ask it in a run of its own, without shards.")
     if corpus is not None:
-        tasks = _of_corpus(corpus, request, workspace, observer)
+        tasks = _of_corpus(corpus, kind, request, workspace, observer)
     else:
-        whole = make_spec(workspace, request, observer)
+        whole = _spec(kind, request, workspace, observer)
         parts = [whole.plan.documents[start : start + each] for start in range(0, len(whole.plan.documents), each)]
         of = whole.plan.questions
         specs = (whole.about(part, {name: of[name] for name in part}) for part in parts)

@@ -16,9 +16,9 @@ from msgspec.structs import replace
 from genaipa.datasets.base import datasets, offering, replayed
 from genaipa.errors import GenaipaError, OptionError, RunError, UnknownNameError, UsageError
 from genaipa.languages.catalog import ENGLISH, in_words, named_language, variant
+from genaipa.policies.adding import GIVEN, UNNAMED, described, is_source, needs_company, read_given
 from genaipa.policies.corpus import Corpus, documents_of, examine, file_digest
 from genaipa.policies.document import Document, document_names, load_document
-from genaipa.policies.given import GIVEN, UNNAMED, described, is_source, needs_company, read_given
 from genaipa.questions.sets import WORDINGS, default_set, load_question_set
 from genaipa.runs.documents import KeptDocuments, kept_text, text_file
 from genaipa.runs.experiments import DEFAULT_EXPERIMENT, EXPERIMENTS

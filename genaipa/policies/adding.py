@@ -1,119 +1,35 @@
-"""Add a user's own document, from a file or the web, to a workspace.
+"""A user's own document, from a file or the web: added to a workspace, or given to a run as it is.
 
-Text and Markdown stay unchanged; HTML (its main text) and Word become Markdown with tables and lists; lines of a PDF
-are joined to paragraphs. Nothing in a document is executed, and nothing that it refers to is fetched.
+A document that is given in place of a name in a workspace is called after its company, its host or its file. The run
+keeps its text, so that nothing else is needed to go on, to score and to report.
 """
 
 from __future__ import annotations
 
 import contextlib
-import importlib
-import importlib.metadata
-import io
-import logging
 import re
-import sys
-import time
-from dataclasses import dataclass
-from datetime import datetime
+import unicodedata
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, get_args
 from urllib.parse import urlsplit
 
 import msgspec
 
-from genaipa import __version__
-from genaipa.errors import DataError, MissingPackageError, UnknownNameError, UsageError, clipped
+from genaipa.errors import DataError, UnknownNameError, UsageError
 from genaipa.files.atomic import replacing
 from genaipa.files.strict_yaml import as_yaml
-from genaipa.languages.catalog import in_words, language_code, language_of
-from genaipa.policies.document import LONGEST, About, Document, DocumentKind, load_document, too_long
-from genaipa.policies.formats import HEADING, MOST_ELEMENTS, Page, as_page, is_word, paragraphs, pdf_title
-from genaipa.policies.sections import find_headings
+from genaipa.policies.document import About, Document, DocumentKind, load_document
+from genaipa.policies.formats import STDIN, SUFFIXED, Extracted, extract
 from genaipa.workspace import SUFFIXES, find_workspace
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from genaipa.workspace import WorkspaceLike
 
 
-TIMEOUT = 30.0  # seconds, for a whole document
-MAX_BYTES = 20_000_000  # of a document as it comes, from the web after decompression
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
 LONGEST_NAME = 100  # characters; a file's name has room for 255 bytes
-
-Format = Literal["text", "Markdown", "HTML", "PDF", "Word"]
-_SUFFIXES: dict[str, Format] = {
-    ".txt": "text",
-    ".md": "Markdown",
-    ".markdown": "Markdown",
-    ".html": "HTML",
-    ".htm": "HTML",
-    ".xhtml": "HTML",
-    ".pdf": "PDF",
-    ".docx": "Word",
-    ".doc": "Word",
-}
-SUFFIXED = frozenset(_SUFFIXES)
-"""Endings of files that can be documents."""
-STDIN = "-"
-"""The word for standard input."""
-# None: the server doesn't know, and the suffix decides.
-_CONTENT_TYPES: dict[str, Format | None] = {
-    **dict.fromkeys(("", "application/octet-stream", "binary/octet-stream")),
-    "text/plain": "text",
-    "text/markdown": "Markdown",
-    "text/html": "HTML",
-    "application/xhtml+xml": "HTML",
-    "application/pdf": "PDF",
-    "application/vnd.openxmlformats-officedocument.wordprocessingml.document": "Word",
-    "application/msword": "Word",
-}
-
-
-@dataclass(frozen=True)
-class Extracted:
-    """The text of a document and its origin.
-
-    `extraction` names the method with the library's version, empty for an unchanged text; `date` is its day (ISO).
-    `held` says which tables and lists of a page are in the text, empty if it has none. `language` is a page's by its
-    attribute `lang`, unless the words are of another.
-    """
-
-    text: str
-    title: str
-    extraction: str
-    source: str
-    date: str
-    markdown: bool = False
-    held: str = ""
-    language: str = ""
-
-
-def extract(source: str, *, timeout: float = TIMEOUT) -> Extracted:
-    """Extract the text of a file (a path), a page (an http or https URL) or standard input (`-`).
-
-    A DataError if there is none.
-    """
-    if source == STDIN:
-        raw = _piped()
-        return _extracted(raw, "standard input", "Markdown" if re.match(rb"\s*#{1,2} ", raw) else None)
-    scheme = re.match(r"([A-Za-z][\w+.-]+)://", source)
-    if scheme is None:
-        return _extracted(_read(Path(source).expanduser()), source, _SUFFIXES.get(Path(source).suffix.lower()))
-    if scheme.group(1).lower() not in {"http", "https"}:
-        raise DataError(_shown(source), "can't be read; give a file, or a URL that begins with http:// or https://.")
-    raw, url, content_type = _fetch(source, timeout)
-    media, _, parameters = content_type.partition(";")
-    media = media.strip().lower()
-    if media not in _CONTENT_TYPES:
-        raise DataError(url, f"is {media}; a document is HTML, PDF, Word (.docx), Markdown or plain text.")
-    charset = re.search(r"charset=\"?([\w.:-]+)", parameters)
-    suffix = _SUFFIXES.get(Path(urlsplit(url).path).suffix.lower()) if media != "text/html" else None
-    # Servers call Markdown plain text.
-    form = suffix if suffix == "Markdown" else _CONTENT_TYPES[media] or suffix
-    return _extracted(raw, url, form, charset.group(1) if charset else "")
 
 
 def check_names(name: str, company: str) -> None:
@@ -245,257 +161,168 @@ def _write(contents: dict[Path, str]) -> None:
         raise
 
 
-# --- Bytes ---------------------------------------------------------------------------------------------------------
+# --- Given to a run ------------------------------------------------------------------------------------------------
+
+GIVEN = "given"
+"""The layer of a document that a run was given."""
+UNNAMED = "the company"
+"""The company's name in questions about a document that doesn't tell it: "Does the company sell my data?"."""
+_LONGEST = 30
+"""Characters of a name that is made here."""
+_MOST_WORDS = 4
+"""Words of a title that may be a company's name."""
+_GENERIC = frozenset(
+    [
+        "a",
+        "about",
+        "an",
+        "and",
+        "at",
+        "cookie",
+        "cookies",
+        "data",
+        "document",
+        "download",
+        "draft",
+        "en",
+        "final",
+        "for",
+        "from",
+        "global",
+        "home",
+        "html",
+        "index",
+        "legal",
+        "new",
+        "notice",
+        "of",
+        "official",
+        "on",
+        "online",
+        "page",
+        "pdf",
+        "policies",
+        "policy",
+        "privacy",
+        "protection",
+        "readme",
+        "security",
+        "statement",
+        "terms",
+        "text",
+        "the",
+        "to",
+        "txt",
+        "untitled",
+        "updated",
+        "use",
+        "version",
+        "website",
+        "www",
+    ]
+)
+"""Words of titles and file names that name no company."""
+_SPEAKING = frozenset(["how", "i", "me", "my", "our", "us", "we", "what", "when", "who", "why", "you", "your"])
+"""Words of a title that speaks to the reader, whose company name can't be found."""
+_BETWEEN = re.compile(r"\s*[|\u2013\u2014:\u00b7\u00bb\u2022]\s*|\s+-\s+")
 
 
-def _read(path: Path) -> bytes:
-    if not path.exists():
-        raise DataError(path, "doesn't exist.")
-    if not path.is_file():
-        raise DataError(path, "is not a file.")
-    try:
-        if path.stat().st_size > MAX_BYTES:
-            raise _too_large(path)
-        return path.read_bytes()
-    except OSError as error:
-        raise DataError(path, f"can't be read ({error.strerror}).") from None
+def is_source(name: str) -> bool:
+    """Whether a word in place of a document's name means a file, an address or standard input."""
+    if name == STDIN or "://" in name or "/" in name or "\\" in name:
+        return True
+    return Path(name).suffix.lower() in SUFFIXED or Path(name).is_file()
 
 
-def _piped() -> bytes:
-    """All of standard input; a UsageError where that is a keyboard, or more than a document may have."""
-    if sys.stdin.isatty():
-        raise UsageError("nothing is piped in; give the text by standard input: genaipa … < FILE")
-    raw = sys.stdin.buffer.read(MAX_BYTES + 1)
-    if len(raw) > MAX_BYTES:
-        raise _too_large("standard input")
-    return raw
+def read_given(source: str, company: str, is_taken: Callable[[str, str], bool]) -> Document:
+    """The document of a file, an address or standard input.
+
+    `company` comes from the title or the host where it is empty. `is_taken` (name, digest) is whether another text has
+    a name; a number is added then. The errors of `extract`, and a UsageError for a company that can't be one.
+    """
+    extracted = extract(source)
+    company = company.strip() or _company(extracted, source)
+    wanted = _slug("" if company == UNNAMED else company) if _is_generic(source) else _slug(_stem(source))
+    document = _document(extracted, wanted or "document", company)
+    check_names(document.name, company)
+    number = 2
+    while is_taken(document.name, document.digest):
+        document = _document(extracted, f"{wanted or 'document'}-{number}", company)
+        number += 1
+    return document
 
 
-def _too_large(source: Path | str) -> DataError:
-    return DataError(source, f"is larger than {MAX_BYTES // 1_000_000} MB; save its text to a file.")
-
-
-def _fetch(url: str, timeout: float) -> tuple[bytes, str, str]:
-    """Download a URL: the content, the URL after redirects, and the content type."""
-    import httpx2
-
-    too_slow = DataError(_shown(url), f"took longer than {timeout:g} s; try again, or save it to a file.")
-    begin = time.monotonic()
-    found = bytearray()
-    agent = {"User-Agent": f"genaipa/{__version__}"}
-    try:
-        with httpx2.stream("GET", url, timeout=timeout, follow_redirects=True, headers=agent) as response:
-            if not response.is_success:
-                raise DataError(_shown(url), f"the server answered {response.status_code} {response.reason_phrase}.")
-            for chunk in response.iter_bytes():
-                found += chunk
-                if len(found) > MAX_BYTES:
-                    raise _too_large(_shown(url))
-                if time.monotonic() - begin > timeout:
-                    raise too_slow
-            return bytes(found), _shown(str(response.url)), response.headers.get("content-type", "")
-    except httpx2.TimeoutException:
-        raise too_slow from None
-    except (httpx2.HTTPError, httpx2.InvalidURL) as error:
-        raise DataError(_shown(url), f"can't be fetched ({_shown(str(error)) or type(error).__name__}).") from None
-
-
-def _shown(text: str) -> str:
-    """Remove users and passwords from the URLs in a text."""
-    return re.sub(r"(?<=://)[^\s/?#]*@", "", text)
-
-
-def _extracted(raw: bytes, source: str, form: Format | None, charset: str = "") -> Extracted:
-    """Extract the text of these bytes; their format is detected if `form` is None."""
-    if not raw.strip():
-        raise DataError(source, "is empty.")
-    if raw.startswith(b"{\\rtf"):
-        raise DataError(source, "is rich text (RTF); save it as .docx, PDF or plain text.")
-    form = "PDF" if raw.startswith(b"%PDF-") else form or _sniffed(raw)
-    title = extraction = held = language = ""
-    if form == "PDF":
-        text, title, extraction = _pdf(raw, source)
-    elif form == "Word":
-        text, title, extraction, held = _word(raw, source)
-    else:
-        text = decoded(raw, source, charset or (declared(raw) if form == "HTML" else ""))
-        if form == "HTML":
-            text, title, extraction, held, language = _html(text, source)
-        elif not text.strip():
-            raise DataError(source, "is empty.")
-        elif form == "Markdown":
-            title = _first_heading(text)
-    if len(text) > LONGEST:
-        raise DataError(source, too_long(text))
-    today = datetime.now().astimezone().date().isoformat()
-    markdown = form in {"HTML", "Markdown", "Word"}
-    return Extracted(text, title, extraction, source, today, markdown=markdown, held=held, language=language)
-
-
-def _sniffed(raw: bytes) -> Format:
-    if is_word(raw):
-        return "Word"
-    head = raw[:1024].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
-    html = re.match(rb"(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype html|html)", head, re.DOTALL)
-    return "HTML" if html else "text"
-
-
-def _version(name: str) -> str:
-    return f"{name} {importlib.metadata.version(name)}"
-
-
-def _first_heading(text: str) -> str:
-    """The first heading of a Markdown text; empty if it is numbered, so no title."""
-    heading = next((title for _, _, title in find_headings(text)), "")
-    return "" if HEADING.match(heading) else heading
-
-
-# --- HTML, Word and PDF --------------------------------------------------------------------------------------------
-
-_MIN_WORDS = 30
-
-
-def _html(page: str, source: str) -> tuple[str, str, str, str, str]:
-    """Convert a page: Markdown, title, method, which tables and lists are in the text, and its language if stated."""
-    trafilatura = library("trafilatura", "HTML")
-    if page.count("<") - page.count("</") > MOST_ELEMENTS:
-        raise DataError(source, f"has more than {MOST_ELEMENTS:,} elements; save its text as a .txt file.")
-    tree = trafilatura.load_html(page)
-    stated = "" if tree is None else tree.get("lang") or tree.get("xml:lang") or ""
-    text = trafilatura.extract(
-        page,
-        output_format="markdown",
-        include_formatting=True,
-        include_tables=True,
-        include_links=False,
-        include_comments=False,
-        favor_recall=True,
-    )
-    whole, text = Page(tree) if tree is not None else None, (text or "").strip() + "\n"
-    how = f"main text of HTML as Markdown, {_version('trafilatura')}"
-    if whole and not whole.is_whole_in(text):
-        text, how = whole.markdown(), f"all text of HTML but navigation as Markdown, {_version('lxml')}"
-    # A page that a script would fill says little more than that it needs one.
-    if not whole or len(text.split()) < _MIN_WORDS:
-        raise DataError(source, "has no main text that can be found; save its text as a .txt file.")
-    title = trafilatura.extract_metadata(page, extensive=False).title or ""
-    language, doubt = _stated_language(stated, text)
-    return text, title, how, "; ".join(filter(None, (str(whole.held(text)), doubt))), language
-
-
-def _stated_language(stated: str, text: str) -> tuple[str, str]:
-    """The language that a page states, and words on why it is not taken: templates say `en` of any text."""
-    code, found = language_code(stated), language_of(text)
-    if stated and not code:
-        return "", f"the page's language '{clipped(stated, 20)}' is no code, such as de; its words decide"
-    if code and found not in ("", code):
-        return "", f"the page says that it is in {in_words(code)}, and its words are {in_words(found)}, which is taken"
-    return code, ""
-
-
-def _word(raw: bytes, source: str) -> tuple[str, str, str, str]:
-    """Convert a Word document: Markdown, title, method, and which tables and lists are in the text."""
-    mammoth = library("mammoth", "Word")
-    html, numbered = as_page(raw, source, mammoth)
-    page = Page(library("lxml.html", "Word").document_fromstring(html))
-    text = page.markdown()
-    if not text.strip():
-        raise DataError(source, "has no text; save it as a .txt file.")
-    held = str(page.held(text)).replace("in the page", "in the document")
-    if numbered:
-        lost = (
-            f"the numbers of {numbered} heading{'s' * (numbered > 1)} are Word's own and not in the text: write them in"
-        )
-        held = f"{held}; {lost}" if held else lost
-    return text, _first_heading(text), f"text of Word document as Markdown, {_version('mammoth')}", held
-
-
-def _pdf(raw: bytes, source: str) -> tuple[str, str, str]:
-    pypdf = library("pypdf", "PDF")
-    try:
-        with _unlogged("pypdf"):
-            reader = pypdf.PdfReader(io.BytesIO(raw))
-            # Many files are encrypted only to forbid printing; their password is empty.
-            if reader.is_encrypted and not reader.decrypt(""):
-                raise DataError(source, "is encrypted; save it without a password.")
-            pages = [page.extract_text() for page in reader.pages]
-            stated = (reader.metadata.title if reader.metadata else "") or ""
-    except pypdf.errors.DependencyError:
-        raise DataError(source, "is encrypted; save it without a password.") from None
-    except (pypdf.errors.PyPdfError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise DataError(source, f"is not a PDF that can be read ({error}).") from None
-    # A broken font map gives half characters, which no file can hold.
-    pages = [page.encode("utf-16", "surrogatepass").decode("utf-16", "replace") for page in pages]
-    text = paragraphs(pages)
-    if not text.strip():
-        raise DataError(source, "has no text, its pages may be pictures; run text recognition (OCR) on it first.")
-    how = f"text of PDF with lines joined to paragraphs, {_version('pypdf')}"
-    return text, pdf_title(stated, pages), how
-
-
-@contextlib.contextmanager
-def _unlogged(name: str) -> Iterator[None]:
-    """Silence a library's log: its errors are ours to report."""
-    logger = logging.getLogger(name)
-    before = logger.level
-    logger.setLevel(logging.CRITICAL + 1)
-    try:
-        yield
-    finally:
-        logger.setLevel(before)
-
-
-def library(name: str, what: str) -> Any:
-    """Import an optional module; a MissingPackageError names the extra if it is not installed."""
-    try:
-        return importlib.import_module(name)
-    except ImportError:
-        raise MissingPackageError(
-            f"reading {what} needs the package '{name}': pip install 'genaipa[documents]'"
-        ) from None
-
-
-def declared(raw: bytes) -> str:
-    """Encoding that an HTML page declares; never UTF-16, in which the declaration could not be read."""
-    found = re.search(rb"<meta[^>]+charset\s*=\s*[\"']?([\w.:-]+)", raw[:4096], re.IGNORECASE)
-    named = found.group(1).decode("ascii", "ignore").lower() if found else ""
-    return "" if named.startswith("utf-16") else named
-
-
-# The web calls Latin-1 what has Windows' quotation marks in it.
-_MEANT = {"iso-8859-1": "cp1252", "latin-1": "cp1252", "latin1": "cp1252", "us-ascii": "cp1252", "ascii": "cp1252"}
-_MARKS = {
-    b"\xef\xbb\xbf": "utf-8-sig",
-    b"\xff\xfe\x00\x00": "utf-32",
-    b"\x00\x00\xfe\xff": "utf-32",
-    b"\xff\xfe": "utf-16",
-    b"\xfe\xff": "utf-16",
-}
-
-
-def decoded(raw: bytes, source: str, charset: str) -> str:
-    """Decode bytes; `charset` is the declared encoding or empty. A DataError if no encoding is certain enough."""
-    marked = next((encoding for mark, encoding in _MARKS.items() if raw.startswith(mark)), "")
-    for encoding in [marked] if marked else [_MEANT.get(charset.lower(), charset), "utf-8"]:
-        try:
-            text = raw.decode(encoding) if encoding else "\0"
-        except (UnicodeError, LookupError):
-            continue
-        if "\0" not in text:
-            return text
-    if b"\0" in raw or marked:
-        raise DataError(source, "is a binary file; a document is HTML, PDF, Word (.docx), Markdown or plain text.")
-    guesses = list(library("charset_normalizer", "text that is not UTF-8").from_bytes(raw))
-    if not guesses or not _confident(guesses):
-        raise DataError(source, "has an unknown encoding; save it as UTF-8.")
-    return str(guesses[0])
-
-
-def _confident(guesses: list[Any]) -> bool:
-    """Whether the best guess gives words of a language (coherence) with fewer odd characters (chaos) than others."""
-    best, *others = guesses
+def described(document: Document) -> str:
+    """The name that a given document has now, its size, and its company's name."""
+    words, sections = len(document.text.split()), len(document.sections)
     return (
-        best.chaos <= 0.05  # noqa: PLR2004 - shares from 0 to 1, measured on policies in six languages
-        and best.coherence >= 0.4  # noqa: PLR2004
-        and not any(other.chaos <= best.chaos and other.coherence >= best.coherence for other in others)
+        f"{document.about.source} is '{document.name}': {words:,} words in {sections} section{'s' * (sections != 1)}. "
+        f'Questions say "{document.company}" (else: --company)'
     )
+
+
+def _document(extracted: Extracted, name: str, company: str) -> Document:
+    about = About(
+        company=company,
+        title=extracted.title,
+        source=extracted.source,
+        date=extracted.date,
+        extraction=extracted.extraction,
+        language=extracted.language,
+    )
+    return Document(name, extracted.text, about, GIVEN)
+
+
+def needs_company(document: Document) -> UsageError:
+    """The error of asking by an unknown name."""
+    return UsageError(
+        f"{document.about.source} has no company's name in its title, and this experiment asks by that name: add "
+        "--company NAME, or ask with the document alone: --experiment quality."
+    )
+
+
+def _company(extracted: Extracted, source: str) -> str:
+    """The company by the title, or else by the host; `UNNAMED` where neither tells it."""
+    for piece in _BETWEEN.split(extracted.title):
+        words = piece.replace("\u2019", "'").split()
+        if _SPEAKING & {_plain(word) for word in words}:
+            continue
+        while words and _plain(words[0]) in _GENERIC:
+            words = words[1:]
+        while words and _plain(words[-1]) in _GENERIC:
+            words = words[:-1]
+        name = " ".join(words).removesuffix("'s").strip(" ,.'\"()")
+        called = not any(word[:1].islower() and _plain(word) not in _GENERIC for word in words)
+        if words and called and len(words) <= _MOST_WORDS and name.isprintable() and re.search(r"[^\W\d_]", name):
+            return name[:LONGEST_NAME]
+    return _host(source).replace("-", " ").title() or UNNAMED
+
+
+def _plain(word: str) -> str:
+    return word.strip(",.;:!?()[]'\"").lower()
+
+
+def _host(source: str) -> str:
+    """The name in an address: example of https://www.example.co.uk/privacy; empty where there is none."""
+    if "://" not in source:
+        return ""
+    labels = (urlsplit(source).hostname or "").split(".")[:-1]
+    if len(labels) > 1 and labels[-1] in {"ac", "co", "com", "edu", "gov", "net", "org"}:
+        labels = labels[:-1]
+    return labels[-1] if labels and not labels[-1].isdigit() else ""
+
+
+def _stem(source: str) -> str:
+    """The word that a name is made of: the host, or the file's name without its ending."""
+    return _host(source) if "://" in source else "" if source == STDIN else Path(source).stem
+
+
+def _is_generic(source: str) -> bool:
+    """Whether a file's name or an address names nobody: policy.md, privacy-notice.pdf."""
+    return all(word in _GENERIC or word.isdigit() for word in re.split(r"[\W_]+", _stem(source).lower()) if word)
+
+
+def _slug(text: str) -> str:
+    """A text as the name of a document: small letters of English, digits and hyphens."""
+    plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().lower()
+    return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:_LONGEST].strip("-")

@@ -1,309 +1,375 @@
-"""Other formats as Markdown: a web page, a Word document by way of a web page, and the lines of a PDF.
+"""The text of a document as it comes: a file, a page of the web or standard input.
 
-Extractors of main text may drop a page's tables and lists as decoration; in a privacy policy they matter most. The
-conversion keeps everything but the elements that HTML marks as outside the text: scripts, navigation, headers, footers
-and asides; and an extracted text is checked for the page's tables and lists.
+Text and Markdown stay unchanged; HTML (its main text) and Word become Markdown with tables and lists; lines of a PDF
+are joined to paragraphs. Nothing in a document is executed, and nothing that it refers to is fetched.
 """
 
 from __future__ import annotations
 
+import contextlib
+import importlib
+import importlib.metadata
 import io
+import logging
 import re
+import sys
+import time
 import zipfile
 from collections import Counter
 from dataclasses import dataclass
-from itertools import chain
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+from urllib.parse import urlsplit
 
-from genaipa.errors import DataError
-from genaipa.words import number
+from genaipa import __version__
+from genaipa.errors import DataError, MissingPackageError, UsageError, clipped
+from genaipa.languages.catalog import in_words, language_code, language_of
+from genaipa.policies.document import LONGEST, too_long
+from genaipa.policies.pages import MOST_ELEMENTS, Page
+from genaipa.policies.sections import find_headings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-_UNREAD = (
-    "//comment() | //processing-instruction() | //script | //style | //noscript | //template | //iframe | //svg"
-    " | //select | //textarea | //nav | //*[@role='navigation']"
-)
-_AROUND = (
-    "//*[self::header or self::footer or self::aside or @role='banner' or @role='contentinfo' or @role='complementary']"
-    "[not(ancestor::main or ancestor::article or ancestor::*[@role='main'])]"
-)
-_HEADINGS = {f"h{level}": "#" * level for level in range(1, 7)}
-_BLOCKS = {
-    *("address", "article", "aside", "blockquote", "body", "button", "caption", "center", "dd", "details", "div", "dl"),
-    *("dt", "fieldset", "figcaption", "figure", "footer", "form", "header", "hr", "li", "main", "ol", "p", "pre"),
-    *("section", "summary", "table", "tbody", "td", "tfoot", "th", "thead", "tr", "ul", *_HEADINGS),
+TIMEOUT = 30.0  # seconds, for a whole document
+MAX_BYTES = 20_000_000  # of a document as it comes, from the web after decompression
+
+Format = Literal["text", "Markdown", "HTML", "PDF", "Word"]
+_SUFFIXES: dict[str, Format] = {
+    ".txt": "text",
+    ".md": "Markdown",
+    ".markdown": "Markdown",
+    ".html": "HTML",
+    ".htm": "HTML",
+    ".xhtml": "HTML",
+    ".pdf": "PDF",
+    ".docx": "Word",
+    ".doc": "Word",
 }
-_BREAK = "\ue000"  # <br> until blanks are tidied; for private use, so that no page means anything by it
-_MOST_SPANNED = 100
+SUFFIXED = frozenset(_SUFFIXES)
+"""Endings of files that can be documents."""
+STDIN = "-"
+"""The word for standard input."""
+# None: the server doesn't know, and the suffix decides.
+_CONTENT_TYPES: dict[str, Format | None] = {
+    **dict.fromkeys(("", "application/octet-stream", "binary/octet-stream")),
+    "text/plain": "text",
+    "text/markdown": "Markdown",
+    "text/html": "HTML",
+    "application/xhtml+xml": "HTML",
+    "application/pdf": "PDF",
+    "application/vnd.openxmlformats-officedocument.wordprocessingml.document": "Word",
+    "application/msword": "Word",
+}
 
 
 @dataclass(frozen=True)
-class Structures:
-    """Tables and lists of a page, and how many of them are not (wholly) in the text."""
+class Extracted:
+    """The text of a document and its origin.
 
-    tables: int = 0
-    lists: int = 0
-    lost_tables: int = 0
-    lost_lists: int = 0
-
-    def __str__(self) -> str:
-        """A sentence for the user; empty for a page without any."""
-        if not self.tables and not self.lists:
-            return ""
-        lost = _counted(self.lost_tables, self.lost_lists)
-        rest = f"; {lost} not in the text: look at it" if lost else ", all in the text"
-        return f"{_counted(self.tables, self.lists)} in the page{rest}"
-
-
-def _counted(tables: int, lists: int) -> str:
-    return " and ".join(number(n, what) for n, what in ((tables, "table"), (lists, "list")) if n)
-
-
-class Page:
-    """A page, from its lxml tree, which is changed."""
-
-    def __init__(self, tree: Any) -> None:
-        _drop(tree, _UNREAD)
-        for element in tree.iter():
-            if element.tag == "br":
-                element.tail = _BREAK + (element.tail or "")
-            elif element.tag in _BLOCKS:
-                # So that words on both sides of a border stay two.
-                element.text, element.tail = f" {element.text or ''}", f" {element.tail or ''}"
-        self._whole = list(_structures(tree))
-        _drop(tree, _AROUND)
-        main = _main(tree)
-        self._structures = list(_structures(main))
-        self._blocks = list(_blocks(main))
-
-    def is_whole_in(self, text: str) -> bool:
-        """Whether a text has the tables, lists and headings of the page's main part as such."""
-        held = _held(self._structures, text)
-        return not held.lost_tables and not held.lost_lists and self._has_headings(text)
-
-    def _has_headings(self, text: str) -> bool:
-        """Whether the blocks in a text have their headings above them; the page's title isn't missed."""
-        there, headings = _bare(text), _PageLines(text, "#")
-        titles = [block for block in self._blocks if block.startswith("# ")]
-        above: list[str] = []
-        for block in self._blocks:
-            first = block.partition("\n")[0]
-            if re.match(r"#{1,6} ", block):
-                above += [] if titles == [block] else [first]
-            elif _bare(first) in there:
-                if not all(headings.have([heading]) for heading in above):
-                    return False
-                above = []
-        return True
-
-    def held(self, text: str) -> Structures:
-        """Tables and lists of the whole page that are in a text; menus (lists of links alone) don't count."""
-        return _held(self._whole, text)
-
-    def markdown(self) -> str:
-        """Format the main part of the page as Markdown."""
-        return "\n\n".join(self._blocks) + "\n"
-
-
-def _drop(tree: Any, path: str) -> None:
-    for element in tree.xpath(path):
-        if element.getparent() is not None:
-            element.drop_tree()
-
-
-def _main(tree: Any) -> Any:
-    """The element that says it is the main part, if there is one with most of the text in it; else the page."""
-    for path in ("//main | //*[@role='main']", "//article"):
-        found = tree.xpath(path)
-        if len(found) == 1 and 2 * len(_line(found[0])) >= len(_line(tree.find("body"))):
-            return found[0]
-    body = tree.find("body")
-    return tree if body is None else body
-
-
-def _line(element: Any) -> str:
-    return "" if element is None else " ".join("".join(element.itertext()).replace(_BREAK, " ").split())
-
-
-# --- Tables and lists in a text ------------------------------------------------------------------------------------
-
-
-def _structures(scope: Any) -> Iterator[tuple[str, list[list[str]]]]:
-    """Yield each table as rows of cells, and each list as items, nested ones included."""
-    taken: set[Any] = set()
-    for element in scope.iter("table", "ul", "ol"):
-        if taken.intersection(element.iterancestors()) or _is_layout(element):
-            continue
-        taken.add(element)
-        if element.tag == "table":
-            yield "table", [[_line(cell) for cell in row] for row in _rows(element)]
-        elif _line(element) != " ".join(filter(None, (_line(link) for link in element.iter("a")))):
-            yield "list", [[next(_blocks(item), "").partition("\n")[0]] for item in element.iter("li")]
-
-
-def _held(structures: list[tuple[str, list[list[str]]]], text: str) -> Structures:
-    lines = {"table": _PageLines(text, r"\|"), "list": _PageLines(text, r"(?:[-*+]|\d+[.)])\s")}
-    lost = [kind for kind, entries in structures if not all(lines[kind].have(entry) for entry in entries)]
-    kinds = [kind for kind, _ in structures]
-    return Structures(kinds.count("table"), kinds.count("list"), lost.count("table"), lost.count("list"))
-
-
-class _PageLines:
-    """The lines of a text that begin with a mark, without marks and blanks."""
-
-    def __init__(self, text: str, mark: str) -> None:
-        self._lines = [_bare(line) for line in text.splitlines() if re.match(mark, line.strip())]
-        self._next = 0
-
-    def have(self, pieces: list[str]) -> bool:
-        """Whether one line has these in this order; fast if asked in the order of the text."""
-        wanted = [_bare(piece) for piece in pieces]
-        for index in chain(range(self._next, len(self._lines)), range(self._next)):
-            if _in_order(wanted, self._lines[index]):
-                self._next = index + 1
-                return True
-        return not any(wanted)
-
-
-def _in_order(pieces: list[str], line: str) -> bool:
-    end = 0
-    for piece in pieces:
-        begin = line.find(piece, end)
-        if begin < 0:
-            return False
-        end = begin + len(piece)
-    return True
-
-
-def _bare(text: str) -> str:
-    return re.sub(r"[\W_]+", "", text).casefold()
-
-
-# --- Conversion ----------------------------------------------------------------------------------------------------
-
-
-def _blocks(element: Any) -> Iterator[str]:
-    return filter(None, _pieces(element))
-
-
-def _pieces(element: Any) -> Iterator[str]:
-    """Yield the blocks, and perhaps empty texts between them."""
-    running = element.text or ""
-    for child in element:
-        # An element unknown to HTML may have lines of its own, too.
-        if any(inner.tag in _BLOCKS for inner in child.iter()):
-            yield _paragraph(running)
-            yield from _block(child)
-            running = child.tail or ""
-        else:
-            running += "".join(child.itertext()) + (child.tail or "")
-    yield _paragraph(running)
-
-
-def _paragraph(running: str) -> str:
-    lines = (" ".join(line.split()) for line in running.split(_BREAK))
-    return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()
-
-
-def _block(element: Any) -> Iterator[str]:
-    if element.tag == "pre":
-        yield "".join(element.itertext()).replace(_BREAK, "\n").strip()
-    elif element.tag in _HEADINGS:
-        title = _line(element)
-        yield title and f"{_HEADINGS[element.tag]} {title}"
-    elif element.tag not in {"table", "ul", "ol"} or _is_layout(element):
-        yield from _blocks(element)
-    elif element.tag == "table":
-        yield from (_line(caption) for caption in element.iterchildren("caption"))
-        yield _table(element)
-    else:
-        yield _list(element)
-
-
-def _list(element: Any) -> str:
-    found: list[str] = []
-    number = 0
-    for child in element:
-        number += child.tag == "li"
-        mark = "- " if element.tag == "ul" else f"{number}. "
-        lines = "\n".join(_blocks(child) if child.tag == "li" else _block(child)).split("\n")
-        if any(lines):
-            begin = mark if child.tag == "li" else " " * len(mark)
-            found.append(begin + ("\n" + " " * len(mark)).join(lines))
-    return "\n".join(found)
-
-
-def _table(table: Any) -> str:
-    """Format a table; a cell over several rows is repeated in each, so that every row can be read alone."""
-    rows: list[list[str]] = []
-    above: dict[int, tuple[int, str]] = {}  # column: remaining rows of the cell in it, and its text
-    for cells in _rows(table):
-        row: list[str] = []
-        spanning: dict[int, tuple[int, str]] = {}
-        waiting = cells[::-1]
-        while waiting or len(row) <= max(above, default=-1):
-            if len(row) in above or not waiting:
-                spanning[len(row)] = above.get(len(row), (0, ""))
-                row.append(spanning[len(row)][1])
-                continue
-            cell = waiting.pop()
-            for beside in range(_span(cell, "colspan")):
-                spanning[len(row)] = _span(cell, "rowspan"), "" if beside else _line(cell).replace("|", r"\|")
-                row.append(spanning[len(row)][1])
-        above = {column: (more - 1, text) for column, (more, text) in spanning.items() if more > 1}
-        rows.append(row)
-    width = max(map(len, rows))
-    lines = [f"| {' | '.join(row + [''] * (width - len(row)))} |" for row in rows]
-    return "\n".join([lines[0], "|" + "---|" * width, *lines[1:]])
-
-
-def _span(cell: Any, name: str) -> int:
-    value = (cell.get(name) or "").strip()
-    return min(max(int(value), 1), _MOST_SPANNED) if re.fullmatch(r"[0-9]{1,9}", value) else 1
-
-
-def _rows(table: Any) -> list[list[Any]]:
-    groups = [table, *table.iterchildren("thead", "tbody", "tfoot")]
-    rows = [[*row.iterchildren("td", "th")] for group in groups for row in group.iterchildren("tr")]
-    return [cells for cells in rows if cells]
-
-
-def _is_layout(element: Any) -> bool:
-    """Whether a table or list serves layout alone.
-
-    It does if it has a table inside, text with headings, text outside its cells or items, or one column only.
+    `extraction` names the method with the library's version, empty for an unchanged text; `date` is its day (ISO).
+    `held` says which tables and lists of a page are in the text, empty if it has none. `language` is a page's by its
+    attribute `lang`, unless the words are of another.
     """
-    if element.tag == "table":
-        rows = _rows(element)
-        pieces = [cell for row in rows for cell in row]
-        held = [*pieces, *element.iterchildren("caption")]
-        narrow = max(map(len, rows), default=0) < 2  # noqa: PLR2004
+
+    text: str
+    title: str
+    extraction: str
+    source: str
+    date: str
+    markdown: bool = False
+    held: str = ""
+    language: str = ""
+
+
+def extract(source: str, *, timeout: float = TIMEOUT) -> Extracted:
+    """Extract the text of a file (a path), a page (an http or https URL) or standard input (`-`).
+
+    A DataError if there is none.
+    """
+    if source == STDIN:
+        raw = _piped()
+        return _extracted(raw, "standard input", "Markdown" if re.match(rb"\s*#{1,2} ", raw) else None)
+    scheme = re.match(r"([A-Za-z][\w+.-]+)://", source)
+    if scheme is None:
+        return _extracted(_read(Path(source).expanduser()), source, _SUFFIXES.get(Path(source).suffix.lower()))
+    if scheme.group(1).lower() not in {"http", "https"}:
+        raise DataError(_shown(source), "can't be read; give a file, or a URL that begins with http:// or https://.")
+    raw, url, content_type = _fetch(source, timeout)
+    media, _, parameters = content_type.partition(";")
+    media = media.strip().lower()
+    if media not in _CONTENT_TYPES:
+        raise DataError(url, f"is {media}; a document is HTML, PDF, Word (.docx), Markdown or plain text.")
+    charset = re.search(r"charset=\"?([\w.:-]+)", parameters)
+    suffix = _SUFFIXES.get(Path(urlsplit(url).path).suffix.lower()) if media != "text/html" else None
+    # Servers call Markdown plain text.
+    form = suffix if suffix == "Markdown" else _CONTENT_TYPES[media] or suffix
+    return _extracted(raw, url, form, charset.group(1) if charset else "")
+
+
+# --- Bytes ---------------------------------------------------------------------------------------------------------
+
+
+def _read(path: Path) -> bytes:
+    if not path.exists():
+        raise DataError(path, "doesn't exist.")
+    if not path.is_file():
+        raise DataError(path, "is not a file.")
+    try:
+        if path.stat().st_size > MAX_BYTES:
+            raise _too_large(path)
+        return path.read_bytes()
+    except OSError as error:
+        raise DataError(path, f"can't be read ({error.strerror}).") from None
+
+
+def _piped() -> bytes:
+    """All of standard input; a UsageError where that is a keyboard, or more than a document may have."""
+    if sys.stdin.isatty():
+        raise UsageError("nothing is piped in; give the text by standard input: genaipa … < FILE")
+    raw = sys.stdin.buffer.read(MAX_BYTES + 1)
+    if len(raw) > MAX_BYTES:
+        raise _too_large("standard input")
+    return raw
+
+
+def _too_large(source: Path | str) -> DataError:
+    return DataError(source, f"is larger than {MAX_BYTES // 1_000_000} MB; save its text to a file.")
+
+
+def _fetch(url: str, timeout: float) -> tuple[bytes, str, str]:
+    """Download a URL: the content, the URL after redirects, and the content type."""
+    import httpx2
+
+    too_slow = DataError(_shown(url), f"took longer than {timeout:g} s; try again, or save it to a file.")
+    begin = time.monotonic()
+    found = bytearray()
+    agent = {"User-Agent": f"genaipa/{__version__}"}
+    try:
+        with httpx2.stream("GET", url, timeout=timeout, follow_redirects=True, headers=agent) as response:
+            if not response.is_success:
+                raise DataError(_shown(url), f"the server answered {response.status_code} {response.reason_phrase}.")
+            for chunk in response.iter_bytes():
+                found += chunk
+                if len(found) > MAX_BYTES:
+                    raise _too_large(_shown(url))
+                if time.monotonic() - begin > timeout:
+                    raise too_slow
+            return bytes(found), _shown(str(response.url)), response.headers.get("content-type", "")
+    except httpx2.TimeoutException:
+        raise too_slow from None
+    except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+        raise DataError(_shown(url), f"can't be fetched ({_shown(str(error)) or type(error).__name__}).") from None
+
+
+def _shown(text: str) -> str:
+    """Remove users and passwords from the URLs in a text."""
+    return re.sub(r"(?<=://)[^\s/?#]*@", "", text)
+
+
+def _extracted(raw: bytes, source: str, form: Format | None, charset: str = "") -> Extracted:
+    """Extract the text of these bytes; their format is detected if `form` is None."""
+    if not raw.strip():
+        raise DataError(source, "is empty.")
+    if raw.startswith(b"{\\rtf"):
+        raise DataError(source, "is rich text (RTF); save it as .docx, PDF or plain text.")
+    form = "PDF" if raw.startswith(b"%PDF-") else form or _sniffed(raw)
+    title = extraction = held = language = ""
+    if form == "PDF":
+        text, title, extraction = _pdf(raw, source)
+    elif form == "Word":
+        text, title, extraction, held = _word(raw, source)
     else:
-        pieces = [*element.iterchildren("li")]
-        held = [*pieces, *element.iterchildren("ul", "ol")]
-        narrow = False
+        text = decoded(raw, source, charset or (declared(raw) if form == "HTML" else ""))
+        if form == "HTML":
+            text, title, extraction, held, language = _html(text, source)
+        elif not text.strip():
+            raise DataError(source, "is empty.")
+        elif form == "Markdown":
+            title = _first_heading(text)
+    if len(text) > LONGEST:
+        raise DataError(source, too_long(text))
+    today = datetime.now().astimezone().date().isoformat()
+    markdown = form in {"HTML", "Markdown", "Word"}
+    return Extracted(text, title, extraction, source, today, markdown=markdown, held=held, language=language)
+
+
+def _sniffed(raw: bytes) -> Format:
+    if is_word(raw):
+        return "Word"
+    head = raw[:1024].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
+    html = re.match(rb"(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype html|html)", head, re.DOTALL)
+    return "HTML" if html else "text"
+
+
+def _version(name: str) -> str:
+    return f"{name} {importlib.metadata.version(name)}"
+
+
+def _first_heading(text: str) -> str:
+    """The first heading of a Markdown text; empty if it is numbered, so no title."""
+    heading = next((title for _, _, title in find_headings(text)), "")
+    return "" if HEADING.match(heading) else heading
+
+
+# --- HTML, Word and PDF --------------------------------------------------------------------------------------------
+
+_MIN_WORDS = 30
+
+
+def _html(page: str, source: str) -> tuple[str, str, str, str, str]:
+    """Convert a page: Markdown, title, method, which tables and lists are in the text, and its language if stated."""
+    trafilatura = library("trafilatura", "HTML")
+    if page.count("<") - page.count("</") > MOST_ELEMENTS:
+        raise DataError(source, f"has more than {MOST_ELEMENTS:,} elements; save its text as a .txt file.")
+    tree = trafilatura.load_html(page)
+    stated = "" if tree is None else tree.get("lang") or tree.get("xml:lang") or ""
+    text = trafilatura.extract(
+        page,
+        output_format="markdown",
+        include_formatting=True,
+        include_tables=True,
+        include_links=False,
+        include_comments=False,
+        favor_recall=True,
+    )
+    whole, text = Page(tree) if tree is not None else None, (text or "").strip() + "\n"
+    how = f"main text of HTML as Markdown, {_version('trafilatura')}"
+    if whole and not whole.is_whole_in(text):
+        text, how = whole.markdown(), f"all text of HTML but navigation as Markdown, {_version('lxml')}"
+    # A page that a script would fill says little more than that it needs one.
+    if not whole or len(text.split()) < _MIN_WORDS:
+        raise DataError(source, "has no main text that can be found; save its text as a .txt file.")
+    title = trafilatura.extract_metadata(page, extensive=False).title or ""
+    language, doubt = _stated_language(stated, text)
+    return text, title, how, "; ".join(filter(None, (str(whole.held(text)), doubt))), language
+
+
+def _stated_language(stated: str, text: str) -> tuple[str, str]:
+    """The language that a page states, and words on why it is not taken: templates say `en` of any text."""
+    code, found = language_code(stated), language_of(text)
+    if stated and not code:
+        return "", f"the page's language '{clipped(stated, 20)}' is no code, such as de; its words decide"
+    if code and found not in ("", code):
+        return "", f"the page says that it is in {in_words(code)}, and its words are {in_words(found)}, which is taken"
+    return code, ""
+
+
+def _word(raw: bytes, source: str) -> tuple[str, str, str, str]:
+    """Convert a Word document: Markdown, title, method, and which tables and lists are in the text."""
+    mammoth = library("mammoth", "Word")
+    html, numbered = as_page(raw, source, mammoth)
+    page = Page(library("lxml.html", "Word").document_fromstring(html))
+    text = page.markdown()
+    if not text.strip():
+        raise DataError(source, "has no text; save it as a .txt file.")
+    held = str(page.held(text)).replace("in the page", "in the document")
+    if numbered:
+        lost = (
+            f"the numbers of {numbered} heading{'s' * (numbered > 1)} are Word's own and not in the text: write them in"
+        )
+        held = f"{held}; {lost}" if held else lost
+    return text, _first_heading(text), f"text of Word document as Markdown, {_version('mammoth')}", held
+
+
+def _pdf(raw: bytes, source: str) -> tuple[str, str, str]:
+    pypdf = library("pypdf", "PDF")
+    try:
+        with _unlogged("pypdf"):
+            reader = pypdf.PdfReader(io.BytesIO(raw))
+            # Many files are encrypted only to forbid printing; their password is empty.
+            if reader.is_encrypted and not reader.decrypt(""):
+                raise DataError(source, "is encrypted; save it without a password.")
+            pages = [page.extract_text() for page in reader.pages]
+            stated = (reader.metadata.title if reader.metadata else "") or ""
+    except pypdf.errors.DependencyError:
+        raise DataError(source, "is encrypted; save it without a password.") from None
+    except (pypdf.errors.PyPdfError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise DataError(source, f"is not a PDF that can be read ({error}).") from None
+    # A broken font map gives half characters, which no file can hold.
+    pages = [page.encode("utf-16", "surrogatepass").decode("utf-16", "replace") for page in pages]
+    text = paragraphs(pages)
+    if not text.strip():
+        raise DataError(source, "has no text, its pages may be pictures; run text recognition (OCR) on it first.")
+    how = f"text of PDF with lines joined to paragraphs, {_version('pypdf')}"
+    return text, pdf_title(stated, pages), how
+
+
+@contextlib.contextmanager
+def _unlogged(name: str) -> Iterator[None]:
+    """Silence a library's log: its errors are ours to report."""
+    logger = logging.getLogger(name)
+    before = logger.level
+    logger.setLevel(logging.CRITICAL + 1)
+    try:
+        yield
+    finally:
+        logger.setLevel(before)
+
+
+def library(name: str, what: str) -> Any:
+    """Import an optional module; a MissingPackageError names the extra if it is not installed."""
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        raise MissingPackageError(
+            f"reading {what} needs the package '{name}': pip install 'genaipa[documents]'"
+        ) from None
+
+
+def declared(raw: bytes) -> str:
+    """Encoding that an HTML page declares; never UTF-16, in which the declaration could not be read."""
+    found = re.search(rb"<meta[^>]+charset\s*=\s*[\"']?([\w.:-]+)", raw[:4096], re.IGNORECASE)
+    named = found.group(1).decode("ascii", "ignore").lower() if found else ""
+    return "" if named.startswith("utf-16") else named
+
+
+# The web calls Latin-1 what has Windows' quotation marks in it.
+_MEANT = {"iso-8859-1": "cp1252", "latin-1": "cp1252", "latin1": "cp1252", "us-ascii": "cp1252", "ascii": "cp1252"}
+_MARKS = {
+    b"\xef\xbb\xbf": "utf-8-sig",
+    b"\xff\xfe\x00\x00": "utf-32",
+    b"\x00\x00\xfe\xff": "utf-32",
+    b"\xff\xfe": "utf-16",
+    b"\xfe\xff": "utf-16",
+}
+
+
+def decoded(raw: bytes, source: str, charset: str) -> str:
+    """Decode bytes; `charset` is the declared encoding or empty. A DataError if no encoding is certain enough."""
+    marked = next((encoding for mark, encoding in _MARKS.items() if raw.startswith(mark)), "")
+    for encoding in [marked] if marked else [_MEANT.get(charset.lower(), charset), "utf-8"]:
+        try:
+            text = raw.decode(encoding) if encoding else "\0"
+        except (UnicodeError, LookupError):
+            continue
+        if "\0" not in text:
+            return text
+    if b"\0" in raw or marked:
+        raise DataError(source, "is a binary file; a document is HTML, PDF, Word (.docx), Markdown or plain text.")
+    guesses = list(library("charset_normalizer", "text that is not UTF-8").from_bytes(raw))
+    if not guesses or not _confident(guesses):
+        raise DataError(source, "has an unknown encoding; save it as UTF-8.")
+    return str(guesses[0])
+
+
+def _confident(guesses: list[Any]) -> bool:
+    """Whether the best guess gives words of a language (coherence) with fewer odd characters (chaos) than others."""
+    best, *others = guesses
     return (
-        narrow
-        or element.get("role") in {"presentation", "none"}
-        or next(element.iterdescendants("table"), None) is not None
-        or sum(len(_line(piece).split()) for piece in held) != len(_line(element).split())
-        or any(_has_headed_text(piece) for piece in pieces)
+        best.chaos <= 0.05  # noqa: PLR2004 - shares from 0 to 1, measured on policies in six languages
+        and best.coherence >= 0.4  # noqa: PLR2004
+        and not any(other.chaos <= best.chaos and other.coherence >= best.coherence for other in others)
     )
 
 
-def _has_headed_text(element: Any) -> bool:
-    words = sum(len(_line(heading).split()) for heading in element.iterdescendants(*_HEADINGS))
-    return 0 < words < len(_line(element).split())
-
+# --- The parts of Word and PDF -------------------------------------------------------------------------------------
 
 MOST_BYTES = 20_000_000
 """Unpacked text and markup of a file at most; pictures are not read."""
 
-MOST_ELEMENTS = 100_000
-"""Elements of a page at most: a long policy has some thousand."""
 MOST_IN_WORD = 200_000
 """Elements of a Word document at most, which takes several for a few words."""
 # Whatever they are called: the prefix of a name is the file's own.

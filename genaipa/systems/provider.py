@@ -192,7 +192,8 @@ def run_title(systems: Iterable[str], *subjects: str) -> str:
 
     Of a long one the beginning is left, with a tail that tells it from others that begin so.
     """
-    whole = folder_words("-".join((*short_names(systems).values(), *subjects)), most=1000) or "run"
+    named = short_names(systems).values()
+    whole = folder_words("-".join((*named, *subjects)), most=1000) or "run"
     if len(whole) <= _LONGEST_TITLE:
         return whole
     tail = hashlib.sha256(whole.encode()).hexdigest()[:_TAIL]

@@ -16,9 +16,10 @@ from pathlib import Path
 import pytest
 
 from genaipa.errors import DataError, MissingPackageError, UsageError
-from genaipa.policies import adding
-from genaipa.policies.adding import Extracted, _shown, extract, write_document
+from genaipa.policies import formats
+from genaipa.policies.adding import write_document
 from genaipa.policies.document import load_document
+from genaipa.policies.formats import Extracted, _shown, extract
 from genaipa.policies.sections import find_sections
 from genaipa.workspace import Workspace
 
@@ -589,4 +590,4 @@ def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
 
 def test_limits_are_the_documented_ones() -> None:
     """A document from the web may take 30 s and be 20 MB."""
-    assert (adding.TIMEOUT, adding.MAX_BYTES) == (30.0, 20_000_000)
+    assert (formats.TIMEOUT, formats.MAX_BYTES) == (30.0, 20_000_000)

@@ -8,9 +8,10 @@ import pytest
 from running import write
 
 from genaipa.errors import DataError, UsageError
-from genaipa.policies import adding
-from genaipa.policies.adding import extract, write_document
+from genaipa.policies import formats
+from genaipa.policies.adding import write_document
 from genaipa.policies.document import LONGEST, load_document
+from genaipa.policies.formats import extract
 from genaipa.workspace import Workspace
 
 
@@ -18,7 +19,7 @@ def test_a_document_has_a_bounded_size() -> None:
     """A file that nobody could read to the end is refused before it is read, by its size or by its length."""
     path = Path("huge.txt")
     with path.open("wb") as file:
-        file.truncate(adding.MAX_BYTES + 1)
+        file.truncate(formats.MAX_BYTES + 1)
     with pytest.raises(DataError, match="is larger than 20 MB"):
         extract("huge.txt")
     path.write_text("a " * (LONGEST // 2 + 1))

@@ -13,8 +13,8 @@ import pytest
 from running import TEXT, write
 
 import genaipa as front
-from genaipa.policies.adding import Extracted
-from genaipa.policies.given import UNNAMED, _company, read_given
+from genaipa.policies.adding import UNNAMED, _company, read_given
+from genaipa.policies.formats import Extracted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

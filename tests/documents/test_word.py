@@ -11,7 +11,7 @@ import pytest
 
 from genaipa.errors import DataError
 from genaipa.policies import formats
-from genaipa.policies.adding import extract
+from genaipa.policies.formats import extract
 from genaipa.policies.sections import find_sections
 
 NAMESPACE = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"

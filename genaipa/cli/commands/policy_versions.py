@@ -70,8 +70,9 @@ def _add(
     workspace: Workspace, versions: tuple[Version, ...], *, name: str, company: str, source: str, replace: bool
 ) -> list[str]:
     """Write the versions that are not there yet, and return their names."""
-    from genaipa.policies.adding import Extracted, write_document
+    from genaipa.policies.adding import write_document
     from genaipa.policies.document import document_names, load_document
+    from genaipa.policies.formats import Extracted
 
     known, fresh = document_names(workspace), []
     for version in versions:
