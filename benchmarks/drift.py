@@ -56,8 +56,8 @@ def series(
                 )
             )
     constant = dict.fromkeys(("status", "claims_silence", "cites_there", "tokens_out", "cost"), np.nan)
-    same = ("unit", "scorer", "wording", "initialization", "experiment", "prompts", "model")
-    known = dict(zip(same, ("answer", "human", "original", "document", "quality", "neutral", "m"), strict=True))
+    same = ("unit", "scorer", "analyst", "wording", "initialization", "experiment", "prompts", "model")
+    known = dict(zip(same, ("answer", "human", "ada", "original", "document", "quality", "neutral", "m"), strict=True))
     found = {f"s{system}": [Occasion(day, (f"run {day}",)) for day in days] for system in range(systems)}
     return pd.concat(frames, ignore_index=True).assign(**constant, **known, counted=True), found
 

@@ -36,11 +36,12 @@ from genaipa.runs.selection import Source, sources_of
 from genaipa.tasks.prompts import PUBLISHED
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     import pandas as pd
 
     from genaipa.questions.sets import Wording
+    from genaipa.reports.differences.matches import Match
     from genaipa.reports.figures.figure import Figure
     from genaipa.reports.judged.estimate import Estimate
     from genaipa.runs.run import Run
@@ -162,11 +163,12 @@ def compare_sides(first: Side, second: Side, *, anyway: bool = False) -> Compari
     matched = matches(frames[0], frames[1])
     z = any(one is not None and one.is_z for one in judged)
     data = rows(matched, asked, judged=z).replace({"measure": names_of(first.frame)})
-    if others := other_people(*(in_common(side.frame, matched[OVERALL]) for side in (first, second))):
-        data.loc[data["test"] != "none", "meaning"] = significance.OTHER_PEOPLE
+    others = _others(first, second, matched[OVERALL], asked)
+    told = data["questions"].map(others).astype(bool)
+    data.loc[told & (data["test"] != "none"), "meaning"] = significance.OTHER_PEOPLE
     finding = [
         *significance.scope(matched, apart),
-        *significance.found(data, first.name, second.name, refused=others),
+        *significance.found(data, first.name, second.name, refused=others["all"]),
         *(_judged(first, second, judged) if any(estimated) else []),
         *studied(first, second),
         *significance.power(matched[OVERALL]),
@@ -179,6 +181,18 @@ def compare_sides(first: Side, second: Side, *, anyway: bool = False) -> Compari
     documents = dict.fromkeys(matched[OVERALL].apart["document"])
     about = () if "" in documents else tuple(documents)
     return Comparison(first.name, second.name, table, apart, finding, method, documents=about)
+
+
+def _others(first: Side, second: Side, match: Match, asked: Mapping[str, set[str]]) -> dict[str, str]:
+    """Group of questions → the sentence on who scored which side of it, where that is confounded; else empty.
+
+    People who share out the whole alike may still part its groups between them; what is so of all is so of each.
+    """
+    found: dict[str, str] = {}
+    for group, questions in asked.items():
+        some = match.within(questions)
+        found[group] = found.get("all") or other_people(*(in_common(side.frame, some) for side in (first, second)))
+    return found
 
 
 _JUDGED = " Averages are estimates from people and judge (docs/method/estimates.md), which have no ranks."

@@ -14,13 +14,14 @@ import numpy as np
 import pandas as pd
 
 from genaipa.judging.name import Judge, family
+from genaipa.reports.analysts import other_people
 from genaipa.reports.crossed import crossed
-from genaipa.reports.differences.significance import SIGNIFICANT, holm, paired
+from genaipa.reports.differences.significance import OTHER_PEOPLE, SIGNIFICANT, holm, paired
 from genaipa.reports.table import SCALE, Table, table
 from genaipa.reports.tidy import plain_texts
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from genaipa.reports.gather import Gathered
     from genaipa.runs.selection import Occasion
@@ -56,7 +57,8 @@ def changes(frame: pd.DataFrame, found: dict[str, list[Occasion]], anchors: pd.D
         answers = _answers(frame, system, days, anchors)
         for measure in MEASURES:
             if measure in answers and answers[measure].notna().any():
-                rows += _rows(system, measure, answers, [one.day for one in days])
+                untold = _scored_by_others(frame, system, days) if measure == "M_all" else []
+                rows += _rows(system, measure, answers, [one.day for one in days], untold)
     columns = ["system", "measure", "occasion", "served", "n", "first", "now", "difference", "low", "high"]
     data = pd.DataFrame(rows).reindex(columns=[*columns, "p", "p_holm", "meaning"])
     return table(
@@ -158,7 +160,17 @@ def _equal(answers: pd.DataFrame, first: str) -> pd.Series[Any]:
     return pd.Series(values, answers.index)
 
 
-def _rows(system: str, measure: Measure, answers: pd.DataFrame, days: Sequence[str]) -> list[dict[str, Any]]:
+def _scored_by_others(frame: pd.DataFrame, system: str, days: Sequence[Occasion]) -> list[str]:
+    """The later days of which other people scored the answers than those of the first."""
+    own = frame[frame["system"] == system]
+    first, *later = (own[own["run"].isin(one.runs)] for one in days)
+    return [one.day for one, rows in zip(days[1:], later, strict=True) if other_people(first, rows)]
+
+
+def _rows(
+    system: str, measure: Measure, answers: pd.DataFrame, days: Sequence[str], untold: Collection[str] = ()
+) -> list[dict[str, Any]]:
+    """A row for each later day; those `untold` have no test."""
     known = answers[answers[measure].notna()]
     cells = known.pivot_table(measure, _CELL, "occasion")
     if days[0] not in cells:
@@ -184,11 +196,12 @@ def _rows(system: str, measure: Measure, answers: pd.DataFrame, days: Sequence[s
                 "difference": made.mean,
                 "low": made.low,
                 "high": made.high,
-                "p": p if made.questions >= _FEWEST else math.nan,
+                "p": p if made.questions >= _FEWEST and day not in untold else math.nan,
             }
         )
     for row, adjusted in zip(rows, holm([row["p"] for row in rows]), strict=True):
-        row |= {"p_holm": adjusted, "meaning": _meaning(row["difference"], adjusted)}
+        meaning = OTHER_PEOPLE if row["occasion"] in untold else _meaning(row["difference"], adjusted)
+        row |= {"p_holm": adjusted, "meaning": meaning}
     return rows
 
 

@@ -362,7 +362,7 @@ def _on_references(evidence: Evidence) -> list[EvidenceLine]:
         elif not evidence.references and not evidence.points:
             # An answer that asserts something is not right for citing nothing.
             said = _line("good", "cites no section, as is right where the document is silent")
-            lines.append(said if evidence.silence.claimed else _line("plain", "cites no section"))
+            lines.append(said if evidence.silence.alone else _line("plain", "cites no section"))
     elif not evidence.references and not evidence.points:
         lines.append(_line("plain", "names no section"))
     for n, ref in enumerate(evidence.references):

@@ -13,10 +13,14 @@ from size import size
 
 from genaipa.reports.analysts import panel, refused
 from genaipa.reports.averages import who_scored
+from genaipa.reports.chapters.documents import documents_ranked
 from genaipa.reports.comparison import Side, compare_sides
 from genaipa.reports.crossed import crossed
+from rubrics import METRICS
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from genaipa.reports.comparison import Comparison
 
 TRUTH = 55.0
@@ -83,14 +87,18 @@ def test_leniency_is_found_and_left_out_one_by_one() -> None:
     assert found.without["0"] == pytest.approx(by_question.mean())
 
 
-def compared(ours: tuple[str, ...], theirs: tuple[str, ...]) -> Comparison:
-    """The comparison of two systems of which these analysts scored answer by answer."""
+def compared(by: Callable[[int, str, str], str]) -> Comparison:
+    """The comparison of two systems, each answer scored by whom a function names.
+
+    It gets the answer's number, its system and its question, and names nobody for an answer that is not scored.
+    """
     documents = ("uber", "spotify", "airbnb")
     rows = answer_rows(documents=documents)
     scores = []
     for number, score in enumerate(score_rows(rows, seed=4)):
-        names = ours if "a/one" in score["answer"] else theirs
-        scores.append({**score, "analyst": names[number % len(names)]})
+        system, *_, question = score["answer"].removeprefix("digest of ").split("|")
+        if analyst := by(number % (len(rows) // 2), system, question):
+            scores.append({**score, "analyst": analyst})
     frame = tidy_of(rows, scores)
     texts = {document: {f"text of {document}"} for document in documents}
     asked = {(document, question, "original"): {question} for document in documents for question in QUESTIONS}
@@ -104,7 +112,8 @@ def compared(ours: tuple[str, ...], theirs: tuple[str, ...]) -> Comparison:
 )
 def test_other_people_give_no_verdict(theirs: tuple[str, ...], told: bool) -> None:
     """Where other analysts scored the one system than the other, nothing says which of them differs."""
-    found = compared(("ada", "bo"), theirs)
+    ours = ("ada", "bo")
+    found = compared(lambda number, system, _: ours[number % 2] if system == "a/one" else theirs[number % len(theirs)])
     first = found.frame.iloc[0]
     assert (first["p"] < 0.05) is np.True_
     assert (first["meaning"] == "other analysts") is not told
@@ -112,6 +121,41 @@ def test_other_people_give_no_verdict(theirs: tuple[str, ...], told: bool) -> No
     assert any("is higher" in said for said in found.finding) is told
     assert found.figure is not None
     assert found.figure.plot()
+
+
+def test_people_who_part_a_group_between_them_give_no_verdict_on_it() -> None:
+    """They scored as much of the one system as of the other, but none of the same users' questions."""
+    parted = {("a/one", "u"): "aaa", ("a/one", "f"): "abb", ("b/two", "u"): "bbb", ("b/two", "f"): "aab"}
+    found = compared(lambda number, system, question: parted[system, question.partition("_")[2][0]][number % 3])
+    rows = found.frame[found.frame["test"] != "none"].set_index(["measure", "questions"])
+    assert rows.loc[("M_all*10", "all"), "meaning"] == "A higher"
+    assert set(rows.loc[rows.index.get_level_values("questions") != "all", "meaning"]) == {"other analysts"}
+    by_group = next(said for said in found.finding if said.startswith("M_all by group"))
+    assert by_group.endswith("no verdict, since other people scored each side, in M_all*10 (faq, user).")
+
+
+def test_only_the_pairs_say_who_scored_both_sides() -> None:
+    """That another analyst scored what the other side lacks is no reason against a verdict."""
+    found = compared(
+        lambda number, system, _: "ada" if not number % 3 else "bo" if system == "a/one" else "",
+    )
+    assert found.frame["meaning"][0].startswith("A higher")
+
+
+def test_a_document_that_other_people_scored_has_no_rank() -> None:
+    """Its rank is open, and the table says why; where the same analyst scored all, it is the first."""
+    documents = ("uber", "spotify", "airbnb")
+    rows = answer_rows(systems=("a/one",), documents=documents)
+    best, worst = (dict.fromkeys(METRICS, value) for value in (1.0, -1.0))
+    for who, to in (("ada", 1), ("bo", 3)):
+        scores = []
+        for number, score in enumerate(score_rows(rows)):
+            document = documents[number // len(QUESTIONS)]
+            values = best if document == "uber" or number % 4 else worst
+            scores.append({**score, **values, "analyst": who if document == "uber" else "ada"})
+        made = documents_ranked(tidy_of(rows, scores))
+        assert ("other people" in made.note) is (who == "bo")
+        assert made.data.set_index("document").loc["uber", ["from", "to"]].tolist() == [1, to]
 
 
 def test_a_table_says_who_scored() -> None:

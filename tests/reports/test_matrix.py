@@ -9,10 +9,12 @@ import pytest
 from framing import QUESTIONS, answer_rows, score_rows, tidy_of
 from verdicts import JUDGE, judged
 
+from genaipa.reports.chapters.groups import quality
 from genaipa.reports.chapters.overall import board
 from genaipa.reports.comparison import Side, compare_sides
 from genaipa.reports.differences.matches import PAIRS, _meaning, differences, ranks, tables
 from genaipa.reports.differences.significance import holm
+from genaipa.runs.selection import Groups
 from rubrics import METRICS
 
 DOCUMENTS = ("uber", "spotify", "airbnb", "ebay")
@@ -93,6 +95,14 @@ def test_a_handful_compares_nothing():
     rows = answer_rows(systems=SYSTEMS[:2], documents=DOCUMENTS)
     scored = [row for n, row in enumerate(rows) if row["system"] == "a/one" or n % 10 == 0]
     assert differences(tidy_of(rows, score_rows(scored))).empty
+
+
+def test_places_by_unlike_scores_say_so():
+    """Within a group of documents, systems that were scored on different questions have places with a caution."""
+    rows = answer_rows(systems=SYSTEMS[:2], documents=DOCUMENTS)
+    scored = [row for row in rows if (row["system"], row["document"]) != ("b/two", "uber") or row["source"] == "faq"]
+    groups = Groups("sector", {name: "rides" if name == "uber" else "other" for name in DOCUMENTS})
+    assert "Within rides systems were scored on different" in quality(tidy_of(rows, score_rows(scored)), groups).note
 
 
 def test_what_only_the_number_of_pairs_makes_chance_says_so():

@@ -42,6 +42,17 @@ def test_an_unchanged_system_seldom_seems_changed_and_a_loss_of_five_points_is_f
     assert np.mean([one.points for one in found if one.points]) == pytest.approx(5, abs=1)
 
 
+def test_a_day_that_other_people_scored_is_no_loss() -> None:
+    """Leniency and change can't be separated there: it has no test, and the gate goes by the day before."""
+    frame, found = series(0, 2, lost=10)
+    *_, before, last = found["s0"]
+    assert loss(changes(frame, found)).points > 0
+    others = frame["run"].isin(last.runs)
+    made = changes(frame.assign(analyst=np.where(others, "bo", "ada")), found)
+    assert made.data["meaning"].tolist() == ["may be chance", "other analysts"]
+    assert loss(made) == (0.0, "M_all", before.day)
+
+
 def test_words_are_held_against_how_often_the_first_day_agrees_with_itself() -> None:
     """A system that never says the same twice has not changed; one that always did, and no longer does, has."""
     frame, found = series(0, 1)
@@ -111,10 +122,13 @@ def test_a_sure_loss_fails_the_gate_and_is_in_the_report(genaipa: Cli) -> None:
     assert genaipa("drift", "scripted/acme.yaml", "--gate", "60").code == 0
     # A third day that nobody scored, on which it cites what is not there.
     Path("acme.yaml").write_text('rules:\n  - {match: ".", reply: "Section 99 says so."}\n')
-    _asked(genaipa, "2026-07-01", system="scripted/acme.yaml")
+    third = _asked(genaipa, "2026-07-01", system="scripted/acme.yaml")
     later = genaipa("drift", "scripted/acme.yaml", "--gate", "3")
     assert later.code == 5
     assert "Quality is of 2026-06-01, the latest occasion that is scored: 2026-07-01 is not." in later.out + later.err
+    keep(human("bo", one, (1,) * 5) for one in sorted({one.digest for one in answers(RunFolder(third))}))
+    later = genaipa("drift", "scripted/acme.yaml", "--gate", "3")
+    assert "2026-07-01 was scored by other people than the first." in later.out + later.err
     facts = json.loads(genaipa("drift", "scripted/acme.yaml", "--json").out)
     (cites,) = (row for row in facts["rows"] if row["measure"] == "cites" and row["occasion"] == "2026-07-01")
     assert [cites[name] for name in ("first", "now", "meaning")] == [100, 0, "lower"]

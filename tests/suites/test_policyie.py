@@ -12,7 +12,7 @@ import pytest
 from genaipa.errors import GenaipaError
 from genaipa.workspace import Workspace, shipped
 from genaipa_suites.data import SHIPPED, published_rows
-from genaipa_suites.material import Outcome
+from genaipa_suites.material import Item, Outcome
 from genaipa_suites.plan import SuitePlan, spec_of
 from genaipa_suites.policyie import PolicyIE
 from genaipa_suites.policyie.data import FILES, PLUE
@@ -246,6 +246,18 @@ def test_the_published_files_are_pulled_in_either_form(
         assert done.code == 0, done.err
         found.append(suite("valid").load("valid").items)
     assert found[0] == found[1]
+
+
+def test_the_ceiling_says_texts_as_every_system_does() -> None:
+    """A slot whose text is in the sentence twice may be placed wrongly, as whoever answers in words has it."""
+    of = suite("sample")
+    gold = [{"intent": "data-sharing-disclosure", "type-I": [[6, 7, "action"]], "type-II": []}]
+    item = Item("1", {"text": "We share data with partners who share data ."}, gold)
+    ceiling = next(one for one in of.baselines if one.name == "ceiling").make(of)
+    assert ceiling(item) == of.gold_reply(item)
+    measures = {measure.name: measure for measure in of.measures}
+    reached = [Outcome(item, of.given(item, ceiling(item)))]
+    assert [measures[name].of(reached) for name in ("intent_accuracy", "slot_f1_tagger_type_i")] == [1.0, 0.0]
 
 
 def test_floors_and_ceilings_of_the_published_split(published: Path) -> None:

@@ -176,6 +176,8 @@ def test_silence_is_compared_with_the_annotation() -> None:
     assert rightly["suggestion"] == {"reference": "1"}
     assert [tone for tone, _ in lines(rightly, "reference")] == ["good"]
     assert lines(screen("Yes, they sell it.", silent), "reference") == [("plain", "cites no section")], "no tick"
+    goes_on = screen("The policy does not say. But they most likely keep it for years.", silent)
+    assert lines(goes_on, "reference") == [("plain", "cites no section")], "no tick"
     wrongly = screen("Yes, see Section 2.", silent)
     assert ("bad", "cites a section where the document is silent, which scores -1") in lines(wrongly, "reference")
     assert wrongly["suggestion"] == {"reference": "3"}

@@ -87,18 +87,23 @@ def _print(system: str, days: list[Occasion], every: Table, lost: Loss, *, gated
     """Print each measure's latest change, and what is lacking to tell quality."""
     from dataclasses import replace
 
+    from genaipa.reports.differences.significance import OTHER_PEOPLE
+
     served = " then ".join(dict.fromkeys(one for one in every.data["served"] if one))
     changed = f", served by {served}" if " then " in served else ""
     show(f"{system}: {days[-1].day} against {days[0].day}, {number(len(days), 'occasion')}{changed}")
     latest = every.data.groupby("measure", sort=False).tail(1).reset_index(drop=True)
     dated = ["occasion"] if latest["occasion"].nunique() > 1 else []
     show_table(replace(every, data=latest[[*_SHOWN[:1], *dated, *_SHOWN[1:]]]))
+    others = {*every.data.loc[every.data["meaning"] == OTHER_PEOPLE, "occasion"]}
     if not lost.by:
         few = {"M_all", "M_all (judge)"} & {*every.data["measure"]}
         why = "Too few questions are scored on two days" if few else "Nobody scored answers of two days"
+        why = "Other people scored the first day than the later ones" if others else why
         caveat(f"{why}, so that quality is not compared{', and the gate lets it pass' if gated else ''}.")
     elif lost.day != days[-1].day:
-        caveat(f"Quality is of {lost.day}, the latest occasion that is scored: {days[-1].day} is not.")
+        other = "was scored by other people than the first" if days[-1].day in others else "is not"
+        caveat(f"Quality is of {lost.day}, the latest occasion that is scored: {days[-1].day} {other}.")
     moved = latest[(latest["measure"] == "judge again") & latest["meaning"].isin(["higher", "lower"])]
     for row in moved.to_dict("records"):
         caveat(f"The judge itself scores {abs(row['difference']):.1f} points {row['meaning']} than on the first day.")

@@ -10,11 +10,12 @@ import numpy as np
 import pandas as pd
 
 from genaipa.reports import aggregate, averages
+from genaipa.reports.analysts import other_people
 from genaipa.reports.averages import THESE
 from genaipa.reports.chapters.chapter import Chapter, experiments_of, present
 from genaipa.reports.crossed import crossed
 from genaipa.reports.differences import matches
-from genaipa.reports.differences.significance import holm
+from genaipa.reports.differences.significance import OTHER_PEOPLE, holm
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
 from genaipa.reports.table import Table, table
@@ -47,6 +48,7 @@ _N_AT, _ROOM = 104.0, 17.0
 """Position of n on the axis of M_all, and its width."""
 _COMPARED = 30
 """Most documents whose pairs are compared; of more, no rank would be known."""
+_OTHERS = "Documents that other people scored are not told apart by these differences. "
 _SCORED = ("silent", "m_all10", "answers", "scores")
 
 
@@ -104,25 +106,31 @@ def documents_ranked(frame: pd.DataFrame) -> Table:
     scored = aggregate.by_document(averages.policy_cells(frame))
     columns = ["rank", "document", "n", "mean", "low", "high", "from", "to"]
     found = averages.summed_up(scored, ["document"], lambda rows: averages.mean_of(rows, "m_all10"))
-    data = pd.DataFrame(columns=columns)
+    data, others = pd.DataFrame(columns=columns), False
     if len(found):
         data = found.sort_values("mean", ascending=False, kind="stable")
         data["rank"] = averages.places(data["mean"])
-        data = data.merge(_places(scored), on="document", how="left")
+        places, others = _places(scored, frame)
+        data = data.merge(places, on="document", how="left")
     return table(
         "documents-ranked",
         "Documents, the best answered first",
         "M_all (10 to 100) over all systems, experiments and questions; n is the number of questions (paper, "
         f"section 7). A rank is known from one place to another only, by the differences that hold among all pairs of "
-        f"documents (Holm), for other questions. {_unequal(scored)}{THESE}{averages.how_few(data['n'])}",
+        f"documents (Holm), for other questions. {_OTHERS if others else ''}{_unequal(scored)}{THESE}"
+        f"{averages.how_few(data['n'])}",
         data,
         columns,
         headings={"from": "rank from", "to": "to"},
     )
 
 
-def _places(scored: pd.DataFrame) -> pd.DataFrame:
-    """The least and the greatest rank of each document, by what the same systems gave to the same questions."""
+def _places(scored: pd.DataFrame, frame: pd.DataFrame) -> tuple[pd.DataFrame, bool]:
+    """The least and the greatest rank of each document, by what the same systems gave to the same questions.
+
+    Beside it, whether a pair is left open because other people scored the one document than the other.
+    """
+    people = {str(name): rows for name, rows in frame[frame["counted"]].groupby("document", observed=True)}
     cells = scored.astype({"document": "str"}).pivot_table(
         index=["system", "experiment", "question"], columns="document", values="m_all10", observed=True
     )
@@ -130,11 +138,12 @@ def _places(scored: pd.DataFrame) -> pd.DataFrame:
     for first, second in combinations(cells.columns, 2) if len(cells.columns) <= _COMPARED else ():
         apart = (cells[first] - cells[second]).dropna()
         found = crossed(apart, apart.index.get_level_values("question"), [""] * len(apart))
-        rows.append({"first": first, "second": second, "difference": found.mean, "p": found.p, "meaning": ""})
+        others = OTHER_PEOPLE if other_people(*(people[name] for name in (first, second))) else ""
+        rows.append({"first": first, "second": second, "difference": found.mean, "p": found.p, "meaning": others})
     pairs = pd.DataFrame(rows, columns=["first", "second", "difference", "p", "meaning"])
     pairs["p_holm"] = pairs["policies_p_holm"] = holm(pairs["p"].tolist())
-    found_ranks = matches.ranks(pairs)
-    return found_ranks.rename(columns={"system": "document", "rank": "from"})[["document", "from", "to"]]
+    found_ranks = matches.ranks(pairs).rename(columns={"system": "document", "rank": "from"})
+    return found_ranks[["document", "from", "to"]], bool((pairs["meaning"] == OTHER_PEOPLE).any())
 
 
 def _unequal(scored: pd.DataFrame) -> str:

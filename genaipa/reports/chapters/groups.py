@@ -58,7 +58,7 @@ def _counts(rows: pd.DataFrame) -> dict[str, object]:
 
 def quality(frame: pd.DataFrame, groups: Groups) -> Table:
     """The systems by their M_all within each group, the best first."""
-    found = []
+    found, apart = [], []
     for group in sorted(set(groups.of.values())):
         within = frame[frame["document"].astype(str).map(groups.of) == group]
         cells = averages.weighted(within, "m_all10")
@@ -66,6 +66,8 @@ def quality(frame: pd.DataFrame, groups: Groups) -> Table:
             data = averages.summed_up(cells, ["system"], lambda rows: averages.mean_of(rows, "m_all10"))
             data = data.astype({"system": str}).sort_values("mean", ascending=False, kind="stable")
             found.append(data.assign(group=group, rank=averages.places(data["mean"])))
+            if averages.are_unlike(within, averages.policy_questions(within).dropna(subset="m_all10")):
+                apart.append(group)
     columns = ["group", "rank", "system", "n", "documents", "mean", *BOTH[:-1]]
     data = pd.concat(found, ignore_index=True) if found else pd.DataFrame(columns=[*columns])
     return table(
@@ -73,10 +75,20 @@ def quality(frame: pd.DataFrame, groups: Groups) -> Table:
         f"Leaderboard by {groups.by}",
         f"Systems by M_all (10 to 100) within each group of documents (column `{groups.by}`), averaged as in "
         "the leaderboard: n is the number of questions, `documents` of how many documents there is a score. Groups may "
-        f"differ in what was scored of them. {averages.intervals(data)}",
+        f"differ in what was scored of them. {_unlike(apart)}{averages.intervals(data)}",
         data,
         columns,
         headings={"group": groups.by},
+    )
+
+
+def _unlike(groups: list[str]) -> str:
+    """A sentence on the groups within which systems were scored on different questions or documents; or nothing."""
+    if not groups:
+        return ""
+    return (
+        f"Within {', '.join(groups)} systems were scored on different questions or documents, so that a place there "
+        "may be due to these. "
     )
 
 

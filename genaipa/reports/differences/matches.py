@@ -46,10 +46,10 @@ class Match(NamedTuple):
     """One measure of both sides, averaged by question (the index).
 
     `pairs` has the columns `ours`, `theirs` and `pairs` (how many cells they average), `ours` and `theirs` are all
-    that each side has, paired or not. `apart` has a row for each pair: `question`, `document` (empty where the pair is
-    a question), the difference `apart`, its `weight`, by which an experiment with many documents counts like one with
-    few, and whether it is `known`: whether people scored answers to its question on both sides, where the values are
-    estimates with a judge. `by_question` are the experiments whose pairs are questions.
+    that each side has, paired or not. `apart` has a row for each pair: `experiment`, `question`, `document` (empty
+    where the pair is a question), the difference `apart`, its `weight`, by which an experiment with many documents
+    counts like one with few, and whether it is `known`: whether people scored answers to its question on both sides,
+    where the values are estimates with a judge. `by_question` are the experiments whose pairs are questions.
     """
 
     pairs: pd.DataFrame
@@ -111,13 +111,16 @@ def groups(first: pd.DataFrame, second: pd.DataFrame) -> dict[str, set[str]]:
 
 
 def in_common(frame: pd.DataFrame, match: Match) -> pd.DataFrame:
-    """The rows of a tidy table about the questions and documents of the pairs; all where there is no pair."""
-    pairs = match.apart
+    """The rows of a tidy table behind the pairs; those behind what is compared where there is no pair."""
+    pairs, plain = match.apart, frame[_CELL].astype(str)
     if not len(pairs):
-        return frame
-    shared = frame["question"].astype(str).isin(pairs["question"].astype(str))
-    about = frame["document"].astype(str).isin(pairs["document"].astype(str)) | ("" in set(pairs["document"]))
-    return frame[shared & about]
+        return frame[plain["question"].isin([*match.ours.index, *match.theirs.index])]
+    named = pairs["document"] != ""
+    there = pd.MultiIndex.from_frame(plain).isin(pd.MultiIndex.from_frame(pairs.loc[named, _CELL]))
+    if not named.all():
+        whole = pd.MultiIndex.from_frame(pairs.loc[~named, _QUESTION])
+        there |= pd.MultiIndex.from_frame(plain[_QUESTION]).isin(whole)
+    return frame[there]
 
 
 @aggregate.kept
@@ -147,7 +150,7 @@ def _match(of_cells: pd.DataFrame, means: pd.DataFrame, ours: pd.Series[float], 
     in_experiments = each[["ours", "theirs"]].mean().assign(pairs=each.size())
     by_question = in_experiments.groupby("question")
     pairs = by_question[["ours", "theirs"]].mean().assign(pairs=by_question["pairs"].sum())
-    apart = apart[["question", "document", "apart", "weight", "known"]]
+    apart = apart[[*_CELL, "apart", "weight", "known"]]
     experiments = (sorted(set(rows["experiment"])) for rows in (both, means))
     return Match(pairs, apart, ours, theirs, *experiments)
 

@@ -127,7 +127,7 @@ def holm(p: Sequence[float]) -> list[float]:
 FEW = 10
 """Below this many questions, what is found is said to rest on few."""
 OTHER_PEOPLE = "other analysts"
-"""The meaning of a difference between systems that other people scored."""
+"""The meaning of a difference between systems of which other people scored these questions."""
 PRIMARY = "primary endpoint"
 FAMILIES = (PRIMARY, "single metrics", "M_all by group", "metrics by group")
 """The families of tests: within each, p-values are adjusted for their number. The first is one test: M_all overall."""
@@ -257,7 +257,8 @@ def power(match: Match) -> Iterator[str]:
 
 def _holding(tested: pd.DataFrame, first: str, second: str) -> str:
     """The tests of a family that hold, and for whom."""
-    here = tested["p_holm"] < SIGNIFICANT
+    others = tested["meaning"] == OTHER_PEOPLE
+    here = ~others & (tested["p_holm"] < SIGNIFICANT)
     general = here & (tested["policies_p_holm"] < SIGNIFICANT)
     only = here & ~general
     unknown, up = tested["policies_p"].isna(), tested["difference"] > 0
@@ -271,6 +272,7 @@ def _holding(tested: pd.DataFrame, first: str, second: str) -> str:
             (f"for these documents only, {second} is higher in", tested[only & ~unknown & ~up]),
             (f"{no_word}, {first} is higher in", tested[only & unknown & up]),
             (f"{no_word}, {second} is higher in", tested[only & unknown & ~up]),
+            ("no verdict, since other people scored each side, in", tested[others]),
         )
         if len(rows)
     ]
