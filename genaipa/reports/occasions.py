@@ -161,7 +161,7 @@ def _equal(answers: pd.DataFrame, first: str) -> pd.Series[Any]:
 
 
 def _scored_by_others(frame: pd.DataFrame, system: str, days: Sequence[Occasion]) -> list[str]:
-    """The later days of which other people scored the answers than those of the first."""
+    """The later days whose answers other people scored than the first day's."""
     own = frame[frame["system"] == system]
     first, *later = (own[own["run"].isin(one.runs)] for one in days)
     return [one.day for one, rows in zip(days[1:], later, strict=True) if other_people(first, rows)]

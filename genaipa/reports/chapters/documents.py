@@ -48,7 +48,7 @@ _N_AT, _ROOM = 104.0, 17.0
 """Position of n on the axis of M_all, and its width."""
 _COMPARED = 30
 """Most documents whose pairs are compared; of more, no rank would be known."""
-_OTHERS = "Documents that other people scored are not told apart by these differences. "
+_OTHERS = "Between documents that other people scored no difference is known. "
 _SCORED = ("silent", "m_all10", "answers", "scores")
 
 

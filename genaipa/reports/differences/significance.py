@@ -127,7 +127,7 @@ def holm(p: Sequence[float]) -> list[float]:
 FEW = 10
 """Below this many questions, what is found is said to rest on few."""
 OTHER_PEOPLE = "other analysts"
-"""The meaning of a difference between systems of which other people scored these questions."""
+"""The meaning of a difference where other people scored the one side than the other."""
 PRIMARY = "primary endpoint"
 FAMILIES = (PRIMARY, "single metrics", "M_all by group", "metrics by group")
 """The families of tests: within each, p-values are adjusted for their number. The first is one test: M_all overall."""
