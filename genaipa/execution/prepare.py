@@ -104,6 +104,12 @@ def _spec(kind: Kind, request: RunRequest, workspace: Workspace, observer: Obser
     )
 
 
+def _task(kind: Kind, request: RunRequest, workspace: Workspace, observer: Observer) -> Task:
+    """The task of a request; the errors of its data."""
+    spec = _spec(kind, request, workspace, observer)
+    return make_task(spec, workspace)
+
+
 def _own_options(request: RunRequest, kind: Kind) -> dict[str, Any]:
     """The options given of a request's kind, by the fields of its plan; an OptionError for one of another kind."""
     with_it = f"leave it out with the {kind.option or 'task'} '{request.task}'."
@@ -299,16 +305,17 @@ def prepare(workspace: Workspace, request: RunRequest, observer: Observer | None
     A UsageError, UnknownNameError or DataError for a request that can't be carried out; nothing is written.
     """
     observer = observer or Observer()
+    systems = _check(workspace, request)
     kind = kind_of(request.kind)
-    systems = _check(workspace, request, kind)
     request = replace(request, plan=_own_options(request, kind))
     corpus = facts = None
     if kind.documents:
         workspace, request, corpus, facts = brought(workspace, request, observer)
+    elif request.shard is not None:
+        raise UsageError("shards are of documents, and another task has none; leave out the size of shards.")
     if request.shard is None:
-        spec = _spec(kind, request, workspace, observer)
-        task, cut = make_task(spec, workspace), None
-        names, notes = spec.plan.documents or (spec.task,), task.notes
+        task, cut = _task(kind, request, workspace, observer), None
+        names, notes = task.spec.plan.documents or (task.spec.task,), task.notes
     else:
         cut, task, notes = _cut(kind, request, workspace, observer, corpus, systems)
         names = (f"{cut.shards.documents}-documents",)
@@ -327,7 +334,7 @@ def prepare(workspace: Workspace, request: RunRequest, observer: Observer | None
     return run
 
 
-def _check(workspace: Workspace, request: RunRequest, kind: Kind) -> list[Resolved]:
+def _check(workspace: Workspace, request: RunRequest) -> list[Resolved]:
     """The systems of a request; a UsageError for a name that is none, and for options that need another one."""
     if request.name is not None and not folder_words(request.name):
         raise UsageError(f"the name '{request.name}' leaves nothing for the folder's name; use letters or digits.")
@@ -335,10 +342,7 @@ def _check(workspace: Workspace, request: RunRequest, kind: Kind) -> list[Resolv
         raise UsageError("a sample is drawn from a corpus; name its file (documents of a workspace are named).")
     if not request.systems:
         raise UsageError("no system is named; `genaipa systems` lists them.")
-    systems = [resolve(name, workspace) for name in request.systems]
-    if request.shard is not None and not kind.documents:
-        raise UsageError("shards are of documents, and another task has none; leave out the size of shards.")
-    return systems
+    return [resolve(name, workspace) for name in request.systems]
 
 
 def resume(workspace: Workspace, name: str, observer: Observer | None = None, *, offline: bool = False) -> PreparedRun:
@@ -415,8 +419,7 @@ def _of_corpus(
             yield task.about(part)
             continue
         here = workspace.holding(part)
-        spec = _spec(kind, replace(request, corpus=None, documents=tuple(part)), here, observer)
-        alike[kinds] = task = make_task(spec, here)
+        alike[kinds] = task = _task(kind, replace(request, corpus=None, documents=tuple(part)), here, observer)
         first = first or tuple(islice(part.values(), 1)) if isinstance(task, Procedure) else ()
         yield task
         observer = Observer()  # the same is said of each
