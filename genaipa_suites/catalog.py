@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from genaipa.runs.records import RunSpec
     from genaipa.tasks.base import Task
     from genaipa.workspace import Workspace
-    from genaipa_suites.data import Source
+    from genaipa_suites.data import SuiteSource
     from genaipa_suites.suite import Suite
 
 
@@ -95,7 +95,7 @@ def splits_of(name: str) -> tuple[str, ...]:
     return tuple(made.splits)
 
 
-def sources() -> dict[str, Source]:
+def sources() -> dict[str, SuiteSource]:
     """Name → data set of every suite: what `genaipa get` can fetch for them."""
     return {source.name: source for suite in suites().values() for source in suite.data}
 

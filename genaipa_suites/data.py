@@ -56,7 +56,7 @@ class FaultsError(DataError):
 
 
 @dataclass(frozen=True)
-class Source:
+class SuiteSource:
     """A data set of a suite: files of one commit of a public repository, each with its git blob hash.
 
     In place of the hash may be its first digits, the SHA-256 that a Git-LFS pointer states, or nothing: such a file its
@@ -84,7 +84,7 @@ class DataFiles:
     """The files of one suite. `read` gives a file by its path in its repository, and keeps its digest."""
 
     suite: str
-    sources: tuple[Source, ...]
+    sources: tuple[SuiteSource, ...]
     workspace: Workspace
     digests: dict[str, str] = field(default_factory=dict)
     """Path → SHA-256 of the files that were read."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from genaipa.datasets.base import Dataset, Imported, Progress
     from genaipa.workspace import Workspace
-    from genaipa_suites.data import Source
+    from genaipa_suites.data import SuiteSource
     from genaipa_suites.suite import Suite
 
 _LATER = "Pull again from a place that has them."
@@ -35,7 +35,7 @@ class SuiteData:
     question_sets: tuple[str, ...] = ()
     systems: tuple[str, ...] = ()
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: SuiteSource) -> None:
         self.source = source
         self.name, self.title, self.terms = source.name, source.title, source.terms.rstrip(".")
 
@@ -131,7 +131,7 @@ def every() -> dict[str, Dataset]:
     return {**{name: SuiteData(source) for name, source in sources().items()}, **joined}
 
 
-def files(source: Source) -> Snapshot:
+def files(source: SuiteSource) -> Snapshot:
     """The files of a source as they are pulled: each where it can be had, at least one in all."""
     name, suite = _asking(source)
 
@@ -151,7 +151,7 @@ def files(source: Source) -> Snapshot:
     return Files(source.commit, source.blobs)
 
 
-def _asking(source: Source) -> tuple[str, type[Suite] | None]:
+def _asking(source: SuiteSource) -> tuple[str, type[Suite] | None]:
     """The suite that reads a source, with its name: the one of the same name, else the first."""
     reading = {name: suite for name, suite in suites().items() if source in suite.data}
     if source.name in reading:

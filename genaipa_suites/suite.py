@@ -26,7 +26,7 @@ from genaipa.tasks.json_reply import last_json, read_json
 from genaipa_suites import asking, probes
 from genaipa_suites.asking import templates_of
 from genaipa_suites.baseline import PREFIX, Baseline
-from genaipa_suites.data import DataFiles, Source
+from genaipa_suites.data import DataFiles, SuiteSource
 from genaipa_suites.encoders import encoder as encoders
 from genaipa_suites.material import CUT_OFF, FAILED, REFUSED, UNPARSABLE, Given, Item, Material, Outcome, stratified
 from genaipa_suites.measure import Measure
@@ -61,7 +61,7 @@ class Suite(Task):
     about: ClassVar[str]
     """Its question and its scores, in a sentence."""
     citation: ClassVar[str]
-    data: ClassVar[tuple[Source, ...]]
+    data: ClassVar[tuple[SuiteSource, ...]]
     """The data sets that its splits are read from."""
     splits: ClassVar[tuple[str, ...]]
     """The published splits, that evaluated by default first."""

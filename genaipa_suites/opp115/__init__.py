@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from genaipa_suites.baseline import words_and_characters
-from genaipa_suites.data import Source
+from genaipa_suites.data import SuiteSource
 from genaipa_suites.labels import MAJORITY, LabelSuite, trained
 from genaipa_suites.material import Item, Material
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 _FILE = "datasets/Majority/{}_dataset.csv"
-SOURCE = Source(
+SOURCE = SuiteSource(
     name="opp115",
     title="OPP-115",
     repository="SmartDataAnalytics/Polisis_Benchmark",

@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from genaipa_suites.baseline import Baseline, of_item, tagger
-from genaipa_suites.data import DataFiles, Source
+from genaipa_suites.data import DataFiles, SuiteSource
 from genaipa_suites.encoders.kinds import EncoderModel, Example, Head
 from genaipa_suites.material import NOT_IN_THE_TEXT, Given, Item, Material, split_off
 from genaipa_suites.measure import Measure, by_part, macro_f1, micro_f1
@@ -51,7 +51,7 @@ _TEST_BLOBS = {
     "NOT_SHARE": "9c64e722dced704721114009136dcd57d61daaad",
     "SHARE": "06327699b7e95d1ee9a9071fa19f3f6f5db52c4e",
 }
-SOURCE = Source(
+SOURCE = SuiteSource(
     name="piextract",
     title=TITLE,
     repository="um-rtcl/piextract_dataset",

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from genaipa_suites.data import Source
+from genaipa_suites.data import SuiteSource
 from genaipa_suites.labels import LabelSuite
 from genaipa_suites.material import Item, Material, split_off
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 POLICY, OTHER = LABELS = ("Policy", "Not Policy")
 _PACKED, _PLAIN = "data/1301_dataset.csv.xz", "data/1301_dataset.csv"
-SOURCE = Source(
+SOURCE = SuiteSource(
     name="policy-detection",
     title="Policy-Detection",
     repository="infsys-lab/policy-detection-data",

@@ -20,7 +20,7 @@ import msgspec
 
 from genaipa.errors import DataError
 from genaipa.files.text import DAMAGE, why
-from genaipa_suites.data import Source
+from genaipa_suites.data import SuiteSource
 from genaipa_suites.material import Item, Material
 from genaipa_suites.spans import chunks
 
@@ -128,7 +128,7 @@ ATTRIBUTES = (
 """All attributes, data's first; then "none"."""
 
 TERMS = "research alone, not for sale and shared alike (PLUE says CC BY-NC-SA 4.0; the repositories say MIT)."
-SOURCE = Source(
+SOURCE = SuiteSource(
     name="policyie",
     title="PolicyIE (PLUE)",
     repository="JFChi/PLUE",
@@ -155,7 +155,7 @@ PLUE = (
 FILES = ("seq.in", "label", "seq_type_I.out", "seq_type_II.out")
 """Of the scripts' form, in each split's folder: sentences, intents, tags of each layer."""
 ARCHIVES = ("data/bio_format.zip", "data/sanitized_split.zip")
-OFFICIAL = Source(
+OFFICIAL = SuiteSource(
     name="policyie-official",
     title="PolicyIE (its scripts' form)",
     repository="wasiahmad/PolicyIE",

@@ -20,7 +20,7 @@ import msgspec
 from genaipa.errors import DataError
 from genaipa.files.text import DAMAGE, why
 from genaipa_suites.baseline import Baseline, of_item
-from genaipa_suites.data import Source
+from genaipa_suites.data import SuiteSource
 from genaipa_suites.encoders.kinds import EncoderModel, Example, Head
 from genaipa_suites.material import NOT_IN_THE_TEXT, Given, Item, Material
 from genaipa_suites.measure import Measure
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from genaipa_suites.material import Outcome
 
 
-SOURCE = Source(
+SOURCE = SuiteSource(
     name="policyqa",
     title="PolicyQA",
     repository="wasiahmad/PolicyQA",

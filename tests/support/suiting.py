@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from genaipa_suites.data import Source
+    from genaipa_suites.data import SuiteSource
     from genaipa_suites.material import Item
 
 
-def keep(source: Source, path: str, content: bytes) -> Path:
+def keep(source: SuiteSource, path: str, content: bytes) -> Path:
     """Put a file of a source where a pull would."""
     place = source.folder / path
     place.parent.mkdir(parents=True, exist_ok=True)
