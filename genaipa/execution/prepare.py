@@ -188,14 +188,14 @@ class Cut:
 
 @dataclass
 class PreparedRun:
-    """A run that can be asked; `folder` is None until a new one is opened.
+    """A run that can be asked, by the name that it was given, if any; `folder` is None until a new one is opened.
 
     Of a run in shards, `task` is that of the first one's documents; the shards of the `part` (3, 16) are carried out
     here, the third part of sixteen.
     """
 
     task: Task
-    name: str
+    named: str | None
     folder: RunFolder | None = None
     offline: bool = False
     corpus: CorpusFacts | None = None
@@ -206,6 +206,16 @@ class PreparedRun:
 
     def __post_init__(self) -> None:
         self.digests = self.cut.digests if self.cut else digests(self.task, self.systems)
+
+    @property
+    def name(self) -> str:
+        """The name that it was given, or else one of its systems and what it is about."""
+        subjects = self.spec.plan.documents or (self.spec.task,)
+        if self.shards is not None:
+            subjects = (f"{self.shards.documents}-documents",)
+        if self.corpus is not None:
+            subjects = (Path(self.corpus.file).stem,)
+        return self.named or run_title(self.spec.systems, *subjects)
 
     @property
     def workspace(self) -> Workspace:
@@ -315,14 +325,10 @@ def prepare(workspace: Workspace, request: RunRequest, observer: Observer | None
         raise UsageError("shards are of documents, and another task has none; leave out the size of shards.")
     if request.shard is None:
         task, cut = _task(kind, request, workspace, observer), None
-        names, notes = task.spec.plan.documents or (task.spec.task,), task.notes
+        notes = task.notes
     else:
         cut, task, notes = _cut(kind, request, workspace, observer, corpus, systems)
-        names = (f"{cut.shards.documents}-documents",)
-    if facts is not None:
-        names = (Path(facts.file).stem,)
-    title = request.name or run_title(request.systems, *names)
-    run = PreparedRun(task, title, None, request.offline, facts, cut)
+    run = PreparedRun(task, request.name, None, request.offline, facts, cut)
     if not request.new:
         run.folder = same_plan(run, request.name)
         if cut is not None:
