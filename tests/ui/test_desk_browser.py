@@ -15,6 +15,7 @@ from analysts import Analyst, arrive, kept_events, make_answers, open_to
 from desk import sign_in
 from running import TEXT, answers, carry_out, spec, write
 from size import size
+from stores import opened, score
 
 from genaipa.scoring.current import in_effect
 from rubrics import METRICS, PAPER, keys_of
@@ -33,8 +34,10 @@ LONG = "# ACME Privacy Policy\n\n" + "".join(
     for n in range(1, SECTIONS + 1)
 )
 NOTE = '"first"; 10 % é, <b>1</b>\n-the second line'
-OTHERS = ("33221", "11111", "12121", "22222", "11333")
-SETTLED = ("22222", "13131", "11223", "33111", "21212")
+ANSWERS = size(small=3, full=5)
+FIRST = ("11111", "12321", "33333")[2 - ANSWERS :]
+OTHERS = ("33221", "11111", "12121", "22222", "11333")[:ANSWERS]
+SETTLED = ("22222", "13131", "11223", "33111", "21212")[:ANSWERS]
 # Whether what is found is within the document's window, and not above or below it.
 _IN_SIGHT = """(found) => {
   const box = (node) => node.getBoundingClientRect();
@@ -85,7 +88,9 @@ def exported(genaipa: Callable[..., Finished], replies: dict[str, str]) -> list[
 
 def test_a_study_from_the_first_name_to_the_export(genaipa: Callable[..., Finished]) -> None:
     """Two analysts score by keyboard, one undone and interrupted; a third settles; the export is what was typed."""
-    run = make_answers(*(f"Answer {n}: {' '.join(f'See section {m}.' for m in range(n))}" for n in range(1, 6)))
+    run = make_answers(
+        *(f"Answer {n}: {' '.join(f'See section {m}.' for m in range(n))}" for n in (1, 3, 5, 2, 4)[:ANSWERS])
+    )
     feet = set()
     replies = {record.digest: record.reply or "" for record in answers(run)}
     typed = []
@@ -93,12 +98,10 @@ def test_a_study_from_the_first_name_to_the_export(genaipa: Callable[..., Finish
         machine = browser.machine()
         anna = Analyst("Anna", browser.visit(desk, machine=machine))
         sign_in(anna.page, "Anna")
-        for keys in ("11111", "12321", "33333"):
+        for keys in FIRST:
             reply = anna.wait().reply
-            feet.add(str(anna.page.locator(".foot").bounding_box()))
             typed.append(chosen("Anna score", keys, "", reply))
             anna.score(keys)
-        assert len(feet) == 1, "no button moves, however much evidence there is"
         undone = anna.go("u")
         assert undone is not None
         assert (undone.reply, undone.typed) == (reply, "33333")
@@ -121,7 +124,9 @@ def test_a_study_from_the_first_name_to_the_export(genaipa: Callable[..., Finish
         for number, keys in enumerate(OTHERS):
             note = f"Bo's note {number}"
             typed.append(chosen("Bo score", keys, note, bo.wait().reply))
+            feet.add(str(bo.page.locator(".foot").bounding_box()))
             bo.score(keys, note)
+        assert len(feet) == 1, "no button moves, however much evidence there is"
 
         cy = browser.visit(desk, "Cy")
         cy.get_by_role("link", name="Adjudicate").click()
@@ -156,8 +161,15 @@ def settled(page: Page, keys: str, note: str) -> tuple[str, list[str]]:
 
 
 def test_keys_are_silent_while_one_types() -> None:
-    """In the note and in the search field, digits and letters are text, and Enter alone saves nothing."""
+    """In the note and in the search field, digits and letters are text, and Enter alone saves nothing.
+
+    The guidelines are a key away: `g` shows the section of the metric one is at, once more the whole file.
+    """
     make_answers("See section 1.", "See section 2.")
+    write(
+        "guidelines.md",
+        "# Ours\n\nBe fair.\n\n## accuracy\n\n- +0.5: **half** <img src=x> of it\n\n## clarity\n\nShort.\n",
+    )
     with open_to("--per-answer", "1") as (desk, browser):
         anna = arrive(browser, desk, "Anna")
         first = anna.wait()
@@ -176,6 +188,32 @@ def test_keys_are_silent_while_one_types() -> None:
             ("score", "11213", "123bsuhn/")
         ]
         assert anna.look().reply != first.reply
+        finds_the_guidelines(anna)
+
+
+def finds_the_guidelines(anna: Analyst) -> None:
+    """What is typed on an answer stays while they are read."""
+    shown = anna.page.locator(".guidelines")
+    anna.keys("1g")
+    assert shown.text_content() == "- +0.5: **half** <img src=x> of it"
+    assert shown.locator(".strong").inner_text() == "half"
+    anna.keys("2")
+    anna.keys("g")
+    assert "Be fair." in shown.inner_text()
+    assert "Short." in shown.inner_text()
+    anna.keys("g")
+    shown.wait_for(state="hidden")
+    assert anna.wait().typed == "1...."
+    anna.keys("g")
+    anna.page.keyboard.press("Escape")
+    shown.wait_for(state="hidden")
+    anna.keys("2")
+    # A metric without a section of its own has the whole.
+    anna.keys("3g")
+    assert "Be fair." in shown.inner_text()
+    anna.page.keyboard.press("Escape")
+    anna.keys("11")
+    assert anna.wait().typed == "12311"
 
 
 def test_back_and_skip() -> None:
@@ -241,7 +279,11 @@ def test_mouse_alone() -> None:
 
 
 def test_finding_ones_way_in_the_document() -> None:
-    """It is scrolled to what the annotated answer rests on; search, evidence and highlights lead elsewhere."""
+    """It is scrolled to what the annotated answer rests on; search, evidence and highlights lead elsewhere.
+
+    Its right edge is within the window at any width of a screen.
+    """
+    write("policies/acme.yaml", f"company: ACME\ntitle: {'Privacy Policy ' * 8}\n")
     annotation = '  Q1: {silent: false, answer: "It says so.", sections: ["20"]}\n'
     said = "Section 30 says so, and not Section 3. A backup is destroyed. " + "That is known. " * 400
     make_answers(said, text=LONG, annotations=annotation)
@@ -296,32 +338,32 @@ def test_finding_ones_way_in_the_document() -> None:
         scrolled_by_keys(page)
         assert anna.wait().typed == "....."
         stays_for_the_next_answer(anna)
+        is_inside_the_window(anna)
 
 
-def test_the_document_is_inside_the_window() -> None:
-    """Its right edge is, at any width of a screen and with any title, before the nearest words are found and after."""
-    write("policies/acme.yaml", f"company: ACME\ntitle: {'Privacy Policy ' * 8}\n")
-    make_answers("We collect your address.", text=LONG)
-    with open_to("--per-answer", "1") as (desk, browser):
-        anna = arrive(browser, desk, "Anna")
-        for width in (1440, 1366, 1280, 1152, 1024):
-            anna.page.set_viewport_size({"width": width, "height": 900})
-            for key in ("Escape", "j"):
-                anna.page.keyboard.press(key)
-                box = anna.page.locator(".document").bounding_box()
-                assert box is not None
-                assert 0.4 * width < box["x"] + box["width"] <= width, (width, key)
-            anna.keys(".")
-        anna.page.set_viewport_size({"width": 390, "height": 844})
-        anna.page.locator(".metric").last.scroll_into_view_if_needed()
-        reply, metric = (anna.page.locator(place).bounding_box() for place in (".reply", ".metric >> nth=4"))
-        assert reply is not None
-        assert metric is not None
-        assert 0 < reply["y"] < metric["y"] < 844, "the answer is in sight at the metrics"
+def is_inside_the_window(anna: Analyst) -> None:
+    """The document is, with any title, before the nearest words are found and after; last on a telephone."""
+    for width in (1440, 1366, 1280, 1152, 1024):
+        anna.page.set_viewport_size({"width": width, "height": 900})
+        for key in ("Escape", "j"):
+            anna.page.keyboard.press(key)
+            box = anna.page.locator(".document").bounding_box()
+            assert box is not None
+            assert 0.4 * width < box["x"] + box["width"] <= width, (width, key)
+        anna.keys(".")
+    anna.page.set_viewport_size({"width": 390, "height": 844})
+    anna.page.locator(".metric").last.scroll_into_view_if_needed()
+    reply, metric = (anna.page.locator(place).bounding_box() for place in (".reply", ".metric >> nth=4"))
+    assert reply is not None
+    assert metric is not None
+    assert 0 < reply["y"] < metric["y"] < 844, "the answer is in sight at the metrics"
 
 
 def test_claims_beside_the_documents_words() -> None:
-    """Beneath each sentence of an answer is the document's nearest one; what the answer before had is grey."""
+    """Beneath each sentence of an answer is the document's nearest one; what the answer before had is grey.
+
+    The annotated answer is said to be wrong, with the passage as it is selected, beside a half-typed score that stays.
+    """
     own, again = (
         "Zebras march through purple galaxies at night.",
         "Your address is seen by the couriers on delivery day.",
@@ -357,6 +399,36 @@ def test_claims_beside_the_documents_words() -> None:
         assert page.evaluate(lit, "genaipa-known") == again.rstrip(".")
         anna.keys("d")
         assert page.evaluate(lit, "genaipa-known") == ""
+        objects(anna)
+
+
+def objects(anna: Analyst) -> None:
+    """Say that the annotated answer is wrong, look at it again, and withdraw it; then score the last answer."""
+    page, right = anna.page, "It is sold to nobody."
+    anna.keys("12w")
+    passage = page.get_by_label("Passage")
+    passage.fill("We always sell it.")
+    page.get_by_label("The document", exact=True).select_option("no")
+    page.get_by_label("The right answer").fill(right)
+    page.get_by_label("Why").fill("Section 2 says so, 111.")
+    page.keyboard.press("Control+Enter")
+    page.get_by_text("the document does not have these words in a row: 'We always sell it.'").wait_for()
+    place = page.locator(".document").evaluate(_PLACE, "We deliver your order.")
+    page.mouse.click(place["x"] + 5, place["y"] + 5, click_count=3)
+    page.wait_for_function("(node) => node.value.startsWith('We deliver your order.')", arg=passage.element_handle())
+    page.get_by_role("button", name="Keep the objection").click()
+    page.get_by_role("button", name="You objected").wait_for()
+    assert (anna.look().typed, anna.look().message[:22]) == ("12...", "Your objection is kept")
+    anna.keys("w")
+    assert page.get_by_label("The right answer").input_value() == right
+    page.get_by_role("button", name="Withdraw").click()
+    page.get_by_role("button", name="Wrong here?").wait_for()
+    assert anna.score("333") is None
+    objection, withdrawn, given = kept_events()[-3:]
+    assert objection.annotation.correction.answer == right
+    assert objection.annotation.correction.proof(TEXT).startswith("We deliver your order. We never")
+    assert (objection.annotation.correction.silent, withdrawn.undoes) == ("no", objection.id)
+    assert keys_of(given.values) == "12333"
 
 
 def test_long_lines_and_wide_tables() -> None:
@@ -411,40 +483,6 @@ def scrolled_by_keys(page: Page) -> None:
     page.locator(".document").focus()
     page.keyboard.press("End")
     page.wait_for_function(_AT_THE_END)
-
-
-def test_the_annotated_answer_is_said_to_be_wrong() -> None:
-    """With the passage as it is selected, beside a half-typed score that stays; shown again, and withdrawn."""
-    make_answers("It never sells it.", annotations="  Q1: {silent: yes, answer: It does not say.}\n")
-    with open_to("--per-answer", "1") as (desk, browser):
-        anna = arrive(browser, desk, "Anna")
-        page, right = anna.page, "It is sold to nobody."
-        anna.keys("12w")
-        passage = page.get_by_label("Passage")
-        passage.fill("We always sell it.")
-        page.get_by_label("The document", exact=True).select_option("no")
-        page.get_by_label("The right answer").fill(right)
-        page.get_by_label("Why").fill("Section 2 says so, 111.")
-        page.keyboard.press("Control+Enter")
-        page.get_by_text("the document does not have these words in a row: 'We always sell it.'").wait_for()
-        place = page.locator(".document").evaluate(_PLACE, "We deliver your order.")
-        page.mouse.click(place["x"] + 5, place["y"] + 5, click_count=3)
-        page.wait_for_function(
-            "(node) => node.value.startsWith('We deliver your order.')", arg=passage.element_handle()
-        )
-        page.get_by_role("button", name="Keep the objection").click()
-        page.get_by_role("button", name="You objected").wait_for()
-        assert (anna.look().typed, anna.look().message[:22]) == ("12...", "Your objection is kept")
-        anna.keys("w")
-        assert page.get_by_label("The right answer").input_value() == right
-        page.get_by_role("button", name="Withdraw").click()
-        page.get_by_role("button", name="Wrong here?").wait_for()
-        assert anna.score("333") is None
-        objection, withdrawn, given = kept_events()
-    assert objection.annotation.correction.answer == right
-    assert objection.annotation.correction.proof(TEXT).startswith("We deliver your order. We never")
-    assert (objection.annotation.correction.silent, withdrawn.undoes) == ("no", objection.id)
-    assert keys_of(given.values) == "12333"
 
 
 @pytest.mark.full
@@ -530,10 +568,11 @@ def rename(table: str, name: str) -> None:
 
 def test_what_counts_as_time_spent() -> None:
     """A pause counts as two minutes at most, the comparison not at all, and a correction adds to the score's time."""
-    make_answers("See section 1.", "See section 2.")
+    run = make_answers("See section 1.", "See section 2.")
     write("desk.yaml", "reference: [reference]\n")
+    with opened("sqlite:///scores.db") as store:
+        store.append([score("reference", answers(run)[0].digest)])
     with open_to("--per-answer", "2") as (desk, browser):
-        arrive(browser, desk, "reference").score("11111")
         machine = browser.machine()
         machine.clock.install()
         anna = arrive(browser, desk, "Anna", machine=machine)
@@ -554,38 +593,6 @@ def test_what_counts_as_time_spent() -> None:
     assert 120 <= seconds[0] < 180
     assert seconds[1] < 60, "what the comparison took is not the next answer's"
     assert seconds[2] >= 60 + seconds[1]
-
-
-def test_guidelines_are_a_key_away() -> None:
-    """`g` shows the section of the metric one is at, once more the whole file; what is typed and its time stay."""
-    make_answers("Answer 1.")
-    write(
-        "guidelines.md",
-        "# Ours\n\nBe fair.\n\n## accuracy\n\n- +0.5: **half** <img src=x> of it\n\n## clarity\n\nShort.\n",
-    )
-    with open_to("--per-answer", "1") as (desk, browser):
-        anna = arrive(browser, desk, "Anna")
-        shown = anna.page.locator(".guidelines")
-        anna.keys("1g")
-        assert shown.text_content() == "- +0.5: **half** <img src=x> of it"
-        assert shown.locator(".strong").inner_text() == "half"
-        anna.keys("2")
-        anna.keys("g")
-        assert "Be fair." in shown.inner_text()
-        assert "Short." in shown.inner_text()
-        anna.keys("g")
-        shown.wait_for(state="hidden")
-        assert anna.wait().typed == "1...."
-        anna.keys("g")
-        anna.page.keyboard.press("Escape")
-        shown.wait_for(state="hidden")
-        anna.keys("2")
-        # A metric without a section of its own has the whole.
-        anna.keys("3g")
-        assert "Be fair." in shown.inner_text()
-        anna.page.keyboard.press("Escape")
-        anna.keys("11")
-        assert anna.wait().typed == "12311"
 
 
 # In small, test_desk_kill has two analysts at once, test_study twenty.

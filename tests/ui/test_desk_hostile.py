@@ -12,13 +12,16 @@ from urllib.parse import urlsplit
 
 from analysts import arrive, make_answers, open_to
 from desk import PATIENCE
-from running import write
+from running import answers, write
 from size import size
+from stores import opened, score
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from playwright.sync_api import Locator, Page
+
+    from genaipa.runs.folder import RunFolder
 
 EMPTY = "(The answer is empty.)"
 LONG = "Of the words that were said some stay. " * size(small=600, full=5129)
@@ -92,6 +95,12 @@ def assert_dead(page: Page, port: int) -> None:
     assert page.evaluate(_LIVE, port) == {"found": [], "wounded": False}
 
 
+def scored(run: RunFolder, *names: str, note: str = "") -> None:
+    """Somebody has scored all answers of a run before."""
+    with opened("sqlite:///scores.db") as store:
+        store.append([score(name, record.digest, note=note) for name in names for record in answers(run)])
+
+
 def entry(page: Page, title: str) -> Locator:
     """The text under a title, on the pages that read rather than score."""
     return page.locator("section.entry", has=page.get_by_text(title, exact=True)).locator(".text")
@@ -109,19 +118,22 @@ def test_nothing_of_theirs_is_live() -> None:
         write("policies/acme.yaml", json.dumps({"company": hostile.partition("\n")[0], "title": hostile}))
         annotation = json.dumps({"silent": False, "answer": hostile, "sections": ["1"], "note": hostile})
         replies = (hostile, f'See section 1: "{hostile}"')
-        make_answers(*replies, text=text, annotations=f"  Q1: {annotation}\n  Q2: {annotation}\n")
+        scored(
+            make_answers(*replies, text=text, annotations=f"  Q1: {annotation}\n  Q2: {annotation}\n"),
+            *names[:1],
+            note=hostile,
+        )
         with open_to("--per-answer", "2") as (desk, browser):
-            for name, keys in zip(names, ("11111", "33333"), strict=True):
-                analyst = arrive(browser, desk, name)
-                page = analyst.page
-                for _ in replies:
-                    screen = analyst.wait()
-                    assert screen.reply in replies
-                    assert hostile.partition("\n")[0] in screen.asked
-                    assert page.locator(".document").text_content() == text
-                    assert page.locator(".expected .text").text_content() == hostile
-                    assert_dead(page, port)
-                    analyst.score(keys, hostile)
+            analyst = arrive(browser, desk, names[1])
+            page = analyst.page
+            for _ in replies:
+                screen = analyst.wait()
+                assert screen.reply in replies
+                assert hostile.partition("\n")[0] in screen.asked
+                assert page.locator(".document").text_content() == text
+                assert page.locator(".expected .text").text_content() == hostile
+                assert_dead(page, port)
+                analyst.score("33333", hostile)
             page.get_by_role("link", name="Adjudicate").click()
             entry(page, "Answer").wait_for()
             assert entry(page, "Answer").text_content() in replies
@@ -147,19 +159,18 @@ def test_texts_are_shown_as_they_are() -> None:
     replies = size(small=(EMOJI, ARABIC, ""), full=(EMOJI, ARABIC, CONTROLS, LONG, ""))
     marked = {EMOJI: ["section 2"], ARABIC: ["section 1"]}
     direction = {ARABIC: "rtl"}
-    make_answers(*replies)
+    scored(make_answers(*replies), "Anna")
     with open_to("--per-answer", "2") as (desk, browser):
         seen = []
-        for name, keys in (("Anna", "11111"), ("Bo", "33333")):
-            analyst = arrive(browser, desk, name)
-            page, reply = analyst.page, analyst.page.locator(".reply")
-            for _ in replies:
-                shown = analyst.wait().reply
-                seen.append("" if shown == EMPTY else shown)
-                assert reply.locator("mark").all_text_contents() == marked.get(shown, [])
-                assert reply.evaluate("node => getComputedStyle(node).direction") == direction.get(shown, "ltr")
-                analyst.score(keys)
-        assert sorted(seen) == sorted(replies * 2)
+        analyst = arrive(browser, desk, "Bo")
+        page, reply = analyst.page, analyst.page.locator(".reply")
+        for _ in replies:
+            shown = analyst.wait().reply
+            seen.append("" if shown == EMPTY else shown)
+            assert reply.locator("mark").all_text_contents() == marked.get(shown, [])
+            assert reply.evaluate("node => getComputedStyle(node).direction") == direction.get(shown, "ltr")
+            analyst.score("33333")
+        assert sorted(seen) == sorted(replies)
         page.get_by_role("link", name="Adjudicate").click()
         answer = entry(page, "Answer")
         answer.wait_for()

@@ -248,8 +248,12 @@ def test_a_note_goes_on_while_the_desk_is_started_again() -> None:
         assert set(screen.note) == {"2"}
 
 
+@pytest.mark.full
 def test_a_page_at_rest_outlives_the_desk() -> None:
-    """Whoever types nothing until the desk is started again is heard by it from the first key on."""
+    """Whoever types nothing until the desk is started again is heard by it from the first key on.
+
+    In small, those above go on scoring after each kill.
+    """
     make_answers("Answer 1.")
     with browsing() as browser, mortal_desk() as desk:
         anna = arrive(browser, desk, "Anna")
