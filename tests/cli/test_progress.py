@@ -11,8 +11,7 @@ from rich.cells import cell_len
 from rich.console import Console
 from running import make_workspace, spec
 
-from genaipa.cli.terminal.progress import Lines, ProgressTable, joined
-from genaipa.cli.terminal.tally import ENDED, RUNNING, clock, fit, told_apart
+from genaipa.cli.terminal.progress import ENDED, RUNNING, Lines, ProgressTable, clock, fit, joined, told_apart
 from genaipa.runs.records import INITIALIZATIONS, Record
 from genaipa.runs.status import Tally
 from genaipa.systems.base import Usage

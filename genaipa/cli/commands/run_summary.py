@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from genaipa.cli.terminal.console import caveat, print_json, say, show, table, width
 from genaipa.cli.terminal.fitting import whole
-from genaipa.cli.terminal.progress import on_run
-from genaipa.cli.terminal.tally import ENDED, clock, fit, tokens
+from genaipa.cli.terminal.progress import ENDED, clock, fit, on_run, tokens
 from genaipa.errors import NOT_RECORDED, GenaipaError
 from genaipa.kinds import Closing, kind_of
 from genaipa.plugins import load
