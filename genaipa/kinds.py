@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import KeysView
 
     from genaipa.questions.sets import Wording
+    from genaipa.runs.folder import RunFolder
     from genaipa.runs.records import ConversationMode, Initialization, RunSpec
     from genaipa.workspace import Workspace
 
@@ -176,6 +177,15 @@ class Kind:
     def plan_of(self, request: Any, workspace: Workspace, observer: Any) -> Any:
         """Make the plan of a request (`planned`)."""
         return load(self.planned)(request, workspace, observer) if self.planned else request.plan
+
+    def task_names(self) -> list[str]:
+        """The tasks of this kind that have a name."""
+        return list(load(self.names)()) if self.names else []
+
+    def closing_of(self, workspace: Workspace, folder: RunFolder) -> Closing:
+        """What is printed after a run of this kind."""
+        made: Closing = load(self.closing)(workspace, folder) if self.closing else Closing()
+        return made
 
 
 @dataclass(frozen=True)

@@ -25,14 +25,14 @@ ENTRY_POINTS = "genaipa.tasks"
 def task_names() -> list[str]:
     """The tasks that can be asked for by name: kinds that are one task, and the named ones of the others."""
     alone = [name for name, kind in kinds().items() if not kind.names]
-    return [*alone, *(name for listed in hooks("names") for name in listed())]
+    return [*alone, *(name for kind in kinds().values() for name in kind.task_names())]
 
 
 def kind_named(task: str) -> str:
     """The kind of a task by its name: the kind of that name, else the one with the task, else a plain task's."""
     if task == DEFAULT or task in names():
         return task
-    having = (name for name, kind in kinds().items() if kind.names and task in load(kind.names)())
+    having = (name for name, kind in kinds().items() if task in kind.task_names())
     return next(having, PLAIN)
 
 

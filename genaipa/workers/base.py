@@ -18,7 +18,7 @@ from genaipa.plugins import load, plugins
 from genaipa.words import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from contextlib import AbstractContextManager
 
 Report = Callable[[Any], None]
@@ -149,6 +149,11 @@ class Place:
     """Whether each worker can have GPUs of its own, on which it starts servers of its own."""
     counted: bool = False
     """Whether the number of workers has to be given."""
+
+    def rows(self) -> Iterable[tuple[str, Any, str, str]]:
+        """The rows for `genaipa doctor` (`check`)."""
+        found: Iterable[tuple[str, Any, str, str]] = load(self.check)() if self.check else ()
+        return found
 
 
 PROCESSES = "processes"

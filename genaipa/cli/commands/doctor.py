@@ -13,7 +13,6 @@ import typer
 from genaipa.cli.terminal.console import follow, is_explained, print_json, show, table
 from genaipa.cli.terminal.options import JsonOption, current_workspace, option
 from genaipa.errors import GenaipaError, NotReadyError, UsageError, closest
-from genaipa.plugins import load
 from genaipa.words import number
 from genaipa.workers.base import places
 
@@ -242,8 +241,7 @@ def _servers(workspace: Workspace) -> Iterator[Row]:
         yield "addresses", "off", "no variable names a server; the providers' own are used", ""
     yield from _proxies()
     for place in places().values():
-        if place and place.check:
-            yield from load(place.check)()
+        yield from place.rows() if place else ()
     for name, provider in known:
         try:
             program = provider.program() if provider.program else None

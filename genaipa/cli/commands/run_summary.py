@@ -11,7 +11,6 @@ from genaipa.cli.terminal.fitting import whole
 from genaipa.cli.terminal.progress import ENDED, clock, fit, on_run, tokens
 from genaipa.errors import NOT_RECORDED, GenaipaError
 from genaipa.kinds import Closing, kind_of
-from genaipa.plugins import load
 from genaipa.systems.provider import asked_by, find_provider, short_names
 from genaipa.words import number
 
@@ -243,9 +242,9 @@ def _print_scores(workspace: Workspace, folder: RunFolder, tally: Tally) -> None
 
 def _own(workspace: Workspace, folder: RunFolder) -> Closing:
     """Lines and facts of the run's kind of task; none if its data can't be read."""
-    closing = kind_of(folder.outline().spec.kind).closing
+    kind = kind_of(folder.outline().spec.kind)
     try:
-        return load(closing)(workspace, folder) if closing else Closing()
+        return kind.closing_of(workspace, folder)
     except GenaipaError:
         return Closing()
 
