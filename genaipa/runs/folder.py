@@ -39,8 +39,8 @@ from genaipa.files.text import DAMAGE, why
 from genaipa.runs.documents import KeptDocuments
 from genaipa.runs.manifest import ANSWERS, MANIFEST, SEALED, SHARDS, ManifestFolder
 from genaipa.runs.part import Part
-from genaipa.runs.records import DOCUMENTS, DocumentFacts, Manifest, MeasuredHead, Record, RunStatus
-from genaipa.runs.status import Tally, counted, status_of_whole, status_together
+from genaipa.runs.records import DOCUMENTS, DocumentFacts, Manifest, Record, RunStatus
+from genaipa.runs.status import Counted, Tally, counted, status_of_whole, status_together
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -141,7 +141,8 @@ class ShardPlans:
             raise self._other("its digest is another")
 
 
-T = TypeVar("T", bound="RecordHead | Record")
+T = TypeVar("T", bound="RecordHead | Record | Counted")
+R = TypeVar("R", bound="RecordHead | Record")
 
 _MAKING = ".making-"
 _PLACE = 40
@@ -290,12 +291,12 @@ class RunFolder(ManifestFolder):
         """(place, line) of each whole line of the answers; an OSError if they can't be read."""
         return ((base + place, line) for base, part in self.parts() for place, line in part.lines())
 
-    def read(self, kind: type[T]) -> Iterator[tuple[int, T]]:
+    def read(self, kind: type[R]) -> Iterator[tuple[int, R]]:
         """(place, record) of all answers, each as it was written; a RunError names a line that is not."""
         return ((base + place, record) for base, part in self.parts() for place, record in part.read(kind))
 
     def entries(self, kind: type[T]) -> Iterator[tuple[int, T]]:
-        """(place, record) of each line of the answers, unchecked; a RunError for a line that is no record."""
+        """(place, record) of each line of the answers; a RunError for a line that has not the sum of its content."""
         return ((base + place, record) for base, part in self.parts() for place, record in part.entries(kind))
 
     def records(self) -> Iterator[Record]:
@@ -324,7 +325,7 @@ class RunFolder(ManifestFolder):
 
     def seen(self) -> tuple[Tally, dict[str, int]]:
         """The counts so far beside the planned ones, and the place of each key's latest record."""
-        return counted(self.manifest(), self.read(MeasuredHead))
+        return counted(self.manifest(), self.entries(Counted))
 
     def counts(self, among: range | None = None) -> tuple[Tally, RunStatus]:
         """The counts of all shards, or of these, without keys, beside what is planned of them, and their status."""

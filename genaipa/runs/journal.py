@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 _BYTES = getattr(os, "O_BINARY", 0)
 """Windows would write a line's end as two characters."""
+_READ = 1 << 16
+"""Bytes that are read at once."""
 _encoder = msgspec.json.Encoder()
 _SUM = b',"sum":"%s"}\n'
 _LENGTH = len(_SUM % (b"0" * 16))
@@ -74,7 +76,8 @@ def repair(path: Path) -> str:
 
 def lines(path: Path, start: int = 0) -> Iterator[tuple[int, bytes]]:
     """(byte offset, line) for each whole line from this offset on; an OSError for a file that can't be read."""
-    with path.open("rb") as file:
+    # Lines longer than half of the usual buffer are put together of two reads each.
+    with path.open("rb", buffering=_READ) as file:
         file.seek(start)
         for found in file:
             if found.endswith(b"\n"):

@@ -143,10 +143,15 @@ class ManifestFolder:
         path = self.path / name
         try:
             content = path.read_bytes()
-            written = msgspec.json.decode(content, type=_Format).format
+            try:
+                manifest = msgspec.json.decode(content, type=Manifest)
+                written = manifest.format
+            except DAMAGE:
+                written = msgspec.json.decode(content, type=_Format).format
+                if written == FORMAT:
+                    raise
             if written != FORMAT:
                 raise OtherFormatError(path, written, FORMAT, "ask again in a new run")
-            manifest = msgspec.json.decode(content, type=Manifest)
         except OSError as error:
             raise DataError(path, f"can't be read ({error.strerror}).") from None
         except DAMAGE as error:

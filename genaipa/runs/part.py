@@ -27,8 +27,8 @@ from genaipa.runs.documents import INTRODUCTIONS, KeptIntroductions, decoded, st
 from genaipa.runs.integrity import flaw, lacking
 from genaipa.runs.journal import Journal
 from genaipa.runs.manifest import ANSWERS, CONVERSATIONS, MANIFEST, MANIFEST_COPY, SEALED, ManifestFolder
-from genaipa.runs.records import DOCUMENTS, ConversationRecord, Manifest, MeasuredHead, Record, RunStatus, SystemFacts
-from genaipa.runs.status import Count, Tally, counted, status_read
+from genaipa.runs.records import DOCUMENTS, ConversationRecord, Manifest, Record, RunStatus, SystemFacts
+from genaipa.runs.status import Count, Counted, Tally, counted, status_read
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -38,7 +38,8 @@ if TYPE_CHECKING:
     from genaipa.systems.base import Message
 
 
-T = TypeVar("T", bound="RecordHead | Record")
+T = TypeVar("T", bound="RecordHead | Record | Counted")
+R = TypeVar("R", bound="RecordHead | Record")
 
 _HOLDER = ".holder"
 _LOOK_EVERY = 0.1
@@ -188,12 +189,12 @@ class Part(ManifestFolder):
         return self._seal.lines(start) if self.is_sealed else journal.lines(self._unsealed, start)
 
     def entries(self, kind: type[T]) -> Iterator[tuple[int, T]]:
-        """(place, record) of each line of the answers, unchecked; a RunError for a line that is no record."""
+        """(place, record) of each line of the answers; a RunError for a line that has not the sum of its content."""
         if self.is_sealed:
             return journal.records(self.answers, self._seal.lines(), kind)
         return journal.read(self._unsealed, kind, summed=True)
 
-    def read(self, kind: type[T]) -> Iterator[tuple[int, T]]:
+    def read(self, kind: type[R]) -> Iterator[tuple[int, R]]:
         """(place, record) of all answers, each as it was written.
 
         A RunError names the line that is no record, or was changed since: results computed from it would be wrong.
@@ -216,7 +217,7 @@ class Part(ManifestFolder):
 
     def seen(self) -> tuple[Tally, dict[str, int]]:
         """The counts so far beside the planned ones, and the place of each key's latest record."""
-        return counted(self.outline(), self.read(MeasuredHead))
+        return counted(self.outline(), self.entries(Counted))
 
     def state(self) -> tuple[Manifest, Tally]:
         """The manifest, with an outdated status put right, and the counts; a sealed shard's know no keys."""
@@ -228,7 +229,7 @@ class Part(ManifestFolder):
                 raise DataError(self.path / SEALED, f"is damaged ({why(error)}); restore the file.") from None
             manifest.status = "complete"
             return manifest, Tally({(row.system, row.initialization): row.count for row in rows})
-        tally, _ = self.seen()
+        tally, _ = counted(manifest, self.entries(Counted))
         manifest.status = self.status(manifest, missing=bool(tally.missing()))
         return manifest, tally
 

@@ -392,7 +392,8 @@ def conversation_of(
     system: str, document: str, initialization: str, wording: str, repetition: int | str, prompts: str = ""
 ) -> str:
     """The id of a conversation of the procedure; the keys of its answers have the question behind it."""
-    return "|".join((system, document, initialization, wording, str(repetition), *([prompts] if prompts else [])))
+    begun = f"{system}|{document}|{initialization}|{wording}|{repetition}"
+    return f"{begun}|{prompts}" if prompts else begun
 
 
 def key_of(system: str, task: str, coordinates: Mapping[str, str]) -> str:

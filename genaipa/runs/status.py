@@ -9,9 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-import msgspec.structs
+import msgspec
 
-from genaipa.runs.records import MeasuredHead, RunSpec, Status, Totals
+from genaipa.kinds import DEFAULT
+from genaipa.runs.records import RecordKind, RunSpec, Status, Totals
 from genaipa.systems.base import Usage
 
 if TYPE_CHECKING:
@@ -70,6 +71,22 @@ def status_of_whole(noted: RunStatus, shards: RunStatus) -> RunStatus:
     return shards if shards in ("complete", "waiting") else "interrupted"
 
 
+class Counted(msgspec.Struct):
+    """As much of a record as is counted: no texts, so that a line's sum, which covers these fields, is check enough."""
+
+    key: str
+    status: Status
+    kind: RecordKind
+    system: str
+    initialization: str
+    seconds: float
+    usage: Usage | None = None
+    cost: float | None = None
+    prompt_cut: bool = False
+    task: str = DEFAULT
+    score: float | None = None
+
+
 @dataclass
 class Count:
     """One row of the closing table. Tokens, money and seconds include steps, and tries that a later one replaced."""
@@ -108,7 +125,7 @@ class Count:
         self.failed_steps += times * other.failed_steps
         self.prompt_cut += times * other.prompt_cut
 
-    def spend(self, record: MeasuredHead | Record) -> None:
+    def spend(self, record: Counted | Record) -> None:
         """Add a record's tokens, money and time."""
         self.seconds += record.seconds
         if record.usage is not None:
@@ -157,7 +174,7 @@ class Tally:
             for initialization in spec.plan.initializations:
                 self.row(system, initialization).planned = each
 
-    def add(self, record: MeasuredHead | Record) -> None:
+    def add(self, record: Counted | Record) -> None:
         """Take a record into account; it replaces an earlier one of its key."""
         row = self.row(record.system, record.initialization or record.task)
         row.spend(record)
@@ -202,7 +219,7 @@ class Tally:
         )
 
 
-def counted(manifest: Manifest, records: Iterable[tuple[int, MeasuredHead]]) -> tuple[Tally, dict[str, int]]:
+def counted(manifest: Manifest, records: Iterable[tuple[int, Counted]]) -> tuple[Tally, dict[str, int]]:
     """The counts of these records beside what their manifest plans, and the place of each key's latest one."""
     tally, places = Tally(), dict[str, int]()
     tally.plan(manifest.spec, manifest.orders, manifest.planned)
