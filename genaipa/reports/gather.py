@@ -54,6 +54,9 @@ if TYPE_CHECKING:
     from genaipa.systems.base import Passage
     from genaipa.workspace import Workspace
 
+    _Looked = dict[tuple[object, ...], Any]
+    """What rules find in a reply, by its digest and what else it depends on: on many days many replies are the same."""
+
 
 @dataclass(repr=False)
 class Gathered:
@@ -160,9 +163,10 @@ def gather(
     gathered = Gathered(pd.DataFrame(), list(sources), corrected=corrected, rubric=rubric)
     rows: defaultdict[str, list[Any]] = defaultdict(list)
     shared: Shared = {}
+    looked: _Looked = {}
     again = {} if scores_alone else occasions(sources)
     for source in (one for one in sources if kind_of(one.manifest.spec.kind).people):
-        run = _Run(workspace, source, gathered, shared, scores_alone=scores_alone)
+        run = _Run(workspace, source, gathered, shared, looked, scores_alone=scores_alone)
         name = source.folder.name
         run.again = {system for system, days in again.items() if any(name in day.runs for day in days)}
         run.add_to(rows)
@@ -279,7 +283,14 @@ class _Run:
     """One run on its way into the tidy table."""
 
     def __init__(
-        self, workspace: Workspace, source: Source, gathered: Gathered, shared: Shared, *, scores_alone: bool
+        self,
+        workspace: Workspace,
+        source: Source,
+        gathered: Gathered,
+        shared: Shared,
+        looked: _Looked,
+        *,
+        scores_alone: bool,
     ) -> None:
         self._source, self._gathered, self._scores_alone = source, gathered, scores_alone
         self._inputs = Inputs(workspace, source.folder, shared)
@@ -294,7 +305,7 @@ class _Run:
             for number, question in enumerate(order, 1)
         }
         self._facts: dict[tuple[str, str], dict[str, Any]] = {}
-        self._claims: dict[tuple[str, str], str] = {}
+        self._looked = looked
         self._passages: RunPassages | None = None
         self._language = cache(self._look_at_language)
         findings = audit_of(source.folder)
@@ -465,7 +476,7 @@ class _Run:
         return PUBLISHED if recorded else self._labels.get(chosen, chosen)
 
     def _claims_silence(self, line: MeasuredHead) -> str:
-        """Whether the reply says that the document is silent, or that it is unknown; each text is looked at once.
+        """Whether the reply says that the document is silent, or that it is unknown.
 
         Empty about a document in a language without rules for that.
         """
@@ -474,9 +485,11 @@ class _Run:
         language = self._language(line.document)
         if line.reply is None:
             return self._stances.get(line.key, "no") if knows_silence(language) else ""
-        if (language, line.digest) not in self._claims:
-            self._claims[language, line.digest] = stance(line.reply, language)
-        return self._claims[language, line.digest]
+        place = language, line.digest
+        if place not in self._looked:
+            self._looked[place] = stance(line.reply, language)
+        said: str = self._looked[place]
+        return said
 
     def _cites_there(self, line: MeasuredHead) -> float | None:
         """The share of the reply's citations of this document that name something that is there; None without any."""
@@ -489,10 +502,14 @@ class _Run:
             return None
         from genaipa.scoring.evidence.resolution import find_references  # its expressions take long to compile
 
-        summarised = line.initialization.startswith("summary")
-        named = find_references(line.reply, document, self._inputs.parts(line), summarised=summarised)
-        own = [one.missing for one in named if not one.outside]
-        return 1 - sum(own) / len(own) if own else None
+        parts, summarised = self._inputs.parts(line), line.initialization.startswith("summary")
+        place = line.document, line.digest, parts, summarised
+        if place not in self._looked:
+            named = find_references(line.reply, document, parts, summarised=summarised)
+            own = [one.missing for one in named if not one.outside]
+            self._looked[place] = 1 - sum(own) / len(own) if own else None
+        share: float | None = self._looked[place]
+        return share
 
     def _look_at_language(self, document: str) -> str:
         """The code of a document's language; English where its text is not known."""

@@ -76,6 +76,7 @@ class Inputs:
         # Caches of this run alone, which go when it goes.
         self.document = cache(self._document)
         self.questions = cache(self._questions)
+        self._set = cache(self._read_set)
         self.question = cache(self._question)
         self._held = cache(self._find_held)
         self._annotations = cache(self._find_annotations)
@@ -107,7 +108,9 @@ class Inputs:
 
     def _questions(self, document: str) -> QuestionSet | None:
         """The questions that were asked about a document, from the run's copy; None if that can't be read."""
-        name = self.manifest.spec.plan.questions.get(document, "")
+        return self._set(self.manifest.spec.plan.questions.get(document, ""))
+
+    def _read_set(self, name: str) -> QuestionSet | None:
         path = self.folder.path / "questions" / f"{name}.yaml"
         try:
             found = read_yaml(path, QuestionSet)

@@ -316,7 +316,8 @@ def _judged(reply: str, citations: list[Citation], document: Document, forms: _F
     for to, by in [*reversed(pairs), *((later, earlier) for earlier, later in pairs)]:
         if whose[by] in {"another law", "a summary"}:
             whose[to] = whose[by]
-    return [replace(citation, outside=why) for citation, why in zip(citations, whose, strict=True)]
+    judged = zip(citations, whose, strict=True)
+    return [replace(citation, outside=why) if why else citation for citation, why in judged]
 
 
 def _is_listed(reply: str, before: Citation, citation: Citation, forms: _Forms) -> bool:
