@@ -84,6 +84,8 @@ class _Folder(Origin):
         try:
             return (self._folder / path).read_bytes()
         except OSError as error:
+            if inner := next((one for one in sorted(self._folder.glob("*/")) if (one / path).is_file()), None):
+                raise UsageError(f"{self._folder} has {self._files.title} in a folder: name that: {inner}") from None
             raise DataError(self._folder / path, f"can't be read ({error.strerror}); {self.remedy}") from None
 
     def _found(self, path: str) -> bytes:

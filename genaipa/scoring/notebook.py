@@ -174,7 +174,8 @@ def _strata(sources: Sequence[Source], by: str, size: int | None) -> dict[str, s
 def _drawn(groups: Sequence[WaveStanding], waves: Waves, wanted: int | None, size: int, unscored: int) -> Iterator[str]:
     """Sentences on the random part."""
     if not waves:
-        yield f"Nothing was drawn: no system has more than {SIZE} answers in an experiment, so all of them are scored."
+        few = f"no system has more than {SIZE} answers in an experiment"
+        yield f"Nothing was drawn: {few}, so people are asked for all of them."
         return
     once = ", equal texts counted once" if size < sum(group.wave for group in groups) else ""
     yield f"{size:,} answer{'s' * (size != 1)} in the random part{once}, {unscored:,} of them to be scored."

@@ -300,14 +300,14 @@ def _resolved(reference: Reference, evidence: Evidence) -> str:
         return "perhaps of another text than this document" if other else f"{reference.outside}, not this document"
     if reference.target is None:
         return reference.problem
-    named = f"{reference.resolved} of the split that the system was given" if reference.split else reference.resolved
+    named = reference.resolved
     if reference.problem or not reference.split:
         return ", ".join(filter(None, (named, reference.problem)))
     if reference.expected:
-        return f"{named}: overlaps what the annotated answer rests on"
+        return f"{named}: overlaps what is annotated"
     part = "only touches" if reference.touches else "not"
     meant = f", but {reference.instead} overlaps it" if reference.instead else ""
-    return f"{named}: {part} what the annotated answer rests on{meant}" if evidence.targets else ""
+    return f"{named}: {part} what is annotated{meant}" if evidence.targets else ""
 
 
 def _tone_of_quotation(quotation: Quotation) -> str:
@@ -352,7 +352,7 @@ def _on_references(evidence: Evidence) -> list[EvidenceLine]:
     inside = [ref for ref in evidence.references if not ref.outside]
     lines = []
     if evidence.targets > 1 and inside:
-        text = f"cites {evidence.cited} of the {evidence.targets} passages that the annotated answer rests on"
+        text = f"cites {evidence.cited} of {evidence.targets} annotated passages"
         lines.append(_line("good" if evidence.cited == evidence.targets else "plain", text))
     if not evidence.language:
         lines.append(_line("plain", "genaipa has no rules for how this language cites and denies"))
@@ -368,7 +368,9 @@ def _on_references(evidence: Evidence) -> list[EvidenceLine]:
     for n, ref in enumerate(evidence.references):
         resolved = _resolved(ref, evidence)
         if resolved:
-            lines.append(_line(_tone_of_reference(ref), f"{_short(ref.text)} → {resolved}", f"r{n}"))
+            # "Part 6" is Part 6: said twice it says nothing more.
+            text = resolved if resolved.startswith(f"{ref.text}:") else f"{_short(ref.text)} → {resolved}"
+            lines.append(_line(_tone_of_reference(ref), text, f"r{n}"))
     # A section that is named three times is one line, which jumps to the first of them.
     return list({line["text"]: line for line in reversed(lines)}.values())[::-1]
 
@@ -458,7 +460,8 @@ def _ticks_of(desk: Desk, answer: PooledAnswer, given: list[Event], key: str) ->
 def _score(desk: Desk, event: Event) -> ListRow:
     assert event.values is not None, "scores and adjudications have values"
     values = map(shown, event.values.values())
-    return ListRow((_by(event), *values, f"{desk.rubric.m_all(event.values):.1f}", event.note))
+    # As everywhere that people read it, from 10 to 100.
+    return ListRow((_by(event), *values, f"{10 * desk.rubric.m_all(event.values):.1f}", event.note))
 
 
 def _by(event: Event) -> str:

@@ -13,6 +13,7 @@ import streamlit as st
 
 from genaipa.reports import render
 from genaipa.reports.figures import style
+from genaipa.reports.table import SCALE
 from genaipa.reports.tidy import names_of
 from genaipa.scoring.rubric import Band, Bounds, band
 from genaipa.ui.results import DPI, ResultsView, Rows
@@ -308,10 +309,10 @@ def line_of(found: ResultsView, place: HeatmapCell) -> Line | None:
 
 
 def written(column: str, value: float) -> str:
-    """A number of the heat map; empty for none."""
+    """A number of the heat map, M_all from 10 to 100; empty for none."""
     if value != value:  # noqa: PLR0124 - only NaN differs from itself
         return ""
-    return f"{value:.1f}" if column == "m_all" else f"{value:+z.2f}"
+    return f"{value * SCALE:.1f}" if column == "m_all" else f"{value:+z.2f}"
 
 
 def band_of(column: str, value: float, bounds: Bounds) -> Band:

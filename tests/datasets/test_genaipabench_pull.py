@@ -219,6 +219,13 @@ def test_a_folder_without_a_file(tmp_path: Path) -> None:
         pull(origin=str(folder), tree=TREE)
 
 
+def test_a_folder_that_holds_the_checkout(tmp_path: Path) -> None:
+    """The folder to name is named."""
+    folder = checkout(tmp_path / "data" / "checkout")
+    with pytest.raises(UsageError, match=f"data has GenAIPABench in a folder: name that: {re.escape(str(folder))}$"):
+        pull(origin=str(folder.parent), tree=TREE)
+
+
 def test_a_checkout_with_other_line_ends(tmp_path: Path) -> None:
     """Bytes are compared as they are, and the remedy names git's setting."""
     folder = checkout(tmp_path / "checkout")

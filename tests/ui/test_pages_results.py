@@ -108,7 +108,7 @@ def test_the_numbers_are_those_of_the_report(scored):
     for line in metrics.by_question(frame).data.to_dict("records"):
         shown = cells(page)[line["question"]]
         assert shown["accuracy"] == f"{line['accuracy']:+.2f}"
-        assert shown["m_all"] == f"{line['m_all']:.1f}"
+        assert shown["m_all"] == f"{10 * line['m_all']:.1f}"
     assert set(cells(page)) == {"Q1", "Q2", "Q3"}
     (system,) = overall.board(frame).data.to_dict("records")
     (row,) = page.rows("results systems")
@@ -240,7 +240,7 @@ def test_a_cell_leads_to_its_answers(scored):
     assert "Question 1 on" in head["text"]
     assert page.components()["results map"]["chosen"] == {"group": "extractive", "row": "Q1", "column": "accuracy"}
     (row,) = page.rows("results answers")
-    assert row == ["acme", "original, 1", "answered", "+0.00", "6.8", "ada +1\ngrace -1", ""]
+    assert row == ["acme", "original, 1", "answered", "+0.00", "68.5", "ada +1\ngrace -1", ""]
     page.tell("results answers", "chosen", first)
     texts = {text["title"]: text["text"] for text in page.components()["results reply"]["texts"]}
     case = scored.pool.case(first)
@@ -251,7 +251,7 @@ def test_a_cell_leads_to_its_answers(scored):
         ("grace", "-1", "grace on the first"),
     ]
     choose(page, "Q2", "m_all")
-    assert page.rows("results answers")[0][3:] == ["10.0", "ada 10.0\ngrace 10.0", ""]
+    assert page.rows("results answers")[0][3:] == ["100.0", "ada 100.0\ngrace 100.0", ""]
     assert "results reply" not in page.components()
 
 
@@ -335,7 +335,7 @@ def test_published_scores_stand_behind_their_cell(desk):
     assert cells(page)["Q1"]["clarity"] == "-1.00"
     choose(page, "Q1", "clarity")
     (row,) = [row for row in page.rows("results answers") if row[2] == "published score"]
-    assert row == ["acme", "", "published score", "-1.00", "5.5", "published -1", ""]
+    assert row == ["acme", "", "published score", "-1.00", "55.0", "published -1", ""]
 
 
 def test_what_rests_on_a_doubtful_source_is_marked(scored):

@@ -183,7 +183,7 @@ def _estimates(found: ResultsView) -> None:
     heading("People and judge")
     ends = {name: (f"{name}_low", f"{name}_high") for name in ("people",)} | {"mean": ("low", "high")}
     rows = []
-    for row in made.data[made.data["measure"] == "M_all"].to_dict("records"):
+    for row in made.readable[made.data["measure"] == "M_all"].to_dict("records"):
         written = {str(name): made.written(str(name), value) for name, value in row.items()}
         sure = (f"{written[name]} [{written[low]}, {written[high]}]" for name, (low, high) in ends.items())
         means = (said if written[name] else "-" for name, said in zip(ends, sure, strict=True))
