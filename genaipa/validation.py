@@ -18,8 +18,8 @@ from genaipa.errors import DataError, GenaipaError, clipped, nearest
 from genaipa.files.strict_yaml import UNREADABLE, read_partly
 from genaipa.files.text import DAMAGE, read_text, why
 from genaipa.judging.name import NAME
-from genaipa.judging.prompts import TEMPLATES as JUDGES
-from genaipa.judging.prompts import load_templates
+from genaipa.judging.task import TEMPLATES as JUDGES
+from genaipa.judging.task import load_templates
 from genaipa.kinds import hooks
 from genaipa.policies.document import About, Document, document_problems, load_document, read_document
 from genaipa.policies.sections import resolve

@@ -16,10 +16,9 @@ from msgspec.structs import replace
 from genaipa.errors import GenaipaError, UsageError
 from genaipa.judging import verdict
 from genaipa.judging.answers import FILE, JudgedAnswers, JudgedMaterial, read_material
-from genaipa.judging.keeping import asked_models, put_in
 from genaipa.judging.name import FIRST_DAY, NAME, Judge
-from genaipa.judging.prompts import load_templates, prompt_digest
-from genaipa.judging.task import JudgeInputs, JudgeTask
+from genaipa.judging.task import JudgeInputs, JudgeTask, load_templates, prompt_digest
+from genaipa.judging.verdict import asked_models, put_in
 from genaipa.runs.filters import EVERYTHING, Filters
 from genaipa.runs.records import RunSpec
 from genaipa.runs.selection import run_folders

@@ -3,6 +3,9 @@
 An answer stands between two lines that it can't write itself. Whoever wrote it, or the document that it quotes, may
 want to speak to the judge. The mark in the lines is drawn after the answer was written; wherever the answer has it
 nevertheless, or a line that looks like these, they are taken apart.
+
+The messages are Jinja templates: `prompts/judge/`, the workspace's over the shipped. What a judge is asked decides who
+it is: its name has the digest of all of this.
 """
 
 from __future__ import annotations
@@ -18,18 +21,21 @@ from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from genaipa.errors import RunError
+import msgspec
+
+from genaipa.errors import DataError, RunError, UsageError
 from genaipa.files.text import digest, read_text
 from genaipa.judging import verdict
 from genaipa.judging.answers import FILE, excerpt, read_material
-from genaipa.judging.keeping import Keeper
 from genaipa.judging.name import FIRST_DAY, NAME
+from genaipa.judging.verdict import Keeper, schema
 from genaipa.policies.document import About, Document
 from genaipa.runs.records import Digests, key_of
 from genaipa.scoring.rubric import shown
 from genaipa.systems.base import Message
 from genaipa.tasks.base import Call, Reading, Task
 from genaipa.tasks.prompts import Prompts
+from genaipa.workspace import Workspace, shipped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -39,9 +45,9 @@ if TYPE_CHECKING:
     from genaipa.policies.document import DocumentKind
     from genaipa.runs.folder import RunFolder
     from genaipa.runs.records import DocumentFacts, Record, RunSpec
+    from genaipa.scoring.rubric import Rubric
     from genaipa.systems.base import Reply
     from genaipa.tasks.base import Dialogue, Target
-    from genaipa.workspace import Workspace
 
 
 @dataclass(frozen=True)
@@ -341,3 +347,53 @@ def _folded(text: str) -> tuple[str, list[int]]:
         folded.append(plain)
         origins += [place] * len(plain)
     return "".join(folded), origins
+
+
+TEMPLATES: dict[str, tuple[str, ...]] = {
+    "document": ("company", "subject", "metrics", "text", "excerpt"),
+    "ready": (),
+    "answer": (
+        *("question", "original", "annotated", "aside", "note", "silent_rule", "named", "parts"),
+        *("mark", "begin", "end", "answer", "evidence", "points", "metrics"),
+    ),
+}
+"""Template → the variables that it sees; the entries of `metrics` have `name` and `question`, and at the answer `id`
+and `options`, too; the entries of `points` have `id` and `text`."""
+FORM = 2
+"""Raised whenever the same templates and rubric make other messages than before."""
+_NEEDED = {"document": ("text",), "answer": ("question", "annotated", "begin", "answer", "end", "points")}
+"""Variables without whose content a message is of no use."""
+_DIGITS = 12
+
+
+def load_templates(workspace: Workspace) -> Prompts:
+    """The templates in effect, checked: a DataError for one that can't be used."""
+    files = workspace.names("prompts", NAME)
+    basis = Workspace(home=shipped(), layers=(("shipped", shipped()),)).names("prompts", NAME)
+    if missing := [name for name in TEMPLATES if name not in files]:
+        raise UsageError(
+            f"the prompt 'judge/{missing[0]}' is missing; genaipa is not installed whole, install it again."
+        )
+    loaded = Prompts(NAME, files, {name: path for name, (_, path) in basis.items()})
+    for name, variables in TEMPLATES.items():
+        said = loaded.render(name, **{key: _sample(key) for key in variables})
+        if lost := [key for key in _NEEDED.get(name, ()) if f"<{key}>" not in said]:
+            raise DataError(files[name][1], f"never says {{{{ {lost[0]} }}}}, which a judge has to see.")
+    return loaded
+
+
+def _sample(variable: str) -> object:
+    if variable == "metrics":
+        return [{"id": "clarity", "name": "clarity", "question": "Is it clear?", "options": ["clear", "not clear"]}]
+    if variable == "points":
+        return [{"id": "kept", "text": "<points>"}]
+    return [f"<{variable}>"] if variable in ("evidence", "parts") else f"<{variable}>"
+
+
+def prompt_digest(templates: Mapping[str, str], rubric: Rubric, *, evidence: bool) -> str:
+    """The beginning of a SHA-256 of everything that decides a request's words, but the answer and its document."""
+    schemas = [schema(rubric, annotated=annotated) for annotated in (True, False)]
+    if rubric.pointed:
+        schemas.append(schema(rubric, annotated=True, points=True))
+    made_of = (FORM, dict(templates), rubric.digest, rubric, schemas, evidence)
+    return digest(msgspec.json.encode(made_of, order="sorted").decode())[:_DIGITS]

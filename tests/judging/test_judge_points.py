@@ -12,7 +12,7 @@ from judges import RUBRIC, annotated, events, judge_runs, pointed, script, study
 from running import KEY, latest, write
 from servers import AnthropicServer, GoogleServer, LoopbackServer, OpenAIServer, cut, reply
 
-from genaipa.judging.prompts import load_templates, prompt_digest
+from genaipa.judging.task import load_templates, prompt_digest
 from genaipa.judging.verdict import flaw, longest, order_of_points, read, sample, schema
 from genaipa.questions.points import MOST, Point, Ticks, points_digest
 from genaipa.systems.base import Reply, without_bounds

@@ -10,8 +10,7 @@ import pytest
 
 from genaipa.judging import verdict
 from genaipa.judging.name import Judge
-from genaipa.judging.prompts import TEMPLATES, load_templates
-from genaipa.judging.task import lines
+from genaipa.judging.task import TEMPLATES, lines, load_templates
 from genaipa.questions.points import Point
 from genaipa.scoring.rubric import shipped_rubric
 from genaipa.systems.base import Message, Settings

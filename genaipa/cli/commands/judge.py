@@ -177,7 +177,7 @@ def _print_closing(
 
 def _print_alone(here: Workspace, answers: JudgedAnswers) -> None:
     """A line of each judge's means, by names and never by value, and its heat map where the terminal can."""
-    from genaipa.judging.keeping import alone
+    from genaipa.judging.verdict import alone
     from genaipa.systems.provider import short_names
 
     explain(
