@@ -63,11 +63,11 @@ from genaipa.runs.records import DOCUMENTS
 from genaipa.runs.selection import select
 from genaipa.scoring.evidence.abstention import stance
 from genaipa.scoring.evidence.passages import OtherDocuments
+from genaipa.scoring.importing import import_from
 from genaipa.scoring.people import FILE as DESK
 from genaipa.scoring.people import People
 from genaipa.scoring.rubric import GUIDELINES, load_rubric, rubric_file
 from genaipa.scoring.store import Store, existing_store
-from genaipa.scoring.tables.importing import import_from
 from genaipa.scoring.waves import WAVES, Waves, written
 from genaipa.workspace import MARKER, find_workspace, shipped
 

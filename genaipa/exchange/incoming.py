@@ -30,9 +30,9 @@ from genaipa.runs.records import INITIALIZATIONS, Record, Totals
 from genaipa.runs.selection import run_folders
 from genaipa.scoring.answers import Pool
 from genaipa.scoring.events import Event, event_decoder, new_id
+from genaipa.scoring.importing import ImportedScores, ReadEvents, take_in
 from genaipa.scoring.rubric import load_rubric
 from genaipa.scoring.store import open_store
-from genaipa.scoring.tables.importing import ImportedScores, ReadEvents, take_in
 from genaipa.tasks.plan import plan_of
 
 if TYPE_CHECKING:

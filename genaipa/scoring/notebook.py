@@ -14,10 +14,10 @@ from genaipa.runs.run import Runs, chosen
 from genaipa.runs.selection import days_of, groups_of, run_folders, select
 from genaipa.scoring.answers import Pool
 from genaipa.scoring.current import CurrentScores
+from genaipa.scoring.importing import ImportedScores, import_from
 from genaipa.scoring.people import load_people
 from genaipa.scoring.store import existing_store, open_store
-from genaipa.scoring.tables.importing import ImportedScores, import_from
-from genaipa.scoring.tables.sheet import ReadTable
+from genaipa.scoring.tables import ReadTable
 from genaipa.scoring.waves import SIZE, WaveStanding, draw_waves, gone, short_digest, standings
 from genaipa.workspace import find_workspace
 

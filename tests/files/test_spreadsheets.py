@@ -11,7 +11,7 @@ import pytest
 from size import size
 
 from genaipa.errors import DataError
-from genaipa.scoring.tables.sheet import read_table
+from genaipa.scoring.tables import read_table
 from genaipa_study.sheets import read_workbook
 
 if TYPE_CHECKING:

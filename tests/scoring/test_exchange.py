@@ -19,11 +19,10 @@ from genaipa.errors import DataError, UsageError
 from genaipa.questions.points import Ticks
 from genaipa.scoring.answers import occurring
 from genaipa.scoring.current import in_effect
+from genaipa.scoring.importing import ImportedScores, import_from
 from genaipa.scoring.people import People
 from genaipa.scoring.store import Store
-from genaipa.scoring.tables.exporting import DIGEST, columns, given, write_scores
-from genaipa.scoring.tables.importing import ImportedScores, import_from
-from genaipa.scoring.tables.sheet import MOST_CHARACTERS, read_table
+from genaipa.scoring.tables import DIGEST, MOST_CHARACTERS, columns, given, read_table, write_scores
 from rubrics import METRICS, PAPER, typed
 
 if TYPE_CHECKING:

@@ -16,11 +16,11 @@ from genaipa.files.stamps import now
 from genaipa.files.text import digest
 from genaipa.scoring.current import CurrentScores, in_effect, independent_scores
 from genaipa.scoring.events import Event, Pin, new_id, verify_log
+from genaipa.scoring.importing import import_from
 from genaipa.scoring.objections import filed
 from genaipa.scoring.people import People
 from genaipa.scoring.rubric import shipped_rubric
-from genaipa.scoring.tables.exporting import given, write_scores
-from genaipa.scoring.tables.importing import import_from
+from genaipa.scoring.tables import given, write_scores
 
 if TYPE_CHECKING:
     from genaipa.scoring.store import Store

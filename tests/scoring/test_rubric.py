@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from genaipa.errors import DataError
 from genaipa.reports import tidy
 from genaipa.scoring.rubric import Bounds, Values, band, load_rubric, rubric_problems, shipped_rubric
-from genaipa.scoring.tables.exporting import columns
-from genaipa.scoring.tables.sheet import SHOWN
+from genaipa.scoring.tables import SHOWN, columns
 from genaipa.validation import validate
 from genaipa.workspace import Workspace, shipped
 

@@ -13,10 +13,10 @@ from exchanging import ANSWERS, GOOD, digest, kept
 from genaipa.policies.document import About, Document
 from genaipa.questions.annotations import AnnotatedAnswer
 from genaipa.scoring.answers import Case
+from genaipa.scoring.importing import ImportedScores, import_from
 from genaipa.scoring.people import People
 from genaipa.scoring.store import Store
-from genaipa.scoring.tables.importing import ImportedScores, import_from
-from genaipa.scoring.tables.sheet import MOST_CHARACTERS, blind_order, write_sheet
+from genaipa.scoring.tables import MOST_CHARACTERS, blind_order, write_sheet
 from rubrics import METRICS, PAPER
 
 

@@ -10,7 +10,7 @@ import openpyxl
 
 from genaipa.scoring.answers import Occurrence, PooledAnswer
 from genaipa.scoring.events import Event
-from genaipa.scoring.tables.exporting import write_scores
+from genaipa.scoring.tables import write_scores
 from rubrics import PAPER, typed
 
 if TYPE_CHECKING:

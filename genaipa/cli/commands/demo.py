@@ -66,9 +66,9 @@ def _bring_scores(workspace: Workspace) -> None:
     if importlib.util.find_spec("sqlalchemy") is None:
         say("To score answers in the browser: pip install 'genaipa[desk]', then genaipa demo once more.")
         return
+    from genaipa.scoring.importing import import_from
     from genaipa.scoring.people import People
     from genaipa.scoring.store import Store, database_url
-    from genaipa.scoring.tables.importing import import_from
 
     store = Store.open(database_url(workspace))
     try:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from genaipa.runs.folder import RunFolder
     from genaipa.scoring.answers import Pool
     from genaipa.scoring.events import Event
-    from genaipa.scoring.tables.importing import ImportedScores
+    from genaipa.scoring.importing import ImportedScores
     from genaipa.workspace import Workspace
 
 _COMMANDS = ("export", "import", "sheet", "verify")
@@ -86,7 +86,7 @@ def export(
     """
     from genaipa.runs.selection import run_folders
     from genaipa.scoring.rubric import load_rubric
-    from genaipa.scoring.tables.exporting import given, suffix_of, write_scores
+    from genaipa.scoring.tables import given, suffix_of, write_scores
 
     here = current_workspace()
     suffix = suffix_of(output) if output else ".csv"
@@ -127,9 +127,9 @@ def import_(
     value are left out.
     """
     from genaipa.runs.selection import run_folders
+    from genaipa.scoring.importing import import_from
     from genaipa.scoring.people import load_people
     from genaipa.scoring.store import open_store
-    from genaipa.scoring.tables.importing import import_from
 
     here = current_workspace()
     pool, people = _pool(here, run_folders(here)), load_people(here)
@@ -166,7 +166,7 @@ def sheet(
     """
     from genaipa.runs.selection import select
     from genaipa.scoring.rubric import load_rubric
-    from genaipa.scoring.tables.sheet import blind_order, write_sheet
+    from genaipa.scoring.tables import blind_order, write_sheet
 
     here = current_workspace()
     if output.suffix.lower() != ".xlsx":

@@ -20,8 +20,17 @@ from genaipa.files.strict_yaml import convert
 from genaipa.files.text import DAMAGE, read_text, why
 from genaipa.scoring.current import in_effect
 from genaipa.scoring.events import LASTING, Event, complaint, event_decoder, misfit
-from genaipa.scoring.tables.exporting import DIGEST, columns, event_of, is_scored, time_of
-from genaipa.scoring.tables.sheet import SHOWN, ReadTable, read_table, simplified
+from genaipa.scoring.tables import (
+    DIGEST,
+    SHOWN,
+    ReadTable,
+    columns,
+    event_of,
+    is_scored,
+    read_table,
+    simplified,
+    time_of,
+)
 from genaipa.words import some
 
 if TYPE_CHECKING:
