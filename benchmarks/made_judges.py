@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit, ndtr
 
-from genaipa.scoring.published import PublishedScore
+from genaipa.runs.imported import PublishedScore
 
 Floats = NDArray[np.float64]
 Study = tuple[Floats, Floats, Floats]

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from genaipa.runs.audit import Finding
+from genaipa.runs.imported import Finding
 from genaipa.scoring.evidence.examine import NEAR, likeness
 from genaipa.scoring.rubric import shipped_rubric
 from genaipa.words import some
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from genaipa.policies.document import Document
     from genaipa.questions.annotations import Annotations
     from genaipa.questions.sets import QuestionSet
-    from genaipa.scoring.published import PublishedScore
+    from genaipa.runs.imported import PublishedScore
     from genaipa_study.copies import Copy, TableKind, Tables
     from genaipa_study.layout import Tree
 

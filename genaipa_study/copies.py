@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from genaipa.runs.experiments import StudyExperiment
-    from genaipa.scoring.published import PublishedScore
+    from genaipa.runs.imported import PublishedScore
 
 ROUNDING = 0.006
 """Two accounts of one value may differ by this: the tables are rounded to two digits."""

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from genaipa.errors import DataError
 from genaipa.files.spreadsheets import parse_number
-from genaipa.runs.audit import Finding
 from genaipa.runs.experiments import StudyExperiment
-from genaipa.scoring.published import PublishedScore
+from genaipa.runs.imported import Finding, PublishedScore
 from genaipa.scoring.rubric import shipped_rubric
 from genaipa_study.layout import (
     POLICIES,

@@ -18,7 +18,7 @@ from genaipa.datasets.study import Answer
 from genaipa.errors import DataError
 from genaipa.files.spreadsheets import rows_of, workbook
 from genaipa.questions.sets import WORDINGS, Wording
-from genaipa.runs.audit import Finding
+from genaipa.runs.imported import Finding
 from genaipa_study.layout import (
     ANSWERS,
     POLICIES,

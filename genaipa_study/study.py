@@ -35,8 +35,7 @@ from genaipa_study.sheets import read_answers
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from genaipa.runs.audit import Finding
-    from genaipa.scoring.published import PublishedScore
+    from genaipa.runs.imported import Finding, PublishedScore
     from genaipa.workspace import Workspace
     from genaipa_study.layout import Tree
 

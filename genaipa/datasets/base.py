@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from genaipa.policies.document import Document
-    from genaipa.runs.audit import Finding
+    from genaipa.runs.imported import Finding
 
 Progress = Callable[[int, int], None]
 """Called with (files done, files to fetch) after each file."""

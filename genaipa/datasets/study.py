@@ -19,10 +19,10 @@ from genaipa.errors import NOT_RECORDED, RunError
 from genaipa.files.text import digest, read_text
 from genaipa.questions.sets import Wording
 from genaipa.runs import journal
-from genaipa.runs.audit import AUDIT, Finding, write_audit
 from genaipa.runs.documents import stored_introduction
 from genaipa.runs.experiments import EXPERIMENTS, StudyExperiment
 from genaipa.runs.folder import RunFolder
+from genaipa.runs.imported import AUDIT, PUBLISHED_SCORES, Finding, PublishedScore, write_audit, write_published
 from genaipa.runs.manifest import ANSWERS, CONVERSATIONS, MANIFEST
 from genaipa.runs.records import (
     FORMAT,
@@ -40,7 +40,6 @@ from genaipa.runs.records import (
     Totals,
     answer_digest,
 )
-from genaipa.scoring.published import PUBLISHED_SCORES, PublishedScore, write_published
 from genaipa.systems.base import Message
 from genaipa.systems.published import RecordedAnswer, Recording, recording_path, text_digest
 from genaipa.tasks.plan import ProcedurePlan

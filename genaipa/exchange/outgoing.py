@@ -16,14 +16,13 @@ from genaipa.errors import DataError, UsageError
 from genaipa.files.text import read_text
 from genaipa.kinds import kind_of
 from genaipa.questions.annotations import read_annotations
-from genaipa.runs.audit import AUDIT, audit_of, excluded_answers
 from genaipa.runs.experiments import experiment_of
+from genaipa.runs.imported import AUDIT, PUBLISHED_SCORES, audit_of, excluded_answers, published_scores
 from genaipa.runs.inputs import Inputs
 from genaipa.runs.permission import Permission
 from genaipa.runs.records import Manifest, Record
 from genaipa.scoring.current import in_effect
 from genaipa.scoring.evidence.passages import OtherDocuments
-from genaipa.scoring.published import PUBLISHED_SCORES, published_scores
 from genaipa.scoring.rubric import load_rubric
 from genaipa.scoring.store import existing_store
 

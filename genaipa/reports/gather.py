@@ -22,8 +22,8 @@ from genaipa.policies.statistics import measure
 from genaipa.questions.points import points_digest
 from genaipa.reports import tidy as tidy_table
 from genaipa.reports.points import PointsOf
-from genaipa.runs.audit import audit_of, excluded_answers
 from genaipa.runs.experiments import experiment_of
+from genaipa.runs.imported import audit_of, excluded_answers, published_scores
 from genaipa.runs.inputs import Inputs
 from genaipa.runs.manifest import LEFT_OUT, withheld
 from genaipa.runs.permission import Permission
@@ -32,7 +32,6 @@ from genaipa.runs.selection import occasions
 from genaipa.scoring.current import in_effect
 from genaipa.scoring.evidence.abstention import knows_silence, stance
 from genaipa.scoring.people import load_people
-from genaipa.scoring.published import published_scores
 from genaipa.scoring.rubric import Rubric, guidelines_digest, load_rubric, shipped_rubric
 from genaipa.scoring.store import existing_store
 from genaipa.scoring.waves import Waves, inclusion, load_waves
@@ -45,7 +44,7 @@ if TYPE_CHECKING:
     from genaipa.questions.points import Point
     from genaipa.questions.sets import QuestionSet
     from genaipa.reports.results import Results
-    from genaipa.runs.audit import Finding
+    from genaipa.runs.imported import Finding
     from genaipa.runs.inputs import Shared
     from genaipa.runs.selection import Groups, Source
     from genaipa.scoring.events import Event

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from genaipa.reports.gather import Gathered
-    from genaipa.runs.audit import Finding
+    from genaipa.runs.imported import Finding
 
 _LACKS = {
     "missing": "Questions that were planned and not asked",

@@ -14,10 +14,9 @@ import pandas as pd
 
 import genaipa
 from genaipa.reports.table import Table
-from genaipa.runs.audit import AUDIT
+from genaipa.runs.imported import AUDIT, PUBLISHED_SCORES
 from genaipa.runs.manifest import ANSWERS, MANIFEST
 from genaipa.scoring.events import Event
-from genaipa.scoring.published import PUBLISHED_SCORES
 from genaipa.tasks.prompts import labels
 
 if TYPE_CHECKING:

@@ -103,8 +103,8 @@ EVERYTHING = Filters()
 
 def experiments_of(folder: RunFolder, manifest: Manifest) -> set[str]:
     """The experiments that a run's answers are of; of an imported study, whose tables have more, all there are."""
-    from genaipa.runs.audit import is_imported
     from genaipa.runs.experiments import EXPERIMENTS, experiment_of
+    from genaipa.runs.imported import is_imported
 
     if is_imported(folder):
         return set(EXPERIMENTS)

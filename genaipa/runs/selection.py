@@ -15,9 +15,9 @@ from genaipa.files.names import folder_words
 from genaipa.files.text import digest
 from genaipa.kinds import kind_of
 from genaipa.policies.corpus import FACTS
-from genaipa.runs.audit import is_imported
 from genaipa.runs.filters import EVERYTHING, Filters
 from genaipa.runs.folder import RunFolder
+from genaipa.runs.imported import is_imported
 from genaipa.runs.manifest import MANIFEST, MANIFEST_COPY
 from genaipa.systems.provider import find_provider
 from genaipa.systems.published import recorded_in

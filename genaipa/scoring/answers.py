@@ -21,7 +21,7 @@ from genaipa.errors import DataError, GenaipaError
 from genaipa.files.text import DAMAGE, why
 from genaipa.questions.annotations import noted
 from genaipa.questions.sets import Wording
-from genaipa.runs.audit import audit_of, excluded_answers
+from genaipa.runs.imported import audit_of, excluded_answers
 from genaipa.runs.inputs import Inputs
 from genaipa.runs.integrity import flaw
 from genaipa.runs.journal import Followed

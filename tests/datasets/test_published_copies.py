@@ -9,8 +9,7 @@ import pytest
 from genaipabench_tree import IDS, tree_of
 from published_tree import COLUMNS, TABLES, metrics_sheet, results, results_csv, scores, workbook
 
-from genaipa.runs.audit import Finding
-from genaipa.scoring.published import PublishedScore
+from genaipa.runs.imported import Finding, PublishedScore
 from genaipa_study.audit import audit_scores, with_exclusions
 from genaipa_study.results import read_scores
 

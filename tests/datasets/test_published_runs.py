@@ -16,11 +16,10 @@ from published_tree import COLUMNS, POLICIES, USER, faq_sheet, reply, study, use
 
 from genaipa.errors import RunError, UsageError
 from genaipa.reports.gather import gather_scored
-from genaipa.runs.audit import audit_of, excluded_answers, read_audit
 from genaipa.runs.folder import RunFolder
+from genaipa.runs.imported import audit_of, excluded_answers, published_scores, read_audit
 from genaipa.runs.records import answer_digest
 from genaipa.runs.selection import find_run, run_folders, select
-from genaipa.scoring.published import published_scores
 from genaipa.systems.published import NO_SUMMARY, read_recording
 from genaipa.workspace import Workspace, find_workspace
 from genaipa_study.pull import pull

@@ -13,8 +13,7 @@ from published_tree import SINGLE, TABLES, metrics_sheet, regulations, results, 
 
 from genaipa.datasets.study import Answer
 from genaipa.reports.power import PUBLISHED, components
-from genaipa.runs.audit import Finding
-from genaipa.scoring.published import PublishedScore, read_published, write_published
+from genaipa.runs.imported import Finding, PublishedScore, read_published, write_published
 from genaipa_study.audit import audit_scores, with_exclusions
 from genaipa_study.layout import Tree
 from genaipa_study.results import read_scores

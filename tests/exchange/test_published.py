@@ -14,9 +14,9 @@ from stores import opened, score
 
 from genaipa.files.text import digest
 from genaipa.runs.folder import RunFolder
+from genaipa.runs.imported import published_scores
 from genaipa.runs.selection import run_folders
 from genaipa.scoring.answers import Pool
-from genaipa.scoring.published import published_scores
 from genaipa.workspace import find_workspace
 from rubrics import typed
 

@@ -14,9 +14,8 @@ from genaipa.errors import GenaipaError, UsageError
 from genaipa.reports.gather import gather, rescored
 from genaipa.reports.notable import notable
 from genaipa.runs import inputs
-from genaipa.runs.audit import AUDIT, Finding, write_audit
+from genaipa.runs.imported import AUDIT, PUBLISHED_SCORES, Finding, PublishedScore, write_audit, write_published
 from genaipa.runs.selection import select
-from genaipa.scoring.published import PUBLISHED_SCORES, PublishedScore, write_published
 from genaipa.workspace import find_workspace
 
 SILENT = """

@@ -19,7 +19,7 @@ from stores import GOOD, POOR, opened, score
 from genaipa.errors import UsageError
 from genaipa.reports.gather import Gathered, gather
 from genaipa.reports.report import Report
-from genaipa.runs.audit import AUDIT, Finding, write_audit
+from genaipa.runs.imported import AUDIT, Finding, write_audit
 from genaipa.runs.selection import run_folders, select
 from genaipa.scoring.rubric import Bounds
 from genaipa.workspace import find_workspace

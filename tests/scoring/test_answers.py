@@ -12,7 +12,7 @@ from running import TEXT, answers, carry_out, latest, make_workspace, procedure,
 from genaipa.errors import GenaipaError
 from genaipa.files.text import digest
 from genaipa.runs import journal
-from genaipa.runs.audit import AUDIT, Finding, write_audit
+from genaipa.runs.imported import AUDIT, Finding, write_audit
 from genaipa.runs.records import answer_digest
 from genaipa.runs.selection import Source
 from genaipa.scoring.answers import Pool

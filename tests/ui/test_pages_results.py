@@ -15,10 +15,9 @@ from running import carry_out, make_workspace, spec, write
 
 from genaipa.reports.chapters import metrics, overall
 from genaipa.reports.gather import gather, rescored
-from genaipa.runs.audit import AUDIT, Finding, write_audit
+from genaipa.runs.imported import AUDIT, PUBLISHED_SCORES, Finding, PublishedScore, write_audit, write_published
 from genaipa.runs.selection import select
 from genaipa.scoring.people import User
-from genaipa.scoring.published import PUBLISHED_SCORES, PublishedScore, write_published
 from genaipa.ui.desk import Desk
 from genaipa.ui.launch import FOR_RESULTS, why_no_results
 from genaipa.ui.results import ScoreFilter

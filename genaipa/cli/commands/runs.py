@@ -66,7 +66,7 @@ _Run = tuple["RunFolder", "Manifest", "Totals"]
 
 def _readable(here: Workspace, *, whole: bool) -> tuple[list[_Run], list[str]]:
     """The runs, one's own first, and sentences about what could not be read; `whole` with all names of documents."""
-    from genaipa.runs.audit import is_imported
+    from genaipa.runs.imported import is_imported
     from genaipa.runs.manifest import MANIFEST
     from genaipa.runs.selection import is_run, run_folders
 

@@ -15,7 +15,7 @@ from genaipa.files.text import digest
 from genaipa.policies.document import About, load_document
 from genaipa.questions.annotations import AnnotatedAnswer, Annotations
 from genaipa.questions.sets import Question, QuestionSet, load_question_set
-from genaipa.scoring.published import PublishedScore
+from genaipa.runs.imported import PublishedScore
 from genaipa.workspace import pulled
 
 if TYPE_CHECKING:
