@@ -20,8 +20,8 @@ import msgspec
 
 from genaipa import __version__
 from genaipa.errors import DataError, MissingPackageError, clipped
+from genaipa.exchange.incoming import Recorded, Sample
 from genaipa.exchange.outgoing import Written
-from genaipa.exchange.recorded import Recorded, Sample
 from genaipa.files.names import folder_words
 from genaipa.files.stamps import as_stamp, now
 from genaipa.systems.base import Usage
