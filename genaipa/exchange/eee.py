@@ -86,14 +86,14 @@ class _Scores:
     """The scores of people, or of one judge: by answer, and averaged."""
 
     def __init__(self, rows: pd.DataFrame, rubric: Rubric) -> None:
-        from genaipa.reports import aggregate
+        from genaipa.reports import averages
         from genaipa.reports.table import SCALE
 
         rows = rows.assign(m_all=rows["m_all"] * SCALE)
         self.measures = ["m_all", *rubric.metrics]
         metric = "accuracy" if "accuracy" in rubric.metrics else next(iter(rubric.metrics))
         best = rows[metric].eq(max(rubric.values)).groupby([rows["run"], rows["key"]], observed=True).all()
-        each = aggregate.answers(rows)
+        each = averages.answers(rows)
         columns = [each[name] for name in ("run", "key", "scores", *self.measures)]
         self.of = {
             (run, key): _Scored(dict(zip(self.measures, values, strict=True)), int(scores), bool(best[run, key]))
@@ -107,10 +107,10 @@ class _Scores:
 
     def _averages(self, rows: pd.DataFrame) -> Iterator[tuple[str, str, int, dict[str, Any]]]:
         """(experiment, measure, number of answers, its mean and intervals) of a system in a run."""
-        from genaipa.reports import aggregate, averages
+        from genaipa.reports import averages
         from genaipa.reports.table import SCALE
 
-        for experiment, cells in aggregate.cells(rows).groupby("experiment", observed=True, sort=True):
+        for experiment, cells in averages.cells(rows).groupby("experiment", observed=True, sort=True):
             for measure in self.measures:
                 limits = (1.0 * SCALE, 10.0 * SCALE) if measure == "m_all" else (-1.0, 1.0)
                 found = averages.mean_of(cells, measure, limits)

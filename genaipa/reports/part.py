@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pandas as pd
 
-from genaipa.reports import aggregate, averages
+from genaipa.reports import averages
 from genaipa.reports.judged.estimate import with_estimates
 from genaipa.reports.table import SCALE, Table, table
 from genaipa.runs.experiments import EXPERIMENTS
@@ -101,7 +101,7 @@ def _unplanned(rows: pd.DataFrame) -> str:
     return ", in the order of documents: not a sample" if orders & {"question", "document"} else ": not a sample"
 
 
-@aggregate.kept
+@averages.kept
 def parts(frame: pd.DataFrame) -> pd.DataFrame:
     """Each system and experiment with answers that people scored, and the `part` (`Part`) of them that they scored.
 
@@ -164,7 +164,7 @@ Thin = dict[tuple[str, str], tuple[int, int]]
 """System and experiment → how many of its questions about a document are scored, and all, where that is too few."""
 
 
-@aggregate.kept
+@averages.kept
 def thin(frame: pd.DataFrame) -> Thin:
     """The experiments of a tidy table with too few scores.
 

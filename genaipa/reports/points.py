@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from genaipa.judging.name import Judge
-from genaipa.reports import aggregate, averages
+from genaipa.reports import averages
 from genaipa.reports.averages import BOTH, INTERVALS
 from genaipa.reports.crossed import SHARES
 from genaipa.reports.judged.verdicts import LEAST, not_meaningful, without_value
@@ -90,7 +90,7 @@ def rates(frame: pd.DataFrame) -> Table:
     )
 
 
-@aggregate.kept
+@averages.kept
 def _peoples(frame: pd.DataFrame) -> pd.DataFrame:
     return _rates(frame[frame["counted"]])
 

@@ -12,7 +12,7 @@ from size import size
 from stores import opened, score
 from verdicts import JUDGE, judged, with_waves
 
-from genaipa.reports import aggregate, averages
+from genaipa.reports import averages
 from genaipa.reports.chapters import overall
 from genaipa.reports.comparison import Side, compare_sides
 from genaipa.reports.crossed import crossed
@@ -308,7 +308,7 @@ def test_a_judge_that_says_nothing_of_people_leaves_them_alone():
     assert found.groups["why"].str.contains("say nothing about people's").all()
     people = frame.assign(analyst=frame["analyst"].cat.rename_categories({str(JUDGE): "no judge"}))
     pd.testing.assert_frame_equal(overall.board(frame).data, overall.board(people).data)
-    pd.testing.assert_frame_equal(aggregate.cells(found.frame), aggregate.cells(people))
+    pd.testing.assert_frame_equal(averages.cells(found.frame), averages.cells(people))
 
 
 BLANK = {
@@ -328,7 +328,7 @@ def test_it_is_blank_with_the_reason(name):
     (found,) = estimates([study.frame])
     assert found.groups["why"].str.contains(said, regex=False).any()
     refused = found.groups[found.groups["why"] != ""]["system"].unique()
-    ours, theirs = (aggregate.cells(frame).set_index("system") for frame in (found.frame, study.frame))
+    ours, theirs = (averages.cells(frame).set_index("system") for frame in (found.frame, study.frame))
     pd.testing.assert_frame_equal(ours.loc[refused], theirs.loc[refused])
 
 

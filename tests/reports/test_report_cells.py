@@ -6,7 +6,7 @@ import pytest
 from framing import answer_rows, score_rows, study, tidy_of
 from test_frame import ONE, published, scored
 
-from genaipa.reports import aggregate as cells
+from genaipa.reports import averages as cells
 from rubrics import METRICS
 
 

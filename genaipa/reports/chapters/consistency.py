@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from genaipa.reports import aggregate, averages
+from genaipa.reports import averages
 from genaipa.reports.chapters.chapter import Chapter, present
 from genaipa.reports.figures import forest, style
 from genaipa.reports.figures.figure import ALONE, BOUNDS, Figure, Scope
@@ -62,14 +62,14 @@ _LOOKS: dict[str, dict[str, Any]] = {
 }
 
 
-@aggregate.kept
+@averages.kept
 def cells(frame: pd.DataFrame, bounds: Bounds = BOUNDS) -> pd.DataFrame:
     """One row per system, way of asking (`over`), experiment, question and document that was scored twice or more.
 
     Columns: those, `category` and `source`; `drop`, `change` and `spread` in M_all; `bands` and `same` in
     percent; `beyond`, the change in other words less that of asking the same again, where both are known.
     """
-    rows = averages.about_policies(aggregate.answers(frame))
+    rows = averages.about_policies(averages.answers(frame))
     rows = rows[rows["m_all"].notna() & (rows["document"] != "")]
     # Rounded, because 86.5 and 86.5 may differ in their last binary digit.
     points = (rows["m_all"] * SCALE).round(9)

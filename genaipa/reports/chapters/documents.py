@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from genaipa.reports import aggregate, averages
+from genaipa.reports import averages
 from genaipa.reports.analysts import other_people
 from genaipa.reports.averages import THESE
 from genaipa.reports.chapters.chapter import Chapter, experiments_of, present
@@ -54,7 +54,7 @@ _SCORED = ("silent", "m_all10", "answers", "scores")
 
 def points(frame: pd.DataFrame) -> Table:
     """M_all of every question about every document: the points behind the box plots."""
-    found = aggregate.by_document(averages.policy_cells(frame))
+    found = averages.by_document(averages.policy_cells(frame))
     return table(
         "scores-by-question",
         "M_all of every question about every document",
@@ -69,7 +69,7 @@ def points(frame: pd.DataFrame) -> Table:
 
 def five_numbers(frame: pd.DataFrame) -> Table:
     """Minimum, quartiles, median, maximum and mean of M_all over questions, by document."""
-    found = aggregate.by_document(averages.policy_cells(frame))
+    found = averages.by_document(averages.policy_cells(frame))
     by = ["system", "experiment", "document"]
     rows = [
         {
@@ -103,7 +103,7 @@ def _five_numbers(values: pd.Series) -> dict[str, float]:
 
 def documents_ranked(frame: pd.DataFrame) -> Table:
     """Documents by their M_all over all systems, experiments and questions."""
-    scored = aggregate.by_document(averages.policy_cells(frame))
+    scored = averages.by_document(averages.policy_cells(frame))
     columns = ["rank", "document", "n", "mean", "low", "high", "from", "to"]
     found = averages.summed_up(scored, ["document"], lambda rows: averages.mean_of(rows, "m_all10"))
     data, others = pd.DataFrame(columns=columns), False

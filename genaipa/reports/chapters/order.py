@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from genaipa.reports import aggregate, averages
+from genaipa.reports import averages
 from genaipa.reports.chapters.chapter import Chapter, present
 from genaipa.reports.crossed import crossed
 from genaipa.reports.figures import forest, style
@@ -45,7 +45,7 @@ _BESIDE = {"shared": -0.14, "independent": 0.14}
 
 def _scored(frame: pd.DataFrame) -> pd.DataFrame:
     """The answers about policies whose conversation and place are known, with their M_all as `points`."""
-    rows = averages.about_policies(aggregate.answers(frame))
+    rows = averages.about_policies(averages.answers(frame))
     rows = rows[rows["m_all"].notna() & (rows["conversation"] != "") & (rows["position"] > 0)]
     return rows.assign(points=(rows["m_all"] * SCALE).round(9))
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from genaipa.reports import aggregate
+from genaipa.reports import averages
 from genaipa.reports.chapters.chapter import Chapter, present
 from genaipa.reports.figures.figure import Scope
 from genaipa.reports.table import Table, table
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _STATUSES = ("answered", "truncated", "refused", "failed", "missing")
 
 
-@aggregate.kept
+@averages.kept
 def asked_once(frame: pd.DataFrame) -> pd.DataFrame:
     """One row for each question that was planned, however many analysts scored its answer.
 
@@ -33,7 +33,7 @@ def asked_once(frame: pd.DataFrame) -> pd.DataFrame:
     return once.assign(left_out=(once["excluded"] != "") & (not included))
 
 
-@aggregate.kept
+@averages.kept
 def statuses(frame: pd.DataFrame) -> Table:
     """Counts of the questions planned, of their statuses, and of the answers that count."""
     by = ["system", "experiment"]

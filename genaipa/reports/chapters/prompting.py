@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from genaipa.reports import aggregate, averages
+from genaipa.reports import averages
 from genaipa.reports.averages import BOTH
 from genaipa.reports.chapters.chapter import Chapter, present
 from genaipa.reports.table import SCALE, Table, table
@@ -78,13 +78,13 @@ def noted(made: list[Chapter], frame: pd.DataFrame) -> list[Chapter]:
     return [each.changed(lambda table: marked(table, frame), under) for each in made]
 
 
-@aggregate.kept
+@averages.kept
 def _pairs(frame: pd.DataFrame) -> pd.DataFrame:
     """One row per system, two sets of prompts, experiment, document and question that has an M_all with both.
 
     `prompts` and `others` are the sets, `m_all` and `m_all_others` the averages.
     """
-    each = averages.about_policies(aggregate.answers(frame))
+    each = averages.about_policies(averages.answers(frame))
     each = each[each["unit"] == "answer"]
     if each["prompts"].nunique() < 2:  # noqa: PLR2004 - nothing to compare, as in most studies
         return pd.DataFrame(columns=[*_ABOUT, "prompts", "others"])

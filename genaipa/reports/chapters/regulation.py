@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from genaipa.reports import aggregate
+from genaipa.reports import averages
 from genaipa.reports.chapters.chapter import Chapter, present, tried
 from genaipa.reports.figures import heatmap, style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def scores(frame: pd.DataFrame) -> Table:
     """The metrics and M_all of every question about every regulation."""
-    found = aggregate.cells(frame)
+    found = averages.cells(frame)
     found = found[(found["kind"] == "regulation") | (found["experiment"] == "regulation")]
     return table(
         "regulation",

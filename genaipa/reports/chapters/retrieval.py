@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from genaipa.reports import aggregate, averages
+from genaipa.reports import averages
 from genaipa.reports.averages import BOTH
 from genaipa.reports.chapters import outcomes
 from genaipa.reports.chapters.chapter import Chapter, present
@@ -57,7 +57,7 @@ def answers(frame: pd.DataFrame) -> pd.DataFrame:
     found = once[once["passages"].notna() & ~once["left_out"]]
     if found.empty or ACCURACY not in frame:
         return found.assign(right=float("nan"))
-    scored = aggregate.answers(frame)
+    scored = averages.answers(frame)
     known = dict(zip(zip(scored["run"], scored["key"], strict=True), scored[ACCURACY], strict=True))
     accuracy = pd.Series([known.get(place) for place in zip(found["run"], found["key"], strict=True)], found.index)
     accuracy = accuracy.astype("float64")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from genaipa.languages.catalog import ENGLISH, LANGUAGES
-from genaipa.reports import aggregate, averages
+from genaipa.reports import averages
 from genaipa.reports.averages import BOTH, INTERVALS
 from genaipa.reports.chapters import outcomes
 from genaipa.reports.chapters.chapter import Chapter, present
@@ -147,7 +147,7 @@ def silent_quality(frame: pd.DataFrame) -> Table:
     """How well a system does where the document is silent, where it answers in part, and where it answers."""
     by = ["system", "experiment", "silent"]
     columns = [*by, "m_all10", *_SURE]
-    cells = aggregate.by_document(averages.policy_cells(frame))
+    cells = averages.by_document(averages.policy_cells(frame))
     data = averages.summed_up(cells[cells["silent"].isin(_WHERE)], by, _quality).reindex(columns=columns)
     data["silent"] = pd.Categorical(data["silent"].astype("str"), list(_WHERE)).rename_categories(_WHERE)
     return table(

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from genaipa.reports import aggregate
+from genaipa.reports import averages
 from genaipa.reports.analysts import other_people
 from genaipa.reports.averages import about_policies, policy_questions
 from genaipa.reports.crossed import apart, crossed
@@ -123,11 +123,11 @@ def in_common(frame: pd.DataFrame, match: Match) -> pd.DataFrame:
     return frame[there]
 
 
-@aggregate.kept
+@averages.kept
 def _averages(frame: pd.DataFrame) -> _Averages:
-    found = aggregate.cells(frame)
+    found = averages.cells(frame)
     return _Averages(
-        _measures(found[found["document"] != ""], _CELL), _measures(aggregate.per_question(found), _QUESTION)
+        _measures(found[found["document"] != ""], _CELL), _measures(averages.per_question(found), _QUESTION)
     )
 
 

@@ -30,7 +30,7 @@ import pandas as pd
 from scipy.special import stdtrit
 
 from genaipa.judging.name import Judge, akin
-from genaipa.reports.aggregate import kept
+from genaipa.reports.averages import kept
 from genaipa.reports.crossed import LEVEL
 from genaipa.reports.tidy import metrics_of
 from genaipa.scoring.waves import SIZE, UNFINISHED

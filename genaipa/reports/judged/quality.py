@@ -20,7 +20,7 @@ import pandas as pd
 from scipy.special import stdtr, stdtrit
 
 from genaipa.judging.name import akin
-from genaipa.reports import aggregate
+from genaipa.reports import averages
 from genaipa.reports.averages import BOTH, INTERVALS, few_documents
 from genaipa.reports.crossed import LEVEL, crossed
 from genaipa.reports.judged.verdicts import LEAST, OVERALL, not_meaningful, without_value
@@ -381,7 +381,7 @@ _METRIC = (-2.0, 2.0)
 def leniency(given: Verdicts, frame: pd.DataFrame) -> Table:
     """Mean of a judge's values less what averages take, with both intervals; `frame` is the tidy table."""
     columns = ["judge", "by", "group", "family", "measure", "answers", "mean", *BOTH[:-1], "reason"]
-    people = aggregate.answers(frame)
+    people = averages.answers(frame)
     people = people[(people["answer"].astype("str") != "") & people["m_all"].notna()]
     rows = [row for judge in given.judges for row in _of(given, judge, _differences(given, judge, people, frame))]
     data = pd.DataFrame(rows, columns=[*columns, "documents"]).astype(dict.fromkeys(("mean", *BOTH[:-1]), "float64"))
