@@ -1,10 +1,10 @@
-"""Write docs/method/planning.md, whose table is of `genaipa.reports.power`: `python docs/generate_planning.py`."""
+"""Write docs/method/planning.md, its table by `genaipa.reports.significance`: `python docs/generate_planning.py`."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from genaipa.reports.power import PUBLISHED, Components, detectable
+from genaipa.reports.significance import PUBLISHED, Components, detectable
 
 PAGE = Path(__file__).parent / "method" / "planning.md"
 QUESTIONS, DOCUMENTS = (8, 16, 32, 64), (1, 3, 5, 10, 20, 30)

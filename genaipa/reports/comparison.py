@@ -1,6 +1,6 @@
 """Two systems, or two runs, side by side: how far their scores are apart, and how sure that is.
 
-Pairs (`differences.matches`) of one question are alike, so that differences are averaged for each question first: over
+Pairs (`matches`) of one question are alike, so that differences are averaged for each question first: over
 documents, then over experiments. How sure their average is depends on whom it is to speak of: these documents, or
 policies like these (`crossed`). Where the two have no pair at all, their questions are compared as two independent
 sets, about these documents only.
@@ -18,16 +18,15 @@ import msgspec
 from genaipa.errors import UnknownNameError, UnscoredError, UsageError, clipped
 from genaipa.files.html import short_repr
 from genaipa.questions.sets import WORDINGS
-from genaipa.reports import render
+from genaipa.reports import render, significance
 from genaipa.reports.analysts import number_of, other_people
 from genaipa.reports.chapters.prompting import in_order
 from genaipa.reports.crossed import LEVEL
-from genaipa.reports.differences import significance
-from genaipa.reports.differences.matches import HEADINGS, PRINTED, groups, in_common, matches, rows
-from genaipa.reports.differences.significance import OVERALL
 from genaipa.reports.figures import forest
 from genaipa.reports.gather import gather_scored
 from genaipa.reports.judged.estimate import estimates
+from genaipa.reports.matches import HEADINGS, PRINTED, groups, in_common, matches, rows
+from genaipa.reports.significance import OVERALL
 from genaipa.reports.table import Table
 from genaipa.reports.tidy import ORDERED, names_of, plain_texts
 from genaipa.runs.inputs import Inputs

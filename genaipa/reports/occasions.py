@@ -16,7 +16,7 @@ import pandas as pd
 from genaipa.judging.name import Judge, family
 from genaipa.reports.analysts import other_people
 from genaipa.reports.crossed import crossed
-from genaipa.reports.differences.significance import OTHER_PEOPLE, SIGNIFICANT, holm, paired
+from genaipa.reports.significance import SIGNIFICANT, holm, paired
 from genaipa.reports.table import SCALE, Table, table
 from genaipa.reports.tidy import plain_texts
 

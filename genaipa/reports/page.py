@@ -27,7 +27,6 @@ from genaipa.reports.answers import Answers, find_answers
 from genaipa.reports.averages import INTERVALS
 from genaipa.reports.chapters import overall
 from genaipa.reports.crossed import FEW_DOCUMENTS, LEAST_DOCUMENTS
-from genaipa.reports.differences.significance import OTHER_PEOPLE, SIGNIFICANT, written
 from genaipa.reports.figures import overview
 from genaipa.reports.figures.figure import as_bytes
 from genaipa.reports.figures.judged import NAME as ALONE
@@ -35,6 +34,7 @@ from genaipa.reports.figures.style import brief, signed
 from genaipa.reports.part import warning
 from genaipa.reports.points import harm_in_words
 from genaipa.reports.render import as_html, prose
+from genaipa.reports.significance import OTHER_PEOPLE, SIGNIFICANT, written
 from genaipa.reports.table import first_sentences
 from genaipa.words import number, some
 

@@ -18,7 +18,7 @@ from running import KEY, SYSTEM, answers, lines_of, make_workspace, messages, te
 from servers import Behaviour, OpenAIServer, cut, failure, refusal, reply
 
 from genaipa.execution.calls import REPLY_PLACEHOLDER
-from genaipa.reports.power import detectable
+from genaipa.reports.significance import detectable
 from genaipa.runs.selection import run_folders
 from genaipa.workspace import find_workspace
 

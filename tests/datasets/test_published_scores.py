@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from published_tree import SINGLE, TABLES, metrics_sheet, regulations, results, results_csv, scores, workbook
 
 from genaipa.datasets.study import Answer
-from genaipa.reports.power import PUBLISHED, components
+from genaipa.reports.significance import PUBLISHED, components
 from genaipa.runs.imported import Finding, PublishedScore, read_published, write_published
 from genaipa_study.audit import audit_scores, with_exclusions
 from genaipa_study.layout import Tree

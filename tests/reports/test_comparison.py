@@ -16,9 +16,9 @@ from size import size
 from genaipa.errors import UsageError
 from genaipa.reports.comparison import OVERALL, Side, compare_sides
 from genaipa.reports.crossed import crossed
-from genaipa.reports.differences.matches import Match, rows
-from genaipa.reports.differences.significance import holm, paired, unpaired
 from genaipa.reports.figures import forest
+from genaipa.reports.matches import Match, rows
+from genaipa.reports.significance import holm, paired, unpaired
 from rubrics import METRICS, PAPER
 
 DOCUMENTS = ("uber", "spotify")

@@ -15,10 +15,10 @@ from verdicts import JUDGE, judged
 from genaipa.reports import render
 from genaipa.reports.chapters import metrics, overall
 from genaipa.reports.comparison import Side, compare_sides
-from genaipa.reports.differences.matches import matches, rows
-from genaipa.reports.differences.significance import OVERALL
 from genaipa.reports.judged.beside import Forecast, _worth, beside, forecast, forecasts, in_words
 from genaipa.reports.judged.estimate import estimated, estimates
+from genaipa.reports.matches import matches, rows
+from genaipa.reports.significance import OVERALL
 from genaipa.runs.selection import select
 from genaipa.scoring.answers import Pool
 from genaipa.scoring.people import User

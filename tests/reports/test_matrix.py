@@ -12,8 +12,8 @@ from verdicts import JUDGE, judged
 from genaipa.reports.chapters.groups import quality
 from genaipa.reports.chapters.overall import board
 from genaipa.reports.comparison import Side, compare_sides
-from genaipa.reports.differences.matches import PAIRS, _meaning, differences, ranks, tables
-from genaipa.reports.differences.significance import holm
+from genaipa.reports.matches import PAIRS, _meaning, differences, ranks, tables
+from genaipa.reports.significance import holm
 from genaipa.runs.selection import Groups
 from rubrics import METRICS
 

@@ -12,7 +12,7 @@ from scipy import stats
 from size import size
 
 from genaipa.reports.crossed import crossed
-from genaipa.reports.power import POWER, PUBLISHED, Components, components, detectable
+from genaipa.reports.significance import POWER, PUBLISHED, Components, components, detectable
 
 ROOT = Path(__file__).parents[2]
 

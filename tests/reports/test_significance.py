@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from genaipa.reports.differences.significance import holm, paired, unpaired
+from genaipa.reports.significance import holm, paired, unpaired
 
 ALL_WAYS = stats.PermutationMethod(n_resamples=10_000)
 averages = st.lists(st.sampled_from([-1.0, -0.5, -0.1, 0.0, 0.1, 0.5, 1.0]), max_size=12).map(np.array)

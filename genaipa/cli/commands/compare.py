@@ -234,7 +234,7 @@ def _show(found: Comparison, *, everything: bool) -> None:
 def _verdict(found: Comparison) -> str:
     """The main result in a sentence: who is higher, by how much, and how sure that is."""
     table = found.table
-    from genaipa.reports.differences.significance import SIGNIFICANT, written
+    from genaipa.reports.significance import SIGNIFICANT, written
 
     row = table.data.iloc[0].to_dict()
     ends = [table.readable.iloc[0][name] for name in ("low", "high")]

@@ -111,7 +111,7 @@ def _show_ranking(made: Report) -> None:
 
 def _against(row: Any) -> str:
     """A sentence on one pair, the higher one first."""
-    from genaipa.reports.differences.significance import SIGNIFICANT, written
+    from genaipa.reports.significance import SIGNIFICANT, written
 
     by = f"{row.difference:+.1f}, {written(row.p_holm)}"
     if row.p_holm < SIGNIFICANT:

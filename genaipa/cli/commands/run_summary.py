@@ -141,7 +141,7 @@ def _power(task: Task, times: float) -> dict[str, object]:
         check_packages()
     except MissingPackageError:
         return {}
-    from genaipa.reports.power import detectable
+    from genaipa.reports.significance import detectable
 
     questions, documents = min(asked, default=0), round(len(policies) * times)
     found = detectable(questions, documents)

@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, get_args
 
 import pandas as pd
 
-from genaipa.reports import averages, part
+from genaipa.reports import averages, matches, part
 from genaipa.reports.averages import BOTH, INTERVALS
 from genaipa.reports.chapters import documents, prompting
 from genaipa.reports.chapters.chapter import Chapter, drawn, present
-from genaipa.reports.differences import matches
 from genaipa.reports.figures import overview
 from genaipa.reports.figures.figure import Scope
 from genaipa.reports.judged.beside import beside, forecasts, measures_of

@@ -15,8 +15,8 @@ from genaipa.reports.averages import BOTH, INTERVALS
 from genaipa.reports.chapters import outcomes
 from genaipa.reports.chapters.chapter import Chapter, present
 from genaipa.reports.crossed import crossed
-from genaipa.reports.differences.significance import holm
 from genaipa.reports.figures.figure import Scope
+from genaipa.reports.significance import holm
 from genaipa.reports.table import SCALE, Table, table
 from genaipa.scoring.objections import filed
 from genaipa.words import listed

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from genaipa.reports.differences.significance import OTHER_PEOPLE, OVERALL, SIGNIFICANT, holds_widely
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import Figure
+from genaipa.reports.significance import OTHER_PEOPLE, OVERALL, SIGNIFICANT, holds_widely
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Mapping, Sequence

@@ -21,14 +21,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from genaipa.reports import averages
+from genaipa.reports import averages, significance
 from genaipa.reports.analysts import other_people
 from genaipa.reports.averages import about_policies, policy_questions
 from genaipa.reports.crossed import apart, crossed
-from genaipa.reports.differences import significance
-from genaipa.reports.differences.significance import OTHER_PEOPLE, OVERALL, SIGNIFICANT, Tested, holm, paired, unpaired
 from genaipa.reports.judged.estimate import estimates
 from genaipa.reports.part import enough
+from genaipa.reports.significance import OTHER_PEOPLE, OVERALL, SIGNIFICANT, Tested, holm, paired, unpaired
 from genaipa.reports.table import Table, table
 from genaipa.reports.tidy import metrics_of, names_of
 
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
     from genaipa.reports.crossed import Crossed
+
 
 _CELL = ["experiment", "document", "question"]
 _QUESTION = ["experiment", "question"]
