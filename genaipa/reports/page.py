@@ -26,10 +26,10 @@ from genaipa.reports import notable, part
 from genaipa.reports.answers import Answers, find_answers
 from genaipa.reports.averages import INTERVALS
 from genaipa.reports.chapters import overall
+from genaipa.reports.chapters.judges import NAME as ALONE
 from genaipa.reports.crossed import FEW_DOCUMENTS, LEAST_DOCUMENTS
 from genaipa.reports.figures import overview
 from genaipa.reports.figures.figure import as_bytes
-from genaipa.reports.figures.judged import NAME as ALONE
 from genaipa.reports.figures.style import brief, signed
 from genaipa.reports.part import warning
 from genaipa.reports.points import harm_in_words

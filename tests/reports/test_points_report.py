@@ -21,9 +21,8 @@ from size import size
 from genaipa.questions.points import Point, points_digest, ticked
 from genaipa.reports import tidy as tidy_table
 from genaipa.reports.chapters.judges import chapter as judges_chapter
-from genaipa.reports.chapters.points import chapter
+from genaipa.reports.chapters.points import MOST, chapter, missed_map
 from genaipa.reports.figures.figure import Scope
-from genaipa.reports.figures.points import MOST, missed_map
 from genaipa.reports.gather import Gathered, gather_scored, rescored
 from genaipa.reports.page import front
 from genaipa.reports.points import HARM, RECALL, PointsOf, by_point, harm_in_words, rates

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from genaipa.reports.chapters.chapter import Chapter, drawn, present
+from genaipa.reports.chapters.judges import alpha_axes
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import Figure, Scope
-from genaipa.reports.figures.judged import alpha_axes
 from genaipa.reports.judged.quality import answer_groups
 from genaipa.reports.table import Table, table
 from genaipa.scoring.agreement import (

@@ -1,22 +1,45 @@
-"""Quality of the judges: their agreement with people, their leniency, and whether one may take a person's place."""
+"""Quality of the judges: their agreement with people, their leniency, and whether one may take a person's place.
+
+Before people have scored there are heat maps of a judge's own values, in grey: something to look at, and no estimate.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import textwrap
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
 
 from genaipa.reports.chapters.chapter import Chapter, drawn, present
-from genaipa.reports.figures import judged
-from genaipa.reports.figures.judged import alone_figures
+from genaipa.reports.figures import forest, heatmap, style
+from genaipa.reports.figures.figure import ALONE, Figure, Scope
 from genaipa.reports.judged import quality
 from genaipa.reports.judged.beside import beside
-from genaipa.reports.judged.quality import agreement_apart, alternative, answer_groups, findings, leniency
+from genaipa.reports.judged.quality import (
+    ALL,
+    EACH_OTHER,
+    PEOPLE,
+    agreement_apart,
+    alternative,
+    answer_groups,
+    findings,
+    leniency,
+)
 from genaipa.reports.judged.verdicts import LEAST, Verdicts
 from genaipa.reports.points import judged_rates, judges_agreement
+from genaipa.reports.table import SCALE, Table
 
 if TYPE_CHECKING:
-    from genaipa.reports.figures.figure import Scope
+    from collections.abc import Mapping, Sequence
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Canvas
+
     from genaipa.reports.gather import Gathered
-    from genaipa.reports.table import Table
+    from genaipa.reports.judged.verdicts import Floats
+
 
 _METHOD = """A judge&rsquo;s agreement with people is Krippendorff&rsquo;s alpha, as that of analysts, between two
 sides: a judge&rsquo;s passes, and the people who scored an answer. Whether it may take a person&rsquo;s place is asked
@@ -63,9 +86,9 @@ def chapter(gathered: Gathered, scope: Scope) -> Chapter:
         present(found, *tables, judged_rates(gathered, given)),
         [
             *alone_figures(given, gathered.frame, scope),
-            *drawn(judged.agreement_figure(agreed)),
-            *judged.leniency_figures(lenient, scope),
-            *drawn(judged.scatter_figure(points, _correlations(agreed))),
+            *drawn(agreement_figure(agreed)),
+            *leniency_figures(lenient, scope),
+            *drawn(scatter_figure(points, _correlations(agreed))),
         ],
         _absent(given),
         method=_METHOD,
@@ -88,3 +111,275 @@ def _absent(given: Verdicts) -> list[str]:
             f"Drift is not shown: it takes {2 * LEAST} answers that people and a judge scored, and there are {most}."
         ]
     return []
+
+
+_ACROSS = 3
+"""Panels beside each other."""
+_MOST = 9
+"""Panels on a page."""
+_JITTER = 0.12
+"""Points of M_all by which a mark may be moved so that others are seen."""
+
+_SPARSE = 200
+"""Points of a panel up to which each is drawn large."""
+
+
+def agreement_figure(found: Table) -> Figure | None:
+    """Metrics down, each judge's alpha with people across, and people's own as the line to reach; None without any."""
+    data = found.data[found.data["with"].isin((PEOPLE, EACH_OTHER)) & found.data["alpha"].notna()]
+    judges = list(dict.fromkeys(data.loc[data["judge"] != PEOPLE, "judge"]))
+    if not judges:
+        return None
+    names = style.labels(judges, 38)
+    title = "How far judges agree with people"
+    note = (
+        "Krippendorff's alpha of each judge with people, with its interval; the dark bar is that of people with each "
+        "other, the line to reach, and the tint around it its interval. A measure without a bar has none: too few "
+        f"answers were scored by two people.{style.in_full(names)} {found.note}"
+    )
+    shown = Table("judges-alpha", title, note, data.reset_index(drop=True), found.headings, found.formats, found.aside)
+    caption = (
+        "Krippendorff's alpha of each judge with people, with its interval. Dark: that of people with each other, the "
+        "line to reach."
+    )
+    return Figure("judges-alpha", title, note, shown, lambda: _draw_agreement(data, names), caption=caption)
+
+
+def _draw_agreement(data: pd.DataFrame, names: Mapping[Any, str]) -> Canvas:
+    measures, marks = list(dict.fromkeys(data["measure"])), style.system_marks(list(names))
+    high = max(0.3, 0.13 * len(names) + 0.12)
+    drawn = style.canvas(style.COLUMN, high * len(measures) + 0.65 + 0.17 * (len(names) + 1))
+    axes = drawn.subplots()
+    axes.axvline(0, color=style.FAINT, linewidth=0.7, zorder=0)
+    for row in data.to_dict("records"):
+        place = measures.index(row["measure"])
+        if row["judge"] == PEOPLE:
+            if not np.isnan(row["low"]):
+                axes.fill_betweenx([place - 0.42, place + 0.42], row["low"], row["high"], color="#dddddd", zorder=1)
+            axes.plot([row["alpha"]] * 2, [place - 0.42, place + 0.42], color=style.INK, linewidth=1.8, zorder=2)
+        else:
+            step = 0.7 / len(names)
+            at = place + (list(names).index(row["judge"]) - (len(names) - 1) / 2) * step
+            look = marks[row["judge"]]
+            axes.plot([row["low"], row["high"]], [at, at], color=look["color"], linewidth=1.2, zorder=3)
+            axes.plot([row["alpha"]], [at], **look, markersize=4.5, linestyle="none", zorder=4)
+    style.name_rows(axes, {name: style.short(name) for name in measures}, {})
+    alpha_axes(axes, data, len(measures), 1.05)
+    people = [style.patch("people with each other", facecolor="#dddddd", edgecolor=style.INK)]
+    there = (data["judge"] == PEOPLE).any()
+    style.legend(drawn, [*(style.mark(names[name], **marks[name]) for name in names), *(people if there else [])])
+    return drawn
+
+
+def alpha_axes(axes: Axes, data: pd.DataFrame, rows: int, end: float) -> None:
+    """Set up the axes of alphas (columns `alpha` and `low`): this many rows down, across to -1 at most."""
+    axes.set_ylim(rows - 0.4, -0.6)
+    lowest: Any = data[["alpha", "low"]].min(axis=None)
+    # Where nearly all scores are equal an interval goes far below: the numbers say how far.
+    axes.set_xlim(max(min(-0.1, lowest - 0.05), -1.0), end)
+    axes.set_xticks([tick for tick in (-1, -0.5, 0, 0.5, 1) if tick >= axes.get_xlim()[0]])
+    axes.xaxis.set_major_formatter(lambda tick, _: style.ticks(tick)[0])
+    axes.set_xlabel("Krippendorff's alpha")
+    axes.tick_params(axis="y", length=0)
+
+
+def leniency_figures(found: Table, scope: Scope = ALONE) -> list[Figure]:
+    """Judges down, and under each the systems: its M_all less people's, with both intervals; page by page."""
+    data = found.data[
+        (found.data["measure"] == "M_all") & found.data["by"].isin((ALL, "system")) & found.data["mean"].notna()
+    ]
+    order = {name: place for place, name in enumerate(("", *scope.systems))}
+    data = data.assign(place=data["group"].map(order).fillna(len(order))).sort_values("place", kind="stable")
+    data = data.drop(columns="place")
+    judges = style.labels(dict.fromkeys(found.data["judge"]), 40)
+    there = [judge for judge in judges if (data["judge"] == judge).any()]
+    fits = forest.fits(data.groupby("judge").size().max()) if there else 1
+    pages = [there[first : first + fits] for first in range(0, len(there), fits)]
+    return [_leniency_page(found, data, judges, page, number, len(pages)) for number, page in enumerate(pages, 1)]
+
+
+def _leniency_page(
+    found: Table, data: pd.DataFrame, judges: Mapping[Any, str], page: list[str], number: int, pages: int
+) -> Figure:
+    rows = data[data["judge"].isin(page)].reset_index(drop=True)
+    labels = {judge: judges[judge] for judge in page}
+    systems = style.labels(dict.fromkeys(name for name in rows["group"] if name), 22)
+    name, of = ("judges-systems", "") if pages == 1 else (f"judges-systems-{number}", f" ({number} of {pages})")
+    title = f"Leniency of the judges, by system{of}"
+    note = (
+        "M_all of a judge less people's: right of the line it is more lenient than people. A square, and the star at "
+        f"the name, mark a system of the judge's own family. {forest.READING}{style.in_full({**labels, **systems})} "
+        f"{found.note}"
+    )
+    shown = Table(name, title, note, rows, found.headings, found.formats, found.aside, tenfold=found.tenfold)
+    return Figure(name, title, note, shown, lambda: _draw_leniency(shown.readable, labels, systems))
+
+
+def _draw_leniency(data: pd.DataFrame, judges: Mapping[Any, str], systems: Mapping[Any, str]) -> Canvas:
+    rows = data.to_dict("records")
+    labels = {"": "all answers", **systems}
+    named = [(row["judge"], row["group"], f"{labels[row['group']]}{' *' if row['family'] else ''}") for row in rows]
+    laid = forest.Rows.of(judges, named)
+    drawn, (axes,) = laid.canvas([1])
+    laid.line(axes, color=style.INK, linewidth=0.8, zorder=1)
+    for row in rows:
+        own, every = bool(row["family"]), not row["group"]
+        look = {
+            "marker": "s" if own else "o",
+            "color": style.INK if every else style.COLOURS[1] if own else style.COLOURS[0],
+        }
+        forest.draw(axes, row, laid.places[row["judge"], row["group"]], look)
+        axes.annotate(
+            f"n={row['answers']}", (1.01, laid.places[row["judge"], row["group"]]),
+            xycoords=("axes fraction", "data"), fontsize=style.TINY, va="center",
+        )  # fmt: skip
+    axes.set_xlabel("M_all of the judge less people's")
+    axes.xaxis.set_major_formatter(lambda tick, _: style.ticks(round(tick, 6))[0])
+    looks = [
+        style.mark("all answers", marker="o", color=style.INK),
+        style.mark("a system", marker="o", color=style.COLOURS[0]),
+    ]
+    if data["family"].any():
+        looks.append(style.mark("own family", marker="s", color=style.COLOURS[1]))
+    style.legend(drawn, looks)
+    return drawn
+
+
+def scatter_figure(pairs: Mapping[str, Sequence[Floats]], correlations: Mapping[str, str]) -> Figure | None:
+    """A panel for each judge: people's M_all across, its own up, a point for each answer; None without a judge."""
+    shown_of = dict(list(pairs.items())[:_MOST])
+    if not shown_of:
+        return None
+    title = "Judges against people, answer by answer"
+    more = f" The first {_MOST} of {len(pairs)} judges." if len(pairs) > _MOST else ""
+    note = (
+        "M_all of each answer: people's mean across, the judge's mean over its passes up; on the line they are "
+        "equal, above it the judge is more lenient. Points are moved a little, at random, so that equal ones are seen; "
+        f"the numbers behind the figure are not.{more}"
+    )
+    data = pd.concat(
+        [pd.DataFrame({"judge": judge, "people": people, "verdict": own}) for judge, (people, own) in shown_of.items()],
+        ignore_index=True,
+    )
+    table = Table("judges-scatter", title, note, data, {"verdict": "judge's M_all", "people": "people's M_all"},
+                  dict.fromkeys(("people", "verdict"), ".1f"), tenfold=frozenset(("people", "verdict")))  # fmt: skip
+    caption = "M_all of each answer: people's mean across, the judge's up; above the line the judge is more lenient."
+    return Figure("judges-scatter", title, note, table, lambda: _draw_scatter(data, correlations), caption=caption)
+
+
+def _draw_scatter(data: pd.DataFrame, correlations: Mapping[str, str]) -> Canvas:
+    judges = list(dict.fromkeys(data["judge"]))
+    down, across = style.panels(len(judges), _ACROSS)
+    width = style.COLUMN if len(judges) == 1 else style.WIDTH
+    drawn = style.canvas(width, down * (width / across * 0.92 + 0.4))
+    panels = drawn.subplots(down, across, sharex=True, sharey=True, squeeze=False)
+    names = style.labels(judges, 44)
+    random = np.random.default_rng(0)
+    for axes, judge in zip(panels.flat, judges, strict=False):
+        rows = data[data["judge"] == judge]
+        _draw_points(axes, rows, random)
+        said = [*textwrap.wrap(names[judge], 26), *filter(None, [correlations.get(judge)])]
+        axes.set_title("\n".join(said), fontsize=style.SMALL)
+    for axes in style.bottom(panels, len(judges)):
+        axes.set_xlabel("People's M_all")
+        axes.tick_params(labelbottom=True)
+    for axes in panels[:, 0]:
+        axes.set_ylabel("Judge's M_all")
+    return drawn
+
+
+def _draw_points(axes: Axes, rows: pd.DataFrame, random: np.random.Generator) -> None:
+    axes.plot([10, 100], [10, 100], color=style.FAINT, linewidth=0.8, zorder=1)
+    moved = random.uniform(-_JITTER, _JITTER, (2, len(rows)))
+    axes.plot(
+        (rows["people"] + moved[0]) * SCALE, (rows["verdict"] + moved[1]) * SCALE, "o", color=style.COLOURS[0],
+        markersize=4.5 if len(rows) <= _SPARSE else 2.6, alpha=0.45, markeredgewidth=0, zorder=2,
+    )  # fmt: skip
+    axes.set_xlim(7, 103)
+    axes.set_ylim(7, 103)
+    axes.set_aspect("equal")
+    axes.set_xticks([10, 40, 70, 100])
+    axes.set_yticks([10, 40, 70, 100])
+
+
+NAME = "judge-alone"
+SAID = "judge alone: no estimate"
+"""The words that are written over such a figure."""
+_ROW, _LIGHTEST, _DARKEST = 0.185, 0.97, 0.55
+"""Inches of a row; the greys of the lowest and the highest value."""
+_ROOMY, _FLAT = 5, 9
+"""Columns for which the narrowest figure has room; rows up to which the words over it lie flat."""
+
+
+def alone_figures(given: Verdicts, frame: pd.DataFrame, scope: Scope = ALONE) -> list[Figure]:
+    """A grey map for each judge that people can't be compared with yet: questions down, systems by name across."""
+    columns = ["system", "answer", "question", "category", "source"]
+    asked = frame.loc[(frame["unit"] == "answer") & (frame["answer"] != ""), ["run", "key", *columns]]
+    places = asked.drop_duplicates(["run", "key"])[columns].astype("str")
+    found = []
+    judges = {name: side for name, side in given.judges.items() if given.both[name].sum() < LEAST}
+    for number, (judge, side) in enumerate(judges.items(), 1):
+        values = pd.Series(side.means[:, 0] * SCALE, given.answers, name="m_all10")
+        rows = places.join(values, "answer").dropna(subset="m_all10")
+        by = ["system", "question", "category", "source"]
+        data = rows.groupby(by, as_index=False).agg(m_all10=("m_all10", "mean"), answers=("answer", "size"))
+        if not data.empty:
+            name = NAME if len(judges) == 1 else f"{NAME}-{number}"
+            found += scope.pages([partial(_map, name, judge, data)])
+    return found
+
+
+def _map(name: str, judge: str, data: pd.DataFrame, scope: Scope) -> Figure:
+    data = scope.only(data).sort_values(["system", "question"], kind="stable").reset_index(drop=True)
+    groups, _ = style.questions(data, scope.in_order(dict.fromkeys(data["question"])))
+    labels, systems = style.labels(groups, 12), style.labels(sorted(dict.fromkeys(data["system"])), 26)
+    title = f"{style.one_line(judge)}: {SAID}"
+    about = (
+        "M_all (10 to 100) that the judge alone gave, averaged over documents and passes. Nobody knows how far it is "
+        f"off before people score; systems are in the order of their names.{style.in_full(systems)}"
+    )
+    table = Table(
+        name,
+        title,
+        about,
+        data,
+        {"m_all10": SAID},
+        {"m_all10": ".1f"},
+        faint=frozenset({"m_all10"}),
+    )
+    fits = int((style.WIDTH - 1.0) / heatmap.COLUMN)
+    return Figure(name, title, about, table, lambda: _draw(data, groups, labels, systems, scope.texts), fits=fits)
+
+
+def _draw(
+    data: pd.DataFrame,
+    groups: Mapping[Any, Any],
+    labels: Mapping[Any, str],
+    systems: Mapping[Any, str],
+    texts: Mapping[str, str],
+) -> Canvas:
+    from genaipa.reports.figures.words import Words
+
+    tall = 0.06 * max(map(len, systems.values()))
+    wide, letters = heatmap.across(labels, systems, texts)
+    drawn = style.canvas(wide, len(labels) * (style.TALL if texts else _ROW) + tall + 0.6)
+    axes = drawn.subplots()
+    values = data.pivot_table(index="question", columns="system", values="m_all10")
+    values = values.reindex(index=list(labels), columns=list(systems))
+    shades = np.ma.masked_invalid(_LIGHTEST - (values.to_numpy() - 10) / 90 * (_LIGHTEST - _DARKEST))
+    axes.pcolormesh(shades, cmap="gray", vmin=0, vmax=1, edgecolors="white", linewidth=0.6)
+    known = {(at[1] + 0.5, at[0] + 0.5): f"{value:.0f}" for at, value in np.ndenumerate(values) if not np.isnan(value)}
+    Words(axes, list(known.values()), list(known), style.INK, size=7.5).set_in_layout(False)
+    axes.xaxis.tick_top()
+    names = list(systems.values())
+    axes.set_xticks(np.arange(len(names)) + 0.5, names, rotation=45, ha="left", rotation_mode="anchor")
+    axes.tick_params(length=0, pad=1)
+    axes.set_xlim(0, len(names) if texts else max(len(names), _ROOMY))
+    axes.set_ylim(len(labels), 0)
+    axes.spines[:].set_visible(False)
+    style.part_groups(axes, list(groups.values()), (0, len(names)))
+    style.name_rows(axes, labels, {}, at=0.5, texts=texts, most=letters)
+    middle = len(names) / 2, len(labels) / 2
+    axes.text(*middle, SAID, fontsize=16, color="white", alpha=0.55, rotation=90 if len(labels) > _FLAT else 0,
+              ha="center", va="center", zorder=5).set_in_layout(False)  # fmt: skip
+    return drawn

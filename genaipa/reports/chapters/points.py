@@ -1,17 +1,27 @@
-"""Points of annotated answers: how many vital ones a system says, how often it denies one that hurts."""
+"""Points of annotated answers: how many vital ones a system says, how often it denies one that hurts, which it misses."""
 
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from genaipa.reports.chapters.chapter import Chapter, experiments_of, present
-from genaipa.reports.figures.points import missed_map
-from genaipa.reports.points import agreement, by_point, contradicted, missed, rates
+from genaipa.reports.figures import style
+from genaipa.reports.figures.figure import ALONE, Figure, Scope
+from genaipa.reports.figures.heatmap import COLUMN, HATCH, corner, hatch, mark_corners
+from genaipa.reports.points import agreement, by_point, contradicted, missed, rates, worst_first
+from genaipa.reports.table import Table
 
 if TYPE_CHECKING:
-    from genaipa.reports.figures.figure import Scope
+    from collections.abc import Mapping
+
+    import pandas as pd
+    from matplotlib.figure import Figure as Canvas
+
     from genaipa.reports.gather import Gathered
+
 
 _METHOD = """Points are the statements of a complete answer, by the annotated one; analysts tick each as said or
 contradicted."""
@@ -33,3 +43,102 @@ def chapter(gathered: Gathered, scope: Scope) -> Chapter:
         method=_METHOD,
         first=(found.name,),
     )
+
+
+MOST = 24
+"""Points that are drawn at most."""
+HURTS = "\u25b2"
+"""The mark of a point whose contradiction would hurt a reader."""
+_ROW, _LETTERS = 0.185, 60
+"""Inches of a row without words; letters of a line of a point's words, at most."""
+_MISSED, _SAID = "#d9793d", "#fdf6f1"
+_POINT = ["document", "question", "number"]
+
+
+def missed_map(points: pd.DataFrame, experiment: str, scope: Scope = ALONE) -> Figure | None:
+    """The points of an experiment (rows of `points.by_point`) that are missed most; None without one."""
+    own = points[points["experiment"] == experiment]
+    # The same points on each page, whatever systems it shows.
+    means = {"said": ("said", "mean"), "contradicted": ("contradicted", "mean"), "weight": ("weight", "first")}
+    shares = worst_first(own.groupby(_POINT, observed=True).agg(**means))["said"]
+    worst = shares[shares < 1].head(MOST).index
+    data = scope.only(own.set_index(_POINT).loc[lambda rows: rows.index.isin(worst)].reset_index())
+    if data.empty:
+        return None
+    systems = style.brief(style.ordered(data["system"]), 26)
+    rows = data.drop_duplicates(_POINT).set_index(_POINT)
+    rows = rows.loc[[place for place in worst if place in rows.index]]
+    several = len({document for document, _, _ in rows.index}) > 1
+    names = {
+        place: _name(place[0], place[1], row, several=several)
+        for place, row in zip(rows.index, rows.to_dict("records"), strict=True)
+    }
+    texts = {place: text for place, text in zip(rows.index, rows["text"], strict=True) if text}
+    name, title = style.stem(experiment, "points"), f"{style.headline(experiment)}: points that are missed most"
+    left = (
+        f" {len(shares[shares < 1]):,} points are missed by somebody; {MOST} are drawn." if len(worst) == MOST else ""
+    )
+    about = (
+        "Share of a system's answers that say each point of the annotated answer, in per cent, by people's ticks; the "
+        f"points that are missed most, averaged over systems, come first.{left}{style.in_full(systems)}"
+    )
+    columns = ["system", "experiment", "document", "question", "point", "weight", "harm", "said", "contradicted"]
+    table = Table(name, title, about, data[[*columns, "answers", "text"]].reset_index(drop=True))
+    return Figure(
+        name,
+        title,
+        about,
+        table,
+        lambda: _draw(data, names, texts, systems, experiment),
+        f"A filled corner: an answer contradicts the point. {HURTS}: a contradiction would hurt a reader.",
+        int((style.WIDTH - 3.0) / COLUMN),
+        f"Answers that say a point, in per cent. A filled corner: an answer contradicts it; {HURTS}: that would hurt.",
+        "points",
+    )
+
+
+def _name(document: str, question: str, row: Mapping[Any, Any], *, several: bool) -> str:
+    """The place of a point beside its words."""
+    parts = (*([document] if several else []), question, row["point"], *([HURTS] if row["harm"] else []))
+    return " ".join(style.short(part, 16) for part in parts)
+
+
+def _draw(
+    data: pd.DataFrame, names: Mapping[Any, str], texts: Mapping[Any, str], systems: Mapping[Any, str], experiment: str
+) -> Canvas:
+    from matplotlib.colors import LinearSegmentedColormap
+
+    from genaipa.reports.figures.words import Words
+
+    tall = 0.06 * max(map(len, systems.values()))
+    drawn = style.canvas(style.WIDTH, len(names) * (style.TALL if texts else _ROW) + tall + 1.0)
+    style.head(drawn, experiment)
+    axes = drawn.subplots()
+    said, denied = (
+        data.pivot_table(index=_POINT, columns="system", values=column, observed=True)
+        .reindex(index=list(names), columns=list(systems))
+        .to_numpy(dtype=float)
+        for column in ("said", "contradicted")
+    )
+    shades = LinearSegmentedColormap.from_list("said", [_MISSED, _SAID])
+    axes.pcolormesh(np.ma.masked_invalid(said), cmap=shades, vmin=0, vmax=1, edgecolors="white", linewidth=0.6)
+    cells = {
+        (column + 0.5, row + 0.5): f"{share * 100:.0f}" for (row, column), share in np.ndenumerate(said) if share >= 0
+    }
+    Words(axes, list(cells.values()), list(cells), style.INK, size=7.5).set_in_layout(False)
+    for row, column in np.argwhere(np.isnan(said)).tolist():
+        hatch(axes, row, column)
+    mark_corners(axes, np.argwhere(denied > 0).tolist(), style.INK)
+    axes.xaxis.tick_top()
+    axes.set_xticks(
+        np.arange(len(systems)) + 0.5, list(systems.values()), rotation=45, ha="left", rotation_mode="anchor"
+    )
+    axes.tick_params(length=0, pad=1)
+    axes.set_xlim(0, len(systems))
+    axes.set_ylim(len(names), 0)
+    axes.spines[:].set_visible(False)
+    room = style.WIDTH - COLUMN * len(systems) - style.aside(names) - 0.1 - 0.3 * tall
+    style.name_rows(axes, names, {}, at=0.5, texts=texts, most=min(int(room / style.LETTER), _LETTERS))
+    entries = [corner("contradicted by an answer", style.INK)] if (denied > 0).any() else []
+    style.legend(drawn, entries + [style.patch("nothing ticked", **HATCH)] * bool(np.isnan(said).any()))
+    return drawn
