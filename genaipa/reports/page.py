@@ -28,7 +28,6 @@ from genaipa.reports.averages import INTERVALS
 from genaipa.reports.chapters import overall
 from genaipa.reports.chapters.judges import NAME as ALONE
 from genaipa.reports.crossed import FEW_DOCUMENTS, LEAST_DOCUMENTS
-from genaipa.reports.figures import overview
 from genaipa.reports.figures.figure import as_bytes
 from genaipa.reports.figures.style import brief, signed
 from genaipa.reports.part import warning
@@ -362,7 +361,7 @@ def _page(report: Report, pictures: Mapping[str, bytes], answers: Answers, words
         title=said.title,
         front=said,
         first=_figure(first, pictures) if first else None,
-        key=_table(report.key, answers) if report.key and overview.NAME not in report.figures else None,
+        key=_table(report.key, answers) if report.key and overall.OVERVIEW not in report.figures else None,
         chapters=[_chapter(chapter, pictures, answers, first) for chapter in full],
         answers=answers,
         absent=report.absent,
@@ -375,7 +374,7 @@ def _page(report: Report, pictures: Mapping[str, bytes], answers: Answers, words
 def _first(report: Report) -> Figure | None:
     """The picture of the first screen: systems and categories; before people scored, what a judge alone gave."""
     alone = (figure for name, figure in report.figures.items() if name.startswith(ALONE))
-    return report.figures.get(overview.NAME) or next(alone, None)
+    return report.figures.get(overall.OVERVIEW) or next(alone, None)
 
 
 def _words(report: Report) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Points of annotated answers: how many vital ones a system says, how often it denies one that hurts, which it misses."""
+"""Points of annotated answers: how many vital ones a system says or misses, how often it denies one that hurts."""
 
 from __future__ import annotations
 
