@@ -25,8 +25,7 @@ from benchmarks.__main__ import print_table
 from benchmarks.finished_run import write_run
 from benchmarks.measure import Measured, measure
 from benchmarks.workload import SYSTEM, Workload, make_workspace
-from genaipa.reports.chapters.over_time import over_time_figure
-from genaipa.reports.occasions import changes, loss
+from genaipa.reports.chapters.over_time import changes, loss, over_time_figure
 from genaipa.runs.selection import Occasion
 
 QUESTIONS, DOCUMENTS = 32, 5

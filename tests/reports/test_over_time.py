@@ -19,8 +19,7 @@ from source import ROOT
 
 from benchmarks.drift import alarms, series
 from genaipa.judging.name import Judge
-from genaipa.reports.chapters.over_time import over_time_figure
-from genaipa.reports.occasions import changes, loss
+from genaipa.reports.chapters.over_time import changes, loss, over_time_figure
 from genaipa.runs.folder import RunFolder
 from genaipa.runs.selection import Occasion, find_run
 from genaipa.workspace import find_workspace

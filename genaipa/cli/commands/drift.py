@@ -14,7 +14,7 @@ from genaipa.errors import UsageError, clipped, command
 from genaipa.words import number
 
 if TYPE_CHECKING:
-    from genaipa.reports.occasions import Loss
+    from genaipa.reports.chapters.over_time import Loss
     from genaipa.reports.table import Table
     from genaipa.runs.selection import Occasion
 
@@ -42,8 +42,8 @@ def drift(
     are tested over questions, adjusted for the number of occasions.
     """
     from genaipa.reports import render
+    from genaipa.reports.chapters.over_time import changes, judged_again, loss
     from genaipa.reports.gather import gather_scored
-    from genaipa.reports.occasions import changes, judged_again, loss
     from genaipa.runs.selection import occasions, sources_of
 
     if output is not None and output.suffix not in render.FORMS:

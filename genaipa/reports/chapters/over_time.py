@@ -1,27 +1,247 @@
-"""Changes over time: systems that were asked the same plan on several days."""
+"""Changes over time, between occasions: the days on which a system was asked the same (`runs.selection`).
+
+Several runs of a day, and repetitions, are that day's noise. Changes are against the first occasion: cell by cell (one
+question about one document, in one wording), then question by question, as in every comparison. What is found holds for
+these questions, documents and days.
+"""
 
 from __future__ import annotations
 
+import math
 from datetime import date
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
+import pandas as pd
 
+from genaipa.judging.name import Judge, family
+from genaipa.reports.analysts import other_people
 from genaipa.reports.chapters.chapter import Chapter, present
+from genaipa.reports.crossed import crossed
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
-from genaipa.reports.occasions import MEASURES, changes, judged_again
+from genaipa.reports.significance import OTHER_PEOPLE, SIGNIFICANT, holm, paired
+from genaipa.reports.table import SCALE, Table, table
+from genaipa.reports.tidy import plain_texts
 from genaipa.runs.selection import occasions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable, Sequence
 
-    import pandas as pd
     from matplotlib.figure import Figure as Canvas
 
     from genaipa.reports.gather import Gathered
-    from genaipa.reports.table import Table
+    from genaipa.runs.selection import Occasion
+
+
+Measure = Literal[
+    "M_all", "M_all (judge)", "same words", "cites", "abstains", "refuses", "tokens", "cost", "judge again"
+]
+MEASURES: dict[Measure, str] = {
+    "M_all": "overall quality as people scored it, 10 to 100",
+    "M_all (judge)": "the same as a judge scored it",
+    "same words": "replies equal, word for word, to one of the first occasion, in %",
+    "cites": "citations that name something that is in the document, in % of a reply's (by rules)",
+    "abstains": "replies that say that the document is silent, or that they do not know it, in % (by rules)",
+    "refuses": "questions refused, in %",
+    "tokens": "tokens of a reply",
+    "cost": "US cents a reply",
+    "judge again": "M_all as a judge scored answers of the first occasion then, and scores them now: its own change",
+}
+"""Measure → its meaning and unit, in the order of a table."""
+_CELL = ["question", "document", "wording", "initialization", "experiment", "prompts"]
+_FEWEST = 6
+"""Questions below which no change is tested."""
+
+
+@plain_texts
+def changes(frame: pd.DataFrame, found: dict[str, list[Occasion]], anchors: pd.DataFrame | None = None) -> Table:
+    """Every change against the first occasion: a row for each system, measure and later occasion.
+
+    `anchors` are the answers that a judge judged again (`judged_again`).
+    """
+    rows: list[dict[str, Any]] = []
+    for system, days in found.items():
+        answers = _answers(frame, system, days, anchors)
+        for measure in MEASURES:
+            if measure in answers and answers[measure].notna().any():
+                untold = _scored_by_others(frame, system, days) if measure == "M_all" else []
+                rows += _rows(system, measure, answers, [one.day for one in days], untold)
+    columns = ["system", "measure", "occasion", "served", "n", "first", "now", "difference", "low", "high"]
+    data = pd.DataFrame(rows).reindex(columns=[*columns, "p", "p_holm", "meaning"])
+    return table(
+        "occasions",
+        "Changes over time",
+        "What changed against the first occasion (`difference`), with its 95 % interval and t test over questions, for "
+        "these questions and documents; `p_holm` is adjusted, by Holm's method, for the number of occasions. `same "
+        "words` is held against how often two replies of the first occasion agree, so that it takes repetitions. "
+        + " ".join(f"{name}: {meaning}." for name, meaning in MEASURES.items() if name in set(data["measure"])),
+        data,
+        [*columns, "p", "p_holm", "meaning"],
+        formats={
+            **dict.fromkeys(("first", "now"), ".1f"),
+            **dict.fromkeys(("difference", "low", "high"), "+.1f"),
+            **dict.fromkeys(("p", "p_holm"), ".2g"),
+        },
+        headings={"low": "from", "high": "to", "served": "model as served"},
+    )
+
+
+def judged_again(gathered: Gathered) -> pd.DataFrame:
+    """The answers that a judge judged again: columns `answer`, `day`, and M_all (10 to 100) `then` and `now`.
+
+    A judge is the same by its family and prompt: a model that was replaced without a word is a change to be seen.
+    """
+    values: dict[str, dict[tuple[str, str, str], list[float]]] = {}
+    for event in gathered.events:
+        judge = Judge.parse(event.analyst) if event.scorer == "machine" else None
+        if judge and event.values is not None and event.rubric == gathered.rubric.digest:
+            who = event.answer, family(judge.model), judge.prompt
+            points = SCALE * gathered.rubric.m_all(event.values)
+            values.setdefault(judge.day, {}).setdefault(who, []).append(points)
+    then = values.pop("", {})
+    rows = [
+        (who[0], day, np.mean(then[who]), np.mean(now))
+        for day, each in values.items()
+        for who, now in each.items()
+        if who in then
+    ]
+    return pd.DataFrame(rows, columns=["answer", "day", "then", "now"])
+
+
+def _answers(
+    frame: pd.DataFrame, system: str, days: Sequence[Occasion], anchors: pd.DataFrame | None = None
+) -> pd.DataFrame:
+    """The system's answers on these occasions, a row each, with a column for every measure that is known."""
+    day = {run: one.day for one in days for run in one.runs}
+    rows = frame[(frame["system"] == system) & frame["run"].isin(list(day)) & (frame["unit"] == "answer")]
+    if rows.empty:
+        return pd.DataFrame(columns=[*_CELL, "occasion"])
+    key = ["run", "key"]
+    answers = rows.drop_duplicates(key).set_index(key)
+    by_people = rows[rows["counted"]].groupby(key, observed=True)["m_all"].mean() * SCALE
+    by_judge = rows[rows["scorer"] == "machine"].groupby(key, observed=True)["m_all"].mean() * SCALE
+    came = answers["status"].isin(["answered", "truncated", "refused"])
+    stance = answers["claims_silence"]
+    known: dict[str, pd.Series[Any]] = {
+        "M_all": by_people.reindex(answers.index),
+        "M_all (judge)": by_judge.reindex(answers.index),
+        "cites": answers["cites_there"] * 100,
+        "abstains": (stance.isin(["yes", "abstains"]) * 100.0).where(came & (stance != "")),
+        "refuses": ((answers["status"] == "refused") * 100.0).where(came),
+        "tokens": answers["tokens_out"].astype("float64").where(came),
+        "cost": (answers["cost"].astype("float64") * 100).where(came),
+    }
+    made = (
+        answers[_CELL]
+        .astype(object)
+        .assign(
+            served=answers["model"].astype(str),
+            reply=answers["answer"].astype(object).where(came),
+            **known,
+        )
+    )
+    made["occasion"] = [day[str(run)] for run, _ in made.index]
+    made["same words"] = _equal(made, days[0].day)
+    if anchors is None or anchors.empty:
+        return made.reset_index(drop=True)
+    there = made.assign(answer=answers["answer"].astype(str))[made["occasion"] == days[0].day]
+    judged = there[[*_CELL, "answer"]].merge(anchors, on="answer")
+    then = judged.assign(occasion=days[0].day).rename(columns={"then": "judge again"})
+    now = judged.rename(columns={"day": "occasion", "now": "judge again"})
+    both = pd.concat([then, now])[[*_CELL, "occasion", "judge again"]]
+    return pd.concat([made, both.assign(served="")], ignore_index=True)
+
+
+def _equal(answers: pd.DataFrame, first: str) -> pd.Series[Any]:
+    """In %, how many of the first occasion's other replies to the same question each reply equals, word for word."""
+    cells = pd.Series(list(answers[_CELL].itertuples(index=False, name=None)), answers.index)
+    began = (answers["occasion"] == first) & answers["reply"].notna()
+    replies = cells[began].to_frame("cell").assign(reply=answers.loc[began, "reply"])
+    asked = replies.groupby("cell")["reply"].size().to_dict()
+    often = replies.groupby(["cell", "reply"]).size().to_dict()
+    values = []
+    for cell, reply, own in zip(cells, answers["reply"], began, strict=True):
+        others = asked.get(cell, 0) - own
+        same = often.get((cell, reply), 0) - own
+        values.append(100.0 * same / others if others and isinstance(reply, str) else np.nan)
+    return pd.Series(values, answers.index)
+
+
+def _scored_by_others(frame: pd.DataFrame, system: str, days: Sequence[Occasion]) -> list[str]:
+    """The later days whose answers other people scored than the first day's."""
+    own = frame[frame["system"] == system]
+    first, *later = (own[own["run"].isin(one.runs)] for one in days)
+    return [one.day for one, rows in zip(days[1:], later, strict=True) if other_people(first, rows)]
+
+
+def _rows(
+    system: str, measure: Measure, answers: pd.DataFrame, days: Sequence[str], untold: Collection[str] = ()
+) -> list[dict[str, Any]]:
+    """A row for each later day; those `untold` have no test."""
+    known = answers[answers[measure].notna()]
+    cells = known.pivot_table(measure, _CELL, "occasion")
+    if days[0] not in cells:
+        return []
+    rows: list[dict[str, Any]] = []
+    for day in days[1:]:
+        if day not in cells:
+            continue
+        pairs = cells[[days[0], day]].dropna().reset_index()
+        made = crossed(pairs[day] - pairs[days[0]], pairs["question"], pairs["document"])
+        by_question = pairs.groupby("question")[[days[0], day]].mean()
+        # Where all questions moved alike there is no spread for a t test.
+        p = paired((by_question[day] - by_question[days[0]]).to_numpy()).p if math.isnan(made.p) else made.p
+        rows.append(
+            {
+                "system": system,
+                "measure": measure,
+                "occasion": day,
+                "served": ", ".join(sorted(set(known.loc[known["occasion"] == day, "served"]) - {""})),
+                "n": made.questions,
+                "first": by_question[days[0]].mean(),
+                "now": by_question[day].mean(),
+                "difference": made.mean,
+                "low": made.low,
+                "high": made.high,
+                "p": p if made.questions >= _FEWEST and day not in untold else math.nan,
+            }
+        )
+    for row, adjusted in zip(rows, holm([row["p"] for row in rows]), strict=True):
+        meaning = OTHER_PEOPLE if row["occasion"] in untold else _meaning(row["difference"], adjusted)
+        row |= {"p_holm": adjusted, "meaning": meaning}
+    return rows
+
+
+def _meaning(difference: float, p: float) -> str:
+    if math.isnan(p):
+        return "too few questions to test"
+    if p >= SIGNIFICANT:
+        return "may be chance" if difference else "no difference"
+    return "higher" if difference > 0 else "lower"
+
+
+class Loss(NamedTuple):
+    """The points of M_all that a system lost for sure by `day`, 0 for none, `by` people's scores or a judge's.
+
+    `day` is the latest occasion with enough scores for a test; both are empty where there is none.
+    """
+
+    points: float = 0.0
+    by: str = ""
+    day: str = ""
+
+
+def loss(found: Table) -> Loss:
+    """Find what the latest occasion that is scored lost; by people's scores, by a judge's only without any."""
+    for measure in ("M_all", "M_all (judge)"):
+        rows = found.data[(found.data["measure"] == measure) & found.data["p"].notna()]
+        if not rows.empty:
+            last = rows.iloc[-1]
+            return Loss(max(-float(last["difference"]) * (last["meaning"] == "lower"), 0.0), measure, last["occasion"])
+    return Loss()
+
 
 _ACROSS = 2
 _TICKS = 4
