@@ -21,8 +21,16 @@ from genaipa.questions.sets import Wording
 from genaipa.runs import journal
 from genaipa.runs.documents import stored_introduction
 from genaipa.runs.experiments import EXPERIMENTS, StudyExperiment
-from genaipa.runs.folder import RunFolder
-from genaipa.runs.imported import AUDIT, PUBLISHED_SCORES, Finding, PublishedScore, write_audit, write_published
+from genaipa.runs.imported import (
+    AUDIT,
+    PUBLISHED_SCORES,
+    Finding,
+    PublishedScore,
+    is_same,
+    write_audit,
+    write_published,
+    write_run,
+)
 from genaipa.runs.manifest import ANSWERS, CONVERSATIONS, MANIFEST
 from genaipa.runs.records import (
     FORMAT,
@@ -46,7 +54,6 @@ from genaipa.tasks.plan import ProcedurePlan
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
-    from pathlib import Path
 
     from genaipa.policies.document import Document
     from genaipa.questions.sets import QuestionSet
@@ -257,7 +264,7 @@ def write_study(workspace: Workspace, dataset: str, runs: Iterable[StudyRun], fi
 def keep_audit(done: Imported) -> None:
     """Write the findings of an import to its audit file, unless it has them."""
     audit = write_audit(done.findings)
-    if _equal(done.audit, audit):
+    if is_same(done.audit, audit):
         return
     try:
         done.audit.parent.mkdir(parents=True, exist_ok=True)
@@ -265,21 +272,6 @@ def keep_audit(done: Imported) -> None:
     except OSError as error:
         raise RunError(f"{done.audit} can't be written ({error.strerror}).") from None
     done.changed.append(done.audit.name)
-
-
-def write_run(path: Path, files: dict[str, bytes]) -> list[str]:
-    """Bring a run folder to these files; the run's name if that changed anything."""
-    if all(_equal(path / name, content) for name, content in files.items()):
-        return []
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-        folder = RunFolder(path)
-        with folder.part.writing():
-            for name, content in files.items():
-                folder.write_file(name, content)
-    except OSError as error:
-        raise RunError(f"{error.filename or path} can't be written ({error.strerror}).") from None
-    return [path.name]
 
 
 def write_recordings(
@@ -315,10 +307,6 @@ def write_recordings(
 
 def _pulled(kind: DataKind, name: str) -> bytes:
     return read_text(pulled_only().names(kind)[name][1]).encode()
-
-
-def _equal(path: Path, content: bytes) -> bool:
-    return path.is_file() and path.read_bytes() == content
 
 
 def _lines(records: list[Record] | list[ConversationRecord]) -> bytes:

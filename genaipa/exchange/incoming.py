@@ -19,7 +19,6 @@ import msgspec
 from msgspec.structs import replace
 
 from genaipa import __version__
-from genaipa.datasets.study import write_run
 from genaipa.errors import DataError, UnknownNameError, UsageError, clipped, command
 from genaipa.exchange.outgoing import HEAD_FORMAT, Head
 from genaipa.files.names import folder_words
@@ -32,6 +31,7 @@ from genaipa.questions.annotations import AnnotatedAnswer, Annotations
 from genaipa.questions.sets import Question, QuestionSet
 from genaipa.runs import journal
 from genaipa.runs.experiments import experiment_of
+from genaipa.runs.imported import is_same, write_run
 from genaipa.runs.integrity import flaw
 from genaipa.runs.manifest import ANSWERS, LEFT_OUT, MANIFEST, WITHHELD, Withheld
 from genaipa.runs.records import (
@@ -180,7 +180,7 @@ class Incoming:
         files[ANSWERS] = b"".join(map(journal.line, records))
         files[MANIFEST] = msgspec.json.format(msgspec.json.encode(manifest), indent=2) + b"\n"
         folder = self.workspace.runs / name
-        if name in self._runs or (folder.exists() and any(_other(folder / one, files[one]) for one in files)):
+        if name in self._runs or (folder.exists() and not all(is_same(folder / one, files[one]) for one in files)):
             remove = command("genaipa", "runs", "remove", name)
             raise UsageError(f"the run {name} is there already, with other answers; take it away: {remove}")
         self._digests |= {record.digest for record in records if record.reply is not None}
@@ -224,10 +224,6 @@ class Incoming:
         for name, files in self._runs.items():
             write_run(self.workspace.runs / name, files)
         return Taken(tuple(self._runs), self._answers, self._known, scores, self.ignored)
-
-
-def _other(path: Path, content: bytes) -> bool:
-    return not path.is_file() or path.read_bytes() != content
 
 
 def _texts_in(folder: Path) -> dict[str, Path]:

@@ -1,4 +1,4 @@
-"""What the import of a study adds to its run folders: the findings of an audit, and scores published as averages alone.
+"""What an import adds to run folders: the findings of an audit, and scores that were published as averages alone.
 
 A finding (`audit.csv`) says where it was seen and why, and whether analyses leave something out because of it. The
 answers and scores themselves stay as they were found. `published-scores.csv` has averages without their single scores.
@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import msgspec
 
+from genaipa.errors import RunError
 from genaipa.files.spreadsheets import as_csv, read_csv
 from genaipa.runs.experiments import StudyExperiment
+from genaipa.runs.folder import RunFolder
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
-
-    from genaipa.runs.folder import RunFolder
 
 
 AUDIT = "audit.csv"
@@ -134,3 +134,23 @@ def read_published(path: Path) -> list[PublishedScore]:
 def published_scores(folder: RunFolder) -> list[PublishedScore]:
     """The published scores of a run, if it has any."""
     return read_published(folder.path / PUBLISHED_SCORES)
+
+
+def is_same(path: Path, content: bytes) -> bool:
+    """Whether a file is there and has this content."""
+    return path.is_file() and path.read_bytes() == content
+
+
+def write_run(path: Path, files: dict[str, bytes]) -> list[str]:
+    """Bring a run folder to these files; the run's name if that changed anything."""
+    if all(is_same(path / name, content) for name, content in files.items()):
+        return []
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        folder = RunFolder(path)
+        with folder.part.writing():
+            for name, content in files.items():
+                folder.write_file(name, content)
+    except OSError as error:
+        raise RunError(f"{error.filename or path} can't be written ({error.strerror}).") from None
+    return [path.name]
