@@ -49,10 +49,10 @@ from genaipa.policies.statistics import measure
 from genaipa.questions.annotations import read_annotations
 from genaipa.questions.points import points_digest
 from genaipa.questions.sets import QuestionSet
+from genaipa.reports.chapters.chapter import add_results
 from genaipa.reports.gather import gather
 from genaipa.reports.provenance import versions
 from genaipa.reports.report import Report
-from genaipa.reports.results import add_results
 from genaipa.runs import journal
 from genaipa.runs.batches import BATCHES, RESULTS
 from genaipa.runs.documents import INTRODUCTIONS, KeptIntroductions

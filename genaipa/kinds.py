@@ -19,7 +19,7 @@ from msgspec import Meta
 from genaipa.plugins import load, plugins
 
 if TYPE_CHECKING:
-    from collections.abc import KeysView
+    from collections.abc import Iterable, KeysView
 
     from genaipa.questions.sets import Wording
     from genaipa.runs.folder import RunFolder
@@ -159,7 +159,7 @@ class Kind:
     prompts: str = ""
     """Folder of its prompts in `prompts/`."""
     results: str = ""
-    """Class of what it adds to reports, made of a workspace and its runs (`genaipa.reports.results.Results`)."""
+    """Class of what it adds to reports, of a workspace and its runs (`Results` of `reports.chapters.chapter`)."""
     closing: str = ""
     """Function of a workspace and a run folder that gives what is printed after the run (`Closing`)."""
     page: str = ""
@@ -223,9 +223,10 @@ def missing() -> str:
     return f"not here, though installed once: the package of {' and '.join(gone)}" if gone else ""
 
 
-def hooks(which: str) -> list[Any]:
-    """Import what that field of all kinds refers to, each once."""
-    return [load(target) for target in dict.fromkeys(getattr(kind, which) for kind in kinds().values()) if target]
+def hooks(which: str, of: Iterable[str] | None = None) -> list[Any]:
+    """Import what that field of these kinds refers to, each once; of all kinds, if none are named."""
+    among = kinds().values() if of is None else map(kind_of, of)
+    return [load(target) for target in dict.fromkeys(getattr(kind, which) for kind in among) if target]
 
 
 def as_plan(kind: str, plan: Any) -> Plan:

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from genaipa.policies.statistics import Statistics
     from genaipa.questions.points import Point
     from genaipa.questions.sets import QuestionSet
-    from genaipa.reports.results import Results
+    from genaipa.reports.chapters.chapter import Results
     from genaipa.runs.imported import Finding
     from genaipa.runs.inputs import Shared
     from genaipa.runs.selection import Groups, Source

@@ -12,10 +12,10 @@ from genaipa.files.html import html_picture, short_repr
 from genaipa.kinds import kind_of
 from genaipa.reports import notable, provenance, writing
 from genaipa.reports.chapters import chapters, conduct
+from genaipa.reports.chapters.chapter import add_results
 from genaipa.reports.figures.figure import FORMATS, Scope
 from genaipa.reports.gather import gather_scored
 from genaipa.reports.render import as_rows
-from genaipa.reports.results import add_results
 from genaipa.runs.run import Runs, chosen
 from genaipa.runs.selection import find_run, groups_of, select
 from genaipa.scoring.rubric import Bounds

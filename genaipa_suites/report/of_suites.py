@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from genaipa.errors import GenaipaError, UsageError
-from genaipa.reports.chapters.chapter import Chapter, drawn, present
+from genaipa.reports.chapters.chapter import Against, Chapter, drawn, present
 from genaipa.reports.figures import style
-from genaipa.reports.results import Against
 from genaipa.reports.table import Table, table
 from genaipa.runs.selection import sources_of
 from genaipa.words import some

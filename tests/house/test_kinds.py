@@ -31,7 +31,7 @@ from genaipa.datasets.base import Pulled
 from genaipa.errors import UsageError
 from genaipa.kinds import Closing, Kind, Plan, option
 from genaipa.reports.chapters.chapter import Chapter
-from genaipa.reports.results import Against
+from genaipa.reports.chapters.chapter import Against
 from genaipa.reports.table import table
 from genaipa.systems.base import Message
 from genaipa.tasks.base import Call, Reading, Task

@@ -29,8 +29,8 @@ from genaipa.words import number
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from genaipa.reports.chapters.chapter import Against
     from genaipa.reports.comparison import Comparison
-    from genaipa.reports.results import Against
     from genaipa.reports.table import Table
     from genaipa.runs.selection import Source
     from genaipa.workspace import Workspace
@@ -148,7 +148,7 @@ def _by_rule(
     here: Workspace, first: str, second: str, sides: Sequence[Sequence[Source]], *, people: bool
 ) -> dict[str, Against]:
     """Compare them where a rule scores; a UsageError for nothing at all in common."""
-    from genaipa.reports.results import by_rule
+    from genaipa.reports.chapters.chapter import by_rule
 
     classes = by_rule([source for sources in sides for source in sources])
     found = {one.name: one.against(here, first, second) for one in classes}

@@ -131,8 +131,8 @@ def _gathered(workspace: Workspace, names: tuple[str, ...], only: Filters, *, ex
     # Names first: what reports need takes a second to import.
     sources = select(workspace, names, only)
     check_packages()
+    from genaipa.reports.chapters.chapter import add_results
     from genaipa.reports.gather import gather_scored
-    from genaipa.reports.results import add_results
 
     found = gather_scored(workspace, sources, excluded=excluded, scores_alone=True)
     if not only.documents and not only.experiments:

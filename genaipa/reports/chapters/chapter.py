@@ -1,24 +1,29 @@
-"""A chapter of a report, and what the files of this folder need to make one.
+"""A chapter of a report, and what the files of this folder need to make one; kinds of tasks that bring their own.
 
 A file defines `chapter(gathered, scope) -> Chapter`, and is listed in `CHAPTERS`. `scope` knows what the figures of one
-report share: the order of systems and questions, the names of categories, the bounds of the bands.
+report share: the order of systems and questions, the names of categories, the bounds of the bands. A kind whose answers
+people don't score has `Results`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from genaipa.files.html import short_repr
+from genaipa.kinds import hooks
 from genaipa.reports.tidy import ORDERED
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     import pandas as pd
 
     from genaipa.reports.figures.figure import Figure
+    from genaipa.reports.gather import Gathered
     from genaipa.reports.table import Table
+    from genaipa.runs.selection import Source
+    from genaipa.workspace import Workspace
 
 
 @dataclass(frozen=True, repr=False)
@@ -73,3 +78,55 @@ def experiments_of(table: Table) -> list[str]:
     there = sorted({str(name) for name in table.data["experiment"]})
     known = [name for name in ORDERED["experiment"] if name in there]
     return [*known, *(name for name in there if name not in known)]
+
+
+class Against(NamedTuple):
+    """The differences between two systems or runs: the whole table, its main rows, sentences on what can't be read."""
+
+    table: Table
+    main: Table
+    problems: list[str]
+
+
+class Results(Protocol):
+    """A kind's part of reports, made of a workspace and of the kind's own runs.
+
+    `name` is its key in JSON; `problems` are sentences on what can't be read, `notable` the ones no reader may miss,
+    `facts` rows of the report's head: what was asked, in how many items.
+    """
+
+    name: str
+    problems: list[str]
+
+    def __init__(self, workspace: Workspace, sources: Sequence[Source]) -> None: ...
+
+    @property
+    def notable(self) -> list[str]: ...  # noqa: D102 - above
+
+    @property
+    def facts(self) -> list[tuple[str, str]]: ...  # noqa: D102 - above
+
+    def chapters(self, gathered: Gathered) -> list[Chapter]:
+        """The chapters of a report."""
+        ...
+
+    def leaderboard(self, gathered: Gathered) -> Table | None:
+        """All systems in one table; None if there is nothing to rank."""
+        ...
+
+    @classmethod
+    def against(cls, workspace: Workspace, first: str, second: str) -> Against:
+        """Compare two systems, runs, or RUN:SYSTEM, on what both were asked; an empty table where that is nothing."""
+        ...
+
+
+def by_rule(sources: Sequence[Source]) -> list[type[Results]]:
+    """The classes of the kinds of these runs that have results of their own, each once."""
+    return hooks("results", (source.manifest.spec.kind for source in sources))
+
+
+def add_results(workspace: Workspace, gathered: Gathered) -> Gathered:
+    """Add the results of the runs among those gathered that are scored by a rule."""
+    gathered.by_rule = [one(workspace, gathered.sources) for one in by_rule(gathered.sources)]
+    gathered.problems += [problem for one in gathered.by_rule for problem in one.problems]
+    return gathered
