@@ -157,24 +157,22 @@ def compare_sides(first: Side, second: Side, *, anyway: bool = False) -> Compari
             )
         first, second = shared
     asked, judged = groups(first.frame, second.frame), estimates([first.frame, second.frame], alike=True)
-    estimated = [one is not None and not one.given.empty for one in judged]
-    frames = [one.frame if one else side.frame for one, side in zip(judged, (first, second), strict=True)]
-    matched = matches(frames[0], frames[1])
-    z = any(one is not None and one.is_z for one in judged)
-    data = rows(matched, asked, judged=z).replace({"measure": names_of(first.frame)})
+    estimated = any(not one.given.empty for one in judged)
+    matched = matches(judged[0].frame, judged[1].frame)
+    data = rows(matched, asked, judged=any(one.is_z for one in judged)).replace({"measure": names_of(first.frame)})
     others = _others(first, second, matched[OVERALL], asked)
     told = data["questions"].map(others).astype(bool)
     data.loc[told & (data["test"] != "none"), "meaning"] = significance.OTHER_PEOPLE
     finding = [
         *significance.scope(matched, apart),
         *significance.found(data, first.name, second.name, refused=others["all"]),
-        *(_judged(first, second, judged) if any(estimated) else []),
+        *(_judged(first, second, judged) if estimated else []),
         *studied(first, second),
         *significance.power(matched[OVERALL]),
         *significance.small(data),
     ]
     method = _method(first.name, second.name, [number_of(side.frame) for side in (first, second)]) + (
-        _JUDGED if any(estimated) else ""
+        _JUDGED if estimated else ""
     )
     table = _table(data[list(HEADINGS)], first.name, second.name, " ".join([*finding, method]))
     documents = dict.fromkeys(matched[OVERALL].apart["document"])
@@ -197,18 +195,16 @@ def _others(first: Side, second: Side, match: Match, asked: Mapping[str, set[str
 _JUDGED = " Averages are estimates from people and judge (docs/method/estimates.md), which have no ranks."
 
 
-def _judged(first: Side, second: Side, judged: Sequence[Estimate | None]) -> Iterator[str]:
+def _judged(first: Side, second: Side, judged: Sequence[Estimate]) -> Iterator[str]:
     """Sentences on the basis of the estimates, and on the difference that people alone would find."""
-    models = dict.fromkeys(model for one in judged if one for model in one.judges)
+    models = dict.fromkeys(model for one in judged for model in one.judges)
     basis = (
-        f"of {side.name}: {one.basis() if one and one.basis() else 'people alone'}"
-        for side, one in zip((first, second), judged, strict=True)
+        f"of {side.name}: {one.basis() or 'people alone'}" for side, one in zip((first, second), judged, strict=True)
     )
     yield f"Estimates from people and judge ({', '.join(models)}): {'; '.join(basis)}."
-    frames = [one.people if one else side.frame for one, side in zip(judged, (first, second), strict=True)]
-    alone = matches(frames[0], frames[1])[OVERALL]
-    z = any(one is not None and one.has_others for one in judged)
-    data = rows({OVERALL: alone}, {"all": {*alone.ours.index, *alone.theirs.index}}, judged=z)
+    alone = matches(*(one.people for one in judged))[OVERALL]
+    asked = {"all": {*alone.ours.index, *alone.theirs.index}}
+    data = rows({OVERALL: alone}, asked, judged=any(one.has_others for one in judged))
     for row in data.to_dict("records"):
         sure = "" if isnan(row["low"]) else f" (for these documents {row['low']:+.1f} to {row['high']:+.1f})"
         yield f"People alone: {OVERALL}, difference {row['difference']:+.1f}{sure}."

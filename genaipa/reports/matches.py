@@ -301,14 +301,13 @@ def differences(frame: pd.DataFrame) -> pd.DataFrame:
     """
     frame = enough(frame)
     (found,) = estimates([frame], alike=True)
-    shown = about_policies(frame if found is None else found.frame)
+    shown = about_policies(found.frame)
     means = policy_questions(shown).groupby(["system", "question"], observed=True)["m_all"].mean()
     means = means.groupby("system", observed=True).mean().dropna()
     ordered = sorted(map(str, means.index), key=lambda name: (-means[name], name))
     people = about_policies(frame)
     sides = {name: (shown[shown["system"] == name], people[people["system"] == name]) for name in ordered}
-    judged = found is not None and found.is_z
-    pairs = list(_pairs(sides, judged=judged)) if len(ordered) <= _MOST else []
+    pairs = list(_pairs(sides, judged=found.is_z)) if len(ordered) <= _MOST else []
     data = pd.DataFrame(pairs, columns=[*PAIRS, "p", "policies_p"])
     for p in ("p", "policies_p"):
         data[f"{p}_holm"] = holm(data[p].tolist())

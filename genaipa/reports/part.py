@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import pandas as pd
 
 from genaipa.reports import averages
-from genaipa.reports.judged.estimate import with_estimates
+from genaipa.reports.judged.estimate import estimated
 from genaipa.reports.table import SCALE, Table, table
 from genaipa.runs.experiments import EXPERIMENTS
 from genaipa.scoring.waves import UNFINISHED
@@ -255,8 +255,8 @@ def lacking(frame: pd.DataFrame) -> Table:
     columns = [*_BY, "lacking", "mean", *_ENDS, "judge_lacking", "judge_others"]
     rows = []
     if len(short):
-        known = {name: _means(with_estimates(_filled(policies, value))[0]) for name, value in _ENDS.items()}
-        plain, said = _means(with_estimates(policies)[0]), _said(policies)
+        known = {name: _means(estimated(_filled(policies, value)).frame) for name, value in _ENDS.items()}
+        plain, said = _means(estimated(policies).frame), _said(policies)
         for row in short.to_dict("records"):
             group = (str(row["system"]), str(row["experiment"]))
             ends = {name: means.get(group) for name, means in known.items()}

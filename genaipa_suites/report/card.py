@@ -19,7 +19,7 @@ from genaipa.reports import averages
 from genaipa.reports.chapters.overall import board as leaderboard
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import Figure
-from genaipa.reports.judged.estimate import with_estimates
+from genaipa.reports.judged.estimate import estimated
 from genaipa.reports.table import Table, table
 from genaipa.words import number
 from genaipa_suites.data import load_crosswalk
@@ -305,8 +305,7 @@ def _quality_by_category(gathered: Gathered, names: Mapping[str, str]) -> list[d
     """M_all by category of questions, of each system that people scored."""
     if gathered.frame.empty:
         return []
-    frame, _ = with_estimates(gathered.frame)
-    found = averages.policy_questions(frame).dropna(subset="m_all10")
+    found = averages.policy_questions(estimated(gathered.frame).frame).dropna(subset="m_all10")
     return [
         {
             "category": category,

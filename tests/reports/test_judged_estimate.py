@@ -246,7 +246,7 @@ def test_the_worst_answers_beside_a_wave_move_no_average():
     frame = whole.assign(**{name: whole[name].mask(whole["in_wave"] == "no", of) for name, of in none.items()})
     more = frame.copy()
     more.loc[worst, list(none)] = whole.loc[worst, list(none)]
-    assert estimates([frame]) == [None]
+    assert estimates([frame])[0].frame is frame
     assert mean_of(more)["mean"] < mean_of(frame)["mean"] - 0.05
     boards = [overall.board(one).data.set_index("system") for one in (frame, more)]
     assert boards[1].loc["a/one", "m_all10"] == pytest.approx(boards[0].loc["a/one", "m_all10"])
@@ -291,9 +291,9 @@ def test_a_judge_of_the_systems_own_family_is_marked():
 def test_a_machine_score_that_is_no_judge_is_none():
     """An imported machine score, and a workspace without a judge, give no estimate at all."""
     study = judged(judge=None)
-    assert estimates([study.frame]) == [None]
+    assert estimates([study.frame])[0].frame is study.frame
     imported = judged(judge="gpt-scores")
-    assert estimates([imported.frame]) == [None]
+    assert estimates([imported.frame])[0].frame is imported.frame
 
 
 def test_a_judge_that_says_nothing_of_people_leaves_them_alone():

@@ -19,7 +19,7 @@ from genaipa.reports.chapters.chapter import Chapter, drawn, present
 from genaipa.reports.figures import forest, heatmap, style
 from genaipa.reports.figures.figure import Figure, Scope
 from genaipa.reports.judged.beside import beside, forecasts, measures_of
-from genaipa.reports.judged.estimate import estimated, with_estimates
+from genaipa.reports.judged.estimate import estimated
 from genaipa.reports.part import enough, lacking, left_out, thin, too_few
 from genaipa.reports.table import Table, table
 from genaipa.runs.experiments import EXPERIMENTS, StudyExperiment
@@ -48,13 +48,14 @@ def board(frame: pd.DataFrame) -> Table:
     """
     few = thin(frame)
     frame = enough(frame)
-    policies, (shown, said) = averages.about_policies(frame), with_estimates(frame)
+    policies, estimate = averages.about_policies(frame), estimated(frame)
+    shown = estimate.frame
     found = averages.policy_questions(shown).dropna(subset="m_all10")
     cells = averages.weighted(shown, "m_all10")
     data = averages.summed_up(cells, ["system"], lambda rows: averages.mean_of(rows, "m_all10"))
     others = [name for name in found["experiment"].cat.categories if name in set(found["experiment"])]
     columns = ["rank", "system", "m_all10", *BOTH, *dict.fromkeys((*_EXPERIMENTS, *others))]
-    judged = _judged(frame)
+    judged = {name: estimate.basis(name) for name in estimate.given["system"].unique()}
     partial = part.is_partial(policies) or bool(judged)
     columns += ["answers", *(["scored"] if partial else []), "scored_by"]
     if len(data):
@@ -77,7 +78,7 @@ def board(frame: pd.DataFrame) -> Table:
         "differ is what `genaipa compare` says (paper, sections 6 and 7), by averages over what both have alone, which "
         "may be others than these. Those of an experiment are in CSV and JSON. "
         f"{INTERVALS}{averages.few_documents(data)}{left_out(few)}{averages.not_alike(shown, found)}"
-        f"{part.in_words(policies)}{said}",
+        f"{part.in_words(policies)}{estimate.in_words()}",
         data,
         columns,
         formats=dict.fromkeys((*_EXPERIMENTS, *others), ".1f"),
@@ -91,7 +92,7 @@ def board(frame: pd.DataFrame) -> Table:
 
 def unlike(frame: pd.DataFrame) -> str:
     """A sentence where systems of a leaderboard were scored on different questions or documents; else empty."""
-    shown = with_estimates(enough(frame))[0]
+    shown = estimated(enough(frame)).frame
     if not averages.are_unlike(shown, averages.policy_questions(shown).dropna(subset="m_all10")):
         return ""
     return (
@@ -124,12 +125,6 @@ def _scored_by(rows: pd.DataFrame) -> str:
     return people
 
 
-def _judged(frame: pd.DataFrame) -> dict[str, str]:
-    """The basis of each system's estimates, where it has any."""
-    found = estimated(frame)
-    return {} if found is None else {name: found.basis(name) for name in found.given["system"].unique()}
-
-
 def who_scored(frame: pd.DataFrame) -> Table:
     """Show how far each system's average depends on who scored."""
     columns = ["system", "analysts", "mean", "policies_low", "policies_high", "analysts_low", "analysts_high"]
@@ -154,7 +149,8 @@ def who_scored(frame: pd.DataFrame) -> Table:
 
 def by_source(frame: pd.DataFrame) -> Table:
     """M_all over questions from FAQs and over users' questions, by system."""
-    frame, said = with_estimates(frame)
+    estimate = estimated(frame)
+    frame = estimate.frame
     found = averages.policy_questions(frame).dropna(subset="m_all10")
     rows = [
         {"system": system, "questions": group, **averages.mean_of(some, "m_all10")}
@@ -169,7 +165,7 @@ def by_source(frame: pd.DataFrame) -> Table:
         "Questions from FAQs and questions of users",
         "M_all (10 to 100): each question's mean over the experiments that it is scored in, each a mean over "
         "documents, averaged over questions; n is the number of questions (paper, section 7). Experiments: "
-        f"{_named(found)}. {averages.intervals(data)}{averages.not_alike(frame, found)}{said}",
+        f"{_named(found)}. {averages.intervals(data)}{averages.not_alike(frame, found)}{estimate.in_words()}",
         data,
         columns,
     )
@@ -177,14 +173,15 @@ def by_source(frame: pd.DataFrame) -> Table:
 
 def by_measure(frame: pd.DataFrame) -> Table:
     """M_all and each metric, by system, experiment and source of the questions, with their intervals."""
-    policies, (shown, said), found = averages.about_policies(frame), with_estimates(frame), estimated(frame)
+    policies, estimate = averages.about_policies(frame), estimated(frame)
+    shown, said = estimate.frame, estimate.in_words()
     known = {(row.system, row.experiment): str(row.part) for row in part.parts(policies).itertuples()}
     columns = ["system", "experiment", "measure", "questions", "n", "mean", *BOTH, "scored"]
     rows = [
         {"system": system, "experiment": experiment, "measure": name, "questions": group, **mean, "scored": scored}
         for measure, name in measures_of(frame).items()
         for (system, experiment), those in averages.weighted(shown, measure).groupby(_BY, observed=True, sort=True)
-        for basis in [found.basis(str(system), str(experiment), measure=measure) if found else ""]
+        for basis in [estimate.basis(str(system), str(experiment), measure=measure)]
         for scored in [basis or known.get((str(system), str(experiment)), "")]
         for group, some in averages.groups_of_questions(those)
         for mean in [averages.mean_of(some, measure, None if measure == "m_all" else (-1.0, 1.0))]
@@ -218,7 +215,7 @@ def chapter(gathered: Gathered, scope: Scope) -> Chapter:
     """The first picture, the leaderboard, the differences, and M_all in five numbers and by source."""
     frame = gathered.frame
     ranked, few = board(frame), too_few(frame)
-    shown = overview_numbers(ranked, averages.weighted(with_estimates(enough(frame))[0], "m_all10"))
+    shown = overview_numbers(ranked, averages.weighted(estimated(enough(frame)).frame, "m_all10"))
     return Chapter(
         "overall",
         "Overall quality",

@@ -67,8 +67,8 @@ def beside(frame: pd.DataFrame, events: Iterable[Event] = ()) -> Table:
     median of the seconds that the desk measured (of the `events`).
     """
     found = estimated(frame)
-    rows = [] if found is None else _rows(frame, found, events)
-    judges = "" if found is None else f" Judges: {', '.join(found.judges)}."
+    rows = _rows(frame, found, events) if found.judges else []
+    judges = f" Judges: {', '.join(found.judges)}." if found.judges else ""
     return table(
         "people-and-judge",
         "People alone, people and judge",
@@ -215,8 +215,6 @@ class Forecast:
 def forecast(frame: pd.DataFrame, system: str, experiment: str) -> Forecast | None:
     """The forecast of M_all of a system in an experiment; None if it has no estimate, or one without an interval."""
     found = estimated(frame)
-    if found is None:
-        return None
     given = found.given[found.given["measure"] == "m_all"]
     row = given[(given["system"] == system) & (given["experiment"] == experiment)]
     cells = averages.weighted(found.frame, "m_all")
@@ -234,8 +232,7 @@ def forecast(frame: pd.DataFrame, system: str, experiment: str) -> Forecast | No
 
 def forecasts(frame: pd.DataFrame) -> Table:
     """A row for each system and experiment with an estimate of M_all: how many scores more each target takes."""
-    found = estimated(frame)
-    groups = [] if found is None else list(found.given[_BY].drop_duplicates().itertuples(index=False, name=None))
+    groups = estimated(frame).given[_BY].drop_duplicates().itertuples(index=False, name=None)
     known = [(system, experiment, one) for system, experiment in groups if (one := forecast(frame, system, experiment))]
     rows = [
         {
@@ -267,9 +264,8 @@ def forecasts(frame: pd.DataFrame) -> Table:
 
 def in_words(frame: pd.DataFrame) -> list[str]:
     """The forecasts as sentences, one for each system and experiment."""
-    found = estimated(frame)
     said = []
-    for system, experiment in [] if found is None else found.given[_BY].drop_duplicates().itertuples(index=False):
+    for system, experiment in estimated(frame).given[_BY].drop_duplicates().itertuples(index=False):
         if one := forecast(frame, system, experiment):
             parts = [f"±{target * SCALE:g}: {one.in_words(target)}" for target in TARGETS]
             allow = f"these {one.questions} questions allow ±{one.floor * SCALE:.1f}"

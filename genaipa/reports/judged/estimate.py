@@ -198,10 +198,11 @@ _ABOUT = (*_GROUP[1:], "measure", "answers", "scored", "judged", "own", "slope",
 
 @dataclass(frozen=True, eq=False)
 class Estimate:
-    """A tidy table with estimates, and what they rest on.
+    """The tidy table that averages are taken of, and what its estimates rest on, if it has any.
 
     `frame` has the estimates, `people` is without a judge, and `judge` the judge's scores alone, which are no estimate.
-    `is_z` says whether a group's values in `frame` are z, `has_others` whether one's in `people` are.
+    All three are the table itself where no judge scored an answer, nor people one beside a wave. `is_z` says whether a
+    group's values in `frame` are z, `has_others` whether one's in `people` are.
 
     `groups` has a row for each system, experiment and measure (a metric, or `m_all`): how many `answers` there are, how
     many of these people `scored` and the judge scored (`judged`), whether a judge is of the system's `own` family, λ
@@ -218,7 +219,13 @@ class Estimate:
     groups: pd.DataFrame
     judges: tuple[str, ...]
 
-    @property
+    @classmethod
+    def of_people(cls, frame: pd.DataFrame) -> Estimate:
+        """The tidy table as it is, whose averages are people's."""
+        none = pd.DataFrame(columns=list(_ABOUT))
+        return cls(frame, frame, frame, is_z=False, has_others=False, groups=none, judges=())
+
+    @cached_property
     def given(self) -> pd.DataFrame:
         """The groups that have an estimate."""
         return self.groups[self.groups["why"] == ""]
@@ -247,29 +254,28 @@ class Estimate:
         )
 
 
+def estimated(frame: pd.DataFrame) -> Estimate:
+    """The tidy table that averages are taken of: with estimates where there are any, else as it is."""
+    return _with_estimates(frame) or Estimate.of_people(frame)
+
+
 @kept
-def estimated(frame: pd.DataFrame) -> Estimate | None:
-    """The estimates of the answers of a tidy table; None if no judge scored any, nor people beside a wave."""
-    return estimates([frame])[0]
+def _with_estimates(frame: pd.DataFrame) -> Estimate | None:
+    """The estimates, if there are any; a table as it is would be part of what is kept of it."""
+    (found,) = estimates([frame])
+    return None if found.frame is frame else found
 
 
-def with_estimates(frame: pd.DataFrame) -> tuple[pd.DataFrame, str]:
-    """The tidy table that averages are taken of, and the sentence for their notes."""
-    found = estimated(frame)
-    return (frame, "") if found is None else (found.frame, found.in_words())
-
-
-def estimates(frames: Sequence[pd.DataFrame], *, alike: bool = False) -> list[Estimate | None]:
+def estimates(frames: Sequence[pd.DataFrame], *, alike: bool = False) -> list[Estimate]:
     """The estimates of several tidy tables of one workspace, the sides of a comparison, with one λ for all of them.
 
-    What is to be compared in pairs has to be z `alike`, since a single z means nothing but in its sum. None each where
-    no judge scored an answer of any, and people scored none beside a wave.
+    What is to be compared in pairs has to be z `alike`, since a single z means nothing but in its sum.
     """
     rows = pd.concat([_scored(frame).assign(side=side) for side, frame in enumerate(frames)], ignore_index=True)
     judges = _judges(rows)
     waves = rows["in_wave"].astype(str)
     if not judges and not ((waves == "yes").any() and (rows["counted"] & (waves != "yes")).any()):
-        return [None] * len(frames)
+        return list(map(Estimate.of_people, frames))
     answers = _answers(rows, judges)
     sides = answers.table["side"].to_numpy()
     beside = _by_wave(answers, alike=alike)
