@@ -200,7 +200,8 @@ def read(path: Path, incoming: Incoming) -> Taken:
             raise DataError(
                 one, f"is no log of Inspect, or damaged ({clipped(' '.join(str(error).split()), 200)})."
             ) from None
-        _check(one, log)
+        if log.status != "success":
+            raise DataError(one, f"is of an evaluation that did not end ({log.status}); finish it: inspect eval-retry.")
         ours = (log.eval.metadata or {}).get(OURS)
         if ours is None:
             _read_foreign(one, log, incoming)
@@ -217,12 +218,6 @@ def _paths(path: Path) -> list[Path]:
     if not listed:
         raise DataError(path, "holds no log of Inspect.")
     return sorted(Path(url2pathname(urlsplit(info.name).path)) for info in listed)
-
-
-def _check(path: Path, log: Any) -> None:
-    """A DataError for a log of an evaluation that did not end."""
-    if log.status != "success":
-        raise DataError(path, f"is of an evaluation that did not end ({log.status}); finish it: inspect eval-retry.")
 
 
 def _text(path: Path, entry: str, content: Any) -> str:

@@ -239,17 +239,16 @@ def _task(rubric: Rubric, run: OutgoingRun, answer: OutgoingAnswer) -> dict[str,
             "document": record.document,
             "text": document.text if document else "",
         },
-        "annotations": [_annotation(rubric, event) for event in people],
+        "annotations": [
+            {
+                "result": _result(rubric, event),
+                "lead_time": event.seconds,
+                "was_cancelled": False,
+                "ground_truth": event.kind == "adjudication",
+            }
+            for event in people
+        ],
         "predictions": [{"model_version": event.analyst, "result": _result(rubric, event)} for event in machines],
-    }
-
-
-def _annotation(rubric: Rubric, event: Event) -> dict[str, Any]:
-    return {
-        "result": _result(rubric, event),
-        "lead_time": event.seconds,
-        "was_cancelled": False,
-        "ground_truth": event.kind == "adjudication",
     }
 
 

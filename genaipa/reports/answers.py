@@ -119,7 +119,8 @@ def find_answers(gathered: Gathered, *, whole: bool = False) -> Answers:
     overall = frame[frame["counted"]].groupby(_CELL, observed=True)["m_all"].mean().rename("overall")
     asked = frame[(frame["unit"] == "answer") & (frame["answer"] != "")]
     asked = asked.drop_duplicates(["run", "key"])[["run", "key", *_CELL, *_LINE]].merge(overall.reset_index(), on=_CELL)
-    allowed = _allowed(gathered, whole=whole)
+    sources = [] if whole else gathered.sources
+    allowed = {source.folder.name: Permission(source.folder, source.manifest) for source in sources}
     places = list(asked[["run", "system", "document"]].itertuples(index=False, name=None))
     known = {(run, *place): whole or allowed[run].reply(*place) for run, *place in set(places)}
     free = np.array([known[place] for place in places], dtype=bool)
@@ -139,12 +140,6 @@ def find_answers(gathered: Gathered, *, whole: bool = False) -> Answers:
             "a published study's, or may quote a document whose licence forbids it (option with-texts shows them)."
         )
     return Answers(_with_room(_questions(gathered, shown, allowed, whole=whole)), lacking)
-
-
-def _allowed(gathered: Gathered, *, whole: bool) -> dict[str, Permission]:
-    if whole:
-        return {}
-    return {source.folder.name: Permission(source.folder, source.manifest) for source in gathered.sources}
 
 
 def _with_room(found: list[AskedQuestion]) -> list[AskedQuestion]:

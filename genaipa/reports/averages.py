@@ -444,8 +444,9 @@ def not_alike(frame: pd.DataFrame, found: pd.DataFrame) -> str:
         numbers = whole.groupby("experiment", observed=True, sort=True)["documents"].agg(["size", "sum"])
         even &= len({frozenset(rows["question"]) for _, rows in whole.groupby("experiment", observed=True)}) == 1
         experiments = (f"{name} {row['size']} ({row['sum'] or 'means only'})" for name, row in numbers.iterrows())
-        documents = own["document"].unique()
-        shown.append(f"{system} {', '.join(experiments)}, {_of_documents(list(documents))}")
+        documents = ", ".join(own["document"].unique())
+        where = f"about {documents}" if documents else "published as means over documents"
+        shown.append(f"{system} {', '.join(experiments)}, {where}")
     if even and not are_unlike(frame, found):
         return ""
     return (
@@ -453,10 +454,6 @@ def not_alike(frame: pd.DataFrame, found: pd.DataFrame) -> str:
         "averages don't compare like with like. Questions, and scores of a question about a document: "
         f"{'; '.join(shown)}."
     )
-
-
-def _of_documents(names: list[str]) -> str:
-    return f"about {', '.join(names)}" if names else "published as means over documents"
 
 
 _SAME = ["system", "question", "category", "source", "document"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import genaipa
-from genaipa.policies.changes import HELD, SectionChange, marked_words
+from genaipa.policies.changes import HELD, marked_words
 from genaipa.reports.page import template
 
 if TYPE_CHECKING:
@@ -26,16 +26,16 @@ def page(changes: Changes, carried: CarriedAnswers | None) -> str:
         answers=_answers(carried) if carried else [],
         holding=len(carried.those("holds")) if carried else 0,
         sections=[
-            {"state": one.state, "heading": one.heading, "pieces": marked_words(*_texts(changes, one))}
+            {
+                "state": one.state,
+                "heading": one.heading,
+                "pieces": marked_words(_text(changes.before, one.before), _text(changes.after, one.after)),
+            }
             for one in changes.sections
             if one.state not in HELD
         ],
         moved=[one.heading for one in changes.sections if one.state == "moved"],
     )
-
-
-def _texts(changes: Changes, one: SectionChange) -> tuple[str, str]:
-    return _text(changes.before, one.before), _text(changes.after, one.after)
 
 
 def _text(document: Document, section: Section | None) -> str:

@@ -174,21 +174,16 @@ def gather(
     people = load_people(workspace)
     gathered.left_out, gathered.events = people.left_out, list(people.counted(gathered.log))
     gathered.guidelines = guidelines_digest(workspace)
-    gathered.waves = _waves(workspace, gathered)
+    try:
+        gathered.waves = load_waves(workspace)
+    except GenaipaError as error:
+        gathered.problems.append(str(error))
     orders = {"question": list(gathered.questions), "category": list(gathered.categories)}
     given = in_effect(gathered.events)
     scores = _scores(given, rubric, gathered.pointed(rows))
     taken = _taken(gathered, given, pd.DataFrame({name: rows[name] for name in ("system", "experiment", "answer")}))
     gathered.frame = tidy_table.tidy({**rows, **taken}, scores, rubric, excluded=excluded, orders=orders)
     return gathered
-
-
-def _waves(workspace: Workspace, gathered: Gathered) -> Waves:
-    try:
-        return load_waves(workspace)
-    except GenaipaError as error:
-        gathered.problems.append(str(error))
-        return Waves()
 
 
 def _taken(gathered: Gathered, events: Iterable[Event], answers: pd.DataFrame) -> dict[str, Any]:
@@ -262,7 +257,7 @@ def _scores(events: Sequence[Event], rubric: Rubric, pointed: Mapping[str, Point
         "analyst": [event.analyst for event in events],
         "role": [event.kind for event in events],
         "scorer": [event.scorer for event in events],
-        "independent": [_yes(event.independent) for event in events],
+        "independent": ["yes" if event.independent else "no" for event in events],
         "desk_order": [event.order for event in events],
         "rubric": [event.rubric or shipped_rubric().digest for event in events],
         **{metric: values[:, number] for number, metric in enumerate(metrics)},
@@ -579,7 +574,3 @@ class _Run:
                     "excluded": score.excluded,
                     "doubt": score.doubt,
                 }
-
-
-def _yes(fact: bool) -> str:
-    return "yes" if fact else "no"

@@ -24,7 +24,7 @@ from genaipa.runs.experiments import EXPERIMENTS
 from genaipa.scoring.waves import UNFINISHED
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Mapping
+    from collections.abc import Hashable, Mapping
 
     from genaipa.reports.figures.figure import Figure
 
@@ -107,17 +107,14 @@ def parts(frame: pd.DataFrame) -> pd.DataFrame:
 
     Studies' published scores are no part of their answers, and are left out.
     """
-    published = {*_keys(frame[(frame["unit"] == "table") & frame["counted"]])}
+    tables = frame.loc[(frame["unit"] == "table") & frame["counted"], _BY]
+    published = {*tables.drop_duplicates().itertuples(index=False, name=None)}
     found = [
         {**dict(zip(_BY, key, strict=True)), "part": part_scored(own)}
         for key, own in _scorable(frame).groupby(_BY, observed=True, sort=True)
         if key not in published and own["counted"].any()
     ]
     return pd.DataFrame(found, columns=[*_BY, "part"])
-
-
-def _keys(rows: pd.DataFrame) -> Iterable[tuple[object, ...]]:
-    return rows[_BY].drop_duplicates().itertuples(index=False, name=None)
 
 
 def is_partial(frame: pd.DataFrame) -> bool:

@@ -227,7 +227,8 @@ def found(data: pd.DataFrame, first: str, second: str, refused: str = "") -> Ite
     for family in FAMILIES[1:]:
         tested = data[(data["family"] == family) & (data["test"] != "none")]
         if len(tested):
-            yield f"{family[0].upper()}{family[1:]} ({_tests(len(tested))}): {_holding(tested, first, second)}."
+            tests = "1 test" if len(tested) == 1 else f"{len(tested)} tests, adjusted by Holm's method"
+            yield f"{family[0].upper()}{family[1:]} ({tests}): {_holding(tested, first, second)}."
 
 
 def verdict(row: Row, first: str, second: str) -> str:
@@ -289,10 +290,6 @@ def _places(rows: pd.DataFrame) -> str:
         str(measure) + ("" if set(some["questions"]) == {"all"} else f" ({', '.join(some['questions'])})")
         for measure, some in rows.groupby("measure", sort=False)
     )
-
-
-def _tests(number: int) -> str:
-    return "1 test" if number == 1 else f"{number} tests, adjusted by Holm's method"
 
 
 def small(data: pd.DataFrame) -> Iterator[str]:

@@ -53,7 +53,9 @@ def write(
             _draw(report, Path(made), formats, tell)
             files = _written(report, Path(made), whole=whole)
             _check_free(folder, files, earlier)
-            _put(Path(made), folder, files)
+            for name in files:  # the manifest last
+                (folder / name).parent.mkdir(parents=True, exist_ok=True)
+                (Path(made) / name).replace(folder / name)
         for name in sorted(set(earlier) - set(files)):
             (folder / name).unlink(missing_ok=True)
     except OSError as error:
@@ -158,13 +160,6 @@ def _check_free(folder: Path, files: Sequence[str], earlier: Sequence[str]) -> N
         raise UsageError(
             f"{folder / taken[0]} is there already and not of an earlier report; name another folder with -o."
         )
-
-
-def _put(made: Path, folder: Path, files: Sequence[str]) -> None:
-    """Move the files to where they belong, the manifest last."""
-    for name in files:
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (made / name).replace(folder / name)
 
 
 def default_folder(workspace: Workspace, selection: Sequence[str]) -> Path:

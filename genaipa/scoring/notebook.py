@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from genaipa.runs.filters import Filters
     from genaipa.runs.selection import Source
     from genaipa.scoring.waves import Waves
-    from genaipa.workspace import Workspace, WorkspaceLike
+    from genaipa.workspace import WorkspaceLike
 
 
 def import_scores(
@@ -142,7 +142,8 @@ def sample(
         tell(problem)
     if not pool.answers:
         raise UsageError(f"there is no answer to draw from in {here.runs} yet; see: genaipa runs")
-    scored = _scored(here)
+    with existing_store(here) as store:
+        scored = set() if store is None else CurrentScores(store.events).scored()
     strata = _strata(meant, stratify, size) if stratify else None
     days = days_of(meant)
     waves = draw_waves(here, pool.answers.values(), scored, size=size, seed=seed, strata=strata, days=days)
@@ -152,12 +153,6 @@ def sample(
     lost = 0 if names or only else gone(waves, pool.answers)
     notes = [*_drawn(groups, waves, size, len(asked), unscored), *_noted(groups, waves, stratify, lost)]
     return Sample(groups, waves, len(asked), unscored, tuple(notes))
-
-
-def _scored(here: Workspace) -> set[str]:
-    """The digests of the answers that people have scored."""
-    with existing_store(here) as store:
-        return set() if store is None else CurrentScores(store.events).scored()
 
 
 def _strata(sources: Sequence[Source], by: str, size: int | None) -> dict[str, str]:

@@ -358,7 +358,8 @@ def row_of(event: Event, places: Sequence[Occurrence], rubric: Rubric, *, ticked
     values = event.values
     assert values is not None, "scores and adjudications have values"
     suggested = " ".join(f"{metric}={shown(value)}" for metric, value in event.suggested.items())
-    metrics: list[TableCell] = [_whole(values[metric]) for metric in rubric.metrics]
+    given = (values[metric] for metric in rubric.metrics)
+    metrics: list[TableCell] = [int(value) if value.is_integer() else value for value in given]
     return (
         *(event.answer, event.analyst, event.time, *metrics, event.note),
         *(event.seconds, event.kind, event.scorer, _word(event.blind), _word(event.independent)),
@@ -386,10 +387,6 @@ def _ticks(ticks: Ticks | None) -> str:
 def _word(flag: bool) -> str:
     # Not TRUE and FALSE, which spreadsheets translate.
     return "yes" if flag else "no"
-
-
-def _whole(value: float) -> float:
-    return int(value) if value.is_integer() else value
 
 
 # -- in --

@@ -303,14 +303,10 @@ def _broken_down(
         f"{scored.board.title}: by {breakdown}",
         f"Percentages. {said} {scored.units.population}",
         pd.DataFrame(rows),
-        [*_ABOUT, *counted, *_shown(list(every))],
+        [*_ABOUT, *counted, *(column for name in every for column in (name, f"{name}_low", f"{name}_high"))],
         headings={"group": breakdown, "policies": scored.units.clusters, **headed(list(every.values()))},
         formats={**written(list(every)), "items": ".0f", "policies": ".0f"},
     )
-
-
-def _shown(names: Sequence[str]) -> list[str]:
-    return [column for name in names for column in (name, f"{name}_low", f"{name}_high")]
 
 
 def _published(scored: Scored, breakdown: str, group: str) -> list[dict[str, Any]]:
