@@ -53,7 +53,7 @@ def pack(
     if not names:
         say(f"packing all {number(len(sources), 'run')} of the workspace; for one: genaipa pack RUN")
     if artifact:
-        from genaipa.artifact import APPENDIX, README, write
+        from genaipa.archive.artifact import APPENDIX, README, write
 
         packed = write(here, sources, file, excluded=include_excluded)
     else:
