@@ -202,7 +202,7 @@ def _judged(first: Side, second: Side, judged: Sequence[Estimate]) -> Iterator[s
         f"of {side.name}: {one.basis() or 'people alone'}" for side, one in zip((first, second), judged, strict=True)
     )
     yield f"Estimates from people and judge ({', '.join(models)}): {'; '.join(basis)}."
-    alone = matches(*(one.people for one in judged))[OVERALL]
+    alone = matches(judged[0].people, judged[1].people)[OVERALL]
     asked = {"all": {*alone.ours.index, *alone.theirs.index}}
     data = rows({OVERALL: alone}, asked, judged=any(one.has_others for one in judged))
     for row in data.to_dict("records"):
