@@ -33,7 +33,7 @@ from genaipa import __version__
 from genaipa.archive import REPORT, pack
 from genaipa.errors import UsageError
 from genaipa.files.atomic import replacing
-from genaipa.files.markdown import as_code
+from genaipa.files.text import as_code
 from genaipa.reports import tidy as tidy_table
 from genaipa.reports.render import as_text
 from genaipa.reports.writing import FRAME

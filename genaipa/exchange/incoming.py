@@ -25,8 +25,8 @@ from genaipa.files.names import folder_words
 from genaipa.files.stamps import now
 from genaipa.files.strict_yaml import as_yaml, convert
 from genaipa.files.text import DAMAGE, digest, why
-from genaipa.policies.formats import SUFFIXED, extract
 from genaipa.policies.document import About, Document, load_document
+from genaipa.policies.formats import SUFFIXED, extract
 from genaipa.questions.annotations import AnnotatedAnswer, Annotations
 from genaipa.questions.sets import Question, QuestionSet
 from genaipa.runs import journal
