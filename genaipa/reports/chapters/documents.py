@@ -10,14 +10,13 @@ import numpy as np
 import pandas as pd
 
 from genaipa.reports import averages, matches
+from genaipa.reports.analysts import other_people
 from genaipa.reports.averages import THESE
 from genaipa.reports.chapters.chapter import Chapter, experiments_of, present
 from genaipa.reports.crossed import crossed
-from genaipa.reports import averages
-from genaipa.reports.analysts import other_people
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
-from genaipa.reports.significance import holm
+from genaipa.reports.significance import OTHER_PEOPLE, holm
 from genaipa.reports.table import Table, table
 from genaipa.scoring.rubric import Bounds
 
