@@ -40,9 +40,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from genaipa.questions.sets import Wording
-    from genaipa.reports.differences.matches import Match
     from genaipa.reports.figures.figure import Figure
     from genaipa.reports.judged.estimate import Estimate
+    from genaipa.reports.matches import Match
     from genaipa.runs.run import Run
     from genaipa.workspace import Workspace, WorkspaceLike
 

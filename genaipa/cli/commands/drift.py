@@ -87,7 +87,7 @@ def _print(system: str, days: list[Occasion], every: Table, lost: Loss, *, gated
     """Print each measure's latest change, and what is lacking to tell quality."""
     from dataclasses import replace
 
-    from genaipa.reports.differences.significance import OTHER_PEOPLE
+    from genaipa.reports.significance import OTHER_PEOPLE
 
     served = " then ".join(dict.fromkeys(one for one in every.data["served"] if one))
     changed = f", served by {served}" if " then " in served else ""
