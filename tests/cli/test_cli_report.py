@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 from commandline import call
-from running import carry_out, make_workspace, spec
+from running import answers, carry_out, make_workspace, spec, write
+from stores import GOOD, POOR, opened, score
 
 from genaipa.reports import tidy as frame
 from rubrics import METRICS
@@ -90,19 +91,25 @@ def test_a_tidy_table_that_is_there_is_kept(genaipa: Cli, demo, again):
     assert "tidy.csv is there already; name another file, or add --force to overwrite it." in refused.err
 
 
-def test_tables_for_machines_and_the_tidy_table(again):
+def test_tables_for_machines_and_the_tidy_table(genaipa: Cli, tmp_path: Path):
     """--json prints every table with null for what is absent; --frame writes the tidy table where it is wanted."""
-    folder, said = again
-    printed = json.loads(said)
+    folder = tmp_path
+    make_workspace(questions=4)
+    write("say.yaml", "default: See section 1.\n")
+    run, _ = carry_out(spec(systems=("scripted/say.yaml", "extractive")))
+    with opened("sqlite:///scores.db") as store:
+        store.append([score("ada", one.digest, GOOD if one.system == "extractive" else POOR) for one in answers(run)])
+    options = ("--formats", "svg", "-o", "out", "--frame", "tidy.csv", "--json")
+    printed = json.loads(done(genaipa("report", "latest", *options)))
     board = printed["tables"]["leaderboard"]["rows"]
-    assert [row["system"] for row in board] == ["careful", "extractive", "breezy"]
+    assert [row["system"] for row in board] == ["extractive", "scripted/say.yaml"]
     assert board[0]["robustness"] is None
     assert printed["folder"] == "out"
     assert set(printed["tables"]) == {path.stem for path in (folder / "out/tables").glob("*.csv")}
     assert {path.suffix for path in (folder / "out/figures").iterdir()} == {".svg", ".csv"}
     with (folder / "tidy.csv").open(encoding="utf-8", newline="") as file:
-        # Nobody ticked a point, or asked on another day.
-        left_out = (*frame.POINTS, *frame.AGAIN)
+        # Nothing was retrieved, nobody ticked a point, or asked on another day.
+        left_out = (*frame.RETRIEVAL, *frame.POINTS, *frame.AGAIN)
         assert next(csv.reader(file)) == [name for name in frame.columns(METRICS) if name not in left_out]
 
 

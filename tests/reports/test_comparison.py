@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from size import size
 
 from genaipa.errors import UsageError
-from genaipa.reports.comparison import OVERALL, Side, compare_sides
+from genaipa.reports.comparison import OVERALL, Side, compare_sides, differing
 from genaipa.reports.crossed import crossed
 from genaipa.reports.figures import forest
 from genaipa.reports.matches import Match, rows
@@ -36,6 +36,18 @@ def side(frame, system, documents=DOCUMENTS, questions=QUESTIONS):
 def both(frame):
     """The two sides of a study of `framing`."""
     return side(frame, "a/one"), side(frame, "b/two")
+
+
+@pytest.fixture(scope="module")
+def frame():
+    """A study in two experiments; not changed by a test."""
+    return study(experiments=("quality", "recall"))
+
+
+@pytest.fixture(scope="module")
+def compared(frame):
+    """The comparison of its two systems."""
+    return compare_sides(*both(frame))
 
 
 def row(found, measure=OVERALL, questions="all"):
@@ -73,10 +85,9 @@ def published(system, experiment, question, document="", **values):
     }
 
 
-def test_a_comparison_by_hand():
+def test_a_comparison_by_hand(frame, compared):
     """Averages, differences, pairs, interval and test are those of the questions' averages."""
-    frame = study(experiments=("quality", "recall"))
-    found = compare_sides(*both(frame))
+    found = compared
     expected = by_hand(frame) * 10
     apart = expected["a/one"] - expected["b/two"]
     first = row(found)
@@ -95,9 +106,9 @@ def test_a_comparison_by_hand():
     assert found.differing == []
 
 
-def test_every_measure_and_group_has_a_row():
+def test_every_measure_and_group_has_a_row(compared):
     """M_all and each metric, for all questions, by source and by category; p is adjusted within each family."""
-    data = compare_sides(*both(study())).frame
+    data = compared.frame
     groups = ["all", "faq", "user", *CATEGORIES]
     assert list(zip(data["measure"], data["questions"], strict=True)) == [(m, g) for m in MEASURES for g in groups]
     by_family = data.groupby("family", sort=False)
@@ -125,9 +136,9 @@ def scored_cells(values, *, systems=("a/one", "b/two")):
     return compare_sides(*(side(frame, system, documents) for system in systems))
 
 
-def of_documents(shifts, *, seed=0):
+def of_documents(shifts, *, seed=0, questions=QUESTIONS):
     """The comparison of a system with one that differs from it by so much about each document, chance aside."""
-    plain = np.full((len(QUESTIONS), len(shifts)), 5.0)
+    plain = np.full((len(questions), len(shifts)), 5.0)
     noise = np.random.default_rng(seed).normal(0, 0.5, plain.shape)
     return scored_cells([plain + noise + shifts, plain])
 
@@ -153,7 +164,7 @@ def test_the_verdict_is_about_policies_like_these():
 
 def test_two_documents_say_nothing_about_others():
     """Below three documents there is no second interval, and the verdict says why, and of what it speaks."""
-    two, ten = of_documents([1.0, 1.2]), of_documents([1.0] * 10)
+    two, ten = of_documents([1.0, 1.2]), of_documents([1.0] * 10, questions=QUESTIONS[:6])
     assert math.isnan(row(two)["policies_low"])
     assert two.finding[2] == (
         "Verdict, of these documents only: a/one is higher (p < 0.001). "
@@ -181,7 +192,7 @@ def test_systems_alike_in_general_are_seldom_told_apart():
     """
     random, questions, documents = np.random.default_rng(2), len(QUESTIONS), 5
     index = pd.MultiIndex.from_product([QUESTIONS, map(str, range(documents))], names=["question", "document"])
-    found, alone, studies = 0, 0, size(small=60, full=4000)
+    found, alone, studies = 0, 0, size(small=60, full=2000)
     for _ in range(studies):
         apart = random.normal(0, math.sqrt(2 * 82), (questions, 1)) + random.normal(0, math.sqrt(162), documents)
         apart = apart + random.normal(0, math.sqrt(2 * 508), (questions, documents))
@@ -286,7 +297,7 @@ def test_without_a_pair_two_sets_are_compared():
 
 def test_no_difference_is_a_finding():
     """Where both always score the same, p is 1, the interval 0 to 0, and the words say so."""
-    rows = answer_rows()
+    rows = answer_rows(questions=QUESTIONS[:12])
     scores = [{**s, **dict.fromkeys(METRICS, 1.0)} for s in score_rows(rows)]
     found = compare_sides(*both(tidy_of(rows, scores)))
     first = row(found)
@@ -324,7 +335,7 @@ def test_the_verdict_follows_the_interval_and_ranks_are_beside_it():
 
 
 @pytest.mark.full
-@settings(max_examples=size(small=5, full=200), deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(st.integers(0, 2**32 - 1))
 def test_no_verdict_contradicts_an_interval(seed):
     """Where a side is called the higher one, its interval is on its side, and the wider claim is the rarer."""
@@ -387,7 +398,7 @@ def test_a_metric_that_nobody_scored_has_no_row():
 )
 def test_what_differs_is_named(change, named):
     """A comparison is refused with what differs; with `anyway` the common part is compared, and the note says so."""
-    first, second = both(study())
+    first, second = both(study(questions=QUESTIONS[:8]))
     second = change(second)
     with pytest.raises(UsageError, match=named) as refused:
         compare_sides(first, second)
@@ -421,16 +432,16 @@ def test_a_mean_over_other_documents_is_not_compared():
         compare_sides(ours, side(frame, "b/two"), anyway=True)
 
 
-def test_other_paraphrases_matter_only_to_who_was_asked_them():
+def test_other_paraphrases_matter_only_to_who_was_asked_them(frame):
     """A wording that only one was asked makes no difference between them."""
-    first, second = both(study())
+    first, second = both(frame)
     more = {**second.asked, **{(d, q, "paraphrase-1"): {"Else?"} for d, q, _ in second.asked}}
-    assert not compare_sides(first, replace(second, asked=more)).differing
+    assert differing(first, replace(second, asked=more))[0] == []
 
 
-def test_the_forest_plot_shows_every_row():
+def test_the_forest_plot_shows_every_row(compared):
     """The figure has a panel per measure with a mark per group, and the table's numbers beside it."""
-    found = compare_sides(*both(study()))
+    found = compared
     figure = forest.forest(found.table, "a/one", "b/two")
     drawn = figure.plot()
     assert [axes.get_title() for axes in drawn.axes] == list(MEASURES)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy import stats
-from scipy.stats import binomtest
+import scipy
 from size import size
 
 from genaipa.reports.crossed import apart, crossed
@@ -21,6 +20,10 @@ def cells(values: np.ndarray) -> tuple[np.ndarray, list[str], list[str]]:
     )
 
 
+def _binomial(worked: float, n: int):
+    return scipy.stats.binomtest(worked, n)
+
+
 def study(questions: int, documents: int, seed: int = 0) -> np.ndarray:
     """Values of questions and documents that both differ."""
     rng = np.random.default_rng(seed)
@@ -32,7 +35,7 @@ def test_for_these_documents_is_students_t_over_questions() -> None:
     """Of questions that lie symmetrically it is scipy's t interval, widened by 1/(n(n-1))."""
     means = np.array([-9.0, -4.0, -1.0, 0.0, 1.0, 4.0, 9.0]) + 60
     found = crossed(*cells(np.column_stack([means - 5, means + 5])))
-    low, high = stats.t.interval(0.95, 6, means.mean(), stats.sem(means))
+    low, high = scipy.stats.t.interval(0.95, 6, means.mean(), scipy.stats.sem(means))
     assert found.mean == 60
     assert (found.low - 60, found.high - 60) == pytest.approx(((low - 60) * 43 / 42, (high - 60) * 43 / 42))
     at_low = crossed(*cells(np.column_stack([means - 5, means + 5]) - found.low))
@@ -55,7 +58,7 @@ def test_for_policies_like_these_by_hand() -> None:
     of_questions = by_question.var(ddof=1) / questions
     of_documents = by_document.var(ddof=1) / documents - of_rest * (1 - 1 / documents)
     assert of_documents > of_rest
-    quantiles = [stats.t.ppf(0.975, n - 1) * (1 + 1 / (n * (n - 1))) for n in (questions, documents)]
+    quantiles = [scipy.stats.t.ppf(0.975, n - 1) * (1 + 1 / (n * (n - 1))) for n in (questions, documents)]
     half = np.sqrt(quantiles[0] ** 2 * of_questions + quantiles[1] ** 2 * of_documents)
     assert (found.policies_low, found.policies_high) == pytest.approx((values.mean() - half, values.mean() + half))
     assert "rough" in found.warning
@@ -151,15 +154,15 @@ def test_a_share_of_none_or_all_is_exact() -> None:
         found = crossed(np.full(60, value), questions, documents, limits=limits)
         share = int(value > 0)
         for ends, n in (((found.low, found.high), 12), ((found.policies_low, found.policies_high), 5)):
-            exact = binomtest(share * n, n).proportion_ci(0.95, method="exact")
+            exact = _binomial(share * n, n).proportion_ci(0.95, method="exact")
             assert ends == pytest.approx([limits[1] * exact.low, limits[1] * exact.high])
         assert not found.why
         assert found.warning.startswith("5 documents")
     # Three documents about which only one and the same question was asked are one draw, and so is each other document.
     chained = crossed(np.zeros(6), list("aaabbc"), list("xyzxuw"), limits=(0, 1))
-    assert (chained.high, chained.policies_high) == pytest.approx([binomtest(0, 3).proportion_ci(0.95).high] * 2)
+    assert (chained.high, chained.policies_high) == pytest.approx([_binomial(0, 3).proportion_ci(0.95).high] * 2)
     apart = crossed(np.zeros(5), list("aaabc"), list("xyzxx"), limits=(0, 1))
-    assert apart.policies_high == pytest.approx(binomtest(0, 2).proportion_ci(0.95).high)
+    assert apart.policies_high == pytest.approx(_binomial(0, 2).proportion_ci(0.95).high)
     assert np.isnan(crossed(np.zeros(4), list("aabb"), list("xyxy"), limits=(0, 1)).policies_high)
 
 
@@ -167,7 +170,7 @@ def test_a_share_is_worth_as_many_answers_as_its_variance_says() -> None:
     """About one document it is a little wider than the binomial one; one error tells no more than none does."""
     for errors, n in ((3, 8), (5, 20), (16, 32)):
         found = crossed(np.arange(n) < errors, [f"q{i}" for i in range(n)], ["d"] * n, limits=(0, 1))
-        exact = binomtest(errors, n).proportion_ci(0.95)
+        exact = _binomial(errors, n).proportion_ci(0.95)
         assert exact.low - 0.1 < found.low < exact.low
         assert exact.high < found.high < exact.high + 0.1
         assert np.isnan(found.p)
@@ -179,7 +182,7 @@ def test_a_share_is_worth_as_many_answers_as_its_variance_says() -> None:
     assert ends[0].policies_high < ends[1].policies_high < 0.6
     # Every document answers a third of the questions: alike, and still a sample.
     even = np.tile([1.0, 0.0, 0.0], (6, 1))
-    assert crossed(*cells(even), limits=(0, 1)).high == pytest.approx(binomtest(2, 6).proportion_ci(0.95).high)
+    assert crossed(*cells(even), limits=(0, 1)).high == pytest.approx(_binomial(2, 6).proportion_ci(0.95).high)
 
 
 def test_two_independent_sets() -> None:
@@ -188,7 +191,7 @@ def test_two_independent_sets() -> None:
     theirs = np.append(theirs, 2 * theirs.mean() - theirs)
     found = apart((ours, list("abcde")), (theirs, [*range(14)]))
     halves = [
-        stats.t.ppf(0.975, len(one) - 1) * (1 + 1 / (len(one) * (len(one) - 1))) * stats.sem(one)
+        scipy.stats.t.ppf(0.975, len(one) - 1) * (1 + 1 / (len(one) * (len(one) - 1))) * scipy.stats.sem(one)
         for one in (ours, theirs)
     ]
     mean, half = ours.mean() - theirs.mean(), np.hypot(*halves)

@@ -433,7 +433,7 @@ def test_hostile_names_are_drawn_as_text() -> None:
     frame = whole_study(systems=HOSTILE, documents=("$x$ " * 30, "<b>_u"), questions=("T_f1", "T_u1"))
     found = everything(frame)
     assert len(found) == KINDS + 1
-    for one in found[:: size(small=4, full=1)]:
+    for one in found[:: size(small=8, full=1)]:
         page = figure.as_bytes(one, "svg").decode()
         ET.fromstring(page)
         assert "<script" not in page

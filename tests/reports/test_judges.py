@@ -15,10 +15,10 @@ import krippendorff
 import numpy as np
 import pandas as pd
 import pytest
+import scipy
 from judged import GPT, OTHER_PROMPT, human, make_judged, make_run, noisy, truth, verdict
 from msgspec.structs import replace
 from pages import Shown, desk_here
-from scipy import stats
 
 from genaipa.reports.chapters.agreement import alphas, alphas_apart
 from genaipa.reports.chapters.judges import chapter
@@ -203,21 +203,21 @@ def test_r_is_pearsons_and_its_interval_is_clustered(study):
     both = list(people[0])
     means = [[mean(one[answer]["M_all"] for one in side) for answer in both] for side in (passes, people)]
     (row,) = rows(made, "judges-agreement", judge=ERRING, measure="M_all", **{"with": "people"})
-    assert row["r"] == pytest.approx(stats.pearsonr(*means).statistic)
+    assert row["r"] == pytest.approx(scipy.stats.pearsonr(*means).statistic)
     assert row["r_low"] < row["r"] < row["r_high"]
     random = np.random.default_rng(0)
     by_question = np.repeat(random.normal(size=(2, 8)), 50, axis=1) + random.normal(0, 0.1, (2, 400))
     questions = np.repeat(np.arange(8), 50)
     _, low, high = correlated(*by_question, questions)
-    plain = stats.pearsonr(*by_question).confidence_interval()
+    plain = scipy.stats.pearsonr(*by_question).confidence_interval()
     assert high - low > 3 * (plain.high - plain.low)
     without = [np.arctanh(np.corrcoef(by_question[:, questions != each])[0, 1]) for each in range(8)]
     error = (7 / 8 * sum((one - mean(without)) ** 2 for one in without)) ** 0.5
-    middle, reach = np.arctanh(np.corrcoef(by_question)[0, 1]), stats.t.ppf(0.975, 7) * error
+    middle, reach = np.arctanh(np.corrcoef(by_question)[0, 1]), scipy.stats.t.ppf(0.975, 7) * error
     assert [low, high] == pytest.approx([np.tanh(middle - reach), np.tanh(middle + reach)])
     assert np.isnan(correlated(np.full(400, 9.1), by_question[0], questions)).all(), "what never varies has no r"
     few = correlated(*by_question[:, :200], questions[:200])
-    assert few[0] == pytest.approx(stats.pearsonr(*by_question[:, :200]).statistic)
+    assert few[0] == pytest.approx(scipy.stats.pearsonr(*by_question[:, :200]).statistic)
     assert np.isnan(few[1:]).all()
 
 
@@ -339,7 +339,7 @@ def expected_of_test(
             lost.append(human <= judge)
         advantages.append(mean(won))
         differences = [float(theirs) - ours for ours, theirs in zip(won, lost, strict=True)]
-        p.append(stats.ttest_1samp(differences, 0.15, alternative="less").pvalue)
+        p.append(scipy.stats.ttest_1samp(differences, 0.15, alternative="less").pvalue)
     ordered = sorted(p)
     thresholds = [place / 3 * 0.05 / (1 + 1 / 2 + 1 / 3) for place in (1, 2, 3)]
     below = [place for place, (one, limit) in enumerate(zip(ordered, thresholds, strict=True), 1) if one <= limit]

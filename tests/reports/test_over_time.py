@@ -33,10 +33,10 @@ if TYPE_CHECKING:
 
 
 def test_an_unchanged_system_seldom_seems_changed_and_a_loss_of_five_points_is_found() -> None:
-    """Over twelve looks a year: a false alarm in at most 5 % of years (1,000 at full size), a loss of 5 in 95 %."""
-    years = 1000 if FULL else 8
+    """Over twelve looks a year: a false alarm in at most 5 % of years (200 at full size), a loss of 5 in 95 %."""
+    years = 200 if FULL else 8
     assert alarms(years) <= years * 0.05 + 2.6 * (years * 0.05 * 0.95) ** 0.5 * (not FULL)
-    found = [loss(changes(*series(seed, 12, lost=5))) for seed in range(100 if FULL else 3)]
+    found = [loss(changes(*series(seed, 12, lost=5))) for seed in range(30 if FULL else 3)]
     assert sum(one.points > 0 for one in found) >= 0.95 * len(found)
     assert np.mean([one.points for one in found if one.points]) == pytest.approx(5, abs=1)
 

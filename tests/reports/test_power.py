@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy import stats
+import scipy
 from size import size
 
 from genaipa.reports.crossed import crossed
@@ -49,7 +49,7 @@ def test_one_sample_is_scipy_s_power():
     variance, questions, documents = Components(300.0, 0.0, 900.0), 60, 4
     error = math.sqrt(variance.questions / questions + variance.rest / (questions * documents))
     said = detectable(questions, documents, variance, studies=200).these_documents
-    power = stats.nct.sf(stats.t.ppf(0.975, questions - 1), questions - 1, said / error)
+    power = scipy.stats.nct.sf(scipy.stats.t.ppf(0.975, questions - 1), questions - 1, said / error)
     assert power == pytest.approx(POWER, abs=0.02)
 
 

@@ -6,13 +6,17 @@ import math
 
 import numpy as np
 import pytest
+import scipy
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
 
 from genaipa.reports.significance import holm, paired, unpaired
 
-ALL_WAYS = stats.PermutationMethod(n_resamples=10_000)
+
+def _all_ways():
+    return scipy.stats.PermutationMethod(n_resamples=10_000)
+
+
 averages = st.lists(st.sampled_from([-1.0, -0.5, -0.1, 0.0, 0.1, 0.5, 1.0]), max_size=12).map(np.array)
 
 
@@ -22,20 +26,20 @@ def test_pairs_with_ties_are_tested_exactly(seed, size):
     """With ties and zeros, p is that of trying every way to deal out the signs."""
     differences = np.random.default_rng(seed).choice([-1.0, -0.5, 0.0, 0.5, 0.5, 1.0], size=size)
     moved = differences[differences != 0]
-    assert paired(differences).p == pytest.approx(stats.wilcoxon(moved, method=ALL_WAYS).pvalue)
+    assert paired(differences).p == pytest.approx(scipy.stats.wilcoxon(moved, method=_all_ways()).pvalue)
 
 
 @pytest.mark.parametrize("size", [20, 50])
 def test_pairs_without_ties_are_tested_exactly(size):
     """Up to 50 differences, p is scipy's exact one."""
     differences = np.random.default_rng(size).normal(0.2, 1, size)
-    assert paired(differences).p == pytest.approx(stats.wilcoxon(differences, method="exact").pvalue)
+    assert paired(differences).p == pytest.approx(scipy.stats.wilcoxon(differences, method="exact").pvalue)
 
 
 def test_many_pairs_are_tested_by_approximation():
     """Of more than 50 differences, p is that of the normal approximation."""
     differences = np.random.default_rng(1).choice([-1.0, 0.5, 1.0], size=200)
-    assert paired(differences).p == pytest.approx(stats.wilcoxon(differences, method="asymptotic").pvalue)
+    assert paired(differences).p == pytest.approx(scipy.stats.wilcoxon(differences, method="asymptotic").pvalue)
 
 
 def test_the_effect_of_pairs_by_hand():
@@ -54,7 +58,7 @@ def test_sets_with_ties_are_tested_exactly(seed):
     """With ties, p is that of trying every way to deal the values out."""
     random = np.random.default_rng(seed)
     ours, theirs = random.choice([0.0, 0.5, 1.0], size=5), random.choice([-1.0, 0.5, 1.0], size=4)
-    assert unpaired(ours, theirs).p == pytest.approx(stats.mannwhitneyu(ours, theirs, method=ALL_WAYS).pvalue)
+    assert unpaired(ours, theirs).p == pytest.approx(scipy.stats.mannwhitneyu(ours, theirs, method=_all_ways()).pvalue)
 
 
 @pytest.mark.parametrize(("sizes", "method"), [((12, 15), "exact"), ((40, 30), "asymptotic")])
@@ -63,7 +67,7 @@ def test_sets_are_tested_as_scipy_does(sizes, method):
     random = np.random.default_rng(2)
     ours, theirs = random.normal(0.5, 1, sizes[0]), random.normal(0, 1, sizes[1])
     found = unpaired(ours, theirs)
-    assert found.p == pytest.approx(stats.mannwhitneyu(ours, theirs, method=method).pvalue)
+    assert found.p == pytest.approx(scipy.stats.mannwhitneyu(ours, theirs, method=method).pvalue)
     above = np.mean([np.sign(our - their) for our in ours for their in theirs])
     assert found.effect == pytest.approx(above)
 

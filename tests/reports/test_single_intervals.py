@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+import scipy
 from framing import tidy_of
-from scipy import stats
 from tabling import published
 
 from genaipa.reports import averages, render
@@ -37,7 +37,7 @@ def test_a_question_has_the_interval_over_its_documents() -> None:
         assert (row["policies_low"], row["policies_high"]) == pytest.approx(sampled(values, (1, 10)))
         ends = sampled([(value - 5.5) / 4.5 for value in values], (-1, 1))
         assert (row["clarity_policies_low"], row["clarity_policies_high"]) == pytest.approx(ends)
-    low, high = stats.t.interval(0.95, 3, np.mean(M_ALL["UC_f1"]), stats.sem(M_ALL["UC_f1"]))
+    low, high = scipy.stats.t.interval(0.95, 3, np.mean(M_ALL["UC_f1"]), scipy.stats.sem(M_ALL["UC_f1"]))
     assert found.loc["UC_f1", "policies_low"] < low < high
     assert found.loc[["T_u1", "PD_f1"], ["policies_low", "clarity_policies_low"]].isna().all(axis=None)
     assert not any(heading.startswith("clarity_") for heading in render.headings(made))
@@ -65,7 +65,7 @@ def test_a_median_is_as_sure_as_the_share_below_it() -> None:
         rows = pd.DataFrame({"seconds": seconds, "question": [f"q{i}" for i in range(n)], "document": "uber"})
         found = averages.median_of(rows, "seconds")
         assert found["median"] == np.median(seconds)
-        exact = stats.quantile_test(seconds, p=0.5).confidence_interval(0.95)
+        exact = scipy.stats.quantile_test(seconds, p=0.5).confidence_interval(0.95)
         for ours, theirs in ((found["low"], exact.low), (found["high"], exact.high)):
             assert abs(np.searchsorted(seconds, ours) - np.searchsorted(seconds, theirs)) <= 1
         assert np.isnan(found["policies_low"])

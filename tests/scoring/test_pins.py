@@ -104,6 +104,7 @@ def _opens_at(analyst: Analyst) -> str:
     return str(found)
 
 
+@pytest.mark.full
 def test_later_answers_open_at_what_was_pinned() -> None:
     """From the key to the next answer's pane; off for calibration; anybody pins another, an adjudicator none."""
     make_answers("It never sells it.", text=PADDED)

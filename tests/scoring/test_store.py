@@ -307,13 +307,13 @@ def test_no_answer_is_given_out_too_often(url: str, desks: int) -> None:
 
 def test_a_reader_misses_nothing(url: str) -> None:
     """Who reads on after the last number seen, while twenty desks write, sees every event once and in its order."""
-    batches, size = 12, 4
+    batches, each = size(small=4, full=12), 4
     done = threading.Event()
 
     def write(store: Store, number: int) -> list[str]:
         ids = []
         for batch in range(batches):
-            events = [score(f"analyst {number}", f"a{batch}-{n}") for n in range(size)]
+            events = [score(f"analyst {number}", f"a{batch}-{n}") for n in range(each)]
             store.append(events)
             ids += [event.id for event in events]
         return ids
@@ -336,7 +336,7 @@ def test_a_reader_misses_nothing(url: str) -> None:
         seen = reader.result(60)
         assert seen == [(number, event.id) for number, event in stores[0].events()]
     ids = [event_id for _, event_id in seen]
-    assert len(ids) == len(set(ids)) == THREADS * batches * size
+    assert len(ids) == len(set(ids)) == THREADS * batches * each
     place = {event_id: n for n, event_id in enumerate(ids)}
     assert all([place[event_id] for event_id in own] == sorted(place[event_id] for event_id in own) for own in written)
 
@@ -354,11 +354,12 @@ _WRITER = """
 import sys
 from genaipa.files.stamps import now
 from genaipa.scoring.events import Event, new_id
+from genaipa.scoring.rubric import Values, shipped_rubric
 from genaipa.scoring.store import Store
 
-store = Store.open(sys.argv[1])
+store, best = Store.open(sys.argv[1]), Values(dict.fromkeys(shipped_rubric().metrics, 1.0))
 while True:
-    events = [Event(new_id(), now(), "score", "ana", f"a{n}", typed("11111")) for n in range(20)]
+    events = [Event(new_id(), now(), "score", "ana", f"a{n}", best) for n in range(20)]
     store.append(events)
     print(*(event.id for event in events), flush=True)
 """
@@ -371,6 +372,7 @@ def test_a_killed_writer_loses_nothing(url: str) -> None:
         with subprocess.Popen([sys.executable, "-c", _WRITER, url], stdout=subprocess.PIPE, text=True) as writer:
             assert writer.stdout is not None
             lines = [writer.stdout.readline() for _ in range(3 + 10 * kill)]
+            assert all(lines), "it was killed while it wrote"
             writer.kill()
             lines += writer.stdout.readlines()
         with opened(url) as store:

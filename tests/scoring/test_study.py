@@ -201,8 +201,10 @@ def most_at_once(times: list[tuple[float, float]]) -> int:
     return most
 
 
-@pytest.mark.parametrize("per_answer", [1.2, 2])
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    ("kind", "per_answer"),
+    size(small=[("sqlite", 2), ("postgresql", 1.2)], full=[(kind, number) for kind in KINDS for number in (1.2, 2)]),
+)
 def test_a_whole_study(tmp_path: Path, request: pytest.FixtureRequest, kind: str, per_answer: float) -> None:
     """Each answer gets the scores that are wanted and no more, and what was saved is kept: nothing else, and once."""
     make_workspace(questions=QUESTIONS, documents=DOCUMENTS)

@@ -467,7 +467,7 @@ def test_what_reaches_which_figures(genaipa: Cli) -> None:
 
 def test_pulled_policies_are_edited_by_place(genaipa: Cli, pulled: Path) -> None:
     """Eight edits of each of five policies fit the texts that are pulled, of which the files have no words."""
-    for name in ("uber", "spotify", "airbnb", "facebook", "twitter"):
+    for name in ("uber", "spotify", "airbnb", "facebook", "twitter")[: size(small=1, full=5)]:
         asked = suite(NAME, name)
         assert len(asked.material.items) == 24, name
         reached = figures(asked, "gold"), figures(asked, "memory")

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from analysts import Screen
     from forking import Forked
 
-KILLS = size(small=3, full=30)
+KILLS = size(small=2, full=30)
 ANSWERS = size(small=100, full=300)
 LOOK = 25
 """Milliseconds between two looks of somebody who waits: looking takes the time of the desk that is to be opened."""

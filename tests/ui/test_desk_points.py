@@ -6,6 +6,7 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 import msgspec
+import pytest
 import yaml
 from analysts import arrive, kept_drafts, kept_events, make_answers, open_to
 from pages import Shown, desk_here, digests
@@ -107,6 +108,7 @@ def test_from_a_tick_to_the_event() -> None:
     assert [event.suggested["completeness"] for event in kept.values()] == [0.5, 0.5]
 
 
+@pytest.mark.full
 def test_ticks_side_by_side() -> None:
     """Adjudicate has both analysts' ticks and the adjudicator's own; Agreement counts the points that differ."""
     run = make_answers("It is kept for a year; couriers see it.", annotations=ANNOTATION)
