@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, get_args
+from functools import partial
+from typing import TYPE_CHECKING, Any, Self, get_args
 
 from genaipa.errors import RunError, UsageError, command
-from genaipa.execution.batches.run import Batches, chosen, priced
+from genaipa.execution.batches.batched import Batched, Batching, ByBatch
+from genaipa.execution.batches.ledger import Ledger
 from genaipa.execution.engine import Engine
 from genaipa.execution.limits import RunLimits
 from genaipa.execution.manual import ManualRun
 from genaipa.execution.observer import Observer
 from genaipa.execution.ready import Ready, Started, make_ready, uncounted
+from genaipa.runs.batches import batches_out, out_sentence, was_batched
 from genaipa.runs.records import Manifest, RunStatus, SystemFacts
 from genaipa.runs.status import status_left
 from genaipa.systems.base import Words
@@ -74,12 +77,12 @@ async def carry_out(
         folder = run.open()
         return RunOutcome("complete", folder.state()[1])
     check_cap(run, limits.max_cost)
-    plan = chosen(run, limits.batch)
+    plan = _batching(run, limits.batch)
     own = None if started else Started(limits.replicas)
     try:
         systems = await ready_systems(run, observer.said, started or own)
         if plan is not None:
-            systems = priced(run, systems, observer)
+            systems = _at_batch_prices(run, systems, observer)
         observer.ready(run, systems, limits.max_cost)
         # What a suite's baselines learn before anything is asked takes time as well.
         since = time.monotonic()
@@ -200,3 +203,95 @@ async def ready_systems(run: PreparedRun, say: Callable[[str], None], started: S
     if guessed := [one.resolved.asked for one in ready if one.guesses]:
         say(uncounted(guessed))
     return ready
+
+
+def _batching(run: PreparedRun, given: Batching | bool | None) -> Batching | None:
+    """The way in which a run is asked by batches, or None: as given now, else as it was begun.
+
+    A RunError where single calls would ask again for what is out.
+    """
+    if given is False:
+        out = list(batches_out(run.folder.path)) if run.folder else []
+        if out and run.folder:
+            raise RunError(
+                f"{out_sentence(out)}; collect them first, or give them up, paid as they are, with: "
+                f"genaipa runs batches forget {run.folder.name}"
+            )
+        return None
+    if given is None:
+        return Batching() if run.folder and was_batched(run.folder.path) else None
+    return Batching() if given is True else given
+
+
+def _takes_batches(ready: Ready) -> bool:
+    """Whether a system can be asked by batches."""
+    return ready.system is not None and ready.resolved.takes_batches
+
+
+def _at_batch_prices(run: PreparedRun, systems: list[Ready], observer: Observer) -> list[Ready]:
+    """The systems at the price of batches; says what batches mean for this run. A UsageError if none takes them."""
+    if not any(map(_takes_batches, systems)):
+        names = ", ".join(ready.resolved.asked for ready in systems)
+        raise UsageError(f"{names}: takes no batches (openai/…, anthropic/… and google/… do); ask by single calls.")
+    for ready in systems:
+        if not _takes_batches(ready) and ready.resolved.record and ready.resolved.record.hosted:
+            observer.said(f"{ready.resolved.asked}: takes no batches, so it is asked by single calls at the full price")
+    rounds = max(map(len, run.task.orders.values()), default=1)
+    if run.spec.plan.conversation == "shared" and rounds > 1:
+        observer.said(
+            f"shared conversations take a batch for each of their turns, {rounds} one after another, and each may take "
+            f"from minutes to 24 hours; the questions of independent conversations are one batch"
+        )
+    return [replace(ready, tariff=ready.resolved.batch_tariff) if _takes_batches(ready) else ready for ready in systems]
+
+
+class Batches:
+    """The batches of a run while it is asked; `systems` are those to ask. Without a plan it does nothing."""
+
+    def __init__(
+        self, folder: RunFolder, systems: list[Ready], plan: Batching | None, observer: Observer, retries: int
+    ) -> None:
+        self.systems = systems
+        self._ledger: Ledger | None = None
+        self._batched: list[Batched] = []
+        if plan is None:
+            return
+        self._ledger = ledger = Ledger(folder)
+        self.systems = []
+        for ready in systems:
+            if _takes_batches(ready):
+                system: Any = ready.system
+                name = ready.resolved.asked
+                say, tell = partial(observer.waiting, name), partial(observer.out, name)
+                system = Batched(system, ledger, folder.name, plan, say, retries, tell)
+                self._batched.append(system)
+                self.systems.append(replace(ready, system=system, transport=ByBatch))
+            else:
+                self.systems.append(ready)
+
+    async def __aenter__(self) -> Self:
+        """Take up what earlier processes left."""
+        try:
+            for batched in self._batched:
+                await batched.recover()
+        except BaseException:
+            await self.__aexit__()
+            raise
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """Leave what is out, and let go of the journal."""
+        for batched in self._batched:
+            await batched.stop()
+        if self._ledger is not None:
+            await self._ledger.close()
+
+    @property
+    def out(self) -> bool:
+        """Whether any are out."""
+        return self._ledger is not None and bool(self._ledger.out)
+
+    async def kept(self, engine: Engine) -> None:
+        """Note which batches are done with; the run has ended in order."""
+        for batched in self._batched:
+            await batched.kept(ended=not engine.capped and not engine.stopped)

@@ -83,7 +83,7 @@ def cancel(run: _Run) -> None:
     """
     import asyncio
 
-    from genaipa.execution.batches.run import call_off
+    from genaipa.execution.batches.batched import call_off
     from genaipa.runs.selection import find_run
 
     folder = find_run(here := current_workspace(), run)
@@ -107,7 +107,7 @@ def forget(run: _Run, yes: Annotated[bool, option("--yes", "-y", help="Don't ask
     import asyncio
     import sys
 
-    from genaipa.execution.batches.run import give_up
+    from genaipa.execution.batches.ledger import give_up
     from genaipa.runs.batches import batches_out
     from genaipa.runs.selection import find_run
 

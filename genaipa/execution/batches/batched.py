@@ -30,8 +30,9 @@ from genaipa.errors import (
 )
 from genaipa.execution.batches.ledger import Orphans, looks
 from genaipa.execution.limits import LONGEST_RETRY_AFTER, LeftOutError, Transport, ask
-from genaipa.runs.batches import out_sentence
+from genaipa.runs.batches import batches_out, out_sentence
 from genaipa.systems.base import UNCLEAR, UNDONE
+from genaipa.systems.catalog import resolve
 from genaipa.systems.provider import redact
 
 if TYPE_CHECKING:
@@ -40,7 +41,9 @@ if TYPE_CHECKING:
     from genaipa.execution.batches.ledger import Ledger
     from genaipa.execution.limits import Attempt, Budget
     from genaipa.runs.batches import Batch
+    from genaipa.runs.part import Part
     from genaipa.systems.base import BatchState, BatchSystem, Message, Readiness, Reply, Settings
+    from genaipa.workspace import Workspace
 
 _UPLOADS = 1
 """Batches handed in at once, while the next one is put together; more would only fill memory."""
@@ -434,3 +437,25 @@ class ByBatch(Transport):
     async def has_news(self) -> bool:
         """Hand in what has come together, and wait for results."""
         return await self._batched.wait_for_news()
+
+
+async def call_off(part: Part, workspace: Workspace, say: Callable[[str], None]) -> int:
+    """Call off the batches of a part of a run that are out, each at its account; how many were."""
+    called = 0
+    out = list(batches_out(part.path))
+    for name in dict.fromkeys(batch.intended.system for batch in out):
+        system: Any = resolve(name, workspace).make()
+        await system.start()
+        try:
+            account = account_of(system, part.name)
+            for batch in (batch for batch in out if batch.intended.system == name):
+                if not batch.id:
+                    say(f"{name}: whether it accepted a batch of {len(batch.names):,} is seen when the run goes on")
+                elif batch.intended.account != account:
+                    say(f"{name}: {batch.id} is out at {batch.intended.account}, and this is {account}")
+                else:
+                    await system.cancel(batch.id)
+                    called += 1
+        finally:
+            await system.close()
+    return called

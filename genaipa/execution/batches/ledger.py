@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from genaipa.execution.batches.batched import Batching
     from genaipa.runs.batches import Step
     from genaipa.runs.manifest import ManifestFolder
+    from genaipa.runs.part import Part
     from genaipa.systems.base import BatchState, BatchSystem
 
 
@@ -217,3 +218,20 @@ class Orphans:
             return False
         self._foreign.add(state.id)
         return False
+
+
+async def give_up(part: Part) -> int:
+    """Note that the batches of a part of a run that are out are not waited for any more; how many they are."""
+    with part.writing():
+        ledger = Ledger(part)
+        out = ledger.out
+        # Nor what was fetched and can't be read any more.
+        lost = [batch for batch in ledger.batches.values() if batch.step == "fetched" and not ledger.has_results(batch)]
+        for batch in [*out, *lost]:
+            await ledger.note(batch, "given up", why="by the user's word")
+        await ledger.close()
+        manifest = part.outline()
+        if manifest.status == "waiting":
+            manifest.status = "interrupted"
+            part.write_manifest(manifest)
+    return len(out) + len(lost)
