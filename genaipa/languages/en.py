@@ -225,6 +225,7 @@ _WAYS = (
     r"\bnot\s+(?:part\s+of|within\s+the\s+scope\s+of)\s+(?:the|this)\s+(?:\w+\s+){0,2}(?:policy|document|notice|text)\b",
 )
 _KNOWLEDGE = r"(?:access|knowledge|information|info|details|specifics|memory|records?|copy|text|familiarity|idea)"
+_SEARCH = r"(?:my|the|these|any)\s+(?:[\w-]+\s+)?search(?:es|\s+results?)?\b"
 _UNKNOWN = (
     # I know nothing, I have no information, I don't know, I don't have access to, I can't open the policy.
     r"\bI\s+(?:know|recall|remember)\s+(?:nothing|none)\b"
@@ -238,6 +239,11 @@ _UNKNOWN = (
     r"|\bI(?:\s+have(?:\s+not|n't|\s+never)|\s+was(?:\s+not|n't))\s+(?:been\s+)?(?:given|seen|read|shown|provided)\b"
     r"|\bno\s+(?:polic(?:y|ies)|documents?|notice|texts?)\s+(?:was|were|has\s+been|is)\s+(?:given|provided|attached)\b"
     rf"|\bmy\s+(?:training(?:\s+data)?|knowledge)\s+{_NOT}\s+{_HOW}(?:include|cover|contain|extend)\b"
+    # I couldn't find it in my search results, I searched and found nothing, the search did not bring it up.
+    r"|\bI(?:\s+can(?:not|'t)|\s+(?:could|did)(?:\s+not|n't)|(?:\s+am|'m|\s+was)\s+(?:unable|not\s+able)\s+to)\s+"
+    rf"{_HOW}(?:find|locate|see)\b[^.,;!?\n]{{0,120}}?\b(?:in|from|among|within|through)\s+{_SEARCH}"
+    r"|\bI(?:\s+have|'ve)?\s+searched\b[^.;!?\n]{0,120}?\bfound\s+(?:nothing|none|no)\b"
+    rf"|\b{_SEARCH}\s+{_NOT}\s+{_HOW}(?:answer|address|bring|contain|cover|give|include|return|reveal|say|show|tell|turn)\b"
 )
 _SILENCE = SilenceRules(
     silent="(?m)" + "|".join(_WAYS),

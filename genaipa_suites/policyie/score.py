@@ -190,9 +190,9 @@ def _role(label: str) -> str:
 
 def other(outcome: Outcome) -> tuple[int, int]:
     """(gold-Other rows that are answered Other without slots, gold-Other rows)."""
-    rows = sum(row["intent"] == OTHER for row in gold_rows(outcome))
+    rows = [intent for intent, row in answered(outcome) if row["intent"] == OTHER]
     said = outcome.given.prediction
-    return rows if said is not None and said["intent"] == OTHER and not said["slots"] else 0, rows
+    return rows.count(OTHER) if said is not None and not said["slots"] else 0, len(rows)
 
 
 def faulty(outcome: Outcome, *, unlabelled: bool) -> tuple[int, int]:

@@ -260,6 +260,17 @@ def test_the_ceiling_says_texts_as_every_system_does() -> None:
     assert [measures[name].of(reached) for name in ("intent_accuracy", "slot_f1_tagger_type_i")] == [1.0, 0.0]
 
 
+def test_gold_intents_are_right_about_every_row_that_is_other() -> None:
+    """Of a sentence that is Other in one row, and something else in another, both are right."""
+    of = suite("sample")
+    intents = ("data-sharing-disclosure", "Other")
+    item = Item("1", {"text": "We share it ."}, [{"intent": one, "type-I": [], "type-II": []} for one in intents])
+    gold = next(one for one in of.baselines if one.name == "gold-intent").make(of)
+    right = next(measure for measure in of.measures if measure.name == "other_exact")
+    said = (gold(item), of.gold_reply(item), json.dumps({"intent": "Other", "slots": []}), "nothing")
+    assert [right.of([Outcome(item, of.given(item, one))]) for one in said] == [1, 0, 1, 0]
+
+
 def test_floors_and_ceilings_of_the_published_split(published: Path) -> None:
     """On valid: what is right by saying nothing, with gold intents, and with the best answer to each sentence."""
     of = suite("valid", at=published)
