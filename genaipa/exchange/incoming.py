@@ -13,6 +13,7 @@ import contextlib
 import re
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, get_args
 
 import msgspec
@@ -32,7 +33,7 @@ from genaipa.questions.sets import Question, QuestionSet
 from genaipa.runs import journal
 from genaipa.runs.experiments import experiment_of
 from genaipa.runs.imported import is_same, write_run
-from genaipa.runs.integrity import flaw
+from genaipa.runs.integrity import flaw as flaw_of_record
 from genaipa.runs.manifest import ANSWERS, LEFT_OUT, MANIFEST, WITHHELD, Withheld
 from genaipa.runs.records import (
     FORMAT,
@@ -53,14 +54,15 @@ from genaipa.runs.records import (
 from genaipa.runs.selection import run_folders
 from genaipa.scoring.answers import Pool
 from genaipa.scoring.events import Event, event_decoder, new_id
-from genaipa.scoring.importing import ImportedScores, ReadEvents, take_in
+from genaipa.scoring.importing import ImportedScores, ReadEvents, flaw, take_in
+from genaipa.scoring.people import load_people
 from genaipa.scoring.rubric import load_rubric
-from genaipa.scoring.store import open_store
+from genaipa.scoring.store import existing_store, open_store
 from genaipa.systems.base import Usage
 from genaipa.tasks.plan import ProcedurePlan, plan_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from genaipa.workspace import Workspace
@@ -135,7 +137,7 @@ class Incoming:
         except msgspec.ValidationError as error:
             raise DataError(path, f"is no answer as genaipa wrote it ({error}).", entry) from None
         digests = {name: facts.digest for name, facts in head.manifest.documents.items()}
-        if found := flaw(record, digests, withheld=True):
+        if found := flaw_of_record(record, digests, withheld=True):
             raise DataError(path, f"was changed since genaipa wrote it ({found}); export it again.", entry)
         return record
 
@@ -205,14 +207,28 @@ class Incoming:
             raise DataError(path, f"is no score by this rubric ({why(error)}).", entry) from None
         if event.answer != answer:
             raise DataError(path, "was given to another answer.", entry)
+        if told := flaw(event, self.rubric):
+            raise DataError(path, told, entry)
         same = (event.values, " ".join(event.note.split())) == (given, " ".join(note.split()))
         if not same:
             event = replace(event, id=new_id(), time=now(), values=given, note=note, ticks=None)
         self._events.setdefault(event.id, ReadEvents(event, path, entry, itself=same))
 
     def add_event(self, path: Path, entry: str, event: Event) -> None:
-        """Take in a score that was given elsewhere."""
+        """Take in a score that was given elsewhere; a DataError if its analyst has no name that can be kept."""
+        try:
+            event = replace(event, analyst=self._spelling(event.analyst))
+        except UsageError as error:
+            raise DataError(path, str(error), entry) from None
         self._events[event.id] = ReadEvents(event, path, entry, itself=False)
+
+    @cached_property
+    def _spelling(self) -> Callable[[str], str]:
+        """A person's name as the file has it → as their scores are kept."""
+        people = load_people(self.workspace)
+        with existing_store(self.workspace) as store:
+            known = {event.analyst for _, event in store.events()} if store else set()
+        return cache(lambda name: people.who(name, known))
 
     def take(self) -> Taken:
         """Write the runs and keep the scores; nothing if a score is wrong."""

@@ -7,9 +7,11 @@ are read by its own function. A sample's metadata are the fields of its record; 
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
 import importlib
 import shutil
+import zipfile
 from collections import defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,7 +26,10 @@ from genaipa.exchange.incoming import Recorded, Sample
 from genaipa.exchange.outgoing import Written
 from genaipa.files.names import folder_words
 from genaipa.files.stamps import as_stamp, now
+from genaipa.files.text import LARGEST
+from genaipa.runs.records import MOST_REPETITIONS
 from genaipa.systems.base import Usage
+from genaipa.systems.endpoint import as_count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,6 +40,8 @@ if TYPE_CHECKING:
 
 _VERSION = 2
 """Version of the logs that are written; Inspect reads earlier ones, too."""
+_LONGEST = 1e9
+"""Seconds of a call that are believed."""
 OURS = "genaipa"
 """Key of a log's metadata under which there is all that makes it a run again."""
 
@@ -194,6 +201,8 @@ def read(path: Path, incoming: Incoming) -> Taken:
     for one in _paths(path):
         if not one.is_file():
             raise DataError(one, "is not there.")
+        if _unpacked(one) > LARGEST:
+            raise DataError(one, f"comes to more than {LARGEST // 2**30} GiB, the most that can be read.")
         try:
             log = read_log(str(one), resolve_attachments="full")
         except Exception as error:  # noqa: BLE001 - it raises whatever its parsers do
@@ -208,6 +217,15 @@ def read(path: Path, incoming: Incoming) -> Taken:
         else:
             _read_ours(one, log, ours, incoming)
     return incoming.take()
+
+
+def _unpacked(path: Path) -> int:
+    """The bytes that a log comes to: a few kilobytes may hold gigabytes, which its reader would take into memory."""
+    if not zipfile.is_zipfile(path):
+        return path.stat().st_size
+    with contextlib.suppress(zipfile.BadZipFile), zipfile.ZipFile(path) as log:
+        return sum(member.file_size for member in log.infolist())
+    return 0  # its reader says what is wrong
 
 
 def _paths(path: Path) -> list[Path]:
@@ -242,7 +260,9 @@ def _read_foreign(path: Path, log: Any, incoming: Incoming) -> None:
         if isinstance(texts, dict)
         else {}
     )
-    system = log.eval.model.replace("|", "-")
+    system = " ".join(log.eval.model.replace("|", "-").split())
+    if not system:
+        raise DataError(path, "names no model, which is the system that its answers are of.")
     recorded = Recorded(path, system, log.eval.task, log.eval.eval_id, known, incoming)
     for sample in log.samples or ():
         recorded.add(_foreign(path, sample, log.eval.created))
@@ -257,6 +277,8 @@ def _foreign(path: Path, sample: Any, created: str) -> Sample:
         if message.role == "tool" or getattr(message, "tool_calls", None):
             raise DataError(path, "calls tools; only answers without tools can be scored.", entry)
         _text(path, entry, message.content)
+    if not 0 < sample.epoch <= MOST_REPETITIONS:
+        raise DataError(path, f"is of epoch {clipped(str(sample.epoch), 20)}; epochs count from 1.", entry)
     metadata, asked = sample.metadata or {}, sample.input
     if not isinstance(asked, str):
         asked = "\n".join(_text(path, entry, one.content) for one in asked if one.role == "user")
@@ -272,8 +294,8 @@ def _foreign(path: Path, sample: Any, created: str) -> Sample:
         clipped(sample.error.message, 200) if sample.error else "",
         output.model or None,
         as_stamp(dt.datetime.fromisoformat(sample.started_at or created)),
-        output.time or sample.total_time or 0.0,
-        Usage(input=usage.input_tokens, output=usage.output_tokens) if usage else None,
+        min(max(0.0, output.time or sample.total_time or 0.0), _LONGEST),
+        Usage(input=as_count(usage.input_tokens), output=as_count(usage.output_tokens)) if usage else None,
     )
 
 

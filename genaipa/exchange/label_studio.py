@@ -8,7 +8,7 @@ Label Studio takes no tasks of people whom it doesn't know.
 from __future__ import annotations
 
 import datetime as dt
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 from xml.sax.saxutils import quoteattr
 
 import msgspec
@@ -16,7 +16,7 @@ import msgspec
 from genaipa.errors import DataError, clipped, command, nearest
 from genaipa.exchange.outgoing import Written
 from genaipa.files.stamps import as_stamp, now
-from genaipa.files.text import DAMAGE, why
+from genaipa.files.text import DAMAGE, read_text, why
 from genaipa.scoring.events import Event, new_id
 from genaipa.scoring.rubric import shown
 
@@ -71,7 +71,7 @@ class _Labelled(msgspec.Struct):
 
     result: tuple[_Result, ...] = ()
     completed_by: int | str | dict[str, Any] | None = None
-    lead_time: float | None = None
+    lead_time: Annotated[float, msgspec.Meta(ge=0)] | None = None
     was_cancelled: bool = False
     updated_at: str = ""
 
@@ -102,9 +102,7 @@ class _Task(msgspec.Struct):
 def read(path: Path, incoming: Incoming) -> Taken:
     """Take in the scores of an export, Label Studio's "JSON"; a DataError names the first task that can't be used."""
     try:
-        tasks = msgspec.json.decode(path.read_bytes(), type=list[_Task])
-    except OSError as error:
-        raise DataError(path, f"can't be read ({error.strerror}).") from None
+        tasks = msgspec.json.decode(read_text(path), type=list[_Task])
     except DAMAGE as error:
         raise DataError(path, f"is no export of Label Studio as JSON, or cut ({why(error)}).") from None
     meanings = {
@@ -188,7 +186,7 @@ def _time(said: str) -> str:
     """A time as events have it; this moment where there is none."""
     try:
         return as_stamp(dt.datetime.fromisoformat(said))
-    except ValueError:
+    except (ValueError, OverflowError):  # the latter for a day that is none in UTC
         return now()
 
 

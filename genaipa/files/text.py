@@ -14,7 +14,7 @@ from genaipa.errors import DataError, clipped
 if TYPE_CHECKING:
     from pathlib import Path
 
-_LARGEST = 2**30
+LARGEST = 2**30
 """Bytes of a file that is read: a million scores take less."""
 SHA256 = 64
 """Digits of a SHA-256."""
@@ -29,11 +29,11 @@ def read_text(path: Path) -> str:
             kind = os.fstat(file.fileno()).st_mode
             if not (stat.S_ISREG(kind) or stat.S_ISFIFO(kind)):
                 raise DataError(path, "is a device, not a file.")
-            raw = file.read(_LARGEST + 1)
+            raw = file.read(LARGEST + 1)
     except OSError as error:
         raise DataError(path, f"can't be read ({error.strerror}).") from None
-    if len(raw) > _LARGEST:
-        raise DataError(path, f"is larger than {_LARGEST // 2**30} GiB, the most that can be read.")
+    if len(raw) > LARGEST:
+        raise DataError(path, f"is larger than {LARGEST // 2**30} GiB, the most that can be read.")
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:

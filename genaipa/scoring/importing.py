@@ -256,7 +256,7 @@ class ScoresReading:
                 inner, problem = _why_undecodable(line, self.rubric)
                 self._tell(path, f"{entry}, {inner}" if inner else entry, problem)
                 continue
-            told = f"the event '{event.id}' appears twice." if event.id in ids else self._complaint(event)
+            told = f"the event '{event.id}' appears twice." if event.id in ids else flaw(event, self.rubric)
             if told:
                 self._tell(path, entry, told)
             else:
@@ -323,15 +323,16 @@ class ScoresReading:
             self._tell(path, f"row {row}, analyst", str(error))
             return given
 
-    def _complaint(self, event: Event) -> str:
-        """The problem of an event of a log by itself; empty if none."""
-        if not (event.id and event.analyst.strip() and event.answer):
-            return "id, analyst and answer must not be empty."
-        try:
-            time_of(event.time)
-        except ValueError as error:
-            return f"{error}."
-        return complaint(event, self.rubric)
+
+def flaw(event: Event, rubric: Rubric) -> str:
+    """The problem of an event that a file has with its id, by itself; empty if none."""
+    if not (event.id and event.analyst.strip() and event.answer):
+        return "id, analyst and answer must not be empty."
+    try:
+        time_of(event.time)
+    except ValueError as error:
+        return f"{error}."
+    return complaint(event, rubric)
 
 
 def _why_undecodable(line: str, rubric: Rubric) -> tuple[str, str]:

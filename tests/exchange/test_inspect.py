@@ -6,6 +6,7 @@ Inspect is in no extra that `make test` installs: CI runs this file in an enviro
 from __future__ import annotations
 
 import json
+import zipfile
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -169,6 +170,9 @@ def refusals() -> Iterator[tuple[str, str]]:
     yield log_of(samples(2, metadata={}), "c.json"), "sample 2: names no document in its metadata"
     yield log_of(samples(2, metadata={"document": "gone"}), "d.json"), "sample 2: is about 'gone'; name a folder"
     yield log_of([*samples(2), samples(2)[1].model_copy(update={"id": 9})], "e.json"), "sample 9: asks what another"
+    yield log_of(samples(2, epoch=10**9), "l.json"), "sample 2: is of epoch 1000000000; epochs count from 1."
+    write("m.json", Path("l.json").read_text().replace('"acme/large"', '" "'))
+    yield "m.json", "m.json: names no model"
     yield log_of(samples(2), "f.json", status="started"), "is of an evaluation that did not end (started)"
     yield log_of([], "g.json"), "holds no answer."
     write("h.json", Path("e.json").read_text().replace('"version": 2', '"version": 3'))
@@ -177,6 +181,10 @@ def refusals() -> Iterator[tuple[str, str]]:
     yield "i.json", "i.json: is no log of Inspect, or damaged ("
     write("j.eval", "PK, and nothing more")
     yield "j.eval", "j.eval: is no log of Inspect, or damaged ("
+    with zipfile.ZipFile("k.eval", "w") as bomb:
+        bomb.writestr("header.json", "{}")
+        bomb.filelist[0].file_size = 2**30 + 1
+    yield "k.eval", "k.eval: comes to more than 1 GiB, the most that can be read."
     yield "gone.eval", "gone.eval is not there."
 
 

@@ -71,11 +71,13 @@ def test_what_was_labelled_there_is_somebodys_score() -> None:
             one.pop("meta", None)
         own |= {"completed_by": {"id": 4, "email": "cy@example.org"}, "lead_time": 12.5}
         own["updated_at"] = "2026-11-26T10:00:00.000000Z"
-        whole["annotations"] += [own, {"was_cancelled": True, "result": [], "completed_by": 4}]
+        early = own | {"completed_by": "  BO ", "updated_at": "0001-01-01T00:00:00+14:00"}
+        whole["annotations"] += [own, early, {"was_cancelled": True, "result": [], "completed_by": 4}]
 
-    assert labelled(change).out.startswith("4 scores read, 2 new; 1 task not scored.")
+    assert labelled(change).out.startswith("5 scores read, 3 new; 1 task not scored.")
     by = {one.analyst: one for one in everything_in() if one.values and one.kind == "score"}
     assert (by["ada"].values["accuracy"], by["ada"].blind) == (0.5, True)
+    assert (by["bo"].time[:2], "BO" in by) == ("20", False)
     cy = by["cy@example.org"]
     assert (cy.values["accuracy"], cy.seconds, cy.blind, cy.independent) == (-1.0, 12.5, False, False)
     assert cy.time == "2026-11-26T10:00:00.000Z"
@@ -94,7 +96,22 @@ def test_what_can_not_be_used_is_told() -> None:
         changed[place]["data"]["digest"] = "0" * 64
         result(changed)[0].pop("meta")
 
+    def event(**changes: Any) -> Any:
+        return lambda changed: result(changed)[0]["meta"]["event"].update(changes)
+
+    def by(name: str) -> Any:
+        def change(changed: list[dict[str, Any]]) -> None:
+            changed[place]["annotations"][0]["completed_by"] = name
+            result(changed)[0].pop("meta")
+
+        return change
+
     cases: list[tuple[Any, str]] = [
+        (event(id="new", scorer="machine", kind="adjudication"), "a machine gives scores, and no adjudication"),
+        (event(id="new", time="yesterday"), "'yesterday' is not a time in UTC"),
+        (event(id="new", analyst=" "), "id, analyst and answer must not be empty."),
+        (by("\x1b[31mcy"), "annotation 1: a name is one line of at most"),
+        (lambda ts: ts[place]["annotations"][0].update(lead_time=-1), "is no export of Label Studio as JSON"),
         (
             lambda ts: result(ts)[0]["value"].update(choices=["excellent"]),
             "'excellent' is none of the labels of relevance",
