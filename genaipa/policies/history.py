@@ -18,7 +18,7 @@ from genaipa.policies.changes import words_only
 from genaipa.policies.document import LONGEST
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
 Left = Literal["same", "short", "language", "day", "text"]
@@ -31,6 +31,8 @@ REASONS: dict[Left, str] = {
     "text": "no text that can be read",
 }
 _SHORT, _LEAST = 0.3, 200
+_LARGEST = 4 * LONGEST
+"""Bytes that the characters of a document may take."""
 # Nothing in a stranger's repository may run a program, reach the network or show anything but what is asked for.
 _GIT = (
     *("git", "--no-pager", "-c", "log.showSignature=false", "-c", "core.fsmonitor=false", "-c", "core.hooksPath="),
@@ -105,17 +107,21 @@ def _revisions(logged: str, path: str) -> Iterator[tuple[str, str, str]]:
 
 
 def _texts(repository: Path, blobs: list[str]) -> list[str]:
-    """The text of each blob; empty if it is none that a document may have."""
-    held = _git(repository, "cat-file", "--batch", given="".join(f"{blob}\n" for blob in blobs).encode())
-    texts, at = [], 0
-    for _ in blobs:
-        end = held.index(b"\n", at)
-        fields = held[at:end].split(b" ")
-        size = int(fields[2]) if len(fields) > 2 else -1  # noqa: PLR2004 - "HASH missing" has two fields
-        content = held[end + 1 : end + 1 + max(size, 0)]
-        at = end + 1 + (size + 1 if size >= 0 else 0)
-        texts.append(_text(content))
-    return texts
+    """The text of each blob; empty if it is none that a document may have, and then it is not read at all."""
+    told = _git(repository, "cat-file", "--batch-check=%(objectsize)", given=_lines(blobs)).splitlines()
+    sizes = dict(zip(blobs, told, strict=True))
+    readable = [blob for blob, size in sizes.items() if size.isdigit() and int(size) <= _LARGEST]
+    held = _git(repository, "cat-file", "--batch=%(objectsize)", given=_lines(readable))
+    texts, at = dict.fromkeys(blobs, ""), 0
+    for blob in readable:
+        begin = held.index(b"\n", at) + 1
+        at = begin + int(sizes[blob]) + 1
+        texts[blob] = _text(held[begin : at - 1])
+    return [texts[blob] for blob in blobs]
+
+
+def _lines(blobs: Iterable[str]) -> bytes:
+    return "".join(f"{blob}\n" for blob in blobs).encode()
 
 
 def _text(content: bytes) -> str:

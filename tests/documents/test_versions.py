@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import re
 import subprocess
+import tracemalloc
 from pathlib import Path
 
 import msgspec
@@ -260,6 +261,18 @@ def test_versions_are_compared_in_one_language() -> None:
         compared(BRINDLECART, german)
     with pytest.raises(UsageError, match="'brindlecart' can't be compared with itself"):
         compared(BRINDLECART, BRINDLECART)
+
+
+def test_a_version_too_long_for_a_document_is_not_taken_into_memory(repository: Path) -> None:
+    """A few kilobytes of a stranger's repository may be gigabytes of text: such a version is counted, and not read."""
+    (repository / "Acme/Terms.md").write_text("a " * 4_100_000)
+    _git(repository, "commit", "-qam", "x", day="2026-08-01")
+    tracemalloc.start()
+    found = read_history(repository, "Acme/Terms.md")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert (len(found.versions), found.left_out["text"]) == (5, 1)
+    assert peak < 4_000_000
 
 
 def test_nothing_in_a_repository_is_run(repository: Path, tmp_path: Path) -> None:
