@@ -282,7 +282,7 @@ def _pdf(raw: bytes, source: str) -> tuple[str, str, str]:
             # Many files are encrypted only to forbid printing; their password is empty.
             if reader.is_encrypted and not reader.decrypt(""):
                 raise DataError(source, "is encrypted; save it without a password.")
-            pages = [page.extract_text() for page in reader.pages]
+            pages = list(_page_texts(reader, source))
             stated = (reader.metadata.title if reader.metadata else "") or ""
     except pypdf.errors.DependencyError:
         raise DataError(source, "is encrypted; save it without a password.") from None
@@ -295,6 +295,23 @@ def _pdf(raw: bytes, source: str) -> tuple[str, str, str]:
         raise DataError(source, "has no text, its pages may be pictures; run text recognition (OCR) on it first.")
     how = f"text of PDF with lines joined to paragraphs, {_version('pypdf')}"
     return text, pdf_title(stated, pages), how
+
+
+def _page_texts(reader: Any, source: str) -> Iterator[str]:
+    """The text of each page; a DataError where pages come to more than a document has, as often as one is repeated."""
+    drawn = said = 0
+    for page in reader.pages:
+        content = page.get_contents()
+        drawn += 0 if content is None else len(content.get_data())
+        if drawn > MOST_BYTES:
+            raise DataError(
+                source, f"has more than {MOST_BYTES // 1_000_000} MB of pages; save its text as a .txt file."
+            )
+        text = page.extract_text()
+        said += len(text)
+        if said > LONGEST:
+            raise DataError(source, f"has more than {LONGEST:,} characters; save a part of it as a .txt file.")
+        yield text
 
 
 @contextlib.contextmanager
@@ -452,11 +469,13 @@ def paragraphs(pages: list[str]) -> str:
     last = ""
     for line in lines:
         if line and last and _goes_on(last, line, full):
-            found[-1] = _joined(found[-1], line, words)
+            # Piece by piece: a paragraph may be as long as the document.
+            found[-1], between = _ended(found[-1], line, words)
+            found += (between, line)
         elif line:
-            found.append(line)
+            found += ("\n\n", line)
         last = line
-    return "\n\n".join(found) + "\n" if found else ""
+    return "".join(found[1:]) + "\n" if found else ""
 
 
 def _goes_on(last: str, line: str, full: float) -> bool:
@@ -469,14 +488,17 @@ def _goes_on(last: str, line: str, full: float) -> bool:
     return len(last) >= full and not (ended and len(line) < full)
 
 
-def _joined(before: str, line: str, words: set[str]) -> str:
-    """Join two lines; a hyphenated word becomes one if the document has it so elsewhere."""
+def _ended(before: str, line: str, words: set[str]) -> tuple[str, str]:
+    """A line that another one goes on, and what is between them: a word that was hyphenated becomes one again.
+
+    It does so if the document has it in one elsewhere.
+    """
     broken = re.search(r"(\w+)[-\u00ad]$", before)
     if not broken or not line[0].islower():
-        return f"{before} {line}"
+        return before, " "
     rest = re.match(r"\w+", line)
     whole = (broken.group(1) + rest.group()).lower() if rest else ""
-    return (before[:-1] if before.endswith("\u00ad") or whole in words else before) + line
+    return (before[:-1] if before.endswith("\u00ad") or whole in words else before), ""
 
 
 def _without_furniture(pages: list[list[str]]) -> list[str]:

@@ -32,10 +32,12 @@ _BLOCKS = {
     *("dt", "fieldset", "figcaption", "figure", "footer", "form", "header", "hr", "li", "main", "ol", "p", "pre"),
     *("section", "summary", "table", "tbody", "td", "tfoot", "th", "thead", "tr", "ul", *_HEADINGS),
 }
-MOST_ELEMENTS = 100_000
+MOST_ELEMENTS = 50_000
 """Elements of a page at most: a long policy has some thousand."""
 _BREAK = "\ue000"  # <br> until blanks are tidied; for private use, so that no page means anything by it
 _MOST_SPANNED = 100
+_MOST_REPEATED = 1_000_000
+"""Characters that cells over several rows or columns may add to a table; those that are left are one wide and high."""
 
 
 @dataclass(frozen=True)
@@ -79,8 +81,7 @@ class Page:
 
     def is_whole_in(self, text: str) -> bool:
         """Whether a text has the tables, lists and headings of the page's main part as such."""
-        held = _held(self._structures, text)
-        return not held.lost_tables and not held.lost_lists and self._has_headings(text)
+        return next(_lost(self._structures, text), None) is None and self._has_headings(text)
 
     def _has_headings(self, text: str) -> bool:
         """Whether the blocks in a text have their headings above them; the page's title isn't missed."""
@@ -143,10 +144,15 @@ def _structures(scope: Any) -> Iterator[tuple[str, list[list[str]]]]:
 
 
 def _held(structures: list[tuple[str, list[list[str]]]], text: str) -> Structures:
-    lines = {"table": _PageLines(text, r"\|"), "list": _PageLines(text, r"(?:[-*+]|\d+[.)])\s")}
-    lost = [kind for kind, entries in structures if not all(lines[kind].have(entry) for entry in entries)]
+    lost = list(_lost(structures, text))
     kinds = [kind for kind, _ in structures]
     return Structures(kinds.count("table"), kinds.count("list"), lost.count("table"), lost.count("list"))
+
+
+def _lost(structures: list[tuple[str, list[list[str]]]], text: str) -> Iterator[str]:
+    """Yield the kind of each table and list that is not wholly in a text."""
+    lines = {"table": _PageLines(text, r"\|"), "list": _PageLines(text, r"(?:[-*+]|\d+[.)])\s")}
+    return (kind for kind, entries in structures if not all(lines[kind].have(entry) for entry in entries))
 
 
 class _PageLines:
@@ -238,23 +244,27 @@ def _table(table: Any) -> str:
     """Format a table; a cell over several rows is repeated in each, so that every row can be read alone."""
     rows: list[list[str]] = []
     above: dict[int, tuple[int, str]] = {}  # column: remaining rows of the cell in it, and its text
+    room = _MOST_REPEATED
     for cells in _rows(table):
         row: list[str] = []
         spanning: dict[int, tuple[int, str]] = {}
-        waiting = cells[::-1]
-        while waiting or len(row) <= max(above, default=-1):
+        waiting, last = cells[::-1], max(above, default=-1)
+        while waiting or len(row) <= last:
             if len(row) in above or not waiting:
                 spanning[len(row)] = above.get(len(row), (0, ""))
                 row.append(spanning[len(row)][1])
+                room -= 3 + len(row[-1])
                 continue
             cell = waiting.pop()
-            for beside in range(_span(cell, "colspan")):
+            for beside in range(_span(cell, "colspan") if room > 0 else 1):
                 spanning[len(row)] = _span(cell, "rowspan"), "" if beside else _line(cell).replace("|", r"\|")
                 row.append(spanning[len(row)][1])
-        above = {column: (more - 1, text) for column, (more, text) in spanning.items() if more > 1}
+                room -= 3 * bool(beside)
+        above = {column: (more - 1, text) for column, (more, text) in spanning.items() if more > 1 and room > 0}
         rows.append(row)
     width = max(map(len, rows))
-    lines = [f"| {' | '.join(row + [''] * (width - len(row)))} |" for row in rows]
+    filled = width if width * len(rows) <= _MOST_REPEATED else 0
+    lines = [f"| {' | '.join(row + [''] * (filled - len(row)))} |" for row in rows]
     return "\n".join([lines[0], "|" + "---|" * width, *lines[1:]])
 
 

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import lxml.html
+import pypdf
 import pytest
+from pypdf.generic import NameObject, StreamObject
 from running import write
 
 from genaipa.errors import DataError, UsageError
 from genaipa.policies import formats
 from genaipa.policies.adding import write_document
 from genaipa.policies.document import LONGEST, load_document
-from genaipa.policies.formats import extract
+from genaipa.policies.formats import extract, paragraphs
+from genaipa.policies.pages import Page
 from genaipa.workspace import Workspace
 
 
@@ -33,9 +37,29 @@ def test_a_document_has_a_bounded_size() -> None:
 
 def test_a_page_has_a_bounded_number_of_elements() -> None:
     """A page that would take minutes to convert is refused before it is."""
-    page = f"<html><body><ul>{'<li>a b c' * 100_001}</ul></body></html>"
-    with pytest.raises(DataError, match="has more than 100,000 elements"):
+    page = f"<html><body><ul>{'<li>a b c' * 50_001}</ul></body></html>"
+    with pytest.raises(DataError, match="has more than 50,000 elements"):
         extract(str(write("long.html", page)))
+
+
+def test_cells_over_many_rows_and_columns_are_few_in_the_end() -> None:
+    """A kilobyte of them would be a table of gigabytes: only the first fill the rows and columns that they span."""
+    rows = "<tr><td colspan=100 rowspan=100>We keep your name</td></tr>" * 300
+    page = Page(lxml.html.document_fromstring(f"<body><table>{rows}</table></body>"))
+    assert len(page.markdown()) < 3_000_000
+    assert page.markdown().count("We keep your name") >= 300
+
+
+def test_lines_of_a_pdf_are_joined_in_one_go() -> None:
+    """One paragraph of twenty thousand lines takes as long as many paragraphs, and a page is not drawn forever."""
+    assert paragraphs(["We keep\n" + "it\n" * 20_000]).count(" it") == 20_000
+    drawn = StreamObject()
+    drawn.set_data(b"q Q " * 5_000_001)
+    writer = pypdf.PdfWriter()
+    writer.add_blank_page(9, 9)[NameObject("/Contents")] = writer._add_object(drawn.flate_encode())
+    writer.write("long.pdf")
+    with pytest.raises(DataError, match="has more than 20 MB of pages; save its text"):
+        extract("long.pdf")
 
 
 def test_half_a_document_is_taken_away_again() -> None:
