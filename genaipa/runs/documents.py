@@ -60,8 +60,9 @@ class KeptDocuments(Mapping[str, Document]):
         found = {name: self[name] for name in wanted if name in self}
         for name, facts in wanted.items():
             if name not in found or found[name].digest != facts.digest:
-                what = "has no" if name not in found else "has another text of"
-                raise DataError(self.path, f"{what} '{name}' than the run was begun with; restore the file.")
+                lacks = f"lacks '{name}', with which the run was begun"
+                wrong = lacks if name not in found else f"has another text of '{name}' than the run was begun with"
+                raise DataError(self.path, f"{wrong}; restore the file.")
         return found
 
 

@@ -6,6 +6,7 @@ everything else in the folder as well (`genaipa validate --data`).
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -24,6 +25,7 @@ from genaipa.runs.records import (
     conversation_of,
     key_of,
 )
+from genaipa.words import number as number_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -127,9 +129,10 @@ def _files(folder: ManifestFolder, manifest: Manifest) -> Iterator[Damage]:
 def _records(folder: Part, manifest: Manifest) -> Iterator[Damage]:
     documents = {name: facts.digest for name, facts in manifest.documents.items()}
     path, withheld = folder.answers, folder.is_withheld
-    kept = dict[str, int]()
+    kept, of = dict[str, int](), set[str]()
     try:
         for number, (_, record) in enumerate(folder.entries(Record), 1):
+            of.add(record.conversation)
             if problem := flaw(record, documents, withheld=withheld):
                 yield Damage(path, f"line {number}", f"was changed: {problem}; restore the file.")
             elif record.kind == "answer" and record.status != "failed":
@@ -143,6 +146,11 @@ def _records(folder: Part, manifest: Manifest) -> Iterator[Damage]:
     if len(kept) < manifest.totals.kept:
         lost = f"has {len(kept):,} of the {manifest.totals.kept:,} answers that the run had; restore the file."
         yield Damage(path, "", lost)
+    if folder.conversations_file.is_file():  # an imported run has none
+        with contextlib.suppress(GenaipaError):  # as above
+            if gone := of - {one.id for one in folder.conversations()} - {""}:
+                lacks = f"lacks {number_of(len(gone), 'conversation')}; restore the file."
+                yield Damage(folder.conversations_file, "", lacks)
 
 
 def _documents(folder: Part, manifest: Manifest) -> Iterator[Damage]:

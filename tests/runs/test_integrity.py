@@ -106,6 +106,14 @@ def test_a_reply_that_is_gone_is_no_answer(folder: RunFolder) -> None:
         list(folder.records())
 
 
+def test_a_conversation_that_is_gone_is_told(folder: RunFolder) -> None:
+    """An answer's conversation is looked for: a line that another one replaced is missed, though it is whole itself."""
+    lines = folder.conversations_file.read_bytes().splitlines(keepends=True)
+    folder.conversations_file.write_bytes(b"".join([*lines[:-1], lines[0]]))
+    (told,) = [one.problem for one in validate(find_workspace(), data=True).findings]
+    assert told == "lacks 1 conversation; restore the file."
+
+
 def test_score_and_answer_do_not_meet_when_the_text_changed(folder: RunFolder) -> None:
     """An answer whose text was changed is not offered with the score of what it was; the others are."""
     record = next(iter(answers(folder)))
