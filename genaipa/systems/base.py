@@ -354,6 +354,8 @@ class Readiness:
     """Retirement date of the model (ISO), if the server tells."""
     notes: tuple[str, ...] = ()
     """Sentences to show before the run."""
+    checked: bool = True
+    """Whether its server has confirmed anything, the key or the model."""
 
 
 LONGEST = 100_000

@@ -106,7 +106,7 @@ class HostedSystem(abc.ABC):
         """Look up the model; NotReadyError if the server is unreachable, refuses the key or denies the model."""
         models = await self._list_models()
         if isinstance(models, str):
-            return Readiness(notes=(self._endpoint.unlisted(models),) if models else ())
+            return Readiness(notes=(self._endpoint.unlisted(models),) if models else (), checked=False)
         # A list without any model says nothing.
         entry = (models.get(self.model) or await self._retrieve_model(models)) if models else {}
         if entry is None:

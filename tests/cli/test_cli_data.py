@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from servers import OpenAIServer
+from servers import OpenAIServer, failure
 
 import genaipa as package
 from genaipa.cli import command as command_line
@@ -373,6 +373,10 @@ def test_systems_check_starts_them(genaipa: Cli, monkeypatch: pytest.MonkeyPatch
     assert "set ANTHROPIC_API_KEY" in states[1]["error"]
     assert KEY not in found.out + found.err + out
     assert "names of the systems" in refused(genaipa("systems", "--check"))
+    with OpenAIServer(listing=failure(400, "No connected db.")) as server:  # what one proxy says to a wrong key
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        out = done(genaipa("systems", "gpt-4o", "--check"))
+    assert out.startswith("gpt-4o: reached, but neither key nor model could be checked\n")
 
 
 # --- init and doctor -----------------------------------------------------------------------------------------------

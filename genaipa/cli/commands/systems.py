@@ -259,7 +259,8 @@ def _check(resolved: Iterable[Resolved], *, json: bool) -> int:
         answer = asyncio.run(_start(system))
         found.append({"name": system.asked, "system": system.name, **answer})
         if not json:
-            show(f"{system.asked}: " + ("ready" if answer["ready"] else f"not ready: {answer['error']}"))
+            ready = "ready" if answer["checked"] else "reached, but neither key nor model could be checked"
+            show(f"{system.asked}: " + (ready if answer["ready"] else f"not ready: {answer['error']}"))
             for said in _answers(answer):
                 show(f"    {said}")
     if json:
@@ -280,10 +281,11 @@ async def _start(resolved: Resolved) -> dict[str, Any]:
             finally:
                 await system.close()
     except GenaipaError as error:
-        return {"ready": False, "error": str(error)}
+        return {"ready": False, "checked": True, "error": str(error)}
     models = readiness.models
     return {
         "ready": True,
+        "checked": readiness.checked,
         "error": "",
         "context": readiness.context,
         "models": None if models is None else len(models),
