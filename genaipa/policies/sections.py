@@ -11,7 +11,7 @@ import logging
 import re
 from collections import Counter
 from dataclasses import dataclass, replace
-from functools import cache, reduce
+from functools import cache, lru_cache, reduce
 from itertools import accumulate, groupby, pairwise
 from typing import TYPE_CHECKING
 
@@ -540,6 +540,7 @@ def _numbered(sections: tuple[Section, ...], cited: str) -> list[Section]:
 _ALIKE = {"", "Article", "Clause"}
 
 
+@lru_cache(maxsize=4096)
 def _parsed(number: str) -> tuple[str, tuple[str, ...]]:
     """Split a number into word and steps, Roman ones made Arabic: "Chapter II" is ("Chapter", ("2",))."""
     word, _, counted = number.rpartition(" ")

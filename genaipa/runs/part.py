@@ -118,10 +118,7 @@ class Part(ManifestFolder):
             for name in (MANIFEST, MANIFEST_COPY):
                 for left in self.path.glob(f".{name}.*.tmp"):
                     left.unlink(missing_ok=True)  # of a process that was killed
-            repairs = list[str]()
-            with contextlib.suppress(DataError):  # told by whoever needs the manifest
-                manifest, damage = self.outline(), self.manifest_damage()
-                repairs = [f"{self.path / MANIFEST}: {damage}" if damage else "", self.lack(manifest)]
+            repairs = self._damage()
             repairs += [journal.repair(self.path / name) for name in (ANSWERS, CONVERSATIONS, INTRODUCTIONS)]
             if self.whole and not self._token:
                 self._token = uuid.uuid4().hex
@@ -129,6 +126,15 @@ class Part(ManifestFolder):
             yield list(filter(None, repairs))
         finally:
             self.lock.release()
+
+    def _damage(self) -> list[str]:
+        """Sentences about what is wrong with the manifest, and gone since it was written; empty ones for nothing."""
+        # By itself, since `writing` would hold a manifest, large for a large run, for as long as the run takes.
+        try:
+            damage, lack = self.manifest_damage(), self.lack(self.outline())
+        except DataError:  # told by whoever needs the manifest
+            return []
+        return [f"{self.path / MANIFEST}: {damage}" if damage else "", lack]
 
     def is_held(self) -> bool:
         """Whether a process holds it for writing now; none does where nothing can be written."""
