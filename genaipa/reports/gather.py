@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from genaipa.workspace import Workspace
 
     _Looked = dict[tuple[object, ...], Any]
-    """What rules find in a reply, by its digest and what else it depends on: on many days many replies are the same."""
+    """Findings of rules in a reply, by its digest and what else they depend on: many days have the same replies."""
 
 
 @dataclass(repr=False)
