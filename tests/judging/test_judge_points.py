@@ -11,6 +11,7 @@ import pytest
 from judges import RUBRIC, annotated, events, judge_runs, pointed, script, study
 from running import KEY, latest, write
 from servers import AnthropicServer, GoogleServer, LoopbackServer, OpenAIServer, cut, reply
+from size import size
 
 from genaipa.judging.task import load_templates, prompt_digest
 from genaipa.judging.verdict import flaw, longest, order_of_points, read, sample, schema
@@ -178,7 +179,7 @@ SDKS = {
 LOOPS = cut('{"points": [' + '{"point": "kept", "evidence": "It is kept.", "said": "yes"}, ' * 90)
 
 
-@pytest.mark.parametrize("vendor", SDKS)
+@pytest.mark.parametrize("vendor", size(small=["openai"], full=[*SDKS]))
 def test_points_through_a_vendors_sdk(
     vendor: str, genaipa: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -236,6 +236,7 @@ def test_examples_are_right_by_the_gold_reply_and_wrong_by_a_fault() -> None:
             assert values[1] < 0.5 < values[0] <= 1, row
 
 
+@pytest.mark.full
 def test_a_report_sets_systems_beside_each_other_and_the_papers_encoders(genaipa: Cli) -> None:
     """Rows, means, tests and agreement are in one chapter; the paper's encoders are averaged over a system's rows."""
     Path("genaipa.toml").touch()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 import yaml
-from analysts import Analyst, arrive, kept_events, make_answers, open_to
+from analysts import Analyst, arrive, kept_drafts, kept_events, make_answers, open_to
 from desk import sign_in
 from running import TEXT, answers, carry_out, spec, write
 from size import size
@@ -163,7 +163,8 @@ def settled(page: Page, keys: str, note: str) -> tuple[str, list[str]]:
 def test_keys_are_silent_while_one_types() -> None:
     """In the note and in the search field, digits and letters are text, and Enter alone saves nothing.
 
-    The guidelines are a key away: `g` shows the section of the metric one is at, once more the whole file.
+    On another page keys give no value to the answer that was on screen before. The guidelines are a key away: `g` shows
+    the section of the metric one is at, once more the whole file.
     """
     make_answers("See section 1.", "See section 2.")
     write(
@@ -172,7 +173,13 @@ def test_keys_are_silent_while_one_types() -> None:
     )
     with open_to("--per-answer", "1") as (desk, browser):
         anna = arrive(browser, desk, "Anna")
+        anna.page.get_by_role("link", name="Overview").click()
+        anna.page.locator(".rows").first.wait_for()
+        anna.keys("123")
+        anna.page.get_by_role("link", name="Score").click()
         first = anna.wait()
+        assert first.typed == "....."
+        assert kept_drafts("Anna") == []
         for key in ("n", "/"):
             anna.keys(f"{key}123bsuhn/")
             anna.page.keyboard.press("Enter")

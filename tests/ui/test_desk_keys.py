@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from analysts import arrive, kept_events, make_answers, open_to
 from running import write
 
@@ -48,6 +49,8 @@ def test_earlier_answers_and_notes() -> None:
     assert [event.kind for event in kept_events()] == ["score", "score"]
 
 
+# In small, test_people.py has the keys that a file may give.
+@pytest.mark.full
 def test_keys_of_the_study() -> None:
     """A desk.yaml gives acts other keys: these act, the old ones don't, and buttons and the list of keys name them."""
     make_answers("Answer 1.", "Answer 2.")

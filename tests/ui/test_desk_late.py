@@ -7,7 +7,7 @@ import sqlite3
 from typing import TYPE_CHECKING
 
 import pytest
-from analysts import arrive, kept_drafts, kept_events, make_answers, open_to
+from analysts import arrive, kept_events, make_answers, open_to
 from size import size
 
 from rubrics import keys_of
@@ -115,19 +115,6 @@ def test_late_calls_leave_the_adjudication_alive(order: str, note: str) -> None:
         settled = kept_events()[-1]
         assert settled.values is not None
         assert (settled.kind, keys_of(settled.values), settled.note) == ("adjudication", "12213", note)
-
-
-def test_a_page_that_was_left_takes_no_more_keys() -> None:
-    """Keys that are pressed on another page give no value to the answer that was on screen before."""
-    make_answers("See section 1.", "See section 2.")
-    with open_to("--per-answer", "1") as (desk, browser):
-        anna = arrive(browser, desk, "Anna")
-        anna.page.get_by_role("link", name="Overview").click()
-        anna.page.locator(".rows").first.wait_for()
-        anna.keys("123")
-        anna.page.get_by_role("link", name="Score").click()
-        assert anna.wait().typed == "....."
-    assert kept_drafts("Anna") == []
 
 
 @contextlib.contextmanager

@@ -69,6 +69,7 @@ def test_ends_with_visitors(number: signal.Signals) -> None:
     assert "Traceback" not in desk.printed
 
 
+@pytest.mark.full
 def test_ends_when_its_terminal_is_gone() -> None:
     """Signals end a desk whose terminal was closed, although nothing can be printed there any more."""
     make_answers("See section 1.")
