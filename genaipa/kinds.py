@@ -183,7 +183,7 @@ class Kind:
         return list(load(self.names)()) if self.names else []
 
     def closing_of(self, workspace: Workspace, folder: RunFolder) -> Closing:
-        """What is printed after a run of this kind."""
+        """The closing lines after a run of this kind."""
         made: Closing = load(self.closing)(workspace, folder) if self.closing else Closing()
         return made
 
