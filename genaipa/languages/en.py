@@ -5,15 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from genaipa.languages.language import (
-    QUOTED,
-    CitationRules,
-    Language,
-    LawRules,
-    Readability,
-    Search,
-    SilenceRules,
-)
+from genaipa.languages.language import QUOTED, CitationRules, Language, LawRules, Readability, Search, SilenceRules
 
 
 def _policy(company: str) -> str:

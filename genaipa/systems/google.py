@@ -13,17 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from genaipa.errors import NoReplyError, NotReadyError, PermanentError, TransientError
-from genaipa.systems.base import (
-    UNDONE,
-    BatchState,
-    Finish,
-    Readiness,
-    Reply,
-    Settings,
-    Usage,
-    unclear,
-    without_bounds,
-)
+from genaipa.systems.base import UNDONE, BatchState, Finish, Readiness, Reply, Settings, Usage, unclear, without_bounds
 from genaipa.systems.chat import BATCH_BYTES, BATCH_SECONDS, HostedSystem, part
 from genaipa.systems.endpoint import LOOK_UP_SECONDS, UNREADABLE, as_count, error_text, retry_after
 from genaipa.systems.provider import Provider
