@@ -18,7 +18,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from genaipa_suites.baseline import Baseline, label_sets, single_label, words
-from genaipa_suites.encoders.kinds import EncoderModel, Example, Head
+from genaipa_suites.encoders.kinds import EncoderHead, EncoderModel, Example
 from genaipa_suites.material import Given
 from genaipa_suites.measure import Measure, by_part, f1, macro_f1, mean_recall, micro_f1
 from genaipa_suites.spans import counted
@@ -113,7 +113,7 @@ class LabelSuite(Suite):
         if "head" not in own:
             names = [measure.name for measure in cls.measures]
             figure = "macro_f1" if "macro_f1" in names else names[0]
-            cls.head = Head(
+            cls.head = EncoderHead(
                 (EncoderModel("multi-label" if many else "sequence", figure, cls._examples),), cls._of_encoder
             )
 

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from genaipa.tasks.base import Call, Dialogue, Target
     from genaipa.workspace import Workspace
     from genaipa_suites.asking import Template
-    from genaipa_suites.encoders.kinds import Head
+    from genaipa_suites.encoders.kinds import EncoderHead
 
 MATERIAL = "items.json"
 _STATUS = {"refused": REFUSED, "truncated": CUT_OFF, "failed": FAILED}
@@ -92,7 +92,7 @@ class Suite(Task):
     dependent: ClassVar[str] = ""
     """A sentence on items that are not independent, for its published data; empty where clusters are known."""
     baselines: tuple[Baseline, ...] = ()
-    head: ClassVar[Head | None] = None
+    head: ClassVar[EncoderHead | None] = None
     """The encoder that can be fine-tuned for it."""
     seen: ClassVar[str] = ""
     """A sentence where the published train split holds what the others ask about."""

@@ -28,7 +28,7 @@ from genaipa_suites.material import Material, Outcome
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from genaipa_suites.encoders.kinds import EncoderModel, Example, Head
+    from genaipa_suites.encoders.kinds import EncoderHead, EncoderModel, Example
     from genaipa_suites.encoders.training import Trained
     from genaipa_suites.material import Item
     from genaipa_suites.suite import Suite
@@ -163,7 +163,7 @@ def warning(suite: Suite, system: str) -> str:
 class Encoder:
     """One model that is fine-tuned for a suite. Replies are asked for one after another."""
 
-    def __init__(self, suite: Suite, name: str, model: str, head: Head) -> None:
+    def __init__(self, suite: Suite, name: str, model: str, head: EncoderHead) -> None:
         self.suite, self.name, self.model, self.head = suite, name, model, head
         self._replies: dict[int, dict[str, str]] = {}
 

@@ -1,6 +1,6 @@
 """The kinds of tasks that an encoder is fine-tuned for: examples in, inputs of a model; its outputs in, predictions.
 
-A suite's `Head` says which kinds it needs, makes examples of items, and replies of predictions.
+A suite's `EncoderHead` says which kinds it needs, makes examples of items, and replies of predictions.
 Each is a thin layer over the class of transformers that has the same head: one linear layer over the encoder.
 """
 
@@ -74,7 +74,7 @@ class EncoderModel:
 
 
 @dataclass(frozen=True)
-class Head:
+class EncoderHead:
     """An encoder for a suite: its models, and the reply to an item that is made of what they predict."""
 
     parts: tuple[EncoderModel, ...]

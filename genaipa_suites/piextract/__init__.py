@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from genaipa_suites.baseline import Baseline, of_item, tagger
 from genaipa_suites.data import DataFiles, SuiteSource
-from genaipa_suites.encoders.kinds import EncoderModel, Example, Head
+from genaipa_suites.encoders.kinds import EncoderHead, EncoderModel, Example
 from genaipa_suites.material import NOT_IN_THE_TEXT, Given, Item, Material, split_off
 from genaipa_suites.measure import Measure, by_part, macro_f1, micro_f1
 from genaipa_suites.spans import Span, bio, chunks, counted, placed
@@ -333,7 +333,7 @@ class PiExtract(Suite):
     parts = PARTS
     dependent = "its files don't name the policy of a sentence, so that intervals are by sentence and too narrow"
     baselines = BASELINES
-    head = Head((EncoderModel("token", "f1_layers", _tagged),), _named)
+    head = EncoderHead((EncoderModel("token", "f1_layers", _tagged),), _named)
     schema = SCHEMA
 
     def load(self, split: str) -> Material:

@@ -10,7 +10,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from genaipa_suites.baseline import Baseline, of_item, single_label, tagger
-from genaipa_suites.encoders.kinds import EncoderModel, Example, Head
+from genaipa_suites.encoders.kinds import EncoderHead, EncoderModel, Example
 from genaipa_suites.material import Given, Item, Material
 from genaipa_suites.policyie import score
 from genaipa_suites.policyie.data import (
@@ -157,7 +157,7 @@ class PolicyIE(Suite):
     error_kinds = score.KINDS
     about_errors = score.ABOUT
     baselines = BASELINES
-    head = Head(
+    head = EncoderHead(
         (
             EncoderModel("sequence", "intent_f1_macro", _intents, "intent"),
             EncoderModel("token", "slot_f1_macro_privacyglue", _slots, "slots"),

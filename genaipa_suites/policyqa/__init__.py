@@ -21,7 +21,7 @@ from genaipa.errors import DataError
 from genaipa.files.text import DAMAGE, why
 from genaipa_suites.baseline import Baseline, of_item
 from genaipa_suites.data import SuiteSource
-from genaipa_suites.encoders.kinds import EncoderModel, Example, Head
+from genaipa_suites.encoders.kinds import EncoderHead, EncoderModel, Example
 from genaipa_suites.material import NOT_IN_THE_TEXT, Given, Item, Material
 from genaipa_suites.measure import Measure
 from genaipa_suites.suite import Suite
@@ -428,7 +428,7 @@ class PolicyQA(Suite):
     splits = ("test", "dev", "train")
     measures = MEASURES
     baselines = BASELINES
-    head = Head((EncoderModel("span", "f1_squad", _answer),), lambda _item, found: reply(found[""][0]))
+    head = EncoderHead((EncoderModel("span", "f1_squad", _answer),), lambda _item, found: reply(found[""][0]))
     error_kinds = (EMPTY_ANSWER, NOT_IN_THE_TEXT, NOT_VERBATIM, *MISPLACED)
     about_errors = (
         "Too long: the nearest reference is in the answer; too short: the answer is in it; overlapping: they share "

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from genaipa_suites.data import SuiteSource
 
 
-class Row(NamedTuple):
+class GlueRow(NamedTuple):
     """A row of Table A3: a task by its name in the official repository, and one of its two metrics."""
 
     task: str
@@ -78,9 +78,9 @@ class GlueTask:
     layers: tuple[str, ...] = ()
 
     @property
-    def rows(self) -> tuple[Row, Row]:
+    def rows(self) -> tuple[GlueRow, GlueRow]:
         """Its rows."""
-        return Row(self.name, self.metrics[0]), Row(self.name, self.metrics[1])
+        return GlueRow(self.name, self.metrics[0]), GlueRow(self.name, self.metrics[1])
 
 
 _F1S = ("macro_f1", "micro_f1")
@@ -107,7 +107,7 @@ TASKS = (
 )
 """In the order of Table A3."""
 BY_NAME = {task.name: task for task in TASKS}
-ROWS: tuple[Row, ...] = tuple(row for task in TASKS for row in task.rows)
+ROWS: tuple[GlueRow, ...] = tuple(row for task in TASKS for row in task.rows)
 
 LEVELS = ((0.001, "***"), (0.01, "**"), (0.05, "*"))
 """Levels of significance and their stars (paper, Figure 3)."""
@@ -124,7 +124,7 @@ class Means:
     `note` says in a sentence why one is not defined; empty where all are.
     """
 
-    rows: tuple[Row, ...]
+    rows: tuple[GlueRow, ...]
     arithmetic: float
     geometric: float
     harmonic: float
@@ -141,7 +141,7 @@ class Means:
         return "PrivacyGLUE (14 rows)" if self.whole else f"mean of {len(self.rows)} of the 14 rows"
 
 
-def means(values: Mapping[Row, float]) -> Means:
+def means(values: Mapping[GlueRow, float]) -> Means:
     """The means of a system's rows, all of them or the part that is there (paper, Table 3).
 
     A zero leaves no geometric and no harmonic mean: both would be 0, whatever the other rows are. NaN is no value.
@@ -187,7 +187,7 @@ class Beaten:
     `smallest` is the smallest p that these repetitions can give at all. `meaningless` says why p says nothing.
     """
 
-    row: Row
+    row: GlueRow
     system: str
     other: str
     p: float
@@ -200,7 +200,7 @@ def smallest_p(number: int, others: int) -> float:
     return _p(range(others, others + number), range(others))
 
 
-def beaten(row: Row, system: str, samples: Sequence[float], other: str, others: Sequence[float]) -> Beaten:
+def beaten(row: GlueRow, system: str, samples: Sequence[float], other: str, others: Sequence[float]) -> Beaten:
     """Test whether the system's repetitions are greater than the other's, with no correction for many tests."""
     smallest = smallest_p(len(samples), len(others))
     single = min(len(samples), len(others)) < 2  # noqa: PLR2004 - a pair
@@ -295,11 +295,11 @@ class PublishedEncoder(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     means_of_deviations: Averages
 
     @property
-    def rows(self) -> dict[Row, float]:
+    def rows(self) -> dict[GlueRow, float]:
         """Row → mean in percent."""
         return {row: self.values[row.name] for row in ROWS}
 
-    def over(self, rows: Collection[Row]) -> Means:
+    def over(self, rows: Collection[GlueRow]) -> Means:
         """Its means over these rows alone, so that it is compared with a system over what that system has."""
         return means({row: value for row, value in self.rows.items() if row in rows})
 

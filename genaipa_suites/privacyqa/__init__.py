@@ -26,7 +26,7 @@ from genaipa.errors import DataError, UsageError
 from genaipa.files.text import DAMAGE, why
 from genaipa.systems.base import Message
 from genaipa_suites.baseline import Baseline, of_item
-from genaipa_suites.encoders.kinds import EncoderModel, Example, Head
+from genaipa_suites.encoders.kinds import EncoderHead, EncoderModel, Example
 from genaipa_suites.material import OUT_OF_RANGE, UNPARSABLE, Given, Item, Material
 from genaipa_suites.measure import Measure, f1_of_means, macro_f1
 from genaipa_suites.privacyqa.table import (
@@ -448,7 +448,7 @@ class PrivacyQA(Suite):
     splits = ("test", "train", SUBSET)
     measures = MEASURES
     baselines = BASELINES
-    head = Head((EncoderModel("pair", "any_relevant_macro_f1", _sentences),), _evidence)
+    head = EncoderHead((EncoderModel("pair", "any_relevant_macro_f1", _sentences),), _evidence)
     error_kinds = ERRORS
     schema: ClassVar[Mapping[str, Any]] = {
         "type": "object",

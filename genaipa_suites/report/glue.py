@@ -26,11 +26,11 @@ from genaipa_suites.privacyglue import (
     METRICS,
     ROWS,
     TASKS,
+    GlueRow,
     GlueTask,
     Means,
     Pair,
     PrivacyGLUE,
-    Row,
     Spread,
     agreement,
     beaten,
@@ -88,12 +88,12 @@ class Standing:
     system: str
     kind: str
     how: str
-    samples: Mapping[Row, tuple[float, ...]]
+    samples: Mapping[GlueRow, tuple[float, ...]]
     results: Mapping[str, Result] = field(default_factory=dict)
     """Task → the result that its rows are of; none for what was not asked here."""
 
     @cached_property
-    def spreads(self) -> dict[Row, Spread]:
+    def spreads(self) -> dict[GlueRow, Spread]:
         """Row → mean and spread in percent."""
         return {row: spread([100 * one for one in each]) for row, each in self.samples.items()}
 
@@ -202,7 +202,7 @@ def _standings(here: Sequence[Scored]) -> list[Standing]:
 
 
 def _standing(kept: Sequence[Result]) -> Standing:
-    samples: dict[Row, tuple[float, ...]] = {}
+    samples: dict[GlueRow, tuple[float, ...]] = {}
     results: dict[str, Result] = {}
     for task in TASKS:
         result = next((one for one in kept if one.name == task.suite), None)
@@ -237,7 +237,7 @@ def _references(here: Sequence[Scored]) -> list[Standing]:
     """The best floor of each suite as one, and its ceiling: worked out on the same items."""
     found = []
     for kind, name in _REFERENCES.items():
-        samples: dict[Row, tuple[float, ...]] = {}
+        samples: dict[GlueRow, tuple[float, ...]] = {}
         for scored in here:
             measures = {measure.name: measure for measure in scored.measures}
             counted = [row for row in scored.rows if row.kind == kind and row.counts is not None]
@@ -453,7 +453,7 @@ def _averaged(system: str, kind: str, over: Means, deviations: Means | None) -> 
     return {**line, "rows": "all" if over.whole else _of(over.rows), "note": over.note}
 
 
-def _of(over: Iterable[Row]) -> str:
+def _of(over: Iterable[GlueRow]) -> str:
     """Rows in words, both of a task by its title alone."""
     metrics: dict[str, list[str]] = {}
     for row in over:

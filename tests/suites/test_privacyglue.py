@@ -26,8 +26,8 @@ from genaipa_suites.plan import SuitePlan, spec_of
 from genaipa_suites.privacyglue import (
     ROWS,
     TASKS,
+    GlueRow,
     Pair,
-    Row,
     agreement,
     beaten,
     encoders,
@@ -77,7 +77,7 @@ def test_printed_rows_give_the_printed_means() -> None:
 
 def test_a_zero_breaks_two_means_and_is_named() -> None:
     """Geometric and harmonic mean are not defined with a zero, and the note names its row."""
-    over = means(dict.fromkeys(ROWS, 50.0) | {Row("piextract", "micro_f1"): 0.0})
+    over = means(dict.fromkeys(ROWS, 50.0) | {GlueRow("piextract", "micro_f1"): 0.0})
     assert over.arithmetic == pytest.approx(50 * 13 / 14)
     assert math.isnan(over.geometric)
     assert math.isnan(over.harmonic)
