@@ -17,14 +17,7 @@ from genaipa.kinds import kind_of
 from genaipa.runs import journal
 from genaipa.runs.documents import KeptDocuments, KeptIntroductions
 from genaipa.runs.manifest import LEFT_OUT
-from genaipa.runs.records import (
-    DOCUMENTS,
-    ConversationRecord,
-    Record,
-    answer_digest,
-    conversation_of,
-    key_of,
-)
+from genaipa.runs.records import DOCUMENTS, ConversationRecord, Record, answer_digest, conversation_of, key_of
 from genaipa.words import number as number_of
 
 if TYPE_CHECKING:
