@@ -114,14 +114,17 @@ class People(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             if event.scorer != "human" or event.kind not in _LEFT_OUT or _same(event.analyst) not in out
         )
 
+    def why_left_out(self, name: str) -> str:
+        """The reason for which an analyst's scores count nowhere; empty where they count."""
+        return next((reason for other, reason in self.left_out.items() if _same(other) == _same(name)), "")
+
     def admit(self, given: str, known: Iterable[str] = (), *, login: bool) -> User:
         """The user of a name or, after a `login`, an e-mail address; a UsageError if they may do nothing here.
 
         `known` are the names under which scores are kept already (see `who`).
         """
         name = self.who(given, known)
-        why = next((reason for other, reason in self.left_out.items() if _same(other) == _same(name)), "")
-        if why:
+        if why := self.why_left_out(name):
             raise UsageError(f"the scores of {name} are left out of this study ({why}), so that more would be lost.")
         if self.listed_reference is None and _same(name) in _REFERENCE:
             # New analysts are shown those scores as what is right.

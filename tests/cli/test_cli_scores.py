@@ -101,6 +101,11 @@ def test_scores_lists_analysts(genaipa: Cli, run: Path) -> None:
         ("Bo", 1, None),
         ("Cy", 0, None),
     ]
+    # Whoever is left out is listed with the reason, and counts nowhere.
+    Path("desk.yaml").write_text('left_out: {bo: "took notes for answers"}')
+    out = done(genaipa("scores"))
+    assert [line.split()[0] for line in out.splitlines() if "took notes for answers" in line] == ["Bo"]
+    assert out.splitlines()[-1] == "Answers that people have scored: 2, by two or more of them: 0, adjudicated: 1."
 
 
 def test_the_log_moves_to_another_workspace_unchanged(genaipa: Cli, run: Path) -> None:

@@ -63,6 +63,7 @@ def test_run_has_every_option_under_one_heading_of_its_whole_page(genaipa: Cli) 
     """No option of `run` is listed twice or left to chance; the short page has those that most runs need."""
     page = genaipa("run", "--help-all").out
     assert [heading for heading in OPTIONS["run"] if f"\n{heading}:\n" in page] == list(OPTIONS["run"])
+    assert not re.search(r"\d{8}", page), "no bound that nobody comes near"
     of_kinds = ["--suite", "--split", "--shots", "--probe"]
     assert re.search(r"\nA sister benchmark:\n  " + r"(?s:.)*".join(of_kinds), page)
     option = re.compile(r"^  (?:-\w, )?(--[a-z-]+)", flags=re.MULTILINE)

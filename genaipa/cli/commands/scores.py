@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from genaipa.scoring.answers import Pool
     from genaipa.scoring.events import Event
     from genaipa.scoring.importing import ImportedScores
+    from genaipa.scoring.people import People
     from genaipa.workspace import Workspace
 
 _COMMANDS = ("export", "import", "sheet", "verify")
@@ -42,18 +43,23 @@ def scores(context: typer.Context, json: JsonOption = False) -> None:
         context.default_map = {name: {"json": json or None} for name in _COMMANDS}
         return
 
+    from genaipa.scoring.people import load_people
+
     here = current_workspace()
-    rows, answers = _summary(_events(here))
+    rows, answers = _summary(_events(here), load_people(here))
     if json:
         print_json({"analysts": rows, "answers": answers})
     elif not rows:
         show(f"No scores in {here.home} yet. Begin with: genaipa score")
     else:
+        columns = ["analyst", "scorer", "scores", "adjudicated", "seconds", "latest"]
+        heads = [*columns[:4], "median time", "latest"]
+        if any(row["left_out"] for row in rows):
+            columns, heads = [*columns, "left_out"], [*heads, "left out of all counts"]
         cells = [
-            (row["analyst"], row["scorer"], row["scores"], row["adjudicated"], _seconds(row["seconds"]), row["latest"])
-            for row in rows
+            [row[name] for name in columns] for row in (row | {"seconds": _seconds(row["seconds"])} for row in rows)
         ]
-        table(("analyst", "scorer", "scores", "adjudicated", "median time", "latest"), cells, right=(2, 3, 4))
+        table(heads, cells, right=(2, 3, 4))
         show(
             f"Answers that people have scored: {answers['scored']:,}, by two or more of them: {answers['shared']:,}, "
             f"adjudicated: {answers['adjudicated']:,}."
@@ -241,8 +247,11 @@ def _pool(workspace: Workspace, folders: Sequence[RunFolder], **narrowed: Any) -
     return pool
 
 
-def _summary(events: Sequence[Event]) -> tuple[list[dict[str, Any]], dict[str, int]]:
-    """A row for each analyst, people before machines, and how many answers people have scored and adjudicated."""
+def _summary(events: Sequence[Event], study: People) -> tuple[list[dict[str, Any]], dict[str, int]]:
+    """A row for each analyst, people before machines, and how many answers people have scored and adjudicated.
+
+    Whoever the study leaves out has a row with the reason, and is in no count of answers.
+    """
     from collections import Counter
     from statistics import median
 
@@ -262,9 +271,10 @@ def _summary(events: Sequence[Event]) -> tuple[list[dict[str, Any]], dict[str, i
                 "adjudicated": sum(event.kind == "adjudication" for event in theirs),
                 "seconds": median(times) if times else None,
                 "latest": max(event.time for event in theirs),
+                "left_out": study.why_left_out(analyst) if scorer == "human" else "",
             }
         )
-    people = [event for (scorer, _), theirs in by.items() if scorer == "human" for event in theirs]
+    people = [event for (scorer, _), theirs in by.items() if scorer == "human" for event in study.counted(theirs)]
     scored = Counter(event.answer for event in people if event.kind == "score")
     answers = {
         "scored": len(scored),

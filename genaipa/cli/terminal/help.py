@@ -200,6 +200,12 @@ def _argument(parameter: Any) -> str:
     return name if parameter.nargs == 1 else f"{name}..."
 
 
+def _near(text: str) -> str:
+    """An option's help without bounds of eight digits and more, which nobody comes near."""
+    text = re.sub(r"(-?\d+)<=x<=\d{8,}", r"x>=\1", text)
+    return re.sub(r"; x>=-\d{8,}|\s*\[x>=-\d{8,}\]", "", text)
+
+
 def _write_parameters(
     ctx: Any,
     formatter: Any,
@@ -226,7 +232,7 @@ def _write_parameters(
             under = (heading for heading, listed in headings.items() if flags & set(listed))
             # A kind of task says itself under which heading its options are.
             heading = next(under, getattr(parameter, "rich_help_panel", None) or list(headings or ("Options",))[-1])
-            options.setdefault(heading, []).append(record)
+            options.setdefault(heading, []).append((record[0], _near(record[1])))
     if few:
         options = {"Options": [record for records in options.values() for record in records]}
     for heading, rows in {"Arguments": arguments, **options, "On every command": rest}.items():
