@@ -372,7 +372,7 @@ def test_claims_beside_the_documents_words() -> None:
     The annotated answer is said to be wrong, with the passage as it is selected, beside a half-typed score that stays.
     """
     own, again = (
-        "Zebras march through purple galaxies at night.",
+        "Zebras march through purple galaxies at night: section 99",
         "Your address is seen by the couriers on delivery day.",
     )
     first, second = f"We collect your name and your address. {again} {own}", f"We deliver your order, they say. {again}"
@@ -388,6 +388,8 @@ def test_claims_beside_the_documents_words() -> None:
         near = page.locator(".claims .claim").evaluate_all("all => all.map(({ dataset }) => dataset.near)")
         couriers = "Our couriers see your address on the day of delivery."
         assert near == ["✓ word for word", couriers, "nothing near"]
+        marks = page.locator(".reply mark")
+        assert (marks.count(), marks.locator(".claim").count()) == (1, 0), "its line is under no word of the document"
         assert anna.wait().reply == first
         page.locator(".claim").nth(1).click()
         assert page.evaluate(lit, "genaipa-near") == couriers

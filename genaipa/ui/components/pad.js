@@ -325,6 +325,9 @@ class Pad extends Recall {
       beneath.dataset.near = exact ? "✓ word for word" : (said ?? "nothing near");
       const end = range.cloneRange();
       end.collapse(false);
+      // A mark's line is under the answer's words alone.
+      const mark = range.endContainer.parentElement.closest("mark");
+      if (mark && range.endOffset === range.endContainer.length) end.setStartAfter(mark);
       end.insertNode(beneath);
     }
     this.reply.classList.toggle("claims", noted(PLAIN) === null);
