@@ -134,6 +134,7 @@ def rows(found: list[Spent]) -> list[list[str]]:
     table.append(["seconds in all", *(f"{sum(one.seconds.values()) / one.answers:.1f}" for one in found)])
     table.append(["question of the answer before", *(f"{one.known / one.answers:.0%}" for one in found)])
     table.append(["led by nearest words", *(f"{one.led} of {one.asked}" for one in found)])
+    table.append(["passage not known, and so free", *(f"{one.free / one.answers:.0%}" for one in found)])
     table.append(["filled-in values accepted", *(str(one.accepted) for one in found)])
     return table
 

@@ -55,6 +55,8 @@ class Spent:
     """Answers for which nearest words were asked for."""
     led: int = 0
     """Those of them for which these led to the passage."""
+    free: int = 0
+    """Answers whose passage nobody knows: the model looks for none, and so takes no second for it."""
     seconds: dict[str, float] = field(default_factory=dict)
 
 
@@ -190,6 +192,7 @@ class Analyst:
         text, passages = self.texts[title], self.eye("passages()")
         wanted = bearing(text, passages, annotated) if annotated else None
         if wanted is None:
+            self.spent.free += 1
             return
         seen = self.eye(f"place({wanted[0]}, {wanted[1]})")
         in_sight = seen["above"] <= 0 and seen["below"] <= 0
