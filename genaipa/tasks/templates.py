@@ -25,11 +25,18 @@ MOST_STEPS = 100_000
 """Rounds of loops, and calls, in one message."""
 MOST_CHARACTERS = 10_000_000
 """Characters of one message."""
-_LOOP = "rounds of a loop"
+_LOOP, _PIECE = "rounds of a loop", "a piece of a text"
+_WIDENING = ("batch", "center", "format", "indent", "pprint", "slice", "tojson", "urlize", "wordwrap", "xmlattr")
+"""Filters that a number or a format makes write as much as one likes."""
+_PLAIN = {
+    *("capitalize", "casefold", "count", "endswith", "find", "isdigit", "lower", "lstrip", "removeprefix"),
+    *("removesuffix", "rstrip", "split", "splitlines", "startswith", "strip", "title", "upper"),
+}
+"""Methods of a text that give no longer one."""
 
 
 class _Environment(ImmutableSandboxedEnvironment):
-    intercepted_binops = frozenset(("*", "**", "%"))
+    intercepted_binops = frozenset(("+", "*", "**", "%"))
 
     def __init__(self, sources: Mapping[str, str]) -> None:
         super().__init__(
@@ -40,12 +47,17 @@ class _Environment(ImmutableSandboxedEnvironment):
             lstrip_blocks=True,
         )
         self.steps = 0
-        self.filters[_LOOP] = self._rounds
+        self.filters |= {_LOOP: self._rounds, _PIECE: _piece, "join": self._join, "replace": _replaced}
+        for name in _WIDENING:
+            del self.filters[name]
+        del self.globals["lipsum"]
 
     def _parse(self, source: str, name: str | None, filename: str | None) -> nodes.Template:
         tree = super()._parse(source, name, filename)
         for loop in tree.find_all(nodes.For):
             loop.iter = nodes.Filter(loop.iter, _LOOP, [], [], None, None)
+        for joined in tree.find_all(nodes.Concat):
+            joined.nodes = [nodes.Filter(node, _PIECE, [], [], None, None) for node in joined.nodes]
         return tree
 
     def _rounds(self, items: Iterable[Any]) -> list[Any]:
@@ -58,16 +70,50 @@ class _Environment(ImmutableSandboxedEnvironment):
         if self.steps > MOST_STEPS:
             raise SecurityError(f"takes more than {MOST_STEPS:,} rounds and calls")
 
+    def _join(self, items: Iterable[Any], d: str = "", attribute: str | int | None = None) -> str:
+        pieces = [str(one if attribute is None else self.getitem(one, attribute)) for one in self._rounds(items)]
+        _check_length(sum(map(len, pieces)) + len(pieces) * len(str(d)))
+        return str(d).join(pieces)
+
+    def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
+        """Whether a template may use it: of texts and numbers nothing that makes a text of any length."""
+        if isinstance(obj, str | int | float):
+            return isinstance(obj, str) and attr in _PLAIN
+        return super().is_safe_attribute(obj, attr, value)
+
+    def wrap_str_format(self, value: Any) -> None:
+        """Give no formatting of texts, whose fields may be of any width."""
+
     def call(self, context: Any, called: Any, /, *args: Any, **kwargs: Any) -> Any:
         """Call something, as the sandbox allows."""
         self._spend(1)
         return super().call(context, called, *args, **kwargs)
 
     def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
-        """Work out a product, power or remainder of small numbers: of texts and large ones there is no end."""
-        if not all(isinstance(one, int | float) and abs(one) <= MOST_STEPS for one in (left, right)):
+        """Work out a sum, or a product, power or remainder of small numbers: else there is no end."""
+        if operator == "+":
+            _check_length(sum(len(one) for one in (left, right) if isinstance(one, str | list | tuple)))
+        elif not all(isinstance(one, int | float) and abs(one) <= MOST_STEPS for one in (left, right)):
             raise SecurityError(f"'{operator}' is for numbers up to {MOST_STEPS:,}")
         return super().call_binop(context, operator, left, right)
+
+
+def _check_length(characters: int) -> None:
+    if characters > MOST_CHARACTERS:
+        raise SecurityError(f"gives more than {MOST_CHARACTERS:,} characters")
+
+
+def _piece(value: Any) -> str:
+    """A value as a part of a text."""
+    text = str(value)
+    _check_length(len(text))
+    return text
+
+
+def _replaced(text: Any, old: Any, new: Any, count: int = -1) -> str:
+    before, taken, put = str(text), str(old), str(new)
+    _check_length(len(before) + before.count(taken) * len(put))
+    return before.replace(taken, put, count)
 
 
 @lru_cache(maxsize=16)
@@ -114,7 +160,6 @@ def _joined(pieces: Iterable[str]) -> str:
     found, length = [], 0
     for piece in pieces:
         length += len(piece)
-        if length > MOST_CHARACTERS:
-            raise SecurityError(f"gives more than {MOST_CHARACTERS:,} characters")
+        _check_length(length)
         found.append(piece)
     return "".join(found)

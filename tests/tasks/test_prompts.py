@@ -16,6 +16,7 @@ from genaipa.runs.inputs import conversation
 from genaipa.runs.integrity import damage
 from genaipa.runs.selection import find_run
 from genaipa.tasks.prompts import INCLUDED, TEMPLATES, labels, load_prompts, set_names
+from genaipa.tasks.templates import Templates
 from genaipa.workspace import find_workspace
 
 if TYPE_CHECKING:
@@ -243,6 +244,28 @@ def test_a_stranger_s_template_runs_nothing(text: str, problem: str, genaipa: Ca
     assert found.code == 1
     assert problem in " ".join(found.err.split()) + " ".join(found.out.split())
     assert not Path("ran").exists()
+
+
+def test_no_template_takes_all_memory() -> None:
+    """A text grows to ten million characters, whichever way it is doubled or widened; then a sentence says so."""
+    long, twice = "{% set a = 'aaaaaaaaaaaaaaaaaaaa' %}", "{% set a = a|replace('a', a) %}"
+    for text, problem in (
+        (long + "{% set a = a ~ a %}" * 40, "gives more than 10,000,000 characters"),
+        (long + "{% set a = a + a %}" * 40, "gives more than 10,000,000 characters"),
+        ("{% set a = [1] %}" + "{% set a = a + a %}" * 40, "gives more than 10,000,000 characters"),
+        (long + twice * 9, "gives more than 10,000,000 characters"),
+        (f"{{{{ range(99999)|join('{'a' * 200}') }}}}", "gives more than 10,000,000 characters"),
+        ("{{ 'a'.ljust(2000000000) }}", "access to attribute 'ljust' of 'str' object is unsafe"),
+        ("{{ '{:>2000000000}'.format(1) }}", "access to attribute 'format' of 'str' object is unsafe"),
+        ("{{ (5).to_bytes(2000000000) }}", "access to attribute 'to_bytes' of 'int' object is unsafe"),
+        ("{{ 'a'|center(2000000000) }}", "No filter named 'center'"),
+        ("{{ '%2000000000d'|format(1) }}", "No filter named 'format'"),
+        ("{{ lipsum(1000000) }}", "'lipsum' is undefined"),
+    ):
+        with pytest.raises(DataError, match=re.escape(problem)):
+            Templates({"q": text}).render("q", {"q": Path("q.jinja")})
+    harmless = "{{ ['a', 2]|join('-') ~ 'b'.upper() ~ (1 + 1) }}{{ 'abc'|replace('b', 'x') }}"
+    assert Templates({"q": harmless}).render("q", {"q": Path("q.jinja")}) == "a-2B2axc"
 
 
 def test_a_message_has_an_end() -> None:
