@@ -247,6 +247,7 @@ def test_back_and_skip() -> None:
     assert events[0].answer == events[-1].answer
 
 
+@pytest.mark.full
 def test_mouse_alone() -> None:
     """Whoever never touches the keyboard scores, notes, skips, goes back and undoes as well."""
     make_answers("See section 1.", "See section 2.")
@@ -440,6 +441,7 @@ def objects(anna: Analyst) -> None:
     assert keys_of(given.values) == "12333"
 
 
+@pytest.mark.full
 def test_long_lines_and_wide_tables() -> None:
     """A policy of one line has paragraphs, and cited parts a bar; a table scrolls by itself, a huge one is text."""
     said = "We keep what you order for as long as the law says. " * 30

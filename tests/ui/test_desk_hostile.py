@@ -10,10 +10,10 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+import pytest
 from analysts import arrive, make_answers, open_to
 from desk import PATIENCE
 from running import answers, write
-from size import size
 from stores import opened, score
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from genaipa.runs.folder import RunFolder
 
 EMPTY = "(The answer is empty.)"
-LONG = "Of the words that were said some stay. " * size(small=600, full=5129)
+LONG = "Of the words that were said some stay. " * 5129
 ARABIC = "\u0646\u062d\u0646 \u0646\u062c\u0645\u0639 \u0627\u0633\u0645\u0643 (section 1)."
 CONTROLS = (
     "bell \x07, escape \x1b[31mred\x1b[0m, delete \x7f, next line \x85, overridden \u202egnp.exe\u202c, end\u2028."
@@ -154,9 +154,10 @@ def test_nothing_of_theirs_is_live() -> None:
         assert asked == []
 
 
+@pytest.mark.full
 def test_texts_are_shown_as_they_are() -> None:
     """Long, right-to-left, empty and odd answers can be read, with the highlights where they belong."""
-    replies = size(small=(EMOJI, ARABIC, ""), full=(EMOJI, ARABIC, CONTROLS, LONG, ""))
+    replies = (EMOJI, ARABIC, CONTROLS, LONG, "")
     marked = {EMOJI: ["section 2"], ARABIC: ["section 1"]}
     direction = {ARABIC: "rtl"}
     scored(make_answers(*replies), "Anna")

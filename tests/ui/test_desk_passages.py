@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
 from analysts import arrive, open_to
 from retrieving import COLLECT, KEEP, make_study
 from test_view import as_cut, case, with_style
@@ -38,6 +39,7 @@ WANTED = {
 }
 
 
+@pytest.mark.full
 def test_what_the_system_was_shown_is_marked() -> None:
     """A dotted bar beside it and its count in the legend; nothing for an answer without passages, and no source."""
     make_study(systems=("bots:Bot", "scripted/say.yaml"), documents=("acme",))

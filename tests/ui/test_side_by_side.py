@@ -15,7 +15,6 @@ import httpx
 import pytest
 from commandline import heeding
 from desk import browsing
-from size import size
 
 from genaipa.ui.view.index import Index, ViewChoice
 from genaipa.ui.view.server import AnswerPiece, marked
@@ -156,10 +155,11 @@ def test_what_a_model_says_is_text(browser: httpx.Client, study: Path) -> None:
     assert "<script" not in page
 
 
+@pytest.mark.full
 def test_a_browser_needs_no_script(address: str) -> None:
     """In chromium with scripts off, light and dark, wide and narrow: choose, press, read; nothing is wider than it."""
     with browsing() as visitors:
-        for scheme, width in (("dark", 390), ("light", 1440))[: size(small=1, full=2)]:
+        for scheme, width in (("light", 1440), ("dark", 390)):
             context = visitors.browser.new_context(
                 java_script_enabled=False, color_scheme=scheme, viewport={"width": width, "height": 900}
             )
