@@ -3,8 +3,8 @@
     python -m benchmarks.coverage [--quick] [--figure FILE]
 
 Studies are drawn from a known truth and go through the functions of the reports (`reports.crossed`,
-`scoring.agreement`). A thousand for each cell take about a quarter of an hour of one core (--quick: a
-hundred, two minutes). The tables of docs/method/intervals.md are what it prints, and the figure there is what it draws.
+`scoring.agreement`). A thousand for each cell take about half an hour of one core (--quick: a hundred, three
+minutes). The tables of docs/method/intervals.md are what it prints, and the figure there is what it draws.
 """
 
 from __future__ import annotations
