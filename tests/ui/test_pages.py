@@ -10,18 +10,19 @@ import pytest
 from pages import EDSGER, Shown, desk_here, digests, dispute, make_desk, score
 from running import carry_out, latest, make_workspace, spec, write
 
+from genaipa import ui
 from genaipa.runs.folder import RunFolder
 from genaipa.scoring.agreement import measure
 from genaipa.scoring.assignment import ScoringPlan
 from genaipa.scoring.events import Objection
 from genaipa.scoring.objections import filed, proved
 from genaipa.scoring.people import User
-from genaipa.ui import components
 from genaipa.ui.desk import Desk, open_desk
 from genaipa.ui.settings import DeskSettings
 from genaipa.ui.widgets import PAGE, duration
 from rubrics import METRICS, PAPER, typed
 
+COMPONENTS = Path(ui.__file__).parent / "components"
 HOSTILE = "<script>alert(1)</script> ![beacon](http://192.0.2.1/x.png) [link](http://192.0.2.1) :red[**loud**] $x$"
 
 
@@ -507,14 +508,14 @@ def test_components_make_text_only():
     live = re.compile(
         r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function|https?:|@import|url\("
     )
-    files = [*Path(components.__file__).parent.glob("*.js"), *Path(components.__file__).parent.glob("*.css")]
+    files = [*COMPONENTS.glob("*.js"), *COMPONENTS.glob("*.css")]
     assert len(files) > 4
     assert {file.name: live.findall(file.read_text()) for file in files if live.search(file.read_text())} == {}
 
 
 def test_letters_have_five_sizes():
     """Every component takes its sizes from the one scale, but for what is relative to a document's text."""
-    files = [*Path(components.__file__).parent.glob("*.css")]
+    files = [*COMPONENTS.glob("*.css")]
     sizes = {
         size for file in files for size in re.findall(r"font(?:-size)?:[^;]*?(\d[\d.]*(?:px|rem))", file.read_text())
     }

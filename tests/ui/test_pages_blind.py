@@ -44,7 +44,7 @@ def test_an_answer_stays_blind_while_one_can_be_asked_to_score_it(desk):
     score(desk, EDSGER.name, first, "11111")
     page.run()
     assert ["run", run.name] in page.rows("overview facts")
-    assert ["ada", "+1", "+0.5", "-1", "+1", "+0.5", "7.3", "ada's own note"] in page.rows("overview scores")
+    assert ["ada", "+1", "+0.5", "-1", "+1", "+0.5", "73.0", "ada's own note"] in page.rows("overview scores")
     assert page.components()["overview before"]["texts"]
 
 
