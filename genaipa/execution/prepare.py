@@ -106,8 +106,7 @@ def _spec(kind: Kind, request: RunRequest, workspace: Workspace, observer: Obser
 
 def _task(kind: Kind, request: RunRequest, workspace: Workspace, observer: Observer) -> Task:
     """The task of a request; the errors of its data."""
-    spec = _spec(kind, request, workspace, observer)
-    return make_task(spec, workspace)
+    return make_task(_spec(kind, request, workspace, observer), workspace)
 
 
 def _own_options(request: RunRequest, kind: Kind) -> dict[str, Any]:

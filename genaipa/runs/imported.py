@@ -1,4 +1,4 @@
-"""Files that an import adds to run folders: the findings of an audit, and scores that were published as averages alone.
+"""Run folders that an import writes, and what it adds: findings of an audit, scores published as averages alone.
 
 A finding (`audit.csv`) says where it was seen and why, and whether analyses leave something out because of it. The
 answers and scores themselves stay as they were found. `published-scores.csv` has averages without their single scores.

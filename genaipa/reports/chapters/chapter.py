@@ -1,4 +1,4 @@
-"""A chapter of a report, and what the files of this folder need to make one; kinds of tasks that bring their own.
+"""A chapter of a report, what the files of this folder need to make one, and what a kind brings that has its own.
 
 A file defines `chapter(gathered, scope) -> Chapter`, and is listed in `CHAPTERS`. `scope` knows what the figures of one
 report share: the order of systems and questions, the names of categories, the bounds of the bands. A kind whose answers
