@@ -6,12 +6,13 @@ READY := .venv/.ready
 DOCS := .venv-docs/bin
 DOCS_READY := .venv-docs/.ready
 
-.PHONY: help test test-all style types tests demo docs site consoles format wheel benchmark clean
+.PHONY: help test test-all soak style types tests demo docs site consoles format wheel benchmark clean
 
 help:
-	@echo "make test       lint, type-check, guard the imports, run every test in small"
-	@echo "make test-all   the same at full size: more kills, more analysts, every example"
-	@echo "                FILE=tests/runs or FILE=tests/runs/test_x.py::test_name: only that, for both"
+	@echo "make test       lint, type-check, guard the imports, test every promise once"
+	@echo "make test-all   and what needs a browser, PostgreSQL, LaTeX or published data: what CI runs"
+	@echo "make soak       and rates and endurance, before a release: hundreds of kills, thousands of draws"
+	@echo "                FILE=tests/runs or FILE=tests/runs/test_x.py::test_name: only that, for all three"
 	@echo "make demo       a whole study in a minute, without a key or a network"
 	@echo "make docs       build the documentation into site/, check its links, run the commands that it shows"
 	@echo "make format     format the code and mend what ruff can mend"
@@ -20,16 +21,17 @@ help:
 	@echo "make clean      remove .venv, .venv-docs, dist/ and site/"
 
 ifdef FILE
-test test-all: $(READY)
+test test-all soak: $(READY)
 	$(BIN)/pytest $(FILE)
 else
 # The tests wait for browsers and servers now and then, which leaves the type checker its time.
-test test-all: style
+test test-all soak: style
 	@$(MAKE) --no-print-directory --jobs 2 types tests
 endif
 test-all: export GENAIPA_TESTS = full
+soak: export GENAIPA_TESTS = soak
 # A Python that keeps no bytecode compiles everything anew in each of the many processes that the tests start.
-test test-all: export PYTHONDONTWRITEBYTECODE =
+test test-all soak: export PYTHONDONTWRITEBYTECODE =
 
 style: $(READY)
 	$(BIN)/ruff check

@@ -9,6 +9,7 @@ import pickle
 import re
 import runpy
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -18,7 +19,7 @@ import filelock
 import pytest
 from commandline import Finished, call
 from hypothesis import settings
-from size import FULL
+from size import SOAK, TIER, TIERS
 from stores import KINDS, empty_database, opened
 
 if TYPE_CHECKING:
@@ -40,6 +41,8 @@ PERSONAL = re.compile(
     re.IGNORECASE,
 )
 # What has to be there (CI: "shared chromium PostgreSQL"): a test that skips for want of one of them fails instead.
+# Fixtures that read published research data, which a clone of the repository does not have.
+PUBLISHED = {"shared", "pulled_cache", "real"}
 REQUIRED = os.environ.get("GENAIPA_REQUIRE", "").split()
 
 # Files that mostly wait, for browsers, servers and kills. They come first, on one worker (worksteal gives each a part
@@ -69,6 +72,9 @@ WAITING = (
     *("test_judge_kill.py", "test_shards_kill.py"),
 )
 
+# What a background job of a shell ignores, it would hand on to all that the tests start.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 runpy.run_path(str(CLOSED_NETWORK / "sitecustomize.py"))
 # A session makes some 40,000 files and folders and commits thousands of times, which a disk takes long for.
 _MEMORY = Path("/dev/shm")
@@ -76,22 +82,38 @@ _HOMES = itertools.count()
 if os.access(_MEMORY, os.W_OK) and shutil.disk_usage(_MEMORY).free > 4 * 2**30:
     os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(_MEMORY))
 # How long an example takes is the machine's affair. Fixed examples in small: `make test` says the same each time.
-settings.register_profile("full", deadline=None)
+settings.register_profile("soak", deadline=None)
 settings.register_profile("small", deadline=None, max_examples=20, derandomize=True, database=None)
-settings.load_profile("full" if FULL else "small")
+settings.load_profile("soak" if SOAK else "small")
 
 
+@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
-    """Three workers for two cores, up to 16: the tests wait for browsers and servers now and then.
+    """Return one worker a core, up to 16; three for two cores where many tests wait for browsers and servers.
 
-    A fourth gains nothing: each imports everything anew, which takes several seconds of a core.
+    Each imports everything anew, which takes several seconds of a core.
     """
-    return min(16, -(-3 * (os.cpu_count() or 1) // 2))
+    cores = os.cpu_count() or 1
+    return min(16, cores if TIER == "small" else -(-3 * cores // 2))
+
+
+def tier(item: pytest.Item) -> str:
+    """Return the lowest tier that has this test: by its mark, or by what it asks for."""
+    if item.get_closest_marker("soak"):
+        return "soak"
+    if item.get_closest_marker("full") or PUBLISHED & {*getattr(item, "fixturenames", ())}:
+        return "full"
+    parameters = (
+        item.callspec.params.values() if isinstance(item, pytest.Function) and hasattr(item, "callspec") else ()
+    )
+    if any(isinstance(value, str) and value == "postgresql" for value in parameters):
+        return "full"
+    return "small"
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out the tests that only `make test-all` runs, and begin with those that wait."""
-    left_out = [item for item in items if not FULL and item.get_closest_marker("full")]
+    """Leave out the tests of the tiers above this session's, and begin with those that wait."""
+    left_out = [item for item in items if TIERS.index(tier(item)) > TIERS.index(TIER)]
     if left_out:
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if item not in left_out]

@@ -216,7 +216,7 @@ def test_a_sheet_without_questions() -> None:
     assert read_sheet([], {}).unplaced
 
 
-@settings(max_examples=size(small=8, full=40), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=size(small=8, soak=40), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     blank=st.tuples(st.integers(2, 95), st.integers(0, 30)),
     column=st.integers(1, 8),

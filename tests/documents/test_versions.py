@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from size import FULL
+from size import SOAK
 
 from genaipa.cli.commands.policy_versions import compared
 from genaipa.errors import DataError, UsageError
@@ -90,7 +90,7 @@ def _edit(kind: str, draw: random.Random) -> tuple[str, str]:
 @pytest.mark.parametrize("kind", ["changed", "inserted", "deleted", "renumbered", "moved"])
 def test_an_edit_changes_its_section_and_no_other_and_answers_hold_exactly_without_it(kind: str) -> None:
     """Drawn edits (200 at full size): states are right, an answer holds only if its sections do."""
-    for seed in range(40 if FULL else 3):
+    for seed in range(40 if SOAK else 3):
         text, number = _edit(kind, random.Random(seed))
         held = carried(text)
         states = {(c.before or c.after).number: c.state for c in held.changes.sections if c.state != "unchanged"}  # type: ignore[union-attr]

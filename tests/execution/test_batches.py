@@ -46,9 +46,9 @@ FATES = (
     Fate(refused=429),
 )
 CASES = [
-    *((fate, BatchServer) for fate in size(small=(*FATES[:2], *FATES[4:6]), full=FATES)),
-    *((fate, AnthropicBatchServer) for fate in size(small=FATES[2:4], full=FATES)),
-    *((fate, GoogleBatchServer) for fate in size(small=FATES[4:5], full=FATES)),
+    *((fate, BatchServer) for fate in size(small=(*FATES[:2], *FATES[4:6]), soak=FATES)),
+    *((fate, AnthropicBatchServer) for fate in size(small=FATES[2:4], soak=FATES)),
+    *((fate, GoogleBatchServer) for fate in size(small=FATES[4:5], soak=FATES)),
 ]
 PLAN: dict[str, Any] = {"systems": (SYSTEM,), "conversation": "independent"}
 QUICK = Batching(full=0.05, first_look=0.02, longest_look=0.05, patience=0.5)

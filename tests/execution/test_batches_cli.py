@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from commandline import Cli
     from servers import LoopbackServer
 
-_BILLED = [(BatchServer, OpenAIServer), *size(small=[], full=[(GoogleBatchServer, GoogleServer)])]
+_BILLED = [(BatchServer, OpenAIServer), *size(small=[], soak=[(GoogleBatchServer, GoogleServer)])]
 _PLAN = ("run", "-s", SYSTEM, "-p", "acme", "-i", "document", "--conversation", "independent")
 
 

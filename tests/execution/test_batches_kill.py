@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from multiprocessing.connection import Connection
     from pathlib import Path
 
-KILLS = int(os.environ.get("BATCH_KILLS", size(small=2, full=30)))
+KILLS = int(os.environ.get("BATCH_KILLS", size(small=2, soak=30)))
 KINDS = (BatchServer, AnthropicBatchServer, GoogleBatchServer)
 MOMENTS = ("accepted", "create", "intended", "look", "download", "delete")
 """Moments at which a process is killed, those around the hand-in more often; `intended` is the journal's line."""

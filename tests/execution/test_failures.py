@@ -247,7 +247,7 @@ def test_a_server_that_wants_hours_stops_its_system(server: OpenAIServer) -> Non
         # 400 may be one question's fault, 401 never is; that 402 to 404 are as fatal is found by
         # `test_lasting_failures` in test_providers.py.
         small=[(400, "shared"), (400, "independent"), (401, "shared")],
-        full=[(status, mode) for status in (400, 401, 402, 403, 404) for mode in ("shared", "independent")],
+        soak=[(status, mode) for status in (400, 401, 402, 403, 404) for mode in ("shared", "independent")],
     ),
 )
 def test_an_error_that_every_call_meets_stops_its_system(

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from commandline import Finished
 
-KILLS = size(small=3, full=25)
+KILLS = size(small=3, soak=25)
 """How often a run is killed, in each mode."""
 EARLY = 0.2
 """Share of the kills that don't wait for a question."""
@@ -106,7 +106,7 @@ def name_of(record: dict[str, Any]) -> Name:
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="kills forked processes")
-@pytest.mark.parametrize("mode", size(small=["shared"], full=["shared", "independent"]))
+@pytest.mark.parametrize("mode", size(small=["shared"], soak=["shared", "independent"]))
 def test_killed_again_and_again(watch: Watch, genaipa: Callable[..., Finished], mode: str) -> None:
     """Killed again and again at random moments, a run ends with each answer once, and asks for none that it has.
 

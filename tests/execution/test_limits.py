@@ -328,7 +328,7 @@ def test_whoever_waits_at_the_gate_does_not_ask_a_stopped_system() -> None:
     cap=st.floats(0, 1),
     calls=st.lists(st.tuples(st.floats(0.001, 0.2), st.floats(0, 1)), min_size=1, max_size=30),
 )
-@settings(max_examples=size(small=15, full=60))
+@settings(max_examples=size(small=15, soak=60))
 def test_the_cap_is_never_passed(cap: float, calls: list[tuple[float, float]]) -> None:
     """Whatever calls cost (no more than was set aside for each), together they never cost more than the cap."""
     budget = Budget(cap)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from commandline import Finished
     from forking import Forked
 
-KILLS = size(small=2, full=50)
+KILLS = size(small=2, soak=50)
 CONNECTIONS = 2
 WANTED = len(DOCUMENTS) * Rounds.questions
 

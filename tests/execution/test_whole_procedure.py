@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 from servers import AnthropicServer, GoogleServer, OpenAIServer
-from size import FULL, size
+from size import SOAK, size
 
-POLICIES = size(small=("uber", "spotify"), full=("uber", "spotify", "airbnb", "facebook", "twitter"))
+POLICIES = size(small=("uber", "spotify"), soak=("uber", "spotify", "airbnb", "facebook", "twitter"))
 
 
 def the_run() -> Path:
@@ -74,7 +74,7 @@ def test_the_same_plan_through_each_vendors_sdk(genaipa, pulled, monkeypatch, se
 
     In small one vendor is asked the whole, and the others four questions of each.
     """
-    questions = 32 if FULL or server is OpenAIServer else 4
+    questions = 32 if SOAK or server is OpenAIServer else 4
     with server(models=(system.partition("/")[2],)) as vendor:
         monkeypatch.setenv(key, "sk-test-0123456789abcdef")
         monkeypatch.setenv(address, vendor.root if server is not OpenAIServer else vendor.url)

@@ -97,7 +97,7 @@ def test_what_is_no_spreadsheet_is_refused_in_a_sentence() -> None:
         SENT.write_bytes(content)
         assert "is not a spreadsheet" in sentence(SENT)
     whole = packed(good()).read_bytes()
-    for at in range(0, len(whole), size(small=2003, full=509)):
+    for at in range(0, len(whole), size(small=2003, soak=509)):
         SENT.write_bytes(whole[:at] + bytes([whole[at] ^ 0xFF]) + whole[at + 1 :])
         for read in (lambda: read_table(SENT, "digest"), lambda: list(read_workbook(SENT))):
             try:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from commandline import Finished
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="kills forked processes")
-KILLS = size(small=5, full=200)
+KILLS = size(small=5, soak=200)
 EARLY = 0.2
 """Share of the kills that don't wait for a question."""
 CONNECTIONS = 3

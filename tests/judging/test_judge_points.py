@@ -179,7 +179,7 @@ SDKS = {
 LOOPS = cut('{"points": [' + '{"point": "kept", "evidence": "It is kept.", "said": "yes"}, ' * 90)
 
 
-@pytest.mark.parametrize("vendor", size(small=["openai"], full=[*SDKS]))
+@pytest.mark.parametrize("vendor", size(small=["openai"], soak=[*SDKS]))
 def test_points_through_a_vendors_sdk(
     vendor: str, genaipa: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:

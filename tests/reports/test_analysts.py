@@ -42,7 +42,7 @@ def drawn(random: np.random.Generator, analysts: int, leniency: float, *, by: st
 @pytest.mark.full
 def test_an_interval_holds_the_truth_for_other_analysts() -> None:
     """With three analysts and with five, of any leniency, in 95 of 100 studies; without their part in far fewer."""
-    random, studies = np.random.default_rng(5), size(small=60, full=600)
+    random, studies = np.random.default_rng(5), size(small=60, soak=600)
     for leniency, analysts in ((9.0, 3), (4.0, 5)):
         held = np.zeros(2)
         for _ in range(studies):
@@ -53,7 +53,7 @@ def test_an_interval_holds_the_truth_for_other_analysts() -> None:
             assert found.analysts_low <= found.policies_low <= found.policies_high <= found.analysts_high
             ends = ((found.policies_low, found.policies_high), (found.analysts_low, found.analysts_high))
             held += [low <= TRUTH <= high for low, high in ends]
-        assert held[1] / studies >= size(small=0.88, full=0.93)
+        assert held[1] / studies >= size(small=0.88, soak=0.93)
         assert leniency < 9 or held[0] / studies < 0.92
 
 

@@ -192,7 +192,7 @@ def test_systems_alike_in_general_are_seldom_told_apart():
     """
     random, questions, documents = np.random.default_rng(2), len(QUESTIONS), 5
     index = pd.MultiIndex.from_product([QUESTIONS, map(str, range(documents))], names=["question", "document"])
-    found, alone, studies = 0, 0, size(small=60, full=2000)
+    found, alone, studies = 0, 0, size(small=60, soak=2000)
     for _ in range(studies):
         apart = random.normal(0, math.sqrt(2 * 82), (questions, 1)) + random.normal(0, math.sqrt(162), documents)
         apart = apart + random.normal(0, math.sqrt(2 * 508), (questions, documents))
@@ -202,12 +202,12 @@ def test_systems_alike_in_general_are_seldom_told_apart():
         first = rows({OVERALL: match}, {"all": set(QUESTIONS)}).iloc[0]
         found += first["policies_p"] < 0.05
         alone += first["p"] < 0.05
-    assert found <= size(small=0.1, full=0.06) * studies
+    assert found <= size(small=0.1, soak=0.06) * studies
     assert alone >= 0.2 * studies
 
 
 @pytest.mark.full
-@settings(max_examples=size(small=3, full=8))
+@settings(max_examples=size(small=3, soak=8))
 @given(st.integers(0, 1000), st.integers(2, len(QUESTIONS)), st.booleans())
 def test_the_other_way_round_is_the_same_finding(seed, many, apart):
     """B against A has the negated differences and effects, and the same p; with pairs and without."""

@@ -114,7 +114,7 @@ def test_other_documents_never_make_it_surer() -> None:
 
 def test_a_document_that_was_scored_more_makes_it_less_sure() -> None:
     """One whole and a third of the others: it holds the truth for policies; where one is nearly all, there is none."""
-    random, held, given, studies = np.random.default_rng(2), 0, 0, size(small=150, full=1500)
+    random, held, given, studies = np.random.default_rng(2), 0, 0, size(small=150, soak=1500)
     for _ in range(studies):
         values = random.normal(55, 22, (32, 5)) + random.normal(0, 9, (32, 1)) + random.normal(0, 13, 5)
         values[:, 1:][random.random((32, 4)) > 1 / 3] = np.nan

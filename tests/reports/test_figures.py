@@ -50,7 +50,7 @@ HOSTILE = (
     "\u6f22\u5b57 \U0001f600 \U0010fffd",
 )
 MINUS = "\u2212"
-DRAWN = size(small=("quality",), full=tuple(tidy_table.ORDERED["experiment"]))
+DRAWN = size(small=("quality",), soak=tuple(tidy_table.ORDERED["experiment"]))
 """The experiments whose figures are drawn: the code is the same for all."""
 KINDS = len(set(DRAWN) & set(EXPERIMENTS)) * 3 + 6
 """How many figures `everything` draws of a whole study about one document; about several, the order's is one more."""
@@ -399,7 +399,7 @@ def test_bounds_move_the_bands_of_every_axis() -> None:
     ("systems", "documents", "questions"),
     size(
         small=[(2, 3, ("T_f1", "CA_u1"))],
-        full=[(1, 1, ("T_f1",)), (2, 20, ("T_f1", "CA_u1")), (8, 2, ("T_f1", "T_u1"))],
+        soak=[(1, 1, ("T_f1",)), (2, 20, ("T_f1", "CA_u1")), (8, 2, ("T_f1", "T_u1"))],
     ),
 )
 def test_every_size_is_drawn(systems, documents, questions) -> None:
@@ -421,7 +421,7 @@ def test_every_size_is_drawn(systems, documents, questions) -> None:
 @pytest.mark.full
 def test_values_that_are_all_equal_are_drawn() -> None:
     """Boxes without a width, differences of nothing and drops of nothing are no error."""
-    questions = size(small=("T_f1",), full=QUESTIONS)
+    questions = size(small=("T_f1",), soak=QUESTIONS)
     answers = answer_rows(experiments=tuple(EXPERIMENTS), systems=("a/one",), documents=("uber",), questions=questions)
     given = [{**row, **dict.fromkeys(METRICS, 1.0)} for row in score_rows(answers)]
     for one in everything(tidy_of(answers, given)):
@@ -433,7 +433,7 @@ def test_hostile_names_are_drawn_as_text() -> None:
     frame = whole_study(systems=HOSTILE, documents=("$x$ " * 30, "<b>_u"), questions=("T_f1", "T_u1"))
     found = everything(frame)
     assert len(found) == KINDS + 1
-    for one in found[:: size(small=8, full=1)]:
+    for one in found[:: size(small=8, soak=1)]:
         page = figure.as_bytes(one, "svg").decode()
         ET.fromstring(page)
         assert "<script" not in page
@@ -497,9 +497,9 @@ def draw_some(folder) -> None:
     """A figure in all formats, and others: in small one, as SVG."""
     frame = whole_study(documents=("uber",), questions=("T_f1", "T_u1"))
     figure.save(agreement.alphas_figure(alphas()), folder)
-    found = size(small=lambda of: [metrics.category_map(metrics.by_category(of), "quality")], full=everything)(frame)
+    found = size(small=lambda of: [metrics.category_map(metrics.by_category(of), "quality")], soak=everything)(frame)
     for one in found[:7]:
-        figure.save(one, folder, size(small=("svg",), full=figure.FORMATS))
+        figure.save(one, folder, size(small=("svg",), soak=figure.FORMATS))
 
 
 def digests(folder):
@@ -518,12 +518,12 @@ def test_the_same_numbers_give_the_same_bytes(tmp_path) -> None:
     (home / "matplotlibrc").write_text("lines.linewidth: 15\nfont.size: 14\n")
     given = {"PYTHONHASHSEED": "1", "SOURCE_DATE_EPOCH": "1000000", "MATPLOTLIBRC": str(home)}
     path = os.pathsep.join(str(root / "tests" / folder) for folder in ("reports", "support"))
-    environment = {**os.environ, **given, "PYTHONPATH": path, "GENAIPA_TESTS": size(small="small", full="full")}
+    environment = {**os.environ, **given, "PYTHONPATH": path, "GENAIPA_TESTS": size(small="small", soak="soak")}
     probe = "import sys, pathlib; from test_figures import draw_some; draw_some(pathlib.Path(sys.argv[1]))"
     command = [sys.executable, "-c", probe, str(tmp_path / "there")]
     done = subprocess.run(command, cwd=root, env=environment, check=False)
     assert done.returncode == 0
-    assert len(digests(tmp_path / "here")) == size(small=4 + 2, full=8 * 4)
+    assert len(digests(tmp_path / "here")) == size(small=4 + 2, soak=8 * 4)
     assert digests(tmp_path / "here") == digests(tmp_path / "there")
     document = next((tmp_path / "there").glob("*.pdf")).read_bytes()
     assert not any(b"20" in line for line in document.split(b"\n") if b"Date" in line)
@@ -532,7 +532,7 @@ def test_the_same_numbers_give_the_same_bytes(tmp_path) -> None:
 @pytest.mark.full
 def test_threads_draw_without_disturbing_each_other() -> None:
     """Threads that draw at once draw what one alone does; matplotlib's settings are left as they were."""
-    found = everything(whole_study(documents=("uber",), questions=("T_f1", "T_u1")))[: size(small=3, full=6)]
+    found = everything(whole_study(documents=("uber",), questions=("T_f1", "T_u1")))[: size(small=3, soak=6)]
     before = dict(mpl.rcParams)
     alone = [figure.as_bytes(one, "svg") for one in found]
     with ThreadPoolExecutor(4) as threads:

@@ -70,7 +70,7 @@ def test_nine_systems_fit_pages() -> None:
     assert [f.name for f in found if f.name.startswith("quality-metrics")] == [
         f"quality-metrics-{n}" for n in (1, 2, 3)
     ]
-    for figure in found[:: size(small=4, full=1)]:
+    for figure in found[:: size(small=4, soak=1)]:
         width, height = figure.plot().get_size_inches()
         assert width <= style.WIDTH, figure.name
         assert height <= style.HEIGHT, figure.name

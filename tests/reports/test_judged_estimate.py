@@ -121,7 +121,7 @@ def test_on_independent_answers_it_is_ppi_plus_plus(whole):
     random, apart, widths = np.random.default_rng(3), [], []
     answers, labelled = 1000, 100
     place = np.arange(answers)
-    for _ in range(size(small=100, full=1000)):
+    for _ in range(size(small=100, soak=1000)):
         people = random.normal(7, 2.5, answers)
         judge = 0.8 * people + random.normal(2, 2.5, answers)
         scored = np.zeros(answers, bool)
@@ -165,7 +165,7 @@ def test_a_slope_within_its_own_error_is_none():
 
 def test_the_interval_for_these_very_answers():
     """It holds what people would have said of all 160 in 95 of 100 waves, at half the width of that for questions."""
-    random, studies = np.random.default_rng(1), size(small=200, full=2000)
+    random, studies = np.random.default_rng(1), size(small=200, soak=2000)
     cell, held, widths = np.arange(160), 0, []
     question, group = cell // 5, cell * 0
     every = np.ones(160, bool)

@@ -14,7 +14,7 @@ import yaml
 from judged import human, keep
 from judges import events, script, verdict
 from running import answers, carry_out, dated, make_workspace, spec, write
-from size import FULL
+from size import SOAK
 from source import ROOT
 
 from benchmarks.drift import alarms, series
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
 
 def test_an_unchanged_system_seldom_seems_changed_and_a_loss_of_five_points_is_found() -> None:
     """Over twelve looks a year: a false alarm in at most 5 % of years (200 at full size), a loss of 5 in 95 %."""
-    years = 200 if FULL else 8
-    assert alarms(years) <= years * 0.05 + 2.6 * (years * 0.05 * 0.95) ** 0.5 * (not FULL)
-    found = [loss(changes(*series(seed, 12, lost=5))) for seed in range(30 if FULL else 3)]
+    years = 200 if SOAK else 8
+    assert alarms(years) <= years * 0.05 + 2.6 * (years * 0.05 * 0.95) ** 0.5 * (not SOAK)
+    found = [loss(changes(*series(seed, 12, lost=5))) for seed in range(30 if SOAK else 3)]
     assert sum(one.points > 0 for one in found) >= 0.95 * len(found)
     assert np.mean([one.points for one in found if one.points]) == pytest.approx(5, abs=1)
 
@@ -69,8 +69,8 @@ def test_words_are_held_against_how_often_the_first_day_agrees_with_itself() -> 
 
 def test_two_dozen_occasions_of_five_systems_take_seconds() -> None:
     """The table of 24 occasions of five systems has a row for each, and its figure is drawn."""
-    made = changes(*series(1, 23, systems=5 if FULL else 1))
-    assert len(made.data) == (5 if FULL else 1) * 23
+    made = changes(*series(1, 23, systems=5 if SOAK else 1))
+    assert len(made.data) == (5 if SOAK else 1) * 23
     figure = over_time_figure(made)
     assert figure is not None
     assert figure.plot().axes

@@ -225,7 +225,7 @@ def test_the_interval_of_a_harm_rate_holds_the_truth() -> None:
     It contradicts the points of some questions more often than those of others. With one document only the interval for
     these documents is there.
     """
-    studies, random = size(small=10, full=500), np.random.default_rng(11)
+    studies, random = size(small=10, soak=500), np.random.default_rng(11)
     counts = dict(zip(tidy_table.POINTS, (3, 2, 1, 1, 0, 1), strict=False))
     for documents in (1, 3):
         rows = answer_rows(systems=("a/one",), documents=tuple(f"d{n}" for n in range(documents)))

@@ -30,8 +30,8 @@ def made_up(random, questions, documents, variance):
 @pytest.mark.parametrize(("questions", "documents"), [(32, 5), (8, 3)])
 def test_the_difference_is_found_in_80_of_100_studies(questions, documents):
     """Of studies with the difference that is said to be found, 80 % have an interval above 0, for either target."""
-    random, studies = np.random.default_rng(3), size(small=120, full=2000)
-    said = detectable(questions, documents, studies=size(small=100, full=1000))
+    random, studies = np.random.default_rng(3), size(small=120, soak=2000)
+    said = detectable(questions, documents, studies=size(small=100, soak=1000))
     asked, about = np.repeat(np.arange(questions), documents), np.tile(np.arange(documents), questions)
     found = np.zeros(2)
     for _ in range(studies):
@@ -41,7 +41,7 @@ def test_the_difference_is_found_in_80_of_100_studies(questions, documents):
         fixed = made_up(random, questions, documents, PUBLISHED._replace(documents=0)).ravel()
         here = crossed(fixed + said.these_documents, asked, about)
         found += (here.low > 0, general.policies_low > 0)
-    assert found / studies == pytest.approx(POWER, abs=size(small=0.1, full=0.04))
+    assert found / studies == pytest.approx(POWER, abs=size(small=0.1, soak=0.04))
 
 
 def test_one_sample_is_scipy_s_power():
@@ -83,5 +83,5 @@ def test_the_planning_page_is_current():
     """docs/method/planning.md is what its generator writes now (at full size all of it, else its first row)."""
     generator = runpy.run_path(str(ROOT / "docs" / "generate_planning.py"))
     page = (ROOT / "docs" / "method" / "planning.md").read_text()
-    expected = size(small=lambda: generator["row"](8), full=generator["whole_page"])()
+    expected = size(small=lambda: generator["row"](8), soak=generator["whole_page"])()
     assert expected in page, "run: python docs/generate_planning.py"

@@ -305,6 +305,7 @@ def test_a_manifest_does_not_lead_out_of_the_folder():
     assert victim.read_text() == "mine"
 
 
+@pytest.mark.full
 def test_in_a_browser(by_two):
     """Chromium shows every picture, complains of nothing, asks for nothing, and a phone scrolls down alone."""
     with browsing() as browser:

@@ -169,7 +169,7 @@ def test_a_pack_has_the_counts_without_the_passages(tmp_path: Path) -> None:
 
 def test_a_retriever_that_misses_is_measured() -> None:
     """The interval holds the share of a retriever that misses three in ten, in at least 93 of 100 studies."""
-    draws = size(small=100, full=500)
+    draws = size(small=100, soak=500)
     found = held(draws)
     assert len(found) == draws
     assert abs(found["mean"].mean() - (1 - MISSES)) < 0.03

@@ -75,14 +75,14 @@ def made(name: str, frame: str) -> Table:
     return TABLES[name](frames()[frame])
 
 
-@pytest.mark.parametrize("name", size(small=list(TABLES)[::2], full=list(TABLES)))
+@pytest.mark.parametrize("name", size(small=list(TABLES)[::2], soak=list(TABLES)))
 def test_a_table_is_right_whatever_it_is_made_of(name: str) -> None:
     """Each has its name, its columns in their order, no categories, and a text for every cell.
 
     Averages lie within 1 to 10, 10 to 100 or -1 to 1, shares within 0 to 1, and an interval is about its average.
     """
     # In small every fourth frame: the other tables take the others.
-    for frame in [*frames()][list(TABLES).index(name) % size(small=4, full=1) :: size(small=4, full=1)]:
+    for frame in [*frames()][list(TABLES).index(name) % size(small=4, soak=1) :: size(small=4, soak=1)]:
         check_form(name, frame)
         check_scales(name, frame)
 

@@ -26,7 +26,7 @@ from tests.conftest import forget_personal_settings
 if TYPE_CHECKING:
     from genaipa.workspace import Workspace
 
-CHANGES = size(small=60, full=360)
+CHANGES = size(small=60, soak=360)
 NOT_READ = (".lock", ".holder")
 
 

@@ -243,8 +243,8 @@ def test_the_interval_of_alpha_holds_the_truth() -> None:
     def alpha(columns: list[str]) -> Alpha:
         return measure(events(columns_of(**dict(zip("ABC", columns, strict=True)))), PAPER).metrics["clarity"].alpha
 
-    truth = alpha(study(size(small=3000, full=20_000))).value
-    found = [alpha(study(10)).interval for _ in range(size(small=100, full=1000))]
+    truth = alpha(study(size(small=3000, soak=20_000))).value
+    found = [alpha(study(10)).interval for _ in range(size(small=100, soak=1000))]
     held = [low <= truth <= high for low, high in filter(None, found)]
     assert len(held) > 0.9 * len(found)
     assert np.mean(held) >= 0.9

@@ -29,7 +29,7 @@ def run() -> RunFolder:
     run = make_run("See section 1.", "See section 2.")
     with (run.path / "answers.jsonl").open("ab") as file:
         for record in list(answers(run)):
-            for number in range(2, size(small=21, full=41)):
+            for number in range(2, size(small=21, soak=41)):
                 reply = f"{record.reply} {number}"
                 key = record.key.replace("|original|1|", f"|original|{number}|")
                 digest = answer_digest(run.manifest().documents[record.document].digest, record.asked, reply)
@@ -50,7 +50,7 @@ def doubly(queue: Queue) -> int:
     return sum(number > 1 for number in given.values())
 
 
-@pytest.mark.parametrize("order", size(small=["question"], full=["question", "document", "random"]))
+@pytest.mark.parametrize("order", size(small=["question"], soak=["question", "document", "random"]))
 def test_thirty_are_doubly_scored_by_about_a_tenth(run, store, order):
     """Six analysts, each with an answer on screen, have thirty of them after 60 of 572 scores (before: 360)."""
     queue = open_queue(run, store, ScoringPlan(order=order))

@@ -16,7 +16,7 @@ from genaipa.scoring.evidence.passages import OtherDocuments, PassageFinder, Rig
 from genaipa.systems.base import Passage
 from genaipa.workspace import find_workspace
 
-CHUNKS = size(small=300, full=5000)
+CHUNKS = size(small=300, soak=5000)
 SHIPPED = ("brindlecart", "vpda")
 FIRST, WINTER, SUMMER, LEAVING = sentence_spans(POLICY.text)[:4]
 NONE = OtherDocuments({})

@@ -32,7 +32,7 @@ def test_demo_brings_everything_that_a_report_can_show(
     """Three systems ranked, 96 answers scored with a reason for each value below +1, two analysts, a judge; once."""
     folder, first = demo
     shutil.copytree(folder, Path.cwd(), dirs_exist_ok=True)
-    for done in (first, *(genaipa("demo", "--workspace", ".") for _ in size(small=(), full=(2,)))):
+    for done in (first, *(genaipa("demo", "--workspace", ".") for _ in size(small=(), soak=(2,)))):
         assert done.code == 0, done.err
         assert re.findall(r"(?m)^ +[123] +(\S+)", done.out) == ["careful", "extractive", "breezy"]
         beside = [line for line in done.out.splitlines() if not re.match(r" +(rank|\d)|\W*$", line)]

@@ -277,7 +277,7 @@ def at_once(stores: list[Store], work: Any) -> list[Any]:
         return list(threads.map(one, range(THREADS)))
 
 
-@pytest.mark.parametrize("desks", size(small=[5], full=[1, 5]))
+@pytest.mark.parametrize("desks", size(small=[5], soak=[1, 5]))
 def test_no_answer_is_given_out_too_often(url: str, desks: int) -> None:
     """Twenty analysts at one desk or at several take answers at once: each is scored by as many as are wanted."""
     wanted, answers = 3, [f"a{n}" for n in range(12)]
@@ -307,7 +307,7 @@ def test_no_answer_is_given_out_too_often(url: str, desks: int) -> None:
 
 def test_a_reader_misses_nothing(url: str) -> None:
     """Who reads on after the last number seen, while twenty desks write, sees every event once and in its order."""
-    batches, each = size(small=4, full=12), 4
+    batches, each = size(small=4, soak=12), 4
     done = threading.Event()
 
     def write(store: Store, number: int) -> list[str]:
@@ -368,7 +368,7 @@ while True:
 def test_a_killed_writer_loses_nothing(url: str) -> None:
     """Killed again and again while it writes: what was reported as kept is there, once, and no half of a batch."""
     reported: list[str] = []
-    for kill in range(size(small=2, full=4)):
+    for kill in range(size(small=2, soak=4)):
         with subprocess.Popen([sys.executable, "-c", _WRITER, url], stdout=subprocess.PIPE, text=True) as writer:
             assert writer.stdout is not None
             lines = [writer.stdout.readline() for _ in range(3 + 10 * kill)]

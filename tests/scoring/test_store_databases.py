@@ -259,6 +259,7 @@ def test_a_folder_that_isnt_there_is_said(tmp_path: Path) -> None:
 # --- PostgreSQL ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("scheme", ["postgres", "postgresql", "postgresql+psycopg"])
 def test_postgresql_by_each_of_its_names(request: pytest.FixtureRequest, scheme: str) -> None:
     """The ways to write PostgreSQL's URL mean the same driver."""
@@ -267,6 +268,7 @@ def test_postgresql_by_each_of_its_names(request: pytest.FixtureRequest, scheme:
         assert store.append([score("ana", "a1")]) == 1
 
 
+@pytest.mark.full
 def test_a_server_that_closed_the_connection_is_asked_again(request: pytest.FixtureRequest) -> None:
     """Connections that the server has ended since the last score are made anew."""
     with opened(postgres.database(request.config)) as store:
@@ -277,6 +279,7 @@ def test_a_server_that_closed_the_connection_is_asked_again(request: pytest.Fixt
         assert len(kept(store)) == 2
 
 
+@pytest.mark.full
 def test_a_wrong_password_is_not_repeated(request: pytest.FixtureRequest) -> None:
     """A server that refuses the password is said to refuse it; the password is nowhere in what is said."""
     url = postgres.server(request.config).url("postgres", password="hunter2-hunter2")
@@ -308,6 +311,7 @@ def test_a_password_is_never_told(url: str, says: str) -> None:
     assert "ana:127.0.0.1" not in told
 
 
+@pytest.mark.full
 def test_what_a_transaction_holds_is_given_back(request: pytest.FixtureRequest) -> None:
     """Each connection asks the server to end its turn if it should vanish in the middle of one."""
     with opened(postgres.database(request.config)) as store, store._reading() as connection:

@@ -31,9 +31,9 @@ from rubrics import typed
 if TYPE_CHECKING:
     from pathlib import Path
 
-DESKS, AT_EACH = size(small=(2, 2), full=(4, 5))
+DESKS, AT_EACH = size(small=(2, 2), soak=(4, 5))
 DOCUMENTS = ("acme", "bolt", "cask")
-QUESTIONS = size(small=12, full=50)
+QUESTIONS = size(small=12, soak=50)
 PATIENCE = 120.0
 """Seconds after which an analyst who waits for others has waited in vain."""
 AFTER_ALL = float("inf")
@@ -203,7 +203,7 @@ def most_at_once(times: list[tuple[float, float]]) -> int:
 
 @pytest.mark.parametrize(
     ("kind", "per_answer"),
-    size(small=[("sqlite", 2), ("postgresql", 1.2)], full=[(kind, number) for kind in KINDS for number in (1.2, 2)]),
+    size(small=[("sqlite", 2), ("postgresql", 1.2)], soak=[(kind, number) for kind in KINDS for number in (1.2, 2)]),
 )
 def test_a_whole_study(tmp_path: Path, request: pytest.FixtureRequest, kind: str, per_answer: float) -> None:
     """Each answer gets the scores that are wanted and no more, and what was saved is kept: nothing else, and once."""

@@ -156,14 +156,14 @@ def uneven() -> list[PooledAnswer]:
 
 
 @pytest.mark.parametrize("strata", [None, {"d0": "x", "d1": "y", "d2": "x", "d3": "y"}])
-@pytest.mark.parametrize("turns", size(small=[3, 9], full=[2, 3, 5, 8, 13, 40]))
+@pytest.mark.parametrize("turns", size(small=[3, 9], soak=[2, 3, 5, 8, 13, 40]))
 def test_what_was_drawn_speaks_for_all(turns, strata):
     """A sum of y/π over what is in the wave is, over the draws, the sum over all answers, equal texts as they occur."""
     answers, found = uneven(), []
     rows = frame(answers)
     values = pd.Series(range(1, len(rows) + 1), dtype=float).groupby(rows["answer"].to_numpy()).transform("first")
     gpt = rows["system"] == "gpt"
-    for seed in range(size(small=20, full=300)):
+    for seed in range(size(small=20, soak=300)):
         known = inclusion(rows, draw(answers, turns, seed, strata=strata))
         assert known["pi"].between(0, 1, inclusive="right").all()
         z = (values / known["pi"]).where(known["in_wave"], 0)

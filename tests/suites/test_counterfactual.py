@@ -413,22 +413,22 @@ def scripted(share: float, draw: random.Random, repetitions: int, alike: float) 
     return asked
 
 
-@pytest.mark.parametrize(("repetitions", "alike"), size(small=[(3, 5.0)], full=[(1, 1.0), (3, 1.0), (3, 5.0)]))
+@pytest.mark.parametrize(("repetitions", "alike"), size(small=[(3, 5.0)], soak=[(1, 1.0), (3, 1.0), (3, 5.0)]))
 def test_an_interval_holds_a_system_that_stays(repetitions: int, alike: float) -> None:
     """One that stays in 30 % of the edits is held by its interval in 93 of 100 draws, however often it is asked."""
-    of, draw, draws = suite(NAME, "brindlecart"), random.Random(26), size(small=20, full=500)
+    of, draw, draws = suite(NAME, "brindlecart"), random.Random(26), size(small=20, soak=500)
     stays = next(one for one in of.measures if one.name == "stays")
     units = Units(of.material.items, of.clusters)
     held = 0
     for _ in range(draws):
         merit = Counts(scripted(0.3, draw, repetitions, alike)(of), units).merit(stays)
         held += merit.low <= 0.3 <= merit.high
-    assert held >= size(small=0.8, full=0.93) * draws
+    assert held >= size(small=0.8, soak=0.93) * draws
 
 
 def test_a_difference_is_never_sure_because_all_agree() -> None:
     """Of two systems that are right everywhere it has a width, as of memory and gold; it holds a true one of .2."""
-    of, draw, draws = suite(NAME, "brindlecart"), random.Random(7), size(small=20, full=500)
+    of, draw, draws = suite(NAME, "brindlecart"), random.Random(7), size(small=20, soak=500)
     follows = next(one for one in of.measures if one.name == "follows")
     units = Units(of.material.items, of.clusters)
 
@@ -439,7 +439,7 @@ def test_a_difference_is_never_sure_because_all_agree() -> None:
     assert (alike.value, round(alike.low, 3), round(alike.high, 3)) == (0, -0.096, 0.096)
     assert (apart.value, round(apart.low, 3), apart.high) == (1, 0.864, 1)
     found = [staying(0.1).minus(staying(0.3), follows) for _ in range(draws)]
-    assert sum(one.low <= 0.2 <= one.high for one in found) >= size(small=0.8, full=0.93) * draws
+    assert sum(one.low <= 0.2 <= one.high for one in found) >= size(small=0.8, soak=0.93) * draws
 
 
 def test_what_reaches_which_figures(genaipa: Cli) -> None:
@@ -467,7 +467,7 @@ def test_what_reaches_which_figures(genaipa: Cli) -> None:
 
 def test_pulled_policies_are_edited_by_place(genaipa: Cli, pulled: Path) -> None:
     """Eight edits of each of five policies fit the texts that are pulled, of which the files have no words."""
-    for name in ("uber", "spotify", "airbnb", "facebook", "twitter")[: size(small=1, full=5)]:
+    for name in ("uber", "spotify", "airbnb", "facebook", "twitter")[: size(small=1, soak=5)]:
         asked = suite(NAME, name)
         assert len(asked.material.items) == 24, name
         reached = figures(asked, "gold"), figures(asked, "memory")

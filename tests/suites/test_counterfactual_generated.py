@@ -46,7 +46,7 @@ def test_no_seed_makes_a_fault() -> None:
     """The edits of every seed fit their policy, by the rules that `validate` has."""
     write("genaipa.toml", "")
     here = find_workspace()
-    for seed in range(size(small=12, full=100)):
+    for seed in range(size(small=12, soak=100)):
         document, found = edited("made", seed)
         write("policies/made.md", document.text)
         write("edits.yaml", as_yaml(found))

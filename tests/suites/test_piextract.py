@@ -118,7 +118,7 @@ def test_a_fault_never_earns_an_empty_sentence():
 def test_figures_count_spans_by_layer():
     """On random replies the figures are those of sets of (sentence, first, last) of each layer, all layers alike."""
     of, draw = suite("piextract", "sample"), random.Random(3)
-    for _ in range(size(small=20, full=500)):
+    for _ in range(size(small=20, soak=500)):
         reached, predicted, gold = [], {layer: set() for layer in LAYERS}, {layer: set() for layer in LAYERS}
         for item in of.material.items:
             tokens, texts = tokens_of(item), dict(NOTHING)
@@ -152,7 +152,7 @@ def test_right_replies_reach_100_and_garbage_0(genaipa, server):
         return reply(right)
 
     server.script = answered
-    for wording in size(small=("1",), full=("1", "2", "3")):
+    for wording in size(small=("1",), soak=("1", "2", "3")):
         asked = ("run", "--suite", "piextract", "--split", "sample", "--wording", wording)
         done = genaipa(*asked, "--system", "openai-api/loop/m")
         assert done.code == 0, done.err

@@ -57,7 +57,7 @@ def test_figures_are_those_of_the_scripts(suite: PolicyIE) -> None:
     """Every figure is that of the scripts as described, with seqeval, on random sentences, rows and replies."""
     seqeval = pytest.importorskip("seqeval.metrics", reason="needs seqeval")
     draw = random.Random(11)
-    for _ in range(size(small=25, full=600)):
+    for _ in range(size(small=25, soak=600)):
         pairs = [sentence(draw, number) for number in range(draw.randint(1, 7))]
         outcomes = [Outcome(item, suite.given(item, reply)) for item, reply in pairs]
         found = {measure.name: measure.of(outcomes) for measure in suite.measures}
@@ -183,7 +183,7 @@ def test_types_of_errors_add_up() -> None:
     """Right slots, errors without the missing ones, and predictions agree, as in Table 8; references too, at least."""
     draw = random.Random(2)
     tokens = ["and", "data", "the", "name", ",", "poets", "or", "friends"]
-    for _ in range(size(small=400, full=5_000)):
+    for _ in range(size(small=400, soak=5_000)):
         said, gold = slots(draw, "type-I", 8), slots(draw, "type-I", 8)
         found = score.slot_errors(said, gold, tokens)
         right = len({*said} & {*gold})

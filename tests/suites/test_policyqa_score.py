@@ -88,7 +88,7 @@ def test_the_nearest_stretch_is_found_exactly_where_one_is_near_enough() -> None
     """On random words it is the stretch with the fewest edits of all, and there is one where these are one in five."""
     draw = random.Random(5)
     rungs = Counter[str]()
-    for _ in range(size(small=300, full=1_500)):
+    for _ in range(size(small=300, soak=1_500)):
         segment = draw.choices("bcdefghi", k=draw.randrange(8, 18))
         begin = draw.randrange(len(segment) - 5)
         answer = [draw.choice([word] * 9 + ["x"]) for word in segment[begin : begin + draw.randrange(5, 12)]]

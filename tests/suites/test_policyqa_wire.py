@@ -75,7 +75,7 @@ def test_scores_are_as_the_replies_are(vendor: str, genaipa: Cli, monkeypatch: p
     # As the official script has it: a gold answer in capitals, or with a full stop, is right.
     assert mixed["em"] == 45 < mixed["f1_squad"] < 60
     assert [mixed[fault] for fault in ("not in the text", *KINDS[5:], "failed", "missing")] == [0, 2, 2, 2, 0, 0]
-    for kinds, score in size(small=(), full=((("verbatim",), 100), (("unparsable",), 0))):
+    for kinds, score in size(small=(), soak=((("verbatim",), 100), (("unparsable",), 0))):
         same = row(kinds)
         assert [same[name] for name in ("em", "f1_squad", "em_verbatim")] == [score] * 3
         assert same["unparsable"] == (0 if score else 20)

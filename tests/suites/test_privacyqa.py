@@ -79,7 +79,7 @@ def test_the_papers_score_leaves_each_annotator_out() -> None:
 def test_leaving_one_out_never_gains() -> None:
     """On random sets, the n - 1 score is a mean of maxima over all but one reference, and at most the best of all."""
     draw = random.Random(5)
-    for _ in range(size(small=200, full=3_000)):
+    for _ in range(size(small=200, soak=3_000)):
         sets = [draw.sample(range(1, 6), draw.randrange(4)) for _ in range(draw.randrange(2, 7))]
         mine = draw.sample(range(1, 6), draw.randrange(4))
         every = [overlap(mine, one).f1 for one in sets]

@@ -7,7 +7,7 @@ from size import size
 
 from genaipa_suites.spans import Span, bio, chunks, counted, counted_by_label, placed
 
-CASES = size(small=300, full=5000)
+CASES = size(small=300, soak=5000)
 TAGS = ("O", "O", "B-x", "I-x", "B-y", "I-y", "B-data-z", "I-data-z")
 
 
@@ -46,7 +46,7 @@ def test_counts_are_those_of_nervaluate():
 def test_spans_come_back_from_their_tags():
     """Spans that share no token are found again in their tags, neighbours of one label too."""
     draw = random.Random(5)
-    for _ in range(size(small=300, full=3000)):
+    for _ in range(size(small=300, soak=3000)):
         cuts = sorted(draw.sample(range(20), draw.randint(0, 10) // 2 * 2))
         spans = [Span(*pair, draw.choice("xy")) for pair in zip(cuts[::2], cuts[1::2], strict=True)]
         spans = [span for one in spans for span in split(one, draw)]
@@ -83,7 +83,7 @@ def test_texts_stand_on_tokens():
 def test_random_parts_are_found():
     """Parts of a sentence, named from left to right, are placed on tokens of the same text, none of them twice."""
     draw = random.Random(3)
-    for _ in range(size(small=300, full=3000)):
+    for _ in range(size(small=300, soak=3000)):
         tokens = draw.choices(["a", "b", "ab", "’", "-"], k=12)  # noqa: RUF001 - a quotation mark to fold
         cuts = sorted(draw.sample(range(13), 6))
         parts = list(zip(cuts[::2], cuts[1::2], strict=True))

@@ -36,7 +36,7 @@ OPP115 = {
 pytestmark = pytest.mark.usefixtures("own_workspace")
 
 
-@pytest.mark.parametrize("name", size(small=("majority", "tfidf"), full=tuple(OPP115)))
+@pytest.mark.parametrize("name", size(small=("majority", "tfidf"), soak=tuple(OPP115)))
 def test_baselines_reach_the_known_figures(shared: Path, name: str) -> None:
     """Each baseline reaches on validation, to two decimals, the figures that another script computed."""
     for split in ("train", "validation"):
@@ -52,7 +52,7 @@ def test_figures_of_label_sets_are_scikit_learns() -> None:
 
     loaded = suite("opp115", "sample")
     draw = random.Random(7)
-    for _ in range(size(small=5, full=100)):
+    for _ in range(size(small=5, soak=100)):
         sets = {item.id: draw.sample(TWELVE, draw.choice((0, 0, 1, 2, 3))) for item in loaded.material.items}
         reached = outcomes(loaded, lambda item, sets=sets: json.dumps({"labels": sets[item.id]}))
         gold = [[label in one.item.gold for label in TWELVE] for one in reached]
@@ -70,7 +70,7 @@ def test_figures_of_one_label_are_scikit_learns() -> None:
     from sklearn.metrics import accuracy_score, f1_score
 
     of, draw = suite("policy-detection", "sample"), random.Random(5)
-    for _ in range(size(small=10, full=200)):
+    for _ in range(size(small=10, soak=200)):
         said = {item.id: draw.choice([*BOTH, "Perhaps"]) for item in of.material.items}
         reached = outcomes(of, lambda item, said=said: json.dumps({"label": said[item.id]}))
         wrong = dict(zip(BOTH, reversed(BOTH), strict=True))

@@ -101,7 +101,7 @@ def test_an_interval_holds_the_truth_for_policies() -> None:
     chance = np.random.default_rng(3)
     for sizes in ([12] * 5, [40, 10, 5, 5, 5]):
         held = 0
-        for _ in range(size(small=150, full=2_500)):
+        for _ in range(size(small=150, soak=2_500)):
             # The share of hits of a policy is uniform between .2 and .8: over policies it is a half.
             rows = [
                 (f"{policy}-{n}", str(policy), bool(chance.random() < share))
@@ -110,7 +110,7 @@ def test_an_interval_holds_the_truth_for_policies() -> None:
             ]
             found = counts(outcomes(*rows)).merit(HIT)
             held += found.low <= 0.5 <= found.high
-        assert held / size(small=150, full=2_500) > size(small=0.88, full=0.92), sizes
+        assert held / size(small=150, soak=2_500) > size(small=0.88, soak=0.92), sizes
 
 
 def test_below_three_policies_there_is_no_interval() -> None:

@@ -120,7 +120,7 @@ def golden(of: Suite) -> list[str]:
     return [of.gold_reply(item) for item in of.material.items]
 
 
-@pytest.mark.parametrize(("name", "vendor"), size(small=SMALL, full=EVERY))
+@pytest.mark.parametrize(("name", "vendor"), size(small=SMALL, soak=EVERY))
 def test_gold_scores_100(name: str, vendor: str, genaipa: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     """Bare or in a fence, a right reply is right; of PolicyIE not all can be, since one sentence has two golds."""
     found = run(genaipa, name, vendor, monkeypatch, lambda gold, at: reply(f"```json\n{gold}\n```" if at % 2 else gold))
@@ -130,7 +130,7 @@ def test_gold_scores_100(name: str, vendor: str, genaipa: Cli, monkeypatch: pyte
     assert faults(found) == {}
 
 
-@pytest.mark.parametrize(("name", "vendor"), size(small=SMALL[2:], full=EVERY))
+@pytest.mark.parametrize(("name", "vendor"), size(small=SMALL[2:], soak=EVERY))
 def test_garbage_scores_0_and_is_counted(name: str, vendor: str, genaipa: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every way to be no answer, by turns: none earns anything, and each is in its own column."""
     kinds = list(GARBAGE)
@@ -144,7 +144,7 @@ def test_garbage_scores_0_and_is_counted(name: str, vendor: str, genaipa: Cli, m
     assert faults(found) == {fault: expected.count(fault) for fault in dict.fromkeys(expected)}
 
 
-@pytest.mark.parametrize(("name", "vendor"), size(small=SMALL[:1], full=EVERY))
+@pytest.mark.parametrize(("name", "vendor"), size(small=SMALL[:1], soak=EVERY))
 def test_noise_scores_what_it_is_worth(name: str, vendor: str, genaipa: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     """Right replies, those to the item before, and garbage, by turns: every figure is that of the replies alone."""
     of = suite(name, "sample")
@@ -154,7 +154,7 @@ def test_noise_scores_what_it_is_worth(name: str, vendor: str, genaipa: Cli, mon
     assert found["figures"] == reached(of, said)
 
 
-@pytest.mark.parametrize("name", size(small=ASKED[:1], full=ASKED))
+@pytest.mark.parametrize("name", size(small=ASKED[:1], soak=ASKED))
 def test_json_is_asked_for_in_words_where_no_schema_is_taken(
     name: str, genaipa: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:

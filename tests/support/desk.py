@@ -30,6 +30,7 @@ from urllib.parse import quote, urlsplit
 import pytest
 from commandline import heeding
 from forking import fork
+from size import FULL
 
 from genaipa.ui.settings import cookie_of, desk_key
 
@@ -250,6 +251,7 @@ class Visitors:
 @contextlib.contextmanager
 def browsing() -> Iterator[Visitors]:
     """Debian's chromium, with nobody before it; skips where it is missing."""
+    assert FULL, "a browser belongs to `make test-all`: mark the test with pytest.mark.full"
     if CHROMIUM is None:
         pytest.skip("needs chromium")
     pytest.importorskip("playwright.sync_api", reason="needs playwright to drive chromium")

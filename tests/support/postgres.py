@@ -21,6 +21,7 @@ from typing import Any
 
 import psycopg
 import pytest
+from size import FULL
 
 USER, PASSWORD = "genaipa", "sl0w-turtle"
 _STARTS_WITHIN = 60.0
@@ -51,6 +52,7 @@ class Server:
 
 def server(config: pytest.Config) -> Server:
     """The server of this session, started at the first call; skips where PostgreSQL is not installed."""
+    assert FULL, "PostgreSQL belongs to `make test-all`: mark the test with pytest.mark.full"
     running = config.pluginmanager.get_plugin("postgresql")
     if running is None:
         running = _started()

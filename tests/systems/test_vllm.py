@@ -249,7 +249,7 @@ def test_a_start_that_is_broken_off(logs: Path) -> None:
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("number", size(small=[signal.SIGTERM], full=[signal.SIGTERM, signal.SIGHUP]))
+@pytest.mark.parametrize("number", size(small=[signal.SIGTERM], soak=[signal.SIGTERM, signal.SIGHUP]))
 @pytest.mark.parametrize(("mode", "sign"), [("never-healthy", "pids"), ("stalls", "asked")])
 def test_a_run_that_is_ended_from_outside(
     monkeypatch: pytest.MonkeyPatch, logs: Path, mode: str, sign: str, number: int

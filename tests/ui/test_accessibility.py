@@ -114,7 +114,7 @@ def test_axe_finds_nothing_on_any_page() -> None:
     make_study()
     script = AXE.read_text(encoding="utf-8")
     with open_to("--per-answer", "5", "--points") as (desk, browser):
-        for way in size(small=WAYS[:1], full=WAYS):
+        for way in size(small=WAYS[:1], soak=WAYS):
             page = browser.visit(desk)
             page.set_viewport_size({side: way[side] for side in ("width", "height")})
             page.emulate_media(color_scheme=way["color_scheme"], forced_colors=way["forced_colors"])

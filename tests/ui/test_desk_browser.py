@@ -34,7 +34,7 @@ LONG = "# ACME Privacy Policy\n\n" + "".join(
     for n in range(1, SECTIONS + 1)
 )
 NOTE = '"first"; 10 % é, <b>1</b>\n-the second line'
-ANSWERS = size(small=3, full=5)
+ANSWERS = size(small=3, soak=5)
 FIRST = ("11111", "12321", "33333")[2 - ANSWERS :]
 OTHERS = ("33221", "11111", "12121", "22222", "11333")[:ANSWERS]
 SETTLED = ("22222", "13131", "11223", "33111", "21212")[:ANSWERS]
@@ -86,6 +86,7 @@ def exported(genaipa: Callable[..., Finished], replies: dict[str, str]) -> list[
     ]
 
 
+@pytest.mark.full
 def test_a_study_from_the_first_name_to_the_export(genaipa: Callable[..., Finished]) -> None:
     """Two analysts score by keyboard, one undone and interrupted; a third settles; the export is what was typed."""
     run = make_answers(
@@ -160,6 +161,7 @@ def settled(page: Page, keys: str, note: str) -> tuple[str, list[str]]:
     return reply, given
 
 
+@pytest.mark.full
 def test_keys_are_silent_while_one_types() -> None:
     """In the note and in the search field, digits and letters are text, and Enter alone saves nothing.
 
@@ -223,6 +225,7 @@ def finds_the_guidelines(anna: Analyst) -> None:
     assert anna.wait().typed == "12311"
 
 
+@pytest.mark.full
 def test_back_and_skip() -> None:
     """A score is corrected by going back to it; a skipped answer comes back when the others of its wave are done."""
     make_answers(*(f"See section {number}." for number in range(1, 6)))
@@ -286,6 +289,7 @@ def test_mouse_alone() -> None:
     assert [(keys_of(event.values), event.note) for event in in_effect(events)] == [("21212", "by mouse")]
 
 
+@pytest.mark.full
 def test_finding_ones_way_in_the_document() -> None:
     """It is scrolled to what the annotated answer rests on; search, evidence and highlights lead elsewhere.
 
@@ -367,6 +371,7 @@ def is_inside_the_window(anna: Analyst) -> None:
     assert 0 < reply["y"] < metric["y"] < 844, "the answer is in sight at the metrics"
 
 
+@pytest.mark.full
 def test_claims_beside_the_documents_words() -> None:
     """Beneath each sentence of an answer is the document's nearest one; what the answer before had is grey.
 
@@ -577,6 +582,7 @@ def rename(table: str, name: str) -> None:
         database.execute(f"ALTER TABLE {table} RENAME TO {name}")
 
 
+@pytest.mark.full
 def test_what_counts_as_time_spent() -> None:
     """A pause counts as two minutes at most, the comparison not at all, and a correction adds to the score's time."""
     run = make_answers("See section 1.", "See section 2.")
@@ -654,8 +660,9 @@ def test_suggestions_are_filled_in_on_request_alone() -> None:
     assert [event.suggested for event in events] == [{"reference": 1.0}] * 3
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
-    "flags", size(small=[()], full=[(), ("--show-systems",)]), ids=lambda flags: "".join(flags) or "blind"
+    "flags", size(small=[()], soak=[(), ("--show-systems",)]), ids=lambda flags: "".join(flags) or "blind"
 )
 def test_whose_answer_it_is(flags: tuple[str, ...]) -> None:
     """Nothing that is sent or on screen betrays system, run or initialization, unless they are to be shown."""

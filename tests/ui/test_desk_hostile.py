@@ -106,6 +106,7 @@ def entry(page: Page, title: str) -> Locator:
     return page.locator("section.entry", has=page.get_by_text(title, exact=True)).locator(".text")
 
 
+@pytest.mark.full
 def test_nothing_of_theirs_is_live() -> None:
     """Answers, questions, documents, annotated answers, notes and names are text on every page, word for word."""
     with beacons() as (port, asked):

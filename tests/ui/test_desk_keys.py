@@ -7,6 +7,7 @@ from analysts import arrive, kept_events, make_answers, open_to
 from running import write
 
 
+@pytest.mark.full
 def test_earlier_answers_and_notes() -> None:
     """A list leads back to any of the last answers, a half-typed one is kept, and Tab writes an earlier note again."""
     make_answers(*(f"Answer {n}." for n in range(1, 5)))

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from analysts import Screen
     from forking import Forked
 
-KILLS = size(small=2, full=30)
-ANSWERS = size(small=100, full=300)
+KILLS = size(small=2, soak=30)
+ANSWERS = size(small=100, soak=300)
 LOOK = 25
 """Milliseconds between two looks of somebody who waits: looking takes the time of the desk that is to be opened."""
 IMPATIENCE = 40
@@ -168,6 +168,7 @@ def kept_scores(replies: dict[str, str]) -> dict[str, dict[str, tuple[str, str]]
     return kept
 
 
+@pytest.mark.full
 def test_killed_while_two_score() -> None:
     """No kill loses a score that was confirmed, doubles one or takes back a digit that was typed."""
     run = make_answers(*(f"Answer {n}." for n in range(1, ANSWERS + 1)))

@@ -80,7 +80,8 @@ TOGETHER = ("together", "")
 ONE_BY_ONE = ("one by one", "a note, 1 2 3 of it later")
 
 
-@pytest.mark.parametrize(("order", "note"), size(small=[ONE_BY_ONE], full=[TOGETHER, ONE_BY_ONE]))
+@pytest.mark.full
+@pytest.mark.parametrize(("order", "note"), size(small=[ONE_BY_ONE], soak=[TOGETHER, ONE_BY_ONE]))
 def test_late_calls_leave_the_pad_alive(order: str, note: str) -> None:
     """However late outdated calls come and are cleaned up, the pad takes each key, and the note keeps the focus."""
     make_answers("See section 1.", "See section 2.", "See section 3.")
@@ -99,7 +100,7 @@ def test_late_calls_leave_the_pad_alive(order: str, note: str) -> None:
 
 # In small, the pad's component is the same as in the test above.
 @pytest.mark.full
-@pytest.mark.parametrize(("order", "note"), size(small=[TOGETHER], full=[TOGETHER, ONE_BY_ONE]))
+@pytest.mark.parametrize(("order", "note"), size(small=[TOGETHER], soak=[TOGETHER, ONE_BY_ONE]))
 def test_late_calls_leave_the_adjudication_alive(order: str, note: str) -> None:
     """However late outdated calls come and are cleaned up, an adjudication takes each key, and keeps its note."""
     make_answers("See section 1.")

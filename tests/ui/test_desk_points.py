@@ -55,6 +55,7 @@ def suggested(page: Page) -> list[str]:
     return [choice.locator("kbd").inner_text() for choice in at.all()]
 
 
+@pytest.mark.full
 def test_from_a_tick_to_the_event() -> None:
     """Keys tick; the value that follows is suggested and confirmed by Enter; a reload, undo and correction keep all."""
     make_answers("It is kept for ever; couriers see it.", "It does not say.", annotations=ANNOTATION)

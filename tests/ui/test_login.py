@@ -68,6 +68,7 @@ def test_everyone_does_what_they_are_listed_for(provider: Provider) -> None:
     assert COOKIE_SECRET not in desk.printed
 
 
+@pytest.mark.full
 def test_nothing_without_login(provider: Provider) -> None:
     """Nobody gets past a login by a name that they give, nor by changing the secrets while the desk is open."""
     with browsing() as browser, fork_desk() as desk:

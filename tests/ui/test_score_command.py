@@ -57,7 +57,8 @@ def test_starts_and_ends() -> None:
     assert "Traceback" not in desk.printed
 
 
-@pytest.mark.parametrize("number", size(small=[signal.SIGTERM], full=[signal.SIGINT, signal.SIGTERM]))
+@pytest.mark.full
+@pytest.mark.parametrize("number", size(small=[signal.SIGTERM], soak=[signal.SIGINT, signal.SIGTERM]))
 def test_ends_with_visitors(number: signal.Signals) -> None:
     """Whoever has the desk open in a browser does not keep it from ending."""
     make_answers("See section 1.")
@@ -73,7 +74,7 @@ def test_ends_with_visitors(number: signal.Signals) -> None:
 def test_ends_when_its_terminal_is_gone() -> None:
     """Signals end a desk whose terminal was closed, although nothing can be printed there any more."""
     make_answers("See section 1.")
-    for number in size(small=[signal.SIGHUP], full=[signal.SIGHUP, signal.SIGTERM]):
+    for number in size(small=[signal.SIGHUP], soak=[signal.SIGHUP, signal.SIGTERM]):
         master, slave = pty.openpty()
         with open_desk(terminal=slave) as desk:
             os.close(slave)
@@ -209,6 +210,7 @@ def test_open_to_the_network_on_purpose() -> None:
     assert f"http://localhost:{desk.port}" in desk.printed
 
 
+@pytest.mark.full
 def test_password_is_never_shown(genaipa: Run, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
     """The scores' database may have a password; neither an error nor the announcement shows it."""
     make_answers("See section 1.")
