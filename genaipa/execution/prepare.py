@@ -150,7 +150,12 @@ def versions() -> dict[str, str]:
 
 def checkout() -> tuple[str | None, bool | None]:
     """(commit, changed since) of the checkout that genaipa runs from; (None, None) where it is an installed wheel."""
-    root = Path(genaipa.__file__).resolve().parent.parent
+    return _checkout(Path(genaipa.__file__).resolve().parent.parent)
+
+
+# Once a process: what it runs is the code as it was when it began, whatever is edited or committed meanwhile.
+@cache
+def _checkout(root: Path) -> tuple[str | None, bool | None]:
     if not (root / ".git").exists():
         return None, None
     # One command says both: first a line on the commit.

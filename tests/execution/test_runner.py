@@ -84,17 +84,29 @@ def replied(asked: str) -> str:
 
 
 def test_the_checkout_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By its commit, and whether it was changed since; a wheel and a checkout without a commit have none."""
-    monkeypatch.setattr("genaipa.__file__", str(tmp_path / "genaipa" / "__init__.py"))
+    """By its commit, and whether it was changed when the process first looked; a wheel and an empty one have none."""
+
+    def run_from(name: str, *commands: tuple[str, ...]) -> Path:
+        root = tmp_path / name
+        root.mkdir()
+        for command in commands:
+            subprocess.run(["git", "-C", root, "-c", "user.name=a", "-c", "user.email=a", *command], check=True)
+        monkeypatch.setattr("genaipa.__file__", str(root / "genaipa" / "__init__.py"))
+        return root
+
+    init, commit = ("init", "-q"), ("commit", "-q", "--allow-empty", "-m", "x")
+    run_from("wheel")
     assert checkout() == (None, None)
-    subprocess.run(["git", "init", "-q", tmp_path], check=True)
+    run_from("empty", init)
     assert checkout() == (None, False)
-    who = ("-c", "user.name=a", "-c", "user.email=a")
-    subprocess.run(["git", *who, "commit", "-q", "--allow-empty", "-m", "x"], check=True)
-    head = subprocess.run(["git", "rev-parse", "HEAD"], check=True, capture_output=True, text=True).stdout.strip()
+    clean = run_from("clean", init, commit)
+    command = ["git", "-C", clean, "rev-parse", "HEAD"]
+    head = subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
     assert checkout() == (head, False)
-    (tmp_path / "new").touch()
-    assert checkout() == (head, True)
+    (clean / "new").touch()
+    assert checkout() == (head, False), "the code that runs is the one that was loaded"
+    (run_from("changed", init, commit) / "new").touch()
+    assert checkout()[1] is True
 
 
 def test_shared_conversation_grows(server: TimedServer) -> None:
