@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import subprocess
-import sys
+import errno
+import os
 from pathlib import Path
 
 import msgspec
 import pytest
 
-from genaipa.errors import RunError
+from genaipa.errors import NoRoomError, RunError
 from genaipa.runs import journal
 
 PATH = Path("answers.jsonl")
@@ -136,40 +136,88 @@ def test_journal_that_can_not_be_opened() -> None:
         journal.Journal(PATH)
 
 
-_FULL = """
-import asyncio, resource, signal
-from pathlib import Path
-import msgspec
-from genaipa.errors import RunError
-from genaipa.runs.journal import Journal
+class Disk:
+    """The system's calls as this process sees them: byte by byte, with room for so many, and what is safe by now."""
 
-class Line(msgspec.Struct):
-    key: str
-    text: str = ""
+    def __init__(self, patch: pytest.MonkeyPatch) -> None:
+        self.room, self.sync_fails, self.safe = 10**9, False, 0
+        self.confirmed: list[str] = []
+        self.moments: list[tuple[int, list[str]]] = []
+        """What was confirmed when so many bytes were in the file."""
+        self._write, self._sync = os.write, os.fsync
+        patch.setattr(os, "write", self.write)
+        patch.setattr(os, "fsync", self.sync)
 
-async def main():
-    log = Journal(Path("answers.jsonl"))
-    await log.append(Line("first"))
-    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (60, resource.RLIM_INFINITY))
-    results = await asyncio.gather(*(log.append(Line(f"k{n}", "x" * 50)) for n in range(3)), return_exceptions=True)
-    for result in results:
-        assert isinstance(result, RunError), result
-    print(result)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-    await log.append(Line("last"))
-    await log.close()
+    def write(self, descriptor: int, content: bytes) -> int:
+        """Write a byte, or say that the disk is full."""
+        if os.fstat(descriptor).st_ino != PATH.stat().st_ino:
+            return self._write(descriptor, content)
+        if not self.room:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        self.room -= 1
+        written = self._write(descriptor, bytes(content[:1]))
+        self.moments.append((PATH.stat().st_size, [*self.confirmed]))
+        return written
 
-asyncio.run(main())
-"""
+    def sync(self, descriptor: int) -> None:
+        """Bring everything that was written to the disk, or fail."""
+        if self.sync_fails:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        self._sync(descriptor)
+        self.safe = PATH.stat().st_size
+
+    async def append(self, log: journal.Journal, line: Line) -> None:
+        """Append a line; what is confirmed is safe from then on."""
+        offset = await log.append(line)
+        assert offset + len(journal.line(line)) <= self.safe
+        self.confirmed.append(line.key)
 
 
-def test_no_half_line_stays_when_the_disk_is_full() -> None:
-    """What can't be written whole isn't written at all; the sentence says what to do, and there it goes on."""
-    done = subprocess.run([sys.executable, "-B", "-c", _FULL], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout == (
-        "answers.jsonl can't be written (File too large); everything before is kept. "
-        "Make room and run the same command again.\n"
-    )
-    assert [line.key for _, line in journal.read(PATH, Line)] == ["first", "last"]
+def test_a_kill_at_any_byte_loses_and_doubles_nothing() -> None:
+    """Whichever byte was the last, everything confirmed is there, and asking for the rest makes each line once."""
+    lines = [Line(f"k{n}", "é" * n) for n in range(5)]
+
+    async def all_of_it(disk: Disk) -> None:
+        log = journal.Journal(PATH)
+        await disk.append(log, lines[0])
+        await asyncio.gather(*(disk.append(log, line) for line in lines[1:4]))
+        await disk.append(log, lines[4])
+        await log.close()
+
+    with pytest.MonkeyPatch.context() as patch:
+        disk = Disk(patch)
+        asyncio.run(all_of_it(disk))
+    whole = on_disk()
+    assert [size for size, _ in disk.moments] == list(range(1, len(whole) + 1)), "it only grows"
+    assert [len(confirmed) for _, confirmed in disk.moments][-1] == 4
+    for size, confirmed in disk.moments:
+        PATH.write_bytes(whole[:size])
+        journal.repair(PATH)
+        there = [line.key for _, line in journal.read(PATH, Key)]
+        assert there == [line.key for line in lines[: len(there)]]
+        assert {*confirmed} <= {*there}
+        append(*lines[len(there) :])
+        assert on_disk() == whole
+
+
+def test_no_half_line_stays_wherever_the_disk_is_full(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What can't be written and synced whole isn't written at all; all who wait are told, and with room it goes on."""
+    disk, batch = Disk(monkeypatch), [Line(f"k{n}", "x" * n) for n in range(3)]
+
+    async def refused(room: int, *, sync_fails: bool = False) -> None:
+        log = journal.Journal(PATH)
+        before, disk.room, disk.sync_fails = on_disk(), room, sync_fails
+        for said in await asyncio.gather(*(log.append(line) for line in batch), return_exceptions=True):
+            assert isinstance(said, NoRoomError)
+            assert "answers.jsonl can't be written" in str(said)
+            assert "everything before is kept" in str(said)
+        assert on_disk() == before
+        disk.room, disk.sync_fails = 10**9, False
+        await log.append(Line("then"))
+        await log.close()
+        assert on_disk() == before + journal.line(Line("then"))
+
+    append(Line("first"))
+    for room in range(sum(len(journal.line(line)) for line in batch)):
+        asyncio.run(refused(room))
+    asyncio.run(refused(10**9, sync_fails=True))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
+import signal
 import subprocess
 import sys
 import threading
@@ -11,14 +13,18 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
+import sqlalchemy.event
 from size import size
 from stores import GOOD, POOR, kept, opened, score, skip, undo, until_the_next_moment
 
-from genaipa.errors import DataError
+from genaipa.errors import DataError, StoreError
 from genaipa.files.stamps import now
 from genaipa.scoring.events import VALUED, Draft, Event, new_id
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
     from genaipa.scoring.store import Store
 
 THREADS = 20
@@ -102,7 +108,7 @@ def test_events_that_make_no_sense_are_refused(store: Store) -> None:
 
 def test_reading_goes_on_after_a_number(store: Store) -> None:
     """Numbers grow in the order of the log, and reading goes on after any of them, from one page to the next."""
-    events = [score("ana", f"a{n}") for n in range(12_000)]
+    events = [score("ana", f"a{n}") for n in range(10_002)]
     assert store.append(events) == len(events)
     numbered = list(store.events())
     assert [event for _, event in numbered] == events
@@ -307,7 +313,7 @@ def test_no_answer_is_given_out_too_often(url: str, desks: int) -> None:
 
 def test_a_reader_misses_nothing(url: str) -> None:
     """Who reads on after the last number seen, while twenty desks write, sees every event once and in its order."""
-    batches, each = size(small=4, soak=12), 4
+    batches, each = size(small=2, soak=12), 4
     done = threading.Event()
 
     def write(store: Store, number: int) -> list[str]:
@@ -350,6 +356,136 @@ def test_a_score_sent_by_all_at_once_is_one(url: str) -> None:
         assert kept(stores[0]) == [event]
 
 
+# --- Whoever dies ----------------------------------------------------------------------------------------------------
+
+CHANGES: dict[str, Callable[[Store], object]] = {
+    "append": lambda store: store.append([SENT, score("ana", "a2"), undo(SENT), skip("ana", "a3")]),
+    "save_draft": lambda store: store.save_draft(Draft("ana", "a1", "score", "112..")),
+    "discard_draft": lambda store: store.discard_draft("ana", "a1"),
+    "reserve": lambda store: store.reserve("a2", "ana", wanted=1),
+    "release": lambda store: store.release("ana"),
+}
+SENT = score("ana", "a1")
+
+
+class StoppedError(Exception):
+    """The end of a transaction."""
+
+
+def state(url: str) -> Any:
+    """Everything that is in a database."""
+    with opened(url) as store:
+        drafts = [untimed(draft) for draft in store.drafts("ana")]
+        return list(store.events()), store.chained(), drafts, store.reservations()
+
+
+def begun(url: str) -> Any:
+    """Its state with a score, a draft and a reservation in it."""
+    with opened(url) as store:
+        store.append([score("bob", "a1")])
+        store.save_draft(Draft("ana", "a1", "score", "1...."))
+        assert store.reserve("a1", "ana", wanted=2)
+    return state(url)
+
+
+@contextlib.contextmanager
+def watched(at: Callable[[], None]) -> Iterator[None]:
+    """Call something before each statement, and after it."""
+    hooks = [(name, lambda *_: at()) for name in ("before_cursor_execute", "after_cursor_execute")]
+    for name, hook in hooks:
+        sqlalchemy.event.listen(sqlalchemy.Engine, name, hook)
+    try:
+        yield
+    finally:
+        for name, hook in hooks:
+            sqlalchemy.event.remove(sqlalchemy.Engine, name, hook)
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_change_that_stops_anywhere_is_whole_or_not_there(url: str, change: str) -> None:
+    """Whichever statement fails, nothing is kept, nobody's turn is left behind, and the same change works then."""
+    before, calls = begun(url), 0
+    with opened(url) as store:
+
+        def fail() -> None:
+            nonlocal calls
+            calls -= 1
+            if not calls:
+                raise StoppedError
+
+        for last in itertools.count(1):
+            calls = last
+            with watched(fail), contextlib.suppress(StoppedError):
+                CHANGES[change](store)
+            if calls > 0:
+                break
+            assert state(url) == before, last
+        assert last > 4
+    assert state(url) != before
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="limits the size of files")
+def test_a_write_without_room_keeps_nothing(tmp_path: Path) -> None:
+    """However many bytes still fit, a change that doesn't is refused and not there; with room the same one is kept."""
+    url = f"sqlite:///{tmp_path / 'scores.db'}"
+    before, log = begun(url), tmp_path / "scores.db-wal"
+    with opened(url) as store:
+        store.release("nobody")
+        refused = 0
+        for room in itertools.count(0, size(small=4000, soak=50)):
+            with at_most(log.stat().st_size + room), contextlib.suppress(StoreError):
+                CHANGES["append"](store)
+                break
+            refused += 1
+            assert state(url) == before, room
+    assert refused > 2
+    assert len(state(url)[0]) == len(before[0]) + 4
+
+
+@contextlib.contextmanager
+def at_most(size: int) -> Iterator[None]:
+    """Let no file grow beyond so many bytes."""
+    import resource  # Windows has none
+
+    most = resource.getrlimit(resource.RLIMIT_FSIZE)
+    ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, most[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, most)
+        signal.signal(signal.SIGXFSZ, ignored)
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_process_that_dies_leaves_a_change_whole_or_not_there(tmp_path: Path, change: str) -> None:
+    """The files as a kill leaves them at any statement, and at any length of what was being written, open as either."""
+    url, files = f"sqlite:///{tmp_path / 'scores.db'}", ("scores.db", "scores.db-wal")
+    before, moments = begun(url), list[dict[str, bytes]]()
+
+    def look() -> None:
+        moments.append({name: (tmp_path / name).read_bytes() for name in files if (tmp_path / name).exists()})
+
+    with opened(url) as store:
+        with watched(look):
+            CHANGES[change](store)
+        look()
+    after = state(url)
+    assert after != before
+    log, kept_by_then = moments[-1][files[1]], len(moments[-2].get(files[1], b""))
+    for length in range(kept_by_then, len(log), size(small=997, soak=1)):
+        moments.insert(-1, moments[-1] | {files[1]: log[:length]})
+    seen = []
+    for number, moment in enumerate(moments):
+        (folder := tmp_path / f"{number}").mkdir()
+        for name, content in moment.items():
+            (folder / name).write_bytes(content)
+        seen.append(state(f"sqlite:///{folder / 'scores.db'}"))
+    assert all(one in (before, after) for one in seen)
+    assert seen[-1] == after, "what was confirmed is there"
+    assert seen == sorted(seen, key=lambda one: one == after)
+
+
 _WRITER = """
 import sys
 from genaipa.files.stamps import now
@@ -365,6 +501,7 @@ while True:
 """
 
 
+@pytest.mark.full
 def test_a_killed_writer_loses_nothing(url: str) -> None:
     """Killed again and again while it writes: what was reported as kept is there, once, and no half of a batch."""
     reported: list[str] = []
