@@ -107,6 +107,7 @@ def test_the_environment_names_a_mirror(monkeypatch: pytest.MonkeyPatch) -> None
     assert set(other.asked) == {QUESTIONS}
 
 
+@pytest.mark.soak
 def test_goes_on_after_a_kill() -> None:
     """A pull that is killed leaves whole files only, and the next one doesn't ask for them again."""
     with TreeServer(FILES, stall_after=20) as server:

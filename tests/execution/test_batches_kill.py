@@ -1,6 +1,6 @@
 """A run by batches that is killed around the hand-in: one accepted batch for each mark, nothing lost, nothing twice.
 
-`BATCH_KILLS=1000 make test FILE=tests/execution/test_batches_kill.py` kills as often, and `pytest -s` shows the counts.
+`BATCH_KILLS=1000 make soak FILE=tests/execution/test_batches_kill.py` kills as often, and `pytest -s` shows the counts.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from collections import Counter
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from batching import AnthropicBatchServer, Batches, BatchServer, GoogleBatchServer
 from running import answers, carry_out, lines_of, make_workspace, spec
-from size import size
 from test_batches import PLAN, QUICK, serving, system_of
 
 from genaipa.execution.limits import RunLimits
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from multiprocessing.connection import Connection
     from pathlib import Path
 
-KILLS = int(os.environ.get("BATCH_KILLS", size(small=2, soak=30)))
+KILLS = int(os.environ.get("BATCH_KILLS", "30"))
 KINDS = (BatchServer, AnthropicBatchServer, GoogleBatchServer)
 MOMENTS = ("accepted", "create", "intended", "look", "download", "delete")
 """Moments at which a process is killed, those around the hand-in more often; `intended` is the journal's line."""
@@ -104,6 +104,7 @@ def killed_once(server: Batches, moment: str, within: float, folder: Path) -> bo
     return bool(code)
 
 
+@pytest.mark.soak
 def test_a_kill_at_any_moment_loses_and_doubles_nothing(tmp_path: Path) -> None:
     """The provider accepted one batch at most of each mark, and asked for no line twice whose answer could be had."""
     chance, counts = random.Random(KILLS), Counter[str]()

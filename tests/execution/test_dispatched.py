@@ -85,7 +85,7 @@ def test_workers_from_python(monkeypatch: pytest.MonkeyPatch) -> None:
         check_books(rounds, 1, 2)
 
 
-@pytest.mark.full
+@pytest.mark.soak
 def test_killed_workers_and_drivers(monkeypatch: pytest.MonkeyPatch) -> None:
     """Rounds of killing a worker, or the driver with all: each answer once, and only calls in flight are repeated."""
     rounds = Rounds()

@@ -105,6 +105,7 @@ def name_of(record: dict[str, Any]) -> Name:
     return record["document"], "document" if sent else record["initialization"], record["asked"]
 
 
+@pytest.mark.full
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="kills forked processes")
 @pytest.mark.parametrize("mode", size(small=["shared"], soak=["shared", "independent"]))
 def test_killed_again_and_again(watch: Watch, genaipa: Callable[..., Finished], mode: str) -> None:

@@ -13,7 +13,6 @@ import pytest
 from forking import fork
 from rounds import DOCUMENTS, PLAN, Rounds, check_books, kept
 from running import make_workspace
-from size import size
 
 from genaipa.runs.folder import RunFolder
 from genaipa.runs.records import RecordHead
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from commandline import Finished
     from forking import Forked
 
-KILLS = size(small=2, soak=50)
+KILLS = 50
 CONNECTIONS = 2
 WANTED = len(DOCUMENTS) * Rounds.questions
 
@@ -77,6 +76,7 @@ def check_seals(run: RunFolder) -> None:
         assert len(keys) == sum(map(len, run.plan(index).orders.values()))
 
 
+@pytest.mark.full
 def test_parts_side_by_side(rounds: Rounds, genaipa: Callable[..., Finished]) -> None:
     """Two processes that begin at once make one run, and each carries out its part; a third finds nothing to do."""
     both = [start("--shards", f"{part}/2") for part in (1, 2)]
@@ -107,6 +107,7 @@ def test_one_part_of_two(rounds: Rounds, genaipa: Callable[..., Finished]) -> No
     check_books(rounds, 0, 0)
 
 
+@pytest.mark.full
 def test_paused_and_given_away(rounds: Rounds, genaipa: Callable[..., Finished]) -> None:
     """A process that is paused while another does its shard writes nothing more there; there is one seal."""
     paused = pause(rounds, 4)
@@ -123,6 +124,7 @@ def test_paused_and_given_away(rounds: Rounds, genaipa: Callable[..., Finished])
     assert len(kept()) == WANTED
 
 
+@pytest.mark.soak
 def test_killed_again_and_again(rounds: Rounds, genaipa: Callable[..., Finished]) -> None:
     """Killed at random moments, the run ends with each answer once; only calls in flight are asked again."""
     kills = 0
@@ -142,6 +144,7 @@ def test_killed_again_and_again(rounds: Rounds, genaipa: Callable[..., Finished]
     check_seals(the_run())
 
 
+@pytest.mark.full  # test_beside_another_process has a shard held in this process
 def test_another_process_has_it(rounds: Rounds, genaipa: Callable[..., Finished]) -> None:
     """A shard that is held is left to whoever holds it; where all are, one sentence says so."""
     process = pause(rounds, 1, "--shards", "1/5")

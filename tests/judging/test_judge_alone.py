@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import pty
-import subprocess
-import sys
 from pathlib import Path
 
 import pandas as pd
@@ -41,26 +37,12 @@ def test_numbers_come_by_name_and_never_by_rank(judged, genaipa):
     assert "no estimate" not in genaipa("judge", "two", "--judge", "scripted/judge.yaml", "--json").out
 
 
-def test_a_terminal_shows_a_map(judged):
+def test_a_terminal_shows_a_map(judged, genaipa, monkeypatch):
     """A line for each system, by name, a block for each question; nothing of it where the signs can't be written."""
-    command = [sys.executable, "-m", "genaipa", "judge", "two", "--judge", "scripted/judge.yaml"]
-
-    def shown(**environment: str) -> str:
-        own, other = pty.openpty()
-        with subprocess.Popen(command, stdout=other, stderr=subprocess.DEVNULL, env=os.environ | environment) as asked:
-            os.close(other)
-            text = b""
-            try:
-                while piece := os.read(own, 4096):
-                    text += piece
-            except OSError:  # the other end is closed
-                pass
-            assert asked.wait() == 0
-        os.close(own)
-        return text.decode().replace("\r\n", "\n")
-
-    assert " scripted/a.yaml  ░░░░\n scripted/b.yaml  ████\n" in shown(COLUMNS="60", PYTHONUTF8="1")
-    plain = shown(COLUMNS="60", PYTHONIOENCODING="ascii")
+    monkeypatch.setenv("COLUMNS", "60")
+    again = ("judge", "two", "--judge", "scripted/judge.yaml")
+    assert " scripted/a.yaml  ░░░░\n scripted/b.yaml  ████\n" in genaipa(*again, terminal="utf-8").out
+    plain = genaipa(*again, terminal="ascii").out
     assert "Judge alone, no estimate" in plain
     assert "scripted/a.yaml  " not in plain
 

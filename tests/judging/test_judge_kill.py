@@ -1,4 +1,7 @@
-"""A judge that is killed at any moment: no judgement lost, doubled, or asked for again once its reply was kept."""
+"""A judge that is killed at any moment: no judgement lost, doubled, or asked for again once its reply was kept.
+
+Two hundred kills in a run, some six minutes; tests/runs/test_journal.py and tests/scoring/test_store.py have each byte.
+"""
 
 from __future__ import annotations
 
@@ -20,15 +23,17 @@ from forking import fork
 from judges import RUBRIC, events, judge_runs, study, verdict
 from running import lines_of
 from servers import Behaviour, OpenAIServer, stall
-from size import size
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from commandline import Finished
 
-pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="kills forked processes")
-KILLS = size(small=5, soak=200)
+pytestmark = [
+    pytest.mark.soak,
+    pytest.mark.skipif(not hasattr(os, "fork"), reason="kills forked processes"),
+]
+KILLS = 200
 EARLY = 0.2
 """Share of the kills that don't wait for a question."""
 CONNECTIONS = 3

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-import time
 from contextlib import closing
 from pathlib import Path
 
 import pytest
-from forking import fork
 from judges import RUBRIC, events, judge_runs, script, study, verdict
 from running import lines_of, write
-from servers import AnthropicServer, GoogleServer, OpenAIServer, cut, reply, stall
+from servers import AnthropicServer, GoogleServer, OpenAIServer, cut, reply
 
+from genaipa.execution.judging import alone
 from genaipa.judging.answers import read_material
 from genaipa.judging.name import Judge, akin, family
 from genaipa.judging.verdict import longest, sample
@@ -220,14 +219,27 @@ def test_a_run_by_its_own_name_goes_on_into_the_store(genaipa, server):
 def test_two_commands_at_once_do_not_ask_the_same(genaipa, server):
     """While judges are asked, another command is told to wait."""
     study(genaipa, 4)
-    server.script = [stall()]
-    first = fork("judge", "--judge", "openai-api/loop/m", "-j", "1", log=Path("log"))
-    while not server.requests and first.poll() is None:
-        time.sleep(0.01)
-    second = genaipa("judge", "--judge", "openai-api/loop/m")
+    with alone(find_workspace()):
+        second = genaipa("judge", "--judge", "openai-api/loop/m")
     assert (second.code, "judges are being asked in this workspace already" in second.err) == (1, True)
-    first.kill()
-    first.wait(60)
+    assert not server.requests
+
+
+def test_verdicts_that_only_the_run_folder_has_get_into_the_store(genaipa, server):
+    """As after a kill between the two: they are on disk, are not asked for again, and are in the store once."""
+    study(genaipa, 6, "rules: []\n")
+    command = ("judge", "--judge", "openai-api/loop/m")
+    server.script = lambda number, _body: reply(verdict()) if number <= 4 else cut("{")
+    assert genaipa(*command, "-j", "1", "--max-retries", "0").code == 3
+    (folder,) = judge_runs()
+    assert len(events()) == 4
+    asked = {record["question"] for record in lines_of(folder.answers) if record["status"] == "answered"}
+    Path("scores.db").unlink()
+    server.requests.clear()
+    server.script = lambda _number, _body: reply(verdict())
+    assert genaipa(*command).code == 0
+    assert (len(asked), len(server.requests)) == (4, 2)
+    assert len({event.answer for event in events()}) == len(events()) == 6
 
 
 def test_verdicts_by_another_rubric_are_another_judges(genaipa):

@@ -43,13 +43,23 @@ class Finished:
     err: str
 
 
-def call(*args: str | Path, stdin: str = "", timeout: float = 120.0) -> Finished:
-    """Run the command line in this process; a call that takes longer than the time-out (seconds) fails the test."""
+class _Terminal(io.TextIOWrapper):
+    """A stream that says that it leads to a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def call(*args: str | Path, stdin: str = "", timeout: float = 120.0, terminal: str = "") -> Finished:
+    """Run the command line in this process; a call that takes longer than the time-out (seconds) fails the test.
+
+    With the encoding of a `terminal`, standard output leads there.
+    """
     import genaipa
     from genaipa.__main__ import main
 
     argv = [str(Path(genaipa.__file__).with_name("__main__.py")), *map(str, args)]
-    out, err = _stream(""), _stream("")
+    out, err = _Terminal(io.BytesIO(), encoding=terminal) if terminal else _stream(""), _stream("")
     with _put_back(), _at_most(timeout, argv):
         sys.argv = argv
         sys.stdin, sys.stdout, sys.stderr = _stream(stdin), out, err

@@ -163,7 +163,7 @@ def test_each_actor_has_its_own_server(
 
 
 @needs_ray
-@pytest.mark.full
+@pytest.mark.soak
 def test_killed_workers_nodes_and_drivers(cluster: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Rounds of killing an actor, a node with its actors, or the driver: each answer once, few calls twice."""
     rounds, kills = Rounds(questions=40, patient=False), 0
