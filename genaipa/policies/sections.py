@@ -11,7 +11,7 @@ import logging
 import re
 from collections import Counter
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache, reduce
+from functools import cache, cached_property, lru_cache, reduce
 from itertools import accumulate, groupby, pairwise
 from typing import TYPE_CHECKING
 
@@ -170,6 +170,11 @@ class Section:
     def heading(self) -> str:
         """Label and title: "Section 4.2 Retention"."""
         return f"{self.label} {self.title}" if self.number and self.title else self.label
+
+    @cached_property
+    def names(self) -> tuple[str, str]:
+        """Title and label, folded: every citation is compared with those of every section."""
+        return self.title.casefold(), self.label.casefold()
 
 
 def find_sections(text: str) -> tuple[Section, ...]:
@@ -508,7 +513,7 @@ def resolve(sections: tuple[Section, ...], label: str) -> Section | None:
 
 def _titled(sections: tuple[Section, ...], title: str) -> Section | None:
     wanted = title.strip(" \"'\u201c\u201d\u2018\u2019").casefold()
-    same = (section for section in sections if wanted in (section.title.casefold(), section.label.casefold()))
+    same = (section for section in sections if wanted in section.names)
     return next(same, None) if wanted else None
 
 

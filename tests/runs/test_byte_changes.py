@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from commandline import call
 from sharding import lay_documents
-from size import size
 from stores import score
 
 from genaipa.errors import GenaipaError
@@ -26,7 +25,7 @@ from tests.conftest import forget_personal_settings
 if TYPE_CHECKING:
     from genaipa.workspace import Workspace
 
-CHANGES = size(small=60, soak=360)
+CHANGES = 360
 NOT_READ = (".lock", ".holder")
 
 
@@ -100,7 +99,7 @@ def changed(content: bytes, chance: random.Random) -> bytes:
     return b"".join(lines)
 
 
-@pytest.mark.full
+@pytest.mark.soak
 def test_each_change_is_found_or_changes_nothing(study: Path, tmp_path: Path) -> None:
     """Of changes to all files nothing is computed otherwise without a word."""
     shutil.copytree(study, tmp_path, dirs_exist_ok=True)

@@ -262,17 +262,8 @@ def limited(size: int, *args: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
-_FULL = pytest.mark.full
-
-
-@pytest.mark.parametrize(
-    ("size", "length"),
-    [
-        pytest.param(0, 1, id="manifest", marks=_FULL),
-        pytest.param(8000, 40, id="documents", marks=_FULL),
-        pytest.param(4500, 1, id="answers"),
-    ],
-)
+@pytest.mark.full
+@pytest.mark.parametrize(("size", "length"), [(0, 1), (8000, 40), (4500, 1)], ids=["manifest", "documents", "answers"])
 def test_no_room(server: OpenAIServer, genaipa: Callable[..., Finished], size: int, length: int) -> None:
     """When the room gives out, at whichever file, one sentence says so; with room again, the same command completes."""
     make_workspace(questions=12, text=TEXT * length)

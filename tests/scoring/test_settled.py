@@ -185,8 +185,7 @@ def test_accepting_changing_and_losing_nothing() -> None:
     assert all(event.blind and event.independent for event in events)
 
 
-# In small, the test before has the reload; test_desk_kill has kills.
-@pytest.mark.full
+@pytest.mark.soak  # the test before has the reload, and test_desk_kill a draft that outlives a kill
 def test_a_kill_saves_nothing_that_was_filled_in() -> None:
     """What was changed comes back after the server's end, with its note; neither that nor the rest is saved."""
     make_answers(

@@ -16,7 +16,6 @@ from analysts import Analyst, arrive, kept_drafts, kept_events, make_answers
 from desk import PATIENCE, RunningDesk, browsing, free_port
 from forking import fork
 from running import answers
-from size import size
 
 from rubrics import keys_of
 
@@ -26,8 +25,8 @@ if TYPE_CHECKING:
     from analysts import Screen
     from forking import Forked
 
-KILLS = size(small=2, soak=30)
-ANSWERS = size(small=100, soak=300)
+KILLS = 30
+ANSWERS = 300
 LOOK = 25
 """Milliseconds between two looks of somebody who waits: looking takes the time of the desk that is to be opened."""
 IMPATIENCE = 40
@@ -168,7 +167,7 @@ def kept_scores(replies: dict[str, str]) -> dict[str, dict[str, tuple[str, str]]
     return kept
 
 
-@pytest.mark.full
+@pytest.mark.soak
 def test_killed_while_two_score() -> None:
     """No kill loses a score that was confirmed, doubles one or takes back a digit that was typed."""
     run = make_answers(*(f"Answer {n}." for n in range(1, ANSWERS + 1)))
@@ -203,11 +202,7 @@ def test_killed_while_two_score() -> None:
 
 @pytest.mark.full
 def test_a_draft_outlives_the_desk_and_the_browser() -> None:
-    """What has reached the desk comes back after it was killed, on another machine too.
-
-    In small, the kills above take no typed digit back, and `test_a_study_from_the_first_name_to_the_export` closes a
-    browser in the middle of an answer.
-    """
+    """What has reached the desk comes back after it was killed, on another machine too."""
     make_answers("Answer 1.", "Answer 2.", "Answer 3.")
     with browsing() as browser, mortal_desk() as desk:
         anna = arrive(browser, desk, "Anna")
@@ -251,10 +246,7 @@ def test_a_note_goes_on_while_the_desk_is_started_again() -> None:
 
 @pytest.mark.full
 def test_a_page_at_rest_outlives_the_desk() -> None:
-    """Whoever types nothing until the desk is started again is heard by it from the first key on.
-
-    In small, those above go on scoring after each kill.
-    """
+    """Whoever types nothing until the desk is started again is heard by it from the first key on."""
     make_answers("Answer 1.")
     with browsing() as browser, mortal_desk() as desk:
         anna = arrive(browser, desk, "Anna")

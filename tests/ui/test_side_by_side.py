@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING
 
 import httpx
 import pytest
-from commandline import heeding
+from commandline import call, heeding
 from desk import browsing
 
 from genaipa.ui.view.index import Index, ViewChoice
 from genaipa.ui.view.server import AnswerPiece, marked
 from genaipa.workspace import find_workspace
+from tests.conftest import forget_personal_settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -40,18 +41,11 @@ def study(demo: tuple[Path, Finished], tmp_path_factory: pytest.TempPathFactory)
     shutil.copytree(demo[0], folder)
     (folder / "genaipa.toml").touch()
     (folder / "evil.yaml").write_text(HOSTILE, encoding="utf-8")
-    asked = (
-        "-s",
-        f"scripted/{folder}/evil.yaml",
-        "-p",
-        "brindlecart",
-        "-e",
-        "quality",
-        "--conversation",
-        "independent",
-    )
-    command = [sys.executable, "-m", "genaipa", "run", *asked, "--name", "second", "--workspace", str(folder)]
-    subprocess.run(command, capture_output=True, timeout=120, check=False)
+    evil = f"scripted/{folder}/evil.yaml"
+    asked = ("-s", evil, "-p", "brindlecart", "-e", "quality", "--conversation", "independent")
+    with pytest.MonkeyPatch.context() as patch:
+        forget_personal_settings(patch)
+        assert call("run", *asked, "--name", "second", "--workspace", folder).code == 3, "one question has no answer"
     return folder
 
 
