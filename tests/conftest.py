@@ -45,32 +45,10 @@ PERSONAL = re.compile(
 PUBLISHED = {"shared", "pulled_cache", "real"}
 REQUIRED = os.environ.get("GENAIPA_REQUIRE", "").split()
 
-# Files that mostly wait, for browsers, servers and kills. They come first, on one worker (worksteal gives each a part
-# of the list), which needs one browser and one preloaded desk; the others compute meanwhile, and help it at the end.
-WAITING = (
-    *(
-        "test_compose.py",
-        "test_desk_browser.py",
-        "test_desk_hostile.py",
-        "test_desk_keys.py",
-        "test_desk_kill.py",
-        "test_desk_late.py",
-        "test_desk_passages.py",
-        "test_desk_points.py",
-        "test_login.py",
-    ),
-    *("test_pins.py", "test_settled.py", "test_six_metrics.py"),
-    *(
-        "test_results_browser.py",
-        "test_score_command.py",
-        "test_side_by_side.py",
-        "test_failures.py",
-        "test_kill.py",
-        "test_vllm.py",
-    ),
-    *("test_judge_run.py", "test_task.py"),
-    *("test_judge_kill.py", "test_shards_kill.py"),
-)
+# What a test's file imports that waits for a desk, a browser or another process. Such tests come first, on one worker
+# (worksteal gives each a part of the list), which needs one browser and one preloaded desk; the others compute
+# meanwhile, and help it at the end. Without them, in `make test`, the order is pytest's.
+WAITING = {"browsing", "fork", "fork_desk", "open_desk", "open_to"}
 
 # What a background job of a shell ignores, it would hand on to all that the tests start.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -117,7 +95,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if left_out:
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if item not in left_out]
-    items.sort(key=lambda item: item.path.name not in WAITING)
+    if TIER != "small":
+        items.sort(key=lambda item: not WAITING & set(dir(getattr(item, "module", None))))
 
 
 def pytest_collection_finish() -> None:
@@ -276,9 +255,16 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 
 @pytest.fixture
-def store(url: str) -> Iterator[Store]:
-    """A store in an empty database."""
+def each_store(url: str) -> Iterator[Store]:
+    """A store in an empty database, of each kind in turn: for what databases may do differently."""
     with opened(url) as store:
+        yield store
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    """A store in an empty file: for what the store itself decides."""
+    with opened(f"sqlite:///{tmp_path / 'scores.db'}") as store:
         yield store
 
 

@@ -38,12 +38,6 @@ def run() -> RunFolder:
     return run
 
 
-@pytest.fixture
-def url() -> str:
-    """The store is a file of its own."""
-    return "sqlite:///scores.db"
-
-
 def doubly(queue: Queue) -> int:
     """The number of answers that two analysts have scored."""
     given = Counter(event.answer for event in queue.current.all_scores() if event.analyst in ANALYSTS)

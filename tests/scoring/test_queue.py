@@ -34,12 +34,6 @@ def run() -> RunFolder:
     return make_run()
 
 
-@pytest.fixture
-def url() -> str:
-    """The store is a file of its own."""
-    return "sqlite:///scores.db"
-
-
 # -- order --
 
 

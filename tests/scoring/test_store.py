@@ -33,7 +33,7 @@ THREADS = 20
 # --- The log ---------------------------------------------------------------------------------------------------------
 
 
-def test_events_come_back_as_they_were(store: Store) -> None:
+def test_events_come_back_as_they_were(each_store: Store) -> None:
     """Every field of an event comes back, whatever characters are in it."""
     note = 'مرحبا <script>alert("1")</script> \0 \N{PARROT} ' + "long " * 40_000
     full = score(
@@ -41,31 +41,31 @@ def test_events_come_back_as_they_were(store: Store) -> None:
     )
     machine = score("judge", "a1", scorer="machine", calibration=True)
     events = [full, machine, undo(full), skip("Ana Ünal", "a2")]
-    assert store.append(events) == 4
-    assert kept(store) == events
-    assert store.events_of("a1") == events[:3]
-    assert store.events_of("a3") == []
+    assert each_store.append(events) == 4
+    assert kept(each_store) == events
+    assert each_store.events_of("a1") == events[:3]
+    assert each_store.events_of("a3") == []
 
 
-def test_an_event_sent_twice_is_kept_once(store: Store) -> None:
+def test_an_event_sent_twice_is_kept_once(each_store: Store) -> None:
     """The same event again adds nothing: in one batch, later, and with the times at which it was sent again."""
     first, second = score("ana", "a1"), score("ana", "a2")
-    assert store.append([first, first]) == 1
+    assert each_store.append([first, first]) == 1
     again = Event(first.id, "2031-01-01T00:00:00.000Z", "score", "ana", "a1", GOOD, seconds=99.0)
-    assert store.append([again, second]) == 1
-    assert kept(store) == [first, second]
+    assert each_store.append([again, second]) == 1
+    assert kept(each_store) == [first, second]
 
 
-def test_an_id_belongs_to_one_event(store: Store) -> None:
+def test_an_id_belongs_to_one_event(each_store: Store) -> None:
     """Another score under an id that is there is refused, and nothing of what came with it is kept."""
     first = score("ana", "a1")
-    store.append([first])
+    each_store.append([first])
     other = Event(first.id, first.time, "score", "ana", "a1", POOR)
     with pytest.raises(DataError, match=f"event {first.id}: holds another event with this id"):
-        store.append([score("ana", "a2"), other])
+        each_store.append([score("ana", "a2"), other])
     with pytest.raises(DataError, match="another event with this id"):
-        store.append([second := score("ana", "a2"), Event(second.id, second.time, "score", "bob", "a2", GOOD)])
-    assert kept(store) == [first]
+        each_store.append([second := score("ana", "a2"), Event(second.id, second.time, "score", "bob", "a2", GOOD)])
+    assert kept(each_store) == [first]
 
 
 def test_nothing_can_be_changed_or_taken_out(store: Store) -> None:
@@ -106,17 +106,17 @@ def test_events_that_make_no_sense_are_refused(store: Store) -> None:
     assert store.append([later, undo(later)]) == 2
 
 
-def test_reading_goes_on_after_a_number(store: Store) -> None:
+def test_reading_goes_on_after_a_number(each_store: Store) -> None:
     """Numbers grow in the order of the log, and reading goes on after any of them, from one page to the next."""
     events = [score("ana", f"a{n}") for n in range(10_002)]
-    assert store.append(events) == len(events)
-    numbered = list(store.events())
+    assert each_store.append(events) == len(events)
+    numbered = list(each_store.events())
     assert [event for _, event in numbered] == events
     numbers = [number for number, _ in numbered]
     assert numbers == sorted(set(numbers))
     assert numbers[0] > 0
-    assert list(store.events(after=numbers[9_998])) == numbered[9_999:]
-    assert list(store.events(after=numbers[-1])) == []
+    assert list(each_store.events(after=numbers[9_998])) == numbered[9_999:]
+    assert list(each_store.events(after=numbers[-1])) == []
 
 
 # --- Drafts ----------------------------------------------------------------------------------------------------------
@@ -159,24 +159,24 @@ def test_the_last_draft_to_arrive_stands(store: Store) -> None:
 
 
 @pytest.mark.parametrize("kind", ["score", "adjudication", "skip", "look"])
-def test_a_finished_score_ends_its_draft(store: Store, kind: str) -> None:
+def test_a_finished_score_ends_its_draft(each_store: Store, kind: str) -> None:
     """A score and an adjudication end the draft and reservation that they grew from, and no other.
 
     A skip ends the reservation alone, and a look nothing.
     """
     for draft_kind in ("score", "adjudication"):
         for analyst, answer in (("ana", "a1"), ("ana", "a2"), ("bob", "a1")):
-            store.save_draft(Draft(analyst, answer, draft_kind))
-    store.reserve("a1", "ana", wanted=2)
-    store.reserve("a1", "bob", wanted=2)
-    store.append([Event(new_id(), now(), kind, "ana", "a1", GOOD if kind in VALUED else None)])
-    left = {(draft.analyst, draft.answer, draft.kind) for name in ("ana", "bob") for draft in store.drafts(name)}
+            each_store.save_draft(Draft(analyst, answer, draft_kind))
+    each_store.reserve("a1", "ana", wanted=2)
+    each_store.reserve("a1", "bob", wanted=2)
+    each_store.append([Event(new_id(), now(), kind, "ana", "a1", GOOD if kind in VALUED else None)])
+    left = {(draft.analyst, draft.answer, draft.kind) for name in ("ana", "bob") for draft in each_store.drafts(name)}
     assert left == {
         (analyst, answer, draft_kind)
         for draft_kind in ("score", "adjudication")
         for analyst, answer in (("ana", "a1"), ("ana", "a2"), ("bob", "a1"))
     } - {("ana", "a1", kind)}
-    assert store.reservations() == {"a1": ["ana", "bob"] if kind == "look" else ["bob"]}
+    assert each_store.reservations() == {"a1": ["ana", "bob"] if kind == "look" else ["bob"]}
 
 
 def test_a_draft_stays_where_the_score_is_refused(store: Store) -> None:
@@ -231,16 +231,16 @@ def test_who_is_apart_takes_no_place(store: Store) -> None:
     assert not store.reserve("a1", "bob", wanted=2, apart=("second",)), "the reference analyst counts if not apart"
 
 
-def test_an_analyst_holds_one_reservation(store: Store) -> None:
+def test_an_analyst_holds_one_reservation(each_store: Store) -> None:
     """The next answer's reservation gives the one before back; where it is refused, the one before stays."""
-    store.reserve("a1", "ana", wanted=1)
-    store.reserve("a2", "bob", wanted=1)
-    assert not store.reserve("a2", "ana", wanted=1)
-    assert store.reservations() == {"a1": ["ana"], "a2": ["bob"]}
-    assert store.reserve("a3", "ana", wanted=1)
-    assert store.reservations() == {"a2": ["bob"], "a3": ["ana"]}
-    store.release("bob")
-    assert store.reservations() == {"a3": ["ana"]}
+    each_store.reserve("a1", "ana", wanted=1)
+    each_store.reserve("a2", "bob", wanted=1)
+    assert not each_store.reserve("a2", "ana", wanted=1)
+    assert each_store.reservations() == {"a1": ["ana"], "a2": ["bob"]}
+    assert each_store.reserve("a3", "ana", wanted=1)
+    assert each_store.reservations() == {"a2": ["bob"], "a3": ["ana"]}
+    each_store.release("bob")
+    assert each_store.reservations() == {"a3": ["ana"]}
 
 
 def test_a_reservation_runs_out(store: Store) -> None:

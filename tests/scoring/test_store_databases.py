@@ -59,23 +59,23 @@ def forward(store: Store, *further: tuple[str, ...]) -> int:
         return schema_version(connection)
 
 
-def test_an_older_database_is_brought_forward(store: Store) -> None:
+def test_an_older_database_is_brought_forward(each_store: Store) -> None:
     """A further step is taken once, from the version that is there, and the scores are still there."""
     event = score("ana", "a1")
-    store.append([event])
+    each_store.append([event])
     today = len(SCHEMA_STEPS)
     more = ("ALTER TABLE score_reservations ADD COLUMN place TEXT", "CREATE TABLE score_places (place TEXT)")
-    assert forward(store) == today
-    assert forward(store, more) == today + 1
-    assert forward(store, more) == today + 1, "a second time would fail on the table that is there"
-    assert kept(store) == [event]
+    assert forward(each_store) == today
+    assert forward(each_store, more) == today + 1
+    assert forward(each_store, more) == today + 1, "a second time would fail on the table that is there"
+    assert kept(each_store) == [event]
 
 
-def test_who_began_an_answer_is_found_without_reading_every_draft(store: Store) -> None:
+def test_who_began_an_answer_is_found_without_reading_every_draft(each_store: Store) -> None:
     """The drafts of an answer are looked up in an index, whichever analysts they are of."""
     question = "SELECT draft FROM score_drafts WHERE answer = 'a1'"
-    with store._reading() as connection:
-        if store._engine.dialect.name == "sqlite":
+    with each_store._reading() as connection:
+        if each_store._engine.dialect.name == "sqlite":
             plan = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {question}")
         else:
             # It would read a table as small as this one as a whole.
@@ -84,15 +84,15 @@ def test_who_began_an_answer_is_found_without_reading_every_draft(store: Store) 
         assert "score_drafts_answer" in " ".join(str(step) for step in plan)
 
 
-def test_a_step_that_fails_is_not_taken(store: Store) -> None:
+def test_a_step_that_fails_is_not_taken(each_store: Store) -> None:
     """Where a statement of a step fails, what the step did before it is undone, and the version stays."""
-    store.append([score("ana", "a1")])
+    each_store.append([score("ana", "a1")])
     step = ("CREATE TABLE score_places (place TEXT)", "ALTER TABLE no_such_table ADD COLUMN place TEXT")
     with pytest.raises(GenaipaError, match="no_such_table"):
-        forward(store, step)
-    assert forward(store) == len(SCHEMA_STEPS)
-    assert forward(store, step[:1]) == len(SCHEMA_STEPS) + 1, "the table is not there yet"
-    assert len(kept(store)) == 1
+        forward(each_store, step)
+    assert forward(each_store) == len(SCHEMA_STEPS)
+    assert forward(each_store, step[:1]) == len(SCHEMA_STEPS) + 1, "the table is not there yet"
+    assert len(kept(each_store)) == 1
 
 
 def test_another_genaipa_s_database_is_refused(url: str) -> None:
@@ -134,13 +134,13 @@ def test_a_file_that_another_makes_is_waited_for(tmp_path: Path) -> None:
         ready.join()
 
 
-def test_readers_do_not_wait_for_a_writer(store: Store) -> None:
+def test_readers_do_not_wait_for_a_writer(each_store: Store) -> None:
     """While a transaction is under way, others read what was there before it."""
     event = score("ana", "a1")
-    store.append([event])
-    with store._writing() as connection:
-        store._keep(connection, [score("ana", "a2")])
-        assert kept(store) == [event]
+    each_store.append([event])
+    with each_store._writing() as connection:
+        each_store._keep(connection, [score("ana", "a2")])
+        assert kept(each_store) == [event]
         connection.rollback()
 
 

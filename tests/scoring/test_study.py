@@ -201,6 +201,7 @@ def most_at_once(times: list[tuple[float, float]]) -> int:
     return most
 
 
+@pytest.mark.full  # test_queue has two analysts who do not collide, test_store twenty at once
 @pytest.mark.parametrize(
     ("kind", "per_answer"),
     size(small=[("sqlite", 2), ("postgresql", 1.2)], soak=[(kind, number) for kind in KINDS for number in (1.2, 2)]),

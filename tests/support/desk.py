@@ -18,6 +18,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 import urllib.error
 import urllib.request
@@ -179,7 +180,7 @@ def _up(desk: RunningDesk) -> Iterator[RunningDesk]:
     finally:
         if desk.process.poll() is None:
             desk.process.kill()
-            desk.process.wait()
+            desk.process.wait(PATIENCE)
 
 
 @dataclass
@@ -294,9 +295,14 @@ def _chromium() -> tuple[Browser, asyncio.AbstractEventLoop]:
     loop = asyncio.get_running_loop()
 
     def close() -> None:
+        # A browser that doesn't end keeps nobody's session from ending.
+        overdue = threading.Timer(PATIENCE, os._exit, (1,))
+        overdue.daemon = True
+        overdue.start()
         asyncio._set_running_loop(loop)
         browser.close()
         playwright.stop()
+        overdue.cancel()
 
     atexit.register(close)
     return browser, loop

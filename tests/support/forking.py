@@ -80,11 +80,11 @@ class Forked:
         """Its exit code, or None while it runs."""
         return self.process.exitcode
 
-    def wait(self, timeout: float | None = None) -> int:
+    def wait(self, timeout: float = 180.0) -> int:
         """Its exit code, once it has ended."""
         self.process.join(timeout)
         if self.process.exitcode is None:
-            raise subprocess.TimeoutExpired("genaipa", timeout or 0)
+            raise subprocess.TimeoutExpired("genaipa", timeout)
         return self.process.exitcode
 
     def send_signal(self, number: int) -> None:

@@ -124,7 +124,7 @@ class TreeServer:
             status = self.statuses[path].pop(0) if self.statuses.get(path) else 200
         if stalls:
             self.stalling.set()
-            self.release.wait()
+            self.release.wait(60)
         if path not in self.files:
             return 404, b"no such file"
         return status, self.files[path] if status == 200 else b"not now"

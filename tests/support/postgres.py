@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import pwd
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
@@ -45,8 +46,13 @@ class Server:
 
     def pytest_sessionfinish(self) -> None:
         """End it and take its folder away, before the session says that it is finished."""
-        self.process.terminate()
-        self.process.wait(timeout=60)
+        # Not SIGTERM, at which it waits for whoever is connected.
+        self.process.send_signal(signal.SIGINT)
+        try:
+            self.process.wait(timeout=60)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait(timeout=60)
         shutil.rmtree(self.folder)
 
 
@@ -110,7 +116,7 @@ def _start(programs: Path, folder: Path, owner: dict[str, Any]) -> Server:
         _await(started)
     except BaseException:
         process.kill()
-        process.wait()
+        process.wait(timeout=60)
         raise
     return started
 

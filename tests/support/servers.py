@@ -189,13 +189,13 @@ class LoopbackServer(abc.ABC):
 
     def __enter__(self) -> Self:
         self._thread.start()
-        self._ready.wait()
+        assert self._ready.wait(60), "the server does not start"
         return self
 
     def __exit__(self, *_: object) -> None:
         if self._stopped is not None:
             self._loop.call_soon_threadsafe(self._stopped.set)
-        self._thread.join()
+        self._thread.join(60)
         self._loop.close()
 
     @property

@@ -87,7 +87,7 @@ def beacons() -> Iterator[tuple[int, list[str]]]:
             yield server.server_address[1], asked
         finally:
             server.shutdown()
-            thread.join()
+            thread.join(60)
 
 
 def assert_dead(page: Page, port: int) -> None:

@@ -20,7 +20,7 @@ from running import answers
 from rubrics import keys_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from analysts import Screen
     from forking import Forked
@@ -223,38 +223,31 @@ def test_a_draft_outlives_the_desk_and_the_browser() -> None:
 
 
 @pytest.mark.full
-def test_a_note_goes_on_while_the_desk_is_started_again() -> None:
-    """Somebody in the middle of a note stays in the field, also while the desk is away: no digit becomes a value."""
-    make_answers("Answer 1.")
-    with browsing() as browser, mortal_desk() as desk:
-        anna = arrive(browser, desk, "Anna")
-        anna.keys("1n")
-        desk.kill()
-        anna.wait("screen.message.includes('be reached')")
-        anna.keys("2")
-        desk.open()
-        until = time.monotonic() + PATIENCE
-        # What is written reaches the desk again once the browser has found it.
-        while len([draft for draft in kept_drafts("Anna") if len(draft.note) > 1]) < 1:
-            assert time.monotonic() < until, anna.look()
-            anna.keys("2")
-            anna.page.wait_for_timeout(LOOK)
-        screen = anna.wait()
-        assert screen.typed == "1...."
-        assert set(screen.note) == {"2"}
-
-
-@pytest.mark.full
-def test_a_page_at_rest_outlives_the_desk() -> None:
-    """Whoever types nothing until the desk is started again is heard by it from the first key on."""
+def test_a_page_goes_on_while_the_desk_is_started_again() -> None:
+    """Whoever types nothing meanwhile is heard from the first key on; whoever is in a note stays in its field."""
     make_answers("Answer 1.")
     with browsing() as browser, mortal_desk() as desk:
         anna = arrive(browser, desk, "Anna")
         anna.page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
         desk.kill()
         desk.open()
-        until = time.monotonic() + PATIENCE
-        while not kept_drafts("Anna"):
-            assert time.monotonic() < until, anna.look()
-            anna.keys("1")
-            anna.page.wait_for_timeout(LOOK)
+        _type_until(anna, "1", lambda: bool(kept_drafts("Anna")))
+        typed = anna.wait().typed
+        anna.keys("n")
+        desk.kill()
+        anna.wait("screen.message.includes('be reached')")
+        anna.keys("2")
+        desk.open()
+        # What is written reaches the desk again once the browser has found it.
+        _type_until(anna, "2", lambda: any(len(draft.note) > 1 for draft in kept_drafts("Anna")))
+        screen = anna.wait()
+        assert screen.typed == typed, "no digit of the note became a value"
+        assert set(screen.note) == {"2"}
+
+
+def _type_until(analyst: Analyst, key: str, heard: Callable[[], bool]) -> None:
+    until = time.monotonic() + PATIENCE
+    while not heard():
+        assert time.monotonic() < until, analyst.look()
+        analyst.keys(key)
+        analyst.page.wait_for_timeout(LOOK)

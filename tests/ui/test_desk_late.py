@@ -98,9 +98,8 @@ def test_late_calls_leave_the_pad_alive(order: str, note: str) -> None:
         assert (keys_of(score.values), score.note) == ("12213", note)
 
 
-# In small, the pad's component is the same as in the test above.
-@pytest.mark.full
-@pytest.mark.parametrize(("order", "note"), size(small=[TOGETHER], soak=[TOGETHER, ONE_BY_ONE]))
+@pytest.mark.soak  # the pad's component is the same as in the test above
+@pytest.mark.parametrize(("order", "note"), [TOGETHER, ONE_BY_ONE])
 def test_late_calls_leave_the_adjudication_alive(order: str, note: str) -> None:
     """However late outdated calls come and are cleaned up, an adjudication takes each key, and keeps its note."""
     make_answers("See section 1.")

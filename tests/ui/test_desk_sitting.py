@@ -13,8 +13,7 @@ from rubrics import keys_of
 ANSWERS = 300
 
 
-# The first test in test_desk_browser.py does the same with a few answers, notes and interruptions.
-@pytest.mark.full
+@pytest.mark.soak  # the first test in test_desk_browser.py does the same with a few answers
 def test_three_hundred_answers_in_one_sitting() -> None:
     """What was typed is what is stored, in order; no draft is left, in the store or in the browser."""
     run = make_answers(*(f"Answer {n}: see section {n % 3 + 1}." for n in range(ANSWERS + 1)))

@@ -41,7 +41,10 @@ def log_in(browser: Visitors, desk: RunningDesk, provider: Provider, **person: o
 
 @pytest.mark.full
 def test_everyone_does_what_they_are_listed_for(provider: Provider) -> None:
-    """A listed analyst scores, an adjudicator adjudicates and does nothing else, and a stranger is told why not."""
+    """A listed analyst scores, an adjudicator adjudicates and does nothing else, and a stranger is told why not.
+
+    Whoever logs in stays so in a new tab, and leaves nothing open after logging out.
+    """
     with browsing() as browser, fork_desk() as desk:
         bo = log_in(browser, desk, provider, email="BO@example.org", email_verified=True)
         bo.get_by_text("bo@example.org ·", exact=True).wait_for()
@@ -61,6 +64,14 @@ def test_everyone_does_what_they_are_listed_for(provider: Provider) -> None:
         fake = log_in(browser, desk, provider, email="anna@example.org", email_verified=False)
         fake.get_by_text("anna@example.org is not verified").wait_for()
         assert fake.get_by_role("link", name="Overview").count() == 0
+
+        page = log_in(browser, desk, provider, email="anna@example.org")
+        again = browser.visit(desk, machine=page.context)
+        again.get_by_text("anna@example.org ·", exact=True).wait_for()
+        again.get_by_role("button", name="log out").click()
+        again.get_by_role("button", name="Log in").wait_for()
+        late = browser.visit(desk, machine=page.context)
+        late.get_by_role("button", name="Log in").wait_for()
 
         assert browser.strangers == []
         assert provider.refused == []
@@ -85,19 +96,6 @@ def test_nothing_without_login(provider: Provider) -> None:
 
 
 @pytest.mark.full
-def test_log_out(provider: Provider) -> None:
-    """Whoever logs in stays so in a new tab, and leaves nothing open after logging out."""
-    with browsing() as browser, fork_desk() as desk:
-        page = log_in(browser, desk, provider, email="anna@example.org")
-        again = browser.visit(desk, machine=page.context)
-        again.get_by_text("anna@example.org ·", exact=True).wait_for()
-        again.get_by_role("button", name="log out").click()
-        again.get_by_role("button", name="Log in").wait_for()
-        late = browser.visit(desk, machine=page.context)
-        late.get_by_role("button", name="Log in").wait_for()
-
-
-@pytest.mark.full
 def test_address_of_the_login(provider: Provider) -> None:
     """The address that the command names is the one to which a login comes back; that others read secrets is said."""
     port = free_port()
@@ -108,6 +106,7 @@ def test_address_of_the_login(provider: Provider) -> None:
     assert f"The desk is open at http://localhost:{port} " in desk.printed
 
 
+@pytest.mark.full
 def test_behind_tls(provider: Provider) -> None:
     """At an address with https every cookie is for https alone, and so is the page that may open the desk."""
     host = "desk.example.org"

@@ -101,19 +101,6 @@ def check_other_users(desk: RunningDesk) -> None:
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("number", size(small=[signal.SIGTERM], soak=[signal.SIGINT, signal.SIGTERM]))
-def test_ends_with_visitors(number: signal.Signals) -> None:
-    """Whoever has the desk open in a browser does not keep it from ending."""
-    make_answers("See section 1.")
-    with browsing() as browser, fork_desk() as desk:
-        browser.visit(desk, "Anna")
-        assert desk.stop(number) == 0
-        assert desk.is_gone()
-        assert browser.strangers == []
-    assert "Traceback" not in desk.printed
-
-
-@pytest.mark.full
 def test_ends_when_its_terminal_is_gone() -> None:
     """Signals end a desk whose terminal was closed, although nothing can be printed there any more."""
     make_answers("See section 1.")
@@ -274,8 +261,12 @@ def test_password_is_never_shown(genaipa: Run, monkeypatch: pytest.MonkeyPatch, 
 
 
 @pytest.mark.full
-def test_name_is_asked_for_once() -> None:
-    """A name is kept in the browser: for a new tab, for another page and for the next day, until one is not that."""
+@pytest.mark.parametrize("number", size(small=[signal.SIGTERM], soak=[signal.SIGINT, signal.SIGTERM]))
+def test_name_is_asked_for_once(number: signal.Signals) -> None:
+    """A name is kept in the browser: for a new tab, for another page and for the next day, until one is not that.
+
+    Whoever has the desk open does not keep it from ending.
+    """
     make_answers("See section 1.")
     name = "Zoë *O'Neil*; ![x](http://elsewhere.example/x.png)"
     with browsing() as browser, fork_desk() as desk:
@@ -298,6 +289,8 @@ def test_name_is_asked_for_once() -> None:
         sign_in(page, "Bo")
         page.get_by_text("Bo ·", exact=True).wait_for()
         assert page.url == f"{desk.url}/agreement"
+        assert desk.stop(number) == 0
+        assert desk.is_gone()
         assert browser.strangers == []
     assert "Traceback" not in desk.printed
 

@@ -68,7 +68,10 @@ def address(study: Path) -> Iterator[str]:
             yield found[1]
         finally:
             process.send_signal(signal.SIGINT)
-            process.wait(60)
+            try:
+                process.wait(60)
+            finally:
+                process.kill()
     assert {path: path.read_bytes() for path in study.rglob("*") if path.is_file()} == before
 
 
