@@ -111,7 +111,7 @@ def test_a_conversation_that_is_gone_is_told(folder: RunFolder) -> None:
     lines = folder.conversations_file.read_bytes().splitlines(keepends=True)
     folder.conversations_file.write_bytes(b"".join([*lines[:-1], lines[0]]))
     (told,) = [one.problem for one in validate(find_workspace(), data=True).findings]
-    assert told == "lacks 1 conversation; restore the file."
+    assert "lacks 1 conversation" in told
 
 
 def test_score_and_answer_do_not_meet_when_the_text_changed(folder: RunFolder) -> None:

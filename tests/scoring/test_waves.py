@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter, defaultdict
 from dataclasses import replace
 from itertools import groupby
@@ -270,7 +271,7 @@ def test_sample_draws_and_keeps(genaipa):
     make_run("See section 2.", "See section 1.")
     done = genaipa("sample", "--size", "4")
     assert done.code == 0, done.err
-    assert "8 answers in the random part, 8 of them to be scored." in done.out
+    assert re.search(r"\b8 answers.*\b8 of them", done.out)
     file = Path("waves.jsonl")
     before = load_waves(find_workspace())
     assert [len(taken) for taken in before.taken.values()] == [4, 4]
@@ -294,7 +295,7 @@ def test_sample_draws_and_keeps(genaipa):
     assert all(before.taken[group] <= after.taken[group] for group in before.taken)
     content = file.read_bytes()
     done = genaipa("sample", "--size", "2")
-    assert "A wave never gets smaller: 2 of 2 keep the size that they had." in done.out
+    assert re.search(r"never gets smaller.*\b2 of 2\b", done.out)
     assert file.read_bytes() == content
 
 
@@ -303,7 +304,7 @@ def test_equal_texts_are_counted_once(genaipa):
     make_run("See section 2.", "See section 2.")
     done = genaipa("sample", "--size", "4")
     assert [row.split()[-3] for row in done.out.splitlines() if "scripted/" in row] == ["4", "4"]
-    assert "4 answers in the random part, equal texts counted once, 4 of them to be scored." in done.out
+    assert re.search(r"\b4 answers.*counted once.*\b4 of them", done.out)
 
 
 def test_a_file_that_says_something_else_is_refused(genaipa):

@@ -96,3 +96,9 @@ def spreadsheet(name: str, *rows: Sequence[object], title: str = "scores") -> Pa
         workbook.active.append(row)
     workbook.save(name)
     return Path(name)
+
+
+def check_problems(problems: list[str], *facts: tuple[str, ...]) -> None:
+    """Each problem has its facts in it, in the order of both: where it is, what is wrong, and what is possible."""
+    for problem, words in zip(problems, facts, strict=True):
+        assert [word for word in words if word not in problem] == [], problem

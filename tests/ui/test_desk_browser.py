@@ -244,10 +244,7 @@ def test_mouse_alone() -> None:
         click("Save the correction")
         click("Undo")
         again = anna.wait()
-        assert (again.typed, again.message) == (
-            "12312",
-            "Your correction is withdrawn: the score before it is in effect again.",
-        )
+        assert (again.typed, "withdrawn" in again.message) == ("12312", True)
         page.get_by_label("Note").click()
         page.keyboard.insert_text("by mouse")
         choose("21212")

@@ -72,16 +72,14 @@ def test_from_a_tick_to_the_event() -> None:
         assert page.evaluate(LIT) == "## 3. How long we keep it"
         anna.keys("11111")
         page.keyboard.press("Enter")
-        assert anna.wait().message == "No point is ticked as said: once more saves completeness all the same."
+        assert anna.wait().message.startswith("No point is ticked")
         for _ in METRICS:
             page.keyboard.press("Backspace")
         page.keyboard.press("Shift+c")
         anna.keys("ef")
         assert (hows(page), suggested(page)) == (["contradicted", "said", "said"], ["2"])
         anna.keys("f111")
-        assert (
-            page.locator(".evidence li").inner_text() == "Suggested: 1 of 2 vital and 0 of 1 okay said; Enter takes it"
-        )
+        assert "1 of 2 vital and 0 of 1 okay" in page.locator(".evidence li").inner_text()
         assert anna.wait().typed == "111..", "no value by itself"
         page.keyboard.press("Enter")
         assert anna.wait().typed == "1112."

@@ -58,7 +58,9 @@ def test_what_cannot_be_used_is_told_blind_without_paths(desk):
         Shown("overview", desk, user).components()["overview problems"]["texts"][0]["text"]
         for user in (EDSGER, User("lead", scores=False, adjudicates=True))
     ]
-    assert said[0] == "In the runs, 1 thing can't be read; what it is says: genaipa validate --data"
+    assert "1 thing can't be read" in said[0]
+    assert "genaipa validate --data" in said[0]
+    assert str(log.parent.parent) not in said[0]
     assert str(log) in said[1]
 
 
@@ -248,7 +250,8 @@ def test_a_damaged_answer_is_set_aside(disputed, name, capsys):
     assert first not in disputed.pool.answers
     assert str(log) in capsys.readouterr().err
     (said,) = disputed.pool.problems
-    assert said == "An answer to Q1 about acme can't be read and is left out; the desk's terminal shows why."
+    assert "Q1 about acme" in said
+    assert str(log) not in said
     shown = {"scoring": "answer", "adjudication": "verdict"}.get(name)
     if shown:
         assert page.components()[shown]["answer"] in disputed.pool.answers
