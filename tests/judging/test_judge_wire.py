@@ -94,9 +94,13 @@ SDKS = {
 }
 
 
+OPENAIS = ("compatible", "vllm")
+"""Judges behind the same SDK as `openai`."""
+
+
 @pytest.mark.parametrize(
     "vendor",
-    [pytest.param(Vendor(*of), id=name, marks=[pytest.mark.full] * (name == "vllm")) for name, of in SDKS.items()],
+    [pytest.param(Vendor(*of), id=name, marks=[pytest.mark.full] * (name in OPENAIS)) for name, of in SDKS.items()],
 )
 def test_a_vendor_of_every_bad_habit(
     vendor: Vendor, genaipa: Callable[..., Any], monkeypatch: pytest.MonkeyPatch

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import shutil
 import sqlite3
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,6 +12,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import pytest
 from running import TEXT, answers, carry_out, latest, make_workspace, procedure
+from size import size
 from stores import opened, score
 
 from genaipa.archive import run_files
@@ -33,19 +36,28 @@ SCRIPT = "rules:\n- {match: '', reply: 'Yes: section 1 says so, and section 2 as
 WORD = b"section 1 says"
 
 
-@pytest.fixture
-def here() -> Workspace:
-    """A workspace with a complete run of a system that says the same words to everything."""
-    workspace = make_workspace(questions=3)
-    Path("said.yaml").write_text(SCRIPT)
-    return workspace
+@pytest.fixture(scope="module")
+def complete(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A workspace with a complete run, with all four initializations; never changed by a test."""
+    with contextlib.chdir(tmp_path_factory.mktemp("complete")):
+        make_workspace(questions=3)
+        Path("said.yaml").write_text(SCRIPT)
+        carry_out(procedure(systems=("scripted/said.yaml",)))
+        return Path.cwd()
 
 
 @pytest.fixture
-def folder(here: Workspace) -> RunFolder:
-    """Its run, with all four initializations."""
-    del here
-    return carry_out(procedure(systems=("scripted/said.yaml",)))[0]
+def here(complete: Path) -> Workspace:
+    """The working folder as that workspace, without its run."""
+    shutil.copytree(complete, ".", dirs_exist_ok=True, ignore=shutil.ignore_patterns("runs"))
+    return find_workspace()
+
+
+@pytest.fixture
+def folder(here: Workspace, complete: Path) -> RunFolder:
+    """The run in the working folder, of a system that says the same words to everything."""
+    shutil.copytree(complete / "runs", here.runs)
+    return RunFolder(next(here.runs.iterdir()))
 
 
 def change(path: Path, before: bytes, after: bytes, times: int = 1) -> None:
@@ -174,8 +186,8 @@ def test_a_file_that_lost_its_end_is_noticed(folder: RunFolder, genaipa: Cli) ->
     for line in whole.splitlines(keepends=True):
         ends.append(ends[-1] + len(line))
     # Within a line, after one, in the middle of the file, and all of it.
-    for size in (len(whole) - 1, ends[-2], ends[-2] - 5, ends[3], 0):
-        folder.answers.write_bytes(whole[:size])
+    for length in (len(whole) - 1, ends[3], 0, *size(small=(), soak=(ends[-2], ends[-2] - 5))):
+        folder.answers.write_bytes(whole[:length])
         assert not folder.is_complete()
         assert "gone since the run was left" in folder.lack(folder.manifest())
         gathered = gather(find_workspace(), select(find_workspace(), [folder.name]), None)
@@ -246,8 +258,8 @@ def test_a_damaged_manifest_has_a_copy(folder: RunFolder, genaipa: Cli) -> None:
     """Cut at any place, the manifest is taken from its copy, validate says so, and going on with the run mends it."""
     path = folder.path / "manifest.json"
     whole, manifest = path.read_bytes(), folder.manifest()
-    for size in range(0, len(whole) - 1, 97):
-        path.write_bytes(whole[:size])
+    for length in range(0, len(whole) - 1, 97):
+        path.write_bytes(whole[:length])
         assert folder.manifest() == manifest
     assert ("manifest.json", "") in found(data=False)
     assert genaipa("show", "latest").code == 0
@@ -288,7 +300,7 @@ def test_bytes_that_are_no_text(folder: RunFolder) -> None:
     """In answers, conversations and introductions they are a sentence with the file, and the line if it has lines."""
     for path in (folder.answers, folder.conversations_file, next((folder.path / "introductions").iterdir())):
         whole = path.read_bytes()
-        for at in (b'"scripted', b"acme", b"ACME", b'"system"', b"{"):
+        for at in size(small=(b"acme", b"{"), soak=(b'"scripted', b"acme", b"ACME", b'"system"', b"{")):
             if at in whole:
                 path.write_bytes(whole.replace(at, at[:1] + b"\xff" + at[1:], 1))
                 named = {name for name, _ in found()}

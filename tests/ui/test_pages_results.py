@@ -81,23 +81,19 @@ def test_an_empty_workspace_is_one_sentence():
 
 
 def test_a_run_that_nobody_scored(desk):
-    """Without a score there is no heat map, and a sentence; the report's count of what was asked is there."""
+    """Without a score there is no heat map, and a sentence; the report's count of what was asked is there.
+
+    Where too little is scored the page says that, not that nothing is.
+    """
     page = Shown("results", desk)
     assert "No score counts here" in page.text()
     page.test.toggle(key="results report").set_value(True)
     page.run()
     assert page.rows("results table answers")[0][:3] == ["extractive", "recall", "4"]
-
-
-def test_systems_of_which_too_little_is_scored_are_told_so(desk):
-    """One score of four answers is no average, and the page says that, not that nothing is scored."""
     score(desk, "ada", digests(desk)[0], "11213")
-    page = Shown("results", desk, READER)
-    assert (
-        "less than 50% of an experiment's questions about a document are scored: extractive recall (1 of 4)"
-        in page.text()
-    )
-    assert "is chosen" not in page.text()
+    said = Shown("results", desk, READER).text()
+    assert "extractive recall (1 of 4)" in said, "one score of four is no average, and more than none"
+    assert "is chosen" not in said
 
 
 def test_the_numbers_are_those_of_the_report(scored):
@@ -174,12 +170,16 @@ def two_systems() -> Desk:
 
 
 def test_filters_change_the_numbers(two_systems):
-    """System, experiment, document, questions and analyst each let only their own through."""
+    """System, experiment, document, questions and analyst each let only their own through, and close a chosen cell."""
     page = Shown("results", two_systems, READER)
     assert page.components()["results map"]["groups"] == ["extractive", "scripted/say.yaml"]
     assert cells(page)["Q2"]["accuracy"] == f"{(0.75 - 0.25) / 2:+.2f}"
+    choose(page, "Q1", group="scripted/say.yaml")
+    assert len(page.rows("results answers")) == 2
     choose_in(page, "system", "extractive")
     assert page.components()["results map"]["groups"] == ["extractive"]
+    assert "results answers" not in page.components(), "nothing is left of the cell"
+    assert "Choose a cell" in page.text()
     choose_in(page, "document", "emca")
     assert cells(page)["Q2"]["accuracy"] == "-0.25"
     choose_in(page, "whose", ScoreFilter("human", "ada"))
@@ -233,6 +233,9 @@ def test_a_cell_leads_to_its_answers(scored):
     first = digests(scored)[0]
     page = Shown("results", scored, READER)
     assert "Choose a cell" in page.text()
+    for row, column in (("Q9", "accuracy"), ("Q1", "counted")):
+        choose(page, row, column)
+        assert "results answers" not in page.components(), "that is the name of no cell"
     choose(page, "Q1")
     (head,) = page.components()["results cell"]["texts"]
     assert head["aside"] == "extractive, recall: accuracy +0.00 (Yellow)"
@@ -290,24 +293,6 @@ def test_two_systems_answers_side_by_side(two_systems):
     page.tell("results answers", "chosen", other.digest)
     assert "results reply" in page.components()
     assert not [box for box in page.test.selectbox if str(box.key).startswith("results beside")]
-
-
-def test_a_cell_that_the_filters_took_away_is_closed(two_systems):
-    """When the filters leave nothing of a chosen cell, nothing is behind it, and another can be chosen."""
-    page = Shown("results", two_systems, READER)
-    choose(page, "Q1", group="scripted/say.yaml")
-    assert len(page.rows("results answers")) == 2
-    choose_in(page, "system", "extractive")
-    assert "results answers" not in page.components()
-    assert "Choose a cell" in page.text()
-
-
-def test_a_message_that_names_no_cell_does_nothing(scored):
-    """What is not the name of a cell opens nothing and breaks nothing."""
-    page = Shown("results", scored, READER)
-    for row, column in (("Q9", "accuracy"), ("Q1", "counted")):
-        choose(page, row, column)
-        assert "results answers" not in page.components()
 
 
 def test_unscored_answers_of_a_cell_are_listed(two_systems):
