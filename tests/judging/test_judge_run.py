@@ -211,6 +211,8 @@ def test_a_run_by_its_own_name_goes_on_into_the_store(genaipa, server):
     for path in Path("runs").glob("*answers*"):
         path.rename(Path(path.name))
     write("rubrics/genaipabench.yaml", Path(__file__).parents[2].joinpath("rubrics/genaipabench.yaml").read_text())
+    # As after a kill between the two.
+    Path("scores.db").unlink()
     done = genaipa("run", "--resume", folder.name)
     assert done.code == 0, done.err
     assert len(events()) == 6
