@@ -242,6 +242,9 @@ def test_verdicts_that_only_the_run_folder_has_get_into_the_store(genaipa, serve
     assert genaipa(*command).code == 0
     assert (len(asked), len(server.requests)) == (4, 2)
     assert len({event.answer for event in events()}) == len(events()) == 6
+    Path("scores.db").unlink()
+    assert genaipa(*command).code == 0
+    assert (len(events()), len(server.requests)) == (6, 2), "nothing is left to ask, and all is put in"
 
 
 def test_verdicts_by_another_rubric_are_another_judges(genaipa):
