@@ -22,7 +22,7 @@ import pytest
 from forking import fork
 from judges import RUBRIC, events, judge_runs, study, verdict
 from running import lines_of
-from servers import Behaviour, OpenAIServer, stall
+from servers import Behaviour, OpenAIServer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -175,32 +175,3 @@ def check_complete(done: dict[str, dict[str, Any]], questions: int) -> None:
         assert done[question]["reply"] == said_of(question)
         assert event.values == dict.fromkeys(RUBRIC.metrics, RUBRIC.values[int(question[1:]) % 3])
         assert f"{question} seen for" in event.note
-
-
-def test_killed_between_the_run_folder_and_the_store(watch: Watch, genaipa: Callable[..., Finished]) -> None:
-    """A verdict that was on disk and not yet in the store gets there by the next command, which does not ask for it."""
-    questions = 12
-    study(genaipa, questions, json.dumps({"default": "It says so."}))
-    between = threading.Event()
-
-    def behave(_number: int, body: dict[str, Any]) -> Behaviour:
-        asked = asked_about(body["messages"][-1]["content"])
-        watch.asked.append(asked)
-        if len(watch.asked) > 1 and len(on_disk()) > len(stored()) > 0:
-            between.set()
-            return stall()
-        return Behaviour(text=said_of(asked))
-
-    watch.server.script = behave
-    process = fork(*JUDGE[:-1], "1", log=Path("log"))
-    assert between.wait(180), "the store is written once in half a second, after more than one reply"
-    process.kill()
-    process.wait(180)
-    kept, had = on_disk(), stored()
-    assert len(kept) > len(had) > 0
-    watch.settle()
-    watch.asked, watch.left, watch.server.script = [], questions, watch.behave
-    done = genaipa(*JUDGE)
-    assert done.code == 0, done.err
-    assert Counter(watch.asked) == dict.fromkeys(on_disk().keys() - kept.keys(), 1)
-    check_complete(on_disk(), questions)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from analysts import arrive, kept_drafts, kept_events, make_answers, open_to
-from desk import browsing, fork_desk
 from evidence_cases import PARTS, POLICY
 from pages import Shown, desk_here, digests
 from running import write
@@ -183,39 +182,6 @@ def test_accepting_changing_and_losing_nothing() -> None:
     ]
     assert sum(not event.preselected for event in events) == 2
     assert all(event.blind and event.independent for event in events)
-
-
-@pytest.mark.soak  # the test before has the reload, and test_desk_kill a draft that outlives a kill
-def test_a_kill_saves_nothing_that_was_filled_in() -> None:
-    """What was changed comes back after the server's end, with its note; neither that nor the rest is saved."""
-    make_answers(
-        SAYS_SO,
-        "The document does not mention it.",
-        annotations=ANNOTATIONS.replace("no", "yes").replace(", sections: ['1']", ""),
-    )
-    with browsing() as browser:
-        machine = browser.machine()
-        for changed in (True, False, False):
-            with fork_desk("--per-answer", "1", "--settled") as desk:
-                anna = arrive(browser, desk, "Anna", machine=machine)
-                if changed:
-                    anna.keys("13")
-                    anna.write("Hm.")
-                    anna.page.wait_for_timeout(1000)
-                elif len(kept_events()) == 0:
-                    assert (anna.wait().typed, anna.wait().note) == ("113.1", "Hm.")
-                    anna.keys("1")
-                    anna.go("Enter")
-                else:
-                    assert anna.wait().typed == RULED
-                    anna.keys("111")
-                    anna.go("Enter")
-                desk.process.kill()
-                anna.page.close()
-    assert [(keys_of(event.values), event.preselected) for event in kept_events()] == [
-        ("11311", True),
-        ("11111", True),
-    ]
 
 
 # -- against scores without --
