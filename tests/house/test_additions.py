@@ -7,27 +7,24 @@ a page of the desk and a language are a file and a line each, a form of tables i
 
 from __future__ import annotations
 
+import contextlib
 import json
-import os
 import re
-import shutil
-import subprocess
-import sys
+from dataclasses import dataclass
 from importlib.metadata import distribution
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from copies import copy_genaipa, interpreter
 from servers import AnthropicServer, OpenAIServer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Iterator
 
     from commandline import Finished
+    from copies import Interpreter
 
-    Cli = Callable[..., Finished]
-
-ROOT = Path(__file__).parents[2]
 TOKEN = "Tok3n-of-twenty-letters"
 
 # The first file.
@@ -79,8 +76,7 @@ class AcmeSystem:
     async def close(self):
         pass
 '''
-# The second, in which the line is added.
-TABLE = "genaipa/systems/provider.py"
+# The second, genaipa/systems/provider.py, in which the line is added.
 LINE = '    "acme": "genaipa.systems.acme:AcmeSystem",\n'
 # What installing makes of the third, pyproject.toml with `acme = ["acme-sdk>=1"]` among the extras.
 EXTRA = "Provides-Extra: acme\nRequires-Dist: acme-sdk>=1; extra == 'acme'\n"
@@ -107,158 +103,9 @@ def insert(path: Path, after: str, line: str) -> None:
     path.write_text(text.replace(after, after + line))
 
 
-@pytest.fixture
-def copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy of genaipa, which processes of the test import."""
-    copy = tmp_path / "copy"
-    # With the bytecode, which holds for the files that the copy leaves as they are.
-    shutil.copytree(ROOT / "genaipa", copy / "genaipa")
-    for data in ("prompts", "questions", "policies", "annotations", "rubrics"):
-        (copy / data).symlink_to(ROOT / data)
-    monkeypatch.setenv("PYTHONPATH", f"{copy}{os.pathsep}{os.environ['PYTHONPATH']}")
-    return copy
-
-
-@pytest.fixture
-def genaipa_with_acme(copy: Path, genaipa_process: Cli) -> Cli:
-    """The command line with the provider's three files."""
-    (copy / "genaipa/systems/acme.py").write_text(ADAPTER)
-    insert(copy / TABLE, "ADAPTERS: dict[str, str] = {\n", LINE)
-    metadata = copy / f"genaipa-{distribution('genaipa').version}.dist-info" / "METADATA"
-    metadata.parent.mkdir()
-    head, _, rest = (distribution("genaipa").read_text("METADATA") or "").partition("\n\n")
-    metadata.write_text(f"{head}\n{EXTRA}\n{rest}")
-    return genaipa_process
-
-
-def install_sdk(into: Path) -> None:
-    """Put the SDK where it can be imported, as pip would."""
-    (into / "acme_sdk.py").write_text(SDK)
-    (into / "acme_sdk-1.5.dist-info").mkdir()
-    (into / "acme_sdk-1.5.dist-info/METADATA").write_text("Metadata-Version: 2.1\nName: acme-sdk\nVersion: 1.5\n")
-
-
-@pytest.mark.full
-def test_a_new_provider(genaipa_with_acme: Cli, copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is listed, diagnosed, asked, priced as unknown, blinded and recorded, and its key stays hidden."""
-    listed = genaipa_with_acme("systems", "--explain")
-    assert "acme/MODEL" in listed.out, listed.err
-    assert "any model of Acme's" in listed.out
-    (facts,) = json.loads(genaipa_with_acme("systems", "acme/one", "--json").out)
-    assert facts["missing"] == ["pip install 'genaipa[acme]'", "set ACME_TOKEN"]
-    doctor = json.loads(genaipa_with_acme("doctor", "--json").out)
-    rows = {topic: {row["what"]: row for row in doctor[topic]} for topic in ("extras", "keys")}
-    assert (rows["extras"]["acme"]["state"], rows["extras"]["acme"]["remedy"]) == (
-        "missing",
-        "pip install 'genaipa[acme]'",
-    )
-    assert rows["keys"]["acme"]["remedy"] == "set ACME_TOKEN in the environment or in a file .env"
-    asked = ("-p", "brindlecart", "-e", "recall", "--limit", "1", "--temperature", "0.5")
-    without = genaipa_with_acme("run", "-s", "acme/one", *asked)
-    assert (without.code, without.out) == (1, "")
-    assert "acme/one needs the package 'acme_sdk': pip install 'genaipa[acme]'" in without.err
-
-    install_sdk(copy)
-    monkeypatch.setenv("ACME_TOKEN", TOKEN)
-    done = genaipa_with_acme("run", "-s", "acme/one,acme/refused", *asked)
-    assert done.code == 3, done.err
-    (run,) = Path("runs").iterdir()
-    records = {record["system"]: record for record in map(json.loads, (run / "answers.jsonl").read_text().splitlines())}
-    assert records["acme/one"]["reply"] == "Yes, says the Roadrunner, with [key]."
-    assert records["acme/one"]["sent"] == {"temperature": 0.5}
-    assert records["acme/refused"]["error"]["kind"] == "authentication"
-    assert "acme/refused refused the key in ACME_TOKEN (401): Invalid token [key]" in done.err
-    manifest = json.loads((run / "manifest.json").read_text())
-    assert manifest["versions"]["acme-sdk"] == "1.5"
-    assert manifest["systems"]["acme/one"]["words"] == "own"
-    texts = [path.read_text() for path in run.rglob("*") if path.is_file()]
-    assert TOKEN not in "".join([*texts, done.out, done.err])
-    probe = "from genaipa.scoring.answers import names_of; print(*names_of('acme/one', 'acme/one', ()))"
-    names = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True).stdout
-    assert names.split() == ["Roadrunner", "Acme"]
-
-
-@pytest.mark.usefixtures("genaipa_with_acme")
-def test_listing_imports_no_sdk(copy: Path) -> None:
-    """A provider's record is read without its SDK, or any other, being imported."""
-    (copy / "acme_sdk.py").write_text("raise SystemExit('imported')")
-    probe = (
-        "import sys\nfrom genaipa.__main__ import main\nsys.argv = ['genaipa', 'systems', '--explain']\n"
-        "try:\n    main()\nfinally:\n    print('\\nhas', *sys.modules)\n"
-    )
-    done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=False)
-    assert "acme/MODEL" in done.stdout, done.stderr
-    loaded = done.stdout.rpartition("\nhas ")[2].split()
-    assert {"genaipa", "typer"} <= set(loaded)
-    assert set(loaded).isdisjoint({"openai", "anthropic", "google.genai", "tiktoken", "acme_sdk", "bm25s"})
-
-
-# In small, test_front_door's test of options and test_providers' of settings as sent find the same kind of failure.
-@pytest.mark.full
-def test_a_new_sampling_option(copy: Path, genaipa_process: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is sent, noted as sent, kept in the manifest and compared with a plan; an adapter without it leaves it out."""
-    for path, (after, line) in OPTION.items():
-        insert(copy / path, after, line)
-    run = copy / "genaipa/cli/commands/run.py"
-    insert(run, "max_tokens=max_tokens, sampling_seed=sampling_seed,\n", "            top_p=top_p,\n")
-    insert(run, "from __future__ import annotations\n", IMPORTS)
-    systems = (
-        "  with-it: {system: openai/gpt-4o, settings: [top_p]}\n  without: {system: openai/gpt-4o, settings: []}\n"
-    )
-    Path("systems.yaml").write_text(f"systems:\n{systems}")
-    Path("genaipa.toml").touch()
-    plan = (
-        "-p",
-        "brindlecart",
-        "-e",
-        "recall",
-        "--limit",
-        "1",
-        "--offline",
-        "-s",
-        "with-it,without",
-        "-s",
-        "anthropic/c",
-    )
-    with OpenAIServer() as server, AnthropicServer(models=("c",)) as other:
-        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
-        monkeypatch.setenv("ANTHROPIC_BASE_URL", other.url)
-        monkeypatch.setenv("ANTHROPIC_API_KEY", TOKEN)
-        done = genaipa_process("run", *plan, "--top-p", "0.5")
-        again = genaipa_process("run", *plan, "--top-p", "0.9")
-        assert (done.code, again.code) == (0, 0), done.err + again.err
-    runs = sorted(Path("runs").iterdir())
-    assert [json.loads((run / "manifest.json").read_text())["spec"]["top_p"] for run in runs] == [0.5, 0.9]
-    records = map(json.loads, (runs[0] / "answers.jsonl").read_text().splitlines())
-    sent = {record["system"]: record.get("sent", {}) for record in records}
-    assert sent == {"with-it": {"top_p": 0.5}, "without": {}, "anthropic/c": {"max_tokens": 4096}}
-    assert {request.body.get("top_p") for request in server.requests} == {0.5, 0.9, None}
-    assert all("top_p" not in request.body for request in other.requests)
-
-
 TONE = """
     tone: Annotated[str, option("How friendly.", before="repetitions")] = "plain"
 """
-
-
-# In small, test_kinds' options of a stranger's kind go the same way.
-@pytest.mark.full
-def test_a_new_option_of_the_procedure(copy: Path, genaipa_process: Cli) -> None:
-    """Its one place, a field of the plan, brings it to the help page, a --config file, Python and the manifest."""
-    insert(copy / "genaipa/tasks/plan.py", "    ] = 400\n", TONE)
-    help_page = genaipa_process("run", "--help-all").out
-    assert re.search(r"  --tone TONE +How friendly.  \[default: plain\]\n  -r, --repetitions", help_page), help_page
-    Path("config.yaml").write_text("tone: warm\n")
-    plan = ("run", "-s", "extractive", "-p", "brindlecart", "-e", "quality", "--limit", "1", "--offline", "--new")
-    for more in (("--tone", "warm"), ("--config", "config.yaml"), ()):
-        assert genaipa_process(*plan, *more).code == 0
-    called = "import genaipa; genaipa.run('extractive', 'brindlecart', experiment='quality', limit=1, tone='cold')"
-    subprocess.run([sys.executable, "-c", called], check=True)
-    manifests = [json.loads((run / "manifest.json").read_text()) for run in sorted(Path("runs").iterdir())]
-    assert [one["spec"]["plan"]["tone"] for one in manifests] == ["warm", "warm", "plain", "cold"]
-    refused = genaipa_process("run", "-s", "extractive", "--task", "judge", "--tone", "warm")
-    assert (refused.code, "--tone is an option of the procedure; leave it out" in refused.err) == (2, True)
-
 
 # It opens first, being the first in the table.
 PAGE = '''"""The number of answers."""
@@ -286,37 +133,12 @@ test.run()
 print(*[error.value for error in test.exception], *[text.value for text in test.text], sep="\\n")
 """
 
-
-def test_a_new_page_of_the_desk(copy: Path, genaipa: Cli) -> None:
-    """Whoever has signed in finds it among the pages, with the desk and their name."""
-    (copy / "genaipa/ui/pages/answers.py").write_text(PAGE)
-    insert(copy / "genaipa/ui/script/app.py", "PAGES = {\n", '    "answers": ("Answers", "answers"),\n')
-    Path("genaipa.toml").touch()
-    done = genaipa("run", "-s", "extractive", "-p", "brindlecart", "-e", "quality", "--limit", "2")
-    assert done.code == 0, done.err
-    opened = subprocess.run([sys.executable, "-c", OPENED], capture_output=True, text=True, check=False)
-    assert "Ada has 2 answers.\n" in opened.stdout, opened.stdout + opened.stderr
-
-
 FORM = '''def as_markdown(table: Table) -> str:
     """A table of Markdown."""
     return "".join("| " + " | ".join(row) + " |\\n" for row in (headings(table), *table.cells))
 
 
 '''
-
-
-@pytest.mark.full
-def test_a_new_form_of_tables(copy: Path, genaipa_process: Cli, demo: tuple[Path, Finished]) -> None:
-    """The leaderboard and a comparison are written in it, by its suffix; a report writes by the same table of forms."""
-    render = copy / "genaipa/reports/render.py"
-    render.write_text(render.read_text().replace("FORMS = {", FORM + 'FORMS = {".md": as_markdown, '))
-    for command in (("leaderboard", "-o", "board.md"), ("compare", "careful", "breezy", "-o", "pair.md")):
-        done = genaipa_process(*command, "--workspace", demo[0])
-        assert done.code == 0, done.err
-    assert "| careful |" in Path("board.md").read_text()
-    assert "| M_all" in Path("pair.md").read_text()
-
 
 EXCHANGE = '''"""Plain text."""
 
@@ -329,21 +151,6 @@ def write(outgoing, folder):
     (folder / "answers.txt").write_text("".join(lines))
     return Written(1, len(lines), 0)
 '''
-
-
-@pytest.mark.full
-def test_a_new_form_of_other_programs(copy: Path, genaipa_process: Cli, demo: tuple[Path, Finished]) -> None:
-    """It is listed, and written by its name."""
-    (copy / "genaipa/exchange/plain.py").write_text(EXCHANGE)
-    forms = copy / "genaipa/exchange/forms.py"
-    line = 'FORMS: tuple[Form, ...] = (\n    Form("plain", "replies alone", plain.write),'
-    changed = forms.read_text().replace("FORMS: tuple[Form, ...] = (", line)
-    forms.write_text(changed.replace("import eee,", "import plain, eee,"))
-    assert re.search(r"plain +replies alone", genaipa_process("export").out)
-    done = genaipa_process("export", "plain", "-o", "out", "--workspace", demo[0])
-    assert done.out == "out: 1 file, 96 answers, 0 scores.\n", done.err
-    assert len(Path("out/answers.txt").read_text().splitlines()) >= 96
-
 
 LANGUAGE = '''"""Dutch."""
 
@@ -373,32 +180,6 @@ categories: {T: Openheid}
 questions: [{id: Q1, category: T, origin: user, text: Wat doet X?}]
 """
 
-
-def test_a_new_language(copy: Path, genaipa_process: Cli) -> None:
-    """A text is found to be in it, asked about with the variants that are there, and measured by its rules."""
-    (copy / "genaipa/languages/nl.py").write_text(LANGUAGE)
-    insert(copy / "genaipa/languages/catalog.py", '    "fr",\n', '    "nl",\n')
-    said = "Wij verzamelen uw naam en het adres van uw huis, en wij verkopen de gegevens niet. Paragraaf 2 zegt meer.\n"
-    texts = {
-        "genaipa.toml": "",
-        "policies/winkel.md": said * 3,
-        "questions/policy-nl.yaml": SET,
-        "prompts/neutral-nl/part.jinja": "Deel {{ part }}: {{ text }}",
-        "prompts/neutral-nl/introduce-document.jinja": "Hier is {{ subject }}.",
-    }
-    for name, text in texts.items():
-        Path(name).parent.mkdir(parents=True, exist_ok=True)
-        Path(name).write_text(text)
-    done = genaipa_process("run", "-s", "extractive", "-p", "winkel", "-e", "quality", "--dry-run")
-    assert done.code == 0, done.err
-    assert "winkel: in Dutch, asked policy-nl with the prompts neutral-nl" in done.err
-    assert "Hier is het privacybeleid van Winkel." in done.out
-    assert "Wat doet Winkel?" in done.out
-    stats = genaipa_process("policies", "stats", "winkel")
-    assert "ease" in stats.out
-    assert "Douma (Dutch), 206.84 - 0.93 words/sentences - 77 syllables/words" in stats.out
-
-
 COMMAND = '''"""`genaipa count`."""
 
 from genaipa.cli.terminal.console import show
@@ -414,10 +195,231 @@ def count() -> None:
 '''
 
 
-def test_a_new_command(copy: Path, genaipa_process: Cli) -> None:
-    """It is on the page of all commands, and has the options that every command has."""
+@dataclass
+class Changed:
+    """A copy with every addition, a process that imported it, and what that listed first, with its modules then."""
+
+    folder: Path
+    genaipa: Interpreter
+    listed: Finished
+    modules: set[str]
+
+
+def add_everything(copy: Path) -> None:
+    """Do what CONTRIBUTING.md's rows say, each to the files that it names."""
+    (copy / "genaipa/systems/acme.py").write_text(ADAPTER)
+    insert(copy / "genaipa/systems/provider.py", "ADAPTERS: dict[str, str] = {\n", LINE)
+    metadata = copy / f"genaipa-{distribution('genaipa').version}.dist-info" / "METADATA"
+    metadata.parent.mkdir()
+    head, _, rest = (distribution("genaipa").read_text("METADATA") or "").partition("\n\n")
+    metadata.write_text(f"{head}\n{EXTRA}\n{rest}")
+    for path, (after, line) in OPTION.items():
+        insert(copy / path, after, line)
+    run = copy / "genaipa/cli/commands/run.py"
+    insert(run, "max_tokens=max_tokens, sampling_seed=sampling_seed,\n", "            top_p=top_p,\n")
+    insert(run, "from __future__ import annotations\n", IMPORTS)
+    insert(copy / "genaipa/tasks/plan.py", "    ] = 400\n", TONE)
+    (copy / "genaipa/ui/pages/answers.py").write_text(PAGE)
+    insert(copy / "genaipa/ui/script/app.py", "PAGES = {\n", '    "answers": ("Answers", "answers"),\n')
+    render = copy / "genaipa/reports/render.py"
+    render.write_text(render.read_text().replace("FORMS = {", FORM + 'FORMS = {".md": as_markdown, '))
+    (copy / "genaipa/exchange/plain.py").write_text(EXCHANGE)
+    forms = copy / "genaipa/exchange/forms.py"
+    line = 'FORMS: tuple[Form, ...] = (\n    Form("plain", "replies alone", plain.write),'
+    changed = forms.read_text().replace("FORMS: tuple[Form, ...] = (", line)
+    forms.write_text(changed.replace("import eee,", "import plain, eee,"))
+    (copy / "genaipa/languages/nl.py").write_text(LANGUAGE)
+    insert(copy / "genaipa/languages/catalog.py", '    "fr",\n', '    "nl",\n')
     (copy / "genaipa/cli/commands/count.py").write_text(COMMAND)
     insert(copy / "genaipa/cli/terminal/headings.py", '    "Ask": {\n', '        "count": "Count the runs.",\n')
-    assert re.search(r"(?m)^  count +Count the runs\.$", genaipa_process("--help").out)
+
+
+@pytest.fixture(scope="module")
+def started() -> Iterator[tuple[contextlib.ExitStack, list[Changed]]]:
+    """What the first test of this file starts."""
+    with contextlib.ExitStack() as stack:
+        yield stack, []
+
+
+@pytest.fixture
+def changed(started: tuple[contextlib.ExitStack, list[Changed]], tmp_path_factory: pytest.TempPathFactory) -> Changed:
+    """One copy and one process for all tests of this file; the provider's SDK is not installed at first."""
+    stack, kept = started
+    if not kept:
+        copy = copy_genaipa(tmp_path_factory.mktemp("copy"))
+        add_everything(copy)
+        genaipa = stack.enter_context(interpreter(copy))
+        (copy / "acme_sdk.py").write_text("raise SystemExit('imported')")
+        listed = genaipa("systems", "--explain")
+        (copy / "acme_sdk.py").unlink()
+        modules = set(genaipa.execute("import sys; print(*sys.modules)").split())
+        kept.append(Changed(copy, genaipa, listed, modules))
+    return kept[0]
+
+
+def install_sdk(into: Path) -> None:
+    """Put the SDK where it can be imported, as pip would."""
+    (into / "acme_sdk.py").write_text(SDK)
+    (into / "acme_sdk-1.5.dist-info").mkdir()
+    (into / "acme_sdk-1.5.dist-info/METADATA").write_text("Metadata-Version: 2.1\nName: acme-sdk\nVersion: 1.5\n")
+
+
+def test_a_new_provider(changed: Changed, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is listed, diagnosed, asked, priced as unknown, blinded and recorded, and its key stays hidden."""
+    genaipa = changed.genaipa
+    assert "acme/MODEL" in changed.listed.out, changed.listed.err
+    assert "any model of Acme's" in changed.listed.out
+    (facts,) = json.loads(genaipa("systems", "acme/one", "--json").out)
+    assert facts["missing"] == ["pip install 'genaipa[acme]'", "set ACME_TOKEN"]
+    doctor = json.loads(genaipa("doctor", "--json").out)
+    rows = {topic: {row["what"]: row for row in doctor[topic]} for topic in ("extras", "keys")}
+    assert (rows["extras"]["acme"]["state"], rows["extras"]["acme"]["remedy"]) == (
+        "missing",
+        "pip install 'genaipa[acme]'",
+    )
+    assert rows["keys"]["acme"]["remedy"] == "set ACME_TOKEN in the environment or in a file .env"
+    asked = ("-p", "brindlecart", "-e", "recall", "--limit", "1", "--temperature", "0.5")
+    without = genaipa("run", "-s", "acme/one", *asked)
+    assert (without.code, without.out) == (1, "")
+    assert "acme/one needs the package 'acme_sdk': pip install 'genaipa[acme]'" in without.err
+
+    install_sdk(changed.folder)
+    monkeypatch.setenv("ACME_TOKEN", TOKEN)
+    done = genaipa("run", "-s", "acme/one,acme/refused", *asked)
+    assert done.code == 3, done.err
+    (run,) = Path("runs").iterdir()
+    records = {record["system"]: record for record in map(json.loads, (run / "answers.jsonl").read_text().splitlines())}
+    assert records["acme/one"]["reply"] == "Yes, says the Roadrunner, with [key]."
+    assert records["acme/one"]["sent"] == {"temperature": 0.5}
+    assert records["acme/refused"]["error"]["kind"] == "authentication"
+    assert "acme/refused refused the key in ACME_TOKEN (401): Invalid token [key]" in done.err
+    manifest = json.loads((run / "manifest.json").read_text())
+    assert manifest["versions"]["acme-sdk"] == "1.5"
+    assert manifest["systems"]["acme/one"]["words"] == "own"
+    texts = [path.read_text() for path in run.rglob("*") if path.is_file()]
+    assert TOKEN not in "".join([*texts, done.out, done.err])
+    probe = "from genaipa.scoring.answers import names_of; print(*names_of('acme/one', 'acme/one', ()))"
+    assert genaipa.execute(probe).split() == ["Roadrunner", "Acme"]
+
+
+def test_listing_imports_no_sdk(changed: Changed) -> None:
+    """A provider's record is read without its SDK, or any other, being imported."""
+    assert "acme/MODEL" in changed.listed.out, changed.listed.err
+    assert {"genaipa", "typer"} <= changed.modules
+    assert changed.modules.isdisjoint({"openai", "anthropic", "google.genai", "tiktoken", "acme_sdk", "bm25s"})
+
+
+# In small, test_front_door's test of options and test_providers' of settings as sent find the same kind of failure.
+@pytest.mark.full
+def test_a_new_sampling_option(changed: Changed, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is sent, noted as sent, kept in the manifest and compared with a plan; an adapter without it leaves it out."""
+    systems = (
+        "  with-it: {system: openai/gpt-4o, settings: [top_p]}\n  without: {system: openai/gpt-4o, settings: []}\n"
+    )
+    Path("systems.yaml").write_text(f"systems:\n{systems}")
+    Path("genaipa.toml").touch()
+    plan = (
+        "-p",
+        "brindlecart",
+        "-e",
+        "recall",
+        "--limit",
+        "1",
+        "--offline",
+        "-s",
+        "with-it,without",
+        "-s",
+        "anthropic/c",
+    )
+    with OpenAIServer() as server, AnthropicServer(models=("c",)) as other:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", other.url)
+        monkeypatch.setenv("ANTHROPIC_API_KEY", TOKEN)
+        done = changed.genaipa("run", *plan, "--top-p", "0.5")
+        again = changed.genaipa("run", *plan, "--top-p", "0.9")
+        assert (done.code, again.code) == (0, 0), done.err + again.err
+    runs = sorted(Path("runs").iterdir())
+    assert [json.loads((run / "manifest.json").read_text())["spec"]["top_p"] for run in runs] == [0.5, 0.9]
+    records = map(json.loads, (runs[0] / "answers.jsonl").read_text().splitlines())
+    sent = {record["system"]: record.get("sent", {}) for record in records}
+    assert sent == {"with-it": {"top_p": 0.5}, "without": {}, "anthropic/c": {"max_tokens": 4096}}
+    assert {request.body.get("top_p") for request in server.requests} == {0.5, 0.9, None}
+    assert all("top_p" not in request.body for request in other.requests)
+
+
+# In small, test_kinds' options of a stranger's kind go the same way.
+@pytest.mark.full
+def test_a_new_option_of_the_procedure(changed: Changed) -> None:
+    """Its one place, a field of the plan, brings it to the help page, a --config file, Python and the manifest."""
+    help_page = changed.genaipa("run", "--help-all").out
+    assert re.search(r"  --tone TONE +How friendly.  \[default: plain\]\n  -r, --repetitions", help_page), help_page
+    Path("config.yaml").write_text("tone: warm\n")
+    plan = ("run", "-s", "extractive", "-p", "brindlecart", "-e", "quality", "--limit", "1", "--offline", "--new")
+    for more in (("--tone", "warm"), ("--config", "config.yaml"), ()):
+        assert changed.genaipa(*plan, *more).code == 0
+    called = "import genaipa; genaipa.run('extractive', 'brindlecart', experiment='quality', limit=1, tone='cold')"
+    changed.genaipa.execute(called)
+    manifests = [json.loads((run / "manifest.json").read_text()) for run in sorted(Path("runs").iterdir())]
+    assert [one["spec"]["plan"]["tone"] for one in manifests] == ["warm", "warm", "plain", "cold"]
+    refused = changed.genaipa("run", "-s", "extractive", "--task", "judge", "--tone", "warm")
+    assert (refused.code, "--tone is an option of the procedure; leave it out" in refused.err) == (2, True)
+
+
+# In small, test_pages and test_pages_suites show the table's pages and those of kinds.
+@pytest.mark.full
+def test_a_new_page_of_the_desk(changed: Changed) -> None:
+    """Whoever has signed in finds it among the pages, with the desk and their name."""
+    Path("genaipa.toml").touch()
+    done = changed.genaipa("run", "-s", "extractive", "-p", "brindlecart", "-e", "quality", "--limit", "2")
+    assert done.code == 0, done.err
+    assert "Ada has 2 answers.\n" in changed.genaipa.execute(OPENED)
+
+
+# In small, test_render and test_export show the forms that there are.
+@pytest.mark.full
+def test_a_new_form_of_tables(changed: Changed, demo: tuple[Path, Finished]) -> None:
+    """The leaderboard and a comparison are written in it, by its suffix; a report writes by the same table of forms."""
+    for command in (("leaderboard", "-o", "board.md"), ("compare", "careful", "breezy", "-o", "pair.md")):
+        done = changed.genaipa(*command, "--workspace", demo[0])
+        assert done.code == 0, done.err
+    assert "| careful |" in Path("board.md").read_text()
+    assert "| M_all" in Path("pair.md").read_text()
+
+
+@pytest.mark.full
+def test_a_new_form_of_other_programs(changed: Changed, demo: tuple[Path, Finished]) -> None:
+    """It is listed, and written by its name."""
+    assert re.search(r"plain +replies alone", changed.genaipa("export").out)
+    done = changed.genaipa("export", "plain", "-o", "out", "--workspace", demo[0])
+    assert done.out == "out: 1 file, 96 answers, 0 scores.\n", done.err
+    assert len(Path("out/answers.txt").read_text().splitlines()) >= 96
+
+
+def test_a_new_language(changed: Changed) -> None:
+    """A text is found to be in it, asked about with the variants that are there, and measured by its rules."""
+    said = "Wij verzamelen uw naam en het adres van uw huis, en wij verkopen de gegevens niet. Paragraaf 2 zegt meer.\n"
+    texts = {
+        "genaipa.toml": "",
+        "policies/winkel.md": said * 3,
+        "questions/policy-nl.yaml": SET,
+        "prompts/neutral-nl/part.jinja": "Deel {{ part }}: {{ text }}",
+        "prompts/neutral-nl/introduce-document.jinja": "Hier is {{ subject }}.",
+    }
+    for name, text in texts.items():
+        Path(name).parent.mkdir(parents=True, exist_ok=True)
+        Path(name).write_text(text)
+    done = changed.genaipa("run", "-s", "extractive", "-p", "winkel", "-e", "quality", "--dry-run")
+    assert done.code == 0, done.err
+    assert "winkel: in Dutch, asked policy-nl with the prompts neutral-nl" in done.err
+    assert "Hier is het privacybeleid van Winkel." in done.out
+    assert "Wat doet Winkel?" in done.out
+    stats = changed.genaipa("policies", "stats", "winkel")
+    assert "ease" in stats.out
+    assert "Douma (Dutch), 206.84 - 0.93 words/sentences - 77 syllables/words" in stats.out
+
+
+def test_a_new_command(changed: Changed) -> None:
+    """It is on the page of all commands, and has the options that every command has."""
+    assert re.search(r"(?m)^  count +Count the runs\.$", changed.genaipa("--help").out)
     Path("here").mkdir()
-    assert genaipa_process("count", "--workspace", "here", "--explain").out == "0 runs\n\nAll that are here.\n"
+    assert changed.genaipa("count", "--workspace", "here", "--explain").out == "0 runs\n\nAll that are here.\n"

@@ -1,7 +1,8 @@
-"""The benchmarks still work. Nothing here looks at how long anything took."""
+"""The benchmarks still work. Nothing here looks at how long anything took; all of it takes three minutes of a core."""
 
 from __future__ import annotations
 
+import importlib
 import re
 import shutil
 import subprocess
@@ -14,6 +15,14 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.full
+def test_every_benchmark_finds_what_it_measures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each file imports what it measures; `make soak` runs them all."""
+    monkeypatch.syspath_prepend(str(ROOT))
+    for file in (ROOT / "benchmarks").glob("*.py"):
+        importlib.import_module(f"benchmarks.{file.stem}")
+
+
+@pytest.mark.soak
 def test_every_measurement_gives_its_table() -> None:
     """At a scale of a few questions, all measurements run to the end and print their rows."""
     command = [sys.executable, "-m", "benchmarks", "all", "--tiny"]
@@ -34,7 +43,7 @@ def test_every_measurement_gives_its_table() -> None:
         assert {"desk: 20 answers, 2 analysts, 4 measured", "Enter to the next answer: median"} <= set(names)
 
 
-@pytest.mark.full
+@pytest.mark.soak
 def test_workers_are_measured() -> None:
     """Each way of asking gives its row, for both kinds of conversation."""
     command = [sys.executable, "-m", "benchmarks.workers", "--tiny"]
@@ -45,7 +54,7 @@ def test_workers_are_measured() -> None:
     assert len(rows) == 2 * len(set(rows))
 
 
-@pytest.mark.full
+@pytest.mark.soak
 def test_a_suite_is_measured() -> None:
     """A run of a suite beside the bare loop, and its loading and scoring, give their tables."""
     command = [sys.executable, "-m", "benchmarks.suites", "--quick"]
@@ -58,7 +67,7 @@ def test_a_suite_is_measured() -> None:
     assert min(map(float, shares)) >= 95
 
 
-@pytest.mark.full
+@pytest.mark.soak
 def test_coverage_is_counted() -> None:
     """With a handful of studies, coverage prints its ten tables; test_crossed.py has the intervals."""
     command = [sys.executable, "-m", "benchmarks.coverage", "--studies", "5"]
@@ -71,7 +80,7 @@ def test_coverage_is_counted() -> None:
     assert "refused" in done.stdout
 
 
-@pytest.mark.full
+@pytest.mark.soak
 def test_an_analyst_is_scripted() -> None:
     """On the demo's study, a few answers are scored at three desks, and each key, scroll and second has its row."""
     if shutil.which("chromium") is None:
@@ -84,7 +93,7 @@ def test_an_analyst_is_scripted() -> None:
     assert all(float(keys) >= 6 for keys in figures["keys"]), "five digits and Enter"
 
 
-@pytest.mark.full
+@pytest.mark.soak
 def test_exchange_is_measured() -> None:
     """Answers go out and come back in a form that needs no package of its own, and none of their scores is another."""
     command = [sys.executable, "-m", "benchmarks.exchange", "--quick"]

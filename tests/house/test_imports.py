@@ -1,4 +1,4 @@
-"""Who may import whom, and what a start of the command line may cost."""
+"""No ring of imports, and what a start of the command line may cost; `lint-imports` holds the rooms."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from source import ROOT, tree
+
 from genaipa import load_run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from commandline import Finished
-
-ROOT = Path(__file__).parents[2]
 
 # Each of these takes longer to import than everything else that `genaipa --help` does, or is an SDK.
 TOO_HEAVY = {
@@ -26,14 +26,6 @@ TOO_HEAVY = {
     *("streamlit", "sqlalchemy", "openpyxl", "rapidfuzz"),
     *("langchain_core", "langchain_text_splitters", "trafilatura", "lxml", "mammoth", "pypdf", "genai_prices"),
 }
-
-
-def test_rooms_are_kept() -> None:
-    """The contracts in pyproject.toml hold: a room imports the rooms below it, never above."""
-    lint_imports = Path(sys.executable).with_name("lint-imports")
-    command = [str(lint_imports), "--no-cache", "--config", str(ROOT / "pyproject.toml")]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def _imported(node: ast.AST) -> Iterator[str]:
@@ -60,13 +52,10 @@ def _reached(module: str, graph: dict[str, set[str]]) -> set[str]:
 def test_no_files_import_each_other_in_a_ring() -> None:
     """No file reaches itself by what it imports at run time, in functions too."""
     # Packages beside genaipa are held to it, too.
-    files = [path for package in ROOT.glob("genaipa*") for path in package.rglob("*.py")]
-    names = {path: ".".join(path.relative_to(ROOT).with_suffix("").parts) for path in files}
+    files = [path.relative_to(ROOT) for package in ROOT.glob("genaipa*") for path in package.rglob("*.py")]
+    names = {path: ".".join(path.with_suffix("").parts) for path in files}
     modules = {name.removesuffix(".__init__"): path for path, name in names.items()}
-    graph = {
-        module: set(_imported(ast.parse(path.read_text(encoding="utf-8")))) & (modules.keys() - {module})
-        for module, path in modules.items()
-    }
+    graph = {module: set(_imported(tree(path))) & (modules.keys() - {module}) for module, path in modules.items()}
     assert [module for module in graph if module in _reached(module, graph)] == []
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import shutil
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from desk import browsing, open_desk
+from copies import copy_genaipa, interpreter
 from running import write
 
 from genaipa.kinds import kind_of, kinds
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     Cli = Callable[..., Finished]
 
-ROOT = Path(__file__).parents[2]
 REFERENCES = ("make", "plan", "planned", "names", "listed", "results", "closing", "check", "data")
 
 RIDDLES = """
@@ -115,6 +114,24 @@ import streamlit as st
 def page(desk, user):
     st.text(f"riddles for {user.name}")
 """
+# What the desk shows under the page's address.
+OPENED = """
+import os
+from pathlib import Path
+from genaipa.ui import signin
+from genaipa.ui.settings import DeskSettings
+from streamlit.components.v2.component_manager import BidiComponentManager
+from streamlit.testing.v1 import AppTest
+from streamlit.util import calc_hash
+
+os.environ |= DeskSettings(Path.cwd()).handed_on()
+test = AppTest.from_file(Path(signin.__file__).parent / "script" / "app.py", default_timeout=60)
+test._bidi_component_manager = BidiComponentManager()
+test.session_state[signin._NAME] = "Ada"
+test._page_hash = calc_hash("riddles")
+test.run()
+print(*[error.value for error in test.exception], *[text.value for text in test.text], sep="\\n")
+"""
 
 
 @pytest.mark.parametrize("name", list(kinds()))
@@ -133,79 +150,52 @@ def riddles(monkeypatch: pytest.MonkeyPatch) -> None:
     write("riddles-1.dist-info/METADATA", "Metadata-Version: 2.1\nName: riddles\nVersion: 1\n")
     write("riddles-1.dist-info/entry_points.txt", "[genaipa.kinds]\nriddles = riddles:KIND\n")
     write("say.yaml", 'rules: [{match: "0 and 0", reply: "0"}]\ndefault: "42"\n')
-    monkeypatch.setenv("PYTHONPATH", str(Path.cwd()))
+    monkeypatch.setenv("PYTHONPATH", str(Path.cwd()), prepend=os.pathsep)
 
 
 @pytest.mark.full
 @pytest.mark.usefixtures("riddles")
-def test_a_kind_of_somebody_elses(genaipa_process: Cli) -> None:
-    """Its option is on the help page, its run is asked and summed up; no run of another kind takes the option."""
-    assert "\nRiddles:\n  --riddles N  Riddles to ask.  [default: 2]\n" in genaipa_process("run", "--help-all").out
-    asked = ("run", "-s", "scripted/say.yaml", "--task", "riddles")
-    done = genaipa_process(*asked, "--riddles", "3")
-    assert (done.code, "Riddles were asked." in done.out) == (0, True), done.err
-    again = json.loads(genaipa_process(*asked, "--riddles", "3", "--json").out)
-    assert (again["status"], again["riddles"]) == ("complete", 1)
-    other = genaipa_process("run", "-s", "extractive", "-p", "brindlecart", "--riddles", "3")
-    assert (other.code, "--riddles is an option of" in other.err) == (2, True), other.err
+def test_a_kind_of_somebody_elses() -> None:
+    """Whatever lists options, asks, sums up, lists, ranks, reports, gets data or shows pages has a part for it."""
+    with interpreter(Path.cwd()) as genaipa:
+        assert "\nRiddles:\n  --riddles N  Riddles to ask.  [default: 2]\n" in genaipa("run", "--help-all").out
+        asked = ("run", "-s", "scripted/say.yaml", "--task", "riddles")
+        done = genaipa(*asked, "--riddles", "3")
+        assert (done.code, "Riddles were asked." in done.out) == (0, True), done.err
+        again = json.loads(genaipa(*asked, "--riddles", "3", "--json").out)
+        assert (again["status"], again["riddles"]) == ("complete", 1)
+        other = genaipa("run", "-s", "extractive", "-p", "brindlecart", "--riddles", "3")
+        assert (other.code, "--riddles is an option of" in other.err) == (2, True), other.err
+        assert "3 riddles" in genaipa("runs").out
+        ranked = json.loads(genaipa("leaderboard", "--json").out)["riddles"]["rows"]
+        assert ranked == [{"system": "scripted/say.yaml", "solved": 1.0}]
+        assert genaipa("report", "latest", "-o", "made").code == 0
+        page = Path("made/index.html").read_text(encoding="utf-8")
+        assert all(said in page for said in ("Who solves them.", "Riddles are for fun."))
+        assert "A book of riddles: 1 file fetched" in genaipa("get", "riddle-book").out
+        assert "riddles for Ada\n" in genaipa.execute(OPENED)
 
 
 @pytest.mark.full
-@pytest.mark.usefixtures("riddles")
-def test_its_runs_are_listed_ranked_and_reported(genaipa_process: Cli) -> None:
-    """Whatever reads runs has a part for it, and its data are got like ours."""
-    assert genaipa_process("run", "-s", "scripted/say.yaml", "--task", "riddles", "--riddles", "3").code == 0
-    assert "3 riddles" in genaipa_process("runs").out
-    ranked = json.loads(genaipa_process("leaderboard", "--json").out)["riddles"]["rows"]
-    assert ranked == [{"system": "scripted/say.yaml", "solved": 1.0}]
-    assert genaipa_process("report", "latest", "-o", "made").code == 0
-    page = Path("made/index.html").read_text(encoding="utf-8")
-    assert all(said in page for said in ("Who solves them.", "Riddles are for fun."))
-    assert "A book of riddles: 1 file fetched" in genaipa_process("get", "riddle-book").out
-
-
-@pytest.mark.full
-@pytest.mark.usefixtures("riddles")
-def test_its_page_opens_at_the_desk(genaipa_process: Cli) -> None:
-    """The desk names the page of a kind that was run, and shows it whatever its module is called."""
-    assert genaipa_process("run", "-s", "scripted/say.yaml", "--task", "riddles").code == 0
-    with browsing() as browser, open_desk() as desk:
-        page = browser.visit(desk, "Ada")
-        page.get_by_role("link", name="Riddles").first.click()
-        page.get_by_text("riddles for Ada").wait_for()
-
-
-@pytest.mark.full
-def test_the_core_works_without_ours(tmp_path: Path, genaipa_process: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_core_works_without_ours(tmp_path: Path) -> None:
     """In a copy without the packages beside it everything of the paper's evaluator goes on, and says what is gone."""
-    copy = tmp_path / "copy"
-    shutil.copytree(ROOT / "genaipa", copy / "genaipa")
-    for data in ("prompts", "questions", "policies", "annotations", "rubrics"):
-        (copy / data).symlink_to(ROOT / data)
+    copy = copy_genaipa(tmp_path / "copy")
     # The checkout is on the path too: there it would be found.
     for package in ("genaipa_ray", "genaipa_study", "genaipa_suites"):
         (copy / f"{package}.py").write_text("raise ModuleNotFoundError('it is gone')\n")
-    monkeypatch.setenv("PYTHONPATH", str(copy))
-    refused = genaipa_process("run", "--suite", "policyqa", "-s", "extractive")
-    assert (refused.code, "there is no option '--suite'; not here, though installed once" in refused.err) == (2, True)
-    plan = ("run", "-s", "extractive", "-p", "brindlecart", "-e", "quality", "--limit", "3")
-    refused = genaipa_process(*plan, "--shard", "1", "--on", "ray:2")
-    assert (refused.code, "workers on ray are not here, though installed once" in refused.err) == (2, True), refused.err
-    asked = genaipa_process(*plan)
-    assert asked.code == 0, asked.err
-    for words in (("demo",), ("report", "latest"), ("leaderboard",), ("judges",), ("sample", "latest"), ("doctor",)):
-        done = genaipa_process(*words)
-        assert done.code == 0, (words, done.err)
-    for words in (
-        ("systems",),
-        ("validate",),
-        ("score", "--help"),
-        ("judge", "--help"),
-        ("policies",),
-        ("get", "--help"),
-    ):
-        done = genaipa_process(*words)
-        assert done.code == 0, (words, done.err)
+    with interpreter(copy) as genaipa:
+        refused = genaipa("run", "--suite", "policyqa", "-s", "extractive")
+        assert (refused.code, "'--suite'; not here, though installed once" in refused.err) == (2, True), refused.err
+        plan = ("run", "-s", "extractive", "-p", "brindlecart", "-e", "quality", "--limit", "3")
+        refused = genaipa(*plan, "--shard", "1", "--on", "ray:2")
+        assert (refused.code, "ray are not here, though installed once" in refused.err) == (2, True), refused.err
+        for words in (
+            *(plan, ("report", "latest"), ("leaderboard",), ("judges",), ("sample", "latest"), ("doctor",)),
+            *(("systems",), ("validate",), ("score", "--help"), ("judge", "--help"), ("policies",), ("get", "--help")),
+            ("demo",),
+        ):
+            done = genaipa(*words)
+            assert done.code == 0, (words, done.err)
 
 
 def test_a_run_of_a_kind_that_is_gone_is_in_nobodys_way(genaipa: Cli) -> None:

@@ -51,6 +51,7 @@ def test_nothing_else_ships(wheel: frozenset[str]) -> None:
     assert {name.split("/")[0] for name in wheel if ".dist-info/" not in name} == PACKAGES
 
 
+@pytest.mark.full  # it changes with constraints.txt alone
 def test_a_list_of_all_packages(tmp_path: Path) -> None:
     """Beside the wheel is a CycloneDX file of what an install of everything brings, by the pinned versions."""
     subprocess.run(
