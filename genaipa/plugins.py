@@ -2,33 +2,53 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import importlib
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoints
 
 
 def plugins(group: str) -> dict[str, str]:
     """Name → `module:name` of the entry points of a group in installed packages."""
     # Which folders are looked through, and how they are now; a run asks for each of its systems several times.
-    folders = [path for path in map(Path, sys.path) if path.exists()]
-    return dict(_found(group, tuple((str(path), path.stat().st_mtime_ns) for path in folders)))
+    folders = []
+    for path in map(Path, sys.path):
+        with contextlib.suppress(OSError):
+            folders.append((str(path), path.stat().st_mtime_ns))
+    return dict(_found(group, tuple(folders)))
 
 
 @functools.lru_cache
 def _found(group: str, installed: tuple[tuple[str, int], ...]) -> dict[str, str]:
+    packages: dict[str, EntryPoints] = {}
+    for folder, changed in installed:
+        for name, points in _points(folder, changed).items():
+            # Of a package that is in two folders the first is imported.
+            packages.setdefault(name, points)
     # A name of ours is ours, whatever else is installed.
-    found = sorted(_points(installed).select(group=group), key=lambda point: is_ours(point.module))
+    found = sorted(
+        (point for points in packages.values() for point in points.select(group=group)),
+        key=lambda point: is_ours(point.module),
+    )
     return {point.name: point.value for point in found}
 
 
 @functools.lru_cache
-def _points(installed: tuple[tuple[str, int], ...]) -> Any:  # noqa: ARG001 - where and when
+def _points(folder: str, changed: int) -> dict[str, EntryPoints]:  # noqa: ARG001 - where and when
+    """Package → its entry points, of all packages in a folder."""
     # A tenth of a second.
-    from importlib.metadata import entry_points
+    from importlib.metadata import distributions
 
-    return entry_points()
+    packages: dict[str, EntryPoints] = {}
+    for package in distributions(path=[folder]):
+        # Its name by its folder's, without reading what is in there.
+        packages.setdefault(package._normalized_name, package.entry_points)  # type: ignore[attr-defined]  # noqa: SLF001
+    return packages
 
 
 def is_ours(module: str) -> bool:

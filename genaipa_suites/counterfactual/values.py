@@ -273,16 +273,24 @@ def find(text: Sequence[Token], values: Iterable[str]) -> list[Claim]:
     wanted = sorted({tokens(value): value for value in values if tokens(value)}, key=_longest)
     taken: dict[int, tuple[Token, ...]] = {}
     for value in wanted:
-        for first in range(len(text) - len(value) + 1):
+        for first in _candidates(value[0], text):
             behind = first + len(value)
-            free = all(one + len(other) <= first or behind <= one for one, other in taken.items())
-            if free and _is_at(value, text, first):
+            if behind > len(text) or not _is_at(value, text, first):
+                continue
+            if all(one + len(other) <= first or behind <= one for one, other in taken.items()):
                 taken[first] = value
     claims: list[Claim] = []
     for first, value in sorted(taken.items()):
         # What denies one value says nothing of the next.
         claims.append(_claim(text, first, value, claims[-1].behind if claims else 0))
     return claims
+
+
+def _candidates(begin: Token, text: Sequence[Token]) -> list[int]:
+    """The places at which a value may begin: texts are long, and few of their words are its first."""
+    if begin.number is None:
+        return [place for place, said in enumerate(text) if said.word == begin.word]
+    return [place for place, said in enumerate(text) if said.number is not None or said.word == begin.word]
 
 
 def _longest(value: Sequence[Token]) -> tuple[int, list[str]]:
