@@ -267,6 +267,7 @@ def test_progress_is_told_after_each_file(tmp_path: Path) -> None:
     assert told == [(count, missing) for count in range(1, missing + 1)]
 
 
+@pytest.mark.full  # in small, test_two_threads_pull_at_once
 def test_two_processes_pull_at_once(cache: Path) -> None:
     """Both end well, and every file is whole."""
     with TreeServer(FILES) as server:

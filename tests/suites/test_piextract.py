@@ -172,7 +172,7 @@ def test_baselines_on_the_sample(genaipa):
     assert min(reached["dictionary"], reached["linear-tagger"]) > 50
 
 
-@pytest.mark.full
+@pytest.mark.soak
 def test_trained_baselines_find_what_they_have_not_seen(published):
     """On valid the tagger, trained on train alone, is above the dictionary, and that above nothing.
 

@@ -218,7 +218,14 @@ def test_examples_are_paid_for_once(genaipa: Cli, monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.full
-@pytest.mark.parametrize(("name", "split"), [("policyqa", "dev"), ("opp115", "validation"), ("policyie", "valid")])
+@pytest.mark.parametrize(
+    ("name", "split"),
+    [
+        pytest.param("policyqa", "dev", marks=pytest.mark.soak),
+        ("opp115", "validation"),
+        pytest.param("policyie", "valid", marks=pytest.mark.soak),
+    ],
+)
 def test_published_splits_score_what_replies_are_worth(
     name: str, split: str, genaipa: Cli, shared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

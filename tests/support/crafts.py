@@ -58,6 +58,7 @@ class Noting:
             case "kill":
                 os.kill(os.getpid(), signal.SIGKILL)
             case "leave":
+                os.write(2, b"Fatal: a-key\n")
                 os._exit(7)
             case "busy":
                 raise RunBusyError("another process writes to it.")

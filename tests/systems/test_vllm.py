@@ -250,7 +250,9 @@ def test_a_start_that_is_broken_off(logs: Path) -> None:
 
 @pytest.mark.full
 @pytest.mark.parametrize("number", size(small=[signal.SIGTERM], soak=[signal.SIGTERM, signal.SIGHUP]))
-@pytest.mark.parametrize(("mode", "sign"), [("never-healthy", "pids"), ("stalls", "asked")])
+@pytest.mark.parametrize(
+    ("mode", "sign"), [pytest.param("never-healthy", "pids", marks=pytest.mark.soak), ("stalls", "asked")]
+)
 def test_a_run_that_is_ended_from_outside(
     monkeypatch: pytest.MonkeyPatch, logs: Path, mode: str, sign: str, number: int
 ) -> None:
@@ -266,7 +268,7 @@ def test_a_run_that_is_ended_from_outside(
     assert all(gone(process) for process in processes())
 
 
-@pytest.mark.full
+@pytest.mark.soak  # test_signals shows what a command heeds in the background
 def test_a_background_run_that_is_ended(monkeypatch: pytest.MonkeyPatch, logs: Path) -> None:
     """A script's background job, which is deaf to Ctrl-C, can be ended all the same, and its server with it."""
     monkeypatch.setenv("STAND_IN", "stalls")
@@ -308,8 +310,7 @@ def test_a_run_that_is_killed(monkeypatch: pytest.MonkeyPatch, logs: Path) -> No
     assert all(gone(process) for process in processes())
 
 
-# In small, test_a_run_that_is_ended_from_outside ends in the same way.
-@pytest.mark.full
+@pytest.mark.soak  # test_signals shows what a command heeds under nohup
 def test_a_run_that_outlives_its_terminal(monkeypatch: pytest.MonkeyPatch, logs: Path) -> None:
     """Under nohup a run goes on when its terminal closes."""
     monkeypatch.setenv("STAND_IN", "slow")
