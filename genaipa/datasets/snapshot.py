@@ -22,6 +22,7 @@ from genaipa.datasets.base import Pulled
 from genaipa.errors import DataError, GenaipaError, UsageError, clipped
 from genaipa.files.atomic import replacing
 from genaipa.files.text import SHA256, hash_like
+from genaipa.files.trusted import trusted
 from genaipa.words import some
 
 if TYPE_CHECKING:
@@ -146,7 +147,10 @@ class _Server(Origin):
         self._base = url.rstrip("/")
         self._stopped = threading.Event()
         self._client = httpx2.Client(
-            timeout=TIMEOUT, follow_redirects=True, headers={"User-Agent": f"genaipa/{__version__}"}
+            verify=trusted(),
+            timeout=TIMEOUT,
+            follow_redirects=True,
+            headers={"User-Agent": f"genaipa/{__version__}"},
         )
         self.remedy = f"{self._host} serves something else: give another origin, or try again later."
         self._elsewhere = f"take it from a checkout ({files.command} --from FOLDER), or try what ships: {files.shipped}"

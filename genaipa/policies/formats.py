@@ -24,6 +24,7 @@ from urllib.parse import urlsplit
 
 from genaipa import __version__
 from genaipa.errors import DataError, MissingPackageError, UsageError, clipped
+from genaipa.files.trusted import trusted
 from genaipa.languages.catalog import in_words, language_code, language_of
 from genaipa.policies.document import LONGEST, too_long
 from genaipa.policies.pages import MOST_ELEMENTS, Page
@@ -148,7 +149,8 @@ def _fetch(url: str, timeout: float) -> tuple[bytes, str, str]:
     found = bytearray()
     agent = {"User-Agent": f"genaipa/{__version__}"}
     try:
-        with httpx2.stream("GET", url, timeout=timeout, follow_redirects=True, headers=agent) as response:
+        asking = httpx2.stream("GET", url, verify=trusted(), timeout=timeout, follow_redirects=True, headers=agent)
+        with asking as response:
             if not response.is_success:
                 raise DataError(_shown(url), f"the server answered {response.status_code} {response.reason_phrase}.")
             for chunk in response.iter_bytes():

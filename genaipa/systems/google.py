@@ -80,7 +80,7 @@ class GoogleSystem(HostedSystem):
     def _connect(self) -> None:
         from google import genai
 
-        from genaipa.systems.connections import trusted
+        from genaipa.files.trusted import trusted
 
         # Of a reply's finish that it doesn't know yet, the SDK warns whoever looks at the terminal.
         warnings.filterwarnings("ignore", r".* is not a valid \w+$", module=r"google\.genai")

@@ -245,6 +245,7 @@ def test_same_in_every_process() -> None:
     assert len(outputs) == 1
 
 
+@pytest.mark.full  # in small, test_start_is_light looks at what is loaded, and every run's output is looked at
 def test_nothing_is_printed_or_loaded_early(capfd: pytest.CaptureFixture[str]) -> None:
     """Importing it loads no heavy library, and answering writes nothing to the terminal, whatever logging is set up."""
     program = (
