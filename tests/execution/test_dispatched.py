@@ -15,6 +15,7 @@ from sharding import content, lay_documents, priced_run
 
 import genaipa as front
 from genaipa.errors import UsageError
+from genaipa.execution.shards import Whole
 from genaipa.runs.selection import find_run
 from genaipa.workspace import find_workspace
 
@@ -125,7 +126,13 @@ class Dying:
 """
 
 
-@pytest.mark.full  # test_a_lost_job_is_given_again shows that last words are told redacted
+def test_words_of_workers_have_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keys are taken out of what a process said; test_a_lost_job_is_given_again shows that it is asked to."""
+    monkeypatch.setenv("MINE_API_KEY", "a-key-of-my-own-0123456789")
+    assert Whole.redact(None, "Fatal: a-key-of-my-own-0123456789") == "Fatal: [key]"
+
+
+@pytest.mark.full
 def test_last_words_have_no_key(monkeypatch: pytest.MonkeyPatch, genaipa: Callable[..., Finished]) -> None:
     """The last line of a process that died is told, without a key that it may have."""
     Path("mine.py").write_text(_DYING, encoding="utf-8")

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from commandline import heeding
 from running import lines_of, write
-from tiny_encoder import make_tiny_encoder
 
 from genaipa.files.strict_yaml import as_yaml, read_yaml
 from genaipa.runs.folder import RunFolder
@@ -31,7 +30,7 @@ from genaipa_suites.material import Outcome
 from genaipa_suites.plan import SuitePlan, spec_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from genaipa_suites.encoders.kinds import KindName
 
@@ -42,6 +41,48 @@ PATIENCE = 180.0
 """Seconds that the end of a process may take on a busy machine."""
 COLOURS = ("red", "green", "blue", "black")
 THINGS = ("house", "tree", "car", "boat", "cup")
+
+
+def make_tiny_encoder(folder: Path, texts: Iterable[str]) -> str:
+    """Make a model of a few hundred weights, always the same, that knows the words of these texts; its folder."""
+    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
+    from transformers import BertConfig, BertModel, PreTrainedTokenizerFast, set_seed
+
+    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
+    split = pre_tokenizers.BertPreTokenizer()
+    words = {word for text in texts for word, _ in split.pre_tokenize_str(text.lower())}
+    letters = {letter for word in words for letter in word}
+    vocabulary = [*special, *sorted(words | letters | {f"##{letter}" for letter in letters})]
+    tokenizer = Tokenizer(models.WordPiece({word: n for n, word in enumerate(vocabulary)}, unk_token="[UNK]"))
+    tokenizer.normalizer = normalizers.Lowercase()
+    tokenizer.pre_tokenizer = split
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]",
+        pair="[CLS] $A [SEP] $B:1 [SEP]:1",
+        special_tokens=[("[CLS]", 2), ("[SEP]", 3)],
+    )
+    PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer,
+        pad_token="[PAD]",
+        unk_token="[UNK]",
+        cls_token="[CLS]",
+        sep_token="[SEP]",
+        model_max_length=128,
+    ).save_pretrained(folder)
+    config = BertConfig(
+        vocab_size=len(vocabulary),
+        hidden_size=16,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        intermediate_size=16,
+        max_position_embeddings=128,
+        initializer_range=0.2,
+        hidden_dropout_prob=0.0,
+        attention_probs_dropout_prob=0.0,
+    )
+    set_seed(1)
+    BertModel(config).save_pretrained(folder)
+    return str(folder)
 
 
 @pytest.fixture(autouse=True)

@@ -400,7 +400,10 @@ def test_builtin_systems_refuse_a_schema() -> None:
         assert caught.value.kind == UNSUPPORTED_SCHEMA
 
 
-@every
+# Who counts is the engine; that each adapter hands the provider's counts on is shown by tests of their own.
+@pytest.mark.parametrize(
+    "vendor", [VENDORS[0], *(pytest.param(vendor, marks=pytest.mark.full) for vendor in VENDORS[1:])], ids=str
+)
 def test_a_server_that_cuts_prompts_without_an_error(vendor: Vendor, genaipa: Cli) -> None:
     """Its own count gives it away: said once, marked in each record, counted; a true count, cached or not, never is."""
     workspace = make_workspace(questions=4, text=TEXT + "\nWe tell you of every change in good time." * 120)
