@@ -74,7 +74,11 @@ def test_all_articles_are_found(code: str, between: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("code", "asked"), [("de", "Welche Bußgelder gibt es nach TEICH?"), ("fr", "Quelles sont les amendes prévues")]
+    ("code", "asked"),
+    [
+        ("de", "Welche Bußgelder gibt es nach TEICH?"),
+        pytest.param("fr", "Quelles sont les amendes prévues", marks=pytest.mark.full),
+    ],
 )
 def test_its_questions_are_asked_and_reported(genaipa: Callable[..., Finished], code: str, asked: str) -> None:
     """Added from a page, it is asked the six questions in its language, answered by its words, and reported."""

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from size import SOAK
+from size import SOAK, size
 
 from genaipa.cli.commands.policy_versions import compared
 from genaipa.errors import DataError, UsageError
@@ -110,7 +110,8 @@ def test_an_edit_changes_its_section_and_no_other_and_answers_hold_exactly_witho
 
 def test_the_share_of_answers_that_one_changed_section_touches_is_small() -> None:
     """One changed section of brindlecart touches few of its answers: the rest is carried over."""
-    touched = [len(carried(_edit("changed", random.Random(seed))[0]).those("look")) for seed in range(12)]
+    seeds = range(size(small=3, soak=12))
+    touched = [len(carried(_edit("changed", random.Random(seed))[0]).those("look")) for seed in seeds]
     assert 0 < sum(touched) / len(touched) < 6
 
 

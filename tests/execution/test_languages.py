@@ -109,11 +109,8 @@ def test_a_language_without_a_variant_is_asked_about_in_english() -> None:
 def test_one_run_asks_in_one_language(genaipa: Cli, tmp_path: Path) -> None:
     """Documents in several languages are refused in a sentence, of a corpus in shards, too; one set asks about all."""
     refused = genaipa("run", *SHORT, "-p", "brindlecart,brindlecart-de")
-    wanted = (
-        "genaipa: brindlecart would be asked about in English, and brindlecart-de in German: ask about each in a run "
-        "of its own, or name one question set for both, such as 'policy'.\n"
-    )
-    assert (refused.code, refused.out, refused.err) == (2, "", wanted)
+    assert (refused.code, refused.out, refused.err.count("\n")) == (2, "", 1), refused.err
+    assert all(said in refused.err for said in ("brindlecart would", "English", "brindlecart-de in German", "'policy'"))
     corpus = tmp_path / "c.jsonl"
     corpus.write_bytes(b"".join(map(json_line, (*made_up(3), load_document("brindlecart-de")))))
     refused = genaipa("run", *SHORT, "--documents", corpus, "--shard", "2")

@@ -391,7 +391,7 @@ def test_a_new_form_of_other_programs(changed: Changed, demo: tuple[Path, Finish
     """It is listed, and written by its name."""
     assert re.search(r"plain +replies alone", changed.genaipa("export").out)
     done = changed.genaipa("export", "plain", "-o", "out", "--workspace", demo[0])
-    assert done.out == "out: 1 file, 96 answers, 0 scores.\n", done.err
+    assert (done.code, "96 answers" in done.out) == (0, True), done.err
     assert len(Path("out/answers.txt").read_text().splitlines()) >= 96
 
 
