@@ -35,7 +35,7 @@ def study(home: str) -> tuple[list[object], list[object]]:
     return records, [row for folder in folders for row in published_scores(folder)]
 
 
-@pytest.mark.full  # the same is shown of a study of two answers by test_inspect.py and test_label_studio.py
+@pytest.mark.soak  # the same is shown of a study of two answers by test_inspect.py and test_label_studio.py
 @pytest.mark.parametrize("form", ["inspect", "label-studio"])
 def test_scores_of_the_published_study_come_back(form: str, pulled: Path) -> None:
     """Out with the texts, into an empty store: the same events; by Inspect the answers and averages as well."""

@@ -108,39 +108,10 @@ def test_killed_workers_and_drivers(monkeypatch: pytest.MonkeyPatch) -> None:
     assert kills == ROUNDS
 
 
-_DYING = """
-import os, sys
-from genaipa.systems.base import Readiness
-
-class Dying:
-    name = "dying"
-    async def start(self):
-        return Readiness()
-    async def count_tokens(self, text):
-        return None
-    async def close(self):
-        pass
-    async def reply(self, messages, settings):
-        print("Fatal:", os.environ["MINE_API_KEY"], file=sys.stderr, flush=True)
-        os._exit(3)
-"""
-
-
 def test_words_of_workers_have_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
     """Keys are taken out of what a process said; test_a_lost_job_is_given_again shows that it is asked to."""
     monkeypatch.setenv("MINE_API_KEY", "a-key-of-my-own-0123456789")
     assert Whole.redact(None, "Fatal: a-key-of-my-own-0123456789") == "Fatal: [key]"
-
-
-@pytest.mark.full
-def test_last_words_have_no_key(monkeypatch: pytest.MonkeyPatch, genaipa: Callable[..., Finished]) -> None:
-    """The last line of a process that died is told, without a key that it may have."""
-    Path("mine.py").write_text(_DYING, encoding="utf-8")
-    monkeypatch.setenv("MINE_API_KEY", "a-key-of-my-own-0123456789")
-    plan = ("run", "-s", "mine:Dying", "-p", lay_documents(1), "-i", "company-name", "--limit", "1", "--shard", "1")
-    died = genaipa(*plan, "--on", "processes:1")
-    assert "its process ended with exit code 3 (Fatal: [key])" in died.err
-    assert "a-key-of-my-own" not in died.err + died.out
 
 
 @pytest.mark.full
