@@ -270,33 +270,55 @@ def countable(frame: pd.DataFrame) -> pd.Series:
 
 
 def _typed(frame: pd.DataFrame, orders: Mapping[str, Sequence[str]]) -> pd.DataFrame:
-    filled = {"str": "", "int16": 0, "int32": 0, "bool": False}
-    for name, (kind, _) in columns(metrics_of(frame)).items():
-        if kind == "category":
-            frame[name] = _category(frame[name], orders.get(name, ()))
-        elif kind == "str" or frame[name].dtype != kind:  # pandas has absent texts in its own type, too
-            column = frame[name]
-            frame[name] = (
-                column.astype(object).where(column.notna(), filled[kind]) if kind in filled else column
-            ).astype(kind)
-    return frame
+    """The columns of a tidy table in their types, in its order."""
+    known = columns(metrics_of(frame))
+    # All at once: a column that is put into a table costs as much as its type.
+    typed = {
+        name: _category(column, orders.get(name, ())) if kind == "category" else _plain(column, kind)
+        for (name, (kind, _)), (_, column) in zip(known.items(), frame[list(known)].items(), strict=True)
+    }
+    made = pd.DataFrame(typed, index=frame.index)
+    made.attrs = frame.attrs
+    return made
 
 
-def _category(column: pd.Series, first: Sequence[str]) -> pd.Series:
+_FILLED: dict[str, object] = {"str": "", "int16": 0, "int32": 0, "bool": False}
+"""Type → what stands for nothing in it."""
+
+
+def _plain(column: pd.Series, kind: ColumnKind) -> pd.Series:
+    """The column as texts, numbers or truths; pandas has absent texts in its own type, too."""
+    if kind != "str" and isinstance(column.dtype, np.dtype) and column.dtype == kind:
+        return column
+    if kind in _FILLED:
+        absent = column.isna()
+        if absent.any():
+            column = column.astype(object).where(~absent, _FILLED[kind])
+    return column.astype(kind)
+
+
+def _category(column: pd.Series, first: Sequence[str]) -> pd.Series | pd.Categorical:
     """The column as categories: `first` in its order, then the others sorted; empty where there is none.
 
-    One that holds categories already keeps their order.
+    One that holds categories already keeps their order. Codes are counted rather than texts compared: a table has 33
+    such columns, and most are the same from the first row to the last.
     """
     if isinstance(column.dtype, pd.CategoricalDtype):
-        found = column if "" in column.cat.categories else column.cat.add_categories([""])
+        codes, categories = column.cat.codes.to_numpy(), column.cat.categories
+        used = np.bincount(codes + 1, minlength=len(categories) + 1) > 0
+        if used[1:].all() and not used[0]:
+            return column
+        found = column if "" in categories or not used[0] else column.cat.add_categories([""])
         return found.fillna("").cat.remove_unused_categories()
-    # A column that nothing has a value of holds numbers.
-    texts = column.astype(object) if column.dtype == "float64" else column
-    found = texts.fillna("").astype("category")
+    values = column.to_numpy(dtype=object)
+    codes, texts = pd.factorize(values)
+    absent = codes < 0
+    empty = [""] if absent.any() and "" not in texts else []
     order = {value: place for place, value in enumerate(first)}
-    return found.cat.set_categories(
-        sorted(found.cat.categories, key=lambda value: (order.get(value, len(order)), value))
-    )
+    categories = sorted([*texts, *empty], key=lambda value: (order.get(value, len(order)), value))
+    place = {value: number for number, value in enumerate(categories)}
+    recoded = np.array([*(place[value] for value in texts), place.get("", -1)], dtype="int64")
+    return pd.Categorical.from_codes(recoded[codes], categories=pd.Index(categories))
 
 
 def write(frame: pd.DataFrame, path: Path) -> None:
