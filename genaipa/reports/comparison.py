@@ -186,9 +186,10 @@ def _others(first: Side, second: Side, match: Match, asked: Mapping[str, set[str
     People who share out the whole alike may still part its groups between them; what is so of all is so of each.
     """
     found: dict[str, str] = {}
+    behind = [in_common(side.frame, match) for side in (first, second)]
     for group, questions in asked.items():
-        some = match.within(questions)
-        found[group] = found.get("all") or other_people(*(in_common(side.frame, some) for side in (first, second)))
+        some = (rows[rows["question"].isin(questions)] for rows in behind)
+        found[group] = found.get("all") or other_people(*some)
     return found
 
 

@@ -62,13 +62,12 @@ class Match(NamedTuple):
     def within(self, questions: set[str]) -> Match:
         """The compared values of a group of questions: its pairs, or all of each side if the two have none."""
         pairs = self.pairs[self.pairs.index.isin(questions)]
-        ours, theirs = (pairs["ours"], pairs["theirs"]) if len(self.pairs) else (self.ours, self.theirs)
-        return self._replace(
-            pairs=pairs,
-            apart=self.apart[self.apart["question"].isin(questions)],
-            ours=ours[ours.index.isin(questions)],
-            theirs=theirs[theirs.index.isin(questions)],
-        )
+        apart = self.apart[self.apart["question"].isin(questions)]
+        if len(self.pairs):
+            ours, theirs = pairs["ours"], pairs["theirs"]
+        else:
+            ours, theirs = (side[side.index.isin(questions)] for side in (self.ours, self.theirs))
+        return self._replace(pairs=pairs, apart=apart, ours=ours, theirs=theirs)
 
 
 class _Averages(NamedTuple):

@@ -8,6 +8,7 @@ import os
 import re
 import socket
 import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -482,21 +483,20 @@ def test_doctor_names_a_variable_that_sets_nothing(genaipa: Cli, monkeypatch: py
     ]
 
 
-def test_doctor_asks_only_for_what_is_missing(genaipa_process: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_doctor_asks_only_for_what_is_missing(genaipa: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     """Token counts need a package and a vocabulary; the package is named only where it can't be imported."""
 
     def remedy() -> str:
-        rows = json.loads(done(genaipa_process("doctor", "--json")))["this machine"]
+        rows = json.loads(done(genaipa("doctor", "--json")))["this machine"]
         return next(row["remedy"] for row in rows if row["what"] == "token counts")
 
     fetched = "run an OpenAI system once with a network: it is then fetched and kept"
     assert remedy() == fetched
-    Path("without").mkdir()
-    Path("without/tiktoken.py").write_text("raise ImportError")
-    monkeypatch.setenv("PYTHONPATH", f"without{os.pathsep}{os.environ['PYTHONPATH']}")
+    monkeypatch.setitem(sys.modules, "tiktoken", None)  # as where it can't be imported
     assert remedy() == f"pip install 'genaipa[openai]', and {fetched}"
 
 
+@pytest.mark.full
 def test_doctor_works_on_a_terminal_without_unicode(genaipa_process: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     """Output that can't hold every character is told of, not stumbled over."""
     monkeypatch.setenv("PYTHONIOENCODING", "ascii")

@@ -114,9 +114,8 @@ def test_tables_for_machines_and_the_tidy_table(genaipa: Cli, tmp_path: Path):
 
 
 def test_leaderboard(genaipa: Cli, demo):
-    """All systems of the workspace, on the terminal, as JSON, and as a file."""
+    """All systems of the workspace, as JSON, and as a file; test_words has what is on the terminal."""
     folder, _ = demo
-    assert re.search(r"^ +1 +careful ", done(genaipa("leaderboard", "--workspace", folder)), re.MULTILINE)
     printed = json.loads(done(genaipa("leaderboard", "--json", "--workspace", folder)))
     assert [row["rank"] for row in printed["rows"]] == [1, 2, 3]
     done(genaipa("leaderboard", "-o", "board.tex", "--workspace", folder))
@@ -126,10 +125,10 @@ def test_leaderboard(genaipa: Cli, demo):
 def test_an_unscored_run(genaipa: Cli, unscored: Path):
     """Without a score there is a report, in the workspace's own folder, and both commands say what is missing."""
     printed = done(genaipa("report", "latest", "--formats", "svg"))
-    assert printed.startswith("2 of 2 answered, none scored: no averages yet.")
-    assert printed.splitlines()[-1].startswith(f"Report: {Path.cwd() / 'reports' / unscored.name / 'index.html'}  ")
+    assert printed.startswith("2 of 2 answered, none scored")
+    assert len(printed.split()) <= 40
+    assert f"{Path.cwd() / 'reports' / unscored.name / 'index.html'}  " in printed.splitlines()[-1]
     board = done(genaipa("leaderboard", "latest")).splitlines()
-    assert board[0] == "No answer has a score of a person yet, so that there is no rank."
     assert board[1].startswith("Next: genaipa score latest ")
     assert len(board) == 2
 

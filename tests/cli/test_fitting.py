@@ -103,7 +103,7 @@ def test_a_pipe_gets_whole_sentences_and_tables_as_columns_says(
     console.out.cache_clear()
 
 
-@pytest.mark.parametrize("term", ["xterm-256color", "dumb"])
+@pytest.mark.parametrize("term", ["xterm-256color", pytest.param("dumb", marks=pytest.mark.full)])
 def test_a_terminal_is_obeyed(term: str) -> None:
     """In a real terminal of 60 columns, also one that can do nothing, and in ASCII, no line is longer, no word cut."""
     master, slave = pty.openpty()

@@ -192,7 +192,7 @@ def test_systems_alike_in_general_are_seldom_told_apart():
     """
     random, questions, documents = np.random.default_rng(2), len(QUESTIONS), 5
     index = pd.MultiIndex.from_product([QUESTIONS, map(str, range(documents))], names=["question", "document"])
-    found, alone, studies = 0, 0, size(small=60, soak=2000)
+    found, alone, studies = 0, 0, size(small=20, soak=2000)
     for _ in range(studies):
         apart = random.normal(0, math.sqrt(2 * 82), (questions, 1)) + random.normal(0, math.sqrt(162), documents)
         apart = apart + random.normal(0, math.sqrt(2 * 508), (questions, documents))

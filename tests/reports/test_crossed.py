@@ -104,7 +104,7 @@ def test_a_mean_over_documents_is_no_further_document() -> None:
 
 def test_other_documents_never_make_it_surer() -> None:
     """The second interval holds the first, also where skewed questions bend the first one more."""
-    for seed in range(60):
+    for seed in range(size(small=15, soak=60)):
         random = np.random.default_rng(seed)
         values = random.exponential(10, (5, 1)) + random.exponential(6, (5, 4))
         for found in (crossed(*cells(values)), crossed(*cells(-values))):
@@ -114,7 +114,7 @@ def test_other_documents_never_make_it_surer() -> None:
 
 def test_a_document_that_was_scored_more_makes_it_less_sure() -> None:
     """One whole and a third of the others: it holds the truth for policies; where one is nearly all, there is none."""
-    random, held, given, studies = np.random.default_rng(2), 0, 0, size(small=150, soak=1500)
+    random, held, given, studies = np.random.default_rng(2), 0, 0, size(small=40, soak=1500)
     for _ in range(studies):
         values = random.normal(55, 22, (32, 5)) + random.normal(0, 9, (32, 1)) + random.normal(0, 13, 5)
         values[:, 1:][random.random((32, 4)) > 1 / 3] = np.nan
@@ -122,7 +122,7 @@ def test_a_document_that_was_scored_more_makes_it_less_sure() -> None:
         given += not np.isnan(found.policies_low)
         held += found.policies_low <= 55 <= found.policies_high
     assert given == studies
-    assert 0.92 <= held / studies <= 0.98
+    assert size(small=0.85, soak=0.92) <= held / studies <= size(small=1, soak=0.98)
     alone = study(32, 5)
     alone[10:, 1:] = np.nan
     found = crossed(*cells(alone))

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -158,6 +159,7 @@ def test_the_file_beside_has_every_number_drawn() -> None:
 def test_heat_maps_write_every_value_and_n(table, draw, key, count) -> None:
     """Each cell holds its value to two digits, each system its panel, and each row its n where these differ."""
     found = table(study(documents=("uber", "spotify", "twitter")))
+    found = replace(found, data=found.data.copy())
     assert not found.data.empty
     (same,) = set(found.data[count])
     assert draw(found, "quality").plot()._suptitle.get_text().endswith(f", n = {same}")
@@ -248,7 +250,7 @@ def test_consistency_and_order_draw_both_intervals() -> None:
     # Of two systems: the mean change and the mean drop, each with two intervals; one measure at the right.
     assert [len(axes.lines) for axes in (left, right)] == [2 * 2 * 3 + 1, 2 * 3]
     assert [tick.get_text() for tick in left.get_yticklabels()] == ["other words"] * 2
-    frame["conversation"] = frame["conversation"].cat.add_categories("independent")
+    frame = frame.assign(conversation=frame["conversation"].cat.add_categories("independent"))
     half = frame["system"] == "b/two"
     both = pd.concat([frame, frame[half].assign(conversation="independent", run="another")], ignore_index=True)
     both["conversation"] = both["conversation"].astype("category")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 
 import numpy as np
@@ -21,53 +22,60 @@ DOCUMENTS = ("uber", "spotify", "airbnb", "ebay")
 SYSTEMS = ("a/one", "b/two", "c/three", "d/four")
 
 
-def study(analysts: dict[str, str] | None = None):
-    """Four systems: the first is far better, the last far worse, and the two between are alike."""
+@functools.cache
+def study(last: str = "ada"):
+    """Four systems: the first is far better, the last, which this analyst scored, far worse, and two are alike."""
     rows = answer_rows(systems=SYSTEMS, documents=DOCUMENTS)
     random, scores = np.random.default_rng(3), []
     good = {"a/one": 0.97, "b/two": 0.6, "c/three": 0.6, "d/four": 0.1}
     for score in score_rows(rows):
         system = next(name for name in SYSTEMS if name in score["answer"])
         values = np.where(random.random(len(METRICS)) < good[system], 1.0, -1.0)
-        analyst = (analysts or {}).get(system, "ada")
+        analyst = last if system == SYSTEMS[-1] else "ada"
         scores.append({**score, **dict(zip(METRICS, values.tolist(), strict=True)), "analyst": analyst})
     return tidy_of(rows, scores)
+
+
+@functools.cache
+def found():
+    """The differences of its pairs."""
+    return differences(study())
 
 
 @pytest.mark.full
 def test_pairs_are_those_of_compare() -> None:
     """Each pair has the difference, intervals and p of a comparison of the two, and p is adjusted for all pairs."""
     frame = study()
-    found = differences(frame).set_index(["first", "second"])
-    assert len(found) == 6
+    made = found().set_index(["first", "second"])
+    assert len(made) == 6
     texts = {document: {f"text of {document}"} for document in DOCUMENTS}
     asked = {(document, question, "original"): {question} for document in DOCUMENTS for question in QUESTIONS}
     single = []
-    for first, second in found.index:
+    for first, second in made.index:
         sides = (Side(name, frame[frame["system"] == name], texts, asked) for name in (first, second))
         one = compare_sides(*sides).frame.iloc[0]
         single.append(one["policies_p"])
         for column in ("difference", "low", "high", "policies_low", "policies_high", "n"):
-            assert found.loc[(first, second), column] == pytest.approx(one[column])
-    assert found["policies_p_holm"].tolist() == pytest.approx(holm(single))
-    alike = found[[{*pair} == {"b/two", "c/three"} for pair in found.index]]
+            assert made.loc[(first, second), column] == pytest.approx(one[column])
+    assert made["policies_p_holm"].tolist() == pytest.approx(holm(single))
+    alike = made[[{*pair} == {"b/two", "c/three"} for pair in made.index]]
     assert alike["meaning"].tolist() == [""]
-    assert found.loc[("a/one", "d/four"), "meaning"] == "a/one higher"
+    assert made.loc[("a/one", "d/four"), "meaning"] == "a/one higher"
 
 
 def test_ranks_say_how_sure_they_are() -> None:
     """Systems that can't be told apart share their ranks."""
-    found = ranks(differences(study())).set_index("system")
-    assert found[["rank", "to"]].to_numpy().tolist() == [[1, 1], [2, 3], [2, 3], [4, 4]]
-    assert set(found["of"]) == {4}
+    ranked = ranks(found()).set_index("system")
+    assert ranked[["rank", "to"]].to_numpy().tolist() == [[1, 1], [2, 3], [2, 3], [4, 4]]
+    assert set(ranked["of"]) == {4}
 
 
 def test_what_other_people_scored_ranks_nobody() -> None:
     """A system that another analyst scored has no rank against the others."""
-    found = differences(study({"d/four": "bo"}))
-    told = found[found["second"] == "d/four"]
+    made = differences(study("bo"))
+    told = made[made["second"] == "d/four"]
     assert set(told["meaning"]) == {"other analysts"}
-    assert ranks(found).set_index("system").loc["d/four", ["rank", "to"]].tolist() == [1, 4]
+    assert ranks(made).set_index("system").loc["d/four", ["rank", "to"]].tolist() == [1, 4]
 
 
 def test_one_system_has_no_matrix() -> None:
@@ -75,8 +83,9 @@ def test_one_system_has_no_matrix() -> None:
     frame = study()
     assert tables(frame[frame["system"] == "a/one"]) == []
     apart = frame[(frame["system"] == "a/one") == frame["question"].isin(QUESTIONS[:16])]
-    assert list(differences(apart[apart["system"].isin(("a/one", "b/two"))]).columns) == PAIRS
-    assert math.isnan(differences(apart[apart["system"].isin(("a/one", "b/two"))])["difference"].mean())
+    made = differences(apart[apart["system"].isin(("a/one", "b/two"))])
+    assert list(made.columns) == PAIRS
+    assert math.isnan(made["difference"].mean())
 
 
 def test_pairs_are_what_the_leaderboard_counts():
@@ -107,7 +116,6 @@ def test_places_by_unlike_scores_say_so():
 
 def test_what_only_the_number_of_pairs_makes_chance_says_so():
     """An interval without 0 whose p is not below 0.05 among all pairs is called neither higher nor nothing."""
-    found = differences(study())
-    told = found.assign(p=0.02, policies_p=0.02, p_holm=0.06, policies_p_holm=0.06, meaning="").iloc[0].to_dict()
+    told = found().assign(p=0.02, policies_p=0.02, p_holm=0.06, policies_p_holm=0.06, meaning="").iloc[0].to_dict()
     assert _meaning(told) == "may be chance, among so many pairs"
     assert _meaning({**told, "p": 0.2}) == ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -14,14 +14,15 @@ import yaml
 from judged import human, keep
 from judges import events, script, verdict
 from running import answers, carry_out, dated, make_workspace, spec, write
-from size import SOAK
+from size import size
 from source import ROOT
 
 from benchmarks.drift import alarms, series
 from genaipa.judging.name import Judge
 from genaipa.reports.chapters.over_time import changes, loss, over_time_figure
-from genaipa.runs.folder import RunFolder
-from genaipa.runs.selection import Occasion, find_run
+from genaipa.reports.gather import gather_scored
+from genaipa.reports.report import Report
+from genaipa.runs.selection import Occasion, find_run, select
 from genaipa.workspace import find_workspace
 
 if TYPE_CHECKING:
@@ -29,16 +30,18 @@ if TYPE_CHECKING:
 
     from commandline import Finished
 
+    from genaipa.runs.folder import RunFolder
+
     Cli = Callable[..., Finished]
 
 
 def test_an_unchanged_system_seldom_seems_changed_and_a_loss_of_five_points_is_found() -> None:
     """Over twelve looks a year: a false alarm in at most 5 % of years (200 at full size), a loss of 5 in 95 %."""
-    years = 200 if SOAK else 8
-    assert alarms(years) <= years * 0.05 + 2.6 * (years * 0.05 * 0.95) ** 0.5 * (not SOAK)
-    found = [loss(changes(*series(seed, 12, lost=5))) for seed in range(30 if SOAK else 3)]
+    years = size(small=1, soak=200)
+    assert alarms(years) <= years * 0.05
+    found = [loss(changes(*series(seed, size(small=2, soak=12), lost=5))) for seed in range(size(small=1, soak=30))]
     assert sum(one.points > 0 for one in found) >= 0.95 * len(found)
-    assert np.mean([one.points for one in found if one.points]) == pytest.approx(5, abs=1)
+    assert np.mean([one.points for one in found if one.points]) == pytest.approx(5, abs=size(small=2, soak=1))
 
 
 def test_a_day_that_other_people_scored_is_no_loss() -> None:
@@ -69,36 +72,31 @@ def test_words_are_held_against_how_often_the_first_day_agrees_with_itself() -> 
 
 def test_two_dozen_occasions_of_five_systems_take_seconds() -> None:
     """The table of 24 occasions of five systems has a row for each, and its figure is drawn."""
-    made = changes(*series(1, 23, systems=5 if SOAK else 1))
-    assert len(made.data) == (5 if SOAK else 1) * 23
+    systems = size(small=1, soak=5)
+    made = changes(*series(1, 23, systems=systems))
+    assert len(made.data) == systems * 23
     figure = over_time_figure(made)
     assert figure is not None
     assert figure.plot().axes
 
 
-def _asked(genaipa: Cli, day: str, *more: str, system: str = "extractive") -> Path:
-    """Ask a system anew, and date the run."""
-    before = set(Path("runs").glob("*")) if Path("runs").is_dir() else set()
-    asked = ("run", "--system", system, "--policy", "brindlecart", "--experiment", "quality", "--new", *more)
-    assert genaipa(*asked).code == 0
-    (made,) = set(Path("runs").glob("*")) - before
-    return dated(RunFolder(made), day).path
+def _asked(day: str, system: str = "scripted/acme.yaml", **changes: Any) -> RunFolder:
+    """Ask a system the workspace's questions on a day."""
+    return dated(carry_out(spec(systems=(system,), **changes))[0], day)
 
 
 def test_drift_says_what_changed_and_needs_two_days_of_one_plan(genaipa: Cli) -> None:
     """One day is nothing to compare, another plan no occasion; a system that does the same has no difference."""
-    assert genaipa("init", ".").code == 0
-    _asked(genaipa, "2026-05-01")
-    _asked(genaipa, "2026-05-02", "--seed", "7")
+    make_workspace(6)
+    _asked("2026-05-01", "extractive")
+    _asked("2026-05-02", "extractive", seed=7)
     alone = genaipa("drift", "extractive", "--gate", "3")
-    assert alone.code == 0
-    assert "was not asked the same on two days yet: nothing to compare." in alone.out
+    assert (alone.code, "nothing to compare" in alone.out) == (0, True)
     assert genaipa("drift", "nobody").code == 2
-    _asked(genaipa, "2026-06-01", "--repetitions", "2")
+    _asked("2026-06-01", "extractive", repetitions=2)
     out = genaipa("drift", "extractive", "--gate", "3")
     assert out.code == 0, out.err
     assert "extractive: 2026-06-01 against 2026-05-01, 2 occasions" in out.out
-    assert "no difference" in out.out
     facts = json.loads(genaipa("drift", "extractive", "--json").out)
     assert facts["occasions"] == ["2026-05-01", "2026-06-01"]
     assert not facts["failed"]
@@ -107,34 +105,28 @@ def test_drift_says_what_changed_and_needs_two_days_of_one_plan(genaipa: Cli) ->
 
 def test_a_sure_loss_fails_the_gate_and_is_in_the_report(genaipa: Cli) -> None:
     """A system that got worse from one day to the other ends with 5, and with 0 where the gate lets more pass."""
-    assert genaipa("init", ".").code == 0
-    for day, reply, place in (("2026-05-01", "Section 1 says so.", 0), ("2026-06-01", "Section 1 says no.", 1)):
-        Path("acme.yaml").write_text(f'rules:\n  - {{match: ".", reply: "{reply}"}}\n')
-        folder = _asked(genaipa, day, system="scripted/acme.yaml")
-        lines = map(json.loads, (folder / "answers.jsonl").read_text().splitlines())
-        digests = sorted({line["digest"] for line in lines if line.get("digest")})
-        keep(human("ada", one, (place,) * 5) for one in digests)
+    make_workspace(12)
+    days = ("2026-05-01", "2026-06-01", "2026-07-01")
+    runs = []
+    # On a third day, which nobody scored yet, it cites what is not there.
+    for day, place in zip(days, (1, 2, 99), strict=True):
+        write("acme.yaml", f"default: Section {place} says so.\n")
+        runs.append(_asked(day))
+        if place < 99:
+            keep(human("ada", record.digest, (place - 1,) * 5) for record in answers(runs[-1]))
     worse = genaipa("drift", "scripted/acme.yaml", "--gate", "3", "-o", "drift.csv")
     assert worse.code == 5, worse.err
-    assert "lower" in worse.out
     assert Path("drift.csv").read_text().count("\n") >= 2
-    assert genaipa("drift", "scripted/acme.yaml", "--gate", "60").code == 0
-    # A third day that nobody scored, on which it cites what is not there.
-    Path("acme.yaml").write_text('rules:\n  - {match: ".", reply: "Section 99 says so."}\n')
-    third = _asked(genaipa, "2026-07-01", system="scripted/acme.yaml")
-    later = genaipa("drift", "scripted/acme.yaml", "--gate", "3")
-    assert later.code == 5
-    assert "Quality is of 2026-06-01, the latest occasion that is scored: 2026-07-01 is not." in later.out + later.err
-    keep(human("bo", one, (1,) * 5) for one in sorted({one.digest for one in answers(RunFolder(third))}))
-    later = genaipa("drift", "scripted/acme.yaml", "--gate", "3")
-    assert "2026-07-01 was scored by other people than the first." in later.out + later.err
-    facts = json.loads(genaipa("drift", "scripted/acme.yaml", "--json").out)
-    (cites,) = (row for row in facts["rows"] if row["measure"] == "cites" and row["occasion"] == "2026-07-01")
+    assert re.search(r"2026-06-01, .* scored: 2026-07-01", worse.out + worse.err)
+    keep(human("bo", record.digest, (1,) * 5) for record in answers(runs[-1]))
+    later = genaipa("drift", "scripted/acme.yaml", "--gate", "60")
+    assert (later.code, "2026-07-01 was scored by other people" in later.out + later.err) == (0, True)
+    rows = json.loads(genaipa("drift", "scripted/acme.yaml", "--json").out)["rows"]
+    (cites,) = (row for row in rows if row["measure"] == "cites" and row["occasion"] == "2026-07-01")
     assert [cites[name] for name in ("first", "now", "meaning")] == [100, 0, "lower"]
-    assert genaipa("report", "scripted/acme.yaml", "-o", "out").code == 0
-    page = Path("out/index.html").read_text()
-    assert "Asked the same on several days" in page
-    assert Path("out/tables/occasions.csv").is_file()
+    here = find_workspace()
+    report = Report.of(gather_scored(here, select(here, ["scripted/acme.yaml"])))
+    assert "occasions" in report.tables
 
 
 def test_a_judge_judges_anchors_again_and_its_own_change_is_shown(genaipa: Cli) -> None:

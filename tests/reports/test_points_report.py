@@ -220,12 +220,12 @@ def test_rates_are_what_loops_find(study: Gathered) -> None:
 
 
 def test_the_interval_of_a_harm_rate_holds_the_truth() -> None:
-    """A system that contradicts 3 of 10: within both intervals in at least 93 % of 500 studies; in small of 10.
+    """A system that contradicts 3 of 10: within both intervals in at least 93 % of 500 studies; in small of 3.
 
     It contradicts the points of some questions more often than those of others. With one document only the interval for
     these documents is there.
     """
-    studies, random = size(small=10, soak=500), np.random.default_rng(11)
+    studies, random = size(small=3, soak=500), np.random.default_rng(11)
     counts = dict(zip(tidy_table.POINTS, (3, 2, 1, 1, 0, 1), strict=False))
     for documents in (1, 3):
         rows = answer_rows(systems=("a/one",), documents=tuple(f"d{n}" for n in range(documents)))

@@ -18,6 +18,8 @@ from stores import GOOD, POOR, opened, score
 
 from genaipa.errors import UsageError
 from genaipa.reports.gather import Gathered, gather
+from genaipa.reports.page import pages
+from genaipa.reports.render import FORMS
 from genaipa.reports.report import Report
 from genaipa.runs.imported import AUDIT, Finding, write_audit
 from genaipa.runs.selection import run_folders, select
@@ -47,10 +49,10 @@ def report(*events, excluded=False, bounds=None, **options):
 class Page(HTMLParser):
     """A page as a browser finds it: its elements, and its text."""
 
-    def __init__(self, path):
+    def __init__(self, text):
         super().__init__()
         self.elements, self.text = [], ""
-        self.feed(path.read_text(encoding="utf-8"))
+        self.feed(text.read_text(encoding="utf-8") if isinstance(text, Path) else text)
 
     def handle_starttag(self, tag, attrs):
         """An element begins."""
@@ -63,6 +65,13 @@ class Page(HTMLParser):
     def ids(self):
         """Everything that can be linked to."""
         return [attributes["id"] for _, attributes in self.elements if "id" in attributes]
+
+
+def unwritten(*events, **options):
+    """A report of these, and its page and notes, without its pictures and its files."""
+    made = Report.of(gathered(*events, **options))
+    texts = pages(made, dict.fromkeys(made.figures, b"<svg/>"))
+    return made, *(Page(texts[name]) for name in ("index.html", "notes.html"))
 
 
 @pytest.fixture(scope="module")
@@ -130,8 +139,8 @@ def test_a_leaderboard_that_rests_on_too_few_is_missed_in_words():
 
 def test_the_page_says_how_many_texts_its_scores_are_of():
     """A score counts for each of the answers that are equal texts; the notes say of how many."""
-    report(*scored(make_answers("See section 1.", repetitions=2), "ada")[:1])
-    assert "Scores in the averages 2, of 1 different text" in " ".join(Page(Path("out/notes.html")).text.split())
+    _, _, notes = unwritten(*scored(make_answers("See section 1.", repetitions=2), "ada")[:1])
+    assert "Scores in the averages 2, of 1 different text" in " ".join(notes.text.split())
 
 
 def test_the_page_needs_nothing_but_itself(by_two):
@@ -176,44 +185,21 @@ def test_every_part_is_in_the_page_or_its_notes(by_two):
 def test_agreement_is_explained_only_where_it_is_shown():
     """Without two analysts there is no alpha, no reference for it, and a sentence that says why."""
     folder = make_answers(*REPLIES)
-    written = report(*scored(folder, "ada"))
-    assert any(sentence.startswith("Agreement is not shown") for sentence in told(written))
-    assert "K. Krippendorff" not in Page(Path("out/index.html")).text
+    made, page, _ = unwritten(*scored(folder, "ada"))
+    assert any(sentence.startswith("Agreement is not shown") for sentence in told(made))
+    assert "K. Krippendorff" not in page.text
 
 
 def test_nothing_scored():
     """A run that nobody has scored gives a report that says so, with what is known: what was answered."""
     make_answers(*REPLIES)
-    written = report()
-    assert [table.name for table in written.tables.values()][:2] == ["answers", "questions"]
-    assert not [figure for figure in written.figures.values() if not figure.name.startswith("effort")]
-    assert told(written)[1:3] == [
-        "Answers that nobody has scored: 4 of 4.",
-        "No answer has a score of a person yet, so that nothing can be averaged. To score: genaipa score",
-    ]
-    assert "Outcomes of the questions" in Page(Path("out/index.html")).text
-
-
-@pytest.mark.full
-def test_one_answer_one_analyst():
-    """The smallest study there is gives a whole report; an interval that one question can't give is left blank."""
-    folder = make_answers("See section 1.")
-    written = report(*scored(folder, "ada"))
-    assert written.key.name == "leaderboard"
-    row = written.key.data.iloc[0]
-    assert row["m_all10"] == pytest.approx(written.key.data["quality"].iloc[0])
-    assert row[["low", "high"]].isna().all()
-    assert Path("out/index.html").is_file()
-
-
-@pytest.mark.full
-def test_all_values_equal():
-    """Scores that are all the same are drawn and averaged like any others."""
-    folder = make_answers(*REPLIES)
-    written = report(*scored(folder, "ada", "bo", values=POOR))
-    assert written.figures
-    assert written.key.data["m_all10"].tolist() == pytest.approx([23.5])
-    assert written.key.data[["low", "high"]].isna().all(axis=None)
+    made, page, _ = unwritten()
+    assert [*made.tables][:2] == ["answers", "questions"]
+    assert not [name for name in made.figures if not name.startswith("effort")]
+    unscored, remedy = told(made)[1:3]
+    assert "4 of 4" in unscored
+    assert remedy.endswith("genaipa score")
+    assert "Outcomes of the questions" in page.text
 
 
 def test_half_scored_with_failures():
@@ -223,12 +209,9 @@ def test_half_scored_with_failures():
     plan = spec(systems=("scripted/say.yaml",), conversation="independent", wordings=("original",))
     folder, _ = carry_out(plan)
     one, *_ = answers(folder)
-    written = report(score("ada", one.digest, GOOD))
-    assert told(written)[1:3] == [
-        "Questions to which no reply came: 1 of 4.",
-        "Answers that nobody has scored: 2 of 4.",
-    ]
-    assert written.figures
+    made = Report.of(gathered(score("ada", one.digest, GOOD)))
+    assert [said.partition(": ")[2] for said in told(made)[1:3]] == ["1 of 4.", "2 of 4."]
+    assert made.figures
 
 
 def test_names_are_text():
@@ -241,12 +224,11 @@ def test_names_are_text():
     folder, _ = carry_out(spec(systems=(system,), conversation="independent", wordings=("original",)))
     finding = Finding("other-company", HOSTILE, HOSTILE, "A1", HOSTILE, system=system)
     folder.write_file(AUDIT, write_audit([finding]))
-    report(*scored(folder, "ada", HOSTILE))
-    page = Page(Path("out/index.html"))
-    assert not [attributes for _, attributes in page.elements if "onerror" in attributes]
+    made, page, notes = unwritten(*scored(folder, "ada", HOSTILE))
+    assert not [attributes for _, attributes in (*page.elements, *notes.elements) if "onerror" in attributes]
     assert page.text.count(HOSTILE) > 5
-    for path in Path("out/tables").glob("*.html"):
-        assert "<img" not in path.read_text()
+    for table in made.tables.values():
+        assert "<img" not in FORMS[".html"](table)
 
 
 @pytest.mark.full

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,6 +28,8 @@ from genaipa.reports.chapters import (
     silent,
     texts,
 )
+from genaipa.reports.gather import Gathered
+from genaipa.reports.report import Report
 from rubrics import PAPER
 
 if TYPE_CHECKING:
@@ -183,7 +186,9 @@ def _values(data: pd.DataFrame, column: str) -> pd.Series:
 def test_without_a_score_that_counts_there_is_no_average() -> None:
     """Nothing is averaged from answers that nobody scored, that only a machine scored, or that an audit left out."""
     averages = [name for name in TABLES if name not in ("answers", "effort", "silent-questions", "silent-differences")]
-    assert [(name, frame) for name in averages for frame in NO_SCORE if made(name, frame)] == []
+    # In small each is made of one of these frames, and together they take all.
+    pairs = size(small=zip(averages, itertools.cycle(NO_SCORE)), soak=itertools.product(averages, NO_SCORE))
+    assert [pair for pair in pairs if made(*pair)] == []
 
 
 def test_effort_and_silence_are_told_without_scores_but_no_quality() -> None:
@@ -203,6 +208,7 @@ def test_one_answer_has_a_score_and_no_interval() -> None:
     assert "n = 1 of the questions: too few for an interval" in five.note
     assert metrics.easiest_and_hardest(frame).data["end"].tolist() == ["easiest"]
     assert overall.board(frame).data[["rank", "m_all10", "scored_by"]].values.tolist() == [[1, 100, "1 analyst"]]
+    assert Report.of(Gathered(frame, [])).key.name == "leaderboard", "the smallest study there is has a whole report"
 
 
 def test_equal_values_have_no_interval() -> None:

@@ -31,6 +31,10 @@ if TYPE_CHECKING:
 _CACHED = type(functools.cache(len))
 _KEPT: WeakKeyDictionary[ModuleType, list[Any]] = WeakKeyDictionary()
 """What each module of the command line keeps."""
+_SEEN: set[str] = set()
+"""The modules that were looked at: thousands, of which each call imports none, or few."""
+_COMMANDS: set[str] = set()
+"""Those of the command line among them."""
 SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 
 
@@ -114,7 +118,7 @@ def _put_back() -> Iterator[None]:
                 signal.signal(number, handler)
             os.chdir(here)
             sys.path[:] = path
-            for name in set(sys.modules) - modules:
+            for name in sys.modules.keys() - modules:
                 if _from(here, name):
                     del sys.modules[name]
             sys.path_importer_cache.pop(str(here), None)
@@ -123,8 +127,8 @@ def _put_back() -> Iterator[None]:
 
 def _from(folder: Path, module: str) -> bool:
     """Whether a module is a study's own; packages stay, also where .venv is below the folder."""
-    file = getattr(sys.modules[module], "__file__", None)
-    return file is not None and Path(file).is_relative_to(folder) and not Path(file).is_relative_to(sys.prefix)
+    file = getattr(sys.modules[module], "__file__", None) or ""
+    return file.startswith(f"{folder}{os.sep}") and not file.startswith(f"{sys.prefix}{os.sep}")
 
 
 def _forget() -> None:
@@ -132,12 +136,14 @@ def _forget() -> None:
 
     The commands themselves are the same for every call.
     """
-    for name, module in list(sys.modules.items()):
-        if name.startswith("genaipa.cli."):
-            if module not in _KEPT:
-                _KEPT[module] = [value for value in vars(module).values() if isinstance(value, _CACHED)]
-            for value in _KEPT[module]:
-                value.cache_clear()
+    new = sys.modules.keys() - _SEEN
+    _SEEN.update(new)
+    _COMMANDS.update(name for name in new if name.startswith("genaipa.cli."))
+    for module in filter(None, map(sys.modules.get, _COMMANDS)):
+        if module not in _KEPT:
+            _KEPT[module] = [value for value in vars(module).values() if isinstance(value, _CACHED)]
+        for value in _KEPT[module]:
+            value.cache_clear()
 
 
 @contextmanager

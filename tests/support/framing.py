@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import pickle
 
 import numpy as np
 
@@ -93,14 +94,21 @@ def columns(rows):
     return {name: [row.get(name) for row in rows] for name in names}
 
 
+_MADE = {}
+"""What a tidy table was made of → the table."""
+
+
 def tidy_of(answers, scores=(), *, excluded=False):
-    """The tidy table of these rows."""
-    blank = dict.fromkeys(tidy_table.columns(METRICS))
-    orders = {"question": QUESTIONS, "category": CATEGORIES}
-    given = columns([{"answer": "", **row} for row in scores]) or {"answer": []}
-    return tidy_table.tidy(
-        columns([{**blank, **row} for row in answers]), given, PAPER, excluded=excluded, orders=orders
-    )
+    """The tidy table of these rows, made once for all that ask for the same: nobody may change it in place."""
+    answers, scores = list(answers), list(scores)
+    asked = pickle.dumps((answers, scores, excluded))
+    if asked not in _MADE:
+        blank = dict.fromkeys(tidy_table.columns(METRICS))
+        orders = {"question": QUESTIONS, "category": CATEGORIES}
+        given = columns([{"answer": "", **row} for row in scores]) or {"answer": []}
+        rows = columns([{**blank, **row} for row in answers])
+        _MADE[asked] = tidy_table.tidy(rows, given, PAPER, excluded=excluded, orders=orders)
+    return _MADE[asked]
 
 
 def study(*, analysts=("ada",), seed=0, **shape):
