@@ -188,7 +188,7 @@ def _common(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Finished]:
-    """A workspace in which a process has run `genaipa demo`, and what that printed.
+    """A workspace in which `genaipa demo` was run, and what that printed.
 
     One for all workers of a session; a test that writes there makes a copy.
     """
@@ -197,11 +197,10 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Finished]:
         if not common.exists():
             _close(patch, tmp_path_factory)
             common.mkdir()
-            command = [sys.executable, "-m", "genaipa", "demo", "--workspace", str(common)]
-            done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", timeout=300, check=False)
-            for name, text in (("out", done.stdout), ("err", done.stderr)):
+            done = call("demo", "--workspace", common, timeout=300)
+            for name, text in (("out", done.out), ("err", done.err)):
                 Path(f"{common}.{name}").write_text(text, encoding="utf-8")
-            assert done.returncode == 0, done.stderr
+            assert done.code == 0, done.err
     said = (Path(f"{common}.{name}").read_text(encoding="utf-8") for name in ("out", "err"))
     return common, Finished(0, *said)
 

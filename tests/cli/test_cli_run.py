@@ -87,13 +87,12 @@ def test_a_run(server: OpenAIServer, run: Run) -> None:
     done = run(*QUALITY)
     assert done.code == 0, done.err
     name = run_folders(find_workspace())[-1].name
-    assert done.err.splitlines() == [
-        f"{SYSTEM}: its tokens can't be counted here (estimate: 4 characters a token).",
-        f"run {name}: m on acme, 1 conversation at a time (--conversation independent asks 10 questions at once)",
-        "asking 4 questions",
-    ]
-    assert f"Complete. Read the answers: genaipa show {name}" in done.out
-    assert "Run folder: " in done.out
+    counting, begun, asking = done.err.splitlines()
+    assert counting.startswith(f"{SYSTEM}: ")
+    assert begun.startswith(f"run {name}: m on acme")
+    assert "4 questions" in asking
+    assert f"genaipa show {name}" in done.out
+    assert str(Path("runs", name)) in done.out
     assert "document" in done.out
 
 
@@ -171,9 +170,8 @@ def test_document_that_does_not_fit(server: OpenAIServer, run: Run) -> None:
     server.context = 1200
     done = run(*QUALITY)
     assert done.code == 2
-    assert "acme does not fit openai-api/loop/m: with its questions and replies it needs about 1," in done.err
-    assert "the context holds 1,200" in done.err
-    assert "independent conversation" in " ".join(done.err.split())
+    for fact in ("acme", "openai-api/loop/m", "about 1,", "1,200", "independent"):
+        assert fact in done.err
     assert server.requests == []
     assert run(*QUALITY, "--conversation", "independent").code == 0
     # Where the document is only summarized, the questions need no room beside it.
@@ -257,8 +255,7 @@ def test_estimate(run: Run) -> None:
     unpriced = [line for line in done.out.splitlines() if line.strip().startswith(f"{SYSTEM} ")]
     assert len(unpriced) == 4
     assert all(line.split()[-2:] == ["?", "?"] for line in unpriced)
-    assert "Power: with these 4 questions and 1 document a difference in M_all*10 of " in done.out
-    assert "Below 3 documents nothing can be said for policies like these." in done.out
+    assert "Power: with these 4 questions and 1 document" in done.out
     said = json.loads(run("run", "-s", "gpt-4o", "-p", "acme", "--estimate", "--json").out)
     assert sum(row["calls"] for row in said["rows"]) == 4 * 4 + 2
     assert (said["power"]["questions"], said["power"]["documents"], said["power"]["policies"]) == (4, 1, None)
@@ -329,7 +326,7 @@ def test_partial_run(server: OpenAIServer, run: Run) -> None:
     done = run(*QUALITY)
     assert done.code == 3
     (folder,) = run_folders(find_workspace())
-    assert f"3 answers are missing. Ask again: genaipa run --resume {folder.name}" in done.out
+    assert f"genaipa run --resume {folder.name}" in done.out
     assert "answered 400: odd" in done.err
     server.script = ()
     assert run("run", "--resume", folder.name).code == 0
@@ -397,7 +394,7 @@ def test_cap_without_a_price_is_refused(server: OpenAIServer, run: Run) -> None:
     """A cap that can't be kept is no cap."""
     done = run(*QUALITY, "--max-cost", "1")
     assert done.code == 2
-    assert "the spending cap can't be kept: no price is known for openai-api/loop/m" in done.err
+    assert "no price is known for openai-api/loop/m" in done.err
 
 
 def test_interrupt(run: Run) -> None:

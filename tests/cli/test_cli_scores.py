@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -58,10 +59,10 @@ def test_a_sheet_goes_out_and_comes_back(genaipa: Cli, run: Path) -> None:
     """An analyst's round: sheet, fill, import, list, export; a second import adds nothing."""
     assert "3 answers to score" in done(genaipa("scores", "sheet", "latest", "-o", "ann.xlsx", "--analyst", "Ann"))
     fill(Path("ann.xlsx"), 2, 4, note="+1 for this")
-    assert done(genaipa("scores", "import", "ann.xlsx")) == (
-        "2 scores read, 2 of them new; 1 row not scored yet.\nNext: genaipa report latest\n"
-    )
-    assert done(genaipa("scores", "import", "ann.xlsx")) == "2 scores read, 0 of them new; 1 row not scored yet.\n"
+    for new in (2, 0):
+        told = done(genaipa("scores", "import", "ann.xlsx"))
+        assert re.findall(r"\d+", told) == ["2", f"{new}", "1"]
+        assert ("genaipa report latest" in told) is bool(new)
     rows = list(csv.DictReader(io.StringIO(done(genaipa("scores", "export")), newline="")))
     by_digest = {record["digest"]: record for record in records(run)}
     assert len(rows) == 2
@@ -74,7 +75,9 @@ def test_a_sheet_goes_out_and_comes_back(genaipa: Cli, run: Path) -> None:
 
 def test_scores_lists_analysts(genaipa: Cli, run: Path) -> None:
     """Each analyst with scores and adjudications, and how many answers are scored and shared; as JSON too."""
-    assert done(genaipa("scores")) == f"No scores in {Path.cwd()} yet. Begin with: genaipa score\n"
+    nothing = done(genaipa("scores"))
+    assert str(Path.cwd()) in nothing
+    assert nothing.endswith("genaipa score\n")
     assert not Path("scores.db").exists()
     one, two, _ = (record["digest"] for record in records(run))
     head = ["digest", "analyst", *METRICS, "seconds", "kind"]
@@ -85,7 +88,7 @@ def test_scores_lists_analysts(genaipa: Cli, run: Path) -> None:
         (one, "Cy", *VALUES, "", "adjudication"),
     ]
     Path("s.csv").write_text("\n".join(",".join(map(str, line)) for line in [head, *lines]))
-    assert done(genaipa("scores", "import", "s.csv")) == "4 scores read, 4 of them new.\nNext: genaipa report latest\n"
+    assert done(genaipa("scores", "import", "s.csv")).startswith("4 scores read, 4 of them new")
     out = done(genaipa("scores"))
     ann, bo, cy = (line.split()[:5] for line in out.splitlines() if " human " in line)
     assert (ann, bo[:4], cy[:4]) == (
@@ -93,7 +96,7 @@ def test_scores_lists_analysts(genaipa: Cli, run: Path) -> None:
         ["Bo", "human", "1", "0"],
         ["Cy", "human", "0", "1"],
     )
-    assert out.splitlines()[-1] == "Answers that people have scored: 2, by two or more of them: 1, adjudicated: 1."
+    assert re.findall(r"\d+", out.splitlines()[-1]) == ["2", "1", "1"]
     listed = json.loads(done(genaipa("scores", "--json")))
     assert listed["answers"] == {"scored": 2, "shared": 1, "adjudicated": 1}
     assert [(row["analyst"], row["scores"], row["seconds"]) for row in listed["analysts"]] == [
@@ -105,7 +108,7 @@ def test_scores_lists_analysts(genaipa: Cli, run: Path) -> None:
     Path("desk.yaml").write_text('left_out: {bo: "took notes for answers"}')
     out = done(genaipa("scores"))
     assert [line.split()[0] for line in out.splitlines() if "took notes for answers" in line] == ["Bo"]
-    assert out.splitlines()[-1] == "Answers that people have scored: 2, by two or more of them: 0, adjudicated: 1."
+    assert re.findall(r"\d+", out.splitlines()[-1]) == ["2", "0", "1"]
 
 
 def test_the_log_moves_to_another_workspace_unchanged(genaipa: Cli, run: Path) -> None:
@@ -115,12 +118,12 @@ def test_the_log_moves_to_another_workspace_unchanged(genaipa: Cli, run: Path) -
         rows = [f"digest,{','.join(METRICS)},analyst", f"{digests[0]},{first},Ann", f"{digests[1]},1,1,0.5,1,1,Ann"]
         Path(name).write_text("\n".join(rows))
     done(genaipa("scores", "import", "a.csv", "b.csv"))
-    assert done(genaipa("scores", "export", "-o", "all.jsonl")) == "all.jsonl: 3 events\n"
+    assert done(genaipa("scores", "export", "-o", "all.jsonl")).startswith("all.jsonl: 3 ")
     Path("elsewhere").mkdir()
     refused = genaipa("scores", "import", "all.jsonl", "-w", "elsewhere")
     assert refused.code == 2
     assert refused.err.count("--unknown-answers lets it in") == 3
-    assert refused.err.endswith("genaipa: nothing was imported: 3 problems.\n")
+    assert "3 problems" in refused.err.splitlines()[-1]
     done(genaipa("scores", "-w", "elsewhere", "import", "all.jsonl", "--unknown-answers"))
     done(genaipa("scores", "export", "-w", "elsewhere", "-o", "again.jsonl"))
     assert Path("again.jsonl").read_bytes() == Path("all.jsonl").read_bytes()
@@ -158,7 +161,7 @@ def test_per_run_is_one_row_for_each_place(genaipa: Cli, run: Path) -> None:
 
     assert runs() == [f"{run.name}; {again.name}"]
     assert runs("--per-run") == [run.name, again.name]
-    assert done(genaipa("scores", "export", "--per-run", "-o", "s.xlsx")) == "s.xlsx: 1 score\n"
+    assert done(genaipa("scores", "export", "--per-run", "-o", "s.xlsx")).startswith("s.xlsx: 1 ")
 
 
 def test_problems_are_told_and_nothing_is_taken(genaipa: Cli, run: Path) -> None:
@@ -168,14 +171,13 @@ def test_problems_are_told_and_nothing_is_taken(genaipa: Cli, run: Path) -> None
     fill(Path("s.xlsx"), 3, values=(1, 1, 1, 1, 7))
     refused = genaipa("scores", "import", "s.xlsx")
     assert (refused.code, refused.out) == (2, "")
-    assert refused.err.splitlines() == [
-        "s.xlsx: row 3, reference: '7' is not one of +1, +0.5, -1.",
-        "s.xlsx: analyst: nobody is named in row 2, 3; say who filled the file with --analyst NAME.",
-        "genaipa: nothing was imported: 2 problems.",
-    ]
+    value, nobody, number = refused.err.splitlines()
+    assert value.startswith("s.xlsx: row 3, reference: '7'")
+    assert re.match(r"s\.xlsx: analyst: .* row 2, 3; .* --analyst NAME", nobody)
+    assert "2 problems" in number
     as_json = genaipa("scores", "import", "s.xlsx", "--analyst", "Ann", "--json")
     assert as_json.code == 2
-    assert json.loads(as_json.out)["problems"] == ["s.xlsx: row 3, reference: '7' is not one of +1, +0.5, -1."]
+    assert json.loads(as_json.out)["problems"] == [value]
     assert "No scores" in done(genaipa("scores"))
 
 

@@ -88,16 +88,15 @@ def test_every_command_explains_itself_and_can_be_quiet(genaipa: Cli) -> None:
     """Also one without an explanation of its own, or without a result; both at once are a contradiction."""
     assert genaipa("runs", "--explain").out.startswith("No runs in ")
     assert "The exit code is 1 if there is an error" in genaipa("validate", "--explain").out
-    assert genaipa("runs", "batches", "--explain").out == (
-        "No batches are out.\n\nAs they were last looked at; nobody is asked.\n"
-    )
+    batches = genaipa("runs", "batches").out
+    explained = genaipa("runs", "batches", "--explain").out
+    assert explained.startswith(batches)
+    assert len(explained) > len(batches)
     assert "There is nothing to explain here" in genaipa("policies", "list", "--explain").out
     assert json.loads(genaipa("policies", "--json", "--explain").out)
     refused = genaipa("doctor", "--quiet", "--explain")
-    assert (refused.code, refused.err) == (
-        2,
-        "genaipa: --explain asks for more and --quiet for less; leave out one of them.\n",
-    )
+    assert (refused.code, refused.err.count("\n")) == (2, 1)
+    assert re.search("--explain .* --quiet ", refused.err)
 
 
 def test_old_names_work_and_tell_the_new_ones(genaipa: Cli) -> None:
@@ -105,7 +104,7 @@ def test_old_names_work_and_tell_the_new_ones(genaipa: Cli) -> None:
     for old, new in RENAMED.items():
         assert genaipa(old).err.startswith(f"genaipa {old} is now: genaipa {' '.join(new)}\n")
         assert f"\n  {old} " not in genaipa("--help-all").out
-    assert genaipa("batches").out == genaipa("runs", "batches").out == "No batches are out.\n"
+    assert genaipa("batches").out == genaipa("runs", "batches").out
     one = genaipa("run", "--system", "extractive", "--policy", "brindlecart", "--experiment", "quality", "--dry-run")
     plural = genaipa("run", "--systems=extractive", "--policies", "brindlecart", "-e", "quality", "--dry-run")
     assert (one.code, one.out) == (plural.code, plural.out)
@@ -126,16 +125,17 @@ def test_placeholders_are_words_in_capitals() -> None:
 def test_usage_errors_are_a_sentence(genaipa: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     """They begin as all errors do, name what the user wrote, the nearest name and the help page; the code is 2."""
     for command, said in {
-        ("shwo",): "there is no command 'shwo'; did you mean 'show'? See: genaipa --help",
-        ("run", "--sytem", "x"): "there is no option '--sytem': did you mean '--system'? See: genaipa run --help",
-        ("run", "-r", "0"): "--repetitions has to be greater than or equal to 1. See: genaipa run --help",
-        ("run", "--seed", "abc"): "--seed has to be a whole number. See: genaipa run --help",
-        ("show",): "RUN is missing: name of the run, part of it, or latest. See: genaipa show --help",
-        ("score", "--port"): "'--port' needs a value.",
-        ("doctor", "more"): "too much on the command line: more. See: genaipa doctor --help",
+        ("shwo",): r"'shwo'.*'show'\?.* genaipa --help",
+        ("run", "--sytem", "x"): r"'--sytem'.*'--system'\?.* genaipa run --help",
+        ("run", "-r", "0"): "--repetitions .* 1.* genaipa run --help",
+        ("run", "--seed", "abc"): "--seed .* whole number.* genaipa run --help",
+        ("show",): "RUN .* genaipa show --help",
+        ("score", "--port"): "'--port'.*",
+        ("doctor", "more"): ".* more.* genaipa doctor --help",
     }.items():
         found = genaipa(*command)
-        assert (found.code, found.out, found.err) == (2, "", f"genaipa: {said}\n")
+        assert (found.code, found.out) == (2, "")
+        assert re.fullmatch(f"genaipa: .*{said}\n", found.err), found.err
     monkeypatch.setenv("GENAIPA_SEED", "abc")
     assert "GENAIPA_SEED (in the environment, for --seed) has to be a whole number" in genaipa("run").err
 

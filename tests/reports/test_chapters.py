@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -44,16 +43,13 @@ def chapter(gathered, scope):
     words = "More answers are surer."
     return Chapter("numbers", "Numbers", words, [found], [figure], method="What counts is the <em>last</em> answer.")
 '''
-COMMANDS = (
-    ("run", "-s", "extractive", "-p", "brindlecart", "-e", "quality", "--limit", "2"),
-    ("report", "-o", "out", "--formats", "svg"),
-)
 
 
 @pytest.mark.full
-def test_a_chapter_is_one_file_and_one_line() -> None:
+def test_a_chapter_is_one_file_and_one_line(genaipa) -> None:
     """In a copy of the package: on the page, in the contents, in the files, in the manifest, and in the method."""
     Path("genaipa.toml").touch()
+    assert genaipa("run", "-s", "extractive", "-p", "brindlecart", "-e", "quality", "--limit", "2").code == 0
     # With the bytecode, which holds for the files that the copy leaves as they are.
     shutil.copytree(CHECKOUT / "genaipa", "genaipa", ignore=shutil.ignore_patterns("_data"))
     for data in ("prompts", "questions", "policies", "annotations", "rubrics"):
@@ -65,11 +61,9 @@ def test_a_chapter_is_one_file_and_one_line() -> None:
         before.replace('    "audit": "answers",\n', '    "audit": "answers",\n    "numbers": "answers",\n')
     )
     assert len(table.read_text().splitlines()) == len(before.splitlines()) + 1
-    for command in COMMANDS:
-        made = subprocess.run(
-            [sys.executable, "-m", "genaipa", *command], env=os.environ, capture_output=True, text=True, check=False
-        )
-        assert made.returncode == 0, made.stderr
+    command = [sys.executable, "-m", "genaipa", "report", "-o", "out", "--formats", "svg"]
+    made = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert made.returncode == 0, made.stderr
     page = Path("out/index.html").read_text()
     for part in (
         '<li><a href="#numbers">Numbers</a></li>',

@@ -206,8 +206,9 @@ def test_systems_alike_in_general_are_seldom_told_apart():
     assert alone >= 0.2 * studies
 
 
-@pytest.mark.full
-@settings(max_examples=size(small=3, soak=8))
+# In small, test_significance turns the tests that this rests on.
+@pytest.mark.soak
+@settings(max_examples=8)
 @given(st.integers(0, 1000), st.integers(2, len(QUESTIONS)), st.booleans())
 def test_the_other_way_round_is_the_same_finding(seed, many, apart):
     """B against A has the negated differences and effects, and the same p; with pairs and without."""
@@ -334,8 +335,8 @@ def test_the_verdict_follows_the_interval_and_ranks_are_beside_it():
     assert "By ranks it may be chance" in found.finding[2]
 
 
-@pytest.mark.full
-@settings(max_examples=80, deadline=None)
+@pytest.mark.soak
+@settings(max_examples=80)
 @given(st.integers(0, 2**32 - 1))
 def test_no_verdict_contradicts_an_interval(seed):
     """Where a side is called the higher one, its interval is on its side, and the wider claim is the rarer."""

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import json
+import shutil
 from collections import Counter
 from typing import TYPE_CHECKING
 
 import pandas as pd
 import pytest
+from commandline import call
 from queues import work
 from stores import score
 
@@ -31,6 +33,7 @@ from genaipa.scoring.store import open_store
 from genaipa.scoring.waves import draw_waves, load_waves, short_digest
 from genaipa.workspace import find_workspace
 from rubrics import typed
+from tests.conftest import forget_personal_settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,14 +44,25 @@ if TYPE_CHECKING:
     from genaipa.runs.run import Run
 
 
-@pytest.fixture
-def run(tmp_path: Path, genaipa: Callable[..., Finished]) -> Run:
-    """A run on a corpus of 20 documents in three shards, three questions about each."""
-    (tmp_path / "genaipa.toml").touch()
-    (tmp_path / "c.jsonl").write_bytes(b"".join(map(json_line, made_up(20))))
-    asked = ("run", "-s", "extractive", "-e", "quality", "--limit", "3", "--documents", "c.jsonl")
-    done = genaipa(*asked, "--shard", "7")
+@pytest.fixture(scope="module")
+def asked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A workspace with a run on a corpus of 20 documents in three shards, three questions about each; to be copied."""
+    folder = tmp_path_factory.mktemp("corpus")
+    (folder / "genaipa.toml").touch()
+    (folder / "c.jsonl").write_bytes(b"".join(map(json_line, made_up(20))))
+    with pytest.MonkeyPatch.context() as patch:
+        forget_personal_settings(patch)
+        patch.chdir(folder)
+        plan = ("run", "-s", "extractive", "-e", "quality", "--limit", "3", "--documents", "c.jsonl")
+        done = call(*plan, "--shard", "7")
     assert done.code == 0, done.err
+    return folder
+
+
+@pytest.fixture
+def run(asked: Path, tmp_path: Path) -> Run:
+    """That run, in the working folder."""
+    shutil.copytree(asked, tmp_path, dirs_exist_ok=True)
     return load_run("latest")
 
 
@@ -89,11 +103,8 @@ def test_groups_are_told_apart(run: Run, genaipa: Callable[..., Finished]) -> No
 def test_metrics_without_annotated_answers(run: Run) -> None:
     """A report says how many documents have annotated answers, which metrics need them, and which texts are equal."""
     told = notable(gathered_of(run))
-    assert (
-        "Annotated answers are known for 0 of 19 documents. Without them relevance and clarity can be scored by "
-        "reading, and reference by the sections that an answer cites, which rules look up; accuracy and completeness "
-        "need them (genaipa policies annotate)."
-    ) in told
+    (said,) = (said for said in told if "0 of 19 documents" in said)
+    assert "genaipa policies annotate" in said
     assert any(said.startswith("c.jsonl: 20 documents, 1 of them with the very text") for said in told)
 
 

@@ -496,12 +496,11 @@ def test_a_name_of_an_experiment_leads_to_no_other_folder(tmp_path) -> None:
 
 
 def draw_some(folder) -> None:
-    """A figure in all formats, and others: in small one, as SVG."""
+    """Figures in all formats."""
     frame = whole_study(documents=("uber",), questions=("T_f1", "T_u1"))
     figure.save(agreement.alphas_figure(alphas()), folder)
-    found = size(small=lambda of: [metrics.category_map(metrics.by_category(of), "quality")], soak=everything)(frame)
-    for one in found[:7]:
-        figure.save(one, folder, size(small=("svg",), soak=figure.FORMATS))
+    for one in everything(frame)[:7]:
+        figure.save(one, folder)
 
 
 def digests(folder):
@@ -509,8 +508,8 @@ def digests(folder):
     return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.iterdir()}
 
 
-# In small, test_cli_report compares what two processes write.
-@pytest.mark.full
+# In `make test-all`, test_cli_report compares what two processes write.
+@pytest.mark.soak
 def test_the_same_numbers_give_the_same_bytes(tmp_path) -> None:
     """Another process on another day, with other hashes and a configuration of its own, writes the same files."""
     draw_some(tmp_path / "here")
@@ -520,12 +519,12 @@ def test_the_same_numbers_give_the_same_bytes(tmp_path) -> None:
     (home / "matplotlibrc").write_text("lines.linewidth: 15\nfont.size: 14\n")
     given = {"PYTHONHASHSEED": "1", "SOURCE_DATE_EPOCH": "1000000", "MATPLOTLIBRC": str(home)}
     path = os.pathsep.join(str(root / "tests" / folder) for folder in ("reports", "support"))
-    environment = {**os.environ, **given, "PYTHONPATH": path, "GENAIPA_TESTS": size(small="small", soak="soak")}
+    environment = {**os.environ, **given, "PYTHONPATH": path, "GENAIPA_TESTS": "soak"}
     probe = "import sys, pathlib; from test_figures import draw_some; draw_some(pathlib.Path(sys.argv[1]))"
     command = [sys.executable, "-c", probe, str(tmp_path / "there")]
     done = subprocess.run(command, cwd=root, env=environment, check=False)
     assert done.returncode == 0
-    assert len(digests(tmp_path / "here")) == size(small=4 + 2, soak=8 * 4)
+    assert len(digests(tmp_path / "here")) == 8 * 4
     assert digests(tmp_path / "here") == digests(tmp_path / "there")
     document = next((tmp_path / "there").glob("*.pdf")).read_bytes()
     assert not any(b"20" in line for line in document.split(b"\n") if b"Date" in line)
