@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 from running import answers, carry_out, make_workspace, spec, write
@@ -11,6 +10,7 @@ from stores import GOOD, POOR, opened, score
 
 from genaipa.reports import answers as page_answers
 from genaipa.reports.gather import gather
+from genaipa.reports.page import pages
 from genaipa.reports.report import Report
 from genaipa.runs.selection import select
 from genaipa.workspace import find_workspace
@@ -39,7 +39,7 @@ def page(license_: str, system: str = "scripted/replies.yaml", *, whole: bool = 
             [score("ada", record.digest, grade) for record, grade in zip(answers(folder), (GOOD, POOR), strict=True)]
         )
         found = gather(find_workspace(), select(find_workspace(), ()), store)
-    return Report.of(found).write(Path("out"), formats=(), whole=whole).read_text(encoding="utf-8")
+    return pages(Report.of(found), {}, whole=whole)["index.html"]
 
 
 def test_a_cell_leads_to_its_answers() -> None:
