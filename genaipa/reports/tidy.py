@@ -315,10 +315,10 @@ def _category(column: pd.Series, first: Sequence[str]) -> pd.Series | pd.Categor
     absent = codes < 0
     empty = [""] if absent.any() and "" not in texts else []
     order = {value: place for place, value in enumerate(first)}
-    categories = sorted([*texts, *empty], key=lambda value: (order.get(value, len(order)), value))
-    place = {value: number for number, value in enumerate(categories)}
+    ordered = sorted([*texts, *empty], key=lambda value: (order.get(value, len(order)), value))
+    place = {value: number for number, value in enumerate(ordered)}
     recoded = np.array([*(place[value] for value in texts), place.get("", -1)], dtype="int64")
-    return pd.Categorical.from_codes(recoded[codes], categories=pd.Index(categories))
+    return pd.Categorical.from_codes(recoded[codes], categories=pd.Index(ordered))
 
 
 def write(frame: pd.DataFrame, path: Path) -> None:
