@@ -39,6 +39,7 @@ def test_an_unchanged_system_seldom_seems_changed_and_a_loss_of_five_points_is_f
     """Over twelve looks a year: a false alarm in at most 5 % of years (200 at full size), a loss of 5 in 95 %."""
     years = size(small=1, soak=200)
     assert alarms(years) <= years * 0.05
+    assert {loss(changes(*series(seed, 1))).points for seed in range(4)} == {0}, "what may be chance is no loss"
     found = [loss(changes(*series(seed, size(small=2, soak=12), lost=5))) for seed in range(size(small=1, soak=30))]
     assert sum(one.points > 0 for one in found) >= 0.95 * len(found)
     assert np.mean([one.points for one in found if one.points]) == pytest.approx(5, abs=size(small=2, soak=1))

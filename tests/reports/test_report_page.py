@@ -258,6 +258,11 @@ def test_a_new_report_replaces_the_old_one():
     report(*scored(folder, "ada"))
     assert Path("out/figures/quality-metrics.svg").is_file()
     write("out/notes.txt", "mine")
+    foreign = write("out/figures/quality-metrics.png", "mine")
+    with pytest.raises(UsageError, match=r"quality-metrics\.png"):
+        Report.of(gathered()).write(Path("out"), formats=("png",))
+    assert foreign.read_text() == "mine"
+    foreign.unlink()
     Report.of(gathered()).write(Path("out"), formats=("png",))
     assert not Path("out/figures/quality-metrics.svg").exists()
     assert Path("out/figures/quality-metrics.png").is_file()
