@@ -283,7 +283,7 @@ def _typed(frame: pd.DataFrame, orders: Mapping[str, Sequence[str]]) -> pd.DataF
 
 
 _FILLED: dict[str, object] = {"str": "", "int16": 0, "int32": 0, "bool": False}
-"""Type → what stands for nothing in it."""
+"""Type → the value of an absent entry."""
 
 
 def _plain(column: pd.Series, kind: ColumnKind) -> pd.Series:
