@@ -29,14 +29,17 @@ if TYPE_CHECKING:
 
     from genaipa.ui.desk import Desk
 
-_SHARED = {
+COMPONENTS = {
     "pad": ("elements", "markdown", "document", "ticks", "values", "nearest", "recall"),
     "case": ("elements", "markdown", "document"),
     "rows": ("elements", "table"),
     "verdict": ("elements", "ticks", "values", "table"),
+    "texts": ("elements",),
+    "heatmap": ("elements",),
     "feed": (),
     "remember": (),
 }
+"""Component → the files in `components/` that stand before its own."""
 
 
 @cache
@@ -44,13 +47,19 @@ def component(name: str) -> ComponentRenderer:
     """The component of that name, ready to be mounted: `component("pad")(key=…, data=…)`."""
     from streamlit.components import v2
 
-    def text(part: str, ending: str) -> str:
-        found = files(__package__) / "components" / f"{part}.{ending}"
-        return found.read_text(encoding="utf-8") if found.is_file() else ""
+    script, style = script_and_style(name)
+    return v2.component(f"genaipa_{name}", html=_part(name, "html"), css=style, js=script)
 
-    parts = (*_SHARED.get(name, ("elements",)), name)
-    script, style = ("".join(text(part, ending) for part in parts) for ending in ("js", "css"))
-    return v2.component(f"genaipa_{name}", html=text(name, "html"), css=style, js=script)
+
+def script_and_style(name: str) -> tuple[str, str]:
+    """Return the component's script and its style as the browser gets them."""
+    parts = (*COMPONENTS[name], name)
+    return "".join(_part(part, "js") for part in parts), "".join(_part(part, "css") for part in parts)
+
+
+def _part(name: str, ending: str) -> str:
+    file = files(__package__) / "components" / f"{name}.{ending}"
+    return file.read_text(encoding="utf-8") if file.is_file() else ""
 
 
 PAGES_HERE = "pages of the desk"
