@@ -38,7 +38,7 @@ test test-all soak: export PYTHONDONTWRITEBYTECODE =
 
 promise:
 	@echo "make soak shows that what holds once holds hundreds of times: no answer or score is lost or doubled by any kill,"
-	@echo "no changed byte goes unseen, and intervals hold as often as they say. It takes about an hour on two cores."
+	@echo "no changed byte goes unseen, and intervals hold as often as they say."
 
 style: scripts
 	$(BIN)/ruff check

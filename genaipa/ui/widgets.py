@@ -39,7 +39,7 @@ COMPONENTS = {
     "feed": (),
     "remember": (),
 }
-"""Component → the files in `components/` that stand before its own."""
+"""Component → the files in `components/` on which its own builds, in their order."""
 
 
 @cache
