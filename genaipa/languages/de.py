@@ -172,13 +172,17 @@ _SAID = (
     r"(?:erwähnt|genannt|angegeben|erläutert|beschrieben|geregelt|behandelt|spezifiziert|thematisiert|angesprochen"
     r"|festgelegt|ausgeführt|präzisiert|konkretisiert|aufgeführt|dargelegt|beantwortet|klargestellt|definiert"
     r"|adressiert"
-    r"|erklärt|dokumentiert|benannt|eingegangen|gesagt)"
+    r"|erklärt|dokumentiert|benannt|eingegangen|gesagt|abgedeckt|mitgeteilt)"
+    # "Nicht fest angegeben, sondern …" denies how it is said.
+    r"(?![^.!?\n]{0,60}?,\s+sondern\b)"
 )
 # What is only ever said, and what may be passed on as well.
 _NEWS = (
     r"(?:[\w-]*angaben?|aussagen?|auskunft|auskünfte|erwähnung(?:en)?|ausführungen|regelung(?:en)?|bestimmung(?:en)?"
     r"|hinweise?|antworten?|passagen?|klauseln?|erläuterung(?:en)?|stellungnahme|ausdrückliche\w*\s+\w+"
-    r"|anhaltspunkte?n?|aufschluss)(?!\s+(?:[\w-]+\s+){0,6}?zu\s+(?:veröffentlichen|verkaufen|speichern|erheben|teilen|nutzen|verwenden"
+    r"|anhaltspunkte?n?|aufschluss)(?!\s+(?:[\w-]+\s+){0,6}?(?:zu\s+)?(?:erhoben|gesammelt|verlangt"
+    r"|gespeichert|verkauft)\b|\s+(?:[\w-]+\s+){0,6}?zu\s+(?:veröffentlichen|verkaufen|speichern"
+    r"|erheben|teilen|nutzen|verwenden"
     r"|übermitteln)|\s+(?:[\w-]+\s+){0,6}?(?:weiter|preis|heraus)zugeben)"
 )
 _FACTS = r"(?:information(?:en)?|einzelheiten|details|infos?)"
@@ -209,9 +213,18 @@ _WAYS = (
         rf"|gespeichert|tun|unternehmen|zahlen|angeben|beitragen))"
     ),
     # Sagt sie dazu nichts; daraus ergibt sich nicht, ob; kommt in der Erklärung nicht vor; sucht man vergeblich.
-    rf"\b(?:sagt|erwähnt|nennt|regelt|spezifiziert|erläutert|beschreibt)\s+(?:sie|er|es)\s+{_W}{{0,4}}?{_NOT}\b{_NOT_TO_OTHERS}",
-    rf"\bergib(?:t|en)\s+sich\s+{_W}{{0,6}}?nicht\b|\bl(?:ässt|assen)\s+nicht\s+{_W}{{0,2}}?(?:erkennen|schließen|ersehen)\b",
-    rf"\bkomm(?:t|en)\s+{_W}{{0,4}}?{_TEXT}\s+(?:gar\s+|überhaupt\s+)?nicht\s+vor\b|\bsucht\s+man\s+{_W}{{0,6}}?vergeb(?:lich|ens)\b",
+    (
+        rf"\b(?:sagt|erwähnt|nennt|regelt|spezifiziert|erläutert|beschreibt)\s+(?:sie|er"
+        rf"|es)\s+{_W}{{0,4}}?{_NOT}\b{_NOT_TO_OTHERS}"
+    ),
+    (
+        rf"\bergib(?:t|en)\s+sich\s+{_W}{{0,6}}?nicht\b|\bl(?:ässt|assen)\s+nicht\s+{_W}{{0,2}}?(?:erkennen"
+        rf"|schließen|ersehen)\b"
+    ),
+    (
+        rf"\bkomm(?:t|en)\s+{_W}{{0,4}}?{_TEXT}\s+(?:gar\s+|überhaupt\s+)?nicht\s+vor\b|"
+        rf"\bsucht\s+man\s+{_W}{{0,6}}?vergeb(?:lich|ens)\b"
+    ),
     rf"\bnirgend(?:s|wo)\s+{_W}{{0,4}}?(?:{_TEXT}\s+)?(?:steht|heißt|findet\s+sich|ist\s+(?:davon|die)\s+rede)\b",
     # Dazu finden sich keine Angaben; es gibt keine Informationen darüber.
     rf"\bkein(?:e[nrms]?|erlei)?\s+{_W}{{0,3}}?{_NEWS}\b{_NOT_TO_OTHERS}",
@@ -264,7 +277,23 @@ _WAYS = (
     r"\bnicht\s+(?:[\w-]+\s+){0,2}?(?:beantworten|beantwortbar|beantwortet)\b(?!,\s+(?:weil|da|denn)\s+(?:ich|mir)\b)",
     rf"\breich(?:t|en)\s+{_W}{{0,4}}?nicht\s+(?:dafür\s+)?aus\b",
     rf"\bsteh(?:t|en)\s+{_W}{{0,4}}?nicht(?:,?\s+(?:ob|wie|wer|was|welche\w*|wann|wo|warum)|\s+(?:in|im|darin|drin))\b",
-    rf"\bweder\s+[^.;\n]{{3,120}}?\bnoch\s+[^.;\n]{{3,80}}?{_SAID}\b",
+    rf"\bweder\s+[^.;\n]{{3,120}}?\bnoch\s+[^.;\n]{{3,80}}?(?:{_SAID}|{_SAYS})\b",
+    # "Ob …, wird nicht offengelegt"; "das erfährt man nicht"; das Dokument lässt das Thema aus; "Keine Angabe."
+    (
+        r"^\W*(?:ob|wie|welche[nrms]?|wer|was|wann|wo|warum)\b[^.;!?\n]{3,160}?,\s+(?:[\w-]+\s+){0,4}?"
+        r"(?:wird|werden|ist|sind|bleibt)\s+(?:[\w-]+\s+){0,4}?nicht\s+(?:[\w-]+\s+){0,2}?"
+        r"(?:offengelegt|mitgeteilt|bekannt|veröffentlicht|verraten|preisgegeben)\b"
+    ),
+    (
+        r"\b(?:erfährt|erfahren)\s+(?:man|wir|leser\w*)\s+(?:[\w-]+\s+){0,4}?nicht\b|\bman\s+erfährt"
+        r"\s+(?:[\w-]+\s+){0,5}?nicht"
+    ),
+    rf"{_TEXT}\s+{_W}{{0,6}}?(?:auslässt|auslassen|ausspart|aussparen|übergeht|übergehen|ausklammert|verschweigt)\b",
+    rf"{_TEXT}\s+(?:(?:lässt|spart|klammert)\s+{_W}{{1,6}}?aus\b|(?:übergeht|verschweigt)\b)",
+    (
+        rf"(?:^|:)\W*(?:keine?\s+(?:{_NEWS}|{_FACTS})|nicht\s+(?:{_SAID}|bekannt)|un(?:klar|bekannt"
+        rf"|erwähnt))\b(?=\W*(?:$|[.:;\u2013\u2014-]))"
+    ),
     (
         r"\bohne\s+(?:(?!gründe?\b|ihre|daten\b)[\w-]+\s+){0,6}?(?:anzugeben|zu\s+(?:nennen|erwähnen|erläutern"
         r"|spezifizieren"
@@ -275,7 +304,8 @@ _WAYS = (
 _SILENCE = SilenceRules(
     silent="(?m)" + "|".join(_WAYS),
     denial=(
-        r"\b(?:nichts?|kein|nie\b|niemals|nirgend|schuldig|ohne|weder|unklar|unbestimmt|unerwähnt|offen|fehl(?:t|en)\b|schweig"
+        r"\b(?:nichts?|kein|übergeh|verschweig|aus(?:lässt|lassen|spar|klammer)|un(?:bekannt)|nie\b"
+        r"|niemals|nirgend|schuldig|ohne|weder|unklar|unbestimmt|unerwähnt|offen|fehl(?:t|en)\b|schweig"
         r"|stillschweig|lässt|vergeb(?:lich|ens))"
     ),
     answered=r"\b(?:ja|nein|jawohl|richtig|korrekt|stimmt|genau|absolut|selbstverständlich)\b",
@@ -311,12 +341,18 @@ _SILENCE = SilenceRules(
         r"|\bohne\s+(?:[\w-]+\s+){0,3}$|\bgegenüber\s+(?:[\w-]+\s+){1,3}$"
         r"|\bkein\w*\s+(?:dokument|text|anhang|datei|unterlage\w*)\s+(?:\w+\s+){0,2}\w+,\s+(?:[\w-]+\s+){0,6}$"
         r"|\b(?:sie|man|nutzer\w*|kunden)\s+(?:müssen|brauchen|können|dürfen|sollten|muss|machen)\s+(?:[\w-]+\s+){0,3}$"
-        r"|\b(?:erheb(?:t|en)|sammel[nt]|speicher[nt]|verkauf(?:t|en)|teil(?:t|en)|verwende[nt]|verarbeite[nt]|nutz(?:t|en)|erhalten"
+        r"|\b(?:erheb(?:t|en)|sammel[nt]|speicher[nt]|verkauf(?:t|en)|teil(?:t|en)|verwende[nt]"
+        r"|verarbeite[nt]|nutz(?:t|en)|erhalten"
         r"|erhält|übermittel[nt]|bekomm(?:t|en)|veröffentlich(?:t|en)|(?<!es )gibt(?!\s+es\b)|geben)"
         r"\s+(?:[\w-]+\s+){0,4}$"
         r"|\b(?:müssen|muss|brauchen|braucht|dürfen|darf|sollen)\s+(?:[\w-]+\s+){0,5}$"
     ),
-    condition=r"\b(?:wenn|falls|sofern|soweit|solange)\s+(?:[\w'-]+\s+){0,4}$",
+    # "Ist ein Zweck nicht genannt, …" begins with its verb.
+    condition=(
+        r"\b(?:wenn|falls|sofern|soweit|solange)\s+(?:[\w'-]+\s+){0,4}$"
+        r"|(?:^|[.!?]\s+)(?:ist|sind|wird|werden|wurde|sollte)\s+(?:ein|kein|d(?:er|ie|as)|ihr"
+        r"|unser)\w*\s+(?:[\w'-]+\s+){0,6}$"
+    ),
     sorry=r"\b(?:leider|tut\s+mir\s+leid|entschuldig\w+|bedaure\w*)\b[^.]*$",
     but_that=r"\W*dass\b",
     caveat=r"\b(?:näher\w*|weiter(?:e[nrms]?|hin|gehend\w*)|mehr|zusätzlich\w*|im\s+(?:detail|einzelnen)|genauer\w*)\b",
@@ -332,7 +368,8 @@ _TOGETHER = re.compile(r"eau|ie|ei|ey|ai|ay|au|äu|eu|aa|ee|oo|ou|[aeiouyäöü�
 _APART = re.compile(
     # Linie, Familie, Medien, Kategorien; but studieren.
     r"(?<=lin)i(?=e(?!r))|(?<=mil)i(?=e)|(?<=med)i(?=e)|(?<=fer)i(?=e)|(?<=stud)i(?=e(?!r))|(?<=akt)i(?=e(?!r))"
-    r"|(?<=b)e(?=au)|i(?=ell(?:e[nrms]?)?$)|(?<=[^d])i(?=ent)|(?<=ser)i(?=e(?!r))|(?<=präm)i(?=e)|(?<=ter)i(?=en)|(?<=[^h])i(?=en$)|(?<=hyg)i(?=en)"
+    r"|(?<=b)e(?=au)|i(?=ell(?:e[nrms]?)?$)|(?<=[^d])i(?=ent)|(?<=ser)i(?=e(?!r))|(?<=präm)i(?=e)"
+    r"|(?<=ter)i(?=en)|(?<=[^h])i(?=en$)|(?<=hyg)i(?=en)"
     # beenden, beinhalten, geehrt, Museum, kooperieren.
     r"|(?<=b)e(?=end|inh|inn|erdig)|(?<=g)e(?=ehr|inn)|(?<=s)e(?=um$)|(?<=[dslm])e(?=en$)|(?<=jubil)ä(?=um)|(?<=k)"
     r"o(?=op|ord)|(?<=z)o(?=olog)"

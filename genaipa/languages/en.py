@@ -18,7 +18,8 @@ def _regulation(title: str, name: str) -> str:
 
 # Cut off where four letters are left before it, a plural's "s" where three are.
 _ENDING = re.compile(
-    r"(?<=\w{4})(?:i[sz](?:ations?|ed?|es|ing)|ations?|ements?|iances?|iant|ions?|ings?|it(?:y|ies)|ous(?:ly)?|i?ally|al"
+    r"(?<=\w{4})(?:i[sz](?:ations?|ed?|es|ing)|ations?|ements?|iances?|iant|ions?|ings?|it(?:y|ies)"
+    r"|ous(?:ly)?|i?ally|al"
     r"|ely|(?<!p)ly|ers?|ie[ds]|e[ds]?|y)$"
     r"|(?<=\w\w[^su])s$"
 )
@@ -111,7 +112,8 @@ _HOW = (
     r"adequate|definitive|exhaustive|comprehensive)ly)\s+)*"
 )
 _WHAT = (
-    r"(?:(?:any|an?|the|much|enough|sufficient|such|further|additional|more|detailed|relevant|precise|definitive|"
+    r"(?:(?:any|an?|the|this|that|these|much|enough|sufficient|such|further|additional|more|detailed"
+    r"|relevant|precise|definitive|"
     r"(?:specific|explicit|direct|clear|particular|exact)(?:\s+or\s+(?:detailed|explicit|specific))?)\s+)*"
 )
 _NEWS = (
@@ -152,13 +154,22 @@ _SAY = (
 _GIVE = r"(?:provide|contain|include|give|offer|have|make|present|disclose|list)"
 _SAID = (
     r"(?:mentioned|specified|stated|discussed|outlined|detailed|described|explained|clarified|elaborated|addressed|"
-    r"indicated|spelled out|referenced)"
+    r"indicated|spelled out|referenced|touched\s+(?:up)?on)"
+    # "Not specified in advance, but set by law" denies how it is said.
+    r"(?!\s+(?:in\s+advance|in\s+one\s+place|up\s?front|as\s+such|by\s+name|individually|separately)"
+    r"\b[^.!?\n]{0,40}?\bbut\b)"
 )
 _TOLD = (
     r"(?:covered|provided|included|given|found|listed|available|disclosed|defined|present|contained|clear|evident|"
     r"answered|documented)"
 )
 _NOT = r"(?:do|does|did)(?:\s+not|n't|nt)"
+_SAYS = (
+    r"(?:mentions|specifies|states|says|discusses|outlines|details|describes|explains|clarifies|indicates|spells\s+out"
+    r"|refers|comments|touches\s+(?:up)?on|talks\s+about)"
+)
+_TREAT = r"(?:cover|deal\s+with|go\s+into|talk\s+about|speak\s+(?:of|about)|treat)"
+_TREATS = r"(?:covers?|deals?\s+with|goes\s+into|talks?\s+about|speaks?\s+(?:of|about)|treats?)"
 _BE = r"(?:is|are|was|were|be|been|being)"
 
 _WAYS = (
@@ -169,7 +180,54 @@ _WAYS = (
         rf"(?<!\bI )\b{_NOT}\s+{_HOW}{_GIVE}\s+{_WHAT}{_NEWS}\b"
         rf"(?!\s+(?:to|with|you|we|that\s+(?:you|can|could))\b){_NOT_OF_YOU}"
     ),
-    rf"\b{_PLACE}\s+{_OWN}{_NOT}\s+{_HOW}(?:address|define|speak to)\b",
+    rf"\b{_PLACE}\s+{_OWN}{_NOT}\s+{_HOW}(?:address|define|speak to|{_TREAT})\b",
+    # It says nothing, never mentions it, gives no period; none of its sections covers it; nothing in it says so.
+    rf"\b{_PLACE}\s+{_OWN}(?:{_SAYS}|gives|offers|contains|provides|includes|has)\s+nothing\b{_NOT_TO_OTHERS}",
+    rf"\b{_PLACE}\s+{_OWN}never\s+{_HOW}(?:{_SAYS}|addresses|defines|{_TREATS})\b{_NOT_TO_OTHERS}",
+    (
+        rf"\b{_TEXT}\s+{_OWN}(?:gives?|states?|names?|specif(?:y|ies)|sets?(?:\s+out)?|offers?"
+        rf"|contains?|provides?|lists?)"
+        rf"\s+no\s+(?!longer\b|more\b|one\b)(?:[\w'-]+\s+){{0,3}}?[\w'-]+{_NOT_TO_OTHERS}"
+    ),
+    (
+        rf"\b(?:none\s+of\s+(?:the|its|these)|no|neither)\s+(?:[\w-]+\s+){{0,2}}?{_TEXT}\s+{_OWN}(?:{_SAYS}"
+        rf"|{_TREATS}|addresses)\b"
+    ),
+    (
+        rf"\bneither\b[^.;!?\n]{{2,120}}?\bnor\b[^.;!?\n]{{2,80}}?\b(?:{_SAYS}|say|mention|address"
+        rf"|{_BE}\s+{_HOW}{_SAID})\b"
+    ),
+    rf"\bnothing\s+(?:{_IN_PLACE}\s+)?(?:{_SAYS}|suggests|addresses|{_TREATS})\b",
+    (
+        r"\bthere(?:\s+is|'s|\s+was)\s+nothing\s+(?:(?:here|there|in\s+(?:it|there))\s+)?(?:about|on"
+        r"|regarding|concerning|that\s+says)\b"
+    ),
+    rf"\bnowhere\b[^.;!?\n]{{0,60}}?\b(?:{_SAY}|{_SAID}|{_SAYS})\b",
+    # The policy leaves it open, omits or skips the topic; it remains unspecified; it is absent from the notice.
+    rf"\b{_PLACE}\s+{_OWN}leaves?\s+(?:(?:it|this|that|the\s+\w+)\s+)?(?:open|unclear|unsaid|unanswered|undefined)\b",
+    rf"\b{_PLACE}\s+{_OWN}(?:omits?|skips?|overlooks?|ignores?|is\s+vague|remains?\s+vague)\b",
+    (
+        rf"\b(?:{_BE}|remains?|left)\s+{_HOW}(?:un(?:specified|stated|mentioned|addressed|disclosed"
+        rf"|defined)|left\s+open)\b"
+    ),
+    rf"\b(?:absent|missing)\s+(?:from|in)\s+(?:[\w'-]+\s+){{0,3}}?{_TEXT}\b",
+    # "That isn't something the policy covers"; "whether they do is not disclosed".
+    (
+        rf"\b(?:{_BE}\s+not|{_BE}n't)\s+(?:something|a\s+(?:topic|point|subject))\b[^.;!?\n]{{0,40}}?"
+        rf"\b(?:{_SAYS}|{_TREATS}|addresses)\b"
+    ),
+    rf"^\W*(?:whether|how|which|who|what|when|where|why)\b[^.;!?\n]{{3,160}}?\b{_BE}\s+not\s+{_HOW}(?:{_TOLD}|known)\b",
+    rf"\b(?:we|readers?|one)\s+(?:{_BE}\s+not|{_BE}n't)\s+told\s+(?:whether|if|how|what|who|when|where|which|why)\b",
+    # "Can't be answered from the text", "no way to tell from it", and a line that is nothing but "Not stated".
+    (
+        rf"\b(?:can(?:not|'t)|could(?:\s+not|n't))\s+be\s+(?:answered|determined|established|told"
+        rf"|inferred|known|confirmed)"
+        rf"\s+(?:[\w'-]+\s+){{0,2}}?(?:from|with|by|based\s+on|using|on)\s+(?:[\w'-]+\s+){{0,4}}?{_TEXT}\b"
+    ),
+    (
+        rf"(?:^|:)\W*(?:not\s+{_HOW}(?:{_SAID}|{_TOLD})|un(?:specified|stated|clear|known))\b(?=\W*(?:$"
+        rf"|[.:;\u2013\u2014-]))"
+    ),
     # What the company may not do either: "it does not disclose your address".
     rf"\b{_TEXT}\s+{_OWN}{_NOT}\s+{_HOW}(?:disclose|answer|list)\b",
     rf"\bnor\s+(?:do|does|did)\s+(?:it|they|the\s+\w+)\s+{_HOW}{_SAY}\b{_NOT_TO_OTHERS}",
@@ -194,7 +252,8 @@ _WAYS = (
         rf"\bno\s+{_WHAT}(?:information|details?|specifics|statements?|provisions?|guidance|discussion|answer)"
         rf"{_NOT_OF_YOU}\s+"
         rf"(?:(?:{_BE}|has been)\s+)?{_HOW}"
-        rf"(?:provided|given|available|about(?!\s+you\b)|on|regarding|concerning|as to|whether|{_SAID}|{_IN_PLACE})"
+        rf"(?:(?:provided|given|available)(?!\s+to\s+(?!th(?:is|at)\b))|about(?!\s+you\b)|on|regarding"
+        rf"|concerning|as to|whether|{_SAID}|{_IN_PLACE})"
     ),
     (
         r"\bno\s+(?:specific|relevant|particular|explicit|direct|dedicated)\s+"
@@ -204,7 +263,10 @@ _WAYS = (
         r"(?:\bno|n't\s+any|\bnot\s+any)\s+(?:explicit|specific|direct|clear|particular)\s+"
         rf"(?:[\w'-]+\s+){{1,10}}?(?:{_BE}\s+)?{_HOW}{_SAID}\b"
     ),
-    rf"\b(?:none|nothing)\s+(?:{_BE}\s+)?(?:(?:{_SAID}|provided|given|found)\s+)?{_IN_PLACE}",
+    (
+        rf"\b(?:none|nothing)\s+(?:{_BE}\s+)?(?:(?:{_SAID}|provided|given|found)\s+)?{_IN_PLACE}"
+        r"(?=\W*$|[.,;:)]|\s+(?:about|on|regarding|concerning|as|for|to)\b)"
+    ),
     # It is silent on this; I could not find it in the policy; there is not enough information.
     r"(?<!not )\bsilent\s+(?:on|about|regarding|as to|with respect to|in this)\b",
     (
@@ -214,7 +276,10 @@ _WAYS = (
         rf"\b(?:{_IN_PLACE}|{_NEWS}\s+(?:about|on|regarding))"
     ),
     r"\b(?:not\s+enough|insufficient)\s+(?:information|details?)\b",
-    r"\bnot\s+(?:part\s+of|within\s+the\s+scope\s+of)\s+(?:the|this)\s+(?:\w+\s+){0,2}(?:policy|document|notice|text)\b",
+    (
+        r"\bnot\s+(?:part\s+of|within\s+the\s+scope\s+of)\s+(?:the|this)\s+(?:\w+\s+){0,2}(?:policy"
+        r"|document|notice|text)\b"
+    ),
 )
 _KNOWLEDGE = r"(?:access|knowledge|information|info|details|specifics|memory|records?|copy|text|familiarity|idea)"
 _SEARCH = r"(?:my|the|these|any)\s+(?:[\w-]+\s+)?search(?:es|\s+results?)?\b"
@@ -235,14 +300,18 @@ _UNKNOWN = (
     r"|\bI(?:\s+can(?:not|'t)|\s+(?:could|did)(?:\s+not|n't)|(?:\s+am|'m|\s+was)\s+(?:unable|not\s+able)\s+to)\s+"
     rf"{_HOW}(?:find|locate|see)\b[^.,;!?\n]{{0,120}}?\b(?:in|from|among|within|through)\s+{_SEARCH}"
     r"|\bI(?:\s+have|'ve)?\s+searched\b[^.;!?\n]{0,120}?\bfound\s+(?:nothing|none|no)\b"
-    rf"|\b{_SEARCH}\s+{_NOT}\s+{_HOW}(?:answer|address|bring|contain|cover|give|include|return|reveal|say|show|tell|turn)\b"
+    rf"|\b{_SEARCH}\s+{_NOT}\s+{_HOW}(?:answer|address|bring|contain|cover|give|include|return|reveal"
+    rf"|say|show|tell|turn)\b"
 )
 _SILENCE = SilenceRules(
     silent="(?m)" + "|".join(_WAYS),
     unknown=_UNKNOWN,
     searched=r"\bmy\s+(?:web\s+)?search|\bsearch\s+results?\b|\bsearch(?:ed|ing)\b",
     denial=(
-        r"\b(?:not|no|nor|never|none|nothing|without|silent|unclear|unspecified|unable|cannot|insufficient|lack|fail)"
+        r"\b(?:not|no|nor|never|none|neither|nothing|nowhere|without|silent|un(?:clear|specified"
+        r"|stated|mentioned|addressed"
+        r"|disclosed|defined|said|answered|known)|unable|cannot|insufficient|lack|fail|leaves?|omits?|skips?|overlooks?"
+        r"|ignores?|vague|absent|missing)"
         r"|n't\b|\b(?:does|do|did)nt\b"
     ),
     speaker=r"\b(?:you|users?|we|who|customers?|people|consumers?|individuals?)\s+$",
@@ -316,7 +385,8 @@ LANGUAGE = Language(
     search=Search(
         stop_words="STOPWORDS_EN_PLUS",
         asking=re.compile(
-            r"also|company|could|document|even|ever|kinds?|may|might|must|polic(?:y|ies)|sections?|shall|sorts?|types?|us"
+            r"also|company|could|document|even|ever|kinds?|may|might|must|polic(?:y|ies)|sections?"
+            r"|shall|sorts?|types?|us"
             r"|use[ds]?|users?|using|well|whether|would"
         ),
         ending=_ENDING,

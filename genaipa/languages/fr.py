@@ -186,9 +186,14 @@ _NEWS = (
     r"(?:informations?|précisions?|indications?|mentions?|détails?|renseignements?|dispositions?|réponses?|éléments?"
     r"|explications?|clauses?|références?|passages?|allusions?|garanties?|listes?)"
 )
+# "Not fixed in advance, but …" denies how it is said.
+_NOT_IN_ADVANCE = (
+    r"(?!\s+(?:d'avance|à\s+l'avance|en\s+un\s+seul\s+endroit|nommément|séparément)\b[^.!?\n]{0,40}?\bmais\b)"
+)
 _SAID = (
     r"(?:mentionné|précisé|indiqué|spécifié|abordé|décrit|expliqué|détaillé|évoqué|prévu|stipulé|énoncé|clarifié|dit"
-    r"|documenté|explicité|exposé|défini)e?s?"
+    r"|documenté|explicité|exposé|défini|fixé)e?s?"
+    rf"{_NOT_IN_ADVANCE}"
 )
 _TOLD = rf"(?:(?:donné|fourni|présent|apporté|trouvé|inclu|contenu)e?s?|disponibles?|faite?s?|{_SAID})"
 _NOT_TO_OTHERS = (
@@ -203,23 +208,26 @@ _WAYS = (
         rf"(?!\w+ent\b){_SAY}\s+{_HOW}(?:pas|rien|aucune?|jamais|nulle\s+part|ni|point|que)\b(?<!\bque){_NOT_TO_OTHERS}"
     ),
     (
-        rf"\b{_TEXT}\s+(?:[\w'-]+\s+){{0,5}}?n(?:e\s+|')(?:(?:le|la|les|en|y|se|nous|vous)\s+|l'|s')?(?:{_SAY}|{_DO})\s+{_HOW}(?:pas"
+        rf"\b{_TEXT}\s+(?:[\w'-]+\s+){{0,5}}?n(?:e\s+|')(?:(?:le|la|les|en|y|se|nous|vous)\s+|l'"
+        rf"|s')?(?:{_SAY}|{_DO})\s+{_HOW}(?:pas"
         rf"|rien|aucune?)\b(?!\s+partie\s+de\s+mes)"
     ),
     (
         r"\b(?:question|point|sujet|aspect|thème|cela|ceci|ce|durée|délai)\s+(?:[\w'-]+\s+){0,4}?n'est\s+"
-        rf"{_HOW}(?:pas\s+)?{_HOW}(?:traité|couvert|fixé|réglé|nommé|cité)e?s?\b"
+        rf"{_HOW}(?:pas\s+)?{_HOW}(?:traité|couvert|fixé|réglé|nommé|cité)e?s?\b{_NOT_IN_ADVANCE}"
     ),
     # Ne contient aucune information, ne donne pas de précision.
     (
-        rf"\bn(?:e\s+|')(?:(?:le|la|les|en|y|nous|vous)\s+|l')?(?:{_GIVE}|{_SAY}|{_DO}|trouv\w+|existe|a|ai\s+(?:trouvé|vu|relevé|repéré)|y\s+a)\s+"
+        rf"\bn(?:e\s+|')(?:(?:le|la|les|en|y|nous|vous)\s+|l')?(?:{_GIVE}|{_SAY}|{_DO}|trouv\w+|existe"
+        rf"|a|ai\s+(?:trouvé|vu|relevé|repéré)|y\s+a)\s+"
         rf"(?:[\w'-]+\s+){{0,2}}?(?:aucune?s?|pas\s+de|pas\s+d'|guère\s+de|nulle)\s*(?:[\w-]+\s+){{0,2}}?{_NEWS}\b"
         rf"{_NOT_TO_OTHERS}"
     ),
     # Aucune information n'est donnée; rien n'est dit.
     (
         rf"\b(?:aucune?|nulle)\s+(?:[\w-]+\s+){{0,2}}?{_NEWS}\s+(?:[\w'-]+\s+){{0,8}}?"
-        rf"(?:n'(?:est|a|y)\s+{_HOW}{_TOLD}|ne\s+sont\s+{_HOW}{_TOLD}|ne\s+figure\w*|ne\s+se\s+trouve\w*"
+        rf"(?:(?:n'(?:est|a|y)|ne\s+sont)\s+{_HOW}{_TOLD}(?!\s+(?:à|aux?)\s+(?!ce\b|cette\b|propos\b"
+        rf"|sujet\b))|ne\s+figure\w*|ne\s+se\s+trouve\w*"
         rf"|n'apparaî\w+){_NOT_TO_OTHERS}"
     ),
     (
@@ -239,7 +247,8 @@ _WAYS = (
         r"|divulgué|conservé|cédé|utilisé|stocké))"
     ),
     (
-        rf"\brien\s+(?:[\w'-]+\s+){{0,6}}?(?:n'est\s+{_HOW}{_SAID}|n(?:e\s+|')(?:l'|le\s+)?(?:permet|indique|précise|dit|mentionne"
+        rf"\brien\s+(?:[\w'-]+\s+){{0,6}}?(?:n'est\s+{_HOW}{_SAID}|n(?:e\s+|')(?:l'|le\s+)?(?:permet"
+        rf"|indique|précise|dit|mentionne"
         r"|figure|laisse|suggère)\w*)\b"
     ),
     rf"\baucune?\s+(?:[\w'-]+\s+){{1,8}}?n(?:e\s+|')(?:est|sont|a\s+été|ont\s+été)\s+{_HOW}{_SAID}\b{_NOT_TO_OTHERS}",
@@ -276,24 +285,53 @@ _WAYS = (
         rf"[^.\n]{{0,80}}?\b{_TEXT}\b"
     ),
     (
-        r"\bn(?:e\s+|')(?:fait|font)\s+(?:pas|aucunement)?\s*(?:partie(?!\s+de\s+mes)|l'objet|mention|état|référence|allusion)\b"
-        r"|\bn(?:e\s+|')(?:fait|font)\s+(?:pas|aucune|aucunement)\s+(?:partie(?!\s+de\s+mes)|l'objet|mention|état|référence"
+        r"\bn(?:e\s+|')(?:fait|font)\s+(?:pas|aucunement)?\s*(?:partie(?!\s+de\s+mes)|l'objet|mention"
+        r"|état|référence|allusion)\b"
+        r"|\bn(?:e\s+|')(?:fait|font)\s+(?:pas|aucune|aucunement)\s+(?:partie(?!\s+de\s+mes)|l'objet"
+        r"|mention|état|référence"
         r"|allusion)\b"
     ),
     r"\bn'(?:existe|y\s+a)\s+(?:pas\s+de|aucune?)\s+(?:section|rubrique|passage|clause|disposition|partie|chapitre)\b",
     rf"\bn(?:e\s+|'){_GIVE}\s+(?:pas|nulle\s+part)\s+(?:cette|ces|l'|la|de\s+telles?)\s*{_NEWS}\b",
-    rf"\b{_TEXT}\s+(?:[\w'-]+\s+){{0,4}}?n(?:e\s+|')(?:contien|fourni|donn|comport|présent|apport)\w*\s+(?:pas\s+(?:de\s+|d')|aucune?\s+)\w+",
+    (
+        rf"\b{_TEXT}\s+(?:[\w'-]+\s+){{0,4}}?n(?:e\s+|')(?:contien|fourni|donn|comport|présent|apport)\w*"
+        rf"\s+(?:pas\s+(?:de\s+|d')|aucune?\s+)\w+"
+    ),
     rf"\b{_TEXT}\s+(?:[\w'-]+\s+){{0,6}}?ne\s+semble(?:nt)?\s+(?:pas|nulle\s+part)\s+(?:{_SAY}|{_DO}|{_GIVE})",
-    r"\bon\s+ne\s+peut\s+(?:pas\s+)?(?:l[ea]\s+)?(?:savoir|dire|déterminer)\b|\bn'est\s+(?:pas|nulle\s+part)\s+fait\s+(?:état|mention)\b",
+    (
+        r"\bon\s+ne\s+peut\s+(?:pas\s+)?(?:l[ea]\s+)?(?:savoir|dire|déterminer)\b|\bn'est\s+(?:pas"
+        r"|nulle\s+part)\s+fait\s+(?:état|mention)\b"
+    ),
     r"\bn'(?:y\s+)?est\s+(?:pas|jamais|nulle\s+part)\s+question\b|\bn'apparaî\w+\s+(?:pas|nulle\s+part)\b",
     rf"\bil\s+manque\s+(?:[\w']+\s+){{0,3}}?{_NEWS}\b|\b(?:est|sont)\s+(?:\w+\s+)?absente?s?\s+(?:de|du|des|dans)\b",
     r"\b(?:ignore|passe)\s+(?:complètement|totalement)?\s*(?:cette|ce|la)\s+(?:question|point|sujet)\b",
+    # Je ne vois rien dans la politique; on ne sait pas si; il n'y a rien sur; sans trouver de référence.
+    (
+        rf"\b(?:je|on)\s+n(?:e\s+|')(?:y\s+)?(?:vois|voit|trouve|lis|lit|ai)\s+rien\b[^.;!?\n]{{0,60}}?"
+        rf"\b(?:{_TEXT}|sur|concernant)\b"
+    ),
+    r"\bon\s+(?:ne\s+sait\s+(?:pas|donc\s+pas)|ignore)\s+(?:si|s'il|comment|combien|qui|quel\w*|où|quand|pourquoi)\b",
+    r"\bil\s+n'y\s+a\s+rien\s+(?:(?:ici|là|dedans)\s+)?(?:sur|concernant|à\s+ce\s+sujet|au\s+sujet|dans)\b",
+    rf"\bsans\s+(?:y\s+)?(?:trouver|voir)\s+(?:de\s+|d'|aucune?\s+)(?:[\w-]+\s+)?{_NEWS}\b",
+    # Ni l'introduction ni la suite ne le disent; ne se trouve pas dans le texte; insuffisant pour répondre.
+    rf"\bni\b[^.;!?\n]{{3,120}}?\bni\b[^.;!?\n]{{3,80}}?\bne\s+(?:l[ea]s?\s+)?(?:{_SAY}|{_DO}|dis\w+)",
+    rf"\bne\s+se\s+trouve(?:nt)?\s+(?:pas|nulle\s+part)\s+(?:dans|en)\s+(?:[\w']+\s+){{0,3}}?{_TEXT}\b",
+    (
+        r"\b(?:insuffisante?s?|trop\s+peu|pas\s+assez)\b[^.;!?\n]{0,40}?\bpour\s+(?:y\s+)?(?:répondre"
+        r"|savoir|conclure|le\s+dire)\b"
+    ),
+    # La fréquence n'est pas communiquée; "communiqué à" somebody tells of a deed.
+    (
+        rf"\bn(?:e\s+sont|'est)\s+{_HOW}pas\s+(?:communiqué|divulgué|révélé|publié|connu"
+        rf"|rendue?\s+publique)e?s?\b(?!\s+(?:à|aux?|avec)\b)"
+    ),
+    rf"(?:^|:)\W*(?:non\s+{_SAID}|pas\s+(?:{_SAID}|clair|d'information)|inconnue?)\b(?=\W*(?:$|[.:;\u2013\u2014-]))",
 )
 _SILENCE = SilenceRules(
     silent="(?m)" + "|".join(_WAYS),
     denial=(
         r"\b(?:ne|pas|aucune?|nulle|rien|jamais|sans|ni|silenc\w+|muet\w*|flou\w*|impréci\w+|impossible|ignore"
-        r"|non|omet\w*|néglige|laisse\w*|manque\w*|absente?s?)\b|\bn'"
+        r"|non|ignore|insuffisante?s?|inconnue?|omet\w*|néglige|laisse\w*|manque\w*|absente?s?)\b|\bn'"
     ),
     answered=r"\b(?:oui|non|effectivement|exact(?:ement)?|absolument|certainement|tout\s+à\s+fait|si)\b(?!\s+\w)",
     no=r"\W*non\b",
@@ -312,12 +350,14 @@ _SILENCE = SilenceRules(
         r"\s+(?:accéder"
         r"|consulter|ouvrir|lire|voir)|ai\s+jamais|suis\s+pas\s+en\s+mesure\s+(?:de|d')\s*(?:accéder|consulter"
         r"|ouvrir|lire))\b"
-        r"(?!\s+(?:pu\s+)?trouvé)|\bne\s+fait\s+pas\s+partie\s+de\s+mes\b|\bje\s+ne\s+peux\s+(?:pas\s+)?(?:\w+\s+)?(?:accéder|consulter|ouvrir|lire)\b"
+        r"(?!\s+(?:pu\s+)?trouvé)|\bne\s+fait\s+pas\s+partie\s+de\s+mes\b|\bje\s+ne\s+peux"
+        r"\s+(?:pas\s+)?(?:\w+\s+)?(?:accéder|consulter|ouvrir|lire)\b"
         r"|\bne\s+m'(?:a|ont)\s+pas\s+été\s+(?:fourni|communiqué|transmis|donné)"
     ),
     searched=r"\bma\s+recherche\b|\bmes\s+recherches\b|\brésultats?\s+de\s+recherche\b",
     speaker=(
-        r"\b(?:nous|vous|utilisateurs?|qui|clients?|personnes?)\s+$|\b(?:tu\s+n'as|vous\s+n'avez)\s+$|\bje\s+ne\s+dispose\s+(?:pas\s+)?(?:d'|de\s+)$"
+        r"\b(?:nous|vous|utilisateurs?|qui|clients?|personnes?)\s+$|\b(?:tu\s+n'as|vous\s+n'avez)\s+$|"
+        r"\bje\s+ne\s+dispose\s+(?:pas\s+)?(?:d'|de\s+)$"
         r"|\b(?:recueille|collecte|vend|partage|transmet|conserve|stocke|utilise|communique|demande|reçoit|divulgue"
         r"|cède)(?:nt)?\s+"
         r"(?:[\w'-]+\s+){0,3}$"

@@ -111,7 +111,11 @@ def find_silence(
     if not phrases:
         return Silence(False, (), expected)
     whole = list(_WHOLE.finditer(reply))
-    saying = [match for match in whole if count_words(match.group()) >= _FEWEST] or whole
+    saying = [
+        match
+        for match in whole
+        if count_words(match.group()) >= _FEWEST or any(match.start() <= start < match.end() for start, _ in phrases)
+    ] or whole
     sentences = [match for match in saying if not reader.begins(rules.source, match.group())] or saying
     starts = [start for start, _ in phrases]
     denying = [bisect_left(starts, match.start()) < bisect_left(starts, match.end()) for match in sentences]
