@@ -202,6 +202,7 @@ class Engine:
             spent = cost or 0.0
             failure = FailureInfo(error.kind, mask(without_surrogates(str(error)), self._keys), error.status)
             record = replace(record, attempts=error.attempts, error=failure, usage=error.usage, cost=cost)
+            record = replace(record, thoughts=mask(without_surrogates(error.thoughts), self._keys))
         else:
             # A server that counts no tokens must not slip under the cap, in this process or a later one.
             cost = self._cost(asked, attempt.usage) if attempt.usage else sum(aside) or None
@@ -287,6 +288,7 @@ class Engine:
             prediction=reading.prediction,
             score=reading.score,
             passages=tuple(self._clean(passage) for passage in reply.passages),
+            thoughts=mask(without_surrogates(reply.thoughts), self._keys),
         )
 
     def _clean(self, passage: Passage) -> Passage:
@@ -325,8 +327,8 @@ class Engine:
     ) -> Attempt:
         """Ask on until the task can use the reply: a few times at most, and while the cap has money to set `aside`."""
         for _ in range(min(self.limits.max_retries, _FURTHER_TRIES)):
-            # A reply that was cut off would go on as long again.
-            if attempt.reply.finish == "length" or not self.task.guarded_flaw(call, attempt.reply):
+            # A reply that was cut off would go on as long again, and whoever only thinks would think again.
+            if attempt.reply.finish == "length" or attempt.only_thought or not self._flaw(call, attempt):
                 break
             before = attempt
             try:
@@ -339,13 +341,19 @@ class Engine:
             except NoReplyError as error:
                 error.attempts, error.usage = before.attempts + error.attempts, before.with_usage(error.usage)
                 raise
-        flaw = self.task.guarded_flaw(call, attempt.reply)
+        flaw = self._flaw(call, attempt)
         asked.unusable = asked.unusable + 1 if flaw else 0
         if not flaw:
             return attempt
         if asked.unusable >= _UNUSABLE:
             asked.breaker.reason = f"{asked.unusable} replies one after another are of no use ({flaw})"
         raise attempt.unusable(flaw)
+
+    def _flaw(self, call: Call, attempt: Attempt) -> str:
+        """Why a reply is of no use, in words; empty where the task can use it."""
+        if attempt.only_thought:
+            return "it is thoughts alone, without an answer"
+        return self.task.guarded_flaw(call, attempt.reply)
 
     async def _attempt(self, asked: _Asked, messages: Sequence[Message], settings: Settings) -> Attempt:
         """Ask; of a system that can't promise a reply by a schema, ask for it in words."""
@@ -406,6 +414,8 @@ async def ask_in_words(
     first = await ask(asked)
     text, problem = read_json(first.reply.text, schema)
     attempt = first
+    if first.only_thought:
+        return first
     if problem:
         # What it carries is the question still, for a system that reads no words about form.
         last = messages[-1]

@@ -86,7 +86,7 @@ class Permission:
         if record.passages and self.retrieves(record, held):
             record = replace(record, passages=(Passage(LEFT_OUT),) * len(record.passages))
         if record.reply is not None and not self.reply(record.system, record.document):
-            record = replace(record, reply=None)
+            record = replace(record, reply=None, thoughts="")
         return record
 
     def retrieves(self, record: Record, held: Callable[[str], bool]) -> bool:
