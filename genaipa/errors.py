@@ -120,8 +120,9 @@ class NoReplyError(GenaipaError):
 
     @property
     def signature(self) -> tuple[str, int | None, str]:
-        """Equal for failures that are the same."""
-        return (self.kind, self.status, str(self))
+        """Equal for failures that are the same; what is quoted of a body, in parentheses, differs each time."""
+        said = str(self)
+        return (self.kind, self.status, said.partition(" (")[0] if self.kind == "malformed-reply" else said)
 
 
 class TransientError(NoReplyError):

@@ -123,8 +123,8 @@ class Record(msgspec.Struct, frozen=True, omit_defaults=True):
     what came back, so that a score can't slide onto another text. `key_masked` says that the reply repeated a key of
     the environment, replaced by `[key]`. `prompt_cut` says that the server must have cut the prompt, since it counted
     too few of the tokens sent. `thoughts` are a model's before its reply, where its server sends them, and as they
-    came. Those with which an older record's reply begins are apart once it is read. `prompts` is the set of prompts in a run that has several; in any other it is
-    the run's.
+    came. Those with which an older record's reply begins are apart once it is read. `prompts` is the set of prompts
+    in a run that has several; in any other it is the run's.
 
     Records of any `task` but the procedure are identified by their `coordinates`; `initialization` is then empty and
     `question` a label. `prediction` and `score` (0 to 1) are what a task read in the reply without a person.

@@ -2,29 +2,16 @@
 
 from __future__ import annotations
 
-import os
-from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import aiohttp
 import httpx2
 from httpx_aiohttp.httpx2 import Httpx2AiohttpClient
 
-if TYPE_CHECKING:
-    import ssl
+from genaipa.files.certificates import trusted
 
 _MOST = 1000
 """Connections at once."""
-
-
-def trusted() -> ssl.SSLContext:
-    """Whom this machine trusts, for all connections of the process: to read it takes fifty milliseconds."""
-    return _trusted(os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR"))
-
-
-@cache
-def _trusted(*_: str | None) -> ssl.SSLContext:
-    return httpx2.create_ssl_context()
 
 
 class Connections(Httpx2AiohttpClient):

@@ -99,7 +99,10 @@ def test_what_is_no_verdict_has_a_flaw() -> None:
     }
     for text, said in flaws.items():
         assert said in flaw(RUBRIC, Reply(text), annotated=False), text
-    assert flaw(RUBRIC, Reply(verdict(), "length"), annotated=False) == "it was cut off; allow it more (the option max-tokens)"
+    assert (
+        flaw(RUBRIC, Reply(verdict(), "length"), annotated=False)
+        == "it was cut off; allow it more (the option max-tokens)"
+    )
     assert flaw(RUBRIC, Reply(verdict(), "refusal"), annotated=False) == "it is a refusal"
     assert flaw(RUBRIC, Reply(verdict()), annotated=False) == ""
 
