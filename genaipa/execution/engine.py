@@ -19,8 +19,8 @@ from msgspec.structs import replace
 
 from genaipa.errors import GenaipaError, NoReplyError, PermanentError, SpendingCapError
 from genaipa.execution import calls
+from genaipa.execution.cuts import PromptCounts, tokens_of
 from genaipa.execution.limits import Attempt, BreakerOpenError, Budget, LeftOutError, at_most, without_surrogates
-from genaipa.execution.ready import is_cut
 from genaipa.runs.part import PartWriter
 from genaipa.runs.records import FailureInfo, answer_digest
 from genaipa.systems.base import UNSUPPORTED_SCHEMA, Message, Settings
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from genaipa.execution.ready import Ready
     from genaipa.runs.folder import RunFolder
     from genaipa.runs.records import Record, Status
-    from genaipa.systems.base import Passage, Usage
+    from genaipa.systems.base import Passage, Reply, Usage
     from genaipa.tasks.base import Call, Dialogue, Task
 
 
@@ -60,6 +60,7 @@ class _Asked:
     """Independent questions at once: as many as the transport takes. The rest is not begun."""
     in_words: bool = False
     """Whether it can't promise a reply by a JSON schema, so that JSON is asked for in words."""
+    counts: PromptCounts = field(default_factory=PromptCounts)
     cut: bool = False
     """Whether it was said that its server cuts prompts."""
     remarks: set[str] = field(default_factory=set)
@@ -207,7 +208,7 @@ class Engine:
             # A server that counts no tokens must not slip under the cap, in this process or a later one.
             cost = self._cost(asked, attempt.usage) if attempt.usage else sum(aside) or None
             spent = cost or 0.0
-            cut = self._cut(asked, record, messages, attempt)
+            cut = self._cut(asked, record, messages, attempt.reply, settings)
             record = replace(self._answered(record, attempt, cost, call), prompt_cut=cut)
             self._remark(asked, attempt.reply.remark)
         finally:
@@ -302,17 +303,25 @@ class Engine:
             asked.remarks.add(remark)
             self.observer.said(f"{asked.ready.target.name}: {mask(without_surrogates(remark), self._keys)}.")
 
-    def _cut(self, asked: _Asked, record: Record, messages: Sequence[Message], attempt: Attempt) -> bool:
+    def _cut(
+        self, asked: _Asked, record: Record, messages: Sequence[Message], reply: Reply, settings: Settings
+    ) -> bool:
         """Whether the server cut the prompt; said once."""
-        usage, target = attempt.reply.usage, asked.ready.target
+        target, name = asked.ready.target, record.document
         # Who retrieves sends what it retrieved, not the document.
-        whole = usage is not None and not attempt.reply.passages
-        cut = usage is not None and whole and is_cut(messages, target.counter(record.document).rate, usage.input)
+        if reply.usage is None or reply.passages:
+            return False
+        counted, counter = reply.usage.input, target.counter(name)
+        # Some servers count a schema as well.
+        language = "" if settings.json_schema else self.task.language(name)
+        still = asked.counts.stands_still(record.conversation, messages, counted)
+        cut = asked.counts.is_cut(messages, counted, counter, language) or still
         if cut and not asked.cut:
             asked.cut = True
+            sent = round(tokens_of(messages, counter.rate))
             self.observer.said(
-                f"{target.name}: the server counts under half of the tokens sent: it cuts prompts, without an error. "
-                "Give it a larger context (Ollama: OLLAMA_CONTEXT_LENGTH)."
+                f"{target.name}: the server counts {counted:,} of about {sent:,} tokens sent: it cuts prompts, without "
+                "an error. Give it a larger context (Ollama: OLLAMA_CONTEXT_LENGTH)."
             )
         return cut
 
