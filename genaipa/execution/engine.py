@@ -361,7 +361,7 @@ class Engine:
     def _flaw(self, call: Call, attempt: Attempt) -> str:
         """Why a reply is of no use, in words; empty where the task can use it."""
         if attempt.only_thought:
-            return "it is thoughts alone, without an answer"
+            return "it is thoughts alone, without an answer; a reasoning parser of another model's does this, too"
         return self.task.guarded_flaw(call, attempt.reply)
 
     async def _attempt(self, asked: _Asked, messages: Sequence[Message], settings: Settings) -> Attempt:
