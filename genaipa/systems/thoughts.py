@@ -126,7 +126,9 @@ def without_frame(answer: str) -> str:
     """An answer without blank lines at its head, and without marks of its own at its end."""
     answer = _BLANK_LINES.sub("", answer)
     tail = next((tail for tail in _TAILS if answer.rstrip().endswith(tail)), "")
-    return answer.rstrip().removesuffix(tail).rstrip() if tail else answer
+    bare = answer.rstrip().removesuffix(tail).rstrip() if tail else answer
+    # A mark that was mentioned in the last line may look like an end of thoughts without it.
+    return answer if split_thoughts(bare).thoughts else bare
 
 
 def join_thoughts(*pieces: str) -> str:

@@ -173,7 +173,7 @@ def test_tls_by_a_proxy(vendor: str, monkeypatch: pytest.MonkeyPatch, tmp_path: 
     body = completion(vendor, "m", 1)
     with RawServer(sized(body), tls) as proxy:
         monkeypatch.setenv("HTTPS_PROXY", f"http://me:secret@{proxy.address}")
-        with pytest.raises(NotReadyError, match="certificate of model.example is not trusted .*let SSL_CERT_FILE name"):
+        with pytest.raises(NotReadyError, match=r"certificate of model.example is not trusted .*SSL_CERT_FILE name"):
             put(vendor)
         monkeypatch.setenv("SSL_CERT_FILE", str(trusted))
         assert put(vendor) == "Yes."
