@@ -177,7 +177,8 @@ def _cut(reply: Reply) -> str:
     loop = _LOOP.match(reply.text[: -_TAIL - 1 : -1])
     if loop and loop.end() >= _LOOPED:
         return f"it repeats itself, and was cut off{after}; another model may do better"
-    thought = "" if reply.text.strip() else ", all of them for thoughts" if after else ", before its thoughts ended"
+    only_thought = not reply.text.strip() and (reply.thoughts or (reply.usage and reply.usage.reasoning))
+    thought = ", and had only thought till then" if only_thought else ""
     return f"it was cut off{after}{thought}; allow it more (the option max-tokens)"
 
 
