@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -173,6 +174,29 @@ def test_lasting_failures(vendor: Vendor) -> None:
         assert isinstance(error, PermanentError), behaviour
         assert (error.kind, error.status, error.fatal) == (kind, behaviour.status, fatal), behaviour
         assert behaviour.error in str(error)
+
+
+@every
+def test_an_error_inside_a_success(vendor: Vendor) -> None:
+    """Its code, or its word, is the status, with the wait that is asked for; without either it may pass."""
+    expected = [
+        ({"code": 429, "message": "Upstream is busy."}, {"retry-after": "7"}, ("rate-limit", 429, 7.0)),
+        ({"code": "503", "message": "Upstream is busy."}, {}, ("overload", 503, None)),
+        ({"type": "overloaded_error", "message": "Upstream is busy."}, {}, ("overload", 529, None)),
+        ({"status": "RESOURCE_EXHAUSTED", "message": "Upstream is busy."}, {}, ("rate-limit", 429, None)),
+        ({"message": "Upstream is busy."}, {}, ("server", None, None)),
+        ("Upstream is busy.", {}, ("server", None, None)),
+        ({"code": 401, "message": "Upstream is busy."}, {}, ("authentication", 401, None)),
+        ({"code": 402, "message": "Upstream is busy."}, {}, ("quota", 402, None)),
+        ({"message": "Upstream is busy: the prompt is too long."}, {}, ("context-length", 400, None)),
+    ]
+    bodies = [Behaviour(body=json.dumps({"choices": None, "error": e}).encode(), headers=h) for e, h, _ in expected]
+    with vendor.serving(bodies):
+        found = failures(vendor.make(), len(expected))
+    for error, (body, _, told) in zip(found, expected, strict=True):
+        assert (error.kind, error.status, getattr(error, "retry_after", None)) == told, body
+        assert "Upstream is busy" in str(error), body
+    assert getattr(found[6], "fatal", False)
 
 
 @every
