@@ -154,7 +154,7 @@ def test_an_address(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 TOO_LONG = (
-    "This model's maximum context length is 9000 tokens. However, you requested 700 output tokens and your prompt has 9100.",
+    "This model's maximum context length is 9000 tokens. You requested 700 output tokens; your prompt has 9100.",
     "prompt is too long: 210001 tokens > 200000 maximum",
     "input length and `max_tokens` exceed context limit: 190000 + 21000 > 200000, decrease input length",
     "request (17001 tokens) exceeds the available context size, try increasing it",
