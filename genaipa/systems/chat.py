@@ -217,7 +217,7 @@ class ChatSystem(HostedSystem):
         return self._endpoint.malformed("an answer without a reply in it", answer)
 
     def _parts(self, content: list[Any]) -> tuple[Parts, str]:
-        """A reply's parts, and a remark on those that are neither text nor thoughts; an error where nothing else is."""
+        """A reply's parts, and a remark on any that are neither text nor thoughts; an error without a text."""
         found = read_parts(content)
         others = some(found.others, 3)
         if found.others and not found.text:

@@ -40,7 +40,7 @@ _LARGEST = 100_000_000
 def reasoning_parser(model: str, flags: Sequence[str]) -> str:
     """Return vLLM's name of the parser for a model in a folder here or in the Hugging Face cache; empty if unsure.
 
-    `flags` are those that the server is started with anyway.
+    `flags` are the user's own for the server.
     """
     named = [flag.partition("=")[0].replace("_", "-") for flag in flags if flag.startswith("--")]
     folder = None if any(flag.startswith(_DECISIVE) for flag in named) else _folder(model)

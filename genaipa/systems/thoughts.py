@@ -1,4 +1,4 @@
-"""A model's thoughts and its answer, told apart in a reply's text and in a list of its parts.
+"""A model's thoughts and its answer, separated in a reply's text and in a list of its parts.
 
 Servers that know a model's marks send its thoughts beside the answer; any other leaves both in one text.
 """
@@ -34,9 +34,9 @@ _FRAMES = (
     r"(?:<\|end\|>)?(?:<\|start\|>assistant)?<\|channel\|>final\b[^<]*<\|message\|>"
     r"|<\|START_RESPONSE\|>|<\|begin_of_solution\|>"
 )
-"""What may stand between thoughts and answer."""
+"""Marks between thoughts and answer."""
 _TAILS = ("<|return|>", "<|end|>", "<|END_RESPONSE|>", "<|end_of_solution|>")
-"""What may stand behind an answer in such a frame."""
+"""Marks at the end of an answer in such a frame."""
 
 _FLAGS = re.IGNORECASE | re.DOTALL
 _OPEN = re.compile("|".join(f"(?P<open{place}>{begin})" for place, (begin, _) in enumerate(_TABLE)), _FLAGS)
@@ -84,7 +84,7 @@ def split_thoughts(text: str) -> Said:
 
 
 def _head(text: str, start: int) -> int | None:
-    """The end of one piece of thoughts that begins here; -1 if it has none, None where no thoughts begin."""
+    """The end of one piece of thoughts that begins here; -1 if it has none, None without a beginning."""
     begin = _after(text, start)
     if opened := _OPEN.match(text, begin):
         closed = _CLOSE[str(opened.lastgroup)].search(text, opened.end())
@@ -118,7 +118,7 @@ def _ends_thoughts(text: str, before: int, mark: re.Match[str]) -> bool:
 
 
 def has_marks(thoughts: str) -> bool:
-    """Whether thoughts stood in a reply's text: those that a server sends apart have no marks."""
+    """Whether thoughts were part of a reply's text: a server that sends them apart leaves out their marks."""
     return bool(_OPEN.match(thoughts.lstrip()) or split_thoughts(thoughts).thoughts)
 
 
