@@ -195,7 +195,7 @@ class Tally:
         else:
             row.failed_steps += (record.status == "failed") - (previous == "failed")
         row.prompt_cut += record.prompt_cut
-        row.thoughts_in_text += has_marks(record.thoughts)
+        row.thoughts_in_text += bool(record.thoughts) and has_marks(record.thoughts)
         self.statuses[record.key] = record.status
         if record.score is not None:
             self.scores.setdefault(record.system, {})[record.key] = record.score

@@ -52,7 +52,7 @@ _LINE = 200
 _BEGINNINGS = ("<", "[", "◁", "analysis")
 _ENDINGS = ("</", "|>", "[/", "◁/")
 _SENTENCE_ENDS = ".!?…。\uff01\uff1f:;)]}*"
-_QUOTES = "`\"'“”\u2018\u2019«»([{"
+_QUOTED, _UNQUOTED = "`\"'“\u2018«(", "`”\u2019»)"
 _BLANK_LINES = re.compile(r"\A(?:[^\S\n]*\n)+")
 
 
@@ -112,7 +112,7 @@ def _ends_thoughts(text: str, before: int, mark: re.Match[str]) -> bool:
     rest = text[mark.end() : mark.end() + _LINE].partition("\n")[0]
     if not line.strip() or not rest.strip():
         return True
-    if rest[0] in _QUOTES or line.rstrip()[-1] in _QUOTES:
+    if rest[0] in _UNQUOTED or line.rstrip()[-1] in _QUOTED:
         return False
     return not line[-1].isspace() or line.rstrip()[-1] in _SENTENCE_ENDS
 

@@ -42,6 +42,7 @@ APART = {
     "So the answer is yes.</think>Yes.": ("Yes.", False),
     "One.</think>\nTwo.\n</think>\n\nYes.": ("Yes.", False),
     "</think>\n\nYes.": ("Yes.", False),
+    'Valid JSON, then.</think>{"a": "b"}': ('{"a": "b"}', False),
     "hm<|end|><|start|>assistant<|channel|>final<|message|>Yes.": ("Yes.", False),
     # They never end, or nothing follows.
     "<think>\nThe policy is long, and": ("", True),
