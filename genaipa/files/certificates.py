@@ -49,7 +49,7 @@ def certificate_refused(error: object, server: str) -> str:
         error = getattr(error, "__cause__", None) or getattr(error, "__context__", None)
     if found is None:
         return ""
-    why = found[1].strip(" .'\"")
+    why = found[1].strip(" .")
     said = f"the certificate of {server} is not trusted ({why})"
     if not _UNKNOWN.search(why):
         return f"{said}; its owner has to mend it, or the address is another's"

@@ -50,6 +50,8 @@ _SEARCHED = 4000
 _DEEPEST = 10
 """Levels of a body that are searched for its message."""
 _NO_REASON = "no reason given"
+_HELP = "what helps: a shorter document, or passages of it by rag/SYSTEM"
+_BEFORE_HELP = LONGEST_MESSAGE - len(_HELP) - 3
 _FIRST = 100
 """Characters of a body of no use that are shown."""
 LOOK_UP_SECONDS = 10.0
@@ -174,6 +176,7 @@ class Endpoint:
             return TransientError(message, kind="server", status=status, retry_after=retry_after)
         if structured and _SCHEMA.search(said[:_SEARCHED]):
             return unsupported_schema(self.system, self.one_line(said), status)
+        message = f"{clipped(message, _BEFORE_HELP)} ({_HELP})" if too_long else message
         return PermanentError(message, kind="context-length" if too_long else "bad-request", status=status)
 
     def told_inside(
