@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from genaipa.systems.costs import CHARACTERS_PER_TOKEN
 
@@ -26,14 +26,27 @@ _CONTEXTS = 1024
 """Sizes of contexts are multiples of this."""
 
 
+_LONGER, _LONGEST_QUESTION = 100, 400
+"""Characters by which a question is so much longer than another that it has more tokens, and those of the longest."""
+
+
+class _Prompt(NamedTuple):
+    """How many messages a prompt has, the hash of all but the last, the last, and the tokens counted."""
+
+    messages: int
+    earlier: int
+    last: str
+    counted: int
+
+
 @dataclass
 class PromptCounts:
     """The tokens that one server counted of the prompts that it was sent."""
 
     densest: dict[str, float] = field(default_factory=dict)
     """Language → most tokens of a character that a prompt had."""
-    grown: dict[str, tuple[int, int, int]] = field(default_factory=dict)
-    """Conversation → its messages when it was last asked, the hash of the last of them, and the tokens counted."""
+    asked: dict[str, _Prompt] = field(default_factory=dict)
+    """Conversation → the last prompt of it, or the shortest of as many messages."""
 
     def is_cut(self, messages: Sequence[Message], counted: int, counter: TokenCounter, language: str) -> bool:
         """Whether a server that `counted` these tokens can't have read all of a prompt in this language.
@@ -54,12 +67,22 @@ class PromptCounts:
         return cut
 
     def stands_still(self, conversation: str, messages: Sequence[Message], counted: int) -> bool:
-        """Whether a conversation has grown since it was last asked, and no more tokens were counted."""
-        before = self.grown.get(conversation)
-        self.grown[conversation] = len(messages), hash(messages[-1].content), counted
-        if before is None or not 0 < counted <= before[2]:
+        """Whether no more tokens were counted than before, though more was said.
+
+        Either the conversation has gone on since, or a clearly longer question about the same document took the place
+        of a shorter one.
+        """
+        *earlier, last = (message.content for message in messages)
+        now = _Prompt(len(messages), hash(tuple(earlier)), last, counted)
+        before = self.asked.get(conversation)
+        if before is None or len(messages) != before.messages or len(last) < len(before.last):
+            self.asked[conversation] = now
+        if before is None or not 0 < counted <= before.counted:
             return False
-        return len(messages) > before[0] and hash(messages[before[0] - 1].content) == before[1]
+        if len(messages) > before.messages:
+            return messages[before.messages - 1].content == before.last
+        longer = len(last) - len(before.last) >= _LONGER and len(last) <= _LONGEST_QUESTION
+        return longer and now.earlier == before.earlier and sum(map(len, earlier)) >= _LEAST_COMPARED
 
 
 def tokens_of(messages: Sequence[Message], rate: float) -> float:

@@ -57,9 +57,21 @@ def test_a_conversation_grows_and_its_count_does_not() -> None:
     counts = PromptCounts()
     assert not counts.stands_still("a", prompt(40, "one"), 900)
     assert not counts.stands_still("a", prompt(40, "another"), 900)
-    assert counts.stands_still("a", prompt(40, "another", "reply", "two"), 900)
-    assert not counts.stands_still("a", prompt(40, "another", "reply", "two", "reply", "three"), 950)
+    assert counts.stands_still("a", prompt(40, "one", "reply", "two"), 900)
+    assert not counts.stands_still("a", prompt(40, "one", "reply", "two", "reply", "three"), 950)
     assert not counts.stands_still("b", prompt(40, "one", "reply", "two"), 900)
+
+
+def test_a_longer_question_in_place_of_another_has_more_tokens() -> None:
+    """The same count for a clearly longer question about the same long document; not for a little longer one."""
+    counts = PromptCounts()
+    assert not counts.stands_still("a", prompt(9000, "q" * 60), 2000)
+    assert not counts.stands_still("a", prompt(9000, "q" * 90), 2000)
+    assert counts.stands_still("a", prompt(9000, "q" * 170), 2000)
+    assert not counts.stands_still("a", prompt(9000, "q" * 170), 2020)
+    assert not counts.stands_still("a", prompt(9001, "q" * 170), 2000), "it is another document"
+    assert not counts.stands_still("b", prompt(90, "q" * 60), 40)
+    assert not counts.stands_still("b", prompt(90, "q" * 170), 40), "so short a text proves nothing"
 
 
 def test_a_server_that_cuts_a_third(genaipa: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
