@@ -107,7 +107,7 @@ class OtherFormatError(DataError):
 class NoReplyError(GenaipaError):
     """A system gave no reply: `kind` in a word, the HTTP `status` if any, the number of `attempts`.
 
-    `usage` are the tokens that were paid nevertheless.
+    `usage` are the tokens that were paid nevertheless, `thoughts` what a model thought and never said.
     """
 
     def __init__(self, message: str, *, kind: str = "error", status: int | None = None) -> None:
@@ -116,11 +116,13 @@ class NoReplyError(GenaipaError):
         self.status = status
         self.attempts = 1
         self.usage: Usage | None = None
+        self.thoughts = ""
 
     @property
     def signature(self) -> tuple[str, int | None, str]:
-        """Equal for failures that are the same."""
-        return (self.kind, self.status, str(self))
+        """Equal for failures that are the same; what is quoted of a body, in parentheses, differs each time."""
+        said = str(self)
+        return (self.kind, self.status, said.partition(" (")[0] if self.kind == "malformed-reply" else said)
 
 
 class TransientError(NoReplyError):

@@ -21,8 +21,8 @@ from genaipa import __version__, workspace
 from genaipa.datasets.base import Pulled
 from genaipa.errors import DataError, GenaipaError, UsageError, clipped
 from genaipa.files.atomic import replacing
+from genaipa.files.certificates import certificate_refused, trusted
 from genaipa.files.text import SHA256, hash_like
-from genaipa.files.trusted import trusted
 from genaipa.words import some
 
 if TYPE_CHECKING:
@@ -147,10 +147,10 @@ class _Server(Origin):
         self._base = url.rstrip("/")
         self._stopped = threading.Event()
         self._client = httpx2.Client(
-            verify=trusted(),
             timeout=TIMEOUT,
             follow_redirects=True,
             headers={"User-Agent": f"genaipa/{__version__}"},
+            verify=trusted(),
         )
         self.remedy = f"{self._host} serves something else: give another origin, or try again later."
         self._elsewhere = f"take it from a checkout ({files.command} --from FOLDER), or try what ships: {files.shipped}"
@@ -176,7 +176,7 @@ class _Server(Origin):
         try:
             response = self._client.get(f"{self._base}/{quote(path)}")
         except httpx2.TransportError as error:
-            return None, str(error) or type(error).__name__
+            return None, certificate_refused(error, self._host or "") or str(error) or type(error).__name__
         if response.status_code in _WORTH_ANOTHER_TRY:
             return None, f"status {response.status_code}"
         if response.status_code != httpx2.codes.OK:

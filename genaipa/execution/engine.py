@@ -19,8 +19,8 @@ from msgspec.structs import replace
 
 from genaipa.errors import GenaipaError, NoReplyError, PermanentError, SpendingCapError
 from genaipa.execution import calls
+from genaipa.execution.cuts import PromptCounts, tokens_of
 from genaipa.execution.limits import Attempt, BreakerOpenError, Budget, LeftOutError, at_most, without_surrogates
-from genaipa.execution.ready import is_cut
 from genaipa.runs.part import PartWriter
 from genaipa.runs.records import FailureInfo, answer_digest
 from genaipa.systems.base import UNSUPPORTED_SCHEMA, Message, Settings
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from genaipa.execution.ready import Ready
     from genaipa.runs.folder import RunFolder
     from genaipa.runs.records import Record, Status
-    from genaipa.systems.base import Passage, Usage
+    from genaipa.systems.base import Passage, Reply, Usage
     from genaipa.tasks.base import Call, Dialogue, Task
 
 
@@ -60,6 +60,7 @@ class _Asked:
     """Independent questions at once: as many as the transport takes. The rest is not begun."""
     in_words: bool = False
     """Whether it can't promise a reply by a JSON schema, so that JSON is asked for in words."""
+    counts: PromptCounts = field(default_factory=PromptCounts)
     cut: bool = False
     """Whether it was said that its server cuts prompts."""
     remarks: set[str] = field(default_factory=set)
@@ -202,11 +203,12 @@ class Engine:
             spent = cost or 0.0
             failure = FailureInfo(error.kind, mask(without_surrogates(str(error)), self._keys), error.status)
             record = replace(record, attempts=error.attempts, error=failure, usage=error.usage, cost=cost)
+            record = replace(record, thoughts=mask(without_surrogates(error.thoughts), self._keys))
         else:
             # A server that counts no tokens must not slip under the cap, in this process or a later one.
             cost = self._cost(asked, attempt.usage) if attempt.usage else sum(aside) or None
             spent = cost or 0.0
-            cut = self._cut(asked, record, messages, attempt)
+            cut = self._cut(asked, record, messages, attempt.reply, settings)
             record = replace(self._answered(record, attempt, cost, call), prompt_cut=cut)
             self._remark(asked, attempt.reply.remark)
         finally:
@@ -287,6 +289,7 @@ class Engine:
             prediction=reading.prediction,
             score=reading.score,
             passages=tuple(self._clean(passage) for passage in reply.passages),
+            thoughts=mask(without_surrogates(reply.thoughts), self._keys),
         )
 
     def _clean(self, passage: Passage) -> Passage:
@@ -300,17 +303,25 @@ class Engine:
             asked.remarks.add(remark)
             self.observer.said(f"{asked.ready.target.name}: {mask(without_surrogates(remark), self._keys)}.")
 
-    def _cut(self, asked: _Asked, record: Record, messages: Sequence[Message], attempt: Attempt) -> bool:
+    def _cut(
+        self, asked: _Asked, record: Record, messages: Sequence[Message], reply: Reply, settings: Settings
+    ) -> bool:
         """Whether the server cut the prompt; said once."""
-        usage, target = attempt.reply.usage, asked.ready.target
+        target, name = asked.ready.target, record.document
         # Who retrieves sends what it retrieved, not the document.
-        whole = usage is not None and not attempt.reply.passages
-        cut = usage is not None and whole and is_cut(messages, target.counter(record.document).rate, usage.input)
+        if reply.usage is None or reply.passages:
+            return False
+        counted, counter = reply.usage.input, target.counter(name)
+        # Some servers count a schema as well.
+        language = "" if settings.json_schema else self.task.language(name)
+        still = asked.counts.stands_still(record.conversation, messages, counted)
+        cut = asked.counts.is_cut(messages, counted, counter, language) or still
         if cut and not asked.cut:
             asked.cut = True
+            sent = round(tokens_of(messages, counter.rate))
             self.observer.said(
-                f"{target.name}: the server counts under half of the tokens sent: it cuts prompts, without an error. "
-                "Give it a larger context (Ollama: OLLAMA_CONTEXT_LENGTH)."
+                f"{target.name}: the server counts {counted:,} of about {sent:,} tokens sent: it cuts prompts, without "
+                "an error. Give it a larger context (Ollama: OLLAMA_CONTEXT_LENGTH)."
             )
         return cut
 
@@ -325,8 +336,8 @@ class Engine:
     ) -> Attempt:
         """Ask on until the task can use the reply: a few times at most, and while the cap has money to set `aside`."""
         for _ in range(min(self.limits.max_retries, _FURTHER_TRIES)):
-            # A reply that was cut off would go on as long again.
-            if attempt.reply.finish == "length" or not self.task.guarded_flaw(call, attempt.reply):
+            # A reply that was cut off would go on as long again, and whoever only thinks would think again.
+            if attempt.reply.finish == "length" or attempt.only_thought or not self._flaw(call, attempt):
                 break
             before = attempt
             try:
@@ -339,13 +350,19 @@ class Engine:
             except NoReplyError as error:
                 error.attempts, error.usage = before.attempts + error.attempts, before.with_usage(error.usage)
                 raise
-        flaw = self.task.guarded_flaw(call, attempt.reply)
+        flaw = self._flaw(call, attempt)
         asked.unusable = asked.unusable + 1 if flaw else 0
         if not flaw:
             return attempt
         if asked.unusable >= _UNUSABLE:
             asked.breaker.reason = f"{asked.unusable} replies one after another are of no use ({flaw})"
         raise attempt.unusable(flaw)
+
+    def _flaw(self, call: Call, attempt: Attempt) -> str:
+        """Why a reply is of no use, in words; empty where the task can use it."""
+        if attempt.only_thought:
+            return "it is thoughts alone, without an answer; a reasoning parser of another model's does this, too"
+        return self.task.guarded_flaw(call, attempt.reply)
 
     async def _attempt(self, asked: _Asked, messages: Sequence[Message], settings: Settings) -> Attempt:
         """Ask; of a system that can't promise a reply by a schema, ask for it in words."""
@@ -406,6 +423,8 @@ async def ask_in_words(
     first = await ask(asked)
     text, problem = read_json(first.reply.text, schema)
     attempt = first
+    if first.only_thought:
+        return first
     if problem:
         # What it carries is the question still, for a system that reads no words about form.
         last = messages[-1]

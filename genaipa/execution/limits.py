@@ -29,6 +29,7 @@ from genaipa.errors import (
 )
 from genaipa.systems.base import MOST_TOKENS, UNDONE, Finish, Reply, Usage, check_passages
 from genaipa.systems.provider import redact
+from genaipa.systems.thoughts import join_thoughts, split_thoughts, without_frame
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Sequence
@@ -49,6 +50,9 @@ _LONGEST_WORD = 200
 """Characters that are kept of a model's name and of the word for why a reply stopped."""
 
 _ROUNDING = 1e-9
+
+THOUGHTS_ALONE = "thoughts-alone"
+"""`kind` of the failure of a model that thought, and ended without an answer."""
 
 # Causes that come and go with load or the network, however equal they look. Any other failure that repeats word for
 # word would go on repeating.
@@ -248,13 +252,18 @@ class Attempt:
         """The tokens of this attempt and of a further one."""
         return _sum(self.usage, further)
 
+    @property
+    def only_thought(self) -> bool:
+        """Whether the model thought, and ended without an answer."""
+        return is_silent(self.reply) and self.reply.finish == "stop"
+
     def unusable(self, why: str) -> TransientError:
         """The failure that a reply of no use is; its beginning is all that is kept of it."""
-        said = without_surrogates(self.reply.text)
-        error = TransientError(
-            f"the reply is of no use: {why}; it begins: {clipped(said, _LONGEST_WORD)}", kind="unusable"
-        )
-        error.attempts, error.usage = self.attempts, self.usage
+        said = clipped(without_surrogates(self.reply.text), _LONGEST_WORD)
+        begins = f"; it begins: {said}" if said.strip() else ""
+        kind = THOUGHTS_ALONE if self.only_thought else "unusable"
+        error = TransientError(f"the reply is of no use: {why}{begins}", kind=kind)
+        error.attempts, error.usage, error.thoughts = self.attempts, self.usage, self.reply.thoughts
         return error
 
 
@@ -319,20 +328,36 @@ async def _once(system: System, messages: Sequence[Message], settings: Settings)
         raise PermanentError(f"it returned a {type(reply).__name__} instead of a Reply", kind="exception")
     if not isinstance(reply.text, str) or reply.finish not in get_args(Finish):
         raise PermanentError(f"its Reply has no text, or an unknown finish ({reply.finish})", kind="exception")
-    if not reply.text.strip() and reply.finish == "stop":
+    reply, usage = _without_thoughts(reply), _countable(reply.usage)
+    if is_silent(reply) and reply.finish == "stop" and not (reply.thoughts or (usage and usage.reasoning)):
         empty = TransientError(f"{system.name} sent an empty reply.", kind="empty-reply")
-        empty.usage = _countable(reply.usage)
+        empty.usage = usage
         raise empty
     passages, odd = check_passages(reply.passages)
     return dataclasses.replace(
         reply,
         passages=passages,
         remark=str(reply.remark or odd)[:_LONGEST_ERROR],
-        usage=_countable(reply.usage),
+        usage=usage,
         model=reply.model[:_LONGEST_WORD] if isinstance(reply.model, str) else None,
         sent=_writable_settings(reply.sent),
         finish_detail=str(reply.finish_detail)[:_LONGEST_WORD],
     )
+
+
+def _without_thoughts(reply: Reply) -> Reply:
+    """The reply with its thoughts apart; one whose thoughts have no end was cut off."""
+    thoughts, answer, unclosed = split_thoughts(reply.text)
+    beside = reply.thoughts if isinstance(reply.thoughts, str) else ""
+    finish: Finish = "length" if unclosed and reply.finish == "stop" else reply.finish
+    return dataclasses.replace(
+        reply, text=without_frame(answer), thoughts=join_thoughts(thoughts, beside), finish=finish
+    )
+
+
+def is_silent(reply: Reply) -> bool:
+    """Whether a reply has no words, whatever was thought before it."""
+    return not reply.text.strip()
 
 
 def _countable(usage: object) -> Usage | None:

@@ -18,6 +18,7 @@ from genaipa.execution import calls
 from genaipa.files.text import read_text
 from genaipa.runs.part import PartWriter
 from genaipa.runs.records import answer_digest
+from genaipa.systems.thoughts import split_thoughts
 from genaipa.tasks.base import walk
 
 if TYPE_CHECKING:
@@ -223,7 +224,7 @@ class ManualRun:
                 if key not in wanted:
                     raise UnknownNameError("answer", key, wanted)
                 known = self._reply(key)
-                if known == text:
+                if known == split_thoughts(text).answer:
                     result.known += 1
                 elif known is not None and wanted[key][1].kind == "summary":
                     # The chat that starts from a summary is prepared with it, so a summary stays.
@@ -241,7 +242,7 @@ class ManualRun:
     async def _keep(self, writer: PartWriter, system: str, call: Call, text: str) -> None:
         if not writer.has_begun(calls.conversation_id(self.task, system, call)):
             await calls.begin(writer, self.task, system, call)
-        reading = self.task.guarded_read(call, text)
+        reading = self.task.guarded_read(call, split_thoughts(text).answer)
         await writer.append(
             replace_fields(
                 calls.blank_record(self.task, system, call),

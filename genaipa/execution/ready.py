@@ -18,7 +18,6 @@ from genaipa.execution.limits import Transport
 from genaipa.systems import costs
 from genaipa.systems.base import MOST_TOKENS, BuiltinSystem, Message, Readiness, Usage
 from genaipa.systems.catalog import Resolved
-from genaipa.systems.costs import CHARACTERS_PER_TOKEN
 from genaipa.systems.provider import redact
 from genaipa.tasks.base import Target, walk
 from genaipa.words import number
@@ -37,11 +36,6 @@ ACKNOWLEDGEMENT_TOKENS = 20
 TOKENS_PER_WORD = 1.4
 SMALLEST_CACHED = 1024
 """Shortest prefix, in tokens, that providers cache."""
-
-_LEAST_JUDGED = 200
-"""Tokens of the shortest prompt that is checked for being cut by a server."""
-_CUT = 0.5
-"""A server that counts less than this share of the tokens sent has cut the prompt: no estimate is so far off."""
 
 _LENGTH = re.compile("\ue000(\\d+)\ue001")
 """Stands in a message for a reply of this many tokens."""
@@ -146,17 +140,6 @@ def measure(task: Task, ready: Ready) -> Iterator[Measured]:
                 repeated, rest = (repeated + form, rest) if repeated else (0, rest + form)
             yield Measured(call, repeated + rest, _reply_tokens(task, call, target), repeated)
             before = sent
-
-
-def is_cut(messages: Sequence[Message], rate: float, counted: int) -> bool:
-    """Whether a server that `counted` this many tokens can't have read all that it was sent.
-
-    `rate` is the characters of a token in the document. The estimate is by length, which no tokenizer falls short of
-    by half; a server that counts nothing tells nothing.
-    """
-    usual = max(rate, CHARACTERS_PER_TOKEN)
-    sent = sum(len(message.content) / (rate if message.purpose == "part" else usual) for message in messages)
-    return 0 < counted < _CUT * sent and sent >= _LEAST_JUDGED
 
 
 def _reply_tokens(task: Task, call: Call, target: Target) -> int:

@@ -177,7 +177,9 @@ def _cut(reply: Reply) -> str:
     loop = _LOOP.match(reply.text[: -_TAIL - 1 : -1])
     if loop and loop.end() >= _LOOPED:
         return f"it repeats itself, and was cut off{after}; another model may do better"
-    return f"it was cut off{after}; allow it more (max_tokens)"
+    only_thought = not reply.text.strip() and (reply.thoughts or (reply.usage and reply.usage.reasoning))
+    thought = ", and had only thought till then" if only_thought else ""
+    return f"it was cut off{after}{thought}; allow it more (the option max-tokens)"
 
 
 def read(rubric: Rubric, text: str, *, annotated: bool, points: Sequence[Point] = ()) -> Verdict:

@@ -24,7 +24,7 @@ from urllib.parse import urlsplit
 
 from genaipa import __version__
 from genaipa.errors import DataError, MissingPackageError, UsageError, clipped
-from genaipa.files.trusted import trusted
+from genaipa.files.certificates import certificate_refused, trusted
 from genaipa.languages.catalog import in_words, language_code, language_of
 from genaipa.policies.document import LONGEST, too_long
 from genaipa.policies.pages import MOST_ELEMENTS, Page
@@ -149,8 +149,9 @@ def _fetch(url: str, timeout: float) -> tuple[bytes, str, str]:
     found = bytearray()
     agent = {"User-Agent": f"genaipa/{__version__}"}
     try:
-        asking = httpx2.stream("GET", url, verify=trusted(), timeout=timeout, follow_redirects=True, headers=agent)
-        with asking as response:
+        with httpx2.stream(
+            "GET", url, timeout=timeout, follow_redirects=True, headers=agent, verify=trusted()
+        ) as response:
             if not response.is_success:
                 raise DataError(_shown(url), f"the server answered {response.status_code} {response.reason_phrase}.")
             for chunk in response.iter_bytes():
@@ -163,6 +164,8 @@ def _fetch(url: str, timeout: float) -> tuple[bytes, str, str]:
     except httpx2.TimeoutException:
         raise too_slow from None
     except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+        if refused := certificate_refused(error, urlsplit(url).hostname or ""):
+            raise DataError(_shown(url), f"can't be fetched: {refused}.") from None
         raise DataError(_shown(url), f"can't be fetched ({_shown(str(error)) or type(error).__name__}).") from None
 
 

@@ -13,7 +13,7 @@ from genaipa.reports.table import Table
 from genaipa.reports.tidy import plain_texts
 from genaipa.runs.selection import occasions
 from genaipa.scoring.current import in_effect
-from genaipa.words import number, some
+from genaipa.words import listed, number, some
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,6 +49,7 @@ def notable(gathered: Gathered) -> list[str]:
         *filter(None, [part.in_words(gathered.frame).strip()]),
         *_left_out(gathered),
         *_mixed(gathered.frame),
+        *_moved(gathered.frame),
         *_reworded(gathered),
         *_translated(gathered),
         *filter(None, [prompting.unlike(gathered.frame)]),
@@ -82,6 +83,7 @@ def weighty(gathered: Gathered) -> list[str]:
     return [
         *_made_up(gathered),
         *_mixed(gathered.frame),
+        *_moved(gathered.frame),
         *_reworded(gathered),
         *audited,
         *_in_doubt(gathered.frame),
@@ -153,6 +155,23 @@ def _mixed(frame: pd.DataFrame) -> list[str]:
     where = ", ".join(f"{system} {questions:,}" for system, questions in mixed.items())
     said = "Some questions about a document have a published score and answers that analysts scored here; their average"
     return [f"{said} counts the published score as one more answer. How many, by system: {where}."]
+
+
+def _moved(frame: pd.DataFrame) -> list[str]:
+    """Sentences on systems whose name stood for several models, by what their servers said."""
+    if frame.empty:
+        return []
+    once = outcomes.asked_once(frame)
+    counts = Counter(zip(once["system"].astype("str"), once["model"].astype("str"), strict=True))
+    served: dict[str, list[str]] = {}
+    for (system, model), count in sorted(counts.items()):
+        if model:
+            served.setdefault(system, []).append(f"{model} ({number(count, 'answer')})")
+    return [
+        f"{system} was served by several models, which its averages mix: {listed(models)}."
+        for system, models in served.items()
+        if len(models) > 1
+    ]
 
 
 def _corrected(gathered: Gathered) -> list[str]:

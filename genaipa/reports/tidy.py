@@ -107,7 +107,7 @@ _COLUMNS: dict[str, tuple[ColumnKind, str]] = {
             "any, and for systems that were not asked the same on several days"
         ),
     ),
-    "prompt_cut": ("category", "yes where the server counted under half of the tokens that it was sent; else empty"),
+    "prompt_cut": ("category", "yes where the server counted too few of the tokens that it was sent; else empty"),
     "answer": ("category", "the answer's digest: document, question and reply; empty where there is none"),
     "passages": (
         "float64",

@@ -321,4 +321,4 @@ def _before(folder: RunFolder, record: Record, offsets: Mapping[str, int]) -> li
 def _turn(record: Record, reply: str | None) -> list[Message]:
     asking, replying = _PURPOSES[record.kind]
     asked = Message("user", record.asked, asking)
-    return [asked] if reply is None else [asked, Message("assistant", reply, replying)]
+    return [asked] if reply is None else [asked, Message("assistant", reply, replying, key=record.digest)]

@@ -17,7 +17,7 @@ from genaipa.kinds import kind_of
 from genaipa.runs import journal
 from genaipa.runs.documents import KeptDocuments, KeptIntroductions
 from genaipa.runs.manifest import LEFT_OUT
-from genaipa.runs.records import DOCUMENTS, ConversationRecord, Record, answer_digest, conversation_of, key_of
+from genaipa.runs.records import DOCUMENTS, ConversationRecord, Record, conversation_of, is_as_digested, key_of
 from genaipa.words import number as number_of
 
 if TYPE_CHECKING:
@@ -57,8 +57,7 @@ def flaw(record: RecordHead | Record, documents: Mapping[str, str], *, withheld:
         return ""
     if r.reply is None:
         return f"it is {r.status}, and holds no reply"
-    made_of = answer_digest(documents.get(r.document, ""), r.asked, r.reply)
-    return "" if made_of == r.digest else "its text does not fit its digest"
+    return "" if is_as_digested(r, documents.get(r.document, "")) else "its text does not fit its digest"
 
 
 def lacking(answers: Path, name: str, manifest: Manifest, kept: int | None) -> str:

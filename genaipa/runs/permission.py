@@ -85,8 +85,8 @@ class Permission:
             record = replace(record, asked=LEFT_OUT)
         if record.passages and self.retrieves(record, held):
             record = replace(record, passages=(Passage(LEFT_OUT),) * len(record.passages))
-        if record.reply is not None and not self.reply(record.system, record.document):
-            record = replace(record, reply=None)
+        if not self.reply(record.system, record.document):
+            record = replace(record, reply=None, thoughts="")
         return record
 
     def retrieves(self, record: Record, held: Callable[[str], bool]) -> bool:

@@ -16,6 +16,7 @@ from genaipa.files.html import short_repr
 from genaipa.kinds import DEFAULT, as_plan
 from genaipa.questions.sets import Wording
 from genaipa.systems.base import Passage, Sampling, Usage, Words
+from genaipa.systems.thoughts import split_thoughts
 from genaipa.words import number
 
 if TYPE_CHECKING:
@@ -121,8 +122,9 @@ class Record(msgspec.Struct, frozen=True, omit_defaults=True):
     then a step in parentheses. `digest` identifies the answer by its content: what was asked about which document and
     what came back, so that a score can't slide onto another text. `key_masked` says that the reply repeated a key of
     the environment, replaced by `[key]`. `prompt_cut` says that the server must have cut the prompt, since it counted
-    under half of the tokens sent. `prompts` is the set of prompts in a run that has several; in any other it is
-    the run's.
+    too few of the tokens sent. `thoughts` are a model's before its reply, where its server sends them, and as they
+    came. Those with which an older record's reply begins are apart once it is read. `prompts` is the set of prompts
+    in a run that has several; in any other it is the run's.
 
     Records of any `task` but the procedure are identified by their `coordinates`; `initialization` is then empty and
     `question` a label. `prediction` and `score` (0 to 1) are what a task read in the reply without a person.
@@ -160,6 +162,10 @@ class Record(msgspec.Struct, frozen=True, omit_defaults=True):
     score: float | None = None
     prompts: str = ""
     passages: tuple[Passage, ...] = ()
+    thoughts: str = ""
+
+    def __post_init__(self) -> None:
+        set_thoughts_apart(self)
 
     def __repr__(self) -> str:
         return short_repr("Record", self.key, self.status)
@@ -200,6 +206,10 @@ class RecordHead(msgspec.Struct, kw_only=True):
     task: str = DEFAULT
     coordinates: dict[str, str] = {}
     prompts: str = ""
+    thoughts: str = ""
+
+    def __post_init__(self) -> None:
+        set_thoughts_apart(self)
 
 
 class MeasuredHead(RecordHead, kw_only=True):
@@ -404,6 +414,26 @@ def key_of(system: str, task: str, coordinates: Mapping[str, str]) -> str:
 def is_place(coordinates: Mapping[str, str]) -> bool:
     """Whether these are the coordinates of a question of the paper's, which a record has as fields of its own."""
     return coordinates.keys() >= _PLACE
+
+
+def set_thoughts_apart(record: Any) -> None:
+    """Tell a reply from the thoughts with which it begins; one that has nothing else was cut off.
+
+    The record is any struct with `reply`, `status` and `thoughts`.
+    """
+    thoughts, answer, _ = split_thoughts(record.reply or "")
+    if thoughts:
+        force_setattr(record, "thoughts", record.thoughts + thoughts)
+        force_setattr(record, "reply", answer)
+        if record.status == "answered" and not answer:
+            force_setattr(record, "status", "truncated")
+
+
+def is_as_digested(record: Record | RecordHead, document_digest: str) -> bool:
+    """Whether a record's digest is that of its texts; an older record's is that of the thoughts and the reply."""
+    reply = record.reply or ""
+    texts = [reply, *([record.thoughts + reply] if record.thoughts else [])]
+    return any(answer_digest(document_digest, record.asked, text) == record.digest for text in texts)
 
 
 def answer_digest(document_digest: str, asked: str, reply: str) -> str:

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from genaipa.kinds import DEFAULT
-from genaipa.runs.records import RecordKind, RunSpec, Status, Totals
+from genaipa.runs.records import RecordKind, RunSpec, Status, Totals, set_thoughts_apart
 from genaipa.systems.base import Usage
+from genaipa.systems.thoughts import has_marks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sized
@@ -72,7 +73,7 @@ def status_of_whole(noted: RunStatus, shards: RunStatus) -> RunStatus:
 
 
 class Counted(msgspec.Struct):
-    """As much of a record as is counted: no texts, so that a line's sum, which covers these fields, is check enough."""
+    """As much of a record as is counted; a line's sum, which covers these fields, is check enough."""
 
     key: str
     status: Status
@@ -85,6 +86,11 @@ class Counted(msgspec.Struct):
     prompt_cut: bool = False
     task: str = DEFAULT
     score: float | None = None
+    reply: str | None = None
+    thoughts: str = ""
+
+    def __post_init__(self) -> None:
+        set_thoughts_apart(self)
 
 
 @dataclass
@@ -103,6 +109,8 @@ class Count:
     """Summaries and acknowledgements that could not be had, without which nothing is asked."""
     prompt_cut: int = 0
     """Replies whose prompt the server must have cut."""
+    thoughts_in_text: int = 0
+    """Replies whose text began with the model's thoughts."""
 
     @property
     def kept(self) -> int:
@@ -124,6 +132,7 @@ class Count:
         self.seconds += times * other.seconds
         self.failed_steps += times * other.failed_steps
         self.prompt_cut += times * other.prompt_cut
+        self.thoughts_in_text += times * other.thoughts_in_text
 
     def spend(self, record: Counted | Record) -> None:
         """Add a record's tokens, money and time."""
@@ -186,6 +195,7 @@ class Tally:
         else:
             row.failed_steps += (record.status == "failed") - (previous == "failed")
         row.prompt_cut += record.prompt_cut
+        row.thoughts_in_text += bool(record.thoughts) and has_marks(record.thoughts)
         self.statuses[record.key] = record.status
         if record.score is not None:
             self.scores.setdefault(record.system, {})[record.key] = record.score

@@ -25,7 +25,7 @@ from genaipa.runs.imported import audit_of, excluded_answers
 from genaipa.runs.inputs import Inputs
 from genaipa.runs.integrity import flaw
 from genaipa.runs.journal import Followed
-from genaipa.runs.records import RecordHead, Status, answer_digest
+from genaipa.runs.records import RecordHead, Status, is_as_digested
 from genaipa.systems.provider import ADAPTERS, providers
 
 if TYPE_CHECKING:
@@ -215,7 +215,7 @@ class _RunAnswers:
             record = self.folder.records_at([occurrence.offset])[0]
             if record.key == occurrence.key and record.reply is not None:
                 document = self.inputs.manifest.documents[record.document].digest
-                if answer_digest(document, record.asked, record.reply) == digest:
+                if record.digest == digest and is_as_digested(record, document):
                     return record
         raise DataError(
             self.folder.near(occurrence.document).answers,

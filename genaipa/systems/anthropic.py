@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from genaipa.errors import TransientError
 from genaipa.systems.base import UNDONE, BatchState, Finish, Reply, Usage, unclear, without_bounds
 from genaipa.systems.chat import BATCH_BYTES, BATCH_SECONDS, ChatSystem, ModelList, lines_in, part, prefix_ends
-from genaipa.systems.endpoint import LOOK_UP_SECONDS, Endpoint, as_count, error_text
+from genaipa.systems.endpoint import LOOK_UP_SECONDS, WORDED, Endpoint, as_count, error_text
 from genaipa.systems.provider import Provider
 
 if TYPE_CHECKING:
@@ -24,19 +24,6 @@ _FINISH: dict[str, Finish] = {
 _MAX_TOKENS = 4096
 """Default reply length, required by the protocol; every model allows it."""
 _MOST_BREAKPOINTS = 4
-_STATUSES = {
-    "invalid_request_error": 400,
-    "authentication_error": 401,
-    "billing_error": 402,
-    "permission_error": 403,
-    "not_found_error": 404,
-    "request_too_large": 413,
-    "rate_limit_error": 429,
-    "api_error": 500,
-    "timeout_error": 504,
-    "overloaded_error": 529,
-}
-"""HTTP statuses of errors, which a batch tells by their types alone."""
 
 
 class AnthropicSystem(ChatSystem):
@@ -97,11 +84,13 @@ class AnthropicSystem(ChatSystem):
     def _read(self, answer: dict[str, Any], sent: dict[str, Any]) -> Reply:
         content = answer.get("content")
         if not isinstance(content, list):
-            raise self._endpoint.malformed("an answer without a reply in it")
-        texts = [block.get("text") for block in content if isinstance(block, dict) and block.get("type") == "text"]
+            raise self._without_reply(answer)
+        parts, remark = self._parts(content)
         finish_detail = str(answer.get("stop_reason") or "")
         return Reply(
-            text="".join(text for text in texts if isinstance(text, str)),
+            text=parts.text,
+            thoughts=parts.thoughts,
+            remark=remark,
             finish=_FINISH.get(finish_detail, "stop"),
             usage=_usage(answer.get("usage")),
             model=answer.get("model"),
@@ -152,9 +141,9 @@ class AnthropicSystem(ChatSystem):
         """Read one line as `reply` reads an answer."""
         result = part(line, "result")
         if result.get("type") == "succeeded":
-            return self._read(part(result, "message"), sent)
+            return self._answered(part(result, "message"), sent)
         body = part(result, "error")
-        status = _STATUSES.get(str(part(body, "error").get("type")))
+        status = WORDED.get(str(part(body, "error").get("type")))
         if result.get("type") != "errored" or status is None:
             said = f"{self.name}: a batch ended without this answer ({result.get('type')}): {error_text(body)}"
             raise TransientError(self._endpoint.one_line(said), kind=UNDONE)

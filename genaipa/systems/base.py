@@ -44,7 +44,7 @@ class Message:
     protocol, and `carries`, the document, part or summary quoted in it. `breakpoint` marks the end of a prefix shared
     by many requests (the document's end), for providers with explicit caching. `key` is the record's key of a question
     or a request for a summary (system|document|initialization|wording|repetition|question), by which a recording is
-    looked up.
+    looked up, and the digest of a kept reply.
     """
 
     role: Role
@@ -195,6 +195,8 @@ class Reply:
     """Passages that it retrieved before it answered, in its own order."""
     remark: str = ""
     """A sentence on what is odd about the reply, said once in a run."""
+    thoughts: str = ""
+    """The model's thoughts, where its server sends them beside the text; those in the text are found there."""
 
 
 class BuiltinSystem(abc.ABC):

@@ -24,6 +24,8 @@ from genaipa.systems.endpoint import (
     retry_after,
     sent_settings,
 )
+from genaipa.systems.thoughts import read_parts
+from genaipa.words import some
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from genaipa.errors import NoReplyError
     from genaipa.systems.base import Message
     from genaipa.systems.provider import Provider
+    from genaipa.systems.thoughts import Parts
 
 BATCH_SECONDS = 600.0
 """Time limit of a call about a batch, whose files are long."""
@@ -181,13 +184,15 @@ class ChatSystem(HostedSystem):
         """
         if self._client is None:
             raise NotReadyError(f"{self.name} was asked before it was started.")
+        import httpx2
+
         sdk = self._sdk
         body, sent = self._body(messages, settings)
         try:
             async with asyncio.timeout(settings.timeout):
-                answer = await self._client.post(
+                response = await self._client.post(
                     self.path,
-                    cast_to=object,
+                    cast_to=httpx2.Response,
                     content=body,
                     options={"headers": self._headers(settings), "timeout": settings.timeout},
                 )
@@ -195,9 +200,29 @@ class ChatSystem(HostedSystem):
             raise self._endpoint.timed_out(settings.timeout) from None
         except sdk.APIError as error:
             raise self._failure(error, settings) from None
+        try:
+            answer = response.json()
         except (ValueError, RecursionError):
-            raise self._endpoint.malformed("an answer that is not JSON") from None
+            raise self._endpoint.malformed("an answer that is not JSON", response.text) from None
+        return self._answered(answer, sent, response.headers)
+
+    def _answered(self, answer: object, sent: dict[str, Any], headers: Mapping[str, str] | None = None) -> Reply:
+        """Read an answer, unless it is an error, whatever its status."""
+        if error := self._endpoint.told_inside(answer, headers or {}, structured=bool(sent.get("json_schema"))):
+            raise error
         return self._read(answer if isinstance(answer, dict) else {}, sent)
+
+    def _without_reply(self, answer: object) -> NoReplyError:
+        """The error of an answer that has no reply in it."""
+        return self._endpoint.malformed("an answer without a reply in it", answer)
+
+    def _parts(self, content: list[Any]) -> tuple[Parts, str]:
+        """A reply's parts, and a remark on any that are neither text nor thoughts; an error without a text."""
+        found = read_parts(content)
+        others = some(found.others, 3)
+        if found.others and not found.text:
+            raise self._endpoint.malformed(f"a reply without text, in parts of the type {others}")
+        return found, f"parts of replies that are no text are left out: {others}" if others else ""
 
     def _headers(self, settings: Settings) -> dict[str, str]:  # noqa: ARG002 - for whoever overrides it
         return {"Content-Type": "application/json"}

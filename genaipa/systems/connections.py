@@ -8,7 +8,7 @@ import aiohttp
 import httpx2
 from httpx_aiohttp.httpx2 import Httpx2AiohttpClient
 
-from genaipa.files.trusted import trusted
+from genaipa.files.certificates import trusted
 
 _MOST = 1000
 """Connections at once."""

@@ -10,6 +10,7 @@
 | 408, 409, 425 and the other 5xx (but 501, 505) | TransientError | server |
 | a time-out, a broken connection | TransientError | timeout, connection |
 | a body that can't be read | TransientError | malformed-reply |
+| an error in the body of a success | as for the status that it states | |
 | a redirect, which nothing follows | PermanentError, fatal | bad-request |
 | any other status | PermanentError | context-length, unsupported-schema, bad-request |
 
@@ -21,6 +22,7 @@ from __future__ import annotations
 import email.utils
 import importlib
 import ipaddress
+import json
 import math
 import os
 import re
@@ -30,7 +32,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from genaipa.errors import NotReadyError, PermanentError, TransientError, UsageError, nearest
+from genaipa.errors import NotReadyError, PermanentError, TransientError, UsageError, clipped, nearest
+from genaipa.files.certificates import certificate_refused
 from genaipa.systems.base import MOST_TOKENS, unsupported_schema
 from genaipa.systems.provider import known_keys, mask, redact
 
@@ -47,6 +50,10 @@ _SEARCHED = 4000
 _DEEPEST = 10
 """Levels of a body that are searched for its message."""
 _NO_REASON = "no reason given"
+_HELP = "what helps: a shorter document, or passages of it by rag/SYSTEM"
+_BEFORE_HELP = LONGEST_MESSAGE - len(_HELP) - 3
+_FIRST = 100
+"""Characters of a body of no use that are shown."""
 LOOK_UP_SECONDS = 10.0
 """Time limit of a lookup before a run."""
 UNREADABLE = "the list can't be read"
@@ -62,9 +69,50 @@ _FATAL = {402: "quota", 404: "not-found", **dict.fromkeys(_REDIRECTS, "bad-reque
 _TRY_AGAIN = frozenset({408, 409, 425})
 _NEVER = frozenset({501, 505})
 _NOT_FOUND = 404
+_FAULT = 500
 _UNAUTHORISED = frozenset({401, 403})
+WORDED = {
+    **dict.fromkeys(("rate_limit_error", "rate_limit_exceeded", "RESOURCE_EXHAUSTED", "too_many_requests"), 429),
+    **dict.fromkeys(("authentication_error", "invalid_api_key", "UNAUTHENTICATED"), 401),
+    **dict.fromkeys(("invalid_request_error", "context_length_exceeded", "INVALID_ARGUMENT", "BadRequestError"), 400),
+    **dict.fromkeys(("billing_error", "insufficient_quota"), 402),
+    **dict.fromkeys(("permission_error", "PERMISSION_DENIED"), 403),
+    **dict.fromkeys(("not_found_error", "model_not_found", "NOT_FOUND"), 404),
+    **dict.fromkeys(("api_error", "server_error", "INTERNAL"), 500),
+    **dict.fromkeys(("timeout_error", "DEADLINE_EXCEEDED"), 504),
+    "request_too_large": 413,
+    "overloaded_error": 529,
+    "UNAVAILABLE": 503,
+}
+"""HTTP statuses of the words by which bodies and batches tell errors."""
+_LENGTHY = r"(?:prompt|input|inputs|messages?|conversation|question|text|document|sequence)"
 _TOO_LONG = re.compile(
-    r"context.length|maximum context|available context|prompt is too long|maximum number of tokens", re.IGNORECASE
+    r"""
+    context[ _-]?(?:length|window|size|limit|budget) | (?:maximum|available|model(?:'s)?)\ context
+    | exceed_context | n_ctx | 上下文
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+_TOO_MANY = re.compile(
+    rf"""
+    {_LENGTHY}(?:\ \([^)]*\)|\ you\ \w+)?(?:\ (?:is|are|was))?\ (?:(?:far|much)\ )?too\ (?:long|large|big)
+    | {_LENGTHY}\b[^.]{{0,60}}\b(?:longer|larger|greater|more)\ than\b[^.]{{0,60}}(?:length|tokens|limit|maximum)
+    | \b(?:prompts?|inputs?|messages|conversation)\b[^.]{{0,60}}\bexceed
+    | exceed\w*\b[^.]{{0,40}}(?:token\ limit|number\ of\ (?:input\ )?tokens|\bprompt|input\ (?:length|token))
+    | tokens?\ limit\ exceeded | tokens?\b[^.]{{0,60}}\bexceed\w*\ (?:the\ )?(?:model|maximum|limit)
+    | too\ many\ (?:input\ |prompt\ |total\ )*(?:tokens|text\ bytes)
+    | max(?:imum)?[ _](?:model|seq|sequence|input|prompt|context)(?:\ input)?[ _](?:len|tokens)
+    | (?:reduce|shorten)\b[^.]{{0,40}}(?:prompt|messages?|input|context|tokens)
+    | current\ length\ is\b[^.]{{0,40}}\blimit | range\ of\ input\ length
+    | `?inputs`?\ (?:tokens\ \+|must\ have\ less) | string\ too\ long | maximum\ length\ of\ (?:the\ )?{_LENGTHY}
+    | 超长 | 输入[^.]{{0,12}}(?:过长|超) | 超[出过][^.]{{0,12}}(?:长度|tokens?)
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+# The reply that is asked for, not the prompt, is too long.
+_OF_REPLY = re.compile(
+    r"max(?:_completion|_output|_new)?_tokens\b[^.]{0,40}(?:too large|at most|> )|(?:output|completion) tokens",
+    re.IGNORECASE,
 )
 # How servers name what carries a schema, where they refuse it.
 _SCHEMA = re.compile(r"schema|response.?format|output.?config|structured|guided|grammar|\benums?\b", re.IGNORECASE)
@@ -121,12 +169,36 @@ class Endpoint:
         if status in _OVERLOAD:
             kind = _OVERLOAD[status]
             return TransientError(message, kind=kind, status=status, retry_after=retry_after, overload=True)
-        if status in _TRY_AGAIN or (500 <= status < 600 and status not in _NEVER):  # noqa: PLR2004 - server errors
+        told = f"{said} {' '.join(_words_of(body))}"[:_SEARCHED]
+        too_long = _is_too_long(told)
+        passing = 500 <= status < 600 and status not in _NEVER and not (too_long and status == _FAULT)  # noqa: PLR2004
+        if status in _TRY_AGAIN or passing:
             return TransientError(message, kind="server", status=status, retry_after=retry_after)
         if structured and _SCHEMA.search(said[:_SEARCHED]):
             return unsupported_schema(self.system, self.one_line(said), status)
-        kind = "context-length" if _TOO_LONG.search(said[:_SEARCHED]) else "bad-request"
-        return PermanentError(message, kind=kind, status=status)
+        message = f"{clipped(message, _BEFORE_HELP)} ({_HELP})" if too_long else message
+        return PermanentError(message, kind="context-length" if too_long else "bad-request", status=status)
+
+    def told_inside(
+        self, body: object, headers: Mapping[str, str], *, structured: bool = False
+    ) -> TransientError | PermanentError | None:
+        """Error that the body of a success tells of; None for a body without one."""
+        error = body.get("error") if isinstance(body, dict) else None
+        if not error:
+            return None
+        detail = error if isinstance(error, dict) else {}
+        words, wait = _words_of(body), retry_after(headers)
+        if "insufficient_quota" in words:
+            return self.out_of_quota(WORDED["insufficient_quota"], body)
+        stated = [_status(detail.get(name)) for name in ("code", "status", "status_code", "http_status")]
+        status = next(filter(None, [*stated, *map(WORDED.get, words)]), None)
+        if status is None and not _is_too_long(error_text(body)[:_SEARCHED]):
+            said = self.one_line(f"{self.system} answered with an error: {error_text(body)}")
+            return TransientError(said, kind="server", retry_after=wait)
+        if wait is None and isinstance(metadata := detail.get("metadata"), dict):
+            passed = metadata.get("headers")
+            wait = retry_after({str(k).lower(): str(v) for k, v in passed.items()} if isinstance(passed, dict) else {})
+        return self.refused(status or 400, body, wait, structured=structured)
 
     def redirected(self, status: int, location: str | None) -> NotReadyError | None:
         """Error of a server that redirects before the run; None for any other status."""
@@ -144,6 +216,10 @@ class Endpoint:
         """Hint at an address without its usual end."""
         path = urllib.parse.urlsplit(self.address).path
         return f"does {self.address_variable} lack {self.ends} at its end?" if self.ends and "/v" not in path else ""
+
+    @property
+    def _host(self) -> str:
+        return urllib.parse.urlsplit(self.address).netloc.rpartition("@")[2]
 
     @property
     def _reached(self) -> str:
@@ -170,15 +246,20 @@ class Endpoint:
 
     def disconnected(self, cause: object) -> TransientError:
         """Error of a failed or broken connection."""
+        if refused := certificate_refused(cause, self._host):
+            return TransientError(self.one_line(f"{self.system}: {refused}."), kind="connection")
         said = f"{self.system}: the connection to {self._reached} failed ({cause})."
         return TransientError(self.one_line(said), kind="connection")
 
-    def malformed(self, what: str) -> TransientError:
-        """Error of an answer that breaks the protocol."""
-        return TransientError(self.one_line(f"{self.system} sent {what}."), kind="malformed-reply")
+    def malformed(self, what: str, *body: object) -> TransientError:
+        """Error of an answer that breaks the protocol; of its `body` the kind and the first words are shown."""
+        shown = f" ({_first_words(body[0])})" if body else ""
+        return TransientError(self.one_line(f"{self.system} sent {what}{shown}."), kind="malformed-reply")
 
     def unreachable(self, cause: object) -> NotReadyError:
         """Error of a server that does not answer before the run."""
+        if refused := certificate_refused(cause, self._host):
+            return NotReadyError(self.one_line(f"{self.system}: {refused}."), kind="connection")
         proxy = proxy_of(self.address)
         what, variable = ("proxy", proxy[0]) if proxy else ("address", self.address_variable)
         said = f"nothing answers at {self._reached} ({cause}); is the {what} right? {variable} sets it."
@@ -339,6 +420,39 @@ def sent_settings(settings: Settings, accepts: AbstractSet[str], fields: Mapping
     """Sampling options to send: chosen, accepted by the model, and known to the protocol."""
     chosen = settings.chosen()
     return {name: chosen[name] for name in fields if name in chosen and name in accepts}
+
+
+def _words_of(body: object) -> list[str]:
+    """The words by which a body names its error: code, type and status, without sentences."""
+    inner = body.get("error") if isinstance(body, dict) else None
+    fields = [part for part in (inner, body) if isinstance(part, dict)]
+    found = [part.get(name) for part in fields for name in ("code", "type", "status")]
+    return [word for word in found if isinstance(word, str) and " " not in word]
+
+
+def _is_too_long(said: str) -> bool:
+    """Whether a server's words say that the prompt is longer than the model takes."""
+    return bool(_TOO_LONG.search(said) or (_TOO_MANY.search(said) and not _OF_REPLY.search(said)))
+
+
+def _status(code: object) -> int | None:
+    """The HTTP status that a code is; None for any other."""
+    number = int(code) if isinstance(code, str) and code.isdecimal() and len(code) == 3 else code  # noqa: PLR2004
+    return number if type(number) is int and 400 <= number < 600 else None  # noqa: PLR2004 - errors
+
+
+def _first_words(body: object) -> str:
+    """The kind of a body, and how it begins, in a few printable words."""
+    if not isinstance(body, str):
+        kind = "a JSON object" if isinstance(body, dict) else "JSON"
+        text = json.dumps(body, ensure_ascii=False)
+    elif body.lstrip().startswith("<"):
+        page = error_text(body)
+        kind, text = "a page", page if page != _NO_REASON else body
+    else:
+        kind, text = "text", body
+    words = " ".join("".join(sign if sign.isprintable() else " " for sign in text[:_SEARCHED]).split())
+    return f"{kind}: {clipped(words, _FIRST)}" if words else "empty"
 
 
 def error_text(body: object) -> str:

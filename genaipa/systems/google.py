@@ -80,7 +80,7 @@ class GoogleSystem(HostedSystem):
     def _connect(self) -> None:
         from google import genai
 
-        from genaipa.files.trusted import trusted
+        from genaipa.files.certificates import trusted
 
         # Of a reply's finish that it doesn't know yet, the SDK warns whoever looks at the terminal.
         warnings.filterwarnings("ignore", r".* is not a valid \w+$", module=r"google\.genai")
@@ -144,8 +144,22 @@ class GoogleSystem(HostedSystem):
         config, sent = self._config(messages, settings)
         with self._translated(settings):
             async with asyncio.timeout(settings.timeout):
-                response = await self._client.aio.models.generate_content(model=self.model, contents="-", config=config)
-        return self._read(response, sent)
+                answer = await self._client.aio.models.generate_content(model=self.model, contents="-", config=config)
+            return self._answered(answer.sdk_http_response, sent)
+
+    def _answered(self, response: types.HttpResponse, sent: dict[str, Any]) -> Reply:
+        """Read an answer, unless it is an error, whatever its status."""
+        try:
+            answer = json.loads(response.body or "")
+        except (ValueError, RecursionError):
+            raise self._endpoint.malformed("an answer that is not JSON", response.body) from None
+        wait = _wait(response.headers or {}, answer)
+        headers = {} if wait is None else {"retry-after": str(wait)}
+        if "API key not valid" in error_text(part(answer, "error")):
+            raise self._endpoint.key_refused(_STATUSES[16], answer)
+        if error := self._endpoint.told_inside(answer, headers, structured=bool(sent.get("json_schema"))):
+            raise error
+        return self._read(answer if isinstance(answer, dict) else {}, sent)
 
     def _structured(self, schema: dict[str, Any]) -> dict[str, Any]:
         # Gemini has no maxLength, and refuses a schema with several maxItems for its many states.
@@ -161,6 +175,8 @@ class GoogleSystem(HostedSystem):
         contents = [{"role": _ROLES[message.role], "parts": [{"text": message.content}]} for message in messages]
         config = types.GenerateContentConfig(
             **options,
+            # As it came: the SDK's types lose what they don't know, errors and a reply's odd fields among it.
+            should_return_http_response=True,
             # Each of these two may make further calls that nobody sees or counts.
             automatic_continuation=False,
             automatic_function_calling=types.AutomaticFunctionCallingConfig(disable=True),
@@ -195,18 +211,20 @@ class GoogleSystem(HostedSystem):
             error.code, error.details, _retry_after(error), structured=structured, location=_location(error)
         )
 
-    def _read(self, response: types.GenerateContentResponse | _Read, sent: dict[str, Any]) -> Reply:
+    def _read(self, answer: dict[str, Any], sent: dict[str, Any]) -> Reply:
+        response = _Read(answer)
         feedback = response.prompt_feedback
         blocked = _word(feedback.block_reason) if feedback is not None else ""
         candidate = response.candidates[0] if response.candidates else None
         if candidate is None and not blocked:
-            raise self._endpoint.malformed("an answer without a reply in it")
+            raise self._endpoint.malformed("an answer without a reply in it", answer)
         finish_detail = _word(candidate.finish_reason) if candidate is not None else blocked
         finish: Finish = _FINISH.get(finish_detail, "stop") if candidate is not None else "refusal"
         parts = (candidate.content.parts if candidate is not None and candidate.content is not None else None) or []
-        text = "".join(part.text for part in parts if part.text and not part.thought)
+        said = [(bool(part.thought), part.text) for part in parts if isinstance(part.text, str)]
         return Reply(
-            text=text,
+            text="".join(text for thought, text in said if not thought),
+            thoughts="".join(text for thought, text in said if thought),
             finish=finish,
             usage=_usage(response.usage_metadata),
             model=response.model_version,
@@ -284,7 +302,7 @@ class GoogleSystem(HostedSystem):
         """Read one line as `reply` reads an answer."""
         if response := part(line, "response"):
             with self._translated(_ABOUT_BATCHES):
-                return self._read(_Read(response), sent)
+                return self._read(response, sent)
         raise self._refusal(part(line, "error") or part(line, "status"), sent)
 
     def _refusal(self, error: dict[str, Any], sent: dict[str, Any]) -> NoReplyError:
@@ -368,8 +386,7 @@ def _word(value: Any) -> str:
     return str(getattr(value, "value", value) or "")
 
 
-def _details(error: errors.APIError) -> list[dict[str, Any]]:
-    body: Any = error.details
+def _details(body: Any) -> list[dict[str, Any]]:
     inner: Any = body.get("error", body) if isinstance(body, dict) else {}
     details: Any = inner.get("details") if isinstance(inner, dict) else None
     return [detail for detail in details if isinstance(detail, dict)] if isinstance(details, list) else []
@@ -377,7 +394,7 @@ def _details(error: errors.APIError) -> list[dict[str, Any]]:
 
 def _key_invalid(error: errors.APIError) -> bool:
     """Whether the key is wrong, which Google reports as a bad request."""
-    reasons = {detail.get("reason") for detail in _details(error)}
+    reasons = {detail.get("reason") for detail in _details(error.details)}
     return "API_KEY_INVALID" in reasons or "API key not valid" in error_text(error.details)
 
 
@@ -388,20 +405,24 @@ def _location(error: errors.APIError) -> str | None:
 
 
 def _retry_after(error: errors.APIError) -> float | None:
+    """Seconds to wait, as an error says."""
+    return _wait(getattr(error.response, "headers", None) or {}, error.details)
+
+
+def _wait(headers: Mapping[str, str], body: object) -> float | None:
     """Seconds to wait, from the headers or from `RetryInfo` ("17.5s") in the details."""
-    headers: Any = getattr(error.response, "headers", None) or {}
     seconds = retry_after(headers)
     if seconds is not None:
         return seconds
-    for detail in _details(error):
+    for detail in _details(body):
         if str(detail.get("@type", "")).endswith("RetryInfo"):
             with contextlib.suppress(ValueError):
                 return float(str(detail.get("retryDelay", "")).removesuffix("s"))
     return None
 
 
-def _usage(usage: types.GenerateContentResponseUsageMetadata | _Read | None) -> Usage | None:
-    if usage is None:
+def _usage(usage: object) -> Usage | None:
+    if not isinstance(usage, _Read):
         return None
     reasoning = as_count(usage.thoughts_token_count)
     return Usage(

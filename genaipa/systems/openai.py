@@ -11,6 +11,7 @@ from genaipa.systems.chat import BATCH_BYTES, BATCH_SECONDS, ChatSystem, ModelLi
 from genaipa.systems.costs import tiktoken_counter
 from genaipa.systems.endpoint import as_count, error_text
 from genaipa.systems.provider import Provider
+from genaipa.systems.thoughts import join_thoughts, words_in
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Iterable, Sequence
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 
 _FINISH: dict[str, Finish] = {"length": "length", "content_filter": "refusal"}
+_THOUGHTS = ("reasoning_content", "reasoning", "thinking")
+"""Fields of thoughts beside the content: LiteLLM's and llama.cpp's; vLLM's, Ollama's and OpenRouter's; others'."""
 _ENDED = frozenset({"completed", "failed", "expired", "cancelled"})
 _UNDONE = frozenset({"batch_expired", "batch_cancelled"})
 _TUNED = "ft:"
@@ -100,18 +103,25 @@ class OpenAISystem(ChatSystem):
     def _read(self, answer: dict[str, Any], sent: dict[str, Any]) -> Reply:
         choices = answer.get("choices")
         choice = choices[0] if isinstance(choices, list) and choices else None
+        if error := self._endpoint.told_inside(choice, {}, structured=bool(sent.get("json_schema"))):
+            raise error
         if not isinstance(choice, dict) or not isinstance(choice.get("message"), dict):
-            raise self._endpoint.malformed("an answer without a reply in it")
+            raise self._without_reply(answer)
         finish_detail = str(choice.get("finish_reason") or "")
         finish = _FINISH.get(finish_detail, "stop")
-        text = choice["message"].get("content") or ""
-        refusal = choice["message"].get("refusal")
-        if refusal:
+        message = choice["message"]
+        text, thoughts, remark = message.get("content") or "", [words_in(message.get(name)) for name in _THOUGHTS], ""
+        if isinstance(text, list | dict):
+            parts, remark = self._parts(text if isinstance(text, list) else [text])
+            text, thoughts = parts.text, [parts.thoughts, *thoughts]
+        if refusal := message.get("refusal"):
             text, finish = text or refusal, "refusal"
         if not isinstance(text, str):
-            raise self._endpoint.malformed("a reply that is not text")
+            raise self._endpoint.malformed("a reply that is not text", text)
         return Reply(
             text=text,
+            thoughts=join_thoughts(*thoughts),
+            remark=remark,
             finish=finish,
             usage=_usage(answer.get("usage")),
             model=answer.get("model"),
@@ -171,7 +181,7 @@ class OpenAISystem(ChatSystem):
         response, error = part(line, "response"), part(line, "error")
         status, body = response.get("status_code"), response.get("body")
         if not error and type(status) is int and 200 <= status < 300:  # noqa: PLR2004 - success
-            return self._read(body if isinstance(body, dict) else {}, sent)
+            return self._answered(body, sent)
         if error.get("code") in _UNDONE or type(status) is not int or status < 100:  # noqa: PLR2004 - no HTTP status
             said = f"{self.name}: a batch ended without this answer: {error_text(error or body)}"
             raise TransientError(self._endpoint.one_line(said), kind=UNDONE)
@@ -269,7 +279,7 @@ class CompatibleSystem(OpenAISystem):
         if not self.passages:
             return reply
         found, remark = find_passages(answer, self.passages)
-        return replace(reply, passages=found, remark=remark)
+        return replace(reply, passages=found, remark=remark or reply.remark)
 
     def _headers(self, settings: Settings) -> dict[str, str]:
         """Name the document: routers in front of several servers send equal sessions to one, whose cache has it."""

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from genaipa.errors import NotReadyError, PermanentError, TransientError, UsageError
+from genaipa.systems.chat_template import reasoning_parser
 from genaipa.systems.endpoint import (
     LOOK_UP_SECONDS,
     Endpoint,
@@ -143,8 +144,9 @@ class VllmSystem(CompatibleSystem):
     """`vllm/MODEL`: the server at VLLM_BASE_URL (its key, if it wants one, in VLLM_API_KEY), or one started here.
 
     GENAIPA_VLLM_COMMAND replaces `vllm` (a container, another environment), GENAIPA_VLLM_ARGS are added to
-    `vllm serve`, GENAIPA_VLLM_START_TIMEOUT limits the seconds for loading the model. GENAIPA_VLLM_REPLICAS are as many
-    servers, each with its part of the GPUs; all questions about a document go to one of them, whose cache has it.
+    `vllm serve`, which gets a reasoning parser where the model's chat template tells one, and
+    GENAIPA_VLLM_START_TIMEOUT limits the seconds for loading the model. GENAIPA_VLLM_REPLICAS are as many servers, each
+    with its part of the GPUs; all questions about a document go to one of them, whose cache has it.
     """
 
     provider: ClassVar[Provider] = Provider(
@@ -190,7 +192,7 @@ class VllmSystem(CompatibleSystem):
         """Attach to the server, or start one, or several, and wait until they have loaded the model."""
         if read_variable("VLLM_BASE_URL") is None and (number := self._number or _number()) > 1:
             return await self._start_replicas(number)
-        self._started = False
+        self._started, parser = False, ""
         need_sdk(self.name, self.provider)
         if read_variable("VLLM_BASE_URL") is None:
             program, words, flags = _vllm()
@@ -201,6 +203,8 @@ class VllmSystem(CompatibleSystem):
                     kind="missing-server",
                 )
             limit = _start_limit()
+            if parser := reasoning_parser(self.model, flags):
+                flags = ["--reasoning-parser", parser, *flags]
             self._server = VllmServer([program, *words[1:]], flags, self.model, self._devices)
             try:
                 await self._server.wait_until_healthy(limit)
@@ -209,7 +213,8 @@ class VllmSystem(CompatibleSystem):
                 raise
         readiness = await super().start()
         self._started = True
-        return readiness
+        note = f"{self.name}: vLLM is started with --reasoning-parser {parser}, by the model's chat template"
+        return replace(readiness, notes=(*readiness.notes, note)) if parser else readiness
 
     async def _start_replicas(self, number: int) -> Readiness:
         """Start N servers side by side; all are stopped again if one can't be."""

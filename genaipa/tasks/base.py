@@ -166,6 +166,10 @@ class Task(ABC):
         """Long texts that requests hold, by name: a system that can is asked how many tokens they take."""
         return {}
 
+    def language(self, text: str) -> str:  # noqa: ARG002 - for tasks that know it
+        """The language of the long text of that name, as a code; empty where it is not known."""
+        return ""
+
     def planned(self) -> int:
         """The number of answers wanted of each system."""
         every = (

@@ -6,10 +6,11 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
+from genaipa.systems.thoughts import split_thoughts
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_THOUGHT = "</think>"
 _MOST = 2_000
 """Places at which an object may begin that are looked at in a reply: the last ones."""
 _FENCED = re.compile(r"```(?:json)?(.*?)```", re.DOTALL)
@@ -48,7 +49,7 @@ def last_json(reply: str, schema: Mapping[str, Any]) -> str:
     >>> last_json('<think>{"a": 1}?</think> So: {"a": 2}, I think.', {"required": ["a"]})
     '{"a": 2}'
     """
-    said = reply.rpartition(_THOUGHT)[2]
+    said = split_thoughts(reply).answer
     reader, found, after = json.JSONDecoder(), "", 0
     for begin in [place.start() for place in re.finditer("{", said)][-_MOST:]:
         if begin < after:

@@ -270,6 +270,10 @@ class Procedure(Task):
         """The documents' texts."""
         return {name: document.text for name, document in self.documents.items()}
 
+    def language(self, text: str) -> str:
+        """The language of a document."""
+        return self.documents[text].language if text in self.documents else ""
+
     def scripts(self, target: Target) -> dict[str, Script]:
         """`document|set of prompts` → the messages, the text in the parts that suit the system; made once for each."""
         if not target.memory:

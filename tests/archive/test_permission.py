@@ -49,6 +49,18 @@ def asked(system: str, license_: str = "not stated") -> RunFolder:
     return folder
 
 
+def test_thoughts_go_with_their_reply() -> None:
+    """A reply that is left out takes its thoughts along, also where nothing but thoughts came."""
+    write("thinker.py", OWN.replace('Reply("We', 'Reply("<think>We sell it.</think>We'))
+    make_workspace(questions=1)
+    folder, _ = carry_out(spec(systems=("thinker:Unsaid",)))
+    (record,) = answers(folder)
+    permission = Permission(folder, folder.manifest())
+    for given in (record, msgspec.structs.replace(record, reply=None, status="failed")):
+        kept = permission.record(given, lambda _passage: False)
+        assert (given.thoughts, kept.reply, kept.thoughts) == ("<think>We sell it.</think>", None, "")
+
+
 def replies(folder: RunFolder) -> list[object]:
     """The replies that a pack of a run would hold."""
     manifest = folder.manifest()

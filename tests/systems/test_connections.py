@@ -20,7 +20,8 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from running import KEY
 from test_hostile_servers import ADDRESSES, KEYS, MODELS, SYSTEMS, completion
 
-from genaipa.errors import NoReplyError, NotReadyError
+from genaipa.errors import NoReplyError, NotReadyError, UsageError
+from genaipa.files.certificates import certificate_refused
 from genaipa.systems.base import Settings
 
 if TYPE_CHECKING:
@@ -162,6 +163,35 @@ def certificate(folder: Path, host: str) -> tuple[Path, Path]:
     return folder / "certificate.pem", folder / "key.pem"
 
 
+def test_a_file_of_authorities_that_is_none(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """An SSL_CERT_FILE that is not there, or holds no certificate, is one sentence that names both."""
+    (tmp_path / "empty.pem").write_text("nothing")
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    for name, wrong in (("nowhere.pem", "which is not there"), ("empty.pem", "which has no certificate that can be")):
+        monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / name))
+        with pytest.raises(UsageError, match=rf"SSL_CERT_FILE names .*/{name}, {wrong}"):
+            put("openai")
+
+
+def test_why_a_certificate_was_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One of an unknown authority names the variable and its file, any other only what is wrong."""
+    monkeypatch.setenv("SSL_CERT_FILE", "/etc/ours.pem")
+    begun = "Cannot connect [SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed: "
+    said = certificate_refused(f"{begun}unable to get local issuer certificate (_ssl.c:1000)", "llm.example")
+    assert said.startswith(
+        "the certificate of llm.example is not trusted (unable to get local issuer certificate); if "
+    )
+    assert "SSL_CERT_FILE name" in said
+    assert "/etc/ours.pem" in said
+    other = certificate_refused(f"{begun}Hostname mismatch, certificate is not valid for 'a.example'. (_ssl.c:1)", "b")
+    assert "Hostname mismatch" in other
+    assert "SSL_CERT_FILE" not in other
+    assert certificate_refused("connection refused", "b") == ""
+    wrapped = OSError("no")
+    wrapped.__cause__ = ValueError(f"{begun}certificate has expired (_ssl.c:1)")
+    assert "(certificate has expired)" in certificate_refused(wrapped, "b")
+
+
 @pytest.mark.parametrize("vendor", SYSTEMS)
 def test_tls_by_a_proxy(vendor: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """The environment's proxy is used, with its password, and its server's certificate is checked."""
@@ -173,7 +203,7 @@ def test_tls_by_a_proxy(vendor: str, monkeypatch: pytest.MonkeyPatch, tmp_path: 
     body = completion(vendor, "m", 1)
     with RawServer(sized(body), tls) as proxy:
         monkeypatch.setenv("HTTPS_PROXY", f"http://me:secret@{proxy.address}")
-        with pytest.raises(NotReadyError, match="certificate verify failed"):
+        with pytest.raises(NotReadyError, match=r"certificate of model.example is not trusted .*SSL_CERT_FILE name"):
             put(vendor)
         monkeypatch.setenv("SSL_CERT_FILE", str(trusted))
         assert put(vendor) == "Yes."

@@ -7,7 +7,7 @@ from email.utils import format_datetime
 
 import pytest
 
-from genaipa.errors import NotReadyError
+from genaipa.errors import NotReadyError, PermanentError, TransientError
 from genaipa.systems.endpoint import LONGEST_MESSAGE, Endpoint, error_text, is_loopback, read_address, retry_after
 from genaipa.systems.provider import HIDDEN, redact
 
@@ -151,3 +151,68 @@ def test_an_address(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VLLM_BASE_URL", " ")
     assert read_address("openai/gpt-4o", "OPENAI_BASE_URL") == "http://localhost:8000/v1"
     assert read_address("vllm/tiny", "VLLM_BASE_URL") is None
+
+
+TOO_LONG = (
+    "This model's maximum context length is 9000 tokens. You requested 700 output tokens; your prompt has 9100.",
+    "prompt is too long: 210001 tokens > 200000 maximum",
+    "input length and `max_tokens` exceed context limit: 190000 + 21000 > 200000, decrease input length",
+    "request (17001 tokens) exceeds the available context size, try increasing it",
+    "The input token count (41000) exceeds the maximum number of tokens allowed (32000).",
+    "`inputs` tokens + `max_new_tokens` must be <= 4096. Given: 5001 `inputs` tokens",
+    "Input validation error: `inputs` must have less than 1024 tokens. Given: 5001",
+    "Please reduce the length of the messages or completion.",
+    "Current length is 10001 while limit is 8192",
+    "Your request exceeded model token limit: 262144 (requested: 291001)",
+    "prompt tokens (401000) exceed model maximum (278528)",
+    "Requested tokens (5001) exceed context window of 2048",
+    "Prompt exceeds max length",
+    "Range of input length should be [1, 30720]",
+    "Too many total text bytes",
+    "This model's maximum prompt length is 4096 but there are 5001 tokens",
+    "too many tokens: the limit is exceeded by 17",
+    "Input is too long for the model that was asked for.",
+    "The prompt (length 5001) is longer than the maximum model length of 4096.",
+    "The message you submitted was too long; submit something shorter.",
+    "Number of input tokens (5001) has exceeded the limit (4096).",
+    "\u8f93\u5165\u5185\u5bb9\u8fc7\u957f",
+)
+NOT_TOO_LONG = (
+    "max_tokens is too large: 100000. This model supports at most 16384 completion tokens.",
+    "max_tokens: 100000 > 8192, which is the maximum allowed number of output tokens",
+    "temperature exceeds the maximum allowed value",
+    "number of images exceeds the maximum of 20",
+    "Unsupported parameter: 'max_tokens'; use 'max_completion_tokens'.",
+    "messages: at least one message is required",
+    "roles must alternate between user and assistant",
+    "Your input was flagged.",
+)
+
+
+def test_servers_words_for_a_prompt_that_is_too_long() -> None:
+    """In all of their wordings, or by their code alone; too long a reply, or another limit, is something else."""
+    for said in TOO_LONG:
+        error = ENDPOINT.refused(400, {"error": {"message": said}})
+        assert (error.kind, error.status) == ("context-length", 400), said
+    for said in NOT_TOO_LONG:
+        assert ENDPOINT.refused(400, {"error": {"message": said}}).kind == "bad-request", said
+    by_code = {"error": {"message": "That won't do.", "code": "context_length_exceeded"}}
+    assert ENDPOINT.refused(400, by_code).kind == "context-length"
+    assert isinstance(ENDPOINT.refused(500, {"error": {"message": TOO_LONG[3]}}), PermanentError)
+    assert isinstance(ENDPOINT.refused(503, {"error": {"message": TOO_LONG[3]}}), TransientError)
+
+
+def test_a_body_of_no_use_is_shown() -> None:
+    """Its kind and its first words, short and printable; what differs in it makes no other failure."""
+    shown = {
+        "<html><title>Sign in</title></html>": "(a page: Sign in)",
+        "<html>Welcome!</html>": "(a page: <html>Welcome!</html>)",
+        "upstream\x1b[31m\ngone ": "(text: upstream [31m gone)",
+        "": "(empty)",
+    }
+    for body, words in shown.items():
+        assert str(ENDPOINT.malformed("an answer", body)) == f"openai/gpt-4o sent an answer {words}."
+    made = [ENDPOINT.malformed("an answer", {"id": number}) for number in (1, 2)]
+    assert str(made[0]) == 'openai/gpt-4o sent an answer (a JSON object: {"id": 1}).'
+    assert made[0].signature == made[1].signature
+    assert len(str(ENDPOINT.malformed("an answer", ["a" * 10_000]))) < 200

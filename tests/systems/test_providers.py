@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -173,6 +174,29 @@ def test_lasting_failures(vendor: Vendor) -> None:
         assert isinstance(error, PermanentError), behaviour
         assert (error.kind, error.status, error.fatal) == (kind, behaviour.status, fatal), behaviour
         assert behaviour.error in str(error)
+
+
+@every
+def test_an_error_inside_a_success(vendor: Vendor) -> None:
+    """Its code, or its word, is the status, with the wait that is asked for; without either it may pass."""
+    expected = [
+        ({"code": 429, "message": "Upstream is busy."}, {"retry-after": "7"}, ("rate-limit", 429, 7.0)),
+        ({"code": "503", "message": "Upstream is busy."}, {}, ("overload", 503, None)),
+        ({"type": "overloaded_error", "message": "Upstream is busy."}, {}, ("overload", 529, None)),
+        ({"status": "RESOURCE_EXHAUSTED", "message": "Upstream is busy."}, {}, ("rate-limit", 429, None)),
+        ({"message": "Upstream is busy."}, {}, ("server", None, None)),
+        ("Upstream is busy.", {}, ("server", None, None)),
+        ({"code": 401, "message": "Upstream is busy."}, {}, ("authentication", 401, None)),
+        ({"code": 402, "message": "Upstream is busy."}, {}, ("quota", 402, None)),
+        ({"message": "Upstream is busy: the prompt is too long."}, {}, ("context-length", 400, None)),
+    ]
+    bodies = [Behaviour(body=json.dumps({"choices": None, "error": e}).encode(), headers=h) for e, h, _ in expected]
+    with vendor.serving(bodies):
+        found = failures(vendor.make(), len(expected))
+    for error, (body, _, told) in zip(found, expected, strict=True):
+        assert (error.kind, error.status, getattr(error, "retry_after", None)) == told, body
+        assert "Upstream is busy" in str(error), body
+    assert getattr(found[6], "fatal", False)
 
 
 @every
@@ -415,11 +439,11 @@ def test_a_server_that_cuts_prompts_without_an_error(vendor: Vendor, genaipa: Cl
     with vendor.serving(reads=256):
         done = genaipa(*plan)
     assert done.code == 0, done.err
-    assert done.err.count(f"{vendor.system}: the server counts under half of the tokens sent") == 1
+    assert done.err.count(f"{vendor.system}: the server counts 256 of about ") == 1
     assert "prompt cut" in done.out
     cut, whole = (find_run(workspace, run) for run in sorted((f.name for f in run_folders(workspace)), reverse=True))
     assert [record.prompt_cut for record in cut.records()] == [True] * 4
     assert not any(record.prompt_cut for record in whole.records())
-    assert "under half of the tokens sent: the server cut the prompt" in genaipa("show", cut.name, "Q1").out
+    assert "fewer tokens than were sent: the server cut the prompt" in genaipa("show", cut.name, "Q1").out
     if vendor.name == "openai":
         assert "Answers to a prompt that the server cut, without an error: 4 of 4." in genaipa("report", cut.name).out

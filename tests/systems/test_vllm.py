@@ -22,7 +22,7 @@ from servers import OpenAIServer
 from size import size
 
 from genaipa.errors import NotReadyError, PermanentError, UsageError
-from genaipa.systems.base import Reply, Settings, Usage
+from genaipa.systems.base import Readiness, Reply, Settings, Usage
 from genaipa.systems.vllm import VllmSystem
 
 if TYPE_CHECKING:
@@ -201,6 +201,30 @@ def test_start_and_stop(monkeypatch: pytest.MonkeyPatch, logs: Path) -> None:
     )
     assert all(gone(process) for process in processes())
     assert list(logs.iterdir()) == []
+
+
+def test_a_model_that_thinks_gets_its_parser(monkeypatch: pytest.MonkeyPatch, logs: Path, tmp_path: Path) -> None:
+    """By its chat template, before the user's flags, with a note; flags that name one win."""
+    template = (
+        "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}"
+        "{% if add_generation_prompt %}<|im_start|>assistant\n<think>\n{% endif %}"
+    )
+    (tmp_path / "thinker").mkdir()
+    (tmp_path / "thinker" / "chat_template.jinja").write_text(template)
+    for flags, end in (("--seed 7", "--reasoning-parser qwen3 --seed 7"), ("--reasoning-parser olmo3",) * 2):
+        monkeypatch.setenv("GENAIPA_VLLM_ARGS", flags)
+
+        async def through() -> tuple[Readiness, str]:
+            system = vllm(str(tmp_path / "thinker"))
+            readiness = await system.start()
+            log = text_of_log(logs)
+            await system.close()
+            return readiness, log
+
+        readiness, log = asyncio.run(through())
+        assert log.splitlines()[0].endswith(f"--enable-prompt-tokens-details {end}")
+        noted = [note for note in readiness.notes if "vLLM is started with --reasoning-parser qwen3" in note]
+        assert len(noted) == ("qwen3" in end)
 
 
 def test_another_command(monkeypatch: pytest.MonkeyPatch, logs: Path) -> None:

@@ -30,6 +30,7 @@ HOSTILE = """rules:
 - {match: outline data, reply: '<script>alert(1)</script><b>bold</b> "quoted"'}
 - {match: stance on government, reply: I had rather not., finish: refusal}
 - {match: conflicts, fail: permanent}
+- {match: security breach, reply: "<think>Where <b>is</b> it?</think>Never."}
 default: It does not say.
 """
 
@@ -150,6 +151,10 @@ def test_what_a_model_says_is_text(browser: httpx.Client, study: Path) -> None:
     page = browser.get("/", params={"system": f"scripted/{study}/evil.yaml", "question": "T_f1"}).text
     assert "&lt;script&gt;alert(1)&lt;/script&gt;&lt;b&gt;bold&lt;/b&gt; &#34;quoted&#34;" in page
     assert "<script" not in page
+    page = browser.get("/", params={"system": f"scripted/{study}/evil.yaml", "question": "RC_u1"}).text
+    folded = "<details><summary>Thoughts</summary>"
+    assert page.count(folded) == 1
+    assert page.index("Never.") < page.index(folded) < page.index("Where &lt;b&gt;is&lt;/b&gt; it?")
 
 
 @pytest.mark.full

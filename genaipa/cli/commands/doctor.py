@@ -271,17 +271,21 @@ def _proxies() -> Iterator[Row]:
 
 
 def _server(variable: str, address: str) -> Row:
+    import urllib.parse
+
     import httpx2
 
+    from genaipa.files.certificates import certificate_refused, trusted
     from genaipa.systems.endpoint import is_loopback
     from genaipa.systems.provider import redact
 
     shown = redact(address)
     why = ""
     try:
-        httpx2.get(address, timeout=_SECONDS, trust_env=not is_loopback(address))
-    except (httpx2.HTTPError, httpx2.InvalidURL, ValueError) as error:
-        why = redact(str(error)) or type(error).__name__
+        httpx2.get(address, timeout=_SECONDS, trust_env=not is_loopback(address), verify=trusted())
+    except (httpx2.HTTPError, httpx2.InvalidURL, ValueError, UsageError) as error:
+        host = urllib.parse.urlsplit(shown).hostname or ""
+        why = certificate_refused(error, host) or redact(str(error)) or type(error).__name__
     problem = f"nothing answers at {shown} ({why})"
     return _either(variable, not why, f"{shown} answers", problem, "start the server, or mend the address")
 

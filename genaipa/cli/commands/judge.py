@@ -145,7 +145,7 @@ async def _promptly(
 def _print_closing(
     here: Workspace, judges: PreparedJudges, done: list[tuple[RunFolder, RunOutcome]], *, json: bool
 ) -> None:
-    from genaipa.cli.commands.run_summary import print_tally, summary
+    from genaipa.cli.commands.run_summary import about_servers, print_tally, summary
     from genaipa.execution.judging import changed_models
 
     changed = changed_models(done)
@@ -160,6 +160,8 @@ def _print_closing(
         show(f"Judge's run: {folder.name}")
         for system, reason in outcome.stopped.items():
             show(f"{system} was asked no more: {reason}")
+        for sentence in about_servers(outcome.tally):
+            show(sentence)
         if outcome.capped:
             show(f"Stopped by --max-cost: {outcome.capped}.")
     for name, models in changed.items():

@@ -11,8 +11,10 @@ from genaipa.cli.terminal.fitting import whole
 from genaipa.cli.terminal.progress import ENDED, clock, fit, on_run, tokens
 from genaipa.errors import NOT_RECORDED, GenaipaError
 from genaipa.kinds import Closing, kind_of
+from genaipa.runs.status import Count
+from genaipa.systems.endpoint import read_variable
 from genaipa.systems.provider import asked_by, find_provider, short_names
-from genaipa.words import number
+from genaipa.words import listed, number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -222,7 +224,7 @@ def print_closing(run: PreparedRun, outcome: RunOutcome, *, json: bool, again: S
     show(f"Run folder: {whole(folder.path)}")
     for system, reason in outcome.stopped.items():
         show(f"{system} was asked no more: {reason}")
-    for sentence in _served_otherwise(folder):
+    for sentence in [*_served_otherwise(folder), *about_servers(outcome.tally)]:
         show(sentence)
     if outcome.capped:
         show(f"Stopped by --max-cost: {outcome.capped}.")
@@ -256,12 +258,39 @@ def _side_by_side(outcome: RunOutcome) -> str:
 
 
 def _served_otherwise(folder: RunFolder) -> Iterator[str]:
-    """A sentence on each system that was served by another model than it was asked for."""
+    """A sentence on each system that was served by another model than it was asked for, or by several."""
     for name, facts in folder.outline().systems.items():
+        if len(facts.served) > 1:
+            yield (
+                f"{short_names([name])[name]} was served by {listed(facts.served)} in this run: what its name stands "
+                "for has moved, and its answers are of several models."
+            )
+            continue
         record, model = find_provider(asked_by(facts.model)), facts.model.rpartition("/")[2]
         others = [one for one in facts.served if model not in one.rpartition("/")[2]]
         if record is not None and record.is_remote and others:
             yield f"{short_names([name])[name]} was served by {', '.join(others)}, which is not the model asked for."
+
+
+def about_servers(tally: Tally) -> Iterator[str]:
+    """Sentences on what a setting of a system's server would mend: cut prompts, and thoughts in replies."""
+    counts: dict[str, Count] = {}
+    for (system, _), row in tally.rows.items():
+        counts.setdefault(system, Count()).add(row)
+    names = short_names(counts)
+    for system, count in counts.items():
+        if count.prompt_cut:
+            yield f"{names[system]}: its server cut {number(count.prompt_cut, 'prompt')}, by its own count of tokens."
+    if thought := [system for system, count in counts.items() if count.thoughts_in_text]:
+        replies = number(sum(counts[system].thoughts_in_text for system in thought), "reply", "replies")
+        records = [record for system in thought if (record := find_provider(asked_by(system)))]
+        started = any(record.replicates and not read_variable(record.address) for record in records)
+        flag = "--reasoning-parser NAME"
+        where = f'GENAIPA_VLLM_ARGS="{flag}"' if started else f"a setting of the server, such as vLLM's {flag},"
+        yield (
+            f"{replies} of {listed([names[system] for system in thought])} began with thoughts, which were set apart "
+            f"here; {where} has the server do it (NAME, by the model: qwen3, deepseek_r1, …)."
+        )
 
 
 def next_step(folder: RunFolder, outcome: RunOutcome, again: Sequence[str] = ()) -> str:
@@ -354,6 +383,7 @@ def summary(folder: RunFolder, status: str, tally: Tally) -> dict[str, object]:
             "missing": row.missing,
             "failed_steps": row.failed_steps,
             "prompt_cut": row.prompt_cut,
+            "thoughts_in_text": row.thoughts_in_text,
             "usage": row.usage,
             "cost": row.cost if row.priced else None,
             "call_seconds": round(row.seconds, 3),

@@ -233,7 +233,7 @@ def _short(text: str) -> str:
 
 
 def _print_answer(record: Record, conversation: list[dict[str, str]]) -> None:
-    """The question and its reply, or else all messages of the conversation, the asked one marked."""
+    """The question and its reply, or else all messages of the conversation, the asked one marked, and the thoughts."""
     console.show(f"===== {record.key}: {record.status}")
     asked = {"role": "user", "content": record.asked}
     replied = [{"role": "assistant", "content": record.reply}] if record.reply is not None else []
@@ -242,6 +242,8 @@ def _print_answer(record: Record, conversation: list[dict[str, str]]) -> None:
     for index, message in enumerate(messages):
         mark = " (asked here)" if conversation and index == last else ""
         console.show(f"\n--- {message['role']}{mark}\n{message['content']}")
+    if record.thoughts and conversation:
+        console.show(f"\n--- thoughts before it\n{record.thoughts.strip()}")
     if record.error is not None:
         console.show(f"\n--- no reply ({record.error.kind}): {record.error.message}")
     facts = [f"{record.seconds} s", f"attempts: {record.attempts}", f"finish: {record.finish or '-'}"]
@@ -249,8 +251,10 @@ def _print_answer(record: Record, conversation: list[dict[str, str]]) -> None:
         facts.append(f"served by {record.model}")
     if record.usage:
         facts.append(f"{record.usage.input} tokens in ({record.usage.cached} cached), {record.usage.output} out")
+    if record.thoughts and not conversation:
+        facts.append(f"thoughts of {len(record.thoughts):,} characters (--whole shows them)")
     if record.prompt_cut:
-        facts.append("under half of the tokens sent: the server cut the prompt")
+        facts.append("fewer tokens than were sent: the server cut the prompt")
     console.show(f"\n({'; '.join(facts)})\n")
 
 

@@ -65,9 +65,7 @@ def statuses(frame: pd.DataFrame) -> Table:
         "include it. `scored` are the answers whose scores count, `unscored` the others that have a text. `published` "
         "are scores that a study gives by question, without saying which answer they belong to: the answers to these "
         "questions are neither. Where an audit leaves out such a score, its answers are under `score left out`."
-        + (
-            " `prompt cut` are answers to part of the prompt: the server counted under half of it." if cut.any() else ""
-        ),
+        + (" `prompt cut` are answers to a part of the prompt, by the server's own count." if cut.any() else ""),
         data,
         columns,
     )

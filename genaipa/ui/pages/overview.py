@@ -14,7 +14,6 @@ from genaipa.errors import DataError, GenaipaError
 from genaipa.runs import selection
 from genaipa.runs.folder import RunFolder
 from genaipa.runs.inputs import conversation
-from genaipa.runs.records import answer_digest
 from genaipa.scoring.assignment import is_asked
 from genaipa.ui.answer_view import annotated_of, case_of, scores_of
 from genaipa.ui.desk import in_all, lasting, price, workloads
@@ -313,7 +312,7 @@ def _conversation(
     record = _record(folder, where)
     messages = conversation(folder, record, _seen(folder)[1])
     table("overview facts", "About this answer", ["", ""], _facts(where, record))
-    before, digests = _before(visible, answer, messages[:-2])
+    before, digests = _before(visible, messages[:-2])
     desk.queue.expose(visible.user.name, [answer.digest, *digests], system=True)
     if before:
         with st.expander(f"Earlier messages ({len(before)})"):
@@ -343,19 +342,18 @@ def _facts(where: Occurrence, record: Record) -> list[ListRow]:
     return [ListRow((ListCell(name, tone="quiet"), fact)) for name, fact in facts.items() if fact]
 
 
-def _before(visible: Visibility, answer: PooledAnswer, messages: Sequence[Message]) -> tuple[list[Text], list[str]]:
+def _before(visible: Visibility, messages: Sequence[Message]) -> tuple[list[Text], list[str]]:
     """The messages before an answer, and the digests of the answers among them.
 
     Answers of the same system that are still to be scored blind are hidden.
     """
-    shown_messages, digests, asked = list[Text](), list[str](), ""
+    shown_messages, digests = list[Text](), list[str]()
     for message in messages:
         if message.role == "user":
-            asked = message.content
-            shown_messages.append(Text(asked, "Said to it", message.purpose, "system", fold=FOLD))
-        elif not visible.system(digest := answer_digest(answer.document_digest, asked, message.content)):
+            shown_messages.append(Text(message.content, "Said to it", message.purpose, "system", fold=FOLD))
+        elif not visible.system(message.key):
             shown_messages.append(Text("Hidden: you can still be asked to score this answer.", "Reply", tone="note"))
         else:
-            digests.append(digest)
+            digests += filter(None, [message.key])
             shown_messages.append(Text(message.content, "Reply", message.purpose, fold=FOLD))
     return shown_messages, digests

@@ -150,6 +150,7 @@ class ViewPages:
                     "lost": cell is not None and record is None,
                     "cut": record is not None and len(record.reply or "") > _LONGEST,
                     "why": record.error.message if record and record.error else "",
+                    "thoughts": record.thoughts.strip()[:_LONGEST] if record else "",
                     "scores": self.index.scores_of(cell) if cell else NO_SCORES,
                     "same": _same(replies, systems, place),
                 }
