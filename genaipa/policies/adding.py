@@ -20,6 +20,7 @@ from genaipa.files.atomic import replacing
 from genaipa.files.strict_yaml import as_yaml
 from genaipa.policies.document import About, Document, DocumentKind, load_document
 from genaipa.policies.formats import STDIN, SUFFIXED, Extracted, extract
+from genaipa.words import number
 from genaipa.workspace import SUFFIXES, find_workspace
 
 if TYPE_CHECKING:
@@ -254,10 +255,9 @@ def read_given(source: str, company: str, is_taken: Callable[[str, str], bool]) 
 
 def described(document: Document) -> str:
     """The name that a given document has now, its size, and its company's name."""
-    words, sections = len(document.text.split()), len(document.sections)
+    size = f"{number(document.words, 'word')} in {number(len(document.sections), 'section')}"
     return (
-        f"{document.about.source} is '{document.name}': {words:,} words in {sections} section{'s' * (sections != 1)}. "
-        f'Questions say "{document.company}" (else: --company)'
+        f"{document.about.source} is '{document.name}': {size}. Questions say \"{document.company}\" (else: --company)"
     )
 
 

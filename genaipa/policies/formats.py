@@ -27,6 +27,7 @@ from genaipa.errors import DataError, MissingPackageError, UsageError, clipped
 from genaipa.languages.catalog import in_words, language_code, language_of
 from genaipa.policies.document import LONGEST, too_long
 from genaipa.policies.pages import MOST_ELEMENTS, Page
+from genaipa.policies.search import HALF, count_words
 from genaipa.policies.sections import find_headings
 
 if TYPE_CHECKING:
@@ -240,7 +241,7 @@ def _html(page: str, source: str) -> tuple[str, str, str, str, str]:
     if whole and not whole.is_whole_in(text):
         text, how = whole.markdown(), f"all text of HTML but navigation as Markdown, {_version('lxml')}"
     # A page that a script would fill says little more than that it needs one.
-    if not whole or len(text.split()) < _MIN_WORDS:
+    if not whole or count_words(text, HALF) < _MIN_WORDS:
         raise DataError(source, "has no main text that can be found; save its text as a .txt file.")
     title = trafilatura.extract_metadata(page, extensive=False).title or ""
     language, doubt = _stated_language(stated, text)

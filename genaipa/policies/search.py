@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import re
 from functools import lru_cache
 from itertools import chain, pairwise
@@ -46,6 +47,10 @@ def _cut(text: str, start: int, end: int) -> Iterable[Span]:
 _TOKEN = re.compile(r"[^\W_]+")
 _CHARACTER = re.compile(rf"[^\W_{UNSPACED}]+|[{UNSPACED}]")
 _UNSPACED = re.compile(rf"[{UNSPACED}]+")
+_UNSPACED_LETTER = re.compile(rf"(?![\W_])[{UNSPACED}]")
+_WORD_BETWEEN_BLANKS = re.compile(r"[^\W_]\S*")
+HALF = 0.5
+"""Words of English that a character of a script without blanks says about as much as."""
 
 
 def is_unspaced(text: str) -> bool:
@@ -58,9 +63,15 @@ def token(text: str) -> re.Pattern[str]:
     return _CHARACTER if is_unspaced(text) else _TOKEN
 
 
-def count_words(text: str) -> int:
-    """The number of words between blanks; of a script without them, two characters are one."""
-    return len(_UNSPACED.sub(" ", text).split()) + sum(-(-len(run) // 2) for run in _UNSPACED.findall(text))
+def count_words(text: str, of_character: float = 1) -> int:
+    """The number of words between blanks that have a letter or a digit; in a script without blanks a character is one.
+
+    A limit that is set in words of English counts it as half a word (`of_character`).
+    """
+    if text.isascii():
+        return len(_WORD_BETWEEN_BLANKS.findall(text))
+    between = len(_WORD_BETWEEN_BLANKS.findall(_UNSPACED.sub(" ", text)))
+    return between + math.ceil(of_character * len(_UNSPACED_LETTER.findall(text)))
 
 
 def words_of(text: str, language: Language = ENGLISH) -> list[str]:
