@@ -145,7 +145,7 @@ def _given(workspace: Workspace, request: RunRequest, observer: Observer) -> tup
 
     called = {}
     for source in sources:
-        document = read_given(source, request.company, is_taken)
+        document = read_given(source, request.company, is_taken, observer.said)
         called[source] = document.name
         found[document.name] = document
         observer.said(described(document))

@@ -65,9 +65,9 @@ def add_document(
     """Add a document to the workspace: a file (text, Markdown, HTML, PDF, Word) or an address.
 
     `company` is its name in questions (of a regulation, its short name), `title` its full title, by default the one
-    found in it; `force` replaces the document of that name; `tell` is called with what was kept
-    of a page's tables and lists. Look whether `text` is whole. A UsageError for a name that can't be, or is taken, and
-    where there is no workspace; a DataError for a file that can't be read.
+    found in it; `force` replaces the document of that name. `tell` is called with what was kept of a page's tables and
+    lists, what was left out or replaced, and what looks wrong: look whether `text` is whole. A UsageError for a name
+    that can't be, or is taken, and where there is no workspace; a DataError for a file that can't be read.
 
     >>> with open("acme.txt", "w") as file:
     ...     _ = file.write("We keep your address for a year.")
@@ -91,8 +91,8 @@ def add_document(
         title=title,
         replace=force,
     )
-    if extracted.held:
-        tell(extracted.held)
+    for note in filter(None, (extracted.held, *extracted.notes)):
+        tell(note)
     return load_document(name, here)
 
 
@@ -235,13 +235,18 @@ def is_source(name: str) -> bool:
     return Path(name).suffix.lower() in SUFFIXED or Path(name).is_file()
 
 
-def read_given(source: str, company: str, is_taken: Callable[[str, str], bool]) -> Document:
+def read_given(
+    source: str, company: str, is_taken: Callable[[str, str], bool], tell: Callable[[str], object] = str
+) -> Document:
     """The document of a file, an address or standard input.
 
     `company` comes from the title or the host where it is empty. `is_taken` (name, digest) is whether another text has
-    a name; a number is added then. The errors of `extract`, and a UsageError for a company that can't be one.
+    a name; a number is added then. `tell` hears what was left out or replaced, and what looks wrong. The errors of
+    `extract`, and a UsageError for a company that can't be one.
     """
     extracted = extract(source)
+    for note in extracted.notes:
+        tell(f"{extracted.source}: {note}.")
     company = company.strip() or _company(extracted, source)
     wanted = _slug("" if company == UNNAMED else company) if _is_generic(source) else _slug(_stem(source))
     document = _document(extracted, wanted or "document", company)

@@ -15,7 +15,6 @@ import re
 import sys
 import time
 import zipfile
-from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -26,8 +25,10 @@ from genaipa import __version__
 from genaipa.errors import DataError, MissingPackageError, UsageError, clipped
 from genaipa.languages.catalog import in_words, language_code, language_of
 from genaipa.policies.document import LONGEST, too_long
+from genaipa.policies.doubts import doubts
 from genaipa.policies.pages import MOST_ELEMENTS, Page
-from genaipa.policies.search import HALF, count_words
+from genaipa.policies.pdf_text import HEADING, page_text, paragraphs, pdf_title
+from genaipa.policies.search import HALF, count_words, plain_letters
 from genaipa.policies.sections import find_headings
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ class Extracted:
 
     `extraction` names the method with the library's version, empty for an unchanged text; `date` is its day (ISO).
     `held` says which tables and lists of a page are in the text, empty if it has none. `language` is a page's by its
-    attribute `lang`, unless the words are of another.
+    attribute `lang`, unless the words are of another. `notes` say what was left out or replaced, and what looks wrong.
     """
 
     text: str
@@ -83,6 +84,7 @@ class Extracted:
     markdown: bool = False
     held: str = ""
     language: str = ""
+    notes: tuple[str, ...] = ()
 
 
 def extract(source: str, *, timeout: float = TIMEOUT) -> Extracted:
@@ -178,6 +180,7 @@ def _extracted(raw: bytes, source: str, form: Format | None, charset: str = "") 
         raise DataError(source, "is rich text (RTF); save it as .docx, PDF or plain text.")
     form = "PDF" if raw.startswith(b"%PDF-") else form or _sniffed(raw)
     title = extraction = held = language = ""
+    notes: list[str] = []
     if form == "PDF":
         text, title, extraction = _pdf(raw, source)
     elif form == "Word":
@@ -185,7 +188,7 @@ def _extracted(raw: bytes, source: str, form: Format | None, charset: str = "") 
     else:
         text = decoded(raw, source, charset or (declared(raw) if form == "HTML" else ""))
         if form == "HTML":
-            text, title, extraction, held, language = _html(text, source)
+            text, title, extraction, held, notes, language = _html(text, source)
         elif not text.strip():
             raise DataError(source, "is empty.")
         elif form == "Markdown":
@@ -194,7 +197,17 @@ def _extracted(raw: bytes, source: str, form: Format | None, charset: str = "") 
         raise DataError(source, too_long(text))
     today = datetime.now().astimezone().date().isoformat()
     markdown = form in {"HTML", "Markdown", "Word"}
-    return Extracted(text, title, extraction, source, today, markdown=markdown, held=held, language=language)
+    return Extracted(
+        text,
+        title,
+        extraction,
+        source,
+        today,
+        markdown=markdown,
+        held=held,
+        language=language,
+        notes=tuple(filter(None, (*notes, doubts(text)))),
+    )
 
 
 def _sniffed(raw: bytes) -> Format:
@@ -220,8 +233,8 @@ def _first_heading(text: str) -> str:
 _MIN_WORDS = 30
 
 
-def _html(page: str, source: str) -> tuple[str, str, str, str, str]:
-    """Convert a page: Markdown, title, method, which tables and lists are in the text, and its language if stated."""
+def _html(page: str, source: str) -> tuple[str, str, str, str, list[str], str]:
+    """Convert a page: Markdown, title, method, tables and lists in the text, notes, and its language if stated."""
     trafilatura = library("trafilatura", "HTML")
     if page.count("<") - page.count("</") > MOST_ELEMENTS:
         raise DataError(source, f"has more than {MOST_ELEMENTS:,} elements; save its text as a .txt file.")
@@ -245,7 +258,7 @@ def _html(page: str, source: str) -> tuple[str, str, str, str, str]:
         raise DataError(source, "has no main text that can be found; save its text as a .txt file.")
     title = trafilatura.extract_metadata(page, extensive=False).title or ""
     language, doubt = _stated_language(stated, text)
-    return text, title, how, "; ".join(filter(None, (str(whole.held(text)), doubt))), language
+    return text, title, how, str(whole.held(text)), [*filter(None, (doubt,))], language
 
 
 def _stated_language(stated: str, text: str) -> tuple[str, str]:
@@ -290,7 +303,7 @@ def _pdf(raw: bytes, source: str) -> tuple[str, str, str]:
     except (pypdf.errors.PyPdfError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise DataError(source, f"is not a PDF that can be read ({error}).") from None
     # A broken font map gives half characters, which no file can hold.
-    pages = [page.encode("utf-16", "surrogatepass").decode("utf-16", "replace") for page in pages]
+    pages = [plain_letters(page.encode("utf-16", "surrogatepass").decode("utf-16", "replace")) for page in pages]
     text = paragraphs(pages)
     if not text.strip():
         raise DataError(source, "has no text, its pages may be pictures; run text recognition (OCR) on it first.")
@@ -308,7 +321,7 @@ def _page_texts(reader: Any, source: str) -> Iterator[str]:
             raise DataError(
                 source, f"has more than {MOST_BYTES // 1_000_000} MB of pages; save its text as a .txt file."
             )
-        text = page.extract_text()
+        text = page_text(page)
         said += len(text)
         if said > LONGEST:
             raise DataError(source, f"has more than {LONGEST:,} characters; save a part of it as a .txt file.")
@@ -383,7 +396,7 @@ def _confident(guesses: list[Any]) -> bool:
     )
 
 
-# --- The parts of Word and PDF -------------------------------------------------------------------------------------
+# --- The parts of Word ---------------------------------------------------------------------------------------------
 
 MOST_BYTES = 20_000_000
 """Unpacked text and markup of a file at most; pictures are not read."""
@@ -443,89 +456,3 @@ def as_page(raw: bytes, source: str, mammoth: Any) -> tuple[str, int]:
         # A broken file can make the library and its parser raise anything.
         raise DataError(source, f"is not a Word document that can be read ({type(error).__name__}).") from error
     return f"<html><body>{found.value}</body></html>", len(numbered)
-
-
-HEADING = re.compile(
-    r"(?i:Chapter|Part|Section|Article|Art\.|Annex|Appendix|§)\s*[\dIVXL]"
-    r"|\d+(?:\.\d+)*[.)]?\s+[\"“(]?[A-Z]|(?:[IVXL]+|[A-Z])\.\s+[A-Z]"
-)
-_ITEM = re.compile(r"[-*•▪◦●\u2013—]\s|\(?(?:\d{1,2}|[a-z]|[ivx]+)[.)]\s")
-_SHORT = 40  # characters that no full line has less of
-_PAGE_NUMBER = re.compile(r"(?:page\s+)?\d{1,4}(?:\s*(?:of|/)\s*\d{1,4})?", re.IGNORECASE)
-_LONGEST_TITLE = 100  # characters
-_FILE = re.compile(r"\.[A-Za-z]\w{1,4}$")
-
-
-def paragraphs(pages: list[str]) -> str:
-    """Join the lines of pages to paragraphs, without page numbers and running titles.
-
-    A line continues the one before if that one is full, or if it begins in lower case.
-    """
-    lines = _without_furniture([[line.strip() for line in page.strip().split("\n")] for page in pages])
-    lengths = sorted(len(line) for line in lines if line)
-    # Most lines of running text are nearly as long as the longest ones.
-    full = max(_SHORT, 0.75 * lengths[int(0.9 * (len(lengths) - 1))]) if lengths else _SHORT
-    words = set(re.findall(r"\w+", " ".join(lines).lower()))
-    found: list[str] = []
-    last = ""
-    for line in lines:
-        if line and last and _goes_on(last, line, full):
-            # Piece by piece: a paragraph may be as long as the document.
-            found[-1], between = _ended(found[-1], line, words)
-            found += (between, line)
-        elif line:
-            found += ("\n\n", line)
-        last = line
-    return "".join(found[1:]) + "\n" if found else ""
-
-
-def _goes_on(last: str, line: str, full: float) -> bool:
-    if _ITEM.match(line) or (HEADING.match(line) and not line.endswith((".", ",", ";")) and len(line) < full):
-        return False
-    ended = last.endswith((".", "!", "?", ":", ";"))
-    heading = HEADING.match(last) is not None and len(last) < full and not ended
-    if line[0].islower():
-        return not heading or last.endswith(("-", ","))
-    return len(last) >= full and not (ended and len(line) < full)
-
-
-def _ended(before: str, line: str, words: set[str]) -> tuple[str, str]:
-    """A line that another one goes on, and what is between them: a word that was hyphenated becomes one again.
-
-    It does so if the document has it in one elsewhere.
-    """
-    broken = re.search(r"(\w+)[-\u00ad]$", before)
-    if not broken or not line[0].islower():
-        return before, " "
-    rest = re.match(r"\w+", line)
-    whole = (broken.group(1) + rest.group()).lower() if rest else ""
-    return (before[:-1] if before.endswith("\u00ad") or whole in words else before), ""
-
-
-def _without_furniture(pages: list[list[str]]) -> list[str]:
-    """Drop page numbers, and first and last lines that most pages share."""
-    edges = Counter(_edge(line) for page in pages for line in {page[0], page[-1]} if line)
-    often = max(3, len(pages) / 2)
-    found: list[str] = []
-    for page in pages:
-        kept = list(page)
-        for i in (-1, 0):
-            if kept and (_PAGE_NUMBER.fullmatch(kept[i]) or edges[_edge(kept[i])] >= often):
-                kept.pop(i)
-        found += kept
-    return found
-
-
-def _edge(line: str) -> str:
-    """A running title without the number of its page."""
-    return re.sub(r"\d+", "0", line)
-
-
-def pdf_title(stated: str, pages: list[str]) -> str:
-    """Title in the metadata unless it is a file's name; else the first line, if it looks like a title."""
-    stated = " ".join(stated.split())
-    if stated and not re.match(r"untitled\b|Microsoft \w+ - ", stated, re.IGNORECASE) and not _FILE.search(stated):
-        return stated
-    first, second = ([line.strip() for page in pages for line in page.split("\n") if line.strip()] + ["", ""])[:2]
-    looks_like_one = re.fullmatch(r"[A-Z][^\d]*[^\d.,:;!?-]", first) and len(first) <= _LONGEST_TITLE
-    return first if looks_like_one and not HEADING.match(first) and not second[:1].islower() else ""

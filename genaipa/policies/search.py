@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import math
 import re
+import unicodedata
 from functools import lru_cache
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Any, cast
@@ -74,13 +75,23 @@ def count_words(text: str, of_character: float = 1) -> int:
     return between + math.ceil(of_character * len(_UNSPACED_LETTER.findall(text)))
 
 
+# Ligatures, letters in the form that they have in a word, and radicals, which fonts have in place of letters. The rest
+# of a text is left as it is: a superscript or a full-width letter means something.
+_FORMS = re.compile("[\u2e80-\u2fdf\uf900-\ufaff\ufb00-\ufdff\ufe70-\ufefc]")
+
+
+def plain_letters(text: str) -> str:
+    """Put plain letters in the place of ligatures and of other forms of letters, so that words can be found."""
+    return text if text.isascii() else _FORMS.sub(lambda form: unicodedata.normalize("NFKC", form[0]), text)
+
+
 def words_of(text: str, language: Language = ENGLISH) -> list[str]:
     """The content words of a text in a language, lower case, without stop words and endings."""
     rules = _rules(language)
     stop_words = _stop_words(rules.stop_words)
     return [
         _stem(word, rules)
-        for run in WORD.findall(text.lower())
+        for run in WORD.findall(plain_letters(text).lower())
         for word in (_pairs(run) if _UNSPACED.search(run) else (run,))
         if word not in stop_words and not rules.asking.fullmatch(word)
     ]

@@ -262,7 +262,7 @@ def add(
     )
     facts = _facts(here, document)
     if json:
-        print_json({**facts, "held": "".join(held)})
+        print_json({**facts, "held": "; ".join(held)})
         return
     _print_document(here, document, json=False)
     if hidden := [layer for layer, _ in here.every("policies")[name] if layer != document.layer]:
