@@ -27,6 +27,7 @@ from genaipa.languages.catalog import in_words, language_code, language_of
 from genaipa.policies.document import LONGEST, too_long
 from genaipa.policies.doubts import doubts
 from genaipa.policies.encodings import declared, decoded
+from genaipa.policies.hidden import HiddenParts
 from genaipa.policies.pages import MOST_ELEMENTS, Page
 from genaipa.policies.pdf_text import HEADING, page_text, paragraphs, pdf_title
 from genaipa.policies.search import HALF, count_words, plain_letters
@@ -243,6 +244,9 @@ def _html(page: str, source: str) -> tuple[str, str, str, str, list[str], str]:
         raise DataError(source, f"has more than {MOST_ELEMENTS:,} elements; save its text as a .txt file.")
     tree = trafilatura.load_html(page)
     stated = "" if tree is None else tree.get("lang") or tree.get("xml:lang") or ""
+    hidden = HiddenParts(tree) if tree is not None else None
+    if hidden and hidden.changed:
+        page = library("lxml.html", "HTML").tostring(tree, encoding="unicode")
     text = trafilatura.extract(
         page,
         output_format="markdown",
@@ -254,14 +258,15 @@ def _html(page: str, source: str) -> tuple[str, str, str, str, list[str], str]:
     )
     whole, text = Page(tree) if tree is not None else None, (text or "").strip() + "\n"
     how = f"main text of HTML as Markdown, {_version('trafilatura')}"
-    if whole and not whole.is_whole_in(text):
+    if whole and not (whole.is_whole_in(text) and hidden and hidden.are_in(text, whole.markdown)):
         text, how = whole.markdown(), f"all text of HTML but navigation as Markdown, {_version('lxml')}"
     # A page that a script would fill says little more than that it needs one.
     if not whole or count_words(text, HALF) < _MIN_WORDS:
         raise DataError(source, "has no main text that can be found; save its text as a .txt file.")
     title = trafilatura.extract_metadata(page, extensive=False).title or ""
     language, doubt = _stated_language(stated, text)
-    return text, title, how, str(whole.held(text)), [*filter(None, (doubt,))], language
+    notes = [*(hidden.notes(text) if hidden else ()), *filter(None, (doubt,))]
+    return text, title, how, str(whole.held(text)), notes, language
 
 
 def _stated_language(stated: str, text: str) -> tuple[str, str]:
