@@ -26,7 +26,8 @@ _LETTERS = 0.6
 _UNREADABLE = 0.005
 """Share of characters in place of letters that a font does not tell."""
 _BROKEN = re.compile(r"[\ufffd\ue000-\uf8ff\U000f0000-\U0010ffff]|\(cid:\d+\)|/g\d+\b|/uni[0-9A-F]{4}\b")
-_READ = re.compile(r"[^\W\d_]|[\s.,;:'\"()\u2018-\u201d]")
+_READ = re.compile(r"[^\W\d_]+|[\s.,;:'\"()\u2018-\u201d]+")
+_HEADING = re.compile(r"^#{1,6} \S", re.MULTILINE)
 
 
 def doubts(text: str) -> str:
@@ -44,7 +45,7 @@ def _signs(text: str) -> Iterator[str]:
     words = count_words(text, HALF)
     if len(text) * _UNREADABLE < sum(1 for _ in _BROKEN.finditer(text)):
         yield "many of its letters can't be read"
-    elif text.strip() and len(_READ.findall(text)) < _LETTERS * len(text):
+    elif text.strip() and sum(map(len, _READ.findall(text))) < _LETTERS * len(text):
         yield "it has hardly any letters"
     if words < _FEWEST:
         return
@@ -53,7 +54,7 @@ def _signs(text: str) -> Iterator[str]:
         yield f"most of its words are in lines of fewer than {_SHORT}"
     if (share := _repeated(lines) / words) >= _REPEATED:
         yield f"{100 * share:.0f} % of it is in paragraphs that stand there before"
-    if words >= _UNDIVIDED and not find_sections(text):
+    if words >= _UNDIVIDED and not (_HEADING.search(text) or find_sections(text)):
         yield f"no heading was found in {count_words(text):,} words"
 
 
