@@ -26,6 +26,7 @@ from genaipa.files.names import folder_words
 from genaipa.files.stamps import now
 from genaipa.files.strict_yaml import as_yaml, convert
 from genaipa.files.text import DAMAGE, digest, why
+from genaipa.policies.companies import name_in_words
 from genaipa.policies.document import About, Document, load_document
 from genaipa.policies.formats import SUFFIXED, extract
 from genaipa.questions.annotations import AnnotatedAnswer, Annotations
@@ -114,7 +115,7 @@ class Incoming:
             made = None if text else extract(str(self._texts[name]))
             if made:
                 self._notes |= dict.fromkeys(f"{made.source}: {note}." for note in made.notes)
-            about = About(company=company or name.replace("-", " ").title(), source=made.source if made else "")
+            about = About(company=company or name_in_words(name), source=made.source if made else "")
             return Document(name, made.text if made else text, about)
         try:
             return load_document(name, self.workspace)

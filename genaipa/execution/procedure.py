@@ -218,7 +218,6 @@ def planned(request: RunRequest, workspace: Workspace, observer: Observer) -> Pr
     experiment, wanted = EXPERIMENTS[named or DEFAULT_EXPERIMENT], given.get("wordings", ())
     ways = given.get("initializations") or experiment.initializations
     initializations = tuple(way for way in INITIALIZATIONS if way in ways)
-    _check_companies(workspace, request.documents, initializations)
     chosen = WORDINGS if "all" in wanted else wanted or experiment.wordings
     wordings = tuple(wording for wording in WORDINGS if wording in chosen)
     prompts = tuple(dict.fromkeys(given.get("prompts", ()))) or experiment.prompts or (NEUTRAL,)
@@ -232,6 +231,7 @@ def planned(request: RunRequest, workspace: Workspace, observer: Observer) -> Pr
             f"to put together your own, or leave out the {what}."
         )
     documents = {name: load_document(name, workspace) for name in request.documents}
+    _check_companies(documents.values(), initializations)
     questions = _question_sets(workspace, documents, given.get("questions", ()), named)
     usual = () if given.get("prompts") else prompts
     if usual:
@@ -263,10 +263,9 @@ def slice_of(text: str | None) -> tuple[int, int] | None:
     return first, last
 
 
-def _check_companies(workspace: Workspace, documents: Iterable[str], initializations: Container[str]) -> None:
+def _check_companies(documents: Iterable[Document], initializations: Container[str]) -> None:
     """Raise a UsageError for a document whose company nobody named, and that is to be asked about by that name."""
-    held = (one for name in documents if isinstance(one := workspace.held.get(name), Document))
-    unnamed = next((one for one in held if one.layer == GIVEN and one.company == UNNAMED), None)
+    unnamed = next((one for one in documents if one.company == UNNAMED), None)
     if unnamed and ("company-name" in initializations or "summary-by-name" in initializations):
         raise needs_company(unnamed)
 

@@ -20,6 +20,7 @@ from genaipa.files.html import html_table, short_repr
 from genaipa.files.strict_yaml import read_yaml
 from genaipa.files.text import read_text
 from genaipa.languages.catalog import ENGLISH, language_code, language_of
+from genaipa.policies.companies import name_in_words
 from genaipa.policies.search import count_words
 from genaipa.policies.sections import Section, find_sections
 from genaipa.workspace import find_workspace
@@ -181,7 +182,7 @@ def load_document(name: str, workspace: WorkspaceLike = None) -> Document:
     text = read_document(path)
     beside = path.with_suffix(".yaml")
     if not beside.is_file():
-        return Document(name=name, text=text, about=About(company=name.replace("-", " ").title()), layer=layer)
+        return Document(name=name, text=text, about=About(company=name_in_words(name)), layer=layer)
     document = Document(name=name, text=text, about=read_yaml(beside, About), layer=layer)
     for error in document_problems(path, document):
         raise error

@@ -15,7 +15,7 @@ import re
 import sys
 import time
 import zipfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -76,6 +76,7 @@ class Extracted:
     `extraction` names the method with the library's version, empty for an unchanged text; `date` is its day (ISO).
     `held` says which tables and lists of a page are in the text, empty if it has none. `language` is a page's by its
     attribute `lang`, unless the words are of another. `notes` say what was left out or replaced, and what looks wrong.
+    `named` is what a page calls its site and itself, and its own address.
     """
 
     text: str
@@ -87,6 +88,7 @@ class Extracted:
     held: str = ""
     language: str = ""
     notes: tuple[str, ...] = ()
+    named: tuple[str, ...] = ()
 
 
 def extract(source: str, *, timeout: float = TIMEOUT) -> Extracted:
@@ -181,37 +183,28 @@ def _extracted(raw: bytes, source: str, form: Format | None, charset: str = "") 
     if raw.startswith(b"{\\rtf"):
         raise DataError(source, "is rich text (RTF); save it as .docx, PDF or plain text.")
     form = "PDF" if raw.startswith(b"%PDF-") else form or _sniffed(raw)
-    title = extraction = held = language = ""
     notes: list[str] = []
     if form == "PDF":
-        text, title, extraction = _pdf(raw, source)
+        found = _pdf(raw, source)
     elif form == "Word":
-        text, title, extraction, held = _word(raw, source)
+        found = _word(raw, source)
     else:
         stated = charset or (declared(raw) if form == "HTML" else "")
         text, notes = decoded(raw, source, stated, library)
         if form == "HTML":
-            text, title, extraction, held, more, language = _html(text, source)
-            notes += more
+            found = _html(text, source)
         elif not text.strip():
             raise DataError(source, "is empty.")
-        elif form == "Markdown":
-            title = _first_heading(text)
-    if len(text) > LONGEST:
-        raise DataError(source, too_long(text))
-    today = datetime.now().astimezone().date().isoformat()
-    markdown = form in {"HTML", "Markdown", "Word"}
-    return Extracted(
-        text,
-        title,
-        extraction,
-        source,
-        today,
-        markdown=markdown,
-        held=held,
-        language=language,
-        notes=tuple(filter(None, (*notes, doubts(text)))),
-    )
+        else:
+            title = _first_heading(text) if form == "Markdown" else ""
+            found = Extracted(text, title, "", source, _today(), markdown=form == "Markdown")
+    if len(found.text) > LONGEST:
+        raise DataError(source, too_long(found.text))
+    return replace(found, notes=tuple(filter(None, (*notes, *found.notes, doubts(found.text)))))
+
+
+def _today() -> str:
+    return datetime.now().astimezone().date().isoformat()
 
 
 def _sniffed(raw: bytes) -> Format:
@@ -235,10 +228,11 @@ def _first_heading(text: str) -> str:
 # --- HTML, Word and PDF --------------------------------------------------------------------------------------------
 
 _MIN_WORDS = 30
+_LONGEST_NAME = 300  # characters of what a page calls itself
 
 
-def _html(page: str, source: str) -> tuple[str, str, str, str, list[str], str]:
-    """Convert a page: Markdown, title, method, tables and lists in the text, notes, and its language if stated."""
+def _html(page: str, source: str) -> Extracted:
+    """Convert a page to Markdown."""
     trafilatura = library("trafilatura", "HTML")
     if page.count("<") - page.count("</") > MOST_ELEMENTS:
         raise DataError(source, f"has more than {MOST_ELEMENTS:,} elements; save its text as a .txt file.")
@@ -256,6 +250,7 @@ def _html(page: str, source: str) -> tuple[str, str, str, str, list[str], str]:
         include_comments=False,
         favor_recall=True,
     )
+    named = _named(tree) if tree is not None else ()
     whole, text = Page(tree) if tree is not None else None, (text or "").strip() + "\n"
     how = f"main text of HTML as Markdown, {_version('trafilatura')}"
     if whole and not (whole.is_whole_in(text) and hidden and hidden.are_in(text, whole.markdown)):
@@ -265,8 +260,34 @@ def _html(page: str, source: str) -> tuple[str, str, str, str, list[str], str]:
         raise DataError(source, "has no main text that can be found; save its text as a .txt file.")
     title = trafilatura.extract_metadata(page, extensive=False).title or ""
     language, doubt = _stated_language(stated, text)
-    notes = [*(hidden.notes(text) if hidden else ()), *filter(None, (doubt,))]
-    return text, title, how, str(whole.held(text)), notes, language
+    return Extracted(
+        text,
+        title,
+        how,
+        source,
+        _today(),
+        markdown=True,
+        held=str(whole.held(text)),
+        language=language,
+        notes=(*(hidden.notes(text) if hidden else ()), doubt),
+        named=named,
+    )
+
+
+_NAMED = (
+    "//meta[@property='og:site_name']/@content",
+    "//meta[@name='application-name']/@content",
+    "//meta[@name='apple-mobile-web-app-title']/@content",
+    "//head/title/text()",
+    "//link[@rel='canonical']/@href",
+    "//meta[@property='og:url']/@content",
+)
+
+
+def _named(tree: Any) -> tuple[str, ...]:
+    """What a page calls its site and itself, and its own address."""
+    found = (" ".join(str(value).split()) for path in _NAMED for value in tree.xpath(path)[:1])
+    return tuple(value for value in found if value and len(value) <= _LONGEST_NAME)
 
 
 def _stated_language(stated: str, text: str) -> tuple[str, str]:
@@ -279,8 +300,8 @@ def _stated_language(stated: str, text: str) -> tuple[str, str]:
     return code, ""
 
 
-def _word(raw: bytes, source: str) -> tuple[str, str, str, str]:
-    """Convert a Word document: Markdown, title, method, and which tables and lists are in the text."""
+def _word(raw: bytes, source: str) -> Extracted:
+    """Convert a Word document to Markdown."""
     mammoth = library("mammoth", "Word")
     html, numbered = as_page(raw, source, mammoth)
     page = Page(library("lxml.html", "Word").document_fromstring(html))
@@ -293,10 +314,11 @@ def _word(raw: bytes, source: str) -> tuple[str, str, str, str]:
             f"the numbers of {numbered} heading{'s' * (numbered > 1)} are Word's own and not in the text: write them in"
         )
         held = f"{held}; {lost}" if held else lost
-    return text, _first_heading(text), f"text of Word document as Markdown, {_version('mammoth')}", held
+    how = f"text of Word document as Markdown, {_version('mammoth')}"
+    return Extracted(text, _first_heading(text), how, source, _today(), markdown=True, held=held)
 
 
-def _pdf(raw: bytes, source: str) -> tuple[str, str, str]:
+def _pdf(raw: bytes, source: str) -> Extracted:
     pypdf = library("pypdf", "PDF")
     try:
         with _unlogged("pypdf"):
@@ -316,7 +338,7 @@ def _pdf(raw: bytes, source: str) -> tuple[str, str, str]:
     if not text.strip():
         raise DataError(source, "has no text, its pages may be pictures; run text recognition (OCR) on it first.")
     how = f"text of PDF with lines joined to paragraphs, {_version('pypdf')}"
-    return text, pdf_title(stated, pages), how
+    return Extracted(text, pdf_title(stated, pages), how, source, _today())
 
 
 def _page_texts(reader: Any, source: str) -> Iterator[str]:
