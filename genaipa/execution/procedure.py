@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from genaipa.datasets.base import datasets, offering, replayed
 from genaipa.errors import GenaipaError, OptionError, RunError, UnknownNameError, UsageError
-from genaipa.languages.catalog import ENGLISH, in_words, named_language, variant
+from genaipa.languages.catalog import ENGLISH, in_words, named_language, seems_to_be, variant
 from genaipa.policies.adding import GIVEN, UNNAMED, described, is_source, needs_company, read_given
 from genaipa.policies.corpus import Corpus, documents_of, examine, file_digest
 from genaipa.policies.document import Document, document_names, load_document
@@ -369,6 +369,14 @@ def _in_their_language(workspace: Workspace, sets: Mapping[str, str], usual: tup
     return variants if {*variants} <= {*set_names(workspace)} else usual
 
 
+def _unasked(seems: str, *, many: bool) -> str:
+    """Why documents are not asked about in their language, which they seem to be in, or which is not recognised."""
+    if not seems:
+        return f"the language of the document{'s' if many else ''} is not recognised"
+    which = "documents seem" if many else "document seems"
+    return f"the {which} to be in {in_words(seems)}, for which there are no questions"
+
+
 def _tell_languages(
     documents: Mapping[str, Document],
     sets: Mapping[str, str],
@@ -381,9 +389,14 @@ def _tell_languages(
     `without` are sets of prompts that are not in that of the questions.
     """
     of: dict[str, list[str]] = {}
+    unknown: dict[str, list[str]] = {}
     for name, document in documents.items():
-        if document.language not in ("", ENGLISH.code):
+        if not document.language:
+            unknown.setdefault(seems_to_be(document.text), []).append(name)
+        elif document.language != ENGLISH.code:
             of.setdefault(document.language, []).append(name)
+    for seems, names in unknown.items():
+        observer.said(f"{some(names, _NAMED)}: {_unasked(seems, many=len(names) > 1)}: asked in English")
     for language, names in of.items():
         asked = dict.fromkeys(sets[name] for name in names)
         lacking = [name for name in (*asked, *without) if named_language(name).code != language]

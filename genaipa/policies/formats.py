@@ -23,7 +23,7 @@ from urllib.parse import urlsplit
 
 from genaipa import __version__
 from genaipa.errors import DataError, MissingPackageError, UsageError, clipped
-from genaipa.languages.catalog import in_words, language_code, language_of
+from genaipa.languages.catalog import LANGUAGES, in_words, language_code, language_of, seems_to_be
 from genaipa.policies.document import LONGEST, too_long
 from genaipa.policies.doubts import doubts
 from genaipa.policies.encodings import declared, decoded
@@ -297,6 +297,8 @@ def _stated_language(stated: str, text: str) -> tuple[str, str]:
         return "", f"the page's language '{clipped(stated, 20)}' is no code, such as de; its words decide"
     if code and found not in ("", code):
         return "", f"the page says that it is in {in_words(code)}, and its words are {in_words(found)}, which is taken"
+    if code in LANGUAGES and not found and (seems := seems_to_be(text)):
+        return "", f"the page says that it is in {in_words(code)}, and its words seem to be {in_words(seems)}"
     return code, ""
 
 
