@@ -15,8 +15,10 @@ from msgspec.structs import replace
 
 from genaipa.datasets.base import datasets, offering, replayed
 from genaipa.errors import GenaipaError, OptionError, RunError, UnknownNameError, UsageError
-from genaipa.languages.catalog import ENGLISH, in_words, named_language, seems_to_be, variant
-from genaipa.policies.adding import GIVEN, UNNAMED, described, is_source, needs_company, read_given
+from genaipa.languages.catalog import ENGLISH, in_words, named_language, variant
+from genaipa.languages.others import seems_to_be
+from genaipa.policies.adding import GIVEN, described, is_source, needs_company, read_given
+from genaipa.policies.companies import UNNAMED
 from genaipa.policies.corpus import Corpus, documents_of, examine, file_digest
 from genaipa.policies.document import Document, document_names, load_document
 from genaipa.questions.sets import WORDINGS, default_set, load_question_set

@@ -100,7 +100,7 @@ def in_words(code: str) -> str:
 
 
 def recognised(text: str, code: str) -> str:
-    """The language of a text by its code, which may be empty, as people are told it: "seems to be Portuguese"."""
+    """The language of a text by its code, which may be empty, in words for people: "seems to be Portuguese"."""
     if code:
         return in_words(code)
     seems = seems_to_be(text)

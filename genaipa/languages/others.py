@@ -30,7 +30,7 @@ _NAMED = (
     " fas:Persian per:Persian"
 )
 NAMES: dict[str, str] = dict(pair.split(":") for pair in _NAMED.split())
-"""By code of ISO 639: those of two letters, and some of three."""
+"""By code of ISO 639, of two letters or of three."""
 
 # The scripts of one language each, or of one that is far more frequent than others.
 _SCRIPTS = {

@@ -150,7 +150,7 @@ def company_of(title: str, text: str, named: Iterable[str], source: str) -> str:
 
 
 def name_in_words(name: str) -> str:
-    """The company of a document of which nothing is known but its name; `UNNAMED` where that names nobody."""
+    """The company of a document without metadata, by its name; `UNNAMED` where that names nobody."""
     return UNNAMED if is_generic(name) else name.replace("-", " ").title()
 
 

@@ -1,4 +1,4 @@
-"""Signs that the text of a document was not read as it stands there: a wrong text has to be said."""
+"""Signs that the text of a document was read wrongly: a wrong text has to be said."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 _FEWEST = 100
 """Words below which a text is too short to tell."""
 _SHORT = 3
-"""Words of a line at least; in a text of whose words most stand in shorter ones, each was taken for a line."""
+"""Words of a line at least; in a text that has most of its words in shorter ones, each was taken for a line."""
 _BLOCK = 12
 """Words of a paragraph that nobody writes twice by chance."""
 _REPEATED = 0.3
-"""Share of the words that are in paragraphs which stand there before."""
+"""Share of the words that are in repeated paragraphs."""
 _UNDIVIDED = 5_000
 """Words of a text that nobody writes without headings."""
 _LETTERS = 0.6
@@ -53,13 +53,13 @@ def _signs(text: str) -> Iterator[str]:
     if 2 * sum(length for length, _ in lines if length < _SHORT) > words:
         yield f"most of its words are in lines of fewer than {_SHORT}"
     if (share := _repeated(lines) / words) >= _REPEATED:
-        yield f"{100 * share:.0f} % of it is in paragraphs that stand there before"
+        yield f"{100 * share:.0f} % of it is in paragraphs that repeat others"
     if words >= _UNDIVIDED and not (_HEADING.search(text) or find_sections(text)):
         yield f"no heading was found in {count_words(text):,} words"
 
 
 def _repeated(lines: list[tuple[int, str]]) -> int:
-    """The words in paragraphs that stand there before, word for word."""
+    """The words in paragraphs that repeat one before them, word for word."""
     known: set[str] = set()
     repeated = 0
     for words, line in lines:

@@ -163,7 +163,7 @@ def _unstated(raw: bytes, source: str, notes: list[str], library: Callable[[str,
 
 
 def _is_utf8(raw: bytes, least: int) -> bool:
-    """Whether bytes are UTF-8 without a fault, with so many characters beside ASCII."""
+    """Whether bytes are UTF-8 without a fault, with that many characters beside ASCII at least."""
     if raw.isascii():
         return False
     try:

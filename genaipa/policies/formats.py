@@ -23,7 +23,8 @@ from urllib.parse import urlsplit
 
 from genaipa import __version__
 from genaipa.errors import DataError, MissingPackageError, UsageError, clipped
-from genaipa.languages.catalog import LANGUAGES, in_words, language_code, language_of, seems_to_be
+from genaipa.languages.catalog import LANGUAGES, in_words, language_code, language_of
+from genaipa.languages.others import seems_to_be
 from genaipa.policies.document import LONGEST, too_long
 from genaipa.policies.doubts import doubts
 from genaipa.policies.encodings import declared, decoded
@@ -285,7 +286,7 @@ _NAMED = (
 
 
 def _named(tree: Any) -> tuple[str, ...]:
-    """What a page calls its site and itself, and its own address."""
+    """The names that a page has for its site and itself, and its own address."""
     found = (" ".join(str(value).split()) for path in _NAMED for value in tree.xpath(path)[:1])
     return tuple(value for value in found if value and len(value) <= _LONGEST_NAME)
 

@@ -31,12 +31,12 @@ _LEAST = 20
 _RUN = 5
 """Words in a row by which parts are compared."""
 _MOSTLY = 0.5
-"""Share of a part's runs of words that stand elsewhere, too, so that it repeats them."""
+"""Share of a part's runs of words that are elsewhere, too, so that it repeats them."""
 _WORD = re.compile(rf"[{UNSPACED}]|[^\W_{UNSPACED}]+")
 
 
 class HiddenParts:
-    """The hidden parts of a page, from its lxml tree, out of which those that repeat other text are taken."""
+    """The hidden parts of a page, from its lxml tree; parts that repeat other text are taken out of it."""
 
     def __init__(self, tree: Any) -> None:
         self.left_out: list[int] = []

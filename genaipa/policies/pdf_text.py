@@ -26,7 +26,7 @@ _ITEM = re.compile(
 )
 _SHORT = 40  # columns that no full line has less of
 _ENDS = (".", "!", "?", ":", ";", *STOPS, "\uff1a", "\uff1b")
-# What stands closely in a script without blanks: its characters and its punctuation.
+# The characters and the punctuation of scripts without blanks, around which none is put.
 _CLOSE = rf"[{UNSPACED}\u3000-\u303f\uff00-\uff65]"
 _LATIN = r"[A-Za-z0-9]"
 _PAGE_NUMBER = re.compile(r"(?:page\s+)?\d{1,4}(?:\s*(?:of|/)\s*\d{1,4})?", re.IGNORECASE)
@@ -114,7 +114,7 @@ def _width(line: str) -> int:
 
 
 def _is_spaced(text: str) -> bool:
-    """Whether a text without blanks between its words has them around those of Latin script."""
+    """Whether a text without blanks between its words has them around Latin words."""
     apart = len(re.findall(rf"{_LATIN} {_CLOSE}|{_CLOSE} {_LATIN}", text))
     return apart >= len(re.findall(rf"{_LATIN}{_CLOSE}|{_CLOSE}{_LATIN}", text))
 

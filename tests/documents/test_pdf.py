@@ -137,7 +137,7 @@ PARAGRAPH = "The guests of the inn are told once a day what is kept of them and 
         ("\n\n".join((PARAGRAPH * 10).split()), "most of its words are in lines of fewer than 3"),
         (
             "\n".join(f"{n} {PARAGRAPH}" for n in range(9)) * 2 + "\n",
-            "39 % of it is in paragraphs that stand there before",
+            "39 % of it is in paragraphs that repeat others",
         ),
         ("\n".join(f"{n} {PARAGRAPH}" for n in range(300)), "no heading was found in 6,900 words"),
         ("/g12 /g45 /g3 " * 50, "many of its letters can't be read"),
