@@ -57,7 +57,6 @@ _SCRIPTS = {
     "km": "\u1780-\u17ff",
     "ru": "\u0400-\u04ff",
 }
-_IN_SCRIPT = {code: re.compile(f"[{letters}]") for code, letters in _SCRIPTS.items()}
 # Letters that other languages in the same script have, and it has not.
 _LETTERS = {
     "ru": {"uk": "іїєґ", "be": "ў", "kk": "әқңғұ", "mk": "ѓќѕ", "sr": "ђћџљњ", "bg": "ъ"},
@@ -102,8 +101,8 @@ def seems_to_be(text: str) -> str:
     if letters < _FEWEST:
         return ""
     if not begun.isascii():
-        for code, script in _IN_SCRIPT.items():
-            if len(script.findall(begun)) >= (_KANA if code == "ja" else _MOSTLY) * letters:
+        for code, script in _SCRIPTS.items():
+            if len(re.findall(f"[{script}]", begun)) >= (_KANA if code == "ja" else _MOSTLY) * letters:
                 return _neighbour(code, begun)
     often = Counter(re.findall(r"[^\W\d_]+", begun))
     words = often.total()
