@@ -28,7 +28,7 @@ _SHARE = 0.25
 _SHARE_OF_ARTICLE = 0.6
 _TELLING = 150
 """Words of a text that would name its company; what is shorter can neither confirm a name nor deny it."""
-_LOOKED_AT = 300_000  # characters
+_LOOKED_AT, _LONGEST_TITLE = 300_000, 300  # characters
 
 
 def _words(listed: str) -> frozenset[str]:
@@ -133,6 +133,7 @@ def company_of(title: str, text: str, named: Iterable[str], source: str) -> str:
     others = [one for one in named if one]
     addresses = [host for one in (*others, source) if (host := _host(one))]
     names = [one for one in others if "://" not in one]
+    title = title[:_LONGEST_TITLE]
     for piece in _pieces((title, *names)):
         if found := body.confirmed(piece):
             return found

@@ -25,7 +25,12 @@ _CLASSES = frozenset(
 """Names of classes by which style sheets hide an element."""
 _TABS = frozenset(("tab-pane", "tab-panel", "tabpanel", "w-tab-pane", "tabs__panel", "tab-content-item"))
 _OPEN = re.compile(r"(?:^|[-_ ])(?:active|show|shown|selected|current|open|in|visible)(?:$|[-_ ])")
-_RULE = re.compile(r"\.([A-Za-z_][\w-]*)\s*\{[^{}]*display\s*:\s*none", re.IGNORECASE)
+_CLASS = re.compile(r"\.([A-Za-z_][\w-]*)")
+_NOT_SHOWN = re.compile(r"display\s*:\s*none", re.IGNORECASE)
+_DEEPEST = 5
+"""Hidden parts inside one another that are looked at."""
+_MOST = 200
+"""Hidden parts that stay of which the text is looked for; more are hardly anyone's."""
 _LEAST = 20
 """Words of a part that is looked at; less is a label."""
 _RUN = 5
@@ -64,9 +69,9 @@ class HiddenParts:
                 self.left_out.append(count_words(text))
                 part.set(_GONE, "yes")
                 continue
-            own = _words(_text(part, apart - {part}))
+            own = _words(_text(part, apart))
             known.update(_runs(own))
-            if part.tag != "template" and len(own) >= _LEAST:
+            if part.tag != "template" and len(own) >= _LEAST and len(self._kept) < _MOST:
                 self._kept.append((own[:_RUN], len(own)))
         for part in tree.xpath(f"//*[@{_GONE}]"):
             part.drop_tree()
@@ -98,16 +103,31 @@ _GONE = "data-genaipa-left-out"
 
 def _hidden(tree: Any) -> list[Any]:
     """The elements that a browser does not show at first, in the order of the page."""
-    styles = " ".join(style.text or "" for style in tree.iter("style"))
-    # What is hidden on some screens alone is in blocks of their own.
-    rules = set(_RULE.findall(re.sub(r"@media[^{]*\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}", "", styles)))
+    rules = _hiding_classes(" ".join(style.text or "" for style in tree.iter("style")))
     found = set(tree.xpath(_HIDDEN))
     for element in tree.xpath("//*[@class]"):
         names = set(element.get("class").split())
         closed = names & _TABS and not _OPEN.search(element.get("class"))
         if names & (_CLASSES | rules) or closed:
             found.add(element)
-    return [element for element in tree.iter() if element in found and element.tag not in {"html", "body", "main"}]
+    hidden = (element for element in tree.iter() if element in found and element.tag not in {"html", "body", "main"})
+    return [element for element in hidden if sum(above in found for above in element.iterancestors()) < _DEEPEST]
+
+
+def _hiding_classes(styles: str) -> set[str]:
+    """The classes that style sheets hide on every screen: in a rule of its own, inside no other block."""
+    names: set[str] = set()
+    open_blocks: list[str] = []
+    said = ""
+    for piece in re.split(r"([{}])", styles):
+        if piece == "{":
+            open_blocks.append(said)
+        elif piece == "}" and open_blocks:
+            selectors = open_blocks.pop()
+            if not open_blocks and _NOT_SHOWN.search(said):
+                names.update(name[1] for one in selectors.split(",") if (name := _CLASS.fullmatch(one.strip())))
+        said = piece
+    return names
 
 
 def _text(element: Any, without: frozenset[Any] | set[Any] = frozenset()) -> str:
