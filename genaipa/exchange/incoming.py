@@ -26,6 +26,7 @@ from genaipa.files.names import folder_words
 from genaipa.files.stamps import now
 from genaipa.files.strict_yaml import as_yaml, convert
 from genaipa.files.text import DAMAGE, digest, why
+from genaipa.policies.companies import name_in_words
 from genaipa.policies.document import About, Document, load_document
 from genaipa.policies.formats import SUFFIXED, extract
 from genaipa.questions.annotations import AnnotatedAnswer, Annotations
@@ -78,7 +79,8 @@ _PLACE = re.compile(
 class Taken:
     """The outcome of an import: the runs made, and the numbers of their answers and of answers that were here before.
 
-    With problems among the `scores`, nothing was taken. `ignored` are scores by other metrics than the rubric's.
+    With problems among the `scores`, nothing was taken. `ignored` are scores by other metrics than the rubric's, and
+    `notes` say what was left out or replaced in texts that came along, and what looks wrong there.
     """
 
     runs: tuple[str, ...]
@@ -86,6 +88,7 @@ class Taken:
     known: int
     scores: ImportedScores
     ignored: int
+    notes: tuple[str, ...] = ()
 
 
 class Incoming:
@@ -97,6 +100,7 @@ class Incoming:
         self._pool = Pool(workspace, run_folders(workspace)).answers
         self._texts = _texts_in(documents) if documents else {}
         self._runs: dict[str, dict[str, bytes]] = {}
+        self._notes: dict[str, None] = {}
         self._digests: set[str] = set()
         self._answers = self._known = 0
         self._events: dict[str, ReadEvents] = {}
@@ -109,7 +113,9 @@ class Incoming:
         """A document by its name, of this `text` if it is known; else of the given folder, or of the workspace."""
         if text or name in self._texts:
             made = None if text else extract(str(self._texts[name]))
-            about = About(company=company or name.replace("-", " ").title(), source=made.source if made else "")
+            if made:
+                self._notes |= dict.fromkeys(f"{made.source}: {note}." for note in made.notes)
+            about = About(company=company or name_in_words(name), source=made.source if made else "")
             return Document(name, made.text if made else text, about)
         try:
             return load_document(name, self.workspace)
@@ -239,7 +245,7 @@ class Incoming:
             return Taken((), 0, 0, scores, self.ignored)
         for name, files in self._runs.items():
             write_run(self.workspace.runs / name, files)
-        return Taken(tuple(self._runs), self._answers, self._known, scores, self.ignored)
+        return Taken(tuple(self._runs), self._answers, self._known, scores, self.ignored, tuple(self._notes))
 
 
 def _texts_in(folder: Path) -> dict[str, Path]:

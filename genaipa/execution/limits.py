@@ -61,8 +61,8 @@ _PASSING = frozenset({"overload", "timeout", "connection", UNDONE})
 
 _ASSUMED_REPLY = 1000
 """Tokens that a reply is assumed to come to, at most, when money is set aside and nothing limits it."""
-_CHARACTERS_PER_TOKEN = 3
-"""Fewer than prose has, so that a reservation is rather too high."""
+_BYTES_PER_TOKEN = 3
+"""Fewer than prose has in any language, so that a reservation is rather too high."""
 
 
 @dataclass(frozen=True)
@@ -186,8 +186,8 @@ class Budget:
 
 def at_most(messages: Sequence[Message], settings: Settings) -> Usage:
     """Tokens that a call may come to, none of them from a cache."""
-    characters = sum(len(message.content) for message in messages)
-    return Usage(input=characters // _CHARACTERS_PER_TOKEN, output=settings.max_tokens or _ASSUMED_REPLY)
+    size = sum(len(message.content.encode("utf-8", "surrogatepass")) for message in messages)
+    return Usage(input=size // _BYTES_PER_TOKEN, output=settings.max_tokens or _ASSUMED_REPLY)
 
 
 @dataclass

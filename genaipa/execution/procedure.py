@@ -16,7 +16,9 @@ from msgspec.structs import replace
 from genaipa.datasets.base import datasets, offering, replayed
 from genaipa.errors import GenaipaError, OptionError, RunError, UnknownNameError, UsageError
 from genaipa.languages.catalog import ENGLISH, in_words, named_language, variant
-from genaipa.policies.adding import GIVEN, UNNAMED, described, is_source, needs_company, read_given
+from genaipa.languages.others import seems_to_be
+from genaipa.policies.adding import GIVEN, described, is_source, needs_company, read_given
+from genaipa.policies.companies import UNNAMED
 from genaipa.policies.corpus import Corpus, documents_of, examine, file_digest
 from genaipa.policies.document import Document, document_names, load_document
 from genaipa.questions.sets import WORDINGS, default_set, load_question_set
@@ -145,7 +147,7 @@ def _given(workspace: Workspace, request: RunRequest, observer: Observer) -> tup
 
     called = {}
     for source in sources:
-        document = read_given(source, request.company, is_taken)
+        document = read_given(source, request.company, is_taken, observer.said)
         called[source] = document.name
         found[document.name] = document
         observer.said(described(document))
@@ -218,7 +220,6 @@ def planned(request: RunRequest, workspace: Workspace, observer: Observer) -> Pr
     experiment, wanted = EXPERIMENTS[named or DEFAULT_EXPERIMENT], given.get("wordings", ())
     ways = given.get("initializations") or experiment.initializations
     initializations = tuple(way for way in INITIALIZATIONS if way in ways)
-    _check_companies(workspace, request.documents, initializations)
     chosen = WORDINGS if "all" in wanted else wanted or experiment.wordings
     wordings = tuple(wording for wording in WORDINGS if wording in chosen)
     prompts = tuple(dict.fromkeys(given.get("prompts", ()))) or experiment.prompts or (NEUTRAL,)
@@ -232,6 +233,7 @@ def planned(request: RunRequest, workspace: Workspace, observer: Observer) -> Pr
             f"to put together your own, or leave out the {what}."
         )
     documents = {name: load_document(name, workspace) for name in request.documents}
+    _check_companies(documents.values(), initializations)
     questions = _question_sets(workspace, documents, given.get("questions", ()), named)
     usual = () if given.get("prompts") else prompts
     if usual:
@@ -263,10 +265,9 @@ def slice_of(text: str | None) -> tuple[int, int] | None:
     return first, last
 
 
-def _check_companies(workspace: Workspace, documents: Iterable[str], initializations: Container[str]) -> None:
+def _check_companies(documents: Iterable[Document], initializations: Container[str]) -> None:
     """Raise a UsageError for a document whose company nobody named, and that is to be asked about by that name."""
-    held = (one for name in documents if isinstance(one := workspace.held.get(name), Document))
-    unnamed = next((one for one in held if one.layer == GIVEN and one.company == UNNAMED), None)
+    unnamed = next((one for one in documents if one.company == UNNAMED), None)
     if unnamed and ("company-name" in initializations or "summary-by-name" in initializations):
         raise needs_company(unnamed)
 
@@ -370,6 +371,14 @@ def _in_their_language(workspace: Workspace, sets: Mapping[str, str], usual: tup
     return variants if {*variants} <= {*set_names(workspace)} else usual
 
 
+def _unasked(seems: str, *, many: bool) -> str:
+    """Why documents are not asked about in their language, which they seem to be in, or which is not recognised."""
+    if not seems:
+        return f"the language of the document{'s' if many else ''} is not recognised"
+    which = "documents seem" if many else "document seems"
+    return f"the {which} to be in {in_words(seems)}, for which there are no questions"
+
+
 def _tell_languages(
     documents: Mapping[str, Document],
     sets: Mapping[str, str],
@@ -382,9 +391,14 @@ def _tell_languages(
     `without` are sets of prompts that are not in that of the questions.
     """
     of: dict[str, list[str]] = {}
+    unknown: dict[str, list[str]] = {}
     for name, document in documents.items():
-        if document.language not in ("", ENGLISH.code):
+        if not document.language:
+            unknown.setdefault(seems_to_be(document.text), []).append(name)
+        elif document.language != ENGLISH.code:
             of.setdefault(document.language, []).append(name)
+    for seems, names in unknown.items():
+        observer.said(f"{some(names, _NAMED)}: {_unasked(seems, many=len(names) > 1)}: asked in English")
     for language, names in of.items():
         asked = dict.fromkeys(sets[name] for name in names)
         lacking = [name for name in (*asked, *without) if named_language(name).code != language]

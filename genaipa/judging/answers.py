@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-import math
 import re
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
@@ -21,7 +20,7 @@ from genaipa.judging.name import akin
 from genaipa.kinds import kind_of
 from genaipa.languages.catalog import read_by
 from genaipa.languages.language import expression
-from genaipa.policies.search import pieces, ranked
+from genaipa.policies.search import count_words, pieces, ranked
 from genaipa.questions.annotations import SAID
 from genaipa.questions.points import Point
 from genaipa.runs.records import DocumentFacts
@@ -30,7 +29,7 @@ from genaipa.scoring.answers import Pool
 from genaipa.scoring.evidence.examine import annotated_targets, examine
 from genaipa.scoring.evidence.section_finder import outline
 from genaipa.scoring.rubric import Rubric
-from genaipa.systems.costs import CHARACTERS_PER_TOKEN
+from genaipa.systems.costs import usual_tokens
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -260,7 +259,7 @@ def _in_words(case: Case, evidence: Evidence) -> Iterable[str]:
         yield f"Quotation {number} of {quoted} is {said.get(quotation.match, 'not in the document')}."
     if evidence.silence.claimed:
         yield "It says that the document does not answer the question."
-    yield f"It has {len(case.reply.split()):,} words."
+    yield f"It has {count_words(case.reply):,} words."
 
 
 WHOLE = 12_000
@@ -272,7 +271,7 @@ _GAP = "[…]"
 
 def is_long(document: Document) -> bool:
     """Whether a document is too long to be shown whole: by its length, and so alike for all judges."""
-    return _tokens((0, len(document.text))) > WHOLE
+    return usual_tokens(document.text) > WHOLE
 
 
 class Passages:
@@ -292,13 +291,25 @@ class Passages:
         near = self._by_nearness(case.original or case.asked)
         targets = annotated_targets(case.annotated, self.document, case.part_set) if case.annotated else ()
         rests_on = self._touched(span for _, span in targets if span)
-        return _within([*near[:NEAREST], *(span for span in near[NEAREST:] if span in rests_on)], WHOLE)
+        return self._within([*near[:NEAREST], *(span for span in near[NEAREST:] if span in rests_on)], WHOLE)
 
     def named(self, evidence: Evidence, shown: Sequence[Span]) -> tuple[Span, ...]:
         """The further passages that an answer cites or quotes."""
         targets = [one.target for one in evidence.quotations] + [one.target for one in evidence.references]
         further = [span for span in self._touched(filter(None, targets)) if span not in shown]
-        return _within(further, WHOLE - sum(map(_tokens, shown)))
+        return self._within(further, WHOLE - sum(map(self._tokens, shown)))
+
+    def _tokens(self, span: Span) -> int:
+        return usual_tokens(self.document.text[slice(*span)])
+
+    def _within(self, spans: Iterable[Span], room: int) -> tuple[Span, ...]:
+        """The first of these passages that fit into this many tokens, in the document's order."""
+        kept: list[Span] = []
+        for span in spans:
+            if (size := self._tokens(span)) <= room:
+                kept.append(span)
+                room -= size
+        return tuple(sorted(kept))
 
     def _touched(self, spans: Iterable[Span]) -> list[Span]:
         """The passages that share a character with one of these spans, in the document's order."""
@@ -325,20 +336,6 @@ def excerpt(document: Document, spans: Iterable[Span]) -> str:
         shown.append(document.text[start:end].strip())
         done = end
     return "\n\n".join([*shown, *([_GAP] if done < len(document.text) else [])])
-
-
-def _tokens(span: Span) -> int:
-    return math.ceil((span[1] - span[0]) / CHARACTERS_PER_TOKEN)
-
-
-def _within(spans: Iterable[Span], room: int) -> tuple[Span, ...]:
-    """The first of these passages that fit into this many tokens, in the document's order."""
-    kept: list[Span] = []
-    for span in spans:
-        if _tokens(span) <= room:
-            kept.append(span)
-            room -= _tokens(span)
-    return tuple(sorted(kept))
 
 
 FILE = "judged.json"

@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from genaipa.languages.language import UNSPACED, expression
+from genaipa.languages.others import NAMES, seems_to_be
 
 if TYPE_CHECKING:
     from genaipa.languages.language import Language
@@ -34,6 +35,7 @@ _SHARE = 0.08
 _LONGEST_SHORT = 12
 """Characters before a full stop that are looked at for an abbreviation."""
 _WORD = re.compile(rf"[^\W\d_{UNSPACED}]+|[{UNSPACED}]")
+_FIRST_BEHIND_LATIN = "\u0250"
 _CODE = re.compile(r"(?!(?:und|mul|mis|zxx)$)[a-z]{2,3}")
 """Codes of ISO 639, but for the ones of no language."""
 
@@ -48,16 +50,24 @@ def language_code(stated: str) -> str:
 def language_of(text: str, stated: str = "") -> str:
     """The code of a text's language: as its metadata state, else by its function words; empty where that tells none.
 
-    What is stated is taken by `language_code`. A text of fewer than 30 words counts as English.
+    What is stated is taken by `language_code`. A text of fewer than 30 words in Latin script counts as English.
     """
     if said := language_code(stated):
         return said
     often = Counter(_WORD.findall(text[:_LOOKED_AT].casefold()))
     if (words := often.total()) < _FEWEST:
-        return ENGLISH.code
+        return ENGLISH.code if _is_latin(text) else ""
     shares = {code: sum(often[word] for word in one.function_words) / words for code, one in LANGUAGES.items()}
     best = max(shares, key=shares.__getitem__)
     return best if shares[best] >= _SHARE else ""
+
+
+def _is_latin(text: str) -> bool:
+    """Whether a text, or half of its letters, are in Latin script; it may have none."""
+    if text.isascii():
+        return True
+    letters = [character for character in text[:_LOOKED_AT] if character.isalpha()]
+    return 2 * sum(character < _FIRST_BEHIND_LATIN for character in letters) >= len(letters)
 
 
 def read_by(reply: str, code: str) -> Language | None:
@@ -85,8 +95,16 @@ def ends_sentence(text: str, mark: int, short: str, language: Language | None) -
 
 
 def in_words(code: str) -> str:
-    """A language for people: its name in English, its code where genaipa has none."""
-    return LANGUAGES[code].name if code in LANGUAGES else code
+    """A language for people: its name in English, its code where that is not known."""
+    return LANGUAGES[code].name if code in LANGUAGES else NAMES.get(code, code)
+
+
+def recognised(text: str, code: str) -> str:
+    """The language of a text by its code, which may be empty, in words for people: "seems to be Portuguese"."""
+    if code:
+        return in_words(code)
+    seems = seems_to_be(text)
+    return f"seems to be {in_words(seems)}" if seems else "not recognised"
 
 
 def variant(name: str, code: str) -> str:

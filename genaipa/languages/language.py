@@ -17,8 +17,11 @@ NEVER = r"(?!)"
 """An expression that nothing matches: a language without a rule of that kind."""
 CAPITAL = "A-ZÀ-ÖØ-ÞŒŸ"
 """Capitals, as an expression's class of characters has them."""
-UNSPACED = "\u0e00-\u0e7f\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
-"""Characters of scripts without blanks between words: Thai, kana, Han."""
+UNSPACED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+    "\uff66-\uff9f\U00020000-\U0003ffff"
+)
+"""Characters of scripts without blanks between words: Thai and Lao, Burmese, Khmer, kana, Han."""
 STOPS = "\u3002\uff01\uff1f"
 """Full stop, exclamation and question mark of these scripts, which need no blank behind them."""
 QUOTED = (

@@ -11,15 +11,16 @@ import re
 import unicodedata
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
-from urllib.parse import urlsplit
 
 import msgspec
 
 from genaipa.errors import DataError, UnknownNameError, UsageError
 from genaipa.files.atomic import replacing
 from genaipa.files.strict_yaml import as_yaml
+from genaipa.policies.companies import LONGEST_NAME, UNNAMED, company_of, host_name, is_generic
 from genaipa.policies.document import About, Document, DocumentKind, load_document
 from genaipa.policies.formats import STDIN, SUFFIXED, Extracted, extract
+from genaipa.words import number
 from genaipa.workspace import SUFFIXES, find_workspace
 
 if TYPE_CHECKING:
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 
 
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
-LONGEST_NAME = 100  # characters; a file's name has room for 255 bytes
 
 
 def check_names(name: str, company: str) -> None:
@@ -64,9 +64,9 @@ def add_document(
     """Add a document to the workspace: a file (text, Markdown, HTML, PDF, Word) or an address.
 
     `company` is its name in questions (of a regulation, its short name), `title` its full title, by default the one
-    found in it; `force` replaces the document of that name; `tell` is called with what was kept
-    of a page's tables and lists. Look whether `text` is whole. A UsageError for a name that can't be, or is taken, and
-    where there is no workspace; a DataError for a file that can't be read.
+    found in it; `force` replaces the document of that name. `tell` is called with what was kept of a page's tables and
+    lists, what was left out or replaced, and what looks wrong: look whether `text` is whole. A UsageError for a name
+    that can't be, or is taken, and where there is no workspace; a DataError for a file that can't be read.
 
     >>> with open("acme.txt", "w") as file:
     ...     _ = file.write("We keep your address for a year.")
@@ -90,8 +90,8 @@ def add_document(
         title=title,
         replace=force,
     )
-    if extracted.held:
-        tell(extracted.held)
+    for note in filter(None, (extracted.held, *extracted.notes)):
+        tell(note)
     return load_document(name, here)
 
 
@@ -165,66 +165,8 @@ def _write(contents: dict[Path, str]) -> None:
 
 GIVEN = "given"
 """The layer of a document that a run was given."""
-UNNAMED = "the company"
-"""The company's name in questions about a document that doesn't tell it: "Does the company sell my data?"."""
 _LONGEST = 30
 """Characters of a name that is made here."""
-_MOST_WORDS = 4
-"""Words of a title that may be a company's name."""
-_GENERIC = frozenset(
-    [
-        "a",
-        "about",
-        "an",
-        "and",
-        "at",
-        "cookie",
-        "cookies",
-        "data",
-        "document",
-        "download",
-        "draft",
-        "en",
-        "final",
-        "for",
-        "from",
-        "global",
-        "home",
-        "html",
-        "index",
-        "legal",
-        "new",
-        "notice",
-        "of",
-        "official",
-        "on",
-        "online",
-        "page",
-        "pdf",
-        "policies",
-        "policy",
-        "privacy",
-        "protection",
-        "readme",
-        "security",
-        "statement",
-        "terms",
-        "text",
-        "the",
-        "to",
-        "txt",
-        "untitled",
-        "updated",
-        "use",
-        "version",
-        "website",
-        "www",
-    ]
-)
-"""Words of titles and file names that name no company."""
-_SPEAKING = frozenset(["how", "i", "me", "my", "our", "us", "we", "what", "when", "who", "why", "you", "your"])
-"""Words of a title that speaks to the reader, whose company name can't be found."""
-_BETWEEN = re.compile(r"\s*[|\u2013\u2014:\u00b7\u00bb\u2022]\s*|\s+-\s+")
 
 
 def is_source(name: str) -> bool:
@@ -234,15 +176,20 @@ def is_source(name: str) -> bool:
     return Path(name).suffix.lower() in SUFFIXED or Path(name).is_file()
 
 
-def read_given(source: str, company: str, is_taken: Callable[[str, str], bool]) -> Document:
+def read_given(
+    source: str, company: str, is_taken: Callable[[str, str], bool], tell: Callable[[str], object] = str
+) -> Document:
     """The document of a file, an address or standard input.
 
     `company` comes from the title or the host where it is empty. `is_taken` (name, digest) is whether another text has
-    a name; a number is added then. The errors of `extract`, and a UsageError for a company that can't be one.
+    a name; a number is added then. `tell` hears what was left out or replaced, and what looks wrong. The errors of
+    `extract`, and a UsageError for a company that can't be one.
     """
     extracted = extract(source)
+    for note in extracted.notes:
+        tell(f"{extracted.source}: {note}.")
     company = company.strip() or _company(extracted, source)
-    wanted = _slug("" if company == UNNAMED else company) if _is_generic(source) else _slug(_stem(source))
+    wanted = _slug("" if company == UNNAMED else company) if is_generic(_stem(source)) else _slug(_stem(source))
     document = _document(extracted, wanted or "document", company)
     check_names(document.name, company)
     number = 2
@@ -254,11 +201,11 @@ def read_given(source: str, company: str, is_taken: Callable[[str, str], bool]) 
 
 def described(document: Document) -> str:
     """The name that a given document has now, its size, and its company's name."""
-    words, sections = len(document.text.split()), len(document.sections)
-    return (
-        f"{document.about.source} is '{document.name}': {words:,} words in {sections} section{'s' * (sections != 1)}. "
-        f'Questions say "{document.company}" (else: --company)'
-    )
+    size = f"{number(document.words, 'word')} in {number(len(document.sections), 'section')}"
+    how = "else: --company"
+    if document.company == UNNAMED:
+        how = "neither its title nor an address names one that its text has; say who: --company NAME"
+    return f"{document.about.source} is '{document.name}': {size}. Questions say \"{document.company}\" ({how})"
 
 
 def _document(extracted: Extracted, name: str, company: str) -> Document:
@@ -275,51 +222,24 @@ def _document(extracted: Extracted, name: str, company: str) -> Document:
 
 def needs_company(document: Document) -> UsageError:
     """The error of asking by an unknown name."""
+    if document.layer != GIVEN:
+        return UsageError(
+            f"{document.name} has no metadata, and its name is no company's: write a line 'company: NAME' into "
+            f"{document.name}.yaml beside it, or ask with the document alone: --experiment quality."
+        )
     return UsageError(
-        f"{document.about.source} has no company's name in its title, and this experiment asks by that name: add "
-        "--company NAME, or ask with the document alone: --experiment quality."
+        f"{document.about.source} has no company's name in its title that its text has, too, and this experiment asks "
+        "by that name: add --company NAME, or ask with the document alone: --experiment quality."
     )
 
 
 def _company(extracted: Extracted, source: str) -> str:
-    """The company by the title, or else by the host; `UNNAMED` where neither tells it."""
-    for piece in _BETWEEN.split(extracted.title):
-        words = piece.replace("\u2019", "'").split()
-        if _SPEAKING & {_plain(word) for word in words}:
-            continue
-        while words and _plain(words[0]) in _GENERIC:
-            words = words[1:]
-        while words and _plain(words[-1]) in _GENERIC:
-            words = words[:-1]
-        name = " ".join(words).removesuffix("'s").strip(" ,.'\"()")
-        called = not any(word[:1].islower() and _plain(word) not in _GENERIC for word in words)
-        if words and called and len(words) <= _MOST_WORDS and name.isprintable() and re.search(r"[^\W\d_]", name):
-            return name[:LONGEST_NAME]
-    return _host(source).replace("-", " ").title() or UNNAMED
-
-
-def _plain(word: str) -> str:
-    return word.strip(",.;:!?()[]'\"").lower()
-
-
-def _host(source: str) -> str:
-    """The name in an address: example of https://www.example.co.uk/privacy; empty where there is none."""
-    if "://" not in source:
-        return ""
-    labels = (urlsplit(source).hostname or "").split(".")[:-1]
-    if len(labels) > 1 and labels[-1] in {"ac", "co", "com", "edu", "gov", "net", "org"}:
-        labels = labels[:-1]
-    return labels[-1] if labels and not labels[-1].isdigit() else ""
+    return company_of(extracted.title, extracted.text, extracted.named, source)
 
 
 def _stem(source: str) -> str:
     """The word that a name is made of: the host, or the file's name without its ending."""
-    return _host(source) if "://" in source else "" if source == STDIN else Path(source).stem
-
-
-def _is_generic(source: str) -> bool:
-    """Whether a file's name or an address names nobody: policy.md, privacy-notice.pdf."""
-    return all(word in _GENERIC or word.isdigit() for word in re.split(r"[\W_]+", _stem(source).lower()) if word)
+    return host_name(source) if "://" in source else "" if source == STDIN else Path(source).stem
 
 
 def _slug(text: str) -> str:

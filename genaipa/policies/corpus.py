@@ -21,7 +21,7 @@ import msgspec
 from genaipa.errors import DataError, MissingPackageError, UsageError, clipped, nearest
 from genaipa.files.stamps import Stamp, stamp
 from genaipa.files.text import DAMAGE, why
-from genaipa.policies.adding import LONGEST_NAME
+from genaipa.policies.companies import LONGEST_NAME
 from genaipa.policies.document import LONGEST, About, Document, DocumentKind, too_long
 
 if TYPE_CHECKING:

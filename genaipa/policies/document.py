@@ -20,6 +20,8 @@ from genaipa.files.html import html_table, short_repr
 from genaipa.files.strict_yaml import read_yaml
 from genaipa.files.text import read_text
 from genaipa.languages.catalog import ENGLISH, language_code, language_of
+from genaipa.policies.companies import name_in_words
+from genaipa.policies.search import count_words
 from genaipa.policies.sections import Section, find_sections
 from genaipa.workspace import find_workspace
 
@@ -71,14 +73,14 @@ class Document:
         object.__setattr__(self, "digest", hashlib.sha256(self.text.encode()).hexdigest())
 
     def __repr__(self) -> str:
-        return short_repr("Document", self.name, f"{len(self.text.split()):,} words in {len(self.sections):,} sections")
+        return short_repr("Document", self.name, f"{self.words:,} words in {len(self.sections):,} sections")
 
     def _repr_html_(self) -> str:
         facts = {
             "title": self.about.title,
             "company": self.company,
             "kind": self.kind,
-            "words": f"{len(self.text.split()):,}",
+            "words": f"{self.words:,}",
             "sections": f"{len(self.sections):,}",
             "source": self.about.source,
         }
@@ -98,6 +100,11 @@ class Document:
     def language(self) -> str:
         """Code of its language, as its metadata state it or found from its words; empty where these tell none."""
         return language_of(self.text, self.about.language)
+
+    @cached_property
+    def words(self) -> int:
+        """The number of its words."""
+        return count_words(self.text)
 
     @property
     def english(self) -> bool:
@@ -175,7 +182,7 @@ def load_document(name: str, workspace: WorkspaceLike = None) -> Document:
     text = read_document(path)
     beside = path.with_suffix(".yaml")
     if not beside.is_file():
-        return Document(name=name, text=text, about=About(company=name.replace("-", " ").title()), layer=layer)
+        return Document(name=name, text=text, about=About(company=name_in_words(name)), layer=layer)
     document = Document(name=name, text=text, about=read_yaml(beside, About), layer=layer)
     for error in document_problems(path, document):
         raise error

@@ -15,8 +15,7 @@ import re
 import sys
 import time
 import zipfile
-from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -25,9 +24,15 @@ from urllib.parse import urlsplit
 from genaipa import __version__
 from genaipa.errors import DataError, MissingPackageError, UsageError, clipped
 from genaipa.files.certificates import certificate_refused, trusted
-from genaipa.languages.catalog import in_words, language_code, language_of
+from genaipa.languages.catalog import LANGUAGES, in_words, language_code, language_of
+from genaipa.languages.others import seems_to_be
 from genaipa.policies.document import LONGEST, too_long
+from genaipa.policies.doubts import doubts
+from genaipa.policies.encodings import declared, decoded
+from genaipa.policies.hidden import HiddenParts
 from genaipa.policies.pages import MOST_ELEMENTS, Page
+from genaipa.policies.pdf_text import HEADING, page_text, paragraphs, pdf_title
+from genaipa.policies.search import HALF, count_words, plain_letters
 from genaipa.policies.sections import find_headings
 
 if TYPE_CHECKING:
@@ -72,7 +77,8 @@ class Extracted:
 
     `extraction` names the method with the library's version, empty for an unchanged text; `date` is its day (ISO).
     `held` says which tables and lists of a page are in the text, empty if it has none. `language` is a page's by its
-    attribute `lang`, unless the words are of another.
+    attribute `lang`, unless the words are of another. `notes` say what was left out or replaced, and what looks wrong.
+    `named` is what a page calls its site and itself, and its own address.
     """
 
     text: str
@@ -83,6 +89,8 @@ class Extracted:
     markdown: bool = False
     held: str = ""
     language: str = ""
+    notes: tuple[str, ...] = ()
+    named: tuple[str, ...] = ()
 
 
 def extract(source: str, *, timeout: float = TIMEOUT) -> Extracted:
@@ -181,24 +189,28 @@ def _extracted(raw: bytes, source: str, form: Format | None, charset: str = "") 
     if raw.startswith(b"{\\rtf"):
         raise DataError(source, "is rich text (RTF); save it as .docx, PDF or plain text.")
     form = "PDF" if raw.startswith(b"%PDF-") else form or _sniffed(raw)
-    title = extraction = held = language = ""
+    notes: list[str] = []
     if form == "PDF":
-        text, title, extraction = _pdf(raw, source)
+        found = _pdf(raw, source)
     elif form == "Word":
-        text, title, extraction, held = _word(raw, source)
+        found = _word(raw, source)
     else:
-        text = decoded(raw, source, charset or (declared(raw) if form == "HTML" else ""))
+        stated = charset or (declared(raw) if form == "HTML" else "")
+        text, notes = decoded(raw, source, stated, library)
         if form == "HTML":
-            text, title, extraction, held, language = _html(text, source)
+            found = _html(text, source)
         elif not text.strip():
             raise DataError(source, "is empty.")
-        elif form == "Markdown":
-            title = _first_heading(text)
-    if len(text) > LONGEST:
-        raise DataError(source, too_long(text))
-    today = datetime.now().astimezone().date().isoformat()
-    markdown = form in {"HTML", "Markdown", "Word"}
-    return Extracted(text, title, extraction, source, today, markdown=markdown, held=held, language=language)
+        else:
+            title = _first_heading(text) if form == "Markdown" else ""
+            found = Extracted(text, title, "", source, _today(), markdown=form == "Markdown")
+    if len(found.text) > LONGEST:
+        raise DataError(source, too_long(found.text))
+    return replace(found, notes=tuple(filter(None, (*notes, *found.notes, doubts(found.text)))))
+
+
+def _today() -> str:
+    return datetime.now().astimezone().date().isoformat()
 
 
 def _sniffed(raw: bytes) -> Format:
@@ -222,15 +234,19 @@ def _first_heading(text: str) -> str:
 # --- HTML, Word and PDF --------------------------------------------------------------------------------------------
 
 _MIN_WORDS = 30
+_LONGEST_NAME = 300  # characters of what a page calls itself
 
 
-def _html(page: str, source: str) -> tuple[str, str, str, str, str]:
-    """Convert a page: Markdown, title, method, which tables and lists are in the text, and its language if stated."""
+def _html(page: str, source: str) -> Extracted:
+    """Convert a page to Markdown."""
     trafilatura = library("trafilatura", "HTML")
     if page.count("<") - page.count("</") > MOST_ELEMENTS:
         raise DataError(source, f"has more than {MOST_ELEMENTS:,} elements; save its text as a .txt file.")
     tree = trafilatura.load_html(page)
     stated = "" if tree is None else tree.get("lang") or tree.get("xml:lang") or ""
+    hidden = HiddenParts(tree) if tree is not None else None
+    if hidden and hidden.changed:
+        page = library("lxml.html", "HTML").tostring(tree, encoding="unicode")
     text = trafilatura.extract(
         page,
         output_format="markdown",
@@ -240,16 +256,44 @@ def _html(page: str, source: str) -> tuple[str, str, str, str, str]:
         include_comments=False,
         favor_recall=True,
     )
+    named = _named(tree) if tree is not None else ()
     whole, text = Page(tree) if tree is not None else None, (text or "").strip() + "\n"
     how = f"main text of HTML as Markdown, {_version('trafilatura')}"
-    if whole and not whole.is_whole_in(text):
+    if whole and not (whole.is_whole_in(text) and hidden and hidden.are_in(text, whole.markdown)):
         text, how = whole.markdown(), f"all text of HTML but navigation as Markdown, {_version('lxml')}"
     # A page that a script would fill says little more than that it needs one.
-    if not whole or len(text.split()) < _MIN_WORDS:
+    if not whole or count_words(text, HALF) < _MIN_WORDS:
         raise DataError(source, "has no main text that can be found; save its text as a .txt file.")
     title = trafilatura.extract_metadata(page, extensive=False).title or ""
     language, doubt = _stated_language(stated, text)
-    return text, title, how, "; ".join(filter(None, (str(whole.held(text)), doubt))), language
+    return Extracted(
+        text,
+        title,
+        how,
+        source,
+        _today(),
+        markdown=True,
+        held=str(whole.held(text)),
+        language=language,
+        notes=(*(hidden.notes(text) if hidden else ()), doubt),
+        named=named,
+    )
+
+
+_NAMED = (
+    "//meta[@property='og:site_name']/@content",
+    "//meta[@name='application-name']/@content",
+    "//meta[@name='apple-mobile-web-app-title']/@content",
+    "//head/title/text()",
+    "//link[@rel='canonical']/@href",
+    "//meta[@property='og:url']/@content",
+)
+
+
+def _named(tree: Any) -> tuple[str, ...]:
+    """The names that a page has for its site and itself, and its own address."""
+    found = (" ".join(str(value).split()) for path in _NAMED for value in tree.xpath(path)[:1])
+    return tuple(value for value in found if value and len(value) <= _LONGEST_NAME)
 
 
 def _stated_language(stated: str, text: str) -> tuple[str, str]:
@@ -259,11 +303,13 @@ def _stated_language(stated: str, text: str) -> tuple[str, str]:
         return "", f"the page's language '{clipped(stated, 20)}' is no code, such as de; its words decide"
     if code and found not in ("", code):
         return "", f"the page says that it is in {in_words(code)}, and its words are {in_words(found)}, which is taken"
+    if code in LANGUAGES and not found and (seems := seems_to_be(text)):
+        return "", f"the page says that it is in {in_words(code)}, and its words seem to be {in_words(seems)}"
     return code, ""
 
 
-def _word(raw: bytes, source: str) -> tuple[str, str, str, str]:
-    """Convert a Word document: Markdown, title, method, and which tables and lists are in the text."""
+def _word(raw: bytes, source: str) -> Extracted:
+    """Convert a Word document to Markdown."""
     mammoth = library("mammoth", "Word")
     html, numbered = as_page(raw, source, mammoth)
     page = Page(library("lxml.html", "Word").document_fromstring(html))
@@ -276,10 +322,11 @@ def _word(raw: bytes, source: str) -> tuple[str, str, str, str]:
             f"the numbers of {numbered} heading{'s' * (numbered > 1)} are Word's own and not in the text: write them in"
         )
         held = f"{held}; {lost}" if held else lost
-    return text, _first_heading(text), f"text of Word document as Markdown, {_version('mammoth')}", held
+    how = f"text of Word document as Markdown, {_version('mammoth')}"
+    return Extracted(text, _first_heading(text), how, source, _today(), markdown=True, held=held)
 
 
-def _pdf(raw: bytes, source: str) -> tuple[str, str, str]:
+def _pdf(raw: bytes, source: str) -> Extracted:
     pypdf = library("pypdf", "PDF")
     try:
         with _unlogged("pypdf"):
@@ -294,12 +341,12 @@ def _pdf(raw: bytes, source: str) -> tuple[str, str, str]:
     except (pypdf.errors.PyPdfError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise DataError(source, f"is not a PDF that can be read ({error}).") from None
     # A broken font map gives half characters, which no file can hold.
-    pages = [page.encode("utf-16", "surrogatepass").decode("utf-16", "replace") for page in pages]
+    pages = [plain_letters(page.encode("utf-16", "surrogatepass").decode("utf-16", "replace")) for page in pages]
     text = paragraphs(pages)
     if not text.strip():
         raise DataError(source, "has no text, its pages may be pictures; run text recognition (OCR) on it first.")
     how = f"text of PDF with lines joined to paragraphs, {_version('pypdf')}"
-    return text, pdf_title(stated, pages), how
+    return Extracted(text, pdf_title(stated, pages), how, source, _today())
 
 
 def _page_texts(reader: Any, source: str) -> Iterator[str]:
@@ -312,7 +359,7 @@ def _page_texts(reader: Any, source: str) -> Iterator[str]:
             raise DataError(
                 source, f"has more than {MOST_BYTES // 1_000_000} MB of pages; save its text as a .txt file."
             )
-        text = page.extract_text()
+        text = page_text(page)
         said += len(text)
         if said > LONGEST:
             raise DataError(source, f"has more than {LONGEST:,} characters; save a part of it as a .txt file.")
@@ -341,53 +388,7 @@ def library(name: str, what: str) -> Any:
         ) from None
 
 
-def declared(raw: bytes) -> str:
-    """Encoding that an HTML page declares; never UTF-16, in which the declaration could not be read."""
-    found = re.search(rb"<meta[^>]+charset\s*=\s*[\"']?([\w.:-]+)", raw[:4096], re.IGNORECASE)
-    named = found.group(1).decode("ascii", "ignore").lower() if found else ""
-    return "" if named.startswith("utf-16") else named
-
-
-# The web calls Latin-1 what has Windows' quotation marks in it.
-_MEANT = {"iso-8859-1": "cp1252", "latin-1": "cp1252", "latin1": "cp1252", "us-ascii": "cp1252", "ascii": "cp1252"}
-_MARKS = {
-    b"\xef\xbb\xbf": "utf-8-sig",
-    b"\xff\xfe\x00\x00": "utf-32",
-    b"\x00\x00\xfe\xff": "utf-32",
-    b"\xff\xfe": "utf-16",
-    b"\xfe\xff": "utf-16",
-}
-
-
-def decoded(raw: bytes, source: str, charset: str) -> str:
-    """Decode bytes; `charset` is the declared encoding or empty. A DataError if no encoding is certain enough."""
-    marked = next((encoding for mark, encoding in _MARKS.items() if raw.startswith(mark)), "")
-    for encoding in [marked] if marked else [_MEANT.get(charset.lower(), charset), "utf-8"]:
-        try:
-            text = raw.decode(encoding) if encoding else "\0"
-        except (UnicodeError, LookupError):
-            continue
-        if "\0" not in text:
-            return text
-    if b"\0" in raw or marked:
-        raise DataError(source, "is a binary file; a document is HTML, PDF, Word (.docx), Markdown or plain text.")
-    guesses = list(library("charset_normalizer", "text that is not UTF-8").from_bytes(raw))
-    if not guesses or not _confident(guesses):
-        raise DataError(source, "has an unknown encoding; save it as UTF-8.")
-    return str(guesses[0])
-
-
-def _confident(guesses: list[Any]) -> bool:
-    """Whether the best guess gives words of a language (coherence) with fewer odd characters (chaos) than others."""
-    best, *others = guesses
-    return (
-        best.chaos <= 0.05  # noqa: PLR2004 - shares from 0 to 1, measured on policies in six languages
-        and best.coherence >= 0.4  # noqa: PLR2004
-        and not any(other.chaos <= best.chaos and other.coherence >= best.coherence for other in others)
-    )
-
-
-# --- The parts of Word and PDF -------------------------------------------------------------------------------------
+# --- The parts of Word ---------------------------------------------------------------------------------------------
 
 MOST_BYTES = 20_000_000
 """Unpacked text and markup of a file at most; pictures are not read."""
@@ -447,89 +448,3 @@ def as_page(raw: bytes, source: str, mammoth: Any) -> tuple[str, int]:
         # A broken file can make the library and its parser raise anything.
         raise DataError(source, f"is not a Word document that can be read ({type(error).__name__}).") from error
     return f"<html><body>{found.value}</body></html>", len(numbered)
-
-
-HEADING = re.compile(
-    r"(?i:Chapter|Part|Section|Article|Art\.|Annex|Appendix|§)\s*[\dIVXL]"
-    r"|\d+(?:\.\d+)*[.)]?\s+[\"“(]?[A-Z]|(?:[IVXL]+|[A-Z])\.\s+[A-Z]"
-)
-_ITEM = re.compile(r"[-*•▪◦●\u2013—]\s|\(?(?:\d{1,2}|[a-z]|[ivx]+)[.)]\s")
-_SHORT = 40  # characters that no full line has less of
-_PAGE_NUMBER = re.compile(r"(?:page\s+)?\d{1,4}(?:\s*(?:of|/)\s*\d{1,4})?", re.IGNORECASE)
-_LONGEST_TITLE = 100  # characters
-_FILE = re.compile(r"\.[A-Za-z]\w{1,4}$")
-
-
-def paragraphs(pages: list[str]) -> str:
-    """Join the lines of pages to paragraphs, without page numbers and running titles.
-
-    A line continues the one before if that one is full, or if it begins in lower case.
-    """
-    lines = _without_furniture([[line.strip() for line in page.strip().split("\n")] for page in pages])
-    lengths = sorted(len(line) for line in lines if line)
-    # Most lines of running text are nearly as long as the longest ones.
-    full = max(_SHORT, 0.75 * lengths[int(0.9 * (len(lengths) - 1))]) if lengths else _SHORT
-    words = set(re.findall(r"\w+", " ".join(lines).lower()))
-    found: list[str] = []
-    last = ""
-    for line in lines:
-        if line and last and _goes_on(last, line, full):
-            # Piece by piece: a paragraph may be as long as the document.
-            found[-1], between = _ended(found[-1], line, words)
-            found += (between, line)
-        elif line:
-            found += ("\n\n", line)
-        last = line
-    return "".join(found[1:]) + "\n" if found else ""
-
-
-def _goes_on(last: str, line: str, full: float) -> bool:
-    if _ITEM.match(line) or (HEADING.match(line) and not line.endswith((".", ",", ";")) and len(line) < full):
-        return False
-    ended = last.endswith((".", "!", "?", ":", ";"))
-    heading = HEADING.match(last) is not None and len(last) < full and not ended
-    if line[0].islower():
-        return not heading or last.endswith(("-", ","))
-    return len(last) >= full and not (ended and len(line) < full)
-
-
-def _ended(before: str, line: str, words: set[str]) -> tuple[str, str]:
-    """A line that another one goes on, and what is between them: a word that was hyphenated becomes one again.
-
-    It does so if the document has it in one elsewhere.
-    """
-    broken = re.search(r"(\w+)[-\u00ad]$", before)
-    if not broken or not line[0].islower():
-        return before, " "
-    rest = re.match(r"\w+", line)
-    whole = (broken.group(1) + rest.group()).lower() if rest else ""
-    return (before[:-1] if before.endswith("\u00ad") or whole in words else before), ""
-
-
-def _without_furniture(pages: list[list[str]]) -> list[str]:
-    """Drop page numbers, and first and last lines that most pages share."""
-    edges = Counter(_edge(line) for page in pages for line in {page[0], page[-1]} if line)
-    often = max(3, len(pages) / 2)
-    found: list[str] = []
-    for page in pages:
-        kept = list(page)
-        for i in (-1, 0):
-            if kept and (_PAGE_NUMBER.fullmatch(kept[i]) or edges[_edge(kept[i])] >= often):
-                kept.pop(i)
-        found += kept
-    return found
-
-
-def _edge(line: str) -> str:
-    """A running title without the number of its page."""
-    return re.sub(r"\d+", "0", line)
-
-
-def pdf_title(stated: str, pages: list[str]) -> str:
-    """Title in the metadata unless it is a file's name; else the first line, if it looks like a title."""
-    stated = " ".join(stated.split())
-    if stated and not re.match(r"untitled\b|Microsoft \w+ - ", stated, re.IGNORECASE) and not _FILE.search(stated):
-        return stated
-    first, second = ([line.strip() for page in pages for line in page.split("\n") if line.strip()] + ["", ""])[:2]
-    looks_like_one = re.fullmatch(r"[A-Z][^\d]*[^\d.,:;!?-]", first) and len(first) <= _LONGEST_TITLE
-    return first if looks_like_one and not HEADING.match(first) and not second[:1].islower() else ""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
+import math
 import re
+import unicodedata
 from functools import lru_cache
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Any, cast
@@ -46,6 +48,10 @@ def _cut(text: str, start: int, end: int) -> Iterable[Span]:
 _TOKEN = re.compile(r"[^\W_]+")
 _CHARACTER = re.compile(rf"[^\W_{UNSPACED}]+|[{UNSPACED}]")
 _UNSPACED = re.compile(rf"[{UNSPACED}]+")
+_UNSPACED_LETTER = re.compile(rf"(?![\W_])[{UNSPACED}]")
+_WORD_BETWEEN_BLANKS = re.compile(r"[^\W_]\S*")
+HALF = 0.5
+"""Words of English that a character of a script without blanks says about as much as."""
 
 
 def is_unspaced(text: str) -> bool:
@@ -58,9 +64,25 @@ def token(text: str) -> re.Pattern[str]:
     return _CHARACTER if is_unspaced(text) else _TOKEN
 
 
-def count_words(text: str) -> int:
-    """The number of words between blanks; of a script without them, two characters are one."""
-    return len(_UNSPACED.sub(" ", text).split()) + sum(-(-len(run) // 2) for run in _UNSPACED.findall(text))
+def count_words(text: str, of_character: float = 1) -> int:
+    """The number of words between blanks that have a letter or a digit; in a script without blanks a character is one.
+
+    A limit that is set in words of English counts it as half a word (`of_character`).
+    """
+    if text.isascii():
+        return len(_WORD_BETWEEN_BLANKS.findall(text))
+    between = len(_WORD_BETWEEN_BLANKS.findall(_UNSPACED.sub(" ", text)))
+    return between + math.ceil(of_character * len(_UNSPACED_LETTER.findall(text)))
+
+
+# Ligatures, letters in the form that they have in a word, and radicals, which fonts have in place of letters. The rest
+# of a text is left as it is: a superscript or a full-width letter means something.
+_FORMS = re.compile("[\u2e80-\u2fdf\uf900-\ufaff\ufb00-\ufdff\ufe70-\ufefc]")
+
+
+def plain_letters(text: str) -> str:
+    """Put plain letters in the place of ligatures and of other forms of letters, so that words can be found."""
+    return text if text.isascii() else _FORMS.sub(lambda form: unicodedata.normalize("NFKC", form[0]), text)
 
 
 def words_of(text: str, language: Language = ENGLISH) -> list[str]:
@@ -69,7 +91,7 @@ def words_of(text: str, language: Language = ENGLISH) -> list[str]:
     stop_words = _stop_words(rules.stop_words)
     return [
         _stem(word, rules)
-        for run in WORD.findall(text.lower())
+        for run in WORD.findall(plain_letters(text).lower())
         for word in (_pairs(run) if _UNSPACED.search(run) else (run,))
         if word not in stop_words and not rules.asking.fullmatch(word)
     ]

@@ -14,6 +14,7 @@ from unicodedata import category
 
 import numpy as np
 
+from genaipa.policies.search import HALF, count_words
 from genaipa.reports.table import SCALE
 from genaipa.reports.tidy import names_of
 from genaipa.runs.permission import Permission
@@ -78,7 +79,7 @@ class AskedQuestion:
     def words(self) -> int:
         """About as many words as it takes in a page."""
         return sum(
-            len(text.split())
+            count_words(text, HALF)
             for side in self.sides
             for text in (side.about, *(said for _, said in side.texts), *(f"{a.scores} {a.text}" for a in side.answers))
         )

@@ -21,6 +21,7 @@ import pandas as pd
 from markupsafe import Markup
 
 import genaipa
+from genaipa.policies.search import HALF, count_words
 from genaipa.reports import answers as beside
 from genaipa.reports import notable, part
 from genaipa.reports.answers import Answers, find_answers
@@ -492,7 +493,7 @@ def _chapter(chapter: Chapter, pictures: Mapping[str, bytes], answers: Answers, 
 def _table(table: Table, answers: Answers) -> _Shown:
     lean = _lean(table)
     markup = Markup(as_html(lean, hrefs=answers.hrefs(lean.data), bare=True))  # noqa: S704 - escaped cell by cell
-    brief = sum(len(cell.split()) for row in lean.cells for cell in row) <= _BRIEF
+    brief = sum(count_words(cell, HALF) for row in lean.cells for cell in row) <= _BRIEF
     return _Shown(table.name, table.title, _caption(table.caption, table.note), markup, brief=brief)
 
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from genaipa.languages.catalog import ends_sentence
 from genaipa.languages.language import CAPITAL, STOPS
-from genaipa.policies.search import WORD, count_words, index_words, language_to_search, words_asked, words_of
+from genaipa.policies.search import HALF, WORD, count_words, index_words, language_to_search, words_asked, words_of
 from genaipa.policies.sections import find_sections
 from genaipa.systems.base import BuiltinSystem, Passage, Reply
 from genaipa.systems.provider import Provider
@@ -218,7 +218,7 @@ class SentenceIndex:
         self.sentences = [
             one
             for one in split_sentences(document)
-            if count_words(one.text) > 2 and self._words_of(one.text)  # noqa: PLR2004
+            if count_words(one.text, HALF) > 2 and self._words_of(one.text)  # noqa: PLR2004
         ]
         self._words = [self._words_of(sentence.text) for sentence in self.sentences]
         # A sentence is found by the words of its section's title, and of its list's lead-in, as well as by its own.
@@ -272,7 +272,7 @@ class SentenceIndex:
         """
         candidates = [at for at, sentence in enumerate(self.sentences) if _is_statement(sentence.text)]
         candidates = candidates or list(range(len(self.sentences)))
-        lengths = [count_words(self.sentences[at].text) for at in candidates]
+        lengths = [count_words(self.sentences[at].text, HALF) for at in candidates]
         stretches = min(len(candidates), max(1, round(budget * len(candidates) / max(1, sum(lengths)))))
         total = self._sentences_with.total()
         weight = {word: count / total for word, count in self._sentences_with.items()}
@@ -289,4 +289,4 @@ class SentenceIndex:
 def _is_statement(text: str) -> bool:
     """Whether a sentence can stand alone in a summary: neither a fragment, nor a list's lead-in, nor endless."""
     begun = text[0].isupper() or "\u3040" <= text[0] <= "\u9fff"
-    return text[-1] in f".!{STOPS}" and begun and 8 <= count_words(text) <= 50  # noqa: PLR2004 - words, by eye
+    return text[-1] in f".!{STOPS}" and begun and 8 <= count_words(text, HALF) <= 50  # noqa: PLR2004 - words, by eye

@@ -17,6 +17,7 @@ import streamlit as st
 from msgspec.structs import replace
 
 from genaipa.errors import GenaipaError
+from genaipa.policies.search import count_words
 from genaipa.questions.annotations import SAID
 from genaipa.scoring.evidence.examine import annotated_targets, examine
 from genaipa.scoring.evidence.passages import passage_finder
@@ -159,7 +160,7 @@ def prepare(case: Case, rubric: Rubric, *, blind: bool, suggestions: bool, point
             case.answer.status, ""
         ),
         "reply": pieces(reply, _in_reply(evidence)),
-        "words": len(reply.split()),
+        "words": count_words(reply),
         "annotated": annotated
         and {
             "is": annotated.silent,
@@ -317,7 +318,7 @@ def _tone_of_quotation(quotation: Quotation) -> str:
 def _lines(evidence: Evidence, reply: str, rubric: Rubric) -> dict[str, list[EvidenceLine]]:
     of_kind = {
         "quotations": [*_on_quotations(evidence), *_on_silence(evidence)],
-        "length": [_line("plain", f"{len(reply.split()):,} words")],
+        "length": [_line("plain", f"{count_words(reply):,} words")],
         "citations": _on_references(evidence),
     }
     return {

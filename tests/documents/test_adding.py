@@ -92,6 +92,13 @@ def write(name: str, content: str | bytes) -> str:
 
 def pdf(*pages: list[str], title: str = "") -> bytes:
     """A PDF with these lines of text on its pages, and what it states as its title."""
+    escaped = [[line.replace("(", r"\(").replace(")", r"\)") for line in lines] for lines in pages]
+    shown = ["".join(f"({line}) Tj 0 -14 Td\n" for line in lines) for lines in escaped]
+    return pdf_of(*(f"BT /F1 11 Tf 50 750 Td\n{lines}ET" for lines in shown), title=title)
+
+
+def pdf_of(*pages: str, title: str = "") -> bytes:
+    """A PDF whose pages have these operators, with one font, /F1."""
     count = len(pages)
     font = "/Resources << /Font << /F1 3 0 R >> >>"
     kids = " ".join(f"{4 + 2 * i} 0 R" for i in range(count))
@@ -100,10 +107,7 @@ def pdf(*pages: list[str], title: str = "") -> bytes:
         f"<< /Type /Pages /Kids [{kids}] /Count {count} >>",
         "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
     ]
-    for i, lines in enumerate(pages):
-        escaped = [line.replace("(", r"\(").replace(")", r"\)") for line in lines]
-        shown = "".join(f"({line}) Tj 0 -14 Td\n" for line in escaped)
-        content = f"BT /F1 11 Tf 50 750 Td\n{shown}ET"
+    for i, content in enumerate(pages):
         objects += [
             f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents {5 + 2 * i} 0 R {font} >>",
             f"<< /Length {len(content)} >>\nstream\n{content}\nendstream",

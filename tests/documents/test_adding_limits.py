@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import lxml.html
@@ -13,6 +14,7 @@ from running import write
 from genaipa.errors import DataError, UsageError
 from genaipa.policies import formats
 from genaipa.policies.adding import write_document
+from genaipa.policies.companies import company_of
 from genaipa.policies.document import LONGEST, load_document
 from genaipa.policies.formats import extract, paragraphs
 from genaipa.policies.pages import Page
@@ -92,3 +94,15 @@ def test_missing_files_and_folders() -> None:
         extract("nothing.pdf")
     with pytest.raises(DataError, match=r"^\.: is not a file\.$"):
         extract(".")
+
+
+def test_hidden_parts_are_sorted_in_time() -> None:
+    """Thousands of hidden parts, inside one another and beside one another, and endless style sheets and titles."""
+    deep = "<div hidden>some words of a part that is hidden " * 200
+    wide = "".join(f"<div hidden><p>{'word ' * 10}{n} {'more ' * 10}</p></div>" for n in range(3_000))
+    styles = f"<style>{'@media x{a{' * 20_000}</style><title>{'Inn ' * 20_000}</title>"
+    page = f"<html><head>{styles}</head><body><main><p>{'We keep it. ' * 30}</p>{wide}{deep}</main></body></html>"
+    begin = time.process_time()
+    found = extract(str(write("hidden.html", page)))
+    assert company_of(found.title, found.text, found.named, "hidden.html")
+    assert time.process_time() - begin < 5

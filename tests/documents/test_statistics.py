@@ -6,8 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from genaipa.execution.limits import at_most
 from genaipa.languages.en import syllables
+from genaipa.policies.document import About, Document
+from genaipa.policies.search import HALF, count_words
 from genaipa.policies.statistics import Statistics, measure
+from genaipa.systems.base import Message, Settings
+from genaipa.systems.costs import usual_tokens
 
 # Table 1: unique words, reading time in minutes, Flesch-Kincaid grade, connective words.
 TABLE_1 = {
@@ -80,3 +85,28 @@ def test_nothing_to_measure(text: str) -> None:
 def test_syllables(count: int, words: str) -> None:
     """Silent letters don't count and vowels that are spoken apart do."""
     assert {word: syllables(word) for word in words.split()} == dict.fromkeys(words.split(), count)
+
+
+CHINESE = "我们在您注册账户时收集您的姓名、地址和电子邮件，并在两年后删除。" * 20  # noqa: RUF001
+
+
+def test_words_of_scripts_without_blanks() -> None:
+    """A character is a word wherever words are counted and shown, half of one where a limit is set in English words."""
+    for text, words in {
+        CHINESE: 20 * 29,
+        "個人情報の保護について Acme 2026": 13,
+        "นโยบาย": 6,
+        "ເຮົາ": 3,
+        "We keep *your* -- name | 2 —": 5,
+        "": 0,
+    }.items():
+        assert count_words(text) == measure(text, "zh").words == words, text
+        document = Document("shop", text, About(company="Shop"))
+        assert f"{words:,} words in" in repr(document)
+    assert count_words(CHINESE, HALF) == 20 * 29 / 2
+
+
+def test_a_token_is_some_bytes() -> None:
+    """An estimate by length counts a character of Chinese nearly as a token, a letter of English as a quarter."""
+    assert [usual_tokens(text) for text in ("abcd" * 3, "данные", "我们收集")] == [3, 3, 3]
+    assert at_most([Message("user", "我们收集")], Settings()).input == 4

@@ -93,13 +93,14 @@ def test_a_document_is_asked_about_in_its_language(genaipa: Cli) -> None:
 
 
 def test_a_language_without_a_variant_is_asked_about_in_english() -> None:
-    """The usual questions and prompts are taken, and a line says so, of stated languages; none of an unknown one."""
+    """The usual questions and prompts are taken, and a line says so, of stated languages and of unknown ones."""
     write("policies/laden.md", DUTCH)
     write("policies/laden.yaml", "company: Laden\nlanguage: nl\n")
-    lacking = "laden: in nl, asked policy with the prompts neutral; not in nl: policy and neutral"
+    lacking = "laden: in Dutch, asked policy with the prompts neutral; not in Dutch: policy and neutral"
     assert asked("laden") == ({"laden": "policy"}, ("neutral",), [lacking])
     write("policies/laden.yaml", "company: Laden\n")
-    assert asked("laden", "brindlecart")[2] == []
+    seems = "laden: the document seems to be in Dutch, for which there are no questions: asked in English"
+    assert asked("laden", "brindlecart")[2] == [seems]
     # A set of one's own in place of the shipped one is none that the shipped translation translates.
     write("questions/policy.yaml", OWN)
     assert asked("brindlecart-de")[0] == {"brindlecart-de": "policy"}

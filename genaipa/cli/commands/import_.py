@@ -41,7 +41,7 @@ def import_(
     if not path.exists():
         raise UsageError(f"{path} is not there.")
     taken = chosen.read(path, Incoming(current_workspace(), documents))
-    for told in (*taken.scores.problems, *taken.scores.replaced):
+    for told in (*taken.notes, *taken.scores.problems, *taken.scores.replaced):
         say(told)
     if taken.scores.problems:
         say(f"genaipa: nothing was imported: {number(len(taken.scores.problems), 'problem')}.")

@@ -160,7 +160,7 @@ def show_policy(
 
 
 def _print_document(workspace: Workspace, document: Document, *, json: bool) -> None:
-    from genaipa.languages.catalog import in_words
+    from genaipa.languages.catalog import recognised
     from genaipa.questions.sets import default_set
 
     facts, about = _facts(workspace, document), document.about
@@ -174,7 +174,7 @@ def _print_document(workspace: Workspace, document: Document, *, json: bool) -> 
             ("title", about.title),
             ("kind", document.kind),
             ("company" if document.kind == "policy" else "name", document.company),
-            ("language", "" if document.english else in_words(document.language)),
+            ("language", "" if document.english else recognised(document.text, document.language)),
             ("date", about.date),
             ("source", about.source),
             ("license", about.license),
@@ -262,7 +262,7 @@ def add(
     )
     facts = _facts(here, document)
     if json:
-        print_json({**facts, "held": "".join(held)})
+        print_json({**facts, "held": "; ".join(held)})
         return
     _print_document(here, document, json=False)
     if hidden := [layer for layer, _ in here.every("policies")[name] if layer != document.layer]:

@@ -40,12 +40,14 @@ def history(
     becomes a document NAME.DATE; the texts remain their companies'.
     """
     from genaipa.policies.adding import check_names
+    from genaipa.policies.companies import is_generic, name_in_words
     from genaipa.policies.history import REASONS, read_history
 
     here = current_workspace()
     if "workspace" not in dict(here.layers):
         raise UsageError("there is no workspace here to keep the versions in; make one with: genaipa init DIR")
-    company = company or PurePosixPath(path).parent.name or name.title()
+    folder = PurePosixPath(path).parent.name
+    company = company or (name_in_words(name) if is_generic(folder) else folder)
     check_names(name, company)
     found = read_history(repository, path)
     added = _add(here, found.versions, name=name, company=company, source=path, replace=replace)

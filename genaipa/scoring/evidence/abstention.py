@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 
 from genaipa.languages.catalog import ENGLISH, read_by
 from genaipa.languages.language import STOPS, expression
-from genaipa.policies.search import count_words
+from genaipa.policies.search import HALF, count_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -114,7 +114,8 @@ def find_silence(
     saying = [
         match
         for match in whole
-        if count_words(match.group()) >= _FEWEST or any(match.start() <= start < match.end() for start, _ in phrases)
+        if count_words(match.group(), HALF) >= _FEWEST
+        or any(match.start() <= start < match.end() for start, _ in phrases)
     ] or whole
     sentences = [match for match in saying if not reader.begins(rules.source, match.group())] or saying
     starts = [start for start, _ in phrases]
@@ -165,7 +166,7 @@ def stance(reply: str, language: str = ENGLISH.code) -> Literal["yes", "no", "ab
     if rules is None:
         return ""
     reader, plain = _Reader(rules), reply.replace("\u2019", "'")
-    first = next((match for match in _WHOLE.finditer(plain) if count_words(match.group()) >= _FEWEST), None)
+    first = next((match for match in _WHOLE.finditer(plain) if count_words(match.group(), HALF) >= _FEWEST), None)
     if find_silence(reply, None, language=language).claimed:
         # What a search did not bring up may be in the document all the same.
         return "abstains" if first and reader.has(rules.searched, first.group()) else "yes"
