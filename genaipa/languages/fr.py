@@ -317,7 +317,7 @@ _WAYS = (
     rf"\bni\b[^.;!?\n]{{3,120}}?\bni\b[^.;!?\n]{{3,80}}?\bne\s+(?:l[ea]s?\s+)?(?:{_SAY}|{_DO}|dis\w+)",
     rf"\bne\s+se\s+trouve(?:nt)?\s+(?:pas|nulle\s+part)\s+(?:dans|en)\s+(?:[\w']+\s+){{0,3}}?{_TEXT}\b",
     (
-        r"\b(?:insuffisante?s?|trop\s+peu|pas\s+assez)\b[^.;!?\n]{0,40}?\bpour\s+(?:y\s+)?(?:répondre"
+        r"\b(?:insuffisante?s?|trop\s+peu|(?<!n'ai )pas\s+assez)\b[^.;!?\n]{0,40}?\bpour\s+(?:y\s+)?(?:répondre"
         r"|savoir|conclure|le\s+dire)\b"
     ),
     # La fréquence n'est pas communiquée; "communiqué à" somebody tells of a deed.
