@@ -7,16 +7,16 @@ its numbering (I., II., … with A., B., … beneath) is unambiguous.
 
 from __future__ import annotations
 
-import logging
 import re
 from collections import Counter
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache, reduce
 from itertools import accumulate, groupby, pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from genaipa.languages.catalog import LANGUAGES
 from genaipa.languages.language import CAPITAL
+from genaipa.policies.reading import commonmark, read_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,15 +25,10 @@ if TYPE_CHECKING:
 
 
 @cache
-def _parser(*, inline: bool) -> MarkdownIt:
-    from markdown_it import MarkdownIt  # takes too long to import for `--help`
-
-    # It would write a line for every rule that it tries into the log of whoever sets logging to DEBUG.
-    logging.getLogger("markdown_it").setLevel(logging.INFO)
-    parser = MarkdownIt("commonmark")
-    if not inline:
-        # "2. Data" above a line of dashes is a heading, and no item of a list.
-        parser.disable("list").core.ruler.enableOnly(["normalize", "block"])
+def _blocks() -> MarkdownIt:
+    parser = commonmark()
+    # "2. Data" above a line of dashes is a heading, and no item of a list.
+    parser.disable("list").core.ruler.enableOnly(["normalize", "block"])
     return parser
 
 
@@ -43,23 +38,15 @@ def find_headings(text: str) -> list[tuple[int, int, str]]:
     Headings inside code and quotations don't count; nor do underlined list items, or several lines above one underline,
     such as front matter.
     """
+    links: dict[str, Any] = {}
     # A lone carriage return would be a line of its own.
-    tokens = _parser(inline=False).parse(text.replace("\r", " "))
+    tokens = _blocks().parse(text.replace("\r", " "), links)
     return [
-        (int(token.tag[1]), token.map[0], without_markup(content.content))
+        (int(token.tag[1]), token.map[0], read_line(content.content, links.get("references")))
         for token, content in pairwise(tokens)
         if token.type == "heading_open" and token.map and not token.level
         if re.fullmatch(r"(?![-*+] ).+", content.content)
     ]
-
-
-def without_markup(line: str) -> str:
-    """Remove emphasis, links, code marks, escapes and an anchor (`{#name}`) from one line."""
-    line = re.sub(r"\s*\{#[\w-]+\}$", "", line.strip())
-    if not re.search(r"[*_`\[\\<&]", line):
-        return line
-    children = _parser(inline=True).parseInline(line)[0].children or []
-    return "".join(child.content for child in children if child.type in {"text", "code_inline", "image"}).strip()
 
 
 _NAMES: dict[str, str] = {}
@@ -177,7 +164,7 @@ def find_sections(text: str) -> tuple[Section, ...]:
     starts = [0, *accumulate(len(line) + 1 for line in text.split("\n"))]
     headings = _marked(text, starts)
     if len(headings) < 2:  # noqa: PLR2004 - one marked heading is the document's title, and the outline may be plain
-        headings = _plain([without_markup(line) for line in text.split("\n")], starts, headings) or _inline(text)
+        headings = _plain([read_line(line) for line in text.split("\n")], starts, headings) or _inline(text)
     ends = [*(heading.start for heading in headings), len(text)][1:]
     return tuple(replace(heading, end=end) for heading, end in zip(headings, ends, strict=True))
 

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from genaipa.languages.catalog import ends_sentence
 from genaipa.languages.language import CAPITAL, STOPS
+from genaipa.policies.reading import read
 from genaipa.policies.search import WORD, count_words, index_words, language_to_search, words_asked, words_of
 from genaipa.policies.sections import find_sections
 from genaipa.systems.base import BuiltinSystem, Passage, Reply
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from genaipa.languages.language import Language
     from genaipa.systems.base import Message, Settings, Words
 
-MODEL = "extractive/1"
+MODEL = "extractive/2"
 """Version, raised whenever the same messages get another reply."""
 
 READY = "Ready."
@@ -150,24 +151,30 @@ class Sentence:
     """Lead-in of a list item: "We keep:"."""
     start: int
     """Its first character's place in the document."""
+    end: int
+    """The place behind its last one."""
 
 
 def split_sentences(document: str) -> list[Sentence]:
-    """The sentences of a document in order. Headings are none, nor are the words that lead in a list."""
+    """The sentences of a document in order, as they read.
+
+    Headings are none, nor are the words that lead in a list.
+    """
     sections, language = find_sections(document), language_to_search(document)
-    starts = [section.start for section in sections]
+    reading = read(document)
+    starts = [reading.place(section.start) for section in sections]
     found: list[Sentence] = []
     lead, led_by, before = "", "", ""
-    for start, end, mark in _blocks(document, set(starts)):
+    for start, end, mark in _blocks(reading.text, set(starts)):
         if mark != before and found and found[-1].text.endswith(":"):
             lead, led_by = found.pop().text, before
         elif mark in {"", led_by}:
             lead = ""
         before = mark
-        for first, last in _sentence_bounds(document, start, end, language):
+        for first, last in _sentence_bounds(reading.text, start, end, language):
             at = bisect_right(starts, first) - 1
             label, title = (sections[at].label, sections[at].title) if at >= 0 else ("", "")
-            found.append(Sentence(document[first:last], label, title, at, lead, first))
+            found.append(Sentence(reading.text[first:last], label, title, at, lead, *reading.span(first, last)))
     return found
 
 

@@ -262,7 +262,7 @@ def test_reply_says_who_it_is() -> None:
     reply = asyncio.run(system.reply([*introduced(POLICY), Message("user", "Is anything encrypted?")], Settings()))
     assert (system.name, reply.model, reply.finish, reply.usage, reply.sent) == (
         "extractive",
-        "extractive/1",
+        "extractive/2",
         "stop",
         None,
         {},

@@ -13,6 +13,7 @@ from itertools import islice, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from genaipa.languages.language import CAPITAL
+from genaipa.policies.reading import read
 from genaipa.policies.sections import Section, follows, resolve
 from genaipa.scoring.evidence.quotations import NEAR, fold, index_text, nearest
 
@@ -39,17 +40,18 @@ def outline(document: Document) -> tuple[Section, ...]:
 @lru_cache(maxsize=8)
 def numbers_inside(text: str) -> tuple[Section, ...]:
     """Find every "3." or "3.1" before a capitalised word, each up to the next one."""
-    found = list(_NUMBER.finditer(text))
-    ends = [*(match.start() for match in found[1:]), len(text)]
+    reading = read(text)
+    found = list(_NUMBER.finditer(reading.text))
+    starts = [reading.span(*match.span())[0] for match in found]
     return tuple(
         Section(
             number=match.group().strip(" .\n"),
-            title=" ".join(text[match.end() : match.end() + 100].split()[:_TITLE_WORDS]) + " …",
+            title=" ".join(reading.text[match.end() : match.end() + 100].split()[:_TITLE_WORDS]) + " …",
             level=match.group().strip(" .\n").count(".") + 1,
-            start=match.start(),
+            start=start,
             end=end,
         )
-        for match, end in zip(found, ends, strict=False)
+        for match, start, end in zip(found, starts, [*starts[1:], len(text)], strict=False)
     )
 
 
@@ -120,7 +122,7 @@ class Headings:
         capital = next((span for span in places if self._is_capital(span)), None)
         if places:
             found = capital or places[0]
-            return TitlePlace(f"“{self._text[slice(*found)]}”", found, heading=bool(capital))
+            return TitlePlace(f"“{self._reads(found)}”", found, heading=bool(capital))
         similarity, near = nearest(title, self._text) if len(title.split()) >= _FEWEST_NEAR else (0.0, None)
         if similarity < _NEARLY and len(title.split()) > _BEGINNING:
             # "How do we respond to requests, and to harm?" for "How do we respond to requests?"
@@ -128,7 +130,7 @@ class Headings:
             similarity = 100.0
             near = next((s for s in self._occurrences(beginning, within) if self._is_capital(s)), None)
         if near and similarity >= _NEARLY and (within is None or within[0] <= near[0] < within[1]):
-            return TitlePlace(f"“{self._text[slice(*near)]}”", near, fits=False, heading=False)
+            return TitlePlace(f"“{self._reads(near)}”", near, fits=False, heading=False)
         return None
 
     def _occurrences(self, title: str, within: Span | None) -> Iterator[Span]:
@@ -136,6 +138,9 @@ class Headings:
         while span := self._words.find(title, start, end):
             yield span
             start = span[1]
+
+    def _reads(self, span: Span) -> str:
+        return read(self._text).between(*span)
 
     def _is_capital(self, span: Span) -> bool:
         return self._text[span[0]].isupper()
@@ -181,6 +186,7 @@ class SectionFinder:
 
     def __init__(self, document: Document) -> None:
         self.document = document
+        self.reading = read(document.text)
         self.sections = outline(document)
         self.headings = Headings(document.text, self.sections, self.whole)
 
@@ -251,7 +257,8 @@ class SectionFinder:
         from rapidfuzz.fuzz import ratio
 
         begin = section.start
-        heading = re.sub(r"^[#\s]*(?:[\w.]*\d[.)]*|[A-Z]{1,4}\.)?\s*", "", self.document.text[begin : begin + 300])
+        text = self.reading.between(begin, begin + 300)
+        heading = re.sub(r"^[#\s]*(?:[\w.]*\d[.)]*|[A-Z]{1,4}\.)?\s*", "", text)
         titles = [section.title, heading[: len(title)]]
         return max(ratio(fold(title), fold(other)) for other in titles) >= SIMILAR
 
@@ -263,7 +270,7 @@ class SectionFinder:
             return False
         word, _, number = map(re.escape, label.rpartition(" "))
         if not re.match(r"(?:sub-?)?sect?(?:ion)?\b|part\b|\u00a7", word, re.IGNORECASE):
-            return not re.search(rf"\b{word}s?\.?\s+{number}\b", self.document.text, re.IGNORECASE)
+            return not re.search(rf"\b{word}s?\.?\s+{number}\b", self.reading.text, re.IGNORECASE)
         # Where there is a section 2, a section 1 may only have lost its number.
         tops = [int(top[0]) for section in self.sections if (top := re.match(r"\d+", section.number))]
         if number.isdecimal() and int(number) < max(tops, default=0):
@@ -272,7 +279,7 @@ class SectionFinder:
         begins = (
             rf"(?<![\w.]){number}(?![\w]|\.\d)" if "." in label else rf"(?<![\w.,]){number}[.):]?\s+(?=[{CAPITAL}])"
         )
-        return not re.search(begins, self.document.text)
+        return not re.search(begins, self.reading.text)
 
     def find_within(self, number: str, title: str, part: Span) -> FoundSection | None:
         """The section with that number in a part: one of the outline, or what the part's own text numbers so."""
