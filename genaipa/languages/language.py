@@ -15,8 +15,13 @@ expression = cache(re.compile)
 
 NEVER = r"(?!)"
 """An expression that nothing matches: a language without a rule of that kind."""
-CAPITAL = "A-ZÀ-ÖØ-ÞŒŸ"
-"""Capitals, as an expression's class of characters has them."""
+CAPITAL = "A-ZÀ-ÖØ-Þ" + "".join(filter(str.isupper, map(chr, range(0x100, 0x530))))
+"""Capitals of the Latin, Greek and Cyrillic scripts, as an expression's class of characters has them."""
+UNCASED = (
+    "\u0590-\u10ff\u1100-\u137f\u1780-\u18af\u3040-\u30ff\u3105-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
+    "\uac00-\ud7ff\uf900-\ufaff"
+)
+"""Characters of scripts without capitals: Hebrew, Arabic, those of South and East Asia."""
 UNSPACED = "\u0e00-\u0e7f\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 """Characters of scripts without blanks between words: Thai, kana, Han."""
 STOPS = "\u3002\uff01\uff1f"

@@ -26,6 +26,7 @@ from genaipa import __version__
 from genaipa.errors import DataError, MissingPackageError, UsageError, clipped
 from genaipa.languages.catalog import in_words, language_code, language_of
 from genaipa.policies.document import LONGEST, too_long
+from genaipa.policies.numbering import is_numbered
 from genaipa.policies.pages import MOST_ELEMENTS, Page
 from genaipa.policies.sections import find_headings
 
@@ -211,7 +212,7 @@ def _version(name: str) -> str:
 def _first_heading(text: str) -> str:
     """The first heading of a Markdown text; empty if it is numbered, so no title."""
     heading = next((title for _, _, title in find_headings(text)), "")
-    return "" if HEADING.match(heading) else heading
+    return "" if is_numbered(heading) else heading
 
 
 # --- HTML, Word and PDF --------------------------------------------------------------------------------------------
@@ -444,10 +445,6 @@ def as_page(raw: bytes, source: str, mammoth: Any) -> tuple[str, int]:
     return f"<html><body>{found.value}</body></html>", len(numbered)
 
 
-HEADING = re.compile(
-    r"(?i:Chapter|Part|Section|Article|Art\.|Annex|Appendix|§)\s*[\dIVXL]"
-    r"|\d+(?:\.\d+)*[.)]?\s+[\"“(]?[A-Z]|(?:[IVXL]+|[A-Z])\.\s+[A-Z]"
-)
 _ITEM = re.compile(r"[-*•▪◦●\u2013—]\s|\(?(?:\d{1,2}|[a-z]|[ivx]+)[.)]\s")
 _SHORT = 40  # characters that no full line has less of
 _PAGE_NUMBER = re.compile(r"(?:page\s+)?\d{1,4}(?:\s*(?:of|/)\s*\d{1,4})?", re.IGNORECASE)
@@ -479,10 +476,10 @@ def paragraphs(pages: list[str]) -> str:
 
 
 def _goes_on(last: str, line: str, full: float) -> bool:
-    if _ITEM.match(line) or (HEADING.match(line) and not line.endswith((".", ",", ";")) and len(line) < full):
+    if _ITEM.match(line) or (is_numbered(line) and not line.endswith((".", ",", ";")) and len(line) < full):
         return False
     ended = last.endswith((".", "!", "?", ":", ";"))
-    heading = HEADING.match(last) is not None and len(last) < full and not ended
+    heading = is_numbered(last) and len(last) < full and not ended
     if line[0].islower():
         return not heading or last.endswith(("-", ","))
     return len(last) >= full and not (ended and len(line) < full)
@@ -527,4 +524,4 @@ def pdf_title(stated: str, pages: list[str]) -> str:
         return stated
     first, second = ([line.strip() for page in pages for line in page.split("\n") if line.strip()] + ["", ""])[:2]
     looks_like_one = re.fullmatch(r"[A-Z][^\d]*[^\d.,:;!?-]", first) and len(first) <= _LONGEST_TITLE
-    return first if looks_like_one and not HEADING.match(first) and not second[:1].islower() else ""
+    return first if looks_like_one and not is_numbered(first) and not second[:1].islower() else ""
