@@ -16,6 +16,7 @@ from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Literal
 
+from genaipa.languages.language import ENDS, STOPS
 from genaipa.policies.reading import read
 from genaipa.policies.sections import Section
 
@@ -32,7 +33,7 @@ HELD: frozenset[SectionState] = frozenset(("unchanged", "moved"))
 """The states of a section whose sentences are the same."""
 
 _ADDRESS = re.compile(r"https?://[^\s>)]+")
-_END = re.compile(r"(?<=[.!?;])[\"')\]\u201d\u2019\u00bb]*\s+|(?<=[\u3002\uff01\uff1f\uff1b])|\n+")
+_END = re.compile(rf"(?<=[{ENDS};\u061b])[\"')\]\u201d\u2019\u00bb]*\s+|(?<=[{STOPS}\uff1b])|\n+")
 _ALIKE = 0.3
 """Least share of sentences in common by which a section of another number and title is the same one."""
 _LEAD = 99

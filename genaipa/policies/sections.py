@@ -16,7 +16,7 @@ from itertools import accumulate, groupby, pairwise
 from typing import TYPE_CHECKING, Any
 
 from genaipa.languages.catalog import LANGUAGES
-from genaipa.languages.language import CAPITAL, STOPS, UNCASED
+from genaipa.languages.language import CAPITAL, ENDS, STOPS, UNCASED
 from genaipa.policies.numbering import (
     BELOW,
     COUNTED,
@@ -181,7 +181,7 @@ _MAX_ALONE = 9  # words of a title without a number
 _QUOTES = "\"'“\u2018(¿「『（"  # noqa: RUF001 - wide ones are meant
 _PAUSES = (";", ",", "；", "，", "、", "؛", "،")  # noqa: RUF001 - so are these
 _ENDS = (".", ":", "：", *STOPS)  # noqa: RUF001
-_SENTENCE = re.compile(rf"[.!?;؟।]\s+[\"“„«(]?[{CAPITAL}{UNCASED}]|[{STOPS}；]\s*\w")  # noqa: RUF001
+_SENTENCE = re.compile(rf"[{ENDS};]\s+[\"“„«(]?[{CAPITAL}{UNCASED}]|[{STOPS}；]\s*\w")  # noqa: RUF001
 _DOUBTFUL = COUNTED - {"number", "Roman", "letter"}  # kinds that lists have, too
 _CODE = 100  # sections of a code of law are counted in leaps
 
@@ -391,7 +391,7 @@ def _stands_alone(lines: list[str], i: int, title: str) -> bool:
     if not title or (i and lines[i - 1]) or lines[i + 1 : i + 2] != [""] or not any(lines[i + 2 :]):
         return False
     ended = unicodedata.category(title[-1])[0] in "LNM" or title[-1] in '?)”"」』）؟'  # noqa: RUF001 - wide ones are meant
-    begun = re.match(rf"[\"“„«¿「『]?[{CAPITAL}]\D", title)
+    begun = re.match(rf"[\"“„«¿「『]?[{CAPITAL}{UNCASED}]\D", title)
     said = re.search(r"[.:;,!|\t：；，、。！؛،।]|\d{2,}", title)  # noqa: RUF001 - so they are
     return bool(ended and begun and not said and count_words(title) <= _MAX_ALONE)
 
@@ -422,7 +422,7 @@ def _inline(text: str) -> list[Section]:
     """Find an outline inside a line: I., II., … in a row, and A., B., … in a row beneath each, or nothing."""
     marks = [
         (match.start(), match.end(), match.group(1))
-        for match in re.finditer(rf"(?<!\S)([IVX]+)\. (?=[{CAPITAL}])", text)
+        for match in re.finditer(rf"(?<!\S)([IVX]+)\. (?=[{CAPITAL}{UNCASED}])", text)
     ]
     begin = max((i for i, mark in enumerate(marks) if mark[2] == "I"), default=0)
     chain = marks[begin:]
@@ -434,7 +434,7 @@ def _inline(text: str) -> list[Section]:
     for n, ((start, body, number), end) in enumerate(zip(chain, ends, strict=True)):
         listed = contents[n] if n < len(contents) and text.startswith(contents[n], body) else ""
         found.append(Section(number, listed or _inline_title(text[body:end]), 1, start, 0))
-        letters = list(re.finditer(rf"(?<!\S)([A-Z])\. (?=[{CAPITAL}])", text[body:end]))
+        letters = list(re.finditer(rf"(?<!\S)([A-Z])\. (?=[{CAPITAL}{UNCASED}])", text[body:end]))
         if len(letters) > 1 and "".join(m.group(1) for m in letters) == "ABCDEFGHIJKLMNOPQRSTUVWXYZ"[: len(letters)]:
             found += [
                 Section(f"{number}.{m.group(1)}", _inline_title(text[body + m.end() : end]), 2, body + m.start(), 0)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from genaipa.languages.catalog import ENGLISH, LANGUAGES, ends_sentence, language_of
-from genaipa.languages.language import NEVER, STOPS, UNSPACED
+from genaipa.languages.language import ENDS, NEVER, STOPS, UNSPACED
 from genaipa.policies.corpus import group_of
 from genaipa.policies.reading import read
 from genaipa.policies.search import is_unspaced
@@ -89,7 +89,7 @@ def _score(formula: Readability, words: list[str], sentences: int) -> float:
     return formula.sentence * len(words) / sentences + formula.syllable * spoken / len(words) + formula.base
 
 
-_SENTENCE_END = re.compile(rf"(?<=[.!?])[\"'”\u2019)\]]*\s+|(?<=[{STOPS}])[\u201d\u300d\u300f\uff09]*\s*")
+_SENTENCE_END = re.compile(rf"(?<=[{ENDS}])[\"'”\u2019)\]]*\s+|(?<=[{STOPS}])[\u201d\u300d\u300f\uff09]*\s*")
 
 
 def _sentences(block: str, language: Language | None) -> Iterator[str]:

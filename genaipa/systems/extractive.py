@@ -19,7 +19,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from genaipa.languages.catalog import ends_sentence
-from genaipa.languages.language import CAPITAL, STOPS
+from genaipa.languages.language import CAPITAL, ENDS, STOPS, UNCASED
 from genaipa.policies.reading import read
 from genaipa.policies.search import WORD, count_words, index_words, language_to_search, words_asked, words_of
 from genaipa.policies.sections import find_sections
@@ -54,7 +54,7 @@ SUMMARY_WORDS = 350
 # A sentence ends with its mark (and closing quotes) before white space and something that can begin one. A bracket
 # can't: "[Section 2]" behind a sentence belongs to it.
 _END = re.compile(
-    rf"[.!?][\"”“»’')]*(?=\s+[\"“„«‘'(]?[{CAPITAL}0-9])|[{STOPS}][\u201d\u300d\u300f\uff09]*"  # noqa: RUF001 - typographic quotes are meant
+    rf"[{ENDS}][\"”“»’')]*(?=\s+[\"“„«‘'(]?[{CAPITAL}{UNCASED}0-9])|[{STOPS}][\u201d\u300d\u300f\uff09]*"  # noqa: RUF001 - typographic quotes are meant
 )
 _BULLET = re.compile(r"\s*(?:[-*+•–]|\(?(?:\d{1,2}|[a-z]|[ivx]{1,4})[.)])\s+")  # noqa: RUF001 - so is the dash
 _NAME = re.compile(r"\w*[A-Z]\w*")
@@ -295,5 +295,5 @@ class SentenceIndex:
 
 def _is_statement(text: str) -> bool:
     """Whether a sentence can stand alone in a summary: neither a fragment, nor a list's lead-in, nor endless."""
-    begun = text[0].isupper() or "\u3040" <= text[0] <= "\u9fff"
-    return text[-1] in f".!{STOPS}" and begun and 8 <= count_words(text) <= 50  # noqa: PLR2004 - words, by eye
+    begun = text[0].isalpha() and not text[0].islower()
+    return text[-1] in f"{ENDS}{STOPS}".replace("?", "") and begun and 8 <= count_words(text) <= 50  # noqa: PLR2004 - words, by eye

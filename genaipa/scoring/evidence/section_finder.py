@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 # At the beginning of a word; a number of several steps may be glued to the sentence before it ("law.2.3 Sharing").
 _NUMBER = re.compile(
-    rf"(?:(?<!\S)(\d{{1,2}}\.)|(?:(?<!\S)|(?<=[a-z)][.!?]))(\d{{1,2}}(?:\.\d{{1,2}})+\.?))\s+(?=[{CAPITAL}])"
+    rf"(?:(?<!\S)(\d{{1,2}}\.)|(?:(?<!\S)|(?<=[a-z)][.!?]))(\d{{1,2}}(?:\.\d{{1,2}})+\.?))\s+(?=[{CAPITAL}{UNCASED}])"
 )
 _FEWEST_NUMBERS = 3  # numbers that make an outline
 _MOST_NUMBERS = 400  # numbers that are compared with one another
