@@ -21,11 +21,11 @@ UNCASED = (
     "\u0590-\u10ff\u1100-\u137f\u1780-\u18af\u3040-\u30ff\u3105-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
     "\uac00-\ud7ff\uf900-\ufaff"
 )
-"""Characters of scripts without capitals: Hebrew, Arabic, those of South and East Asia."""
+"""Characters of scripts without capitals: Hebrew, Arabic, and the scripts of South and East Asia."""
 UNSPACED = "\u0e00-\u0e7f\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 """Characters of scripts without blanks between words: Thai, kana, Han."""
 ENDS = ".!?\u061f\u06d4\u0964"
-"""Marks that end a sentence with a blank behind them: also those of Arabic, Urdu and Hindi."""
+"""Marks that end a sentence with a blank behind them, also in Arabic, Urdu and Hindi."""
 STOPS = "\u3002\uff01\uff1f"
 """Full stop, exclamation and question mark of these scripts, which need no blank behind them."""
 QUOTED = (

@@ -39,7 +39,7 @@ for _language in LANGUAGES.values():
 SECTION_WORD = rf"(?i:§{{1,2}}|(?:{'|'.join(_NAMES.values())})s?(?!\w)\.?)"
 """A word for a section before its number, in any language: in none of them does it mean anything else there."""
 DIVISION = "|".join(_NAMES[name] for name in ("Section", "Chapter", "Part", "Article"))
-"""The words that may stand before or behind a title."""
+"""Words that may introduce a title, or follow it."""
 
 
 @cache
@@ -71,16 +71,16 @@ def cite_section(word: str, number: str) -> str:
 ROMAN = r"(?=[IVXLC])(?:X[LC]|L?X{0,3})(?:I[XV]|V?I{0,3})"
 SMALL_ROMAN = ROMAN.lower()
 END = rf"(?![^\W{UNCASED}]|-[A-Za-z]{{2}})"
-"""What is behind a step: no digit, nor a letter but of scripts that put their words to it."""
+"""The end of a step: no digit follows, nor a letter but of scripts that add their words without a blank."""
 STEP = rf"(?:\d{{1,6}}[A-Za-z]?|{ROMAN}|{SMALL_ROMAN}|[A-Za-z]){END}"
 """A step behind a point."""
 _FIRST = rf"(?i:{'|'.join(language.first for language in LANGUAGES.values())})"
 NUMBER = rf"(?:{_FIRST}{END}|(?:\d+[A-Za-z]?|{ROMAN}|[A-Z]){END}(?:\.{STEP})*)"
 """A number behind a word for a section: 12, 4.2, 12a, IV, IV.B, B, B.2, 3.b.ii."""
 SEVERAL = rf"\d{{1,3}}(?:\.{STEP}){{1,5}}"
-"""A number of several steps, which may stand without a word."""
+"""A number of several steps, which needs no word."""
 BELOW = r"(?:\s?\((?:\d{1,2}|[a-z]|[ivx]{1,4}|[A-Z])\))*"
-"""What may follow it, as in Article 12(3)(a)."""
+"""Steps in brackets behind it, as in Article 12(3)(a)."""
 
 
 _ZEROS = "\u0660\u06f0\u0966\u09e6\u0a66\u0ae6\u0b66\u0be6\u0c66\u0ce6\u0d66\u0e50\u0ed0\u0f20\u1040\u17e0\u1810\uff10"
@@ -144,9 +144,9 @@ def parsed(number: str) -> tuple[str, tuple[str, ...]]:
 
 
 def below(number: str, step: str, *, beside: bool = False) -> str:
-    """The number of a letter or Roman number that stands alone beneath a number; "" if it is none of it.
+    """The whole number of a letter or Roman number that a heading beneath a number has alone; "" if it is none of it.
 
-    `A.` beneath `IV.` is IV.A. `beside`: it stands beside the number, and so has to be of another kind.
+    `A.` beneath `IV.` is IV.A. `beside`: its heading is of the same level, so that it has to be of another kind.
     """
     last = number.rpartition(".")[2]
     if not number or " " in number or not re.fullmatch(rf"{ROMAN}|{SMALL_ROMAN}|[A-Za-z]", step):

@@ -39,9 +39,9 @@ class Reading:
     """A text as it reads, `text`, and the way back to the source."""
 
     def __init__(self, source: str, references: dict[str, Any] | None = None) -> None:
-        """Read a source; `references` are definitions of links that stand elsewhere."""
+        """Read a source; `references` are definitions of links from elsewhere."""
         self._at: list[int] = []
-        """Where each piece begins in the text that is read; the piece's place in the source beside it."""
+        """The place of each piece in the text that is read; in the list beside it, its place in the source."""
         self._pieces: list[Span] = []
         texts: list[str] = []
         length = 0
@@ -80,7 +80,7 @@ class Reading:
         return place, place + 1
 
     def between(self, start: int, end: int) -> str:
-        """What is read between two places in the source."""
+        """The text that is read between two places in the source."""
         return self.text[self.place(start) : self.place(end)]
 
     def place(self, source: int) -> int:
@@ -107,7 +107,7 @@ def read_line(line: str, references: dict[str, Any] | None = None) -> str:
 # --- Marks that CommonMark has not, and HTML -----------------------------------------------------------------------
 
 _NOTHING, _BLANK = "\U0001bc9f", "\u2005"
-"""What marks are replaced by, so that all places stay: a rare punctuation mark, and a rare blank."""
+"""Characters that marks are replaced by, so that all places stay: a rare punctuation mark, and a rare blank."""
 _FILLED = re.compile(rf"{_BLANK}+|[^{_BLANK}{_NOTHING}]+")
 _VALUE = r"(?:[#.][\w-]+|[\w-]+=(?:\"[^\"\n]*\"|'[^'\n]*'|[\w-]+))"
 _BREAKING = (
@@ -128,7 +128,7 @@ _MARKS = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _MARKUP = re.compile(r"[*`\[<&\\{\u00ad\u2060\ufeff]|_(?!\w)|(?<!\w)_")
-"""What a text without markup has not."""
+"""A character that may be markup; a text without any reads as it is."""
 
 
 def _filled(source: str) -> str:
@@ -149,10 +149,10 @@ def _unfilled(pieces: Iterable[Piece]) -> Iterator[Piece]:
 
 # --- Blocks --------------------------------------------------------------------------------------------------------
 
-# Where a line begins a block of its own: a heading, a list item, a row; and what stands before a block's words.
+# Where a line begins a block of its own: a heading, a list item, a row; and the marks before a block's words.
 _BEGINS = re.compile(r"[ \t]*(?:#{1,6}[ \t]|(?:[-*+\u2022]|\d{1,9}[.)])[ \t]|\|)")
 _LEAD = re.compile(r"(?:[ \t>]*(?:#{1,6}|[-*+\u2022]|\d{1,9}[.)])[ \t]+)*")
-# A definition of a link, told from "[Name]: word" by what it leads to.
+# A definition of a link; in "[Name]: word" there is no address.
 _DEFINITION = re.compile(r" {0,3}\[[^\[\]\n]+\]:[ \t]*\n?[ \t]*<?[^\s<]*[/#@.]")
 
 
@@ -256,7 +256,7 @@ class _Aligned:
         return start, start + len(words), words
 
     def _autolink(self) -> Piece:
-        """An address in angle brackets, as it stands there."""
+        """An address in angle brackets, as it is spelt there."""
         start = self._next("<", "")[1]
         end = self._next(">", "")[0]
         return start, end, self._text[start:end]

@@ -133,7 +133,7 @@ def _with_letters(headings: list[Section]) -> list[Section]:
         beside = above.pop(heading.level, "")
         number, level = heading.number, heading.level
         if number.islower() and (nested := below(beside, number, beside=True)):
-            # Small letters are beneath the number that they stand beside, though their headings look the same.
+            # Small letters are beneath the number before them, though its heading is of the same level.
             number, level, above[heading.level] = nested, level + 1, beside
         else:
             number = below(above[max(above)] if above else "", number) or number
@@ -148,7 +148,7 @@ _BOLD = re.compile(r"\s*(\*\*|__)(?=\S)(?:(?!\1).)+\1:?\s*")
 def _set_apart(text: str, starts: list[int], *, bold: bool = False) -> tuple[list[str], list[int]]:
     """The lines of a text as they read, and their places: one that is bold as a whole between blank lines.
 
-    With `bold` other lines are only told from blank ones.
+    With `bold` every other line that has text is an ellipsis.
     """
     lines, places = [], []
     for line, start in zip(text.split("\n"), starts, strict=False):
@@ -160,7 +160,7 @@ def _set_apart(text: str, starts: list[int], *, bold: bool = False) -> tuple[lis
 
 
 def _with_bold(lines: list[str], starts: list[int], marked: list[Section]) -> list[Section]:
-    """The marked headings, none of which has a number, with the bold lines beneath them that are numbered."""
+    """The marked headings, which have no numbers, with the numbered bold lines beneath them."""
     kept = _outline([found for i, line in enumerate(lines) if line for found in _read(lines, i)])
     known = {section.start for section in marked}
     found = [section for section in _leveled(kept, starts) if section.start not in known]
@@ -259,12 +259,12 @@ def _counted(lines: list[str], i: int, read: Beginning) -> str | None:
 
 
 def _has_text(lines: list[str], i: int) -> bool:
-    """Whether a longer line, or a heading, is below a line that could be an item of a list, and not another item."""
+    """Whether a sentence, a longer line or a heading is below a line that may be an item, and not another item."""
     below = next((j for j in range(i + 1, len(lines)) if lines[j]), i)
     numbered = [*beginnings(lines[below])]
     if numbered and numbered[0].kind in _DOUBTFUL:
         return _stands_alone(lines, below, numbered[0].rest)
-    return bool(numbered) or len(lines[below]) > len(lines[i])
+    return bool(numbered) or len(lines[below]) > len(lines[i]) or lines[below].endswith((*ENDS, *STOPS))
 
 
 def _begun(lines: list[str], i: int) -> bool:
