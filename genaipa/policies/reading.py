@@ -200,20 +200,35 @@ def _defined(block: str, env: dict[str, Any]) -> int:
 # --- Inline --------------------------------------------------------------------------------------------------------
 
 
+_KEPT = 5_000
+"""Characters of a block that is kept."""
+
+
 def _inline(text: str, base: int, env: dict[str, Any]) -> Iterable[Piece]:
     """The pieces of a block, which begins at `base`, in the order of its text."""
     if not _MARKUP.search(text):
         return [(base, base + len(text), text)]
-    markdown = _parser()
+    # Versions of a document have most of their blocks in common.
+    alone = len(text) < _KEPT and not (env["references"] and "[" in text)
+    pieces = _parsed(text) if alone else _parse(text, env)
+    return [(base + first, base + last, read) for first, last, read in pieces]
+
+
+def _parse(text: str, env: dict[str, Any]) -> tuple[Piece, ...]:
     tokens: list[Token] = []
     end = len(text.rstrip())
+    markdown = _parser()
     markdown.inline.parse(text[:end], markdown, env, tokens)
     try:
-        pieces = [(base + first, base + last, read) for first, last, read in _Aligned(text).pieces(tokens)]
+        return (*_Aligned(text).pieces(tokens), (end, len(text), text[end:]))
     except ValueError:
         # The parser has changed a character, so that nothing tells what it came from: the block reads as it stands.
-        return [(base, base + len(text), text)]
-    return [*pieces, (base + end, base + len(text), text[end:])]
+        return ((0, len(text), text),)
+
+
+@lru_cache(maxsize=4096)
+def _parsed(text: str) -> tuple[Piece, ...]:
+    return _parse(text, {})
 
 
 class _Aligned:
