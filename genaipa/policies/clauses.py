@@ -23,7 +23,7 @@ def find_clauses(text: str, sections: tuple[Section, ...]) -> tuple[Section, ...
     """
     reading = read(text)
     starts = [section.start for section in sections]
-    known = {parsed(section.number) for section in sections}
+    known = {parsed(section.number)[1] for section in sections}
     found: list[Section] = []
     for line in _LINE.finditer(reading.text):
         first = next(beginnings(reading.text[line.end() :].partition("\n")[0]), None)
@@ -31,12 +31,15 @@ def find_clauses(text: str, sections: tuple[Section, ...]) -> tuple[Section, ...
             continue
         start = reading.span(line.end(), line.end() + 1)[0]
         place = bisect_right(starts, start) - 1
-        number = parsed(first.number)
-        if place < 0 or number in known or not _goes_on(sections[place], number[1]) or not _begins(first.rest):
+        number = parsed(first.number)[1]
+        if place < 0 or number in known or not _goes_on(sections[place], number) or not _begins(first.rest):
             continue
         known.add(number)
+        # Article 2.1, where the section is Article 2; a chapter's clauses are not called so.
+        word = re.match(r"(?:Article|Clause) ", sections[place].number)
         level = sections[place].level + max(1, first.number.count(".") - sections[place].number.count("."))
-        found.append(Section(first.number, _title(first.rest), level, start, sections[place].end))
+        cited = f"{word[0] if word else ''}{first.number}"
+        found.append(Section(cited, _title(first.rest), level, start, sections[place].end))
     ends = [min(one.end, other.start) for one, other in pairwise(found)] + [one.end for one in found[-1:]]
     return tuple(
         Section(one.number, one.title, one.level, one.start, end) for one, end in zip(found, ends, strict=True)

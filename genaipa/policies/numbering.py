@@ -190,7 +190,7 @@ _WORDED = re.compile(
     rf"(\.(?=\s|$|[^\W\d])|\s*[:\u2013\u2014](?!\d)|\s+-(?=\s)|-(?=\s|[{CAPITAL}]))?\s*(.*)",
     re.DOTALL,
 )
-_MARK = r"(\s?[.):\u3001\u00ba\u00aa\u00b0]+|\s?/(?=\s))?(?:\s*[\u2013\u2014-](?=\s))?(\s*)(.*)"
+_MARK = r"(\s?[.):\u3001\u00ba\u00aa\u00b0]+|\s?[/|\u00b7\u2022\u00bb>_~](?=\s))?(?:\s*[\u2013\u2014-](?=\s))?(\s*)(.*)"
 _GLUED = re.compile(rf"(\d+(?:\.\d+)+)(?={_NEW_WORD})()()(.*)", re.DOTALL)
 _DIGITS = re.compile(rf"(\d+[A-Za-z]?{END}(?:\.{STEP})*){_MARK}", re.DOTALL)
 _LETTERS = re.compile(
@@ -267,7 +267,7 @@ def _is_apart(number: str, mark: str, blank: str, rest: str) -> bool:
         return bool(mark) or several or number.isdecimal()
     if not (mark or several):
         return False
-    if number.isdecimal() and mark:
+    if mark and number[0].isdigit():
         return rest[0].isalpha() or rest[0] in _OPENING
     return bool(re.match(_NEW_WORD, rest))
 
@@ -307,7 +307,7 @@ def is_numbered(line: str) -> bool:
 
 _OF_HEADINGS = frozenset(("number", "number)", "Roman", "letter"))
 _PERHAPS = re.compile(
-    rf"\W*(?:\d+(?:\.\d+)*[A-Za-z]?(?:$|[{UNCASED}]|(?![/%-])[\W_])|\d+\.[^\W\d]|第|제\s?\d|[零〇一二三四五六七八九十]+[\W_])"
+    rf"\W*(?:\d+(?:\.\d+)*[A-Za-z]?(?:$|[{UNCASED}]|(?!%|[/-][a-z0-9])[\W_])|\d+\.[^\W\d]|第|제\s?\d|[零〇一二三四五六七八九十]+[\W_])"
 )
 
 
