@@ -63,4 +63,5 @@ def _title(rest: str) -> str:
     headed = re.match(r"([^.:\n]{2,60})[.:](?:\s|$)", rest)
     if headed and len(headed[1].split()) <= _TITLE_WORDS:
         return headed[1]
-    return " ".join(rest.split()[:_TITLE_WORDS]) + " …"
+    words = rest.split()
+    return " ".join(words[:_TITLE_WORDS]) + (" …" if len(words) > _TITLE_WORDS else "")

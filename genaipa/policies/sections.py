@@ -52,6 +52,10 @@ def _blocks() -> MarkdownIt:
     return parser
 
 
+# Pages have a link to each heading beside it, which reads as a mark or as nothing.
+_ANCHOR = re.compile(r"(?:\s+#|\s*\u00b6|[\u200b-\u200d])+$")
+
+
 def find_headings(text: str) -> list[tuple[int, int, str]]:
     """List the headings of a text: level (1 to 6), line (from 0), and title without markup.
 
@@ -62,7 +66,7 @@ def find_headings(text: str) -> list[tuple[int, int, str]]:
     # A lone carriage return would be a line of its own.
     tokens = _blocks().parse(text.replace("\r", " "), links)
     return [
-        (int(token.tag[1]), token.map[0], read_line(content.content, links.get("references")))
+        (int(token.tag[1]), token.map[0], _ANCHOR.sub("", read_line(content.content, links.get("references"))))
         for token, content in pairwise(tokens)
         if token.type == "heading_open" and token.map and not token.level
         if re.fullmatch(r"(?![-*+] ).+", content.content)

@@ -63,7 +63,7 @@ def test_any_text_is_read(source: str) -> None:
 def test_references_of_a_line() -> None:
     """A line alone is read by definitions that stand elsewhere."""
     assert read_line("[Data][d] {#x}", {"D": {"href": "/d", "title": ""}}) == "Data"
-    (one, other) = find_sections("# [Data][d] {: #data }\n\nx\n\n# Rights {.big}\n\n[d]: /d")
+    (one, other) = find_sections("# [Data][d] {: #data }\n\nx\n\n# Rights[\u00b6](#rights) {.big}\n\n[d]: /d")
     assert (one.title, other.title) == ("Data", "Rights")
 
 
