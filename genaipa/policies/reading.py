@@ -69,6 +69,19 @@ class Reading:
         """The stretch of the source in which characters `start` to `end` of the text, one at least, are."""
         return self._source(start)[0], self._source(end - 1)[1]
 
+    def spans(self, spans: Iterable[Span]) -> list[Span]:
+        """The stretches of the source for stretches of the text, which are in order."""
+        found: list[Span] = []
+        piece, shift, begun, following = -1, 0, False, 0
+        for start, end in spans:
+            while start >= following:
+                piece += 1
+                following = self._at[piece + 1] if piece + 1 < len(self._at) else len(self.text)
+                begun, shift = self._is_whole(piece, following), self._pieces[piece][0] - self._at[piece]
+            whole = begun and end <= following
+            found.append((start + shift, end + shift) if whole else self.span(start, end))
+        return found
+
     def _source(self, character: int) -> Span:
         """The place in the source of one character of the text."""
         piece = bisect_right(self._at, character) - 1

@@ -50,6 +50,8 @@ def test_what_a_source_reads_as(source: str) -> None:
         start, end = reading.span(*word.span())
         assert re.sub(r"<[^>]*>|\*\*|[\u00ad\ufeff]", "", source[start:end]) == word[0]
         assert reading.between(start, end) == word[0]
+    words = [word.span() for word in re.finditer(r"[^\W_]+", reading.text)]
+    assert reading.spans(words) == [reading.span(*word) for word in words]
 
 
 @pytest.mark.parametrize("source", ["", "plain", "*", "[", "[]", "](", "![", "`", "&", "<", "\\", "\r[a](b)\r\n\0*c*"])

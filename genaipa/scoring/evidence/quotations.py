@@ -32,7 +32,7 @@ class TextIndex:
         reading = read(source)
         self.token = token(reading.text)
         words = [*self.token.finditer(reading.text)]
-        self.spans = [reading.span(*word.span()) for word in words]
+        self.spans = reading.spans(word.span() for word in words)
         self.words = [fold(word[0]) for word in words]
         self._starts = [0, *accumulate(map(len, self.words))]
         self._letters = "".join(self.words)
