@@ -383,7 +383,7 @@ def _check_sections(file: str, annotated: Annotations, document: Document) -> It
         named = ((f"answers.{question}.points", label) for point in answer.points for label in point.sections)
         for entry, label in (*((f"answers.{question}", label) for label in answer.sections), *named):
             part = re.fullmatch(r"Part (\d+)", label) if annotated.part_set else None
-            known = document.part(annotated.part_set, int(part[1])) if part else resolve(document.sections, label)
+            known = document.part(annotated.part_set, int(part[1])) if part else resolve(document.places, label)
             if known is None and label != UNREADABLE:
                 problem = f"cites '{label}', which {document.name} does not have"
                 yield FileProblem(file, entry, f"{problem} as far as genaipa can see.", "warning")

@@ -20,6 +20,7 @@ from genaipa.judging.name import akin
 from genaipa.kinds import kind_of
 from genaipa.languages.catalog import read_by
 from genaipa.languages.language import expression
+from genaipa.policies.reading import read
 from genaipa.policies.search import count_words, pieces, ranked
 from genaipa.questions.annotations import SAID
 from genaipa.questions.points import Point
@@ -319,7 +320,8 @@ class Passages:
     def _by_nearness(self, question: str) -> list[Span]:
         """All passages, the nearest to the question first."""
         if question not in self._nearest:
-            places = ranked(tuple(self.document.text[slice(*span)] for span in self.spans), question)
+            reading = read(self.document.text)
+            places = ranked(tuple(reading.between(*span) for span in self.spans), question)
             self._nearest[question] = [self.spans[place] for place in places]
         return self._nearest[question]
 

@@ -15,13 +15,20 @@ expression = cache(re.compile)
 
 NEVER = r"(?!)"
 """An expression that nothing matches: a language without a rule of that kind."""
-CAPITAL = "A-ZÀ-ÖØ-ÞŒŸ"
-"""Capitals, as an expression's class of characters has them."""
+CAPITAL = "A-ZÀ-ÖØ-Þ" + "".join(filter(str.isupper, map(chr, range(0x100, 0x530))))
+"""Capitals of the Latin, Greek and Cyrillic scripts, as an expression's class of characters has them."""
+UNCASED = (
+    "\u0590-\u10ff\u1100-\u137f\u1780-\u18af\u3040-\u30ff\u3105-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
+    "\uac00-\ud7ff\uf900-\ufaff"
+)
+"""Characters of scripts without capitals: Hebrew, Arabic, and the scripts of South and East Asia."""
 UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
     "\uff66-\uff9f\U00020000-\U0003ffff"
 )
 """Characters of scripts without blanks between words: Thai and Lao, Burmese, Khmer, kana, Han."""
+ENDS = ".!?\u061f\u06d4\u0964"
+"""Marks that end a sentence with a blank behind them, also in Arabic, Urdu and Hindi."""
 STOPS = "\u3002\uff01\uff1f"
 """Full stop, exclamation and question mark of these scripts, which need no blank behind them."""
 QUOTED = (

@@ -7,8 +7,10 @@ import re
 from genaipa.languages.language import NEVER, QUOTED, CitationRules, Language, LawRules, Search, SilenceRules
 
 _DIGITS = {digit: value for value, digit in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2}
-_NUMBER = r"(?:\d{1,4}(?:\.\d{1,3}){0,4}|[零〇一二两三四五六七八九十百]{1,7})"
-_NAMES = {"Article": "条款?", "Chapter": "章", "Section": "章?节|小节", "Part": "部分"}
+_WORDS = "[零〇一二两三四五六七八九十百]{1,7}"
+_NUMBER = rf"(?:\d{{1,4}}(?:\.\d{{1,3}}){{0,4}}|{_WORDS})"
+# With the characters of Taiwan, Hong Kong and Japan.
+_NAMES = {"Article": "[条條]款?", "Chapter": "章", "Section": "章?[节節]|小[节節]", "Part": "部分"}
 
 
 def _in_digits(number: str) -> str:
@@ -28,8 +30,10 @@ def _spelt(text: str) -> str:
     if ordinal:
         name = next(name for name, words in _NAMES.items() if re.fullmatch(words, ordinal[2]))
         return f"{name} {_in_digits(ordinal[1])}: {text[ordinal.end() :]}".rstrip(": ")
-    counted = re.match(rf"({_NUMBER})、\s*", text)
-    return f"{_in_digits(counted[1])}. {text[counted.end() :]}" if counted else text
+    if around := re.match(rf"\(({_NUMBER})\)\s*", text):
+        return f"({_in_digits(around[1])}) {text[around.end() :]}"
+    counted = re.match(rf"({_NUMBER})、\s*|({_WORDS})\.\s*", text)
+    return f"{_in_digits(counted[1] or counted[2])}. {text[counted.end() :]}" if counted else text
 
 
 _TEXT = r"(?:政策|声明|文件|文档|文本|条款|内容|材料|条例|说明|摘录)"

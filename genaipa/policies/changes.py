@@ -7,6 +7,7 @@ language but the marks that end a sentence.
 from __future__ import annotations
 
 import re
+import unicodedata
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from dataclasses import dataclass
@@ -15,6 +16,8 @@ from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Literal
 
+from genaipa.languages.language import ENDS, STOPS
+from genaipa.policies.reading import read
 from genaipa.policies.sections import Section
 
 if TYPE_CHECKING:
@@ -29,8 +32,8 @@ STATES: tuple[SectionState, ...] = ("unchanged", "moved", "reworded", "changed",
 HELD: frozenset[SectionState] = frozenset(("unchanged", "moved"))
 """The states of a section whose sentences are the same."""
 
-_LINK = re.compile(r"\]\((?:[^()\s]|\([^()]*\))*(?:\s+\"[^\"]*\")?\)|https?://[^\s>)]+")
-_END = re.compile(r"(?<=[.!?;])[\"')\]\u201d\u2019\u00bb]*\s+|(?<=[\u3002\uff01\uff1f\uff1b])|\n+")
+_ADDRESS = re.compile(r"https?://[^\s>)]+")
+_END = re.compile(rf"(?<=[{ENDS};\u061b])[\"')\]\u201d\u2019\u00bb]*\s+|(?<=[{STOPS}\uff1b])|\n+")
 _ALIKE = 0.3
 """Least share of sentences in common by which a section of another number and title is the same one."""
 _LEAD = 99
@@ -51,13 +54,14 @@ _BLANKS = _Blanks()
 
 
 def words_only(text: str) -> str:
-    """A text's words, in small letters, one blank between them: without links, markup and punctuation."""
-    return " ".join(_LINK.sub("]", text).casefold().translate(_BLANKS).split())
+    """The words of a text that is given as it reads, in small letters, without addresses and punctuation."""
+    plain = text if text.isascii() else unicodedata.normalize("NFKC", text)
+    return " ".join(_ADDRESS.sub("", plain).casefold().translate(_BLANKS).split())
 
 
 def sentences(text: str) -> list[str]:
-    """Split a text into sentences and lines that have a word."""
-    return [piece.strip() for piece in _END.split(_LINK.sub("]", text)) if any(map(str.isalnum, piece))]
+    """Split a text that is given as it reads into sentences and lines that have a word."""
+    return [piece.strip() for piece in _END.split(_ADDRESS.sub("", text)) if any(map(str.isalnum, piece))]
 
 
 @dataclass(frozen=True)
@@ -117,7 +121,7 @@ class Changes:
     @cached_property
     def same(self) -> bool:
         """Whether both have the same words in the same order."""
-        return words_only(self.before.text) == words_only(self.after.text)
+        return words_only(read(self.before.text).text) == words_only(read(self.after.text).text)
 
     @cached_property
     def new_sentences(self) -> frozenset[str]:
@@ -148,8 +152,8 @@ def _whole(document: Document) -> tuple[Section, ...]:
     """The sections, after one without a number for the text before the first heading, if it has words."""
     known = document.sections
     begin = known[0].start if known else len(document.text)
-    lead = [Section("", "(before the first heading)", _LEAD, 0, begin)] if words_only(document.text[:begin]) else []
-    return (*lead, *known)
+    lead = words_only(read(document.text).between(0, begin))
+    return (*([Section("", "(before the first heading)", _LEAD, 0, begin)] if lead else []), *known)
 
 
 class _Sections:
@@ -158,8 +162,9 @@ class _Sections:
     def __init__(self, document: Document) -> None:
         self.sections = _whole(document)
         self.keys = []
+        reading = read(document.text)
         for section in self.sections:
-            text = document.text[section.start : section.end]
+            text = reading.between(section.start, section.end)
             # The lead has no heading; an outline of one line has its headings in the line.
             body = text.partition("\n")[2] if section.level < _LEAD and "\n" in text else text
             self.keys.append(tuple(map(words_only, sentences(body))))

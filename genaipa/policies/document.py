@@ -20,6 +20,7 @@ from genaipa.files.html import html_table, short_repr
 from genaipa.files.strict_yaml import read_yaml
 from genaipa.files.text import read_text
 from genaipa.languages.catalog import ENGLISH, language_code, language_of
+from genaipa.policies.clauses import find_clauses
 from genaipa.policies.companies import name_in_words
 from genaipa.policies.search import count_words
 from genaipa.policies.sections import Section, find_sections
@@ -115,6 +116,12 @@ class Document:
     def sections(self) -> tuple[Section, ...]:
         """Sections in the order of the text, recognised from headings and numbering."""
         return find_sections(self.text)
+
+    @cached_property
+    def places(self) -> tuple[Section, ...]:
+        """Sections and the numbered clauses inside them: all that a citation can name."""
+        clauses = find_clauses(self.text, self.sections)
+        return tuple(sorted((*self.sections, *clauses), key=lambda one: one.start)) if clauses else self.sections
 
     def part(self, part_set: str, number: int) -> tuple[int, int] | None:
         """Start and end (characters) of the n-th part, from 1, of a published segmentation; None if there is none."""

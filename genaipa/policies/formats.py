@@ -30,8 +30,9 @@ from genaipa.policies.document import LONGEST, too_long
 from genaipa.policies.doubts import doubts
 from genaipa.policies.encodings import declared, decoded
 from genaipa.policies.hidden import HiddenParts
+from genaipa.policies.numbering import is_numbered
 from genaipa.policies.pages import MOST_ELEMENTS, Page
-from genaipa.policies.pdf_text import HEADING, page_text, paragraphs, pdf_title
+from genaipa.policies.pdf_text import page_text, paragraphs, pdf_title
 from genaipa.policies.search import HALF, count_words, plain_letters
 from genaipa.policies.sections import find_headings
 
@@ -228,7 +229,7 @@ def _version(name: str) -> str:
 def _first_heading(text: str) -> str:
     """The first heading of a Markdown text; empty if it is numbered, so no title."""
     heading = next((title for _, _, title in find_headings(text)), "")
-    return "" if HEADING.match(heading) else heading
+    return "" if is_numbered(heading) else heading
 
 
 # --- HTML, Word and PDF --------------------------------------------------------------------------------------------

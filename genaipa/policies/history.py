@@ -16,6 +16,7 @@ from genaipa.errors import UsageError, clipped, closest
 from genaipa.languages.catalog import language_of
 from genaipa.policies.changes import words_only
 from genaipa.policies.document import LONGEST
+from genaipa.policies.reading import Reading
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -133,7 +134,7 @@ def _text(content: bytes) -> str:
 
 
 def _chosen(revisions: list[tuple[str, str, str]], texts: list[str]) -> VersionHistory:
-    words = [words_only(text) for text in texts]
+    words = [words_only(Reading(text).text) for text in texts]
     usual = sorted(range(len(words)), key=lambda place: len(words[place]))[len(words) // 2]
     language = language_of(texts[usual])
     left: dict[Left, int] = dict.fromkeys(REASONS, 0)

@@ -8,19 +8,14 @@ from collections import Counter
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from genaipa.languages.language import CAPITAL, STOPS, UNSPACED
+from genaipa.languages.language import STOPS, UNSPACED
+from genaipa.policies.numbering import is_numbered
 from genaipa.policies.search import HALF, count_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
-_CAPITAL = f"[{CAPITAL}Α-ΩА-ЯЁ]"  # noqa: RUF001 - Greek and Cyrillic
-HEADING = re.compile(
-    r"(?i:Chapter|Part|Section|Article|Art\.|Annex|Appendix|§)\s*[\dIVXL]"
-    rf"|\d+(?:\.\d+)*[.)]?\s+[\"“(]?{_CAPITAL}|(?:[IVXL]+|[A-Z])\.\s+{_CAPITAL}"
-    r"|第[〇零一二三四五六七八九十百\d]+[条條章节節]|[一二三四五六七八九十]+、"
-)
 _ITEM = re.compile(
     r"[-*•▪◦●\u2013—・]\s|\(?(?:\d{1,2}|[a-z]|[ivx]+)[.)]\s|\uff08[\d一二三四五六七八九十]+\uff09|[\d①-⑳]+[、\uff0e]"
 )
@@ -99,10 +94,10 @@ def paragraphs(pages: list[str]) -> str:
 
 
 def _goes_on(last: str, line: str, full: float) -> bool:
-    if _ITEM.match(line) or (HEADING.match(line) and not line.endswith((".", ",", ";", "。")) and _width(line) < full):
+    if _ITEM.match(line) or (is_numbered(line) and not line.endswith((".", ",", ";", "。")) and _width(line) < full):
         return False
     ended = last.endswith(_ENDS)
-    heading = HEADING.match(last) is not None and _width(last) < full and not ended
+    heading = is_numbered(last) and _width(last) < full and not ended
     if line[0].islower():
         return not heading or last.endswith(("-", ","))
     return _width(last) >= full and not (ended and _width(line) < full)
@@ -178,11 +173,11 @@ def pdf_title(stated: str, pages: list[str]) -> str:
         return stated
     lines = [_squeezed(line) for page in pages for line in page.split("\n") if line.strip()][:3]
     first, second, third = (*lines, "", "", "")[:3]
-    if second and (_HANGING.search(first) or second[0].islower()) and not HEADING.match(second):
+    if second and (_HANGING.search(first) or second[0].islower()) and not is_numbered(second):
         first, second = first + _ended(first, second, set(), spaced=True)[1] + second, third
     begun = first[:1].isupper() or re.match(_CLOSE, first) is not None
     looks_like_one = begun and re.fullmatch(rf"[^\d]*[^\d.,:;!?{STOPS}-]", first) and len(first) <= _LONGEST_TITLE
-    return first if looks_like_one and not HEADING.match(first) and not second[:1].islower() else ""
+    return first if looks_like_one and not is_numbered(first) and not second[:1].islower() else ""
 
 
 def _is_file_name(title: str) -> bool:

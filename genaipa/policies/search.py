@@ -91,10 +91,15 @@ def words_of(text: str, language: Language = ENGLISH) -> list[str]:
     stop_words = _stop_words(rules.stop_words)
     return [
         _stem(word, rules)
-        for run in WORD.findall(plain_letters(text).lower())
+        for run in WORD.findall(_plain(text))
         for word in (_pairs(run) if _UNSPACED.search(run) else (run,))
         if word not in stop_words and not rules.asking.fullmatch(word)
     ]
+
+
+def _plain(text: str) -> str:
+    """A text in small letters, ligatures and full-width letters as plain ones: PDF files are full of them."""
+    return (text if text.isascii() else unicodedata.normalize("NFKC", text)).lower()
 
 
 def _pairs(run: str) -> Iterable[str]:
@@ -149,7 +154,7 @@ def language_to_search(text: str) -> Language:
 
 
 def ranked(texts: tuple[str, ...], question: str) -> list[int]:
-    """The places of these texts, that whose words are nearest to the question's (BM25) first."""
+    """The places of these texts, given as they read, that whose words are nearest to the question's (BM25) first."""
     language, known, index = _by_text(texts)
     asked = words_asked(question, language, known)
     scores = index.get_scores(asked).tolist() if asked else [0.0] * len(texts)

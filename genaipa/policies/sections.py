@@ -7,34 +7,53 @@ its numbering (I., II., … with A., B., … beneath) is unambiguous.
 
 from __future__ import annotations
 
-import logging
 import re
+import unicodedata
 from collections import Counter
 from dataclasses import dataclass, replace
-from functools import cache, cached_property, lru_cache, reduce
+from functools import cache, cached_property
 from itertools import accumulate, groupby, pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from genaipa.languages.catalog import LANGUAGES
-from genaipa.languages.language import CAPITAL
+from genaipa.languages.language import CAPITAL, ENDS, STOPS, UNCASED
+from genaipa.policies.numbering import (
+    BELOW,
+    COUNTED,
+    DIVISION,
+    GAP,
+    NUMBER,
+    SECTION_WORD,
+    Beginning,
+    beginnings,
+    below,
+    canonical,
+    cite_section,
+    follows,
+    from_roman,
+    in_brackets,
+    parsed,
+    spelt,
+    split_number,
+    strip_act,
+)
+from genaipa.policies.reading import commonmark, read_line
+from genaipa.policies.search import count_words
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from markdown_it import MarkdownIt
 
 
 @cache
-def _parser(*, inline: bool) -> MarkdownIt:
-    from markdown_it import MarkdownIt  # takes too long to import for `--help`
-
-    # It would write a line for every rule that it tries into the log of whoever sets logging to DEBUG.
-    logging.getLogger("markdown_it").setLevel(logging.INFO)
-    parser = MarkdownIt("commonmark")
-    if not inline:
-        # "2. Data" above a line of dashes is a heading, and no item of a list.
-        parser.disable("list").core.ruler.enableOnly(["normalize", "block"])
+def _blocks() -> MarkdownIt:
+    parser = commonmark()
+    # "2. Data" above a line of dashes is a heading, and no item of a list.
+    parser.disable("list").core.ruler.enableOnly(["normalize", "block"])
     return parser
+
+
+# Pages have a link to each heading beside it, which reads as a mark or as nothing.
+_ANCHOR = re.compile(r"(?:\s+#|\s*\u00b6|[\u200b-\u200d])+$")
 
 
 def find_headings(text: str) -> list[tuple[int, int, str]]:
@@ -43,107 +62,15 @@ def find_headings(text: str) -> list[tuple[int, int, str]]:
     Headings inside code and quotations don't count; nor do underlined list items, or several lines above one underline,
     such as front matter.
     """
+    links: dict[str, Any] = {}
     # A lone carriage return would be a line of its own.
-    tokens = _parser(inline=False).parse(text.replace("\r", " "))
+    tokens = _blocks().parse(text.replace("\r", " "), links)
     return [
-        (int(token.tag[1]), token.map[0], without_markup(content.content))
+        (int(token.tag[1]), token.map[0], _ANCHOR.sub("", read_line(content.content, links.get("references"))))
         for token, content in pairwise(tokens)
         if token.type == "heading_open" and token.map and not token.level
         if re.fullmatch(r"(?![-*+] ).+", content.content)
     ]
-
-
-def without_markup(line: str) -> str:
-    """Remove emphasis, links, code marks, escapes and an anchor (`{#name}`) from one line."""
-    line = re.sub(r"\s*\{#[\w-]+\}$", "", line.strip())
-    if not re.search(r"[*_`\[\\<&]", line):
-        return line
-    children = _parser(inline=True).parseInline(line)[0].children or []
-    return "".join(child.content for child in children if child.type in {"text", "code_inline", "image"}).strip()
-
-
-_NAMES: dict[str, str] = {}
-for _language in LANGUAGES.values():
-    for _name, _words in _language.sections.items():
-        _NAMES[_name] = f"{_NAMES[_name]}|{_words}" if _name in _NAMES else _words
-SECTION_WORD = rf"(?i:§{{1,2}}|(?:{'|'.join(_NAMES.values())})s?\b\.?)"
-"""A word for a section before its number, in any language: in none of them does it mean anything else there."""
-ROMAN = r"(?=[IVXLC])(?:X[LC]|L?X{0,3})(?:I[XV]|V?I{0,3})"
-# Behind such a word: 12, 4.2, 12a, IV, IV.B, B, B.2.
-_FIRST = rf"(?i:{'|'.join(language.first for language in LANGUAGES.values())})"
-SECTION_NUMBER = rf"(?:{_FIRST}|(?:\d+[a-z]?|{ROMAN}|[A-Z])(?:\.(?:\d+|[A-Z]))*)(?!\w)"
-GAP = 2
-"""Largest step between neighbours of an outline: a heading in between may be lost."""
-
-
-_SPELT = [language.spelt for language in LANGUAGES.values() if language.spelt]
-
-
-def _spelt(text: str) -> str:
-    """A text with its numbering in English, if it is in a language that writes it in another way."""
-    return reduce(lambda said, spelt: spelt(said), _SPELT, text) if text[:1] > "\u3000" else text
-
-
-def split_number(heading: str) -> tuple[str, str]:
-    """Split "4.2 Title" into "4.2" and "Title", "Article 12: Title" into "Article 12" and "Title"; "" for no number."""
-    heading = _spelt(heading)
-    worded = re.match(rf"({SECTION_WORD})\s*({SECTION_NUMBER})(?:\.(?=\s|$)|\s*[:\u2013—-])?\s*", heading)
-    counted = re.match(
-        rf"(\d+(?:\.\d+)+|\d+(?=[.):\s])|(?:{ROMAN}|[A-Z])(?=[.)]))[.):]*(?:\s+[\u2013—-])?\s+(?=\S)", heading
-    )
-    if worded:
-        return cite_section(worded.group(1), worded.group(2)), strip_act(heading[worded.end() :])
-    # A year at the beginning counts nothing.
-    if counted and not re.match(r"(?:19|20)\d\d\s", heading):
-        return counted.group(1), heading[counted.end() :]
-    return "", heading
-
-
-def cite_section(word: str, number: str) -> str:
-    """Cite `Art.` and `5`, or `Artikel` and `5`, as "Article 5"; a section by its number alone."""
-    name = "Section" if word.startswith("§") else english_name(word, _NAMES)
-    number = "1" if re.fullmatch(_FIRST, number) else number
-    return number if name == "Section" else f"{name} {number}"
-
-
-@cache
-def _names_of(pattern: str) -> re.Pattern[str]:
-    return re.compile(rf"(?:{pattern})s?\.?", re.IGNORECASE)
-
-
-def english_name(word: str, names: Mapping[str, str]) -> str:
-    """The English name of a word for a section: the one of these names (name → words) that has it, else the word."""
-    return next((name for name, words in names.items() if _names_of(words).fullmatch(word)), word)
-
-
-def strip_act(title: str) -> str:
-    """Remove the name of an act that is glued to a title ("GDPRSubject-matter")."""
-    return re.sub(r"^(?:[A-Z]{3,}(?=[A-Z][a-z])|GDPR\s+(?:[\u2013—-]\s+)?)", "", title)
-
-
-def as_numbers(number: str) -> tuple[int, ...]:
-    """Make a number comparable: "4.2" is (4, 2), "IV.B" is (4, 2), "12a" is (12, 1)."""
-    return tuple(
-        int(part) if part.isdigit() else (not place and from_roman(part)) or ord(part.upper()[0]) - ord("A") + 1
-        for place, part in enumerate(re.findall(r"\d+|[A-Z]+|[a-z]", number))
-    )
-
-
-def from_roman(number: str) -> int:
-    """Value of a Roman number up to 89; 0 for anything else."""
-    if not re.fullmatch(ROMAN, number):
-        return 0
-    values = [{"I": 1, "V": 5, "X": 10, "L": 50, "C": 100}[letter] for letter in number]
-    return sum(-value if value < after else value for value, after in pairwise([*values, 0]))
-
-
-def follows(earlier: tuple[int, ...], later: tuple[int, ...]) -> bool:
-    """Whether an outline can go on from one number to the other: 4.2 to 4.3, 4.2.1, 5 or 5.1, but not to 13."""
-    if later <= earlier:
-        return False
-    same = next((i for i, (a, b) in enumerate(zip(earlier, later, strict=False)) if a != b), len(earlier))
-    step = later[same] - (earlier[same] if same < len(earlier) else 0)
-    return step <= GAP and all(number <= GAP for number in later[same + 1 :])
 
 
 @dataclass(frozen=True)
@@ -166,6 +93,11 @@ class Section:
             return self.title
         return self.number if self.number[0].isalpha() and " " in self.number else f"Section {self.number}"
 
+    @cached_property
+    def names(self) -> tuple[str, str]:
+        """Title and label, in whatever case."""
+        return self.title.casefold(), self.label.casefold()
+
     @property
     def heading(self) -> str:
         """Label and title: "Section 4.2 Retention"."""
@@ -182,7 +114,9 @@ def find_sections(text: str) -> tuple[Section, ...]:
     starts = [0, *accumulate(len(line) + 1 for line in text.split("\n"))]
     headings = _marked(text, starts)
     if len(headings) < 2:  # noqa: PLR2004 - one marked heading is the document's title, and the outline may be plain
-        headings = _plain([without_markup(line) for line in text.split("\n")], starts, headings) or _inline(text)
+        headings = _plain(*_set_apart(text, starts), headings) or _inline(text)
+    elif not any(heading.number for heading in headings):
+        headings = _with_bold(*_set_apart(text, starts, bold=True), headings)
     ends = [*(heading.start for heading in headings), len(text)][1:]
     return tuple(replace(heading, end=end) for heading, end in zip(headings, ends, strict=True))
 
@@ -200,18 +134,51 @@ def _marked(text: str, starts: list[int]) -> list[Section]:
 
 
 def _with_letters(headings: list[Section]) -> list[Section]:
-    """Complete letters: `A.` beneath `IV.` is IV.A."""
+    """Complete letters and Roman numbers: `A.` beneath `IV.` is IV.A, and `a)` beneath `1.` is 1.a."""
     found: list[Section] = []
     above: dict[int, str] = {}
     for heading in headings:
-        above = {level: number for level, number in above.items() if level < heading.level}
-        parent = above[max(above)] if above else ""
-        number = heading.number
-        if re.fullmatch(r"[A-Z]", number) and re.fullmatch(rf"{ROMAN}|\d+", parent):
-            number = f"{parent}.{number}"
-        above[heading.level] = number
-        found.append(replace(heading, number=number))
+        above = {level: number for level, number in above.items() if level <= heading.level}
+        beside = above.pop(heading.level, "")
+        number, level = heading.number, heading.level
+        if number.islower() and (nested := below(beside, number, beside=True)):
+            # Small letters are beneath the number before them, though its heading is of the same level.
+            number, level, above[heading.level] = nested, level + 1, beside
+        else:
+            number = below(above[max(above)] if above else "", number) or number
+            above[heading.level] = number
+        found.append(replace(heading, number=number, level=level))
     return found
+
+
+_BOLD = re.compile(r"\s*(\*\*|__)(?=\S)(?:(?!\1).)+\1:?\s*")
+
+
+def _set_apart(text: str, starts: list[int], *, bold: bool = False) -> tuple[list[str], list[int]]:
+    """The lines of a text as they read, and their places: one that is bold as a whole between blank lines.
+
+    With `bold` every other line that has text is an ellipsis.
+    """
+    lines, places = [], []
+    for line, start in zip(text.split("\n"), starts, strict=False):
+        whole = _BOLD.fullmatch(line)
+        read = read_line(line) if whole or not bold else "\u2026" * len(line.strip())
+        lines += ["", read, ""] if whole else [read]
+        places += [start] * (3 if whole else 1)
+    return lines, places
+
+
+def _with_bold(lines: list[str], starts: list[int], marked: list[Section]) -> list[Section]:
+    """The marked headings, which have no numbers, with the numbered bold lines beneath them."""
+    kept = _outline([found for i, line in enumerate(lines) if line for found in _read(lines, i)])
+    known = {section.start for section in marked}
+    found = [section for section in _leveled(kept, starts) if section.start not in known]
+    if len(found) < 2:  # noqa: PLR2004 - one number is no outline
+        return marked
+    above = {one.start: max((m.level for m in marked if m.start < one.start), default=0) for one in found}
+    return sorted(
+        [*marked, *(replace(one, level=one.level + above[one.start]) for one in found)], key=lambda one: one.start
+    )
 
 
 # --- Plain text ----------------------------------------------------------------------------------------------------
@@ -220,8 +187,11 @@ _MAX_TITLE = 200  # characters; titles in law are long
 _MAX_WORDS = 20  # of a title that consists of several sentences
 _MAX_SENTENCE = 6  # words of a title that may end like a sentence
 _MAX_ALONE = 9  # words of a title without a number
-_QUOTES = "\"'“\u2018(¿"
-_COUNTED = {"number", "Roman", "letter"}  # kinds without a word; they have to begin at the beginning
+_QUOTES = "\"'“\u2018(¿「『（"  # noqa: RUF001 - wide ones are meant
+_PAUSES = (";", ",", "；", "，", "、", "؛", "،")  # noqa: RUF001 - so are these
+_ENDS = (".", ":", "：", *STOPS)  # noqa: RUF001
+_SENTENCE = re.compile(rf"[{ENDS};]\s+[\"“„«(]?[{CAPITAL}{UNCASED}]|[{STOPS}；]\s*\w")  # noqa: RUF001
+_DOUBTFUL = COUNTED - {"number", "Roman", "letter"}  # kinds that lists have, too
 _CODE = 100  # sections of a code of law are counted in leaps
 
 
@@ -240,7 +210,7 @@ def _plain(lines: list[str], starts: list[int], marked: list[Section]) -> list[S
     """Find headings by looks and rising numbers; a marked title stays the outermost section."""
     # Line → its rank among the lines that aren't blank.
     places = {i: place for place, i in enumerate(i for i, line in enumerate(lines) if line)}
-    candidates = [found for i in range(len(lines)) for found in _read(lines, i)]
+    candidates = _alike([found for i in range(len(lines)) for found in _read(lines, i)])
     kept = _outline(_without_lists(_without_contents(candidates, places), places))
     numbered = {candidate.line for candidate in kept}
     alone = [found for i in range(len(lines)) if i not in numbered for found in _alone(lines, i, numbered)]
@@ -255,41 +225,55 @@ def _plain(lines: list[str], starts: list[int], marked: list[Section]) -> list[S
     return sorted(marked + [replace(s, level=s.level + len(marked)) for s in sections], key=lambda s: s.start)
 
 
+def _alike(candidates: list[_Candidate]) -> list[_Candidate]:
+    """Take 1) for the 1 of 1.1, where nothing is numbered 1."""
+    if any(candidate.kind == "number" and len(candidate.value) == 1 for candidate in candidates):
+        return candidates
+    return [replace(c, kind="number") if c.kind == "number)" else c for c in candidates]
+
+
 def _read(lines: list[str], i: int) -> list[_Candidate]:
     """Read a line as a numbered heading: no way, one way, or as a Roman number and as a letter."""
-    text = _spelt(lines[i])
+    text = lines[i]
     if len(text) > _MAX_TITLE and not re.match(r"\d{3,}(?:\.\d+)+\.\s|§", text):
         return []
-    worded = re.match(
-        rf"(?=[A-Z§])({SECTION_WORD}) ?({SECTION_NUMBER})(\.(?=\s|$)|\s*[:\u2013—](?=\s|$)|\s+-\s)?\s*(.*)", text
-    )
-    if worded:
-        word, number, separator, rest = worded.groups()
-        run_in = bool(separator) or word == "§"
-        title = _title(strip_act(rest), begun=_begun(lines, i), lower=bool(separator), run_in=run_in)
-        title = title if rest else _title_below(lines, i)
-        name = cite_section(word, number)
-        kind = name.rpartition(" ")[0] or "Section"
-        return [] if title is None else [_Candidate(kind, as_numbers(name.rpartition(" ")[2]), name, title, i)]
-    counted = re.match(rf"(\d+(?:\.\d+)+|\d+(?=\.\s)|(?:{ROMAN}|[A-Z])(?=\.\s))\.?(?:\s+(.*)|$)", text)
-    if not counted:
-        return []
-    number = counted.group(1)
-    code = bool(re.match(r"\d{3,}\.\d", number)) and text.startswith(f"{number}.")
-    title = _title(counted.group(2) or "", begun=_begun(lines, i), run_in=code)
-    if title is None or not (title or code):
-        return []
-    kinds = {
-        "number": number[0].isdigit(),
-        "Roman": re.fullmatch(ROMAN, number),
-        "letter": re.fullmatch(r"[A-Z]", number),
-    }
-    values = {"Roman": from_roman(number), "letter": ord(number[0]) - ord("A") + 1}
-    return [
-        _Candidate(kind, (values[kind],) if kind in values else as_numbers(number), number, title, i)
-        for kind, fits in kinds.items()
-        if fits
-    ]
+    found = []
+    for begun in beginnings(text):
+        title = _worded(lines, i, begun) if begun.word else _counted(lines, i, begun)
+        if title is not None:
+            found.append(_Candidate(begun.kind, begun.value, begun.number, title, i))
+    return found
+
+
+def _worded(lines: list[str], i: int, read: Beginning) -> str | None:
+    """The title behind a number with its word; None if the line is no heading."""
+    if read.word[0].islower():
+        return None
+    run_in = bool(read.mark) or read.word[0] == "§"
+    rest = in_brackets(strip_act(read.rest))
+    title = _title(rest, begun=_begun(lines, i), lower=bool(read.mark), run_in=run_in)
+    return title if read.rest else _title_below(lines, i)
+
+
+def _counted(lines: list[str], i: int, read: Beginning) -> str | None:
+    """The title behind a number without a word; None if the line is no heading."""
+    code = bool(re.match(r"\d{3,}\.\d", read.number)) and read.mark.startswith(".")
+    title = _title(in_brackets(read.rest), begun=_begun(lines, i), run_in=code)
+    if not title and not code:
+        return None
+    bare = not read.mark and "." not in read.number
+    if bare or read.kind in _DOUBTFUL:
+        return title if _stands_alone(lines, i, read.rest) and _has_text(lines, i) else None
+    return title
+
+
+def _has_text(lines: list[str], i: int) -> bool:
+    """Whether a sentence, a longer line or a heading is below a line that may be an item, and not another item."""
+    below = next((j for j in range(i + 1, len(lines)) if lines[j]), i)
+    numbered = [*beginnings(lines[below])]
+    if numbered and numbered[0].kind in _DOUBTFUL:
+        return _stands_alone(lines, below, numbered[0].rest)
+    return bool(numbered) or len(lines[below]) > len(lines[i]) or lines[below].endswith((*ENDS, *STOPS))
 
 
 def _begun(lines: list[str], i: int) -> bool:
@@ -301,19 +285,13 @@ def _title(rest: str, *, begun: bool, lower: bool = False, run_in: bool = False)
     rest = rest.strip()
     if re.search(r"(?:\t|\.{2,}|…|\s{3,}|\s\.)\s*\d{1,4}$", rest):  # a table of contents
         return None
-    words = len(rest.split())
-    starts = (
-        not rest
-        or rest[0].isupper()
-        or rest[0].isdigit()
-        or rest[0] in _QUOTES
-        or rest[0] > "\u3000"
-        or (lower and rest[0].islower())
-    )
-    ends = rest.endswith((";", ",")) or (rest.endswith((".", ":")) and (run_in or words > _MAX_SENTENCE))
-    inside = re.search(rf"[.!?;]\s+[\"“„«(]?[{CAPITAL}]", rest) and (rest.endswith(".") or words > _MAX_WORDS)
+    words = count_words(rest)
+    starts = not rest or rest[0] in _QUOTES or rest[0].isdigit() or (rest[0].isalpha() and not rest[0].islower())
+    starts = starts or (lower and rest[0].islower())
+    ends = rest.endswith(_PAUSES) or (rest.endswith(_ENDS) and (run_in or words > _MAX_SENTENCE))
+    inside = _SENTENCE.search(rest) and (rest.endswith(_ENDS[:1] + _ENDS[2:]) or words > _MAX_WORDS)
     if starts and not (ends or inside):
-        return rest.rstrip(".:")
+        return rest.rstrip(".:\uff1a")
     return "" if run_in and begun and rest[:1].isupper() else None
 
 
@@ -349,7 +327,7 @@ def _without_lists(candidates: list[_Candidate], places: dict[int, int]) -> list
         last = runs[-1][-1] if runs else None
         if (
             last is not None
-            and candidate.kind in _COUNTED
+            and candidate.kind in COUNTED
             and (candidate.kind, len(candidate.value)) == (last.kind, len(last.value))
             and candidate.value > last.value
             and places[candidate.line] == places[last.line] + 1
@@ -376,7 +354,7 @@ def _outline(candidates: list[_Candidate]) -> list[_Candidate]:
 
 def _kinds(candidates: list[_Candidate]) -> list[str]:
     """Order the kinds from outermost to innermost: as they come up, but articles of a law are inside its sections."""
-    kinds = list(dict.fromkeys(c.kind for c in candidates if c.kind not in _COUNTED or _begins(c.value)))
+    kinds = list(dict.fromkeys(c.kind for c in candidates if c.kind not in COUNTED or _begins(c.value)))
     count = Counter(candidate.kind for candidate in candidates)
     if "Article" in kinds and 0 < count["Section"] < count["Article"]:
         kinds.remove("Section")
@@ -391,7 +369,7 @@ def _begins(value: tuple[int, ...]) -> bool:
 
 def _rising(group: list[_Candidate]) -> list[_Candidate]:
     """Find the longest chain of numbers that follow one another; of several the latest."""
-    worded = group[0].kind not in _COUNTED
+    worded = group[0].kind not in COUNTED
     chains: list[list[_Candidate]] = [[] for _ in group]
     for i in reversed(range(len(group))):
         after = [chains[j] for j in range(len(group) - 1, i, -1) if _goes_on(group[i], group[j])]
@@ -403,36 +381,41 @@ def _rising(group: list[_Candidate]) -> list[_Candidate]:
 
 def _goes_on(earlier: _Candidate, later: _Candidate) -> bool:
     """Whether a heading can be the next one; words ("Article") and codes of law may leap."""
-    leaps = earlier.kind not in _COUNTED or earlier.value[0] >= _CODE
+    leaps = earlier.kind not in COUNTED or earlier.value[0] >= _CODE
     return later.value > earlier.value if leaps else follows(earlier.value, later.value)
 
 
 def _alone(lines: list[str], i: int, numbered: set[int]) -> list[_Candidate]:
     """Read an unnumbered title: a short line between blank lines, with text below."""
-    before = not i or not lines[i - 1]
-    below = next((j for j in range(i + 1, len(lines)) if lines[j]), None)
-    if not lines[i] or not before or below is None or below == i + 1:
+    if not _stands_alone(lines, i, lines[i]):
         return []
-    text = lines[i]
-    short = (
-        len(text.split()) <= _MAX_ALONE
-        and re.match(rf"[\"“„«¿]?[{CAPITAL}]\D", text)
-        and not re.search(r"[.:;,!|\t]|\d{2,}", text)
-    )
-    body = below in numbered or len(lines[below]) > len(text)
-    return [_Candidate("", (), "", text, i)] if short and body and re.search(r"[\w?)”\"]$", text) else []
+    below = next(j for j in range(i + 1, len(lines)) if lines[j])
+    body = below in numbered or len(lines[below]) > len(lines[i])
+    return [_Candidate("", (), "", lines[i], i)] if body else []
+
+
+def _stands_alone(lines: list[str], i: int, title: str) -> bool:
+    """Whether a title is short and has nothing of a sentence, and its line is between blank ones, with text below."""
+    title = in_brackets(title)
+    if not title or (i and lines[i - 1]) or lines[i + 1 : i + 2] != [""] or not any(lines[i + 2 :]):
+        return False
+    ended = unicodedata.category(title[-1])[0] in "LNM" or title[-1] in '?)”"」』）؟'  # noqa: RUF001 - wide ones are meant
+    begun = re.match(rf"[\"“„«¿「『]?[{CAPITAL}{UNCASED}]\D", title)
+    said = re.search(r"[.:;,!|\t：；，、。！؛،।]|\d{2,}", title)  # noqa: RUF001 - so they are
+    return bool(ended and begun and not said and count_words(title) <= _MAX_ALONE)
 
 
 def _leveled(kept: list[_Candidate], starts: list[int]) -> list[Section]:
     """Set levels: kinds nest as they come up, 4.2 in 4, titles in numbers."""
     depth = {kind: n for n, kind in enumerate(_kinds([c for c in kept if c.kind]), start=1)}
-    floor = min((len(c.value) for c in kept if c.kind == "number"), default=1)
+    floors = {kind: min(len(c.value) for c in kept if c.kind == kind) for kind in depth}
     found: list[Section] = []
     inside = 0
     for candidate in kept:
         level = inside + 1
         if candidate.kind:
-            deeper = len(candidate.value) - floor if candidate.kind == "number" and candidate.value[0] < _CODE else 0
+            counted = candidate.kind in COUNTED and candidate.value[0] < _CODE
+            deeper = len(candidate.value) - floors[candidate.kind] if counted else 0
             level = inside = depth[candidate.kind] + deeper
         found.append(Section(candidate.number, candidate.title, level, starts[candidate.line], 0))
     return _with_letters(found)
@@ -448,7 +431,7 @@ def _inline(text: str) -> list[Section]:
     """Find an outline inside a line: I., II., … in a row, and A., B., … in a row beneath each, or nothing."""
     marks = [
         (match.start(), match.end(), match.group(1))
-        for match in re.finditer(rf"(?<!\S)([IVX]+)\. (?=[{CAPITAL}])", text)
+        for match in re.finditer(rf"(?<!\S)([IVX]+)\. (?=[{CAPITAL}{UNCASED}])", text)
     ]
     begin = max((i for i, mark in enumerate(marks) if mark[2] == "I"), default=0)
     chain = marks[begin:]
@@ -460,7 +443,7 @@ def _inline(text: str) -> list[Section]:
     for n, ((start, body, number), end) in enumerate(zip(chain, ends, strict=True)):
         listed = contents[n] if n < len(contents) and text.startswith(contents[n], body) else ""
         found.append(Section(number, listed or _inline_title(text[body:end]), 1, start, 0))
-        letters = list(re.finditer(rf"(?<!\S)([A-Z])\. (?=[{CAPITAL}])", text[body:end]))
+        letters = list(re.finditer(rf"(?<!\S)([A-Z])\. (?=[{CAPITAL}{UNCASED}])", text[body:end]))
         if len(letters) > 1 and "".join(m.group(1) for m in letters) == "ABCDEFGHIJKLMNOPQRSTUVWXYZ"[: len(letters)]:
             found += [
                 Section(f"{number}.{m.group(1)}", _inline_title(text[body + m.end() : end]), 2, body + m.start(), 0)
@@ -483,9 +466,6 @@ def _inline_title(text: str) -> str:
     return " ".join(words[: capital or len(words)])
 
 
-_DIVISION = "|".join(_NAMES[name] for name in ("Section", "Chapter", "Part", "Article"))
-
-
 def resolve(sections: tuple[Section, ...], label: str) -> Section | None:
     """Find the section that a citation names; None without any.
 
@@ -493,21 +473,21 @@ def resolve(sections: tuple[Section, ...], label: str) -> Section | None:
     subdivision that is no section of its own means the section it is in; of several ("Chapter III, Section 2") the
     innermost is meant.
     """
-    wanted = _spelt(" ".join(label.split())).strip(" .,;:\"'\u201c\u201d\u2018\u2019[]*")
-    called = re.sub(rf"^(?:the )?(?:(?:{_DIVISION}) (?:on |titled |called )?)?", "", wanted, flags=re.IGNORECASE)
-    called = re.sub(rf" (?:{_DIVISION})$", "", called, flags=re.IGNORECASE)
+    wanted = spelt(" ".join(label.split())).strip(" .,;:\"'\u201c\u201d\u2018\u2019[]*")
+    called = re.sub(rf"^(?:the )?(?:(?:{DIVISION}) (?:on |titled |called )?)?", "", wanted, flags=re.IGNORECASE)
+    called = re.sub(rf" (?:{DIVISION})$", "", called, flags=re.IGNORECASE)
     titled = _titled(sections, wanted) or _titled(sections, called)
     if titled:
         return titled
     cited = _cited(wanted)
-    found = [hits for number in cited if (hits := _numbered(sections, number))]
+    found = [hits for number, under in cited if (hits := _numbered(sections, number, under))]
     if found:
         # Where numbering begins anew in each chapter, the chapter that is named beside it decides.
         begin = max((hits[0].start for hits in found if len(hits) == 1), default=0)
         named = [next((hit for hit in hits if hit.start >= begin), hits[0]) for hits in found]
         return max(named, key=lambda section: section.level)
     # "C. Cookies" is cited by its title; "5. Cookies" names a section that isn't there.
-    lettered = all(re.fullmatch(r"[A-Z]", number) for number in cited)
+    lettered = all(re.fullmatch(r"[A-Z]", number) for number, _ in cited)
     return _titled(sections, split_number(wanted)[1]) if cited and lettered else None
 
 
@@ -517,37 +497,43 @@ def _titled(sections: tuple[Section, ...], title: str) -> Section | None:
     return next(same, None) if wanted else None
 
 
-def _cited(wanted: str) -> list[str]:
-    """Read the numbers of a citation, with their words; one without a word only at the beginning."""
-    worded = [
-        cite_section(*match.groups()) for match in re.finditer(rf"(?<!\w)({SECTION_WORD})\s*({SECTION_NUMBER})", wanted)
-    ]
-    bare = re.match(rf"({SECTION_NUMBER})(?=$|[.,:()]|\s[A-Z(\u2013—-])(?![A-Z]\s)", wanted)
-    return worded or ([bare.group(1)] if bare else [])
+_WORDED = re.compile(rf"(?<!\w)({SECTION_WORD})\s*({NUMBER})({BELOW})")
+_BARE = re.compile(rf"({NUMBER})({BELOW})(?=$|[.,:()]|\s[A-Z(\u2013—-])(?![A-Z]\s)")
 
 
-def _numbered(sections: tuple[Section, ...], cited: str) -> list[Section]:
-    """Find sections by number; else the one above, if that has no subsections."""
-    wanted = _parsed(cited)
-    numbers = [_parsed(section.number) for section in sections]
-    words = {wanted[0]}
-    if wanted[0] in _ALIKE and not any(word == wanted[0] for word, number in numbers if number):
-        words = _ALIKE
-    there = [(section, number) for section, (word, number) in zip(sections, numbers, strict=True) if word in words]
-    hits = [section for section, number in there if number == wanted[1]]
-    above = wanted[1][:-1]
-    if hits or not above or any(number[:-1] == above for _, number in there):
-        return hits
+def _cited(wanted: str) -> list[tuple[str, str]]:
+    """Read the numbers of a citation, with their words, and what is below each; one without a word at the beginning."""
+    worded = [(cite_section(word, number), below) for word, number, below in _WORDED.findall(wanted)]
+    bare = _BARE.match(wanted)
+    return worded or ([(canonical(bare[1]), bare[2])] if bare else [])
+
+
+def _numbered(sections: tuple[Section, ...], cited: str, under: str = "") -> list[Section]:
+    """Find sections by number; else the one above, if that has no subsections.
+
+    What is `under` a number, as in 12(3)(a), may be a section of its own.
+    """
+    numbers = _meant(sections, cited)
+    inner = tuple(step.casefold() for step in re.findall(r"\w+", under))
+    wanted = parsed(cited)[1]
+    for deep in range(len(inner), -1, -1):
+        if hits := [section for section, steps in numbers if steps == wanted + inner[:deep]]:
+            return hits
+    above = wanted[:-1]
+    if "." not in cited or any(steps[:-1] == above for _, steps in numbers):
+        return []
     return _numbered(sections, cited.rpartition(".")[0])
 
 
+def _meant(sections: tuple[Section, ...], cited: str) -> list[tuple[Section, tuple[str, ...]]]:
+    """The sections that the word of a citation may mean, with the steps of their numbers."""
+    word = parsed(cited)[0]
+    numbers = [(section, *parsed(section.number)) for section in sections if section.number]
+    words = {word}
+    if word in _SAME and not any(known == word for _, known, _ in numbers):
+        words = _SAME
+    return [(section, steps) for section, known, steps in numbers if known in words]
+
+
 # What one document calls a section, an answer may call an article; a chapter is never meant by it.
-_ALIKE = {"", "Article", "Clause"}
-
-
-@lru_cache(maxsize=4096)
-def _parsed(number: str) -> tuple[str, tuple[str, ...]]:
-    """Split a number into word and steps, Roman ones made Arabic: "Chapter II" is ("Chapter", ("2",))."""
-    word, _, counted = number.rpartition(" ")
-    first, *rest = counted.split(".")
-    return word, (str(from_roman(first) or first), *rest) if first else ()
+_SAME = {"", "Article", "Clause"}

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from genaipa.languages.catalog import ENGLISH, LANGUAGES, ends_sentence, language_of
-from genaipa.languages.language import NEVER, STOPS, UNSPACED
+from genaipa.languages.language import ENDS, NEVER, STOPS, UNSPACED
 from genaipa.policies.corpus import group_of
+from genaipa.policies.reading import read
 from genaipa.policies.search import is_unspaced
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ def _score(formula: Readability, words: list[str], sentences: int) -> float:
     return formula.sentence * len(words) / sentences + formula.syllable * spoken / len(words) + formula.base
 
 
-_SENTENCE_END = re.compile(rf"(?<=[.!?])[\"'”\u2019)\]]*\s+|(?<=[{STOPS}])[\u201d\u300d\u300f\uff09]*\s*")
+_SENTENCE_END = re.compile(rf"(?<=[{ENDS}])[\"'”\u2019)\]]*\s+|(?<=[{STOPS}])[\u201d\u300d\u300f\uff09]*\s*")
 
 
 def _sentences(block: str, language: Language | None) -> Iterator[str]:
@@ -104,20 +105,17 @@ def _sentences(block: str, language: Language | None) -> Iterator[str]:
     yield block[start:]
 
 
-_LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
-# CommonMark (sections.py) would drop list numbers and indentation, and change the counts of plain text. Line starts:
-# headings, quotations, list items, rows of a table.
+# Line starts: headings, quotations, list items, rows of a table.
 _MARKER = re.compile(r"^\s*(?:#{1,6}\s+|>\s*|[-*+•]\s+|\|)", re.MULTILINE)
-_EMPHASIS = re.compile(r"\*\*|__|`|(?<!\w)[*_](?=\w)|(?<=\w)[*_](?!\w)")
 _EDGES = re.compile(r"^[\W_]+|[\W_]+$")
 _RULE = re.compile(r"^[\s|:=*_-]+$", re.MULTILINE)
 
 
 def _blocks(text: str) -> list[str]:
     """Split into headings, paragraphs, list items and rows, without markers; no sentence crosses them."""
-    plain = _RULE.sub("", _LINK.sub(r"\1", text.replace("\r\n", "\n")))
+    plain = _RULE.sub("", read(text.replace("\r\n", "\n")).text)
     plain = re.sub(r"^(\s*#{1,6}\s.*)$", r"\1\n", plain, flags=re.MULTILINE)
-    plain = _EMPHASIS.sub("", _MARKER.sub("\n", plain)).replace("|", " ")
+    plain = _MARKER.sub("\n", plain).replace("|", " ")
     return [stripped for block in re.split(r"\n\s*\n", plain) if (stripped := block.strip())]
 
 

@@ -21,6 +21,7 @@ from genaipa.errors import DataError, UnknownNameError, UsageError, clipped
 from genaipa.files.strict_yaml import as_yaml, read_yaml
 from genaipa.files.text import digest
 from genaipa.policies.document import load_document
+from genaipa.policies.reading import read
 from genaipa.questions.points import Point, point_flaws
 from genaipa.questions.sets import Question, QuestionSet, load_question_set
 
@@ -370,9 +371,11 @@ class Correction(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
     why: str = ""
 
     def proof(self, text: str) -> str:
-        """The sentence of the document's text that proves it, up to spacing; empty if it is not there."""
+        """The sentence of the document's text that proves it, up to spacing and marks; empty if it is not there."""
         if self.sentence:
-            return self.sentence if _single_spaced(self.sentence) in _single_spaced(text) else ""
+            sought = _single_spaced(self.sentence)
+            known = sought in _single_spaced(text) or sought in _single_spaced(read(text).text)
+            return self.sentence if known else ""
         found = text[slice(*self.at)] if self.at else ""
         return found if found and digest(found) == self.sha256 else ""
 

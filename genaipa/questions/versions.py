@@ -14,6 +14,7 @@ import msgspec
 
 from genaipa.files.strict_yaml import as_yaml
 from genaipa.policies.changes import HELD, Changes, sentences, words_only
+from genaipa.policies.reading import read
 from genaipa.policies.search import pieces, ranked
 from genaipa.policies.sections import resolve
 from genaipa.questions.annotations import AnnotatedAnswer, Annotations
@@ -122,9 +123,8 @@ class CarriedAnswers:
     @cached_property
     def _pieces(self) -> tuple[str, ...]:
         after = self.changes.after
-        return tuple(
-            after.text[slice(*span)] for span in pieces(after.text, (section.start for section in after.sections))
-        )
+        spans = pieces(after.text, (section.start for section in after.sections))
+        return tuple(read(after.text).between(*span) for span in spans)
 
     def _renumbered(self, answer: AnnotatedAnswer) -> AnnotatedAnswer:
         """An answer that holds, its sections as the later version numbers them; its text is as it was."""

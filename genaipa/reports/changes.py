@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import genaipa
 from genaipa.policies.changes import HELD, marked_words
+from genaipa.policies.reading import read
 from genaipa.reports.page import template
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def _text(document: Document, section: Section | None) -> str:
     """The text under a section's heading, which the page shows above it."""
     if section is None:
         return ""
-    text = document.text[section.start : section.end].strip()
+    text = read(document.text).between(section.start, section.end).strip()
     first, _, rest = text.partition("\n")
     return rest.strip() if section.title and section.title in first and rest else text
 

@@ -18,6 +18,7 @@ from genaipa.errors import GenaipaError, UsageError, clipped, command
 from genaipa.files.stamps import now
 from genaipa.files.text import digest
 from genaipa.policies.document import load_document
+from genaipa.policies.reading import read
 from genaipa.questions.annotations import Correction, Corrections, find_annotations, question_set, same_questions
 from genaipa.runs.inputs import Inputs
 from genaipa.runs.permission import may_be_passed_on
@@ -111,14 +112,19 @@ def proved(document: Document, passage: str, *, silent: Silent | None, answer: s
     words = passage.split()
     if not words:
         raise UsageError("which passage of the document proves it? Select it in the document, or paste it.")
-    found = re.search(r"\s+".join(map(re.escape, words)), document.text)
-    if found is None:
+    sought, reading = re.compile(r"\s+".join(map(re.escape, words))), read(document.text)
+    span = (found := sought.search(document.text)) and found.span()
+    # What is pasted from the company's own page has no marks of links and emphasis.
+    span = span or ((found := sought.search(reading.text)) and reading.span(*found.span()))
+    if span is None:
         raise UsageError(f"the document does not have these words in a row: '{clipped(' '.join(words))}'.")
     if silent is None and not answer.strip():
         raise UsageError("what should the annotated answer say? Write it, or say whether the document is silent.")
     if not why.strip():
         raise UsageError("why is it wrong? A short sentence will do.")
-    return Correction(silent=silent, answer=answer.strip(), at=found.span(), sha256=digest(found[0]), why=why.strip())
+    return Correction(
+        silent=silent, answer=answer.strip(), at=span, sha256=digest(document.text[slice(*span)]), why=why.strip()
+    )
 
 
 def ruling(on: Filed, adjudicator: str, correction: Correction | None, *, reason: str = "") -> Event:

@@ -19,7 +19,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from genaipa.languages.catalog import ends_sentence
-from genaipa.languages.language import CAPITAL, STOPS
+from genaipa.languages.language import CAPITAL, ENDS, STOPS, UNCASED
+from genaipa.policies.reading import read
 from genaipa.policies.search import HALF, WORD, count_words, index_words, language_to_search, words_asked, words_of
 from genaipa.policies.sections import find_sections
 from genaipa.systems.base import BuiltinSystem, Passage, Reply
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from genaipa.languages.language import Language
     from genaipa.systems.base import Message, Settings, Words
 
-MODEL = "extractive/1"
+MODEL = "extractive/2"
 """Version, raised whenever the same messages get another reply."""
 
 READY = "Ready."
@@ -53,7 +54,7 @@ SUMMARY_WORDS = 350
 # A sentence ends with its mark (and closing quotes) before white space and something that can begin one. A bracket
 # can't: "[Section 2]" behind a sentence belongs to it.
 _END = re.compile(
-    rf"[.!?][\"”“»’')]*(?=\s+[\"“„«‘'(]?[{CAPITAL}0-9])|[{STOPS}][\u201d\u300d\u300f\uff09]*"  # noqa: RUF001 - typographic quotes are meant
+    rf"[{ENDS}][\"”“»’')]*(?=\s+[\"“„«‘'(]?[{CAPITAL}{UNCASED}0-9])|[{STOPS}][\u201d\u300d\u300f\uff09]*"  # noqa: RUF001 - typographic quotes are meant
 )
 _BULLET = re.compile(r"\s*(?:[-*+•–]|\(?(?:\d{1,2}|[a-z]|[ivx]{1,4})[.)])\s+")  # noqa: RUF001 - so is the dash
 _NAME = re.compile(r"\w*[A-Z]\w*")
@@ -150,24 +151,30 @@ class Sentence:
     """Lead-in of a list item: "We keep:"."""
     start: int
     """Its first character's place in the document."""
+    end: int
+    """The place behind its last one."""
 
 
 def split_sentences(document: str) -> list[Sentence]:
-    """The sentences of a document in order. Headings are none, nor are the words that lead in a list."""
+    """The sentences of a document in order, as they read.
+
+    Headings are none, nor are the words that lead in a list.
+    """
     sections, language = find_sections(document), language_to_search(document)
-    starts = [section.start for section in sections]
+    reading = read(document)
+    starts = [reading.place(section.start) for section in sections]
     found: list[Sentence] = []
     lead, led_by, before = "", "", ""
-    for start, end, mark in _blocks(document, set(starts)):
+    for start, end, mark in _blocks(reading.text, set(starts)):
         if mark != before and found and found[-1].text.endswith(":"):
             lead, led_by = found.pop().text, before
         elif mark in {"", led_by}:
             lead = ""
         before = mark
-        for first, last in _sentence_bounds(document, start, end, language):
+        for first, last in _sentence_bounds(reading.text, start, end, language):
             at = bisect_right(starts, first) - 1
             label, title = (sections[at].label, sections[at].title) if at >= 0 else ("", "")
-            found.append(Sentence(document[first:last], label, title, at, lead, first))
+            found.append(Sentence(reading.text[first:last], label, title, at, lead, *reading.span(first, last)))
     return found
 
 
@@ -288,5 +295,6 @@ class SentenceIndex:
 
 def _is_statement(text: str) -> bool:
     """Whether a sentence can stand alone in a summary: neither a fragment, nor a list's lead-in, nor endless."""
-    begun = text[0].isupper() or "\u3040" <= text[0] <= "\u9fff"
-    return text[-1] in f".!{STOPS}" and begun and 8 <= count_words(text, HALF) <= 50  # noqa: PLR2004 - words, by eye
+    begun = text[0].isalpha() and not text[0].islower()
+    ended = text[-1] in f"{ENDS}{STOPS}".replace("?", "")
+    return ended and begun and 8 <= count_words(text, HALF) <= 50  # noqa: PLR2004 - words, by eye

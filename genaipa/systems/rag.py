@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from msgspec.structs import replace
 
 from genaipa.errors import PermanentError
+from genaipa.policies.reading import read
 from genaipa.policies.search import pieces, ranked
 from genaipa.policies.sections import find_sections
 from genaipa.systems.base import Passage
@@ -49,9 +50,8 @@ class RagSystem:
 
         A retriever of your own is a subclass with another one of these.
         """
-        passages = _passages(text)
-        order = ranked(tuple(passage.text for passage in passages), question)
-        return [passages[place] for place in order[:PASSAGES]]
+        passages, texts = _passages(text)
+        return [passages[place] for place in ranked(texts, question)[:PASSAGES]]
 
     @classmethod
     def retrieve(cls, messages: Sequence[Message]) -> tuple[Sequence[Message], tuple[Passage, ...]]:
@@ -103,15 +103,18 @@ class RagSystem:
 
 
 @lru_cache(maxsize=16)
-def _passages(text: str) -> list[Passage]:
+def _passages(text: str) -> tuple[list[Passage], tuple[str, ...]]:
+    """The passages of a text, and what each reads as."""
     sections = find_sections(text)
-    return [
+    spans = pieces(text, (section.start for section in sections))
+    passages = [
         Passage(
             text[start:end].strip(),
             next((section.label for section in reversed(sections) if section.start <= start), ""),
         )
-        for start, end in pieces(text, (section.start for section in sections))
+        for start, end in spans
     ]
+    return passages, tuple(read(text).between(*span) for span in spans)
 
 
 def _carry(message: Message, passages: str) -> Message:

@@ -463,3 +463,43 @@ def test_a_law_in_another_language(chapter: str, article: str, first: str) -> No
     assert next(s.number for s in sections if s.number.startswith("Chapter")) in {"Chapter I", "Chapter 1"}
     assert next(s.title for s in sections if s.number == "Article 1") == "Ämter"
     assert resolve(sections, numbered(article, 12)) == resolve(sections, "Article 12")
+
+
+BODIES = {
+    "ar": ("سياسة القوارب", "القوارب التي نملكها", "نملك قاربين اثنين، وكلاهما يطفو على الماء في النهار وفي الليل."),
+    "he": ("מדיניות הסירות", "הסירות שלנו", "יש לנו שתי סירות, ושתיהן צפות על המים ביום ובלילה כל השנה."),
+    "hi": ("नाव नीति", "हमारी नावें", "हमारे पास दो नावें हैं, और दोनों दिन और रात पानी पर तैरती हैं।"),
+    "ja": ("船の方針", "当社の船", "当社には船が二そうあり、どちらも昼も夜も水に浮かんでいます。"),
+    "ko": ("배에 관한 방침", "회사의 배", "회사에는 배가 두 척 있으며 모두 낮에도 밤에도 물에 떠 있습니다."),
+    "ru": ("Правила для лодок", "Наши лодки", "У нас две лодки, и обе держатся на воде днём и ночью, весь год."),  # noqa: RUF001 - other scripts are meant
+    "th": ("นโยบายเรือ", "เรือของเรา", "เรามีเรือสองลำซึ่งทั้งสองลำลอยอยู่บนน้ำทั้งกลางวันและกลางคืน"),
+    "zh": ("船只政策", "我们的船", "我们有两只船，无论白天还是夜里，它们都浮在水面上。"),  # noqa: RUF001 - so is this
+}
+"""A name, a title and a sentence."""
+
+
+@pytest.mark.parametrize("language", BODIES)
+@pytest.mark.parametrize("form", ["", "{}. ", "{}) ", "{}.", "\uff10{}\uff0e", "§ {} "])
+def test_outlines_without_latin_capitals(language: str, form: str) -> None:
+    """A title that is numbered or alone in its line is a section in every script; a sentence is none."""
+    _, title, body = BODIES[language]
+    lines = [f"{form.format(number)}{title}{mark}\n\n{body}\n\n{body}" for number, mark in ((1, ""), (2, "?"))]
+    wanted = [("", ""), ("", "?")] if not form else [("1", ""), ("2", "?")]
+    found = find_sections("\n\n".join(lines))
+    assert [(one.number, one.title) for one in found] == [(number, f"{title}{mark}") for number, mark in wanted]
+
+
+@pytest.mark.parametrize("language", BODIES)
+def test_lists_without_latin_capitals(language: str) -> None:
+    """Lines in a row, items with a comma behind them and long lines are no titles."""
+    name, title, body = BODIES[language]
+    assert find_sections(f"{body}\n\n1. {title}\n2. {name}\n3. {title}\n\n{body}\n\n{name},\n\n{body}\n") == ()
+
+
+def test_articles_in_brackets() -> None:
+    """Japanese and Korean articles have their title in brackets, and text below at once."""
+    for text in (
+        "第\uff11条\uff08船\uff09\n船は水に浮かぶ。\n第\uff12条\uff08かわうそ\uff09\n泳ぐ。",
+        "제1조(배)\n배는 물에 뜬다.\n제2조(수달)\n헤엄친다.",
+    ):
+        assert [section.number for section in find_sections(text)] == ["Article 1", "Article 2"]

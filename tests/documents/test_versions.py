@@ -18,6 +18,7 @@ from genaipa.files.strict_yaml import read_yaml
 from genaipa.policies.changes import HELD, Changes, marked_words, sentences, words_only
 from genaipa.policies.document import About, Document, document_problems, load_document
 from genaipa.policies.history import read_history
+from genaipa.policies.reading import read
 from genaipa.questions.annotations import Annotations, load_annotations, template
 from genaipa.questions.sets import load_question_set
 from genaipa.questions.versions import CarriedAnswers
@@ -48,7 +49,7 @@ def test_layout_links_capitals_and_punctuation_change_no_sentence() -> None:
         '## 1 Data\n\nWe keep *data*. See [our page](https://a.example/x_(1)?b=2 "T").\n\n## 2 Rights\n\nYou may ask.'
     )
     other = "## 1. Data\n\n\nWe keep data; see [Our Page](https://b.example).\n\n## 2 Rights\n\n- You may ask!"
-    assert words_only(text) == words_only(other)
+    assert words_only(read(text).text) == words_only(read(other).text)
     changes = Changes(later(text, "a.1"), later(other, "a.2"))
     assert changes.same
     assert not changes.new_sentences - {"we keep data", "see our page"}

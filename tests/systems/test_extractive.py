@@ -196,6 +196,20 @@ def test_sentences() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "نملك قاربين. كلاهما يطفو. هل تسبح؟ نعم.",
+        "हमारे पास नाव है। वह तैरती है। क्या आप तैरते हैं? नदी गहरी है।",
+        "배가 있다. 물에 뜬다. 헤엄치나? 그렇다.",
+        "Есть лодка. Она плывёт. Кто гребёт? Да.",
+    ],
+)
+def test_sentences_without_latin_capitals(text: str) -> None:
+    """In every script a sentence ends with its mark."""
+    assert len(split_sentences(text)) == 4
+
+
 def test_lead_ins_of_nested_lists() -> None:
     """Each item carries the lead-in of its own list, and nothing after the list does."""
     law = "1. This Act binds:\n\n   (a) cities;\n\n   (b) towns.\n\n2. It binds:\n\n   (a) lakes.\n\nThe end is here."
@@ -263,7 +277,7 @@ def test_reply_says_who_it_is() -> None:
     reply = asyncio.run(system.reply([*introduced(POLICY), Message("user", "Is anything encrypted?")], Settings()))
     assert (system.name, reply.model, reply.finish, reply.usage, reply.sent) == (
         "extractive",
-        "extractive/1",
+        "extractive/2",
         "stop",
         None,
         {},

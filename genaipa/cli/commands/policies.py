@@ -218,12 +218,12 @@ def _path(workspace: Workspace, document: Document) -> Path:
 def _print_section(document: Document, label: str, *, json: bool) -> None:
     from genaipa.policies.sections import resolve
 
-    found = resolve(document.sections, label)
+    found = resolve(document.places, label)
     if found is None:
         known = [section.number or section.title for section in document.sections]
         raise UnknownNameError(f"section in {document.name}", label, known)
     # A section ends where the next one begins, and here its subsections belong to it.
-    after = (s.start for s in document.sections if s.start > found.start and s.level <= found.level)
+    after = (s.start for s in document.places if s.start > found.start and s.level <= found.level)
     text = document.text[found.start : next(after, len(document.text))].strip()
     if json:
         print_json({"document": document.name, "label": found.label, "title": found.title, "text": text})

@@ -13,8 +13,8 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Literal
 
 from genaipa.languages.catalog import read_by
-from genaipa.languages.language import CAPITAL, QUOTED, UNSPACED
-from genaipa.policies.sections import english_name, split_number
+from genaipa.languages.language import CAPITAL, QUOTED, UNCASED, UNSPACED
+from genaipa.policies.numbering import BELOW, END, ROMAN, SEVERAL, STEP, ascii_numbers, english_name, split_number
 from genaipa.scoring.evidence.quotations import fold
 
 if TYPE_CHECKING:
@@ -30,26 +30,24 @@ _MOST = 1000  # numbers of one answer that are looked at
 
 # --- Numbers -------------------------------------------------------------------------------------------------------
 
-_ROMAN = r"(?:X{1,3}(?:IX|IV|V?I{0,3})|IX|IV|VI{0,3}|I{1,3})"
-# 12, 2.3, 12a, 5E, 1798.105; IV, IV.B, "IV. B"; B, B.2; and what is below it: (1)(a).
+# 12, 2.3, 12a, 5E, 3.b.ii, 1798.105; IV, IV.B, "IV. B"; B, B.2; and what is below it: (1)(a).
 _NUMBER = (
-    r"(?:(?:\d{1,6}(?:\.\d{1,6}){0,6}(?:\.?[A-Z]|[a-z])?"
-    rf"|{_ROMAN}(?:\.(?:\d{{1,3}}|[A-Z])|\. [A-Z](?=[,;)\]])){{0,3}}"
-    rf"|[A-Z](?:\.\d{{1,3}}){{0,3}})(?![^\W{UNSPACED}]|['\u2019]|-[A-Za-z]{{2}}|\.\d))"
-    r"(?:\s?\((?:\d{1,2}|[a-z]|[ivx]{1,4}|[A-Z])\))*"
+    rf"(?:(?:\d{{1,6}}(?:\.\d{{1,6}}){{0,6}}[A-Za-z]?{END}(?:\.{STEP}){{0,6}}"
+    rf"|{ROMAN}{END}(?:\.{STEP}|\. [A-Z](?=[,;)\]])){{0,6}}"
+    rf"|[A-Z](?:\.\d{{1,3}}(?:\.{STEP}){{0,6}})?)(?![^\W{UNCASED}]|['\u2019](?!s\b)|-[A-Za-z]{{2}}|\.\d)){BELOW}"
 )
 # Behind "ChatGPT:" or in brackets: "(ChatGPT: P6)".
 _SHORT = re.compile(r"(?<=[(\[:,;])\s{0,3}(?P<part>P(?P<number>\d{1,2}))(?=\s*[)\],;])")
 # "(IV. Choice and transparency, A. Privacy settings)": numbers without a word, where a bracket begins or goes on.
 _BARE = re.compile(
-    rf"(?:(?<=[(\[])|(?<=, )|(?<=; ))(?P<number>{_ROMAN}|[A-Z])\.[ \t]+(?P<title>[A-Z][^\n,;()\[\]]{{2,80}})(?=[,;)\]])"
+    rf"(?:(?<=[(\[])|(?<=, )|(?<=; ))(?P<number>{ROMAN}|[A-Z])\.[ \t]+(?P<title>[A-Z][^\n,;()\[\]]{{2,80}})(?=[,;)\]])"
 )
 _WORDLESS = re.compile(_NUMBER)
 _HIGHER = re.compile(r"parts?$|chapters?$", re.IGNORECASE)
 _PLAIN_WORDS = 12  # more are a sentence
 
 
-_BRACKETED = re.compile(r"(?<=[(\[])\^?(?P<number>\d{1,3}(?:\.\d{1,3}){1,5})(?=\^?[ \t]*[,;:)\]])")
+_BRACKETED = re.compile(rf"(?<=[(\[])\^?(?P<number>{SEVERAL})(?=\^?[ \t]*[,;:)\]])")
 
 
 class _Forms:
@@ -65,11 +63,11 @@ class _Forms:
         # "(9.2)", "[^9.2^]", "(see 9.2, 9.3)", "laut 9.2": a number alone, of several steps, which counts only where
         # the document has it.
         self.bracketed = re.compile(
-            rf"(?<=[(\[])\^?(?:(?:{rules.see})[ \t]+)?(?P<number>\d{{1,3}}(?:\.\d{{1,3}}){{1,5}})"
+            rf"(?<=[(\[])\^?(?:(?:{rules.see})[ \t]+)?(?P<number>{SEVERAL})"
             rf"(?=\^?[ \t]*(?:[,;:)\]]|(?:{both}|{rules.to})[ \t]+\d))"
         )
         self.alone = re.compile(
-            rf"(?<![^\W{UNSPACED}])(?i:{rules.at})[ \t]+(?P<number>\d{{1,3}}(?:\.\d{{1,3}}){{1,5}})"
+            rf"(?<![^\W{UNSPACED}])(?i:{rules.at})[ \t]+(?P<number>{SEVERAL})"
             rf"(?!\.?\d)(?!{rules.not_behind})"
         )
         # How a list goes on: "Parts 3 & 4", "Articles 12-14", "[Part 1: 1.1, 1.2]".
@@ -163,6 +161,7 @@ def find_citations(reply: str, document: Document) -> list[Citation]:
 
     Where these are not known, only numbers alone in brackets are found.
     """
+    reply = ascii_numbers(reply)
     language = read_by(reply, document.language)
     rules = language.citations if language else None
     if rules is None:
@@ -294,7 +293,7 @@ def _under(citation: Citation, before: Citation) -> bool:
     """Whether "A. …" follows "III. …", or another letter under it, neither with a word."""
     if citation.word or before.word or not re.fullmatch("[A-Z]", citation.number):
         return False
-    return bool(re.fullmatch(rf"{_ROMAN}(?:\.[A-Z])?", before.number))
+    return bool(re.fullmatch(rf"{ROMAN}(?:\.[A-Z])?", before.number))
 
 
 def _with_title(reply: str, citation: Citation, following: int, forms: _Forms) -> Citation:

@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING
 
 from genaipa.languages.catalog import LANGUAGES, read_by
 from genaipa.languages.language import expression
+from genaipa.policies.numbering import SEVERAL
 from genaipa.policies.sections import resolve
 from genaipa.scoring.evidence.abstention import Silence, find_silence
 from genaipa.scoring.evidence.quotations import Quotation, TextIndex, find_quotations
 from genaipa.scoring.evidence.resolution import Reference, find_references
-from genaipa.scoring.evidence.section_finder import outline
+from genaipa.scoring.evidence.section_finder import outline, places
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -35,7 +36,7 @@ Span = tuple[int, int]
 # A possible title, or a section's number without a word.
 _TITLE = re.compile(
     r"(?:[\"\u201c*_]|(?<!\w)['\u2018])([A-Z][^\"\u201c\u201d*_\n]{5,100}?)(?:[\"\u201d*_]|['\u2019](?!\w))"
-    r"|(?<![\w.])\d{1,3}(?:\.\d{1,3})+(?![\w.])"
+    rf"|(?<![\w.]){SEVERAL}(?![\w.])"
 )
 _MOST = 100  # titles of an answer that are looked up
 
@@ -110,7 +111,7 @@ def annotated_targets(
     for label in annotated.sections:
         word, _, number = label.partition(" ")
         span = document.part(part_set, int(number)) if word == "Part" and number.isdecimal() else None
-        section = None if span else resolve(outline(document), label)
+        section = None if span else resolve(places(document), label)
         # The system may call another passage by the same number.
         named = f"{label} of the annotators' split" if span else label
         found.append((named, span or ((section.start, section.end) if section else None)))

@@ -14,6 +14,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from genaipa.errors import GenaipaError
+from genaipa.policies.reading import read
 from genaipa.policies.search import token
 from genaipa.runs.records import Retrieval
 from genaipa.scoring.evidence.examine import annotated_targets
@@ -123,7 +124,8 @@ def passage_finder(text: str) -> PassageFinder:
 
 
 def _words(text: str) -> list[str]:
-    """The words of a text, folded."""
+    """The words of a text as it reads, folded."""
+    text = read(text).text
     return _WORD.findall(text.casefold()) if text.isascii() else [fold(word) for word in token(text).findall(text)]
 
 
@@ -191,7 +193,7 @@ def _is_covered(sentence: Span, passages: Sequence[Span]) -> bool:
 @lru_cache(maxsize=8)
 def sentence_spans(text: str) -> tuple[Span, ...]:
     """The sentences and list items of a text, in order; headings are none."""
-    return tuple((one.start, one.start + len(one.text)) for one in split_sentences(text))
+    return tuple((one.start, one.end) for one in split_sentences(text))
 
 
 def count(

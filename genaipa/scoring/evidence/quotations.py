@@ -13,6 +13,7 @@ from itertools import accumulate, islice
 from typing import TYPE_CHECKING, Literal
 
 from genaipa.languages.language import STOPS, UNSPACED
+from genaipa.policies.reading import read, read_line
 from genaipa.policies.search import token
 
 if TYPE_CHECKING:
@@ -22,12 +23,17 @@ if TYPE_CHECKING:
 
 
 class TextIndex:
-    """A text as its letters and digits alone: published policies have lost typographic characters."""
+    """A text, as it reads, as its letters and digits alone: published policies have lost typographic characters.
 
-    def __init__(self, text: str) -> None:
-        self.token = token(text)
-        self.spans = [match.span() for match in self.token.finditer(text)]
-        self.words = [fold(text[start:end]) for start, end in self.spans]
+    `spans` are the places of its words in the source.
+    """
+
+    def __init__(self, source: str) -> None:
+        reading = read(source)
+        self.token = token(reading.text)
+        words = [*self.token.finditer(reading.text)]
+        self.spans = reading.spans(word.span() for word in words)
+        self.words = [fold(word[0]) for word in words]
         self._starts = [0, *accumulate(map(len, self.words))]
         self._letters = "".join(self.words)
 
@@ -195,13 +201,24 @@ def literal(text: str, whole: str) -> tuple[Match, Span] | None:
     place = whole.find(core)
     if place >= 0 and core:
         return "exact", (place, place + len(core))
+    reading = read(whole)
+    place = reading.text.find(core)
+    if place >= 0 and core:
+        return "exact", reading.span(place, place + len(core))
+    # An answer may quote with links or emphasis of its own.
+    spans = (_spelt(quoted, index_text(whole)) for quoted in dict.fromkeys((text, read_line(text))))
+    span = next(filter(None, spans), None)
+    return ("normalised", span) if span else None
+
+
+def _spelt(text: str, words: TextIndex) -> Span | None:
+    """Find a quotation by its letters, piece by piece where something is left out."""
     pieces = [piece for piece in _LEFT_OUT.split(text) if re.search(r"\w", piece)]
-    words = index_text(whole)
     first = words.find(pieces[0]) if pieces else None
     while first:
         last = _follow(pieces[1:], words, first)
         if last:
-            return "normalised", (first[0], last[1])
+            return first[0], last[1]
         first = words.find(pieces[0], first[0] + 1)
     return None
 
@@ -222,7 +239,7 @@ def nearest(text: str, whole: str) -> tuple[float, Span | None]:
     from rapidfuzz.fuzz import partial_ratio_alignment
 
     document = index_text(whole)
-    words = [fold(word) for word in document.token.findall(text)]
+    words = [fold(word) for word in document.token.findall(read_line(text))]
     sought = " ".join(words)
     best: tuple[float, Span | None] = 0.0, None
     for first in _windows(words, document):

@@ -11,7 +11,8 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from genaipa.policies.sections import Section, from_roman, resolve
+from genaipa.policies.numbering import from_roman
+from genaipa.policies.sections import Section, resolve
 from genaipa.scoring.evidence.citations import Citation, find_citations
 from genaipa.scoring.evidence.section_finder import FoundSection, SectionFinder, shares
 

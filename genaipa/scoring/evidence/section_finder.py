@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from genaipa.languages.language import CAPITAL
-from genaipa.policies.sections import Section, follows, resolve
+from genaipa.languages.language import CAPITAL, UNCASED
+from genaipa.policies.numbering import BELOW, ascii_numbers, follows, is_unread, mentions
+from genaipa.policies.reading import read
+from genaipa.policies.sections import Section, resolve
 from genaipa.scoring.evidence.quotations import NEAR, fold, index_text, nearest
 
 if TYPE_CHECKING:
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
 
 # At the beginning of a word; a number of several steps may be glued to the sentence before it ("law.2.3 Sharing").
 _NUMBER = re.compile(
-    rf"(?:(?<!\S)(\d{{1,2}}\.)|(?:(?<!\S)|(?<=[a-z)][.!?]))(\d{{1,2}}(?:\.\d{{1,2}})+\.?))\s+(?=[{CAPITAL}])"
+    rf"(?:(?<!\S)(\d{{1,2}}\.)|(?:(?<!\S)|(?<=[a-z)][.!?]))(\d{{1,2}}(?:\.\d{{1,2}})+\.?))\s+(?=[{CAPITAL}{UNCASED}])"
 )
 _FEWEST_NUMBERS = 3  # numbers that make an outline
 _MOST_NUMBERS = 400  # numbers that are compared with one another
@@ -36,20 +38,26 @@ def outline(document: Document) -> tuple[Section, ...]:
     return document.sections or _rising(numbers_inside(document.text))
 
 
+def places(document: Document) -> tuple[Section, ...]:
+    """The outline, and the numbered clauses inside its sections."""
+    return document.places or outline(document)
+
+
 @lru_cache(maxsize=8)
 def numbers_inside(text: str) -> tuple[Section, ...]:
     """Find every "3." or "3.1" before a capitalised word, each up to the next one."""
-    found = list(_NUMBER.finditer(text))
-    ends = [*(match.start() for match in found[1:]), len(text)]
+    reading = read(text)
+    found = list(_NUMBER.finditer(reading.text))
+    starts = [reading.span(*match.span())[0] for match in found]
     return tuple(
         Section(
             number=match.group().strip(" .\n"),
-            title=" ".join(text[match.end() : match.end() + 100].split()[:_TITLE_WORDS]) + " …",
+            title=" ".join(reading.text[match.end() : match.end() + 100].split()[:_TITLE_WORDS]) + " …",
             level=match.group().strip(" .\n").count(".") + 1,
-            start=match.start(),
+            start=start,
             end=end,
         )
-        for match, end in zip(found, ends, strict=False)
+        for match, start, end in zip(found, starts, [*starts[1:], len(text)], strict=False)
     )
 
 
@@ -120,7 +128,7 @@ class Headings:
         capital = next((span for span in places if self._is_capital(span)), None)
         if places:
             found = capital or places[0]
-            return TitlePlace(f"“{self._text[slice(*found)]}”", found, heading=bool(capital))
+            return TitlePlace(f"“{self._reads(found)}”", found, heading=bool(capital))
         similarity, near = nearest(title, self._text) if len(title.split()) >= _FEWEST_NEAR else (0.0, None)
         if similarity < _NEARLY and len(title.split()) > _BEGINNING:
             # "How do we respond to requests, and to harm?" for "How do we respond to requests?"
@@ -128,7 +136,7 @@ class Headings:
             similarity = 100.0
             near = next((s for s in self._occurrences(beginning, within) if self._is_capital(s)), None)
         if near and similarity >= _NEARLY and (within is None or within[0] <= near[0] < within[1]):
-            return TitlePlace(f"“{self._text[slice(*near)]}”", near, fits=False, heading=False)
+            return TitlePlace(f"“{self._reads(near)}”", near, fits=False, heading=False)
         return None
 
     def _occurrences(self, title: str, within: Span | None) -> Iterator[Span]:
@@ -136,6 +144,9 @@ class Headings:
         while span := self._words.find(title, start, end):
             yield span
             start = span[1]
+
+    def _reads(self, span: Span) -> str:
+        return read(self._text).between(*span)
 
     def _is_capital(self, span: Span) -> bool:
         return self._text[span[0]].isupper()
@@ -181,7 +192,9 @@ class SectionFinder:
 
     def __init__(self, document: Document) -> None:
         self.document = document
+        self.reading = read(document.text)
         self.sections = outline(document)
+        self.places = places(document)
         self.headings = Headings(document.text, self.sections, self.whole)
 
     def found(self, section: Section, problem: str = "") -> FoundSection:
@@ -190,9 +203,9 @@ class SectionFinder:
 
     def whole(self, section: Section) -> Span:
         """Span from a section's heading to the next one that isn't beneath it."""
-        if section not in self.sections:
+        if section not in self.places:
             return section.start, section.end
-        after = (s.start for s in self.sections if s.start > section.start and s.level <= section.level)
+        after = (s.start for s in self.places if s.start > section.start and s.level <= section.level)
         return section.start, max(section.end, next(after, section.end))
 
     def find(self, label: str, title: str) -> FoundSection:
@@ -214,7 +227,7 @@ class SectionFinder:
 
     def every(self) -> list[Section]:
         """All sections, and the numbers inside lines that may be others."""
-        return [*self.sections, *numbers_inside(self.document.text)]
+        return [*self.places, *numbers_inside(self.document.text)]
 
     def _titled(self, label: str, title: str) -> FoundSection | None:
         """The section with this title, if none has both the title and the label."""
@@ -232,10 +245,10 @@ class SectionFinder:
 
     def numbered(self, label: str, among: tuple[Section, ...] | None = None) -> Section | None:
         """The section with a label."""
-        sections = self.sections if among is None else among
+        sections = self.places if among is None else among
         section = resolve(sections, label)
         steps = len(re.findall(r"\d\.(?=\d)", label))
-        deepest = max((s.number.count(".") for s in self.sections), default=0)
+        deepest = max((s.number.count(".") for s in self.places), default=0)
         if section and section.number.count(".") < min(steps, deepest):
             return None  # resolve() takes 9.3 for 9; where others have such numbers, it is missing
         number = label.removeprefix("Section ")
@@ -251,9 +264,15 @@ class SectionFinder:
         from rapidfuzz.fuzz import ratio
 
         begin = section.start
-        heading = re.sub(r"^[#\s]*(?:[\w.]*\d[.)]*|[A-Z]{1,4}\.)?\s*", "", self.document.text[begin : begin + 300])
+        text = self.reading.between(begin, begin + 300)
+        heading = re.sub(r"^[#\s]*(?:[\w.]*\d[.)]*|[A-Z]{1,4}\.)?\s*", "", text)
         titles = [section.title, heading[: len(title)]]
         return max(ratio(fold(title), fold(other)) for other in titles) >= SIMILAR
+
+    @cached_property
+    def _unread(self) -> bool:
+        """Whether a heading begins with a number that was not read: then nobody can say which ones there are."""
+        return any(is_unread(section.title, section.number) for section in self.sections)
 
     def _is_absent(self, label: str, title: str) -> bool:
         """Whether nothing in the text can be what a label names: the number begins nothing there, nor is it a title."""
@@ -261,22 +280,28 @@ class SectionFinder:
             return False
         if not self.sections and not title:
             return False
-        word, _, number = map(re.escape, label.rpartition(" "))
+        if self._unread:
+            return False
+        word, _, number = re.sub(rf"{BELOW}$", "", label).rpartition(" ")
+        text = _counted(self.document.text)
         if not re.match(r"(?:sub-?)?sect?(?:ion)?\b|part\b|\u00a7", word, re.IGNORECASE):
-            return not re.search(rf"\b{word}s?\.?\s+{number}\b", self.document.text, re.IGNORECASE)
+            return not mentions(text, word, number)
         # Where there is a section 2, a section 1 may only have lost its number.
         tops = [int(top[0]) for section in self.sections if (top := re.match(r"\d+", section.number))]
         if number.isdecimal() and int(number) < max(tops, default=0):
             return False
+        number = re.escape(number)
         # A number of several steps is one wherever it is; of others only what looks like the beginning of a section.
         begins = (
-            rf"(?<![\w.]){number}(?![\w]|\.\d)" if "." in label else rf"(?<![\w.,]){number}[.):]?\s+(?=[{CAPITAL}])"
+            rf"(?<![\w.])0?{number}(?![\w]|\.\d)"
+            if "." in label
+            else rf"(?<![\w.,])0?{number}(?:[.):\u3001]\s*|\s+)(?=[{CAPITAL}{UNCASED}])"
         )
-        return not re.search(begins, self.document.text)
+        return not re.search(begins, text)
 
     def find_within(self, number: str, title: str, part: Span) -> FoundSection | None:
         """The section with that number in a part: one of the outline, or what the part's own text numbers so."""
-        inside = tuple(section for section in self.sections if section.start < part[1] and part[0] < section.end)
+        inside = tuple(section for section in self.places if section.start < part[1] and part[0] < section.end)
         section = self.numbered(f"Section {number}", inside)
         # Beneath IV. the section IV.B is cited as B.
         below = [s for s in inside if number.isalpha() and s.number.endswith(f".{number}")]
@@ -290,6 +315,12 @@ class SectionFinder:
         begun = one.start >= part[0] or shares(self.whole(one), part)
         problem = _lacking(one, number) if begun else "which only ends there"
         return self.found(one, problem)
+
+
+@lru_cache(maxsize=8)
+def _counted(text: str) -> str:
+    """A document as it reads, its digits plain ones."""
+    return ascii_numbers(read(text).text)
 
 
 def _lacking(section: Section, number: str) -> str:

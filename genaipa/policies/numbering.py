@@ -1,0 +1,327 @@
+"""The numbers of sections, in one grammar for headings, clauses and citations, in all languages.
+
+A number is steps with points between them: "4.2", "12a", "IV.B", "3.b.ii", "Article 12". However a document writes
+one ("1.Data", "1)", "(1)", "01", in wide digits, "第1条", "§ 1"), it is kept and compared in this form.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import cache, lru_cache, reduce
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+from genaipa.languages.catalog import LANGUAGES
+from genaipa.languages.language import CAPITAL, UNCASED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    Value = tuple[int, ...]
+
+# --- Words ---------------------------------------------------------------------------------------------------------
+
+# Of languages that genaipa reads no answers in.
+_NAMES: dict[str, str] = {
+    "Article": (
+        "Artigo|Artykuł|Стать[яиею]|Статт[яі]|Madde|Άρθρο|Článek|Článok|المادة|مادة|סעיף|अनुच्छेद|ข้อ|มาตรา|Điều|Pasal"
+    ),
+    "Section": "Se[cç]ção|Seção|Раздел|Розділ|Sekcja|Sectie|Bölüm|Oddíl|القسم|धारा|खंड|Mục",
+    "Chapter": "Глава|Rozdział|Hoofdstuk|Kapitola|Κεφάλαιο|الفصل|פרק|अध्याय|หมวด|Chương",
+    "Part": "Часть|Частина|Część|Deel|Část|Μέρος|الجزء|חלק|भाग|Phần",
+    "Clause": "Cláusula|Пункт|Klauzula|البند",
+    "Annex": "Приложение|Додаток|Załącznik|Bijlage|Příloha|Παράρτημα|ملحق|נספח|परिशिष्ट|ภาคผนวก",
+}
+for _language in LANGUAGES.values():
+    for _name, _words in _language.sections.items():
+        _NAMES[_name] = f"{_words}|{_NAMES[_name]}" if _name in _NAMES else _words
+SECTION_WORD = rf"(?i:§{{1,2}}|(?:{'|'.join(_NAMES.values())})s?(?!\w)\.?)"
+"""A word for a section before its number, in any language: in none of them does it mean anything else there."""
+DIVISION = "|".join(_NAMES[name] for name in ("Section", "Chapter", "Part", "Article"))
+"""Words that may introduce a title, or follow it."""
+
+
+@cache
+def _names_of(pattern: str) -> re.Pattern[str]:
+    return re.compile(rf"(?:{pattern})s?\.?", re.IGNORECASE)
+
+
+def english_name(word: str, names: Mapping[str, str]) -> str:
+    """The English name of a word for a section: the one of these names (name → words) that has it, else the word."""
+    return next((name for name, words in names.items() if _names_of(words).fullmatch(word)), word)
+
+
+def mentions(text: str, word: str, number: str) -> bool:
+    """Whether a text has a number behind its word, by the word's English name: "Article 5" in "laut Artikel 5"."""
+    words, number = _NAMES.get(word, re.escape(word)), re.escape(number)
+    ordinal = rf"[第제]\s*{number}\s*[{''.join(_ORDINAL)}]"
+    return bool(re.search(rf"(?<!\w)(?:{words})s?\.?\s+{number}{END}|{ordinal}", ascii_numbers(text), re.IGNORECASE))
+
+
+def cite_section(word: str, number: str) -> str:
+    """Cite `Art.` and `5`, or `Artikel` and `05`, as "Article 5"; a section by its number alone."""
+    name = "Section" if word.startswith("§") else english_name(word, _NAMES)
+    number = "1" if re.fullmatch(_FIRST, number) else canonical(number)
+    return number if name == "Section" else f"{name} {number}"
+
+
+# --- Numbers -------------------------------------------------------------------------------------------------------
+
+ROMAN = r"(?=[IVXLC])(?:X[LC]|L?X{0,3})(?:I[XV]|V?I{0,3})"
+SMALL_ROMAN = ROMAN.lower()
+END = rf"(?![^\W{UNCASED}]|-[A-Za-z]{{2}})"
+"""The end of a step: no digit follows, nor a letter but of scripts that add their words without a blank."""
+STEP = rf"(?:\d{{1,6}}[A-Za-z]?|{ROMAN}|{SMALL_ROMAN}|[A-Za-z]){END}"
+"""A step behind a point."""
+_FIRST = rf"(?i:{'|'.join(language.first for language in LANGUAGES.values())})"
+NUMBER = rf"(?:{_FIRST}{END}|(?:\d+[A-Za-z]?|{ROMAN}|[A-Z]){END}(?:\.{STEP})*)"
+"""A number behind a word for a section: 12, 4.2, 12a, IV, IV.B, B, B.2, 3.b.ii."""
+SEVERAL = rf"\d{{1,3}}(?:\.{STEP}){{1,5}}"
+"""A number of several steps, which needs no word."""
+BELOW = r"(?:\s?\((?:\d{1,2}|[a-z]|[ivx]{1,4}|[A-Z])\))*"
+"""Steps in brackets behind it, as in Article 12(3)(a)."""
+
+
+_ZEROS = "\u0660\u06f0\u0966\u09e6\u0a66\u0ae6\u0b66\u0be6\u0c66\u0ce6\u0d66\u0e50\u0ed0\u0f20\u1040\u17e0\u1810\uff10"
+_OTHER_DIGIT = re.compile(f"[{''.join(f'{zero}-{chr(ord(zero) + 9)}' for zero in _ZEROS)}]")
+
+
+def ascii_numbers(text: str) -> str:
+    """A text of the same length with 0 to 9 for other scripts' digits, and then a full stop for a wide one by them."""
+    if text.isascii() or not _OTHER_DIGIT.search(text):
+        return text
+    text = _OTHER_DIGIT.sub(lambda digit: str(int(digit[0])), text)
+    return re.sub("(?<=[0-9])\uff0e|\uff0e(?=[0-9])", ".", text)
+
+
+def canonical(number: str) -> str:
+    """A number in plain digits, with 1 for 01."""
+    return re.sub(r"(?<![0-9])0+(?=[0-9])", "", ascii_numbers(number))
+
+
+def from_roman(number: str) -> int:
+    """Value of a Roman number up to 89; 0 for anything else."""
+    if not re.fullmatch(ROMAN, number):
+        return 0
+    values = [{"I": 1, "V": 5, "X": 10, "L": 50, "C": 100}[letter] for letter in number]
+    return sum(-value if value < after else value for value, after in pairwise([*values, 0]))
+
+
+def as_numbers(number: str, *, roman: bool = True) -> Value:
+    """Make a number comparable: "4.2" is (4, 2), "IV.B" (4, 2), "12a" (12, 1).
+
+    A letter that may be Roman is, where it is the first step, or if `roman`.
+    """
+    found: list[int] = []
+    for place, step in enumerate(number.split(".")):
+        for part in re.findall(r"\d+|[A-Za-z]+", step):
+            counted = from_roman(part.upper()) if roman or len(part) > 1 else 0
+            first = not place and part.isupper() and from_roman(part)
+            found.append(int(part) if part.isdigit() else first or counted or ord(part.upper()[0]) - ord("A") + 1)
+    return tuple(found)
+
+
+GAP = 2
+"""Largest step between neighbours of an outline: a heading in between may be lost."""
+
+
+def follows(earlier: Value, later: Value) -> bool:
+    """Whether an outline can go on from one number to the other: 4.2 to 4.3, 4.2.1, 5 or 5.1, but not to 13."""
+    if later <= earlier:
+        return False
+    same = next((i for i, (a, b) in enumerate(zip(earlier, later, strict=False)) if a != b), len(earlier))
+    step = later[same] - (earlier[same] if same < len(earlier) else 0)
+    return step <= GAP and all(number <= GAP for number in later[same + 1 :])
+
+
+@lru_cache(maxsize=4096)
+def parsed(number: str) -> tuple[str, tuple[str, ...]]:
+    """Split a number into word and steps that can be compared: "Chapter II" is ("Chapter", ("2",)), "4b" as "4.B"."""
+    word, _, counted = number.rpartition(" ")
+    first, _, rest = canonical(counted).partition(".")
+    return word, tuple(re.findall(r"\d+|[a-z]+", f"{from_roman(first) or first}.{rest}".casefold()))
+
+
+def below(number: str, step: str, *, beside: bool = False) -> str:
+    """The whole number of a letter or Roman number that a heading beneath a number has alone; "" if it is none of it.
+
+    `A.` beneath `IV.` is IV.A. `beside`: its heading is of the same level, so that it has to be of another kind.
+    """
+    last = number.rpartition(".")[2]
+    if not number or " " in number or not re.fullmatch(rf"{ROMAN}|{SMALL_ROMAN}|[A-Za-z]", step):
+        return ""
+    if _case(last) == _case(step):
+        over, under = (re.fullmatch(ROMAN, one.upper()) for one in (last, step))
+        if beside or not ((over and len(step) == 1) or (under and not over)):
+            return ""
+    return f"{number}.{step}"
+
+
+def _case(step: str) -> str:
+    return "digit" if step[0].isdigit() else "small" if step[-1].islower() else "capital"
+
+
+# --- Beginnings ----------------------------------------------------------------------------------------------------
+
+
+class Beginning(NamedTuple):
+    """A number at the beginning of a line or heading.
+
+    `kind` is its word ("Article", "Section"), or "number", "Roman", "letter", "small Roman", "small letter", with the
+    bracket that is behind or around it: "number)", "(letter)". `mark` parts it from the `rest`.
+    """
+
+    kind: str
+    number: str
+    value: Value
+    mark: str
+    rest: str
+    word: str = ""
+
+
+_KINDS = ("number", "Roman", "letter", "small Roman", "small letter")
+COUNTED = frozenset(form.format(kind) for kind in _KINDS for form in ("{}", "{})", "({})"))
+"""The kinds of numbers without a word."""
+_OPENING = "\"“„«‘'([「『¿"  # noqa: RUF001 - typographic quotes are meant
+_NEW_WORD = rf"[{_OPENING.replace('[', '')}\[]?(?:[{CAPITAL}][^\W\d_{CAPITAL}]|[{UNCASED}])"
+_WORDED = re.compile(
+    rf"({SECTION_WORD})\s{{0,3}}({NUMBER}){BELOW}"
+    rf"(\.(?=\s|$|[^\W\d])|\s*[:\u2013\u2014](?!\d)|\s+-(?=\s)|-(?=\s|[{CAPITAL}]))?\s*(.*)",
+    re.DOTALL,
+)
+_MARK = r"(\s?[.):\u3001\u00ba\u00aa\u00b0]+|\s?[/|\u00b7\u2022\u00bb>_~](?=\s))?(?:\s*[\u2013\u2014-](?=\s))?(\s*)(.*)"
+_GLUED = re.compile(rf"(\d+(?:\.\d+)+)(?={_NEW_WORD})()()(.*)", re.DOTALL)
+_DIGITS = re.compile(rf"(\d+[A-Za-z]?{END}(?:\.{STEP})*){_MARK}", re.DOTALL)
+_LETTERS = re.compile(
+    # Two letters ("U.S.") are an abbreviation, unless the first one is Roman.
+    rf"((?:{ROMAN}|[A-Z]){END}\.\d{{1,3}}{END}(?:\.{STEP})*|(?=[IVX]+\.[A-H]\W){ROMAN}\.[A-H](?:\.{STEP})*"
+    rf"|(?:{ROMAN}|[A-Z]|{SMALL_ROMAN}|[a-z]){END}(?=\s?[.)\u3001])){_MARK}",
+    re.DOTALL,
+)
+_AROUND = re.compile(rf"\(\s?(\d{{1,3}}|{ROMAN}|{SMALL_ROMAN}|[A-Za-z])\s?\)[.:]?\s*(\S.*)", re.DOTALL)
+_YEAR = re.compile(r"(?:19|20)\d\d(?:\s|$)|\d{1,2}\.\s?\d{1,2}\.\s?(?:19|20)\d\d(?!\.?\d)")
+_LEAD = re.compile(r"[\W\d_]*(?:[^\W\d_](?=[.\uff0e)\uff09\u3001]))?[\W\d_]*")
+_WIDE = {0xFF0E: ".", 0xFF08: "(", 0xFF09: ")", 0xFF1A: ":", 0x3000: " "} | {
+    letter: chr(letter - 0xFEE0) for letter in (*range(0xFF21, 0xFF3B), *range(0xFF41, 0xFF5B))
+}
+_ORDINAL = "条條款조章장节節절編편部부"
+_KOREAN = {"조": "Article", "장": "Chapter", "절": "Section", "편": "Part", "부": "Part"}
+
+
+def _korean(text: str) -> str:
+    """제2조 is Article 2, and 제2조의3 Article 2.3."""
+    found = re.match(rf"제\s*(\d+)\s*([{''.join(_KOREAN)}])(?:의\s*(\d+))?(?=\W|$)\s*[.:]?\s*", text)
+    if not found:
+        return text
+    number = f"{_KOREAN[found[2]]} {found[1]}{f'.{found[3]}' if found[3] else ''}"
+    return f"{number}: {text[found.end() :]}".rstrip(": ")
+
+
+_SPELT = [*(language.spelt for language in LANGUAGES.values() if language.spelt), _korean]
+
+
+def spelt(text: str) -> str:
+    """A text with the number that it begins with in English and in plain digits, in whatever way it is written."""
+    if text[:40].isascii():
+        return text
+    text = re.sub(r"(?<=\d)[\u00ba\u00aa]", "", ascii_numbers(text))
+    text = re.sub(r"^[\u2460-\u2473]\W?\s*", lambda circled: f"{ord(circled[0][0]) - 0x245F}. ", text)
+    text = re.sub(r"^[\u2160-\u217f]+", lambda roman: unicodedata.normalize("NFKC", roman[0]), text)
+    lead = _LEAD.match(text)
+    end = lead.end() if lead else 0
+    # A number of a Japanese document may have hyphens for points.
+    text = re.sub(r"(?<=\d)[\uff0d\u2011](?=\d)", ".", text[:end].translate(_WIDE)) + text[end:]
+    return reduce(lambda said, spell: spell(said), _SPELT, text)
+
+
+def beginnings(line: str) -> Iterator[Beginning]:
+    """Yield the ways to read the number that a line begins with: none, one, or as a Roman number and as a letter."""
+    text = spelt(line)
+    if worded := _WORDED.match(text):
+        word, number, mark, rest = worded.groups()
+        name = cite_section(word, number)
+        kind, _, counted = name.rpartition(" ")
+        yield Beginning(kind or "Section", name, as_numbers(counted, roman=False), mark or "", rest, word)
+        return
+    if _YEAR.match(text):
+        return
+    if around := _AROUND.match(text):
+        if not re.match(r"(?:19|20)\d\d\b", around[2]):  # (c) 2024
+            yield from _counted(around[1], "()", around[2])
+        return
+    if found := _GLUED.match(text) or _DIGITS.match(text) or _LETTERS.match(text):
+        number, mark, blank, rest = (group or "" for group in found.groups())
+        if not mark and rest[:1].islower() and (article := re.fullmatch(r"(.+)\.([AI])", number)):
+            number, rest, mark, blank = article[1], f"{article[2]} {rest}", ".", " "  # "1.A new way"
+        if _is_apart(number, mark, blank, rest):
+            yield from _counted(number, mark.strip(), rest)
+
+
+def _is_apart(number: str, mark: str, blank: str, rest: str) -> bool:
+    """Whether what is behind a number shows that it is one: a blank, or a point or bracket before a new word."""
+    several = "." in number
+    if not rest:
+        return number[0].isdigit()
+    if blank:
+        return bool(mark) or several or number.isdecimal()
+    if not (mark or several):
+        return False
+    if mark and number[0].isdigit():
+        return rest[0].isalpha() or rest[0] in _OPENING
+    return bool(re.match(_NEW_WORD, rest))
+
+
+def _counted(number: str, mark: str, rest: str) -> Iterator[Beginning]:
+    number = canonical(number)
+    form = "({})" if mark == "()" else "{})" if mark.startswith(")") and "." not in number else "{}"
+    first = number.partition(".")[0]
+    if number[0].isdigit():
+        for value in dict.fromkeys((as_numbers(number, roman=False), as_numbers(number))):
+            yield Beginning(form.format("number"), number, value, mark, rest)
+        return
+    small = "small " if first.islower() else ""
+    if roman := from_roman(first.upper()):
+        value = (roman, *as_numbers(number, roman=False)[1:])
+        yield Beginning(form.format(f"{small}Roman"), number, value, mark, rest)
+    if len(first) == 1:
+        value = (ord(first.upper()) - ord("A") + 1, *as_numbers(number, roman=False)[1:])
+        yield Beginning(form.format(f"{small}letter"), number, value, mark, rest)
+
+
+def split_number(heading: str) -> tuple[str, str]:
+    """Split "4.2 Title" into "4.2" and "Title", "Article 12: Title" into "Article 12" and "Title"; "" for no number."""
+    found = next(beginnings(heading), None)
+    if found is None:
+        return "", heading
+    return found.number, in_brackets(strip_act(found.rest) if found.word else found.rest)
+
+
+def is_numbered(line: str) -> bool:
+    """Whether a line begins as a numbered heading does: with a word and its number, or with one before a new word."""
+    first = next(beginnings(line), None)
+    if first is None or first.word:
+        return first is not None and not first.word[0].islower()
+    return first.kind in _OF_HEADINGS and first.rest.strip(_OPENING)[:1].isalpha() and not first.rest[0].islower()
+
+
+_OF_HEADINGS = frozenset(("number", "number)", "Roman", "letter"))
+_PERHAPS = re.compile(
+    rf"\W*(?:\d+(?:\.\d+)*[A-Za-z]?(?:$|[{UNCASED}]|(?!%|[/-][a-z0-9])[\W_])|\d+\.[^\W\d]|第|제\s?\d|[零〇一二三四五六七八九十]+[\W_])"
+)
+
+
+def is_unread(title: str, number: str) -> bool:
+    """Whether a heading without a number begins with something that may be one, which this grammar can't read."""
+    return not number and not _YEAR.match(title) and bool(_PERHAPS.match(title))
+
+
+def in_brackets(title: str) -> str:
+    """A title without brackets around all of it: 제2조 (이용 목적)."""
+    whole = re.fullmatch(r"[(\uff08【]\s*([^()\uff08\uff09【】]*?)\s*[)\uff09】]", title)
+    return whole[1] if whole else title
+
+
+def strip_act(title: str) -> str:
+    """Remove the name of an act that is glued to a title ("GDPRSubject-matter")."""
+    return re.sub(r"^(?:[A-Z]{3,}(?=[A-Z][a-z])|GDPR\s+(?:[\u2013—-]\s+)?)", "", title)

@@ -1,0 +1,321 @@
+"""A document as it reads: its text without the marks of Markdown and HTML, and each character's place in the source.
+
+People and models quote what they read: "our Terms of Use", where the file has "our [Terms of Use](https://…)".
+Whatever compares words with a document's takes this text; what is shown and kept are places in the source.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from bisect import bisect_right
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from markdown_it import MarkdownIt
+    from markdown_it.token import Token
+
+    Span = tuple[int, int]
+    Piece = tuple[int, int, str]
+    """A stretch of the source and what it reads as: itself, if that is as long."""
+
+
+def commonmark() -> MarkdownIt:
+    """Make a parser of CommonMark."""
+    from markdown_it import MarkdownIt  # takes too long to import for `--help`
+
+    # It would write a line for every rule that it tries into the log of whoever sets logging to DEBUG.
+    logging.getLogger("markdown_it").setLevel(logging.INFO)
+    return MarkdownIt("commonmark")
+
+
+_parser = cache(commonmark)
+
+
+class Reading:
+    """A text as it reads, `text`, and the way back to the source."""
+
+    def __init__(self, source: str, references: dict[str, Any] | None = None) -> None:
+        """Read a source; `references` are definitions of links from elsewhere."""
+        self._at: list[int] = []
+        """The place of each piece in the text that is read; in the list beside it, its place in the source."""
+        self._pieces: list[Span] = []
+        texts: list[str] = []
+        length = 0
+        for start, end, text in _read(source, references):
+            if not text:
+                continue
+            last = self._pieces[-1] if self._pieces else None
+            whole = end - start == len(text)
+            if last and last[1] == start and whole and self._is_whole(len(self._pieces) - 1, length):
+                self._pieces[-1] = (last[0], end)
+            else:
+                self._at.append(length)
+                self._pieces.append((start, end))
+            texts.append(text)
+            length += len(text)
+        self.text = "".join(texts)
+        self._starts = [start for start, _ in self._pieces]
+
+    def _is_whole(self, piece: int, end: int) -> bool:
+        """Whether a piece that ends at a place of the text is the source's own, character by character."""
+        start, finish = self._pieces[piece]
+        return finish - start == end - self._at[piece]
+
+    def span(self, start: int, end: int) -> Span:
+        """The stretch of the source in which characters `start` to `end` of the text, one at least, are."""
+        return self._source(start)[0], self._source(end - 1)[1]
+
+    def spans(self, spans: Iterable[Span]) -> list[Span]:
+        """The stretches of the source for stretches of the text, which are in order."""
+        found: list[Span] = []
+        piece, shift, begun, following = -1, 0, False, 0
+        for start, end in spans:
+            while start >= following:
+                piece += 1
+                following = self._at[piece + 1] if piece + 1 < len(self._at) else len(self.text)
+                begun, shift = self._is_whole(piece, following), self._pieces[piece][0] - self._at[piece]
+            whole = begun and end <= following
+            found.append((start + shift, end + shift) if whole else self.span(start, end))
+        return found
+
+    def _source(self, character: int) -> Span:
+        """The place in the source of one character of the text."""
+        piece = bisect_right(self._at, character) - 1
+        start, end = self._pieces[piece]
+        following = self._at[piece + 1] if piece + 1 < len(self._at) else len(self.text)
+        if not self._is_whole(piece, following):
+            return start, end
+        place = start + character - self._at[piece]
+        return place, place + 1
+
+    def between(self, start: int, end: int) -> str:
+        """The text that is read between two places in the source."""
+        return self.text[self.place(start) : self.place(end)]
+
+    def place(self, source: int) -> int:
+        """The place in the text of a place in the source: of what comes next, if it is in a mark."""
+        piece = bisect_right(self._starts, source) - 1
+        if piece < 0:
+            return 0
+        following = self._at[piece + 1] if piece + 1 < len(self._at) else len(self.text)
+        return min(self._at[piece] + source - self._starts[piece], following)
+
+
+@lru_cache(maxsize=16)
+def read(source: str) -> Reading:
+    """Read a document, kept as long as few others are read."""
+    return Reading(source)
+
+
+def read_line(line: str, references: dict[str, Any] | None = None) -> str:
+    """A line as it reads, without blanks around it; `references` are the definitions of its links."""
+    line = line.strip()
+    return Reading(line, references).text.strip() if _MARKUP.search(line) else line
+
+
+# --- Marks that CommonMark has not, and HTML -----------------------------------------------------------------------
+
+_NOTHING, _BLANK = "\U0001bc9f", "\u2005"
+"""Characters that marks are replaced by, so that all places stay: a rare punctuation mark, and a rare blank."""
+_FILLED = re.compile(rf"{_BLANK}+|[^{_BLANK}{_NOTHING}]+")
+_VALUE = r"(?:[#.][\w-]+|[\w-]+=(?:\"[^\"\n]*\"|'[^'\n]*'|[\w-]+))"
+_BREAKING = (
+    r"address|article|aside|blockquote|br|center|dd|details|div|dl|dt|figcaption|figure|footer|h[1-6]|header|hr|li|main"
+    r"|nav|ol|option|p|pre|section|summary|table|tbody|td|tfoot|th|thead|tr|ul"
+)
+_INLINE = (
+    r"a|abbr|b|bdi|bdo|big|button|cite|code|col|colgroup|del|dfn|em|font|i|iframe|img|input|ins|kbd|label|mark|q|s|samp"
+    r"|small|span|strike|strong|sub|sup|time|tt|u|var|wbr"
+)
+# Attribute lists, footnotes' marks, comments, tags, and characters that nobody sees.
+_MARKS = re.compile(
+    rf"(?<!\{{)\{{(?::[^{{}}\n]*|\s*{_VALUE}(?:\s+{_VALUE})*\s*)\}}(?!\}})"
+    r"|^[ ]{0,3}\[\^[^\[\]\s]{1,60}\]:[ \t]*|\[\^[^\[\]\s]{1,60}\]"
+    r"|<!--(?:[^<-]|<(?!!--)|-(?!->))*-->"
+    rf"|(?P<breaking></?(?:{_BREAKING})(?=[\s/>])[^<>]*>)|</?(?:{_INLINE})(?=[\s/>])[^<>]*>"
+    r"|[\u00ad\u2060\ufeff]",
+    re.IGNORECASE | re.MULTILINE,
+)
+_MARKUP = re.compile(r"[*`\[<&\\{\u00ad\u2060\ufeff]|_(?!\w)|(?<!\w)_")
+"""A character that may be markup; a text without any reads as it is."""
+
+
+def _filled(source: str) -> str:
+    """The source with a filling in place of these marks, as long as they are."""
+    return _MARKS.sub(lambda mark: (_BLANK if mark["breaking"] else _NOTHING) * len(mark[0]), source)
+
+
+def _unfilled(pieces: Iterable[Piece]) -> Iterator[Piece]:
+    """The pieces without filling, which reads as nothing or as a blank."""
+    for start, end, text in pieces:
+        if _NOTHING not in text and _BLANK not in text:
+            yield start, end, text
+            continue
+        for part in _FILLED.finditer(text):
+            blank = part[0][0] == _BLANK
+            yield start + part.start(), start + part.end(), " " if blank else part[0]
+
+
+# --- Blocks --------------------------------------------------------------------------------------------------------
+
+# Where a line begins a block of its own: a heading, a list item, a row; and the marks before a block's words.
+_BEGINS = re.compile(r"[ \t]*(?:#{1,6}[ \t]|(?:[-*+\u2022]|\d{1,9}[.)])[ \t]|\|)")
+_LEAD = re.compile(r"(?:[ \t>]*(?:#{1,6}|[-*+\u2022]|\d{1,9}[.)])[ \t]+)*")
+# A definition of a link; in "[Name]: word" there is no address.
+_DEFINITION = re.compile(r" {0,3}\[[^\[\]\n]+\]:[ \t]*\n?[ \t]*<?[^\s<]*[/#@.]")
+
+
+def _read(source: str, references: dict[str, Any] | None) -> Iterator[Piece]:
+    if not _MARKUP.search(source):
+        yield 0, len(source), source
+        return
+    # A lone carriage return would be a line of its own, and NUL is no character of Markdown's.
+    text = _filled(source)
+    blocks = [*_blocks(text)]
+    env: dict[str, Any] = {"references": dict(references or {})}
+    defined = {block: _defined(text[slice(*block)], env) for block in blocks if _DEFINITION.match(text, block[0])}
+    for start, end in blocks:
+        begin = start + defined.get((start, end), 0)
+        lead = _LEAD.match(text, begin, end)
+        body = lead.end() if lead else begin
+        yield from _unfilled([(begin, body, text[begin:body])])
+        yield from _unfilled(_inline(text[body:end], body, env))
+
+
+def _blocks(text: str) -> Iterator[Span]:
+    """The stretches of a text in which marks belong together: paragraphs, items, headings, rows; all of the text."""
+    start = place = 0
+    blank = False
+    for line in text.splitlines(keepends=True):
+        if place > start and (blank != (not line.strip()) or _BEGINS.match(line)):
+            yield start, place
+            start = place
+        place += len(line)
+        blank = not line.strip()
+    if place > start:
+        yield start, place
+
+
+def _defined(block: str, env: dict[str, Any]) -> int:
+    """The number of characters that definitions of links take up at the beginning of a block; keep them in `env`."""
+    tokens: list[Token] = []
+    markdown = _parser()
+    markdown.block.parse(block, markdown, env, tokens)
+    lines = block.splitlines(keepends=True)
+    left = tokens[0].map[0] if tokens and tokens[0].map else len(lines)
+    return sum(map(len, lines[:left]))
+
+
+# --- Inline --------------------------------------------------------------------------------------------------------
+
+
+_KEPT = 5_000
+"""Characters of a block that is kept."""
+
+
+def _inline(text: str, base: int, env: dict[str, Any]) -> Iterable[Piece]:
+    """The pieces of a block, which begins at `base`, in the order of its text."""
+    if not _MARKUP.search(text):
+        return [(base, base + len(text), text)]
+    # Versions of a document have most of their blocks in common.
+    alone = len(text) < _KEPT and not (env["references"] and "[" in text)
+    pieces = _parsed(text) if alone else _parse(text, env)
+    return [(base + first, base + last, read) for first, last, read in pieces]
+
+
+def _parse(text: str, env: dict[str, Any]) -> tuple[Piece, ...]:
+    tokens: list[Token] = []
+    end = len(text.rstrip())
+    markdown = _parser()
+    markdown.inline.parse(text[:end], markdown, env, tokens)
+    try:
+        return (*_Aligned(text).pieces(tokens), (end, len(text), text[end:]))
+    except ValueError:
+        # The parser has changed a character, so that nothing tells what it came from: the block reads as it stands.
+        return ((0, len(text), text),)
+
+
+@lru_cache(maxsize=4096)
+def _parsed(text: str) -> tuple[Piece, ...]:
+    return _parse(text, {})
+
+
+class _Aligned:
+    """The place of a parser's tokens in the text that it was given: each is found behind the one before."""
+
+    def __init__(self, text: str) -> None:
+        self._text, self._place = text, 0
+
+    def pieces(self, tokens: Iterable[Token]) -> Iterator[Piece]:
+        """Yield what is read of the tokens; a ValueError for one that the text has not."""
+        rest = iter(tokens)
+        for token in rest:
+            if token.type in {"text", "html_inline"}:
+                yield self._next(token.content, token.content)
+            elif token.type == "text_special":
+                yield self._next(token.markup, token.content)
+            elif token.type in {"softbreak", "hardbreak"}:
+                yield self._next("\n", "\n")
+            elif token.type == "code_inline":
+                yield self._code(token)
+            elif token.type == "image":
+                self._next("![", "")
+                yield from self.pieces(token.children or ())
+                self._leave()
+            elif token.markup == "autolink":
+                yield self._autolink()
+                next(rest)  # its text, in which the parser may spell the address in another way
+                next(rest)  # and its end
+            elif token.type == "link_open":
+                self._next("[", "")
+            elif token.type == "link_close":
+                self._leave()
+
+    def _code(self, token: Token) -> Piece:
+        self._next(token.markup, "")
+        words = token.content.lstrip(" ")
+        start = self._text.index(words[:1], self._place)
+        self._place = start + len(words)
+        self._next(token.markup, "")
+        return start, start + len(words), words
+
+    def _autolink(self) -> Piece:
+        """An address in angle brackets, as it is spelt there."""
+        start = self._next("<", "")[1]
+        end = self._next(">", "")[0]
+        return start, end, self._text[start:end]
+
+    def _next(self, sought: str, read: str) -> Piece:
+        start = self._text.index(sought, self._place)
+        self._place = start + len(sought)
+        return start, self._place, read
+
+    def _leave(self) -> None:
+        """Go on behind a link: its bracket, and its address and title or its label."""
+        self._next("]", "")
+        following = self._text[self._place : self._place + 1]
+        if following == "(" and (end := self._address()):
+            self._place = end
+        elif following == "[":
+            self._next("]", "")
+
+    def _address(self) -> int:
+        """The end of the address and title in brackets; 0 if what is in them is neither."""
+        from markdown_it.helpers import parseLinkDestination, parseLinkTitle
+
+        text, last = self._text, len(self._text)
+        address = parseLinkDestination(text, _behind_blanks(text, self._place + 1), last)
+        end = _behind_blanks(text, address.pos if address.ok else self._place + 1)
+        title = parseLinkTitle(text, end, last)
+        end = _behind_blanks(text, title.pos) if title.ok else end
+        return end + 1 if text[end : end + 1] == ")" else 0
+
+
+def _behind_blanks(text: str, place: int) -> int:
+    while text[place : place + 1].isspace():
+        place += 1
+    return place
