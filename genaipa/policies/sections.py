@@ -93,11 +93,6 @@ class Section:
             return self.title
         return self.number if self.number[0].isalpha() and " " in self.number else f"Section {self.number}"
 
-    @cached_property
-    def names(self) -> tuple[str, str]:
-        """Title and label, in whatever case."""
-        return self.title.casefold(), self.label.casefold()
-
     @property
     def heading(self) -> str:
         """Label and title: "Section 4.2 Retention"."""
