@@ -27,11 +27,11 @@ _CONTEXTS = 1024
 
 
 _LONGER, _LONGEST_QUESTION = 100, 400
-"""Characters by which a question is so much longer than another that it has more tokens, and those of the longest."""
+"""Characters by which a question is so much longer than another that it has more tokens, and the most that count."""
 
 
 class _Prompt(NamedTuple):
-    """How many messages a prompt has, the hash of all but the last, the last, and the tokens counted."""
+    """A prompt: its number of messages, the hash of all but the last, the last, and the tokens counted."""
 
     messages: int
     earlier: int

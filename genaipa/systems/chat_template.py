@@ -1,7 +1,7 @@
 """The reasoning parser of vLLM's that a model's chat template tells, for a server that is started here.
 
 A wrong parser takes whole replies for thoughts, so that none is named unless the template leaves no doubt: rendered as
-for any question, it has the model think, and the marks of its turns are those of a family that is known.
+for any question, it has the model think, and the marks of its turns are a known family's.
 """
 
 from __future__ import annotations
