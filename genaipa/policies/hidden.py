@@ -30,7 +30,7 @@ _NOT_SHOWN = re.compile(r"display\s*:\s*none", re.IGNORECASE)
 _DEEPEST = 5
 """Hidden parts inside one another that are looked at."""
 _MOST = 200
-"""Hidden parts that stay of which the text is looked for; more are hardly anyone's."""
+"""Hidden parts that stay and whose text is looked for; more are hardly anybody's."""
 _LEAST = 20
 """Words of a part that is looked at; less is a label."""
 _RUN = 5
