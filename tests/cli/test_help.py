@@ -130,7 +130,7 @@ def test_usage_errors_are_a_sentence(genaipa: Cli, monkeypatch: pytest.MonkeyPat
         ("run", "--sytem", "x"): "there is no option '--sytem': did you mean '--system'? See: genaipa run --help",
         ("run", "-r", "0"): "--repetitions has to be greater than or equal to 1. See: genaipa run --help",
         ("run", "--seed", "abc"): "--seed has to be a whole number. See: genaipa run --help",
-        ("show",): "RUN is missing: name of the run, part of it, or latest. See: genaipa show --help",
+        ("show",): "RUN is missing: name of the run, part of it, latest, or a system. See: genaipa show --help",
         ("score", "--port"): "'--port' needs a value.",
         ("doctor", "more"): "too much on the command line: more. See: genaipa doctor --help",
     }.items():
