@@ -110,7 +110,7 @@ class _Part(NamedTuple):
 
 
 class Meaning(NamedTuple):
-    """What a name means: its full name, which is a system's, a run's, or RUN:SYSTEM, and the runs."""
+    """Meaning of a name: its full name, which is a system's, a run's, or RUN:SYSTEM, and the runs."""
 
     name: str
     parts: list[_Part]

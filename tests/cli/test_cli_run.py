@@ -66,9 +66,10 @@ def test_a_run(server: OpenAIServer, run: Run) -> None:
     done = run(*QUALITY)
     assert done.code == 0, done.err
     name = run_folders(find_workspace())[-1].name
+    pace = "1 conversation at a time (--conversation independent asks 10 questions at once)"
     assert done.err.splitlines() == [
         f"{SYSTEM}: its tokens can't be counted here (estimate: 4 characters a token).",
-        f"run {name}: m on acme, 1 conversation at a time (--conversation independent asks 10 questions at once)",
+        f"run {name}: m on acme, question set policy, {pace}",
         "asking 4 questions",
     ]
     assert f"Complete. Read the answers: genaipa show {name}" in done.out
@@ -156,7 +157,7 @@ def test_document_that_does_not_fit(server: OpenAIServer, run: Run) -> None:
     assert done.code == 2
     assert "acme does not fit openai-api/loop/m: with its questions and replies it needs about 1," in done.err
     assert "the context holds 1,200" in done.err
-    assert "independent conversation" in " ".join(done.err.split())
+    assert f"genaipa {' '.join(QUALITY)} --conversation independent  # each question by itself\n" in done.err
     assert server.requests == []
     assert run(*QUALITY, "--conversation", "independent").code == 0
     # Where the document is only summarized, the questions need no room beside it.

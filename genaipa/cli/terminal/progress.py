@@ -515,7 +515,9 @@ class TerminalObserver(Observer):
             return
         capped = "" if cap is None else f", for {_cap(cap)} at most"
         documents = run.subject
-        what = f"{documents}, {self._lanes(run, systems)}" if documents else f"the task '{run.spec.task}'"
+        sets = ", ".join(dict.fromkeys(run.spec.plan.questions.values()))
+        questions = f"question set {sets}, " if sets else ""
+        what = f"{documents}, {questions}{self._lanes(run, systems)}" if documents else f"the task '{run.spec.task}'"
         if own := in_words(run.spec):
             what = f"the {own}"
         say(f"run {run.open().name}: {', '.join(short_names(asked).values())} on {what}{capped}")
