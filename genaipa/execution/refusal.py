@@ -1,4 +1,4 @@
-"""The refusal of a run whose systems can't be asked: all that stands in the way of each, and what can be run instead.
+"""The refusal of a run whose systems can't be asked: each one's obstacles together, and what can be run instead.
 
 Retirement and context are looked at before a key is asked for and before anything is started; and again afterwards,
 with the contexts and the counts of tokens of servers.

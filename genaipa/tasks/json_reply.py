@@ -42,13 +42,18 @@ def read_json(reply: str, schema: Mapping[str, Any]) -> tuple[str, str]:
     return (reply, flaw) if flaw else (text, "")
 
 
+def after_thoughts(reply: str) -> str:
+    """Return what a reply says after a model's thoughts."""
+    return reply.rpartition(_THOUGHT)[2]
+
+
 def last_json(reply: str, schema: Mapping[str, Any]) -> str:
     """The last JSON object within a reply that fits the schema, after a model's thoughts; empty where there is none.
 
     >>> last_json('<think>{"a": 1}?</think> So: {"a": 2}, I think.', {"required": ["a"]})
     '{"a": 2}'
     """
-    said = reply.rpartition(_THOUGHT)[2]
+    said = after_thoughts(reply)
     reader, found, after = json.JSONDecoder(), "", 0
     for begin in [place.start() for place in re.finditer("{", said)][-_MOST:]:
         if begin < after:
