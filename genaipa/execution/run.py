@@ -269,7 +269,7 @@ class Batches:
                 system: Any = ready.system
                 name = ready.resolved.asked
                 say, tell = partial(observer.waiting, name), partial(observer.out, name)
-                system = Batched(system, ledger, folder.name, plan, say, retries, tell)
+                system = Batched(system, ledger, folder.name, plan, say, retries, tell, ready.tariff)
                 self._batched.append(system)
                 self.systems.append(replace(ready, system=system, transport=ByBatch))
             else:
