@@ -277,7 +277,7 @@ def test_a_run_without_a_key(genaipa: Cli) -> None:
     assert done.code == 0, done.err
     assert "extractive: follows 100.00; stays 0.00; able 100.00" in done.out
     assert genaipa("report", "latest", "-o", "made").code == 0
-    with Path("made/tables/counterfactual-sample.csv").open(encoding="utf-8", newline="") as file:
+    with Path("made/tables/counterfactual-sample.csv").open(encoding="utf-8-sig", newline="") as file:
         rows = {row["system"]: row for row in csv.DictReader(file)}
     assert float(rows["extractive"]["follows"]) >= 80
     assert float(rows["baseline/memory"]["stays"]) == 100
