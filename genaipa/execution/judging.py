@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from genaipa.workspace import Workspace
 
 _LOCK = ".judging.lock"
+_ROUNDING = 1e-9
 
 
 @dataclass
@@ -86,7 +87,8 @@ async def ask_judges(
     for place, run in enumerate(judges.runs):
         held = purse.held.get(place, 0.0)
         granted = purse.grant(place, held, workers=1)
-        granted = None if granted is None else max(granted, held)
+        # What was set aside is set aside again as it is collected; sums of it in another order must not exceed it.
+        granted = None if granted is None else max(granted, held) + _ROUNDING
         outcome = await carry_out(run, replace(limits, max_cost=granted), observer)
         purse.settle(place, outcome.tally.cost + outcome.aside)
         if outcome.capped and purse.cap is not None:

@@ -163,7 +163,7 @@ class Budget:
         return self.reserved - (0 if of_left else sum(self.left.values())) > _ROUNDING
 
     def _affordable(self, estimate: float) -> bool:
-        return self.cap is None or self.spent + self.reserved + estimate <= self.cap + _ROUNDING
+        return self.cap is None or self.spent + self.reserved + estimate <= self.cap
 
     async def give_up(self, system: str) -> None:
         """Take for spent what is set aside for a system's batches that nobody waits for."""
