@@ -4,6 +4,7 @@
     ├── UsageError               2   the command line, the environment or a file asks for the impossible
     │   ├── UnknownNameError     2   a name that doesn't exist, with the nearest one that does
     │   ├── OptionError          2   an option that can't be as it is
+    │   ├── RefusedSystemError   2   a system that is gone, or too small for a document, and what to run instead
     │   └── DataError            2   a data file: names the file, the entry and the remedy
     ├── NoReplyError             1   a system gave no reply
     │   ├── TransientError       1   worth another try, perhaps after a while
@@ -28,10 +29,10 @@ from __future__ import annotations
 import difflib
 import errno
 import shlex
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     from genaipa.systems.base import Usage
@@ -78,6 +79,27 @@ class OptionError(UsageError):
         super().__init__(f"{option}{problem}")
         self.flag = f"--{option.replace('_', '-')}"
         self.problem = problem
+
+
+class Way(NamedTuple):
+    """Another way to ask: a system in the place of the one `asked`, with these options, at an address of one's own."""
+
+    asked: str
+    system: str
+    about: str
+    options: tuple[str, ...] = ()
+    """A flag and its value, or none."""
+    address: str = ""
+    """NAME=VALUE, to be set in the environment."""
+
+
+class RefusedSystemError(UsageError):
+    """Systems that can't be asked: the `problem`, and the ways to ask others, or these otherwise."""
+
+    def __init__(self, problem: str, ways: Sequence[Way]) -> None:
+        listed = "; ".join(f"{' '.join((way.system, *way.options))} ({way.about})" for way in ways)
+        super().__init__(f"{problem} Instead: {listed}." if ways else problem)
+        self.problem, self.ways = problem, tuple(ways)
 
 
 class UnscoredError(UsageError):

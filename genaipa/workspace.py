@@ -141,6 +141,10 @@ def cache() -> Path:
     return platformdirs.user_cache_path("genaipa")
 
 
+PULLED = "pulled"
+"""The layer of published data."""
+
+
 def pulled() -> Path:
     """Data folders that `genaipa get` fills."""
     return cache() / "data"
@@ -166,7 +170,7 @@ def find_workspace(explicit: WorkspaceLike = None) -> Workspace:
             raise UsageError(f"the workspace {home} is not a folder; make one with: genaipa init {named}")
     else:
         home = next((folder for folder in (here, *here.parents) if (folder / MARKER).is_file()), None)
-    layers = [("pulled", pulled()), ("shipped", shipped())]
+    layers = [(PULLED, pulled()), ("shipped", shipped())]
     if home is not None:
         layers.insert(0, ("workspace", home))
     return Workspace(home=home or here, layers=tuple(layers))

@@ -23,7 +23,7 @@ from genaipa.cli.terminal.console import NOTHING, closing
 from genaipa.cli.terminal.headings import COMMANDS
 from genaipa.cli.terminal.help import Command, Group, Listing, Root, sentence
 from genaipa.cli.terminal.options import ExplainOption, QuietOption, WorkspaceOption
-from genaipa.errors import GenaipaError, OptionError, UsageError, clipped
+from genaipa.errors import GenaipaError, OptionError, RefusedSystemError, UsageError, clipped
 
 _WITHIN = {"runs": ("batches",), "scores": ("objections",)}
 """Command → its own commands that have commands."""
@@ -158,6 +158,20 @@ def _check_text(arguments: list[str]) -> None:
             ) from None
 
 
+def _explain(error: GenaipaError, words: list[str]) -> None:
+    """Print an error in the command line's words, and below it what to run instead of these."""
+    from genaipa.cli.terminal.console import complain, say
+    from genaipa.cli.terminal.instead import commands
+
+    lines = list(commands(words, error.ways)) if isinstance(error, RefusedSystemError) else []
+    if isinstance(error, RefusedSystemError) and lines:
+        complain(f"{error.problem} Instead:")
+    else:
+        complain(f"{error.flag}{error.problem}" if isinstance(error, OptionError) else error)
+    for line in lines:
+        say(line, exact=True)
+
+
 def carry_out(arguments: list[str] | None = None) -> int:
     """Carry out a command and give its exit code; an error is one sentence on stderr."""
     from genaipa.cli.terminal.console import complain
@@ -169,7 +183,7 @@ def carry_out(arguments: list[str] | None = None) -> int:
         code = command()(arguments, prog_name="genaipa", standalone_mode=False)
         sys.stdout.flush()
     except GenaipaError as error:
-        complain(f"{error.flag}{error.problem}" if isinstance(error, OptionError) else error)
+        _explain(error, sys.argv[1:] if arguments is None else arguments)
         return error.exit_code
     except TyperException as error:
         complain(sentence(error))

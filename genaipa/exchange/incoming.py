@@ -24,7 +24,7 @@ from genaipa.errors import DataError, UnknownNameError, UsageError, clipped, com
 from genaipa.exchange.outgoing import HEAD_FORMAT, Head
 from genaipa.files.names import folder_words
 from genaipa.files.stamps import now
-from genaipa.files.strict_yaml import as_yaml, convert
+from genaipa.files.strict_yaml import as_yaml, convert, loose_yaml
 from genaipa.files.text import DAMAGE, digest, why
 from genaipa.policies.companies import name_in_words
 from genaipa.policies.document import About, Document, load_document
@@ -33,7 +33,7 @@ from genaipa.questions.annotations import AnnotatedAnswer, Annotations
 from genaipa.questions.sets import Question, QuestionSet
 from genaipa.runs import journal
 from genaipa.runs.experiments import experiment_of
-from genaipa.runs.imported import is_same, write_run
+from genaipa.runs.imported import write_run
 from genaipa.runs.integrity import flaw as flaw_of_record
 from genaipa.runs.manifest import ANSWERS, LEFT_OUT, MANIFEST, WITHHELD, Withheld
 from genaipa.runs.records import (
@@ -63,7 +63,7 @@ from genaipa.systems.base import Usage
 from genaipa.tasks.plan import ProcedurePlan, plan_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from genaipa.workspace import Workspace
@@ -188,11 +188,12 @@ class Incoming:
         files[ANSWERS] = b"".join(map(journal.line, records))
         files[MANIFEST] = msgspec.json.format(msgspec.json.encode(manifest), indent=2) + b"\n"
         folder = self.workspace.runs / name
-        if name in self._runs or (folder.exists() and not all(is_same(folder / one, files[one]) for one in files)):
-            remove = command("genaipa", "runs", "remove", name)
+        before = self._runs.get(name) or (_kept(folder, files) if folder.exists() else None)
+        if before is not None and _substance(before) != _substance(files):
+            remove = command("genaipa", "runs", "rm", name)
             raise UsageError(f"the run {name} is there already, with other answers; take it away: {remove}")
         self._digests |= {record.digest for record in records if record.reply is not None}
-        if folder.exists():
+        if before is not None:
             self._known += kept
         else:
             self._answers += kept
@@ -253,6 +254,24 @@ def _texts_in(folder: Path) -> dict[str, Path]:
     if not folder.is_dir():
         raise UsageError(f"{folder} is no folder; --documents wants one with a file for each document.")
     return {folder_words(path.stem): path for path in sorted(folder.iterdir()) if path.suffix.lower() in SUFFIXED}
+
+
+def _kept(folder: Path, places: Iterable[str]) -> dict[str, bytes]:
+    """The content of these files of a run, as far as they are there."""
+    return {place: (folder / place).read_bytes() for place in places if (folder / place).is_file()}
+
+
+_ORIGIN = ("source", "annotators")
+"""Fields of questions and annotated answers that name the file in which they came."""
+
+
+def _substance(files: Mapping[str, bytes]) -> dict[str, Any]:
+    """A run's files as they are compared: the same log is the same run, whatever its file is called."""
+    told: dict[str, Any] = {place: content for place, content in files.items() if place != MANIFEST}
+    for place in (place for place in told if place.endswith(".yaml")):
+        fields = loose_yaml(told[place])
+        told[place] = {k: v for k, v in fields.items() if k not in _ORIGIN} if isinstance(fields, dict) else fields
+    return told
 
 
 def _narrowed(head: Head, records: Sequence[Record], files: Mapping[str, bytes]) -> Manifest:

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 _STATUS: dict[str, Status] = {"stop": "answered", "length": "truncated", "refusal": "refused"}
 _FURTHER_TRIES = 2
 """Times that a reply that the task can't use is asked for again, at most."""
+_AGAIN = "Reply with nothing but the JSON object that was asked for."
 _UNUSABLE = 10
 """Calls in a row without a reply that the task can use, after which a system is asked no more."""
 
@@ -187,7 +188,7 @@ class Engine:
         record = calls.blank_record(self.task, name, call)
         clock, spent = time.perf_counter(), 0.0
         try:
-            attempt = await self._attempt(asked, messages, settings)
+            attempt = await self._attempt(asked, call, messages, settings)
             attempt = await self._usable(asked, call, messages, settings, attempt, aside)
         except LeftOutError:
             # It will be paid for; and it is sent again for its reply.
@@ -335,14 +336,16 @@ class Engine:
         aside: list[float],
     ) -> Attempt:
         """Ask on until the task can use the reply: a few times at most, and while the cap has money to set `aside`."""
-        for _ in range(min(self.limits.max_retries, _FURTHER_TRIES)):
+        for tried in range(min(self.limits.max_retries, _FURTHER_TRIES)):
             # A reply that was cut off would go on as long again, and whoever only thinks would think again.
-            if attempt.reply.finish == "length" or attempt.only_thought or not self._flaw(call, attempt):
+            if attempt.reply.finish == "length" or attempt.only_thought or not (flaw := self._flaw(call, attempt)):
                 break
-            before = attempt
+            before, again = attempt, messages
+            if self.task.reads_json and not tried and attempt.reply.finish == "stop" and attempt.reply.text.strip():
+                again = with_reason(messages, attempt.reply.text, f"{flaw}. {_AGAIN}")
             try:
-                aside.append(await self._set_aside(asked, messages, settings))
-                attempt = (await self._attempt(asked, messages, settings)).after(before)
+                aside.append(await self._set_aside(asked, again, settings))
+                attempt = (await self._attempt(asked, call, again, settings)).after(before)
             except LeftOutError:
                 raise
             except (_ConversationEndsError, BreakerOpenError):
@@ -364,7 +367,7 @@ class Engine:
             return "it is thoughts alone, without an answer; a reasoning parser of another model's does this, too"
         return self.task.guarded_flaw(call, attempt.reply)
 
-    async def _attempt(self, asked: _Asked, messages: Sequence[Message], settings: Settings) -> Attempt:
+    async def _attempt(self, asked: _Asked, call: Call, messages: Sequence[Message], settings: Settings) -> Attempt:
         """Ask; of a system that can't promise a reply by a schema, ask for it in words."""
         schema = settings.json_schema
         if schema is None:
@@ -377,7 +380,8 @@ class Engine:
                     raise
                 asked.in_words = True
         plain = replace(settings, json_schema=None)
-        return await ask_in_words(lambda said: asked.transport.send(said, plain), messages, schema)
+        flaw = partial(self.task.guarded_flaw, call) if self.task.reads_json else None
+        return await ask_in_words(lambda said: asked.transport.send(said, plain), messages, schema, flaw)
 
     async def _set_aside(self, asked: _Asked, messages: Sequence[Message], settings: Settings, key: str = "") -> float:
         """Money for a call, at the full price of its input; _ConversationEndsError once the cap leaves none."""
@@ -414,22 +418,38 @@ def _first(errors: BaseExceptionGroup[GenaipaError]) -> GenaipaError:
     return first
 
 
+def with_reason(messages: Sequence[Message], said: str, why: str) -> list[Message]:
+    """Return messages that ask once more, after a reply that is of no use, and say why."""
+    # What it carries is the question still, for a system that reads no words about form.
+    last = messages[-1]
+    again = Message("user", f"That does not fit: {why}", carries=last.carries, key=last.key)
+    return [*messages, Message("assistant", said, "answer"), again]
+
+
 async def ask_in_words(
-    ask: Callable[[Sequence[Message]], Awaitable[Attempt]], messages: Sequence[Message], schema: Mapping[str, Any]
+    ask: Callable[[Sequence[Message]], Awaitable[Attempt]],
+    messages: Sequence[Message],
+    schema: Mapping[str, Any],
+    flaw: Callable[[Reply], str] | None = None,
 ) -> Attempt:
-    """Ask for JSON of this schema in words, and once more if the reply is none; the second reply is kept as it is."""
+    """Ask for JSON of this schema in words, and once more if the reply is none; the second reply is kept as it is.
+
+    A `flaw` decides whether it is, where the task reads JSON itself; its replies are kept as they are.
+    """
     wanted = f"Reply with nothing but a JSON object that fits this JSON Schema:\n{json.dumps(schema)}"
     asked = [*messages[:-1], dataclasses.replace(messages[-1], content=f"{messages[-1].content}\n\n{wanted}")]
-    first = await ask(asked)
-    text, problem = read_json(first.reply.text, schema)
-    attempt = first
+
+    def read(reply: Reply) -> tuple[str, str]:
+        if flaw:
+            return reply.text, flaw(reply) if reply.finish == "stop" else ""
+        return read_json(reply.text, schema)
+
+    first = attempt = await ask(asked)
     if first.only_thought:
         return first
+    text, problem = read(first.reply)
     if problem:
-        # What it carries is the question still, for a system that reads no words about form.
-        last = messages[-1]
-        again = Message("user", f"That does not fit: {problem}. {wanted}", carries=last.carries, key=last.key)
-        attempt = (await ask([*asked, Message("assistant", first.reply.text, "answer"), again])).after(first)
-        text = read_json(attempt.reply.text, schema)[0]
+        attempt = (await ask(with_reason(asked, first.reply.text, f"{problem}. {wanted}"))).after(first)
+        text = read(attempt.reply)[0]
     sent = {**attempt.reply.sent, "json_schema": "in words"}
     return dataclasses.replace(attempt, reply=dataclasses.replace(attempt.reply, text=text, sent=sent))

@@ -12,6 +12,7 @@ from genaipa.errors import RunBusyError, UsageError
 from genaipa.execution.limits import RunLimits
 from genaipa.execution.prepare import PreparedRun, resume
 from genaipa.execution.run import carry_out
+from genaipa.execution.shards import Purse, held_by
 from genaipa.files.locks import held, native_lock
 from genaipa.files.names import make_folder
 from genaipa.judging.plan import plan
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from genaipa.workspace import Workspace
 
 _LOCK = ".judging.lock"
+_ROUNDING = 1e-9
 
 
 @dataclass
@@ -78,15 +80,26 @@ def alone(workspace: Workspace) -> Iterator[None]:
 async def ask_judges(
     judges: PreparedJudges, limits: RunLimits, observer: Observer
 ) -> list[tuple[RunFolder, RunOutcome]]:
-    """Carry out the runs one after another; the spending cap is for all of them together."""
+    """Carry out the runs one after another; the spending cap holds what all of them spend and set aside for batches."""
     done: list[tuple[RunFolder, RunOutcome]] = []
-    left = limits.max_cost
-    for run in judges.runs:
-        outcome = await carry_out(run, replace(limits, max_cost=left), observer)
+    purse = Purse(limits.max_cost)
+    purse.held = {place: held_by(run.folder.part) for place, run in enumerate(judges.runs) if run.folder}
+    for place, run in enumerate(judges.runs):
+        held = purse.held.get(place, 0.0)
+        granted = purse.grant(place, held, workers=1)
+        # What was set aside is set aside again as it is collected; sums of it in another order must not exceed it.
+        granted = None if granted is None else max(granted, held) + _ROUNDING
+        outcome = await carry_out(run, replace(limits, max_cost=granted), observer)
+        purse.settle(place, outcome.tally.cost + outcome.aside)
+        if outcome.capped and purse.cap is not None:
+            spent = sum(purse.held.values())
+            why = (
+                f"{outcome.capped.partition(';')[0]}; ${spent:.4f} of the cap of ${purse.cap:.2f} is spent or set aside"
+            )
+            outcome = replace(outcome, capped=why)
         done.append((run.open(), outcome))
         if outcome.status == "capped":
             break
-        left = None if left is None else max(0.0, left - outcome.tally.cost)
     return done
 
 

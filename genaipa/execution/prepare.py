@@ -340,7 +340,7 @@ def prepare(workspace: Workspace, request: RunRequest, observer: Observer | None
     for note in notes if cut or run.folder is None else ():
         observer.said(note)
     if run.folder is not None and not run.folder.is_complete():
-        observer.said(f"this plan was begun before: going on with {run.folder.name} (the option new begins afresh)")
+        observer.said(f"this plan was begun before: going on with {run.folder.name} (the option `new` begins afresh)")
     return run
 
 

@@ -21,7 +21,7 @@ from genaipa.policies.adding import GIVEN, described, is_source, needs_company, 
 from genaipa.policies.companies import UNNAMED
 from genaipa.policies.corpus import Corpus, documents_of, examine, file_digest
 from genaipa.policies.document import Document, document_names, load_document
-from genaipa.questions.sets import WORDINGS, default_set, load_question_set
+from genaipa.questions.sets import WORDINGS, default_set, load_question_set, published_set
 from genaipa.runs.documents import KeptDocuments, kept_text, text_file
 from genaipa.runs.experiments import DEFAULT_EXPERIMENT, EXPERIMENTS
 from genaipa.runs.records import DOCUMENTS, INITIALIZATIONS, NEUTRAL, CorpusFacts
@@ -241,6 +241,7 @@ def planned(request: RunRequest, workspace: Workspace, observer: Observer) -> Pr
     if not given.get("questions"):
         without = [name for name in usual if name in prompts]
         _tell_languages(documents, questions, prompts, without, observer)
+        _tell_published(workspace, documents, questions, observer)
     resolved = {
         "documents": request.documents,
         "questions": questions,
@@ -347,11 +348,13 @@ def _question_sets(
 
 def check_one_language(documents: Iterable[Document], workspace: Workspace) -> None:
     """Raise a UsageError for documents that would by default be asked about in several languages."""
-    known, first = dict[tuple[str, str], str](), ("", "")
+    known, first = dict[tuple[str, str, str], str](), ("", "")
     for document in documents:
-        alike = document.kind, document.language
+        published = published_set(document, workspace)
+        alike = document.kind, document.language, published
         if alike not in known:
-            known[alike] = ENGLISH.code if default_set(document, workspace) == document.kind else document.language
+            own = published or default_set(document, workspace) == document.kind
+            known[alike] = ENGLISH.code if own else document.language
         asked = known[alike]
         first = first if first[0] else (document.name, asked)
         if asked != first[1]:
@@ -377,6 +380,21 @@ def _unasked(seems: str, *, many: bool) -> str:
         return f"the language of the document{'s' if many else ''} is not recognised"
     which = "documents seem" if many else "document seems"
     return f"the {which} to be in {in_words(seems)}, for which there are no questions"
+
+
+def _tell_published(
+    workspace: Workspace, documents: Mapping[str, Document], sets: Mapping[str, str], observer: Observer
+) -> None:
+    """Say in a line which published documents are asked the questions that were published with them."""
+    of: dict[str, list[str]] = {}
+    for name, document in documents.items():
+        if published_set(document, workspace):
+            of.setdefault(sets[name], []).append(name)
+    for questions, names in of.items():
+        observer.said(
+            f"{some(names, _NAMED)}: asked the questions published with {'it' if len(names) == 1 else 'them'}, the set "
+            f"{questions}; the question set {documents[names[0]].kind} has genaipa's own wordings"
+        )
 
 
 def _tell_languages(

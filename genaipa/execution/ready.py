@@ -1,6 +1,6 @@
 """Systems made ready, and the run estimated: what can be known before the first question.
 
-A system's name is resolved, it is started, its way of counting tokens is chosen, and what does not fit it is refused.
+A system's name is resolved, it is started, its way of counting tokens is chosen, and documents are measured by it.
 Calls, tokens and cost are estimated by a task's dialogues, with a length in place of each reply. The lengths of replies
 are assumed, so all of it is an estimate; the input is counted from the real messages.
 """
@@ -13,14 +13,13 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from genaipa.errors import GenaipaError, NotReadyError, UsageError
+from genaipa.errors import GenaipaError, NotReadyError
 from genaipa.execution.limits import Transport
 from genaipa.systems import costs
 from genaipa.systems.base import MOST_TOKENS, BuiltinSystem, Message, Readiness, Usage
 from genaipa.systems.catalog import Resolved
 from genaipa.systems.provider import redact
 from genaipa.tasks.base import Target, walk
-from genaipa.words import number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -220,7 +219,7 @@ async def make_ready(
     say: Callable[[str], None],
     started: Started | None = None,
 ) -> Ready:
-    """One system with its tokens counted and its limits checked; to be asked, it is one of the `started`."""
+    """One system with its tokens counted; to be asked, it is one of the `started`."""
     if resolved.name != resolved.asked:
         say(f"{resolved.asked} is {resolved.name}")
     notes = _known_notes(resolved)
@@ -237,7 +236,6 @@ async def make_ready(
     ready = Ready(resolved, system, resolved.tariff, context, target, [*notes, *told])
     if ready.guesses:
         ready.notes.append(uncounted([resolved.asked]))
-    check_fit(ready, task)
     return ready
 
 
@@ -300,10 +298,22 @@ async def _counter(resolved: Resolved, system: System | None, text: str, *, offl
     return counter or costs.estimated()
 
 
-def check_fit(ready: Ready, task: Task) -> None:
-    """A UsageError, naming the numbers and the ways out, if a document with its questions exceeds the context."""
+class Unfit(NamedTuple):
+    """A document that exceeds a system's context: the tokens that it needs with its questions and replies, and how."""
+
+    document: str
+    need: int
+    context: int
+    parts: int
+    counted: str
+    alone: bool
+    """Whether its questions fit in independent conversations."""
+
+
+def unfit(ready: Ready, task: Task, *, margin: float = 1.0) -> list[Unfit]:
+    """Return the documents that need more than the context, and `margin` times more where tokens are guessed."""
     if ready.context is None:
-        return
+        return []
     longest: dict[str, Measured] = {}
     least: dict[str, int] = {}
     for measured in measure(task, ready):
@@ -314,16 +324,11 @@ def check_fit(ready: Ready, task: Task) -> None:
         least[name] = min(need, least.get(name, need))
         if name not in longest or longest[name].input < measured.input:
             longest[name] = measured
+    exceeding = []
     for name, measured in longest.items():
-        need = measured.input + (task.spec.max_tokens or REPLY_TOKENS)
-        if need > ready.context:
+        need, counter = measured.input + (task.spec.max_tokens or REPLY_TOKENS), ready.target.counter(name)
+        if need > ready.context * (margin if counter.guess else 1.0):
             parts = sum(message.purpose == "part" for message in measured.call.messages)
-            ways = ["choose a system with a larger context"]
-            if measured.call.mode == "shared" and least[name] <= ready.context:
-                ways.insert(0, "ask each question in an independent conversation")
-            raise UsageError(
-                f"{name} does not fit {ready.resolved.asked}: with its questions and replies it needs about {need:,} "
-                f"tokens ({number(parts, 'part')}; {ready.target.counter(name).label}), and the context "
-                f"holds {ready.context:,}. {' or '.join(ways).capitalize()}, or leave the document out: "
-                "the initialization company-name."
-            )
+            alone = measured.call.mode == "shared" and least[name] <= ready.context
+            exceeding.append(Unfit(name, need, ready.context, parts, counter.label, alone))
+    return exceeding

@@ -15,6 +15,7 @@ from genaipa.execution.limits import RunLimits
 from genaipa.execution.manual import ManualRun
 from genaipa.execution.observer import Observer
 from genaipa.execution.ready import Ready, Started, make_ready, uncounted
+from genaipa.execution.refusal import refuse_early, refuse_unfit
 from genaipa.runs.batches import batches_out, out_sentence, was_batched
 from genaipa.runs.records import Manifest, RunStatus, SystemFacts
 from genaipa.runs.status import status_left
@@ -198,8 +199,13 @@ def _words(ready: Ready, known: SystemFacts | None) -> Words:
 
 
 async def ready_systems(run: PreparedRun, say: Callable[[str], None], started: Started | None = None) -> list[Ready]:
-    """Every system of a run, made ready; `started` collects the systems asked, for the caller to close."""
+    """Every system of a run, made ready; `started` collects the systems asked, for the caller to close.
+
+    A RefusedSystemError, as early as can be, where any is retired or has too small a context.
+    """
+    await refuse_early(run, started=started is not None)
     ready = [await make_ready(one, run.task, offline=run.offline, say=say, started=started) for one in run.systems]
+    refuse_unfit(run, ready)
     if guessed := [one.resolved.asked for one in ready if one.guesses]:
         say(uncounted(guessed))
     return ready
@@ -263,7 +269,7 @@ class Batches:
                 system: Any = ready.system
                 name = ready.resolved.asked
                 say, tell = partial(observer.waiting, name), partial(observer.out, name)
-                system = Batched(system, ledger, folder.name, plan, say, retries, tell)
+                system = Batched(system, ledger, folder.name, plan, say, retries, tell, ready.tariff)
                 self._batched.append(system)
                 self.systems.append(replace(ready, system=system, transport=ByBatch))
             else:

@@ -19,7 +19,7 @@ from genaipa.execution.observer import Observer
 from genaipa.execution.prepare import PreparedRun, check_shared, check_unchanged, task_of
 from genaipa.execution.ready import Started
 from genaipa.execution.run import RunOutcome, carry_out, check_cap, ready_systems
-from genaipa.runs.batches import batches_out, was_batched
+from genaipa.runs.batches import batches_out, set_aside, was_batched
 from genaipa.runs.folder import RunFolder
 from genaipa.runs.manifest import ANSWERS
 from genaipa.runs.records import RunStatus
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from genaipa.execution.ready import Ready
+    from genaipa.runs.part import Part
     from genaipa.runs.records import Record
     from genaipa.workers.base import On, Report
 
@@ -138,11 +139,11 @@ def _in_order(folder: RunFolder, own: range) -> list[int]:
 
 @dataclass
 class Purse:
-    """A spending cap held over shards: each may spend what it was granted, and no more than is left is granted."""
+    """A spending cap held over shards, or runs: each may spend what it was granted, of what the others leave."""
 
     cap: float | None
     held: dict[int, float] = field(default_factory=dict)
-    """Dollars of each shard: spent, set aside for its batches, or granted while it may be under way somewhere."""
+    """Dollars of each: spent, set aside for its batches, or granted while it may be under way somewhere."""
     under_way: set[int] = field(default_factory=set)
     needed: dict[int, float] = field(default_factory=dict)
     """Dollars of a shard with its next call, if a grant stopped it."""
@@ -165,6 +166,11 @@ class Purse:
         """Take back what a shard that nobody is at any more did not spend."""
         self.under_way.discard(index)
         self.held[index] = cost
+
+
+def held_by(part: Part) -> float:
+    """Return the US dollars that a run or a shard spent, and those set aside for its batches."""
+    return part.cost + set_aside(part.path)
 
 
 class Whole(Jobs, Observer):
@@ -208,7 +214,7 @@ class Whole(Jobs, Observer):
             self._tally = folder.counts(self._run.own())[0]
         if self._cap is not None:
             begun = (index for index in self._run.own() if folder.shard(index).is_begun)
-            self._purse.held = {index: folder.shard(index).cost for index in begun}
+            self._purse.held = {index: held_by(folder.shard(index)) for index in begun}
         return folder
 
     def end(self, since: float) -> RunOutcome:
@@ -240,7 +246,7 @@ class Whole(Jobs, Observer):
         if granted is not None and granted <= 0:
             if self._capped:
                 return None
-            granted = spent  # so that the shard says what its next call would need
+            granted = max(spent, self._purse.held.get(number, 0.0))  # so that it says what its next call would need
         self._rows[number], self._sizes[number] = rows, self._size(number)
         return number, replace(self.limits, max_cost=granted)
 
@@ -282,7 +288,7 @@ class Whole(Jobs, Observer):
     def on_requeue(self, number: int) -> None:
         """Have what it did not spend for others."""
         if self._cap is not None:
-            self._purse.settle(number, self._folder.shard(number).cost)
+            self._purse.settle(number, held_by(self._folder.shard(number)))
 
     def on_lost(self, number: int, why: str) -> bool:
         """Say why a shard is given again; whether its file of answers grew."""

@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T", bound=msgspec.Struct)
 
+MARK = "\ufeff"
+"""Begins a CSV file for people, so that Excel takes it for UTF-8; what is read here loses it."""
+
 
 def as_csv(kind: type[T], records: Iterable[T]) -> bytes:
     """Format records as CSV in UTF-8 with a header; None is an empty cell. The same records give the same bytes."""

@@ -104,6 +104,14 @@ def as_yaml(record: msgspec.Struct) -> str:
     return yaml.safe_dump(msgspec.to_builtins(record), sort_keys=False, allow_unicode=True, width=120)
 
 
+def loose_yaml(content: bytes) -> Any:
+    """Return what YAML that genaipa wrote holds, to be compared; the content itself where it can't be read."""
+    try:
+        return yaml.load(content, _Loader)  # noqa: S506 - a safe loader
+    except (yaml.YAMLError, UnicodeDecodeError, ValueError):
+        return content
+
+
 def read_yaml(path: Path, kind: type[T]) -> T:
     """Read a file as a `kind` (a msgspec Struct that forbids unknown fields); a DataError that says what to fix."""
     return convert(_load(path), kind, path)

@@ -187,7 +187,7 @@ def _own_family(answers: JudgedAnswers, judges: Mapping[str, str], *, allowed: b
         if related and not allowed:
             raise UsageError(
                 f"{name} is of the same family as {related[0]}, whose answers it would judge, and models favour their "
-                "own; choose another judge, or allow its own family (own_family), which every table then marks."
+                "own; choose another judge, or allow its family by the option `own_family`; every table then marks it."
             )
         if related:
             found[name] = related

@@ -23,9 +23,10 @@ from dataclasses import dataclass, field
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, Self
 
-from genaipa.errors import UsageError, clipped
+from genaipa.errors import UsageError
 from genaipa.judging.name import Judge
-from genaipa.questions.points import MOST, ticked
+from genaipa.judging.reading import CONTRADICTED, NO, POINTS, RIGHT_ANSWER, VERDICTS, YES, asked, plain, read
+from genaipa.questions.points import MOST
 from genaipa.scoring.current import in_effect
 from genaipa.scoring.events import ANCHOR, Event
 from genaipa.scoring.rubric import load_rubric, shipped_rubric
@@ -36,18 +37,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from genaipa.judging.answers import JudgedAnswers, JudgedMaterial
-    from genaipa.questions.points import Point, Ticks
+    from genaipa.questions.points import Point
     from genaipa.runs.folder import RunFolder
     from genaipa.runs.records import Manifest, Record
-    from genaipa.scoring.rubric import Rubric, Values
+    from genaipa.scoring.rubric import Rubric
     from genaipa.systems.base import Reply
     from genaipa.workspace import Workspace
 
 
-RIGHT_ANSWER = "right_answer"
-_POINTS, _VERDICTS = "points", "verdicts"
-_YES, _NO, _CONTRADICTED = "yes", "no", "contradicted"
-_FENCE = "```"
 _EVIDENCE = 1_000
 """Characters of one evidence at most: five times two ordinary sentences; whoever loops in a string ends soon."""
 _POINTED = 500
@@ -60,30 +57,6 @@ _LOOP = re.compile(r"(.{1,300}?)\1{3,}", re.DOTALL)
 _TAIL = 1_200
 """Characters at the end of a reply in which a loop is looked for, and how many of them it has to fill."""
 _LOOPED = 200
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """A judge's values for one answer, and its evidence by point and metric.
-
-    `right_answer` is there where it had to state that, `ticks` where the annotated answer has points.
-    """
-
-    values: Values
-    evidence: dict[str, str]
-    right_answer: str = ""
-    ticks: Ticks | None = None
-
-    @property
-    def note(self) -> str:
-        """The evidence as the note of a score."""
-        stated = [f"right answer: {self.right_answer}"] if self.right_answer else []
-        return "\n".join([*stated, *(f"{name}: {said}" for name, said in self.evidence.items())])
-
-
-def asked(rubric: Rubric, *, points: bool) -> list[str]:
-    """The metrics whose values a judge is asked for: with points all but the one by the rule."""
-    return [name for name in rubric.metrics if not points or name != rubric.pointed]
 
 
 def schema(rubric: Rubric, *, annotated: bool, points: bool = False) -> dict[str, Any]:
@@ -99,10 +72,10 @@ def schema(rubric: Rubric, *, annotated: bool, points: bool = False) -> dict[str
     ]
     parts: dict[str, Any] = {} if annotated else {RIGHT_ANSWER: _words(_STATED)}
     if points:
-        said = _one_of(_YES, _NO, _CONTRADICTED)
-        parts[_POINTS] = _list_of(_object(point=_words(_ID), evidence=_words(_POINTED), said=said), MOST)
+        said = _one_of(YES, NO, CONTRADICTED)
+        parts[POINTS] = _list_of(_object(point=_words(_ID), evidence=_words(_POINTED), said=said), MOST)
     if entries:
-        parts[_VERDICTS] = _list_of({"anyOf": entries}, len(entries))
+        parts[VERDICTS] = _list_of({"anyOf": entries}, len(entries))
     return _object(**parts)
 
 
@@ -125,7 +98,7 @@ def _one_of(*words: str) -> dict[str, Any]:
 def check(rubric: Rubric) -> None:
     """A UsageError where two values of a metric are in the same words, which a judge could not tell apart."""
     for name, metric in rubric.metrics.items():
-        if len({_plain(words) for words in metric.words}) < len(metric.words):
+        if len({plain(words) for words in metric.words}) < len(metric.words):
             raise UsageError(f"the rubric '{rubric.title}' has the same words for two values of {name}; reword one.")
 
 
@@ -182,100 +155,6 @@ def _cut(reply: Reply) -> str:
     return f"it was cut off{after}{thought}; allow it more (the option max-tokens)"
 
 
-def read(rubric: Rubric, text: str, *, annotated: bool, points: Sequence[Point] = ()) -> Verdict:
-    """The verdict of a reply; a ValueError says why it is none. `points` are the annotated answer's."""
-    try:
-        found = json.loads(_unfenced(text), object_pairs_hook=_once)
-    except (json.JSONDecodeError, RecursionError):
-        raise ValueError("it is no JSON") from None
-    metrics = asked(rubric, points=bool(points))
-    lists = {*([_POINTS] if points else ()), *([_VERDICTS] if metrics else ())}
-    wanted = lists if annotated else {RIGHT_ANSWER, *lists}
-    if not isinstance(found, dict) or found.keys() != wanted or not all(isinstance(found[one], list) for one in lists):
-        raise ValueError(f"it is no object of {' and '.join(sorted(wanted))}")
-    values: dict[str, float] = {}
-    evidence: dict[str, str] = {}
-    for entry in found.get(_VERDICTS, ()):
-        metric, said, value = _entry(rubric, metrics, entry)
-        if metric in values:
-            raise ValueError(f"it has two verdicts on {metric}")
-        values[metric], evidence[metric] = value, said
-    if missing := [metric for metric in metrics if metric not in values]:
-        raise ValueError(f"it has no verdict on {', '.join(missing)}")
-    stated = "" if annotated else _text(found[RIGHT_ANSWER], "right answer")
-    ordered = {metric: evidence[metric] for metric in metrics}
-    if not points:
-        return Verdict(rubric.given({metric: values[metric] for metric in metrics}), ordered, stated)
-    ticks, seen = _ticks(points, found[_POINTS])
-    values[rubric.pointed] = rubric.by_points(points, ticks)
-    return Verdict(rubric.given({metric: values[metric] for metric in rubric.metrics}), seen | ordered, stated, ticks)
-
-
-def _ticks(points: Sequence[Point], entries: Iterable[object]) -> tuple[Ticks, dict[str, str]]:
-    """The ticks of a reply, each point's once, and the evidence by point; a ValueError for anything else."""
-    known = {_plain(point.id): point.id for point in points}
-    found: dict[str, str] = {}
-    evidence: dict[str, str] = {}
-    for entry in entries:
-        if not isinstance(entry, dict) or entry.keys() != {"point", "evidence", "said"}:
-            raise ValueError("an entry of points is no object of point, evidence and said")
-        point = known.get(_plain(_text(entry["point"], "id of a point")))
-        if point is None:
-            raise ValueError(f"'{clipped(entry['point'])}' is no point")
-        if point in found:
-            raise ValueError(f"it speaks of the point {point} twice")
-        said = _plain(_text(entry["said"], f"word on the point {point}"))
-        if said not in (_YES, _NO, _CONTRADICTED):
-            raise ValueError(f"'{clipped(said)}' on the point {point} is none of yes, no and contradicted")
-        found[point] = said
-        evidence[point] = _text(entry["evidence"], f"evidence on the point {point}")
-    if missing := [name for name in known.values() if name not in found]:
-        raise ValueError(f"it does not speak of the points {', '.join(missing)}")
-    ticks = ticked(points, *([name for name in found if found[name] == said] for said in (_YES, _CONTRADICTED)))
-    return ticks, {f"point {name} ({found[name]})": evidence[name] for name in known.values()}
-
-
-def _unfenced(text: str) -> str:
-    """A reply without the one fence around all of it."""
-    said = text.strip()
-    fenced = len(said) > 2 * len(_FENCE) and said.startswith(_FENCE) and said.endswith(_FENCE)
-    return said.removeprefix(_FENCE).removesuffix(_FENCE).removeprefix("json") if fenced else said
-
-
-def _entry(rubric: Rubric, metrics: Sequence[str], entry: object) -> tuple[str, str, float]:
-    """Metric, evidence and value of one entry of the list."""
-    if not isinstance(entry, dict) or entry.keys() != {"metric", "evidence", "value"}:
-        raise ValueError("an entry is no object of metric, evidence and value")
-    metric = _text(entry["metric"], "metric")
-    if metric not in metrics:
-        why = "is not asked for: it follows from the points" if metric in rubric.metrics else "is no metric"
-        raise ValueError(f"'{clipped(metric)}' {why}")
-    said = _text(entry["evidence"], f"evidence on {metric}")
-    words = _text(entry["value"], f"value of {metric}")
-    known = dict(zip(map(_plain, rubric.metrics[metric].words), rubric.values, strict=True))
-    if _plain(words) not in known:
-        raise ValueError(f"'{clipped(words)}' is no value of {metric}")
-    return metric, said, known[_plain(words)]
-
-
-def _text(found: object, name: str) -> str:
-    if not isinstance(found, str) or not found.strip():
-        raise ValueError(f"it has no {name}")
-    return found.strip()
-
-
-def _plain(words: str) -> str:
-    return " ".join(words.split()).casefold()
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object of JSON; of two fields of one name neither can be believed."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise ValueError("it has two fields of one name")
-    return found
-
-
 def sample(rubric: Rubric, *, annotated: bool, points: Sequence[Point] = ()) -> str:
     """A verdict of ordinary length, for plans and estimates."""
     said = (
@@ -283,13 +162,13 @@ def sample(rubric: Rubric, *, annotated: bool, points: Sequence[Point] = ()) -> 
         "nothing that the document lacks, but leaves out that receipts are kept as long as orders."
     )
     pointed = "“Orders are kept for ten years” says it, as section 9.3 does."
-    ticks = [{"point": point.id, "evidence": pointed, "said": _YES} for point in points]
+    ticks = [{"point": point.id, "evidence": pointed, "said": YES} for point in points]
     return _filled(rubric, said, "" if annotated else said, ticks)
 
 
 def longest(rubric: Rubric, *, annotated: bool, points: bool = False) -> int:
     """Tokens of the longest verdict that the schema allows."""
-    ticks = [{"point": "x" * _ID, "evidence": "x" * _POINTED, "said": _CONTRADICTED}] * MOST if points else []
+    ticks = [{"point": "x" * _ID, "evidence": "x" * _POINTED, "said": CONTRADICTED}] * MOST if points else []
     text = _filled(rubric, "x" * _EVIDENCE, "" if annotated else "x" * _STATED, ticks)
     return math.ceil(len(text) / CHARACTERS_PER_TOKEN)
 
@@ -299,7 +178,7 @@ def _filled(rubric: Rubric, evidence: str, right_answer: str, ticks: Sequence[di
         {"metric": name, "evidence": evidence, "value": max(rubric.metrics[name].words, key=len)}
         for name in asked(rubric, points=bool(ticks))
     ]
-    parts = {RIGHT_ANSWER: right_answer, _POINTS: ticks, _VERDICTS: verdicts}
+    parts = {RIGHT_ANSWER: right_answer, POINTS: ticks, VERDICTS: verdicts}
     return json.dumps({name: part for name, part in parts.items() if part}, ensure_ascii=False)
 
 

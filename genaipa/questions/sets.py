@@ -16,7 +16,7 @@ from genaipa.files.strict_yaml import read_yaml
 from genaipa.languages.catalog import ENGLISH, LANGUAGES, in_words, language_of, variant
 from genaipa.policies.document import DocumentKind
 from genaipa.words import listed, some
-from genaipa.workspace import find_workspace
+from genaipa.workspace import PULLED, find_workspace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -133,14 +133,33 @@ def load_question_set(name: str, workspace: WorkspaceLike = None) -> QuestionSet
 def default_set(document: Document, workspace: Workspace) -> str:
     """The name of the set that is asked about a document by default: its kind's, in its language if there is one.
 
-    A translation in a layer below a set of one's own translates another one, and is not taken.
+    A published document is asked the set that was published with it. A translation in a layer below a set of one's own
+    translates another one, and is not taken.
     """
+    if published := published_set(document, workspace):
+        return published
     files, layers = workspace.names("questions"), [name for name, _ in workspace.layers]
     translated, original = variant(document.kind, document.language), document.kind
     if translated not in files:
         return original
     below = original in files and layers.index(files[translated][0]) > layers.index(files[original][0])
     return original if below else translated
+
+
+class _WrittenFor(msgspec.Struct):
+    """Of a file of annotated answers, the set that they answer."""
+
+    questions: str = ""
+
+
+def published_set(document: Document, workspace: Workspace) -> str:
+    """The name of the set to which a published document's published answers were written; empty for any other."""
+    if document.layer != PULLED:
+        return ""
+    path = dict(workspace.layers)[PULLED] / "annotations" / f"{document.name}.yaml"
+    name = read_yaml(path, _WrittenFor).questions if path.is_file() else ""
+    # One that a set of one's own hides is another one.
+    return name if workspace.names("questions").get(name, ("",))[0] == PULLED else ""
 
 
 def question_problems(path: Path, name: str, questions: QuestionSet) -> Iterator[DataError]:

@@ -33,6 +33,7 @@ from genaipa.runs.inputs import Inputs
 from genaipa.runs.run import chosen
 from genaipa.runs.selection import Source, sources_of
 from genaipa.tasks.prompts import PUBLISHED
+from genaipa.words import listed
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -128,7 +129,10 @@ def compare(
         names *= 2
     sides = [sources_of(here, name) for name in names]
     if len({frozenset((source.folder.name, source.systems) for source in sources) for sources in sides}) == 1:
-        raise UsageError(f"'{names[0]}' and '{names[1]}' are the same; name two systems, two runs, or RUN:SYSTEM.")
+        said = f"'{names[0]}' and '{names[1]}' both mean" if names[0] != names[1] else f"'{names[0]}' means"
+        systems = listed(sorted({system for source in sides[0] for system in source.systems}))
+        runs = listed([source.folder.name for source in sides[0]])
+        raise UsageError(f"{said} {systems} in {runs}; name two systems, two runs, or RUN:SYSTEM.")
     found = gather_scored(here, merged([*sides[0], *sides[1]]), excluded=excluded, scores_alone=True)
     ours, theirs = (
         side(here, name, sources, found.frame, experiments) for name, sources in zip(names, sides, strict=True)

@@ -9,6 +9,7 @@ import pandas as pd
 
 from genaipa.reports import part, points
 from genaipa.reports.chapters import outcomes, prompting, retrieval
+from genaipa.reports.figures.fonts import lacking
 from genaipa.reports.table import Table
 from genaipa.reports.tidy import plain_texts
 from genaipa.runs.selection import occasions
@@ -43,6 +44,7 @@ def notable(gathered: Gathered) -> list[str]:
     return [
         *_filtered(gathered),
         *_made_up(gathered),
+        *_undrawn(gathered),
         *points.harm_in_words(gathered.frame),
         *_lacking(outcomes.statuses(gathered.frame)),
         *_unscored(gathered.frame),
@@ -64,6 +66,14 @@ def notable(gathered: Gathered) -> list[str]:
     ]
 
 
+def _undrawn(gathered: Gathered) -> list[str]:
+    """A sentence on letters of names that figures can't show."""
+    columns = ("system", "document", "question", "experiment")
+    names = (str(name) for column in columns for name in gathered.frame[column].unique())
+    said = lacking([*names, *gathered.categories.keys(), *gathered.categories.values()])
+    return [said] if said else []
+
+
 def _filtered(gathered: Gathered) -> list[str]:
     """A sentence on the filters of what was gathered; none without filters."""
     filters = {one.only.in_words() for one in gathered.sources} - {""}
@@ -82,6 +92,7 @@ def weighty(gathered: Gathered) -> list[str]:
     audited = _audited(gathered.findings, gathered.frame)
     return [
         *_made_up(gathered),
+        *_undrawn(gathered),
         *_mixed(gathered.frame),
         *_moved(gathered.frame),
         *_reworded(gathered),

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from genaipa.files.spreadsheets import escape_formula
+from genaipa.files.spreadsheets import MARK, escape_formula
 from genaipa.reports.tidy import metrics_of
 
 if TYPE_CHECKING:
@@ -73,13 +73,13 @@ def as_text(table: Table) -> str:
 
 
 def as_csv(table: Table) -> str:
-    """CSV with a header: the data's own columns, numbers to ten digits, an absent value left empty."""
+    """CSV with a mark and a header: the data's own columns, numbers to ten digits, an absent value left empty."""
     data = table.data.copy(deep=False)
     for name in data.columns:
         if not pd.api.types.is_numeric_dtype(data[name].dtype):
             data[name] = _harmless(data[name])
     written: str = data.to_csv(index=False, lineterminator="\n", float_format="%.10g")
-    return written
+    return MARK + written
 
 
 def _harmless(column: pd.Series[Any]) -> list[Any]:

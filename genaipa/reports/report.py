@@ -17,7 +17,7 @@ from genaipa.reports.figures.figure import FORMATS, Scope
 from genaipa.reports.gather import gather_scored
 from genaipa.reports.render import as_rows
 from genaipa.runs.run import Runs, chosen
-from genaipa.runs.selection import find_run, groups_of, select
+from genaipa.runs.selection import groups_of, meaning, select
 from genaipa.scoring.rubric import Bounds
 
 if TYPE_CHECKING:
@@ -187,8 +187,7 @@ def report(
     if not only or not (only.documents or only.experiments):
         tell("scoring by rule")
         add_results(here, gathered)
-    systems = {system for source in gathered.sources for system in source.systems}
-    full = (name if name in systems else find_run(here, name).name for name in names)
+    full = [meaning(here, name).name for name in names]
     tell("working out tables")
     made = Report.of(gathered, bounds, tuple(dict.fromkeys((*full, *(only.parts() if only else ())))))
     if gathered.by_rule and not made.chapters:

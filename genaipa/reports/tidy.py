@@ -325,7 +325,7 @@ def write(frame: pd.DataFrame, path: Path) -> None:
     """The tidy table as a file, its form taken from the suffix: `.csv` or `.parquet`; a UsageError for another."""
     frame = filled(frame)
     if path.suffix == ".csv":
-        _through(frame, escape_formula).to_csv(path, index=False, lineterminator="\n")
+        _through(frame, escape_formula).to_csv(path, index=False, lineterminator="\n", encoding="utf-8-sig")
     elif path.suffix == ".parquet":
         frame.to_parquet(path, index=False)
     else:

@@ -46,6 +46,8 @@ class BatchEvent(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     lines: tuple[str, ...] = ()
     digest: str = ""
     bytes: int = 0
+    dollars: float = 0.0
+    """The most that its lines may cost; 0 where no price is known."""
     id: str = ""
     state: str = ""
     done: int = 0
@@ -134,6 +136,12 @@ def read_batches(folder: Path) -> dict[str, Batch]:
 def batches_out(folder: Path) -> Iterator[Batch]:
     """The batches of a run whose results are still to come."""
     return (batch for batch in read_batches(folder).values() if batch.out)
+
+
+def set_aside(folder: Path) -> float:
+    """Return the US dollars at most of a run's batches whose results are not in its records yet."""
+    batches = read_batches(folder).values()
+    return sum(batch.intended.dollars for batch in batches if batch.out or batch.step == "fetched")
 
 
 def was_batched(folder: Path) -> bool:

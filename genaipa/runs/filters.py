@@ -68,20 +68,22 @@ class Filters:
         return tuple(filter(None, self.in_words().split("; ")))
 
     def checked(self, runs: Sequence[tuple[RunFolder, Manifest]]) -> Filters:
-        """The same, with what to leave out resolved: a name that is no system's is a run's, or a part of it.
+        """Resolve short names of systems; a name to leave out that is no system's is a run's, or a part of it.
 
         An UnknownNameError for a filter that names nothing of what there is; a misspelt one would go unnoticed. That
         there is nothing published to leave out is no mistake.
         """
-        from genaipa.systems.provider import providers
+        from genaipa.systems.provider import find_system, providers
 
         systems = {name for _, manifest in runs for name in manifest.spec.systems}
         folders = {folder.name for folder, _ in runs}
-        known_systems = {name for name in self.systems + self.without if any(_among(one, (name,)) for one in systems)}
+        # A provider's name stands for all of its systems.
+        families = {name for name in self.systems + self.without if any(_among(one, (name,)) for one in systems)}
+        full = {name: name if name in families else find_system(name, systems) for name in self.systems + self.without}
         for name in self.systems:
-            if name not in known_systems:
+            if not full[name]:
                 raise UnknownNameError("system in these runs", name, systems)
-        others = tuple(name for name in self.without if name not in known_systems)
+        others = tuple(name for name in self.without if not full[name])
         recorded = {provider.name for provider in providers() if provider.words == "recording"}
         for name in others:
             if name not in recorded and not any(name in run for run in folders):
@@ -94,7 +96,10 @@ class Filters:
         for name in self.experiments:
             if name not in experiments:
                 raise UnknownNameError("experiment in these runs", name, experiments)
-        return replace(self, without_runs=others)
+        only = tuple(full[name] for name in self.systems)
+        return replace(
+            self, systems=only, without=tuple(full[name] or name for name in self.without), without_runs=others
+        )
 
 
 EVERYTHING = Filters()

@@ -6,6 +6,7 @@ An occasion is every complete run of one plan on one day: the same was asked of 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
@@ -19,7 +20,7 @@ from genaipa.runs.filters import EVERYTHING, Filters
 from genaipa.runs.folder import RunFolder
 from genaipa.runs.imported import is_imported
 from genaipa.runs.manifest import MANIFEST, MANIFEST_COPY
-from genaipa.systems.provider import find_provider
+from genaipa.systems.provider import find_provider, find_system
 from genaipa.systems.published import recorded_in
 
 if TYPE_CHECKING:
@@ -78,67 +79,86 @@ def narrowed(sources: list[Source], only: Filters | None) -> list[Source]:
 
 
 def sources_of(workspace: Workspace, name: str) -> list[Source]:
-    """The runs, and the systems of them, that a system, a run or RUN:SYSTEM means; an UnknownNameError for none."""
-    run, colon, system = name.partition(":")
-    try:
-        return select(workspace, [name])
-    except UnknownNameError:
-        if not colon:
-            raise
-    sources = select(workspace, [run])
-    systems = {known for source in sources for known in source.systems}
-    if system not in systems:
-        raise UnknownNameError(f"system of the run {run}", system, systems)
-    return [replace(source, systems=(system,)) for source in sources if system in source.systems]
+    """The runs, and the systems of them, that a system, a run or RUN:SYSTEM means; the errors of `named`."""
+    return named(workspace, [name])
 
 
 def named(workspace: Workspace, names: Sequence[str]) -> list[Source]:
-    """The runs that are meant, each once, by their names, a part of one, `latest`, or a system for all of its runs.
+    """The runs that are meant, each once: every name is a system's, for all of its runs, or a run's, or RUN:SYSTEM.
 
-    Without a name, every run of the workspace but those whose manifest is damaged. Runs in which a judge was asked
-    are meant only by their own names.
+    A system may be called by its short name (`find_system`) and a run by a part of its name, or `latest`. Without a
+    name, every run of the workspace but those whose manifest is damaged. Runs in which a judge was asked are meant only
+    by their own names.
 
     Of a published study's system these are the study's own, and not those in which it was asked again.
-    A UsageError or RunError for a name that means nothing; a run whose manifest is damaged is an error only if it was
-    named itself.
+    A UsageError or RunError for a name that means nothing, or several systems; a run whose manifest is damaged is an
+    error only if it was named itself.
     """
-    chosen: dict[str, Source] = {}
-    runs = [one for one in _readable(run_folders(workspace)) if not kind_of(one[1].spec.kind).on_answers]
-    if not names:
-        return _originals([Source(folder, folder.manifest(), outline.spec.systems) for folder, outline in runs])
-    for name in names:
-        of_system = _originals(
-            [Source(folder, folder.manifest(), (name,)) for folder, outline in runs if name in outline.spec.systems]
-        )
-        recorded = "/" in name and getattr(find_provider(name), "words", "") == "recording"
-        if not of_system and recorded and not any(is_imported(folder) for folder, _ in runs):
-            study = recorded_in().get(name, "NAME")
-            raise UsageError(f"no run of {name} is here; import the published study with: genaipa get {study} --runs")
-        if not of_system:
-            folder = _run(workspace, name, runs)
-            manifest = folder.manifest()
-            of_system = [Source(folder, manifest, manifest.spec.systems)]
-        for source in of_system:
-            before = chosen.get(source.folder.name)
-            systems = {*(before.systems if before else ()), *source.systems}
-            chosen[source.folder.name] = Source(source.folder, source.manifest, tuple(sorted(systems)))
-    return list(chosen.values())
+    chosen: dict[str, _Part] = {}
+    meanings = [meaning(workspace, name).parts for name in names]
+    for part in chain.from_iterable(meanings if names else [_originals(_answered(workspace))]):
+        before = chosen.get(part.folder.name, part)
+        chosen[part.folder.name] = part._replace(systems=tuple(sorted({*before.systems, *part.systems})))
+    return [Source(part.folder, part.folder.manifest(), part.systems) for part in chosen.values()]
 
 
-def _run(workspace: Workspace, name: str, runs: list[tuple[RunFolder, Manifest]]) -> RunFolder:
-    """The run of that name; an UnknownNameError that knows the systems too, since a name may be one of theirs."""
+class _Part(NamedTuple):
+    """Systems of a run, or all of them."""
+
+    folder: RunFolder
+    systems: tuple[str, ...]
+
+
+class Meaning(NamedTuple):
+    """Meaning of a name: its full name, which is a system's, a run's, or RUN:SYSTEM, and the runs."""
+
+    name: str
+    parts: list[_Part]
+
+
+def meaning(workspace: Workspace, name: str) -> Meaning:
+    """Resolve a name of a system, of a run, or RUN:SYSTEM; systems come before parts of the names of runs.
+
+    The errors of `named`.
+    """
+    whole = name == "latest" or _path_of_run(workspace, name) is not None
+    runs = [] if whole else _answered(workspace)
+    systems = list(dict.fromkeys(system for run in runs for system in run.systems))
+    if system := find_system(name, systems):
+        return Meaning(system, _originals([run._replace(systems=(system,)) for run in runs if system in run.systems]))
+    recorded = "/" in name and getattr(find_provider(name), "words", "") == "recording"
+    if recorded and not any(is_imported(run.folder) for run in runs):
+        study = recorded_in().get(name, "NAME")
+        raise UsageError(f"no run of {name} is here; import the published study with: genaipa get {study} --runs")
     try:
-        return find_run(workspace, name)
+        folder, end = find_run(workspace, name), ""
     except UnknownNameError:
-        systems = {system for _, manifest in runs for system in manifest.spec.systems}
-        given = [folder_words(manifest.name) for _, manifest in runs]
-        # As it was given, where that means this run alone.
-        called = [
-            words if words and given.count(words) == 1 else folder.name
-            for words, (folder, _) in zip(given[-_NEWEST:], runs[-_NEWEST:], strict=True)
-        ]
-        known = {*systems, *called, *(["latest"] if runs else [])}
-        raise UnknownNameError("system or run here", name, known, "See: genaipa runs") from None
+        run, colon, end = name.partition(":")
+        if not colon:
+            raise UnknownNameError("system or run here", name, _known(systems, runs), "See: genaipa runs") from None
+        folder = find_run(workspace, run)
+    asked = folder.outline().spec.systems
+    if not end:
+        return Meaning(folder.name, [_Part(folder, asked)])
+    if not (system := find_system(end, asked)):
+        raise UnknownNameError(f"system of the run {folder.name}", end, asked)
+    return Meaning(f"{folder.name}:{system}", [_Part(folder, (system,))])
+
+
+def _answered(workspace: Workspace) -> list[_Part]:
+    """The runs whose answers can be scored, those whose manifest is damaged left out."""
+    runs = _readable(run_folders(workspace))
+    return [_Part(run, manifest.spec.systems) for run, manifest in runs if not kind_of(manifest.spec.kind).on_answers]
+
+
+def _known(systems: Sequence[str], runs: Sequence[_Part]) -> set[str]:
+    """The names that an error may offer: systems, and the newest runs as they were called where that is enough."""
+    given = [folder_words(run.folder.outline().name) for run in runs]
+    called = [
+        words if words and given.count(words) == 1 else run.folder.name
+        for words, run in zip(given[-_NEWEST:], runs[-_NEWEST:], strict=True)
+    ]
+    return {*systems, *called, *(["latest"] if runs else [])}
 
 
 def folders(workspace: Workspace, names: Sequence[str]) -> list[RunFolder]:
@@ -146,13 +166,13 @@ def folders(workspace: Workspace, names: Sequence[str]) -> list[RunFolder]:
     return [source.folder for source in select(workspace, names)] if names else run_folders(workspace)
 
 
-def _originals(sources: list[Source]) -> list[Source]:
+def _originals(runs: list[_Part]) -> list[_Part]:
     """The runs, except any that only ask a published study's systems again, where the study itself is here.
 
     Such a run repeats answers that are counted already; by its own name it is reported as any other.
     """
-    imported = {name for source in sources if is_imported(source.folder) for name in source.systems}
-    return [source for source in sources if is_imported(source.folder) or not set(source.systems) <= imported]
+    imported = {name for run in runs if is_imported(run.folder) for name in run.systems}
+    return [run for run in runs if is_imported(run.folder) or not set(run.systems) <= imported]
 
 
 def _readable(folders: Iterable[RunFolder]) -> list[tuple[RunFolder, Manifest]]:
@@ -178,15 +198,18 @@ def run_folders(workspace: Workspace) -> list[RunFolder]:
     return [RunFolder(path) for path in sorted(folders, key=lambda path: (path.name[:1].isdigit(), path.name))]
 
 
+def _path_of_run(workspace: Workspace, name: str) -> Path | None:
+    """The folder of a run that is named whole, or by a path; None if there is none."""
+    return next((path for path in (workspace.home / name, workspace.runs / name) if is_run(path)), None)
+
+
 def find_run(workspace: Workspace, name: str) -> RunFolder:
     """The run of that name, path, or unambiguous part of a name.
 
     `latest` is the newest in which answers were asked for: a judge's runs come after the judged ones.
     """
-    direct = workspace.home / name
-    for path in (direct, workspace.runs / name):
-        if is_run(path):
-            return RunFolder(path)
+    if path := _path_of_run(workspace, name):
+        return RunFolder(path)
     runs = run_folders(workspace)
     if name == "latest" and runs:
         return next((run for run in reversed(runs) if not run.is_judges), runs[-1])

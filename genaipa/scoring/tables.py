@@ -20,6 +20,7 @@ import msgspec
 
 from genaipa.errors import DataError, UsageError
 from genaipa.files.spreadsheets import (
+    MARK,
     MOST_ROWS,
     escape_formula,
     openpyxl,
@@ -193,9 +194,12 @@ class ReadTable:
 # -- writing --
 
 
-def write_csv(file: BinaryIO, names: Sequence[str], rows: Iterable[Sequence[TableCell]]) -> None:
-    """The rows as CSV in UTF-8. Numbers stay numbers; text is made harmless."""
+def write_csv(
+    file: BinaryIO, names: Sequence[str], rows: Iterable[Sequence[TableCell]], *, marked: bool = True
+) -> None:
+    """Write rows as CSV in UTF-8, behind a mark unless it goes on to a pipe. Numbers stay numbers; text is harmless."""
     text = io.TextIOWrapper(file, encoding="utf-8", newline="")
+    text.write(MARK * marked)
     writer = csv.writer(text)
     writer.writerow(names)
     writer.writerows(
@@ -307,6 +311,7 @@ def write_scores(
     rubric: Rubric,
     *,
     per_run: bool = False,
+    marked: bool = True,
 ) -> None:
     """Write events in the format of a suffix; a table takes scores and adjudications only.
 
@@ -324,7 +329,7 @@ def write_scores(
         placed = ((event, answers[event.answer].occurrences if event.answer in answers else []) for event in events)
     rows = (row_of(event, places, rubric, ticked=ticked) for event, places in placed)
     if suffix == ".csv":
-        write_csv(file, columns(rubric, ticked=ticked), rows)
+        write_csv(file, columns(rubric, ticked=ticked), rows, marked=marked)
     else:
         write_xlsx(file, "scores", columns(rubric, ticked=ticked), rows)
 

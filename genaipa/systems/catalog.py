@@ -57,6 +57,7 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     price: Price | None = None
     explicit_cache: bool = False
     passages: str = ""
+    recorded: str = ""
 
     @property
     def ended(self) -> bool:

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
+from genaipa.errors import UsageError, clipped
 from genaipa.files.names import folder_words
 from genaipa.plugins import load, plugins
 
@@ -180,6 +181,22 @@ def short_names(systems: Iterable[str]) -> dict[str, str]:
     ends = {name: _ends(name) for name in names}
     often = Counter(end for name in names for end in ends[name])
     return {name: next((end for end in ends[name] if often[end] == 1), name) for name in names}
+
+
+def find_system(name: str, systems: Iterable[str]) -> str:
+    """Return the one of these systems that a name means: its full name, or an end of it as `short_names` shows it.
+
+    Empty where none is called so; a UsageError that lists them where several are.
+    """
+    known = dict.fromkeys(systems)
+    if name in known:
+        return name
+    # A figure shows the last part of any name; `m` is yet a model's name before it is the end of `rag/openai/m`.
+    alike = [one for one in known if name in _ends(one)] or [one for one in known if name and one.endswith(f"/{name}")]
+    if len(alike) > 1:
+        full = ", ".join(sorted(alike))
+        raise UsageError(f"'{clipped(name)}' is the short name of {len(alike)} systems: {full}; write one in full.")
+    return alike[0] if alike else ""
 
 
 _LONGEST_TITLE = 24

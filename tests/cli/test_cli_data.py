@@ -198,7 +198,7 @@ def test_policies_stats_measures_as_table_1(genaipa: Cli) -> None:
     measures = ["words", "sections", "unique_words", "reading_time", "grade", "ease", "connective_words"]
     assert list(rows[0])[1:] == measures
     done(genaipa("policies", "stats", "-o", "table.csv"))
-    with Path("table.csv").open(newline="") as file:
+    with Path("table.csv").open(encoding="utf-8-sig", newline="") as file:
         assert [row["words"] for row in csv.DictReader(file) if row["name"] == "vpda"] == [str(rows[0]["words"])]
     assert ".csv" in refused(genaipa("policies", "stats", "-o", "table.xlsx"))
 

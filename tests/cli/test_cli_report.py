@@ -100,7 +100,7 @@ def test_tables_for_machines_and_the_tidy_table(genaipa: Cli, tmp_path: Path):
     assert printed["folder"] == "out"
     assert set(printed["tables"]) == {path.stem for path in (folder / "out/tables").glob("*.csv")}
     assert {path.suffix for path in (folder / "out/figures").iterdir()} == {".svg", ".csv"}
-    with (folder / "tidy.csv").open(encoding="utf-8", newline="") as file:
+    with (folder / "tidy.csv").open(encoding="utf-8-sig", newline="") as file:
         # Nothing was retrieved, nobody ticked a point, or asked on another day.
         left_out = (*frame.RETRIEVAL, *frame.POINTS, *frame.AGAIN)
         assert next(csv.reader(file)) == [name for name in frame.columns(METRICS) if name not in left_out]

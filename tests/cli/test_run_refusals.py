@@ -14,10 +14,11 @@ import pytest
 from running import KEY, SYSTEM, make_workspace, write
 from servers import OpenAIServer, failure
 
-from genaipa.errors import UsageError
+import genaipa as package
+from genaipa.errors import RefusedSystemError, UsageError
 from genaipa.files.names import folder_words
 from genaipa.runs.selection import find_run, run_folders
-from genaipa.workspace import find_workspace
+from genaipa.workspace import find_workspace, pulled
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -180,6 +181,57 @@ def test_a_model_that_shuts_down(genaipa: Run, monkeypatch: pytest.MonkeyPatch) 
         done = genaipa("run", "-s", "late", *asked[:-1], "2")
     assert done.code == 1
     assert "late retired on 2024-01-14; now: extractive." in done.err
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "asked", "said", "instead"),
+    [
+        (9000, 9000, "-s old -e quality", "old retired on 2024-01-14.", ["-s new -e quality", "-s {} -e quality"]),
+        (
+            *(300, 9000, "--system=x,openai/old-1 -i document"),
+            "openai/old-1 retired on 2024-01-14, and acme does not fit it: with its questions and replies it needs",
+            ["--system=x,new -i document", "--system=x,{} --experiment recall"],
+        ),
+        (300, 300, "-s old", "and the context holds 300.", ["-s {} --experiment recall"]),
+    ],
+)
+def test_a_retired_model_is_refused_with_what_to_run_instead(
+    old: int, new: int, asked: str, said: str, instead: list[str], genaipa: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The last words are the same without a key, with one and for an estimate: what is in the way, what to paste."""
+    make_workspace()
+    gone = f"old: {{system: openai/old-1, context: {old}, use: new, retired: '2024-01-14'}}"
+    write(
+        "systems.yaml", f"systems: {{new: {{system: openai/new-1, context: {new}}}, x: {{system: extractive}}, {gone}}}"
+    )
+    heard = set()
+    for key, more in (("", []), ("sk-something-of-a-key", []), ("", ["--estimate"])):
+        monkeypatch.setenv("OPENAI_API_KEY", key)
+        done = genaipa("run", "-p", "acme", *more, *asked.split())
+        assert done.code == 2
+        assert not Path("runs").exists()
+        assert f"genaipa: {said}" in done.err or said in done.err
+        heard.add(done.err.replace(" --estimate", ""))
+    assert len(heard) == 1, "three last words"
+    lines = [line.partition("  #")[0].strip() for line in done.err.splitlines() if line.startswith("  ")]
+    azure = "AZURE_BASE_URL=https://HOST/v1 "
+    wanted = [f"{azure * ('{' in way)}genaipa run -p acme --estimate {way}" for way in instead]
+    assert lines == [way.format("openai-api/azure/old-1") for way in wanted]
+
+
+def test_published_answers_are_offered_for_published_documents(genaipa: Run) -> None:
+    """In place of the study's retired model, unless a document is one's own; from Python, too."""
+    for name in ("uber", "spotify"):
+        write(str(pulled() / f"policies/{name}.md"), "We keep your trips.\n")
+    recorded = (
+        "  genaipa run -s published/chatgpt-4 -p uber,spotify  # the answers that the authors of GenAIPABench published"
+    )
+    assert recorded in genaipa("run", "-s", "gpt-4", "-p", "uber,spotify").err.splitlines()
+    write("genaipa.toml", "")
+    write("policies/spotify.md", "We keep your songs.\n")
+    assert "published" not in genaipa("run", "-s", "gpt-4", "-p", "uber,spotify").err
+    with pytest.raises(RefusedSystemError, match=r"Instead: gpt-6-luna \(its successor\); published/chatgpt-4 \("):
+        package.run("gpt-4", "uber")
 
 
 def test_a_line_of_env_that_is_none(genaipa: Run) -> None:

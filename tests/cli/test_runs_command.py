@@ -61,7 +61,7 @@ def test_runs_are_listed_as_asked(genaipa: Cli) -> None:
         assert listed(genaipa, *filters) == wanted, filters
     for wrong, said in {
         ("-s", "extractve"): "did you mean 'extractive'?",
-        ("nothing",): "no run 'nothing'",
+        ("nothing",): "no system or run 'nothing'",
         ("-p", "uber"): "no policy in these runs 'uber'",
         ("-e", "summary"): "no experiment in these runs 'summary'",
         ("--without", "nothing"): "no system or run in these runs 'nothing'",

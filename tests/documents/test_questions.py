@@ -6,9 +6,10 @@ import pytest
 from running import write
 
 from genaipa.errors import DataError, UnknownNameError
-from genaipa.questions.sets import WORDINGS, load_question_set
+from genaipa.policies.document import load_document
+from genaipa.questions.sets import WORDINGS, default_set, load_question_set
 from genaipa.validation import validate
-from genaipa.workspace import find_workspace
+from genaipa.workspace import find_workspace, pulled
 
 HEAD = "name: own\ntitle: T\nkind: policy\nplaceholder: '[X]'\nsource: s\nlicense: l\ncategories: {T: Transparency}\n"
 GOOD = "- {id: Q1, category: T, origin: faq, text: 'About [X]?', paraphrases: ['On [X]?']}\n"
@@ -150,3 +151,27 @@ def test_validate_tells_of_a_bad_translation() -> None:
     """Among what else is wrong with the file."""
     own(GOOD, HEAD + "translates: policy\nlanguage: gr\n")
     assert [finding.entry for finding in validate(find_workspace()).findings] == ["language", "questions"]
+
+
+def test_published_documents_are_asked_the_set_published_with_them() -> None:
+    """By default, as long as nothing of one's own has the document's name or the set's; any other is asked policy."""
+    data = pulled()
+    for name, text in {
+        "policies/kiosk.md": "We sell papers.\n",
+        "policies/kiosk.yaml": "{company: Kiosk, title: t, source: s, license: l}\n",
+        "policies/bare.md": "We sell nothing.\n",
+        "annotations/kiosk.yaml": "document: kiosk\nquestions: studied\nannotators: [a]\nanswers: {}\n",
+        "questions/studied.yaml": f"{HEAD.replace('own', 'studied')}questions:\n{GOOD}",
+    }.items():
+        write(str(data / name), text)
+    write("genaipa.toml", "")
+    write("policies/mine.md", "We buy papers.\n")
+    for hidden, sets in (
+        ("", {"kiosk": "studied", "bare": "policy", "mine": "policy", "brindlecart": "policy"}),
+        ("questions/studied.yaml", {"kiosk": "policy"}),
+        ("policies/kiosk.md", {"kiosk": "policy"}),
+    ):
+        if hidden:
+            write(hidden, (data / hidden).read_text())
+        here = find_workspace()
+        assert {name: default_set(load_document(name, here), here) for name in sets} == sets, hidden

@@ -82,9 +82,9 @@ def test_what_is_no_verdict_has_a_flaw() -> None:
     entries = json.loads(verdict())["verdicts"]
     flaws = {
         "It is fine.": "no JSON",
-        "[" * 100_000: "no JSON",
-        f"```json\n{verdict()}\n```\nor\n```json\n{verdict(2)}\n```": "no JSON",
-        f"{verdict()} {verdict(2)}": "no JSON",
+        "[" * 100_000: "nested too deeply",
+        f"```json\n{verdict()}\n```\nor\n```json\n{verdict(2)}\n```": "2 verdicts, which differ",
+        f"{verdict()} {verdict(2)}": "2 verdicts, which differ",
         verdict(verdicts=entries[:4]): "no verdict on reference",
         verdict(verdicts=[*entries, entries[0]]): "two verdicts on relevance",
         verdict(verdicts=[*entries, entries[0] | {"metric": "style"}]): "'style' is no metric",
@@ -92,9 +92,9 @@ def test_what_is_no_verdict_has_a_flaw() -> None:
         verdict(verdicts=[entries[0] | {"value": "incorrect"}, *entries[1:]]): "'incorrect' is no value of relevance",
         verdict(verdicts=[entries[0] | {"value": 1}, *entries[1:]]): "no value of relevance",
         verdict(verdicts=[entries[0] | {"evidence": " "}, *entries[1:]]): "no evidence on relevance",
-        verdict(verdicts=[entries[0] | {"score": "1"}, *entries[1:]]): "no object of metric, evidence and value",
+        verdict(verdicts=[{"metric": "relevance", "value": "relevant"}, *entries[1:]]): "no object of metric, evidence",
         verdict(right_answer=""): "no right answer",
-        verdict(overall="10"): "no object of right_answer and verdicts",
+        json.dumps({"verdicts": entries}): "no object of right_answer and verdicts",
         verdict().replace('"right_answer"', '"verdicts": [], "right_answer"'): "two fields of one name",
     }
     for text, said in flaws.items():

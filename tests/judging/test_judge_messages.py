@@ -14,7 +14,8 @@ from running import make_workspace, write
 
 from genaipa.judging import task
 from genaipa.judging.answers import read_material
-from genaipa.judging.verdict import order, read, schema
+from genaipa.judging.reading import read
+from genaipa.judging.verdict import order, schema
 from genaipa.systems.costs import estimated
 from genaipa.tasks.json_reply import read_json
 

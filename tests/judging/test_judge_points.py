@@ -13,8 +13,9 @@ from running import KEY, latest, write
 from servers import AnthropicServer, GoogleServer, LoopbackServer, OpenAIServer, cut, reply
 from size import size
 
+from genaipa.judging.reading import read
 from genaipa.judging.task import load_templates, prompt_digest
-from genaipa.judging.verdict import flaw, longest, order_of_points, read, sample, schema
+from genaipa.judging.verdict import flaw, longest, order_of_points, sample, schema
 from genaipa.questions.points import MOST, Point, Ticks, points_digest
 from genaipa.systems.base import Reply, without_bounds
 from genaipa.workspace import find_workspace
@@ -87,8 +88,8 @@ def test_a_reply_without_one_word_for_each_point_is_no_verdict() -> None:
         ): "'partly' on the point ways is none of yes, no and contradicted",
         of([ticks[0] | {"said": True}, *ticks[1:]]): "it has no word on the point ways",
         of([ticks[0] | {"evidence": ""}, *ticks[1:]]): "it has no evidence on the point ways",
-        of([ticks[0] | {"weight": "vital"}, *ticks[1:]]): "an entry of points is no object of point, evidence and said",
-        of("all"): "it is no object of points and verdicts",
+        of([{"point": "ways"}, *ticks[1:]]): "an entry of points is no object of point, evidence and said",
+        of("all"): "its points are no list",
         of(ticks, whole): "'completeness' is not asked for: it follows from the points",
         annotated(): "it is no object of points and verdicts",
     }
@@ -96,7 +97,7 @@ def test_a_reply_without_one_word_for_each_point_is_no_verdict() -> None:
         assert flaw(RUBRIC, Reply(text), annotated=True, points=POINTS) == said
     assert flaw(RUBRIC, Reply(pointed(ALL)), annotated=True, points=POINTS) == ""
     assert flaw(RUBRIC, Reply(of([one | {"said": " Yes "} for one in ticks])), annotated=True, points=POINTS) == ""
-    assert "no object of verdicts" in flaw(RUBRIC, Reply(pointed(ALL)), annotated=True)
+    assert "no verdict on completeness" in flaw(RUBRIC, Reply(pointed(ALL)), annotated=True)
 
 
 def test_the_form_is_one_for_all_answers_with_points() -> None:

@@ -51,6 +51,8 @@ CUT = 2, 3
 """Questions whose answers are judged at such length that nobody asks for the same again."""
 STRICT = frozenset({"type", "properties", "required", "additionalProperties", "items", "anyOf", "enum"})
 """Keywords of JSON Schema that all three vendors promise to keep."""
+ASKED = 3
+"""Turns of a request for a verdict."""
 BOUNDS = frozenset({"maxLength", "maxItems"})
 """Those that OpenAI, vLLM and llama.cpp keep, and the other two vendors refuse."""
 
@@ -149,10 +151,9 @@ def test_a_vendor_of_every_bad_habit(
 
 
 def question(server: LoopbackServer, body: dict[str, Any]) -> int:
-    """The number of the question that the last message is about."""
-    found = re.search(r"Question (\d+) on", server.turns(body)[-1].text)
-    assert found is not None
-    return int(found[1])
+    """The number of the question that the last message is about, or the one before it was answered badly."""
+    asked = (re.search(r"Question (\d+) on", turn.text) for turn in reversed(server.turns(body)))
+    return int(next(found[1] for found in asked if found))
 
 
 def check_kept(done: Any, vendor: Vendor, *, failed: int) -> None:
@@ -189,8 +190,15 @@ def lost_at(record: Any) -> int:
 
 
 def check_cache(server: LoopbackServer, body: dict[str, Any], *, marked: bool) -> None:
-    """A mark behind the document where the vendor has one, and nowhere else; the same beginning for all."""
+    """A mark behind the document where the vendor has one, and nowhere else; the same beginning for all.
+
+    Where the judge is told why its verdict was none, it and the reason follow.
+    """
     turns = server.turns(body)
+    if len(turns) > ASKED:
+        assert turns[ASKED + 1].text.startswith("That does not fit: ")
+        assert turns[0].marked is marked
+        return
     assert [(turn.role, turn.marked) for turn in turns][1:] == [(turns[1].role, False), ("user", False)]
     assert turns[0].marked is marked
     assert turns[0].text.endswith(f"<document>\n{TEXT}\n</document>")

@@ -72,13 +72,13 @@ def test_an_interval_is_one_cell():
     assert render.headings(table) == ["for these documents", "low"]
     assert table.cells == [("1.0 to 2.5", "3.0"), ("", "4.0")]
     assert render.numeric(table) == [0, 1]
-    assert render.as_csv(table).splitlines()[0] == "cost_low,cost_high,low"
+    assert render.as_csv(table).splitlines()[0] == "\ufeffcost_low,cost_high,low"
 
 
 def test_as_csv():
-    """CSV has the data's own columns, whole numbers as such, fractions to ten digits, and an empty cell for absent."""
+    """CSV has a mark, the data's columns, whole numbers as such, fractions to ten digits, empty cells for absent."""
     table = table_of({"system": ["one", None], "n": [3, 12], "share": [1 / 3, float("nan")]}, formats={"share": ".0%"})
-    assert render.as_csv(table) == "system,n,share\none,3,0.3333333333\n,12,\n"
+    assert render.as_csv(table) == "\ufeffsystem,n,share\none,3,0.3333333333\n,12,\n"
 
 
 def test_as_latex():

@@ -77,7 +77,9 @@ def test_the_log_comes_back_byte_for_byte(store: Store, take: Import) -> None:
 
 def test_a_table_has_what_stands_and_says_which_answer_it_is() -> None:
     """One row for each standing score and adjudication; machines only where they are wanted."""
-    rows = list(csv.DictReader(io.StringIO(exported(".csv", given(HISTORY, machines=False)).decode(), newline="")))
+    rows = list(
+        csv.DictReader(io.StringIO(exported(".csv", given(HISTORY, machines=False)).decode("utf-8-sig"), newline=""))
+    )
     assert list(rows[0]) == list(columns(PAPER))
     assert [row["id"] for row in rows] == ["id4", "id6", "id7", "id10"]
     assert [row["independent"] for row in rows] == ["yes", "yes", "yes", "no"]
@@ -96,7 +98,7 @@ def test_an_answer_that_came_back_twice_names_both_places() -> None:
     twice = replace(ANSWERS[digest(1)], occurrences=[first, replace(first, run="run-2", repetition=2)])
     file = io.BytesIO()
     write_scores(file, ".csv", [event(1), event(9, answer=digest(77))], {digest(1): twice}, PAPER)
-    known, unknown = csv.DictReader(io.StringIO(file.getvalue().decode(), newline=""))
+    known, unknown = csv.DictReader(io.StringIO(file.getvalue().decode("utf-8-sig"), newline=""))
     assert (known["run"], known["system"], known["repetition"]) == ("run-1; run-2", "extractive", "1; 2")
     assert (unknown["run"], unknown["question"], unknown["m_all"]) == ("", "", "7.3")
 
@@ -434,7 +436,7 @@ def test_no_table_makes_a_machine_an_adjudicator(store: Store, take: Import) -> 
 @pytest.mark.parametrize("suffix", [".csv", ".xlsx"])
 def test_a_table_of_events_is_checked_cell_by_cell(suffix: str, take: Import) -> None:
     """Times, durations, flags, kinds and suggestions of a table are as strict as those of the log."""
-    rows = list(csv.reader(io.StringIO(exported(".csv", [event(1)]).decode(), newline="")))
+    rows = list(csv.reader(io.StringIO(exported(".csv", [event(1)]).decode("utf-8-sig"), newline="")))
     bad = {
         "time": "4 May",
         "seconds": "-3",

@@ -202,7 +202,7 @@ def test_what_stays_of_what_is_known(genaipa: Cli) -> None:
     for probe in ((), ("--probe", "no-context")):
         assert genaipa(*RUN[:4], "brindlecart", "-s", "known:Knowing", *probe).code == 0
     assert genaipa("report", "-o", "made").code == 0
-    with Path("made/tables/counterfactual-by-heart.csv").open(encoding="utf-8", newline="") as file:
+    with Path("made/tables/counterfactual-by-heart.csv").open(encoding="utf-8-sig", newline="") as file:
         (row,) = csv.DictReader(file)
     assert (float(row["known"]), row["known_of"], float(row["others"]), row["others_of"]) == (100, "10", 0, "26")
     assert 65 < float(row["known_low"]) < 75

@@ -60,7 +60,7 @@ def test_a_suite_of_ones_own(genaipa: Cli, module: str) -> None:
     assert genaipa("validate", "--data").code == 0
     assert "What is the opposite of hot?" in genaipa(*asked, "--dry-run").out
     assert genaipa("report", "latest", "-o", "made").code == 0
-    with Path("made/tables/opposites.Opposites-all.csv").open(encoding="utf-8", newline="") as file:
+    with Path("made/tables/opposites.Opposites-all.csv").open(encoding="utf-8-sig", newline="") as file:
         row, floor = csv.DictReader(file)
     assert (float(row["accuracy"]), row["items"]) == (pytest.approx(100 / 3, abs=0.01), "3")
     assert floor["system"] == "baseline/majority"

@@ -570,14 +570,9 @@ def _same(corpus: Corpus) -> str:
 
 
 def _write_csv(path: Path, rows: list[dict[str, Any]], *, force: bool) -> None:
-    import csv
-    import io
+    from genaipa.scoring.tables import write_csv
 
     if path.suffix.lower() != ".csv":
         raise UsageError(f"{path}: the statistics can be written as .csv; or use --json.")
-    text = io.StringIO(newline="")
-    writer = csv.DictWriter(text, rows[0])
-    writer.writeheader()
-    writer.writerows(rows)
     with written(path, force=force) as file:
-        file.write(text.getvalue().encode())
+        write_csv(file, list(rows[0]), ([row[name] for name in rows[0]] for row in rows))

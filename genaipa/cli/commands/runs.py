@@ -28,7 +28,10 @@ app = typer.Typer(help="List or remove what run has asked.")
 @filtered
 def list_runs(
     run: Annotated[
-        list[str] | None, typer.Argument(autocompletion=completion.runs, help="Only these: names, or parts of names.")
+        list[str] | None,
+        typer.Argument(
+            autocompletion=completion.runs_and_systems, help="Only these: runs, or parts of names, or systems' runs."
+        ),
     ] = None,
     only: Filters = EVERYTHING,
     json: JsonOption = False,
@@ -99,15 +102,24 @@ def _chosen(runs: list[_Run], names: tuple[str, ...], only: Filters) -> list[_Ru
                 raise UnknownNameError("experiment in these runs", name, known)
     begun = only.experiments
     only = replace(only, experiments=()).checked([(folder, manifest) for folder, manifest, _ in runs])
+    from genaipa.systems.provider import find_system
+
     own = [folder.name for folder, _, _ in runs]
+    asked = {system for _, manifest, _ in runs for system in manifest.spec.systems}
+    meant = {name: "" if name in own or name == "latest" else find_system(name, asked) for name in names}
     newest = max((folder.name for folder, *_ in runs if folder.name[:1].isdigit() and not folder.is_judges), default="")
     for name in names:
-        if name != "latest" and not any(name in one for one in own):
-            raise UnknownNameError("run", name, own)
+        if name != "latest" and not meant[name] and not any(name in one for one in own):
+            raise UnknownNameError("system or run", name, asked.union(own))
+
+    def is_named(folder: RunFolder, manifest: Manifest) -> bool:
+        parts = (newest if name == "latest" else name for name in names if not meant[name])
+        return any(part in folder.name for part in parts) or any(meant[n] in manifest.spec.systems for n in names)
+
     return [
         (folder, manifest, totals)
         for folder, manifest, totals in runs
-        if (not names or any(name in folder.name or (name == "latest" and folder.name == newest) for name in names))
+        if (not names or is_named(folder, manifest))
         and (not begun or _experiment(manifest) in begun)
         and only.systems_of(folder, manifest.spec, manifest.created)
     ]

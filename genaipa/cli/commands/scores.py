@@ -106,7 +106,7 @@ def export(
     if suffix != ".jsonl":
         answers = _pool(here, run_folders(here)).answers
     if output is None:
-        write_scores(sys.stdout.buffer, suffix, events, answers, rubric, per_run=per_run)
+        write_scores(sys.stdout.buffer, suffix, events, answers, rubric, per_run=per_run, marked=False)
         return
     with written(output, force=force) as file:
         write_scores(file, suffix, events, answers, rubric, per_run=per_run)

@@ -11,15 +11,17 @@ from genaipa.cli.terminal import completion, console
 from genaipa.cli.terminal.console import say
 from genaipa.cli.terminal.options import JsonOption, current_workspace, option
 from genaipa.cli.terminal.selection import filtered
-from genaipa.errors import GenaipaError, UnknownNameError
+from genaipa.errors import GenaipaError, UnknownNameError, UsageError, command
 from genaipa.kinds import task_in_words
 from genaipa.runs.filters import EVERYTHING, Filters
+from genaipa.words import listed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from genaipa.runs.folder import RunFolder
     from genaipa.runs.records import Manifest, Record
+    from genaipa.runs.selection import Source
     from genaipa.runs.status import Tally
     from genaipa.scoring.events import Event
     from genaipa.scoring.rubric import Rubric
@@ -38,7 +40,13 @@ _MOST = 100_000
 
 @filtered
 def show(
-    run: Annotated[str, typer.Argument(autocompletion=completion.runs, help="Name of the run, part of it, or latest.")],
+    run: Annotated[
+        str,
+        typer.Argument(
+            autocompletion=completion.runs_and_systems,
+            help="Name of the run, part of it, latest, or a system.",
+        ),
+    ],
     answer: Annotated[
         str | None,
         typer.Argument(
@@ -57,12 +65,10 @@ def show(
     """
     from genaipa.cli.terminal.progress import on_run
     from genaipa.runs.records import RecordHead
-    from genaipa.runs.selection import Source, find_run, narrowed
 
     here = current_workspace()
-    folder = find_run(here, run)
-    meant = narrowed([Source(folder, folder.manifest(), folder.outline().spec.systems)], only) if only else []
-    if answer is None and not json and not only and folder.outline().totals.kept >= _MOST:
+    folder, meant = _chosen(here, run, only)
+    if answer is None and not json and not meant and folder.outline().totals.kept >= _MOST:
         _print_head(folder, *folder.progress())
         console.show(f"Too many to list; look at some by a part of their keys: {on_run(folder, 'show')} KEY")
         return
@@ -97,6 +103,20 @@ def show(
         if (annotated := judged.annotated(record)) and annotated != right:
             console.show(f"--- annotated answer to {record.question}\n{annotated}\n")
         right = annotated
+
+
+def _chosen(workspace: Workspace, name: str, only: Filters) -> tuple[RunFolder, list[Source]]:
+    """The run that is shown, and which of its answers are meant; none for all. A UsageError for a system of several."""
+    from genaipa.runs.selection import Source, meaning, narrowed
+
+    full, parts = meaning(workspace, name)
+    (folder, systems), *others = parts
+    if others:
+        runs = listed([part.folder.name for part in parts])
+        raise UsageError(f"{full} was asked in {runs}; add the run: {command('genaipa', 'show', f'RUN:{name}')}")
+    if not only and systems == folder.outline().spec.systems:
+        return folder, []
+    return folder, narrowed([Source(folder, folder.manifest(), systems)], only)
 
 
 def _matching(keys: list[str], answer: str) -> list[str]:

@@ -101,11 +101,12 @@ def _runs(here: Workspace, _given: dict[str, Any]) -> list[str]:
 
 
 def _runs_and_systems(here: Workspace, given: dict[str, Any]) -> list[str]:
-    """The runs, after the systems that were asked in them."""
+    """The runs, after the systems that were asked in them, by their full and their short names."""
     from genaipa.runs.selection import run_folders
+    from genaipa.systems.provider import short_names
 
     asked = {name for folder in run_folders(here) for name in folder.manifest().spec.systems}
-    return [*sorted(asked), *_runs(here, given)]
+    return [*sorted({*asked, *short_names(asked).values()}), *_runs(here, given)]
 
 
 def _answers(here: Workspace, given: dict[str, Any]) -> list[str]:

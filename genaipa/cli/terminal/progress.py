@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from genaipa.cli.terminal.console import err, printable, say
+from genaipa.cli.terminal.console import err, printable, say, with_flags
 from genaipa.errors import command
 from genaipa.execution.observer import Observer
 from genaipa.kinds import in_words
@@ -261,7 +261,7 @@ class Progress(Observer):
 
     def said(self, sentence: str) -> None:
         """Say it."""
-        say(sentence)
+        say(with_flags(sentence))
 
     def stopped(self, system: str, reason: str) -> None:
         """Expect no more of it."""
@@ -483,7 +483,7 @@ class TerminalObserver(Observer):
 
     def said(self, sentence: str) -> None:
         """Say it."""
-        say(sentence)
+        say(with_flags(sentence))
 
     @contextlib.contextmanager
     def pulling(self, title: str) -> Iterator[Callable[[int, int], None]]:
@@ -515,7 +515,9 @@ class TerminalObserver(Observer):
             return
         capped = "" if cap is None else f", for {_cap(cap)} at most"
         documents = run.subject
-        what = f"{documents}, {self._lanes(run, systems)}" if documents else f"the task '{run.spec.task}'"
+        sets = ", ".join(dict.fromkeys(run.spec.plan.questions.values()))
+        questions = f"question set {sets}, " if sets else ""
+        what = f"{documents}, {questions}{self._lanes(run, systems)}" if documents else f"the task '{run.spec.task}'"
         if own := in_words(run.spec):
             what = f"the {own}"
         say(f"run {run.open().name}: {', '.join(short_names(asked).values())} on {what}{capped}")

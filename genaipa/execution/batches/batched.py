@@ -29,7 +29,7 @@ from genaipa.errors import (
     TransientError,
 )
 from genaipa.execution.batches.ledger import Orphans, looks
-from genaipa.execution.limits import LONGEST_RETRY_AFTER, LeftOutError, Transport, ask
+from genaipa.execution.limits import LONGEST_RETRY_AFTER, LeftOutError, Transport, ask, at_most
 from genaipa.runs.batches import batches_out, out_sentence
 from genaipa.systems.base import UNCLEAR, UNDONE
 from genaipa.systems.catalog import resolve
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from genaipa.runs.batches import Batch
     from genaipa.runs.part import Part
     from genaipa.systems.base import BatchState, BatchSystem, Message, Readiness, Reply, Settings
+    from genaipa.systems.costs import Tariff
     from genaipa.workspace import Workspace
 
 _UPLOADS = 1
@@ -102,13 +103,14 @@ class Batched:
         say: Callable[[str], None],
         retries: int = 0,
         tell: Callable[[int, int], None] = lambda _asked, _done: None,
+        tariff: Tariff | None = None,
     ) -> None:
         self.system, self.name = system, system.name
         self._ledger, self._plan, self._say, self._run, self._retries = ledger, plan, say, run, retries
-        self._tell = tell
+        self._tell, self._tariff = tell, tariff
         """Called with the number of requests out, and done, when a batch was looked at or collected."""
         self._pending: list[tuple[str, bytes]] = []
-        self._bytes = 0
+        self._bytes, self._dollars = 0, 0.0
         self._tasks: set[asyncio.Task[None]] = set()
         self._sending = 0
         self._sent = asyncio.Condition()
@@ -156,7 +158,7 @@ class Batched:
                 error, self._error = self._error, None
                 raise error
             if number - len(results) >= self._out[line]:
-                await self._take(line, body)
+                await self._take(line, body, self._tariff.cost(at_most(messages, settings)) if self._tariff else 0.0)
             # What came of earlier tries is needed once more.
             for earlier in results:
                 self._unread[earlier.mark].add(earlier.offset)
@@ -170,7 +172,7 @@ class Batched:
 
     # -- handing in --
 
-    async def _take(self, line: str, body: bytes) -> None:
+    async def _take(self, line: str, body: bytes, dollars: float) -> None:
         """Put a request among the next batch's."""
         if time.monotonic() < self._not_before:
             self._held_back = True
@@ -184,6 +186,7 @@ class Batched:
         self._out[line] += 1
         self._pending.append((line, body))
         self._bytes += len(body)
+        self._dollars += dollars
 
     def _is_full(self, body: bytes) -> bool:
         """Whether a request belongs into the next batch."""
@@ -193,12 +196,13 @@ class Batched:
     def _hand_in(self) -> None:
         if self._pending:
             lines, self._pending, self._bytes = self._pending, [], 0
+            dollars, self._dollars = round(self._dollars, 8), 0.0
             self._sending += 1
-            self._begin(self._send(lines))
+            self._begin(self._send(lines, dollars))
 
-    async def _send(self, lines: list[tuple[str, bytes]]) -> None:
+    async def _send(self, lines: list[tuple[str, bytes]], dollars: float) -> None:
         try:
-            batch = await self._submitted(lines)
+            batch = await self._submitted(lines, dollars)
         finally:
             lines.clear()
             async with self._sent:
@@ -207,7 +211,7 @@ class Batched:
         if batch is not None:
             await self._follow(batch)
 
-    async def _submitted(self, lines: list[tuple[str, bytes]]) -> Batch | None:
+    async def _submitted(self, lines: list[tuple[str, bytes]], dollars: float) -> Batch | None:
         digest = hashlib.sha256()
         for _, body in lines:
             digest.update(body + b"\n")
@@ -218,6 +222,7 @@ class Batched:
             lines=tuple(line for line, _ in lines),
             digest=digest.hexdigest(),
             bytes=sum(len(body) for _, body in lines),
+            dollars=dollars,
         )
         named = [(name, body) for name, (_, body) in zip(batch.names, lines, strict=True)]
         lines.clear()

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from genaipa.reports.figures.fonts import families, has_glyph
 from genaipa.reports.table import SCALE
 from genaipa.runs.experiments import EXPERIMENTS
 from genaipa.scoring.rubric import Band, Bounds
@@ -78,9 +79,7 @@ ABSENT: dict[str, Any] = {"color": "#6b6b6b", "style": "italic", "fontsize": TIN
 QUALITY = "Overall score (M_all)"
 """Label of an axis of M_all."""
 
-_FONT = "DejaVu Sans"  # comes with matplotlib, so that a figure looks the same everywhere
 _SETTINGS: Any = {
-    "font.family": [_FONT],
     "font.size": SMALL,
     "text.color": INK,
     "text.parse_math": False,  # "$" in a name is a dollar sign
@@ -124,7 +123,7 @@ def house(name: str) -> Iterator[None]:
 
     with _DRAWING, mpl.rc_context():
         mpl.rcdefaults()
-        mpl.rcParams.update({**_SETTINGS, "svg.hashsalt": name})
+        mpl.rcParams.update({**_SETTINGS, "font.family": list(families()), "svg.hashsalt": name})
         yield
 
 
@@ -268,13 +267,6 @@ def ticks(*values: float) -> list[str]:
 # Names
 
 
-@cache
-def _has_glyph(sign: str) -> bool:
-    from matplotlib.font_manager import findfont, get_font
-
-    return bool(get_font(findfont(_FONT)).get_char_index(ord(sign)))
-
-
 def one_line(text: object) -> str:
     """A name in one line, without control or unassigned characters."""
     signs = (" " if sign.isspace() else sign for sign in str(text))
@@ -283,8 +275,8 @@ def one_line(text: object) -> str:
 
 
 def plain(text: object) -> str:
-    """A name as it can be drawn: in one line, with a box for each sign that the font lacks."""
-    return "".join(sign if _has_glyph(sign) else "\u25a1" for sign in one_line(text))
+    """A name as it can be drawn: in one line, with a box for each sign that no font here has."""
+    return "".join(sign if has_glyph(sign) else "\u25a1" for sign in one_line(text))
 
 
 def short(text: object, most: int = 24) -> str:

@@ -1,0 +1,129 @@
+"""The refusal of a run whose systems can't be asked: each one's obstacles together, and what can be run instead.
+
+Retirement and context are looked at before a key is asked for and before anything is started; and again afterwards,
+with the contexts and the counts of tokens of servers.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from genaipa.datasets.base import replayed
+from genaipa.errors import RefusedSystemError, Way
+from genaipa.execution.ready import make_ready, unfit
+from genaipa.kinds import DEFAULT
+from genaipa.policies.document import document_names
+from genaipa.systems.catalog import resolve
+from genaipa.systems.endpoint import read_variable
+from genaipa.words import number, some
+from genaipa.workspace import PULLED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from genaipa.datasets.base import Dataset
+    from genaipa.execution.prepare import PreparedRun
+    from genaipa.execution.ready import Ready, Unfit
+    from genaipa.systems.catalog import Resolved
+
+_DENSEST = 2
+"""Characters of a token in a text that has many for its length: what fits by these fits."""
+_QUESTION_TOKENS = 600
+"""More than a question and its reply come to."""
+_MARGIN = 1.5
+"""A guess of a text's tokens exceeds the truth by less than half."""
+_NAMED = 3
+WITHOUT_DOCUMENT = "recall"
+"""The experiment that asks about a company by its name alone."""
+
+
+async def refuse_early(run: PreparedRun, *, started: bool) -> None:
+    """Raise a RefusedSystemError for systems that can't be asked, as far as that is known without them.
+
+    One that is `started` afterwards may count fewer tokens than are guessed here.
+    """
+    problems = []
+    for system in run.systems:
+        ended = is_gone(system)
+        exceeding: list[Unfit] = []
+        if system.context is not None and not system.manual and (ended or _may_exceed(run, system.context)):
+            ready = await make_ready(system, run.task, offline=True, say=lambda _text: None)
+            exceeding = unfit(ready, run.task, margin=_MARGIN if started else 1.0)
+        if ended or exceeding:
+            problems.append((system, exceeding))
+    _refuse(run, problems)
+
+
+def refuse_unfit(run: PreparedRun, systems: Sequence[Ready]) -> None:
+    """Raise a RefusedSystemError for documents that exceed the context of these systems, as they count."""
+    exceeding = ((ready.resolved, unfit(ready, run.task)) for ready in systems)
+    _refuse(run, [(system, some) for system, some in exceeding if some])
+
+
+def is_gone(system: Resolved) -> bool:
+    """Whether the vendor, and no server of one's own, would be asked for a model that it has retired."""
+    record = system.record
+    if not (system.entry.ended and record and record.hosted):
+        return False
+    return not (record.address and read_variable(record.at(system.name).address))
+
+
+def _may_exceed(run: PreparedRun, context: int) -> bool:
+    """Whether it is worth counting: a document whose length alone rules out that it exceeds the context is not."""
+    questions = max(map(len, run.task.orders.values()), default=0)
+    longest = max(map(len, run.task.texts.values()), default=0)
+    return longest / _DENSEST + questions * _QUESTION_TOKENS > context
+
+
+def _refuse(run: PreparedRun, problems: Sequence[tuple[Resolved, list[Unfit]]]) -> None:
+    if problems:
+        said = " ".join(_sentence(system, exceeding) for system, exceeding in problems)
+        ways = [way for system, exceeding in problems for way in _ways(run, system, exceeding)]
+        raise RefusedSystemError(said, ways)
+
+
+def _are_of(study: Dataset, run: PreparedRun) -> bool:
+    """Whether all documents of a run are a study's, and none is one's own of the same name."""
+    here, names = document_names(run.workspace), {*run.spec.plan.documents}
+    return names <= {*study.documents} and all(here[name][0] == PULLED for name in names)
+
+
+def _sentence(system: Resolved, exceeding: Sequence[Unfit]) -> str:
+    retired = f"retired on {system.entry.retired}" if is_gone(system) else ""
+    if not exceeding:
+        return f"{system.asked} {retired}."
+    most = max(exceeding, key=lambda one: one.need)
+    names = [one.document for one in exceeding]
+    do, which = ("do", most.document) if len(names) > 1 else ("does", "it")
+    fit = (
+        f"{some(names, _NAMED)} {do} not fit {'it' if retired else system.asked}: with its questions and replies "
+        f"{which} needs about {most.need:,} tokens ({number(most.parts, 'part')}; "
+        f"{most.counted}), and the context holds {most.context:,}."
+    )
+    return f"{system.asked} {retired}, and {fit}" if retired else fit
+
+
+def _ways(run: PreparedRun, system: Resolved, exceeding: Sequence[Unfit]) -> Iterator[Way]:
+    """The commands that can be run instead, the best first."""
+    asked = system.asked
+    procedure = run.spec.kind == DEFAULT
+    without = ("--experiment", WITHOUT_DOCUMENT) if exceeding and procedure else ()
+    need = max((one.need for one in exceeding), default=0)
+    if system.entry.use:
+        successor = resolve(system.entry.use, run.workspace)
+        if not is_gone(successor) and need <= (successor.context or need):
+            yield Way(asked, successor.asked, "its successor")
+    recorded = system.entry.recorded
+    if procedure and recorded and (study := replayed().get(recorded)) and _are_of(study, run):
+        yield Way(asked, recorded, f"the answers that the authors of {study.title} published")
+    if exceeding and not is_gone(system):
+        if all(one.alone for one in exceeding):
+            yield Way(asked, asked, "each question by itself", ("--conversation", "independent"))
+        if without:
+            yield Way(asked, asked, "without the document", without)
+    if is_gone(system) and not (exceeding and not without):
+        server = "azure" if system.provider == "openai" else "other"
+        about = f"{'Azure or ' if server == 'azure' else ''}another server that still has it"
+        about += ", without the document" if without else ""
+        address = f"{server.upper()}_BASE_URL=https://HOST/v1"
+        yield Way(asked, f"openai-api/{server}/{system.model}", about, without, address)

@@ -1,0 +1,60 @@
+"""The fonts of figures: that of matplotlib, and for letters that it lacks whatever this machine has."""
+
+from __future__ import annotations
+
+import unicodedata
+from functools import cache
+from typing import TYPE_CHECKING
+
+from genaipa.words import listed, some
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+FONT = "DejaVu Sans"
+"""Comes with matplotlib, so that a figure looks the same everywhere."""
+_OTHERS = (
+    *("Noto Sans CJK SC", "Noto Sans CJK JP", "Noto Sans CJK KR", "Noto Sans SC", "Noto Sans JP", "Noto Sans KR"),
+    *("Source Han Sans SC", "WenQuanYi Micro Hei", "WenQuanYi Zen Hei", "Droid Sans Fallback", "Microsoft YaHei"),
+    *("SimHei", "PingFang SC", "Hiragino Sans GB", "Hiragino Sans", "Yu Gothic", "Meiryo", "MS Gothic"),
+    *("Malgun Gothic", "Apple SD Gothic Neo", "NanumGothic", "Noto Sans Arabic", "Noto Naskh Arabic", "Geeza Pro"),
+    *("Noto Sans Hebrew", "Noto Sans Thai", "Noto Sans Devanagari", "Arial Unicode MS", "Segoe UI", "Unifont"),
+)
+"""Fonts for letters that it lacks, the best first: of Chinese, Japanese and Korean, of Arabic, of others."""
+_SHOWN = 5
+_SCRIPTS = {"CJK": "Chinese", "HIRAGANA": "Japanese", "KATAKANA": "Japanese", "HANGUL": "Korean"}
+
+
+@cache
+def families() -> tuple[str, ...]:
+    """Return the names of the fonts of figures, as far as they are installed."""
+    from matplotlib.font_manager import fontManager
+
+    here = {font.name for font in fontManager.ttflist}
+    return (FONT, *(name for name in _OTHERS if name in here))
+
+
+@cache
+def has_glyph(sign: str) -> bool:
+    """Whether a letter can be drawn here."""
+    from matplotlib.font_manager import FontProperties, findfont, get_font
+
+    return any(get_font(findfont(FontProperties(family=[name]))).get_char_index(ord(sign)) for name in families())
+
+
+def lacking(texts: Iterable[str]) -> str:
+    """Return a sentence on the letters of these texts that no font here has; empty where all can be drawn."""
+    signs = sorted({sign for text in texts for sign in text if not sign.isspace() and not has_glyph(sign)})
+    scripts = dict.fromkeys(_script(sign) for sign in signs if unicodedata.category(sign)[0] in "LM")
+    if not scripts:
+        return ""
+    return (
+        f"Figures show boxes in place of {some(signs, _SHOWN)}: no font here has {listed(list(scripts))} letters. "
+        "Install one, such as Noto Sans CJK (Debian: fonts-noto-cjk, fonts-noto-core), and make the report again."
+    )
+
+
+def _script(sign: str) -> str:
+    """The script of a letter, by the first word of its name."""
+    first = unicodedata.name(sign, "these").split()[0]
+    return _SCRIPTS.get(first, first.capitalize() if first.isupper() else first)
