@@ -176,7 +176,13 @@ class Section:
         """Title and label, folded: every citation is compared with those of every section."""
         return self.title.casefold(), self.label.casefold()
 
+    @cached_property
+    def counted(self) -> tuple[str, tuple[str, ...]]:
+        """Word and steps of its number."""
+        return _parsed(self.number)
 
+
+@lru_cache(maxsize=16)
 def find_sections(text: str) -> tuple[Section, ...]:
     """Find the sections of a text in order; empty if nothing looks like a heading."""
     starts = [0, *accumulate(len(line) + 1 for line in text.split("\n"))]
@@ -496,7 +502,7 @@ def resolve(sections: tuple[Section, ...], label: str) -> Section | None:
     wanted = _spelt(" ".join(label.split())).strip(" .,;:\"'\u201c\u201d\u2018\u2019[]*")
     called = re.sub(rf"^(?:the )?(?:(?:{_DIVISION}) (?:on |titled |called )?)?", "", wanted, flags=re.IGNORECASE)
     called = re.sub(rf" (?:{_DIVISION})$", "", called, flags=re.IGNORECASE)
-    titled = _titled(sections, wanted) or _titled(sections, called)
+    titled = _titled(sections, wanted) or (_titled(sections, called) if called != wanted else None)
     if titled:
         return titled
     cited = _cited(wanted)
@@ -529,7 +535,7 @@ def _cited(wanted: str) -> list[str]:
 def _numbered(sections: tuple[Section, ...], cited: str) -> list[Section]:
     """Find sections by number; else the one above, if that has no subsections."""
     wanted = _parsed(cited)
-    numbers = [_parsed(section.number) for section in sections]
+    numbers = [section.counted for section in sections]
     words = {wanted[0]}
     if wanted[0] in _ALIKE and not any(word == wanted[0] for word, number in numbers if number):
         words = _ALIKE
