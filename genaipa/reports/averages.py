@@ -109,7 +109,8 @@ def _groups(rows: pd.DataFrame, by: list[str]) -> pd.Series[int]:
     numbers = np.zeros(len(rows), dtype="int64")
     for name in by:
         column = rows[name]
-        codes = column.cat.codes.to_numpy() if isinstance(column.dtype, pd.CategoricalDtype) else pd.factorize(column)[0]
+        categories = isinstance(column.dtype, pd.CategoricalDtype)
+        codes = column.cat.codes.to_numpy().astype("int64") if categories else pd.factorize(column)[0]
         most = int(codes.max(initial=-1)) + 2
         # Anew at each column: the products would be larger than any number.
         numbers = pd.factorize(numbers * most + codes + 1)[0]
