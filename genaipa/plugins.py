@@ -5,8 +5,8 @@ from __future__ import annotations
 import contextlib
 import functools
 import importlib
+import os
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -17,9 +17,10 @@ def plugins(group: str) -> dict[str, str]:
     """Name → `module:name` of the entry points of a group in installed packages."""
     # Which folders are looked through, and how they are now; a run asks for each of its systems several times.
     folders = []
-    for path in map(Path, sys.path):
+    for path in sys.path:
         with contextlib.suppress(OSError):
-            folders.append((str(path), path.stat().st_mtime_ns))
+            # A Path for each took four times as long, in every command.
+            folders.append((path or ".", os.stat(path or ".").st_mtime_ns))  # noqa: PTH116
     return dict(_found(group, tuple(folders)))
 
 

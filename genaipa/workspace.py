@@ -7,6 +7,7 @@ without one, runs are written to the working folder.
 
 from __future__ import annotations
 
+import functools
 import os
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -93,9 +94,10 @@ class Workspace:
         for layer, folder in self.layers:
             here: dict[str, Path] = {}
             place = folder / (_SHIPPED.get(kind, kind) if layer == "shipped" else kind) / within
-            for path in sorted(place.glob("*")):
-                if path.suffix in SUFFIXES[kind] and path.is_file() and not path.name.startswith("."):
-                    here.setdefault(path.stem, path)
+            for entry in _entries(place):
+                stem, dot, suffix = entry.name.rpartition(".")
+                if stem and dot + suffix in SUFFIXES[kind] and entry.is_file() and not stem.startswith("."):
+                    here.setdefault(stem, place / entry.name)
             for name, path in here.items():
                 found.setdefault(name, []).append((layer, path))
         return dict(sorted(found.items()))
@@ -103,6 +105,15 @@ class Workspace:
     def from_layer(self, number: int) -> Workspace:
         """Leave out the layers that are nearer than this one."""
         return Workspace(home=self.home, layers=self.layers[number:])
+
+
+def _entries(folder: Path) -> list[os.DirEntry[str]]:
+    """What is in a folder, by name; nothing where there is none. It knows what is a file without asking the disk."""
+    try:
+        with os.scandir(folder) as entries:
+            return sorted(entries, key=lambda entry: entry.name)
+    except OSError:
+        return []
 
 
 WorkspaceLike = Workspace | Path | str | None
@@ -127,9 +138,14 @@ def no_folder(path: Path) -> str:
 
 def shipped(kind: DataKind | Literal[""] = "") -> Path:
     """Folder of shipped data, or of a kind of them: inside the wheel, or the root of a checkout."""
+    return _shipped() / _SHIPPED.get(kind, kind)
+
+
+@functools.cache
+def _shipped() -> Path:
     package = Path(__file__).resolve().parent
     inside = package / "_data"
-    return (inside if inside.is_dir() else package.parent) / _SHIPPED.get(kind, kind)
+    return inside if inside.is_dir() else package.parent
 
 
 def cache() -> Path:

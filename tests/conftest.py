@@ -103,7 +103,8 @@ def pytest_collection_finish() -> None:
     """Keep the collector of cycles from what lives as long as the session: it took a sixth of the time."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(100_000, 50, 100)
+    # Often enough for tables and figures, which are few objects of many bytes.
+    gc.set_threshold(20_000, 5, 5)
 
 
 def forget_personal_settings(patch: pytest.MonkeyPatch) -> None:

@@ -5,9 +5,9 @@ A typo names the file, the entry, the key and the nearest right one.
 
 from __future__ import annotations
 
-import copy
 import functools
 import itertools
+import pickle
 import re
 import types
 import typing
@@ -131,9 +131,12 @@ def read_partly(
         return None, [error]
     reading = _Reading(path, MOST_PROBLEMS)
     try:
-        value: T = reading.value(raw, kind, "")
-    except DataError:
-        return None, reading.problems
+        value: T = msgspec.convert(raw, kind, strict=True)
+    except msgspec.ValidationError:
+        try:
+            value = reading.value(raw, kind, "")
+        except DataError:
+            return None, reading.problems
     said = (error for error in rules(value) if UNREADABLE not in str(error))
     return value, sorted([*reading.problems, *itertools.islice(said, MOST_PROBLEMS)], key=_place)
 
@@ -147,7 +150,7 @@ def _load(path: Path) -> Any:
     text = read_text(path)
     try:
         # What reads may change what it gets.
-        raw = copy.deepcopy(_parsed(text)) if len(text) < _KEPT else _parsed.__wrapped__(text)
+        raw = pickle.loads(_pickled(text)) if len(text) < _KEPT else _parsed(text)  # noqa: S301 - our own making
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f"line {mark.line + 1}" if mark else ""
@@ -161,8 +164,12 @@ def _load(path: Path) -> Any:
 
 
 @functools.lru_cache(maxsize=64)
-def _parsed(text: str) -> Any:
+def _pickled(text: str) -> bytes:
     """Parse a text; each of the runs and documents of a report brings the same sets of questions and prompts again."""
+    return pickle.dumps(_parsed(text))
+
+
+def _parsed(text: str) -> Any:
     _check_size(text)
     return yaml.load(text, Loader=_StrictLoader)  # noqa: S506 - derived from the safe loader
 

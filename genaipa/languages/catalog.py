@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections import Counter
 from importlib import import_module
@@ -47,6 +48,7 @@ def language_code(stated: str) -> str:
     return next(known, said if _CODE.fullmatch(said) else "")
 
 
+@functools.lru_cache(maxsize=64)
 def language_of(text: str, stated: str = "") -> str:
     """The code of a text's language: as its metadata state, else by its function words; empty where that tells none.
 

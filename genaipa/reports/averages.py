@@ -96,13 +96,25 @@ def cells(frame: pd.DataFrame) -> pd.DataFrame:
 
 def _averaged(rows: pd.DataFrame, by: list[str], also: list[str], **counts: Any) -> pd.DataFrame:
     """`averaged` and the sums of `counts` for each group of rows, with what its first row says about it."""
-    # No row is lost for want of a key.
-    places = rows.groupby(by, observed=True, sort=False, dropna=False).ngroup()
+    places = _groups(rows, by)
     once = ~places.duplicated()
     first = rows.loc[once, [*_CELL, *_ABOUT, *also]].set_axis(places[once])
     columns = averaged(rows)
     groups = rows[columns].assign(**counts).groupby(places.to_numpy(), sort=False)
     return first.join(groups[columns].mean()).join(groups[list(counts)].sum())
+
+
+def _groups(rows: pd.DataFrame, by: list[str]) -> pd.Series[int]:
+    """The number of each row's group, in the order of their first rows; no row is lost for want of a key."""
+    numbers = np.zeros(len(rows), dtype="int64")
+    for name in by:
+        column = rows[name]
+        categories = isinstance(column.dtype, pd.CategoricalDtype)
+        codes = column.cat.codes.to_numpy().astype("int64") if categories else pd.factorize(column)[0]
+        most = int(codes.max(initial=-1)) + 2
+        # Anew at each column: the products would be larger than any number.
+        numbers = pd.factorize(numbers * most + codes + 1)[0]
+    return pd.Series(numbers, index=rows.index)
 
 
 def by_document(found: pd.DataFrame) -> pd.DataFrame:

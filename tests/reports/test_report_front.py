@@ -6,16 +6,23 @@ import pytest
 from framing import answer_rows, score_rows, study, tidy_of
 from words import Words, budgets
 
+from genaipa.reports.chapters import overall
+from genaipa.reports.figures.figure import Scope
 from genaipa.reports.gather import Gathered
 from genaipa.reports.page import front
 from genaipa.reports.report import Report
+from genaipa.reports.tidy import plain_texts
 
 FIVE = ("uber", "spotify", "airbnb", "twitter", "facebook")
 
 
 def first_screen(frame):
-    """The first screen of a report on a tidy table."""
-    return front(Report.of(Gathered(frame, [])))
+    """The first screen of a report on a tidy table, of the chapter that it is made from."""
+    gathered = Gathered(frame, [])
+    bounds = gathered.rubric.bands
+    with plain_texts:
+        made = overall.chapter(gathered, Scope.of(frame, gathered.categories, bounds, gathered.questions))
+    return front(Report(gathered, bounds, [made] if made else []))
 
 
 def test_the_best_system_is_named_with_how_sure_that_is():

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 _CACHED = type(functools.cache(len))
 _KEPT: WeakKeyDictionary[ModuleType, list[Any]] = WeakKeyDictionary()
 """What each module of the command line keeps."""
-_SEEN: set[str] = set()
-"""The modules that were looked at: thousands, of which each call imports none, or few."""
+_SEEN: set[tuple[int, str]] = set()
+"""How many modules there were, and the last, when they were looked at: thousands, of which a call imports few."""
 _COMMANDS: set[str] = set()
 """Those of the command line among them."""
 SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
@@ -100,15 +100,12 @@ def _code(left: int | str | None) -> int:
 def _put_back() -> Iterator[None]:
     """Put back what a call may change."""
     _forget()
-    here, path, modules = Path.cwd(), list(sys.path), set(sys.modules)
+    here, path, modules, before = Path.cwd(), list(sys.path), sys.modules.copy(), os.environ.copy()
     handlers = {number: signal.getsignal(number) for number in SIGNALS}
     # By it the command line finds its name, "python -m genaipa".
     program = ModuleType("__main__")
     program.__package__ = "genaipa"
-    with (
-        mock.patch.dict(os.environ),
-        mock.patch.multiple(sys, argv=sys.argv, stdin=sys.stdin, stdout=sys.stdout, stderr=sys.stderr),
-    ):
+    with mock.patch.multiple(sys, argv=sys.argv, stdin=sys.stdin, stdout=sys.stdout, stderr=sys.stderr):
         main, sys.modules["__main__"] = sys.modules["__main__"], program
         try:
             yield
@@ -118,9 +115,15 @@ def _put_back() -> Iterator[None]:
                 signal.signal(number, handler)
             os.chdir(here)
             sys.path[:] = path
-            for name in sys.modules.keys() - modules:
-                if _from(here, name):
-                    del sys.modules[name]
+            now = os.environ.copy()
+            for name in now.keys() - before.keys():
+                del os.environ[name]
+            os.environ.update({name: value for name, value in before.items() if now.get(name) != value})
+            # What is imported comes last.
+            if (len(modules), next(reversed(modules))) != (len(sys.modules), next(reversed(sys.modules))):
+                for name in sys.modules.keys() - modules.keys():
+                    if _from(here, name):
+                        del sys.modules[name]
             sys.path_importer_cache.pop(str(here), None)
             _forget()
 
@@ -136,9 +139,11 @@ def _forget() -> None:
 
     The commands themselves are the same for every call.
     """
-    new = sys.modules.keys() - _SEEN
-    _SEEN.update(new)
-    _COMMANDS.update(name for name in new if name.startswith("genaipa.cli."))
+    last = len(sys.modules), next(reversed(sys.modules))
+    if last not in _SEEN:
+        _SEEN.clear()
+        _SEEN.add(last)
+        _COMMANDS.update(name for name in list(sys.modules) if name.startswith("genaipa.cli."))
     for module in filter(None, map(sys.modules.get, _COMMANDS)):
         if module not in _KEPT:
             _KEPT[module] = [value for value in vars(module).values() if isinstance(value, _CACHED)]

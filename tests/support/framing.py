@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import pickle
 
@@ -95,14 +96,17 @@ def columns(rows):
 
 
 _MADE = {}
-"""What a tidy table was made of → the table."""
+"""Digest of what a tidy table was made of → the table, of the last ones: each holds all that was made of it."""
+_MOST_MADE = 30
 
 
 def tidy_of(answers, scores=(), *, excluded=False):
     """The tidy table of these rows, made once for all that ask for the same: nobody may change it in place."""
     answers, scores = list(answers), list(scores)
-    asked = pickle.dumps((answers, scores, excluded))
+    asked = hashlib.sha256(pickle.dumps((answers, scores, excluded))).digest()
     if asked not in _MADE:
+        if len(_MADE) >= _MOST_MADE:
+            del _MADE[next(iter(_MADE))]
         blank = dict.fromkeys(tidy_table.columns(METRICS))
         orders = {"question": QUESTIONS, "category": CATEGORIES}
         given = columns([{"answer": "", **row} for row in scores]) or {"answer": []}
