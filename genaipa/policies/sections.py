@@ -11,7 +11,7 @@ import re
 import unicodedata
 from collections import Counter
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from itertools import accumulate, groupby, pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -104,6 +104,7 @@ class Section:
         return self.title.casefold(), self.label.casefold()
 
 
+@lru_cache(maxsize=16)  # a command reads its documents several times
 def find_sections(text: str) -> tuple[Section, ...]:
     """Find the sections of a text in order; empty if nothing looks like a heading."""
     starts = [0, *accumulate(len(line) + 1 for line in text.split("\n"))]

@@ -104,7 +104,7 @@ def _averaged(rows: pd.DataFrame, by: list[str], also: list[str], **counts: Any)
     return first.join(groups[columns].mean()).join(groups[list(counts)].sum())
 
 
-def _groups(rows: pd.DataFrame, by: list[str]) -> pd.Series[int]:
+def _groups(rows: pd.DataFrame, by: list[str]) -> pd.Series[Any]:
     """The number of each row's group, in the order of their first rows; no row is lost for want of a key."""
     numbers = np.zeros(len(rows), dtype="int64")
     for name in by:
