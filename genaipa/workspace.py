@@ -96,7 +96,7 @@ class Workspace:
             place = folder / (_SHIPPED.get(kind, kind) if layer == "shipped" else kind) / within
             for entry in _entries(place):
                 stem, dot, suffix = entry.name.rpartition(".")
-                if stem and dot + suffix in SUFFIXES[kind] and entry.is_file() and not stem.startswith("."):
+                if stem and dot + suffix in SUFFIXES[kind] and _is_file(entry) and not stem.startswith("."):
                     here.setdefault(stem, place / entry.name)
             for name, path in here.items():
                 found.setdefault(name, []).append((layer, path))
@@ -108,12 +108,18 @@ class Workspace:
 
 
 def _entries(folder: Path) -> list[os.DirEntry[str]]:
-    """What is in a folder, by name; nothing where there is none. It knows what is a file without asking the disk."""
+    """What is in a folder, by name; nothing where there is none."""
     try:
         with os.scandir(folder) as entries:
             return sorted(entries, key=lambda entry: entry.name)
     except OSError:
         return []
+
+
+def _is_file(entry: os.DirEntry[str]) -> bool:
+    """Whether it is a file, or a link to one, without asking the disk for each."""
+    # Of a link that leads to itself, `is_file` of an entry fails, and that of a path doesn't.
+    return Path(entry.path).is_file() if entry.is_symlink() else entry.is_file()
 
 
 WorkspaceLike = Workspace | Path | str | None

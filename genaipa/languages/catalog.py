@@ -48,7 +48,7 @@ def language_code(stated: str) -> str:
     return next(known, said if _CODE.fullmatch(said) else "")
 
 
-@functools.lru_cache(maxsize=64)
+@functools.lru_cache(maxsize=16)
 def language_of(text: str, stated: str = "") -> str:
     """The code of a text's language: as its metadata state, else by its function words; empty where that tells none.
 

@@ -114,7 +114,7 @@ def _groups(rows: pd.DataFrame, by: list[str]) -> pd.Series[Any]:
         most = int(codes.max(initial=-1)) + 2
         # Anew at each column: the products would be larger than any number.
         numbers = pd.factorize(numbers * most + codes + 1)[0]
-    return pd.Series(numbers, index=rows.index)
+    return pd.Series(numbers, index=rows.index, dtype="int64")
 
 
 def by_document(found: pd.DataFrame) -> pd.DataFrame:

@@ -294,6 +294,8 @@ def _plain(column: pd.Series, kind: ColumnKind) -> pd.Series:
         absent = column.isna()
         if absent.any():
             column = column.astype(object).where(~absent, _FILLED[kind])
+        elif kind == "str" and column.dtype == kind:
+            return column
     return column.astype(kind)
 
 

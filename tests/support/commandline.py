@@ -7,6 +7,7 @@ modules of the working folder, signal handlers, the consoles and commands that t
 from __future__ import annotations
 
 import functools
+import gc
 import io
 import os
 import signal
@@ -105,12 +106,18 @@ def _put_back() -> Iterator[None]:
     # By it the command line finds its name, "python -m genaipa".
     program = ModuleType("__main__")
     program.__package__ = "genaipa"
-    with mock.patch.multiple(sys, argv=sys.argv, stdin=sys.stdin, stdout=sys.stdout, stderr=sys.stderr):
+    thresholds = gc.get_threshold()
+    with (
+        mock.patch.multiple(sys, argv=sys.argv, stdin=sys.stdin, stdout=sys.stdout, stderr=sys.stderr),
+        # As a process's last act, it keeps the collector of cycles from what is left; here nothing would ever be freed.
+        mock.patch.object(gc, "freeze"),
+    ):
         main, sys.modules["__main__"] = sys.modules["__main__"], program
         try:
             yield
         finally:
             sys.modules["__main__"] = main
+            gc.set_threshold(*thresholds)
             for number, handler in handlers.items():
                 signal.signal(number, handler)
             os.chdir(here)

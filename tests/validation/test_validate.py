@@ -254,6 +254,15 @@ def test_files_that_nothing_reads_are_named() -> None:
     assert ".yaml" in found()[1][3]
 
 
+def test_a_link_is_what_it_leads_to() -> None:
+    """A link to a text is a document; one that leads to itself, or to a folder, is none."""
+    Path("policies/acme.md").write_text(DOCUMENT)
+    for name, target in (("linked.md", "acme.md"), ("round.md", "round.md"), ("folder.md", ".")):
+        Path("policies", name).symlink_to(target)
+    names = find_workspace().names("policies")
+    assert {name for name, (layer, _) in names.items() if layer == "workspace"} == {"acme", "linked"}
+
+
 def test_runs_are_read_to_the_end(genaipa: Callable[..., Finished]) -> None:
     """A real run is clean; a spoilt line, a cut-off one and a damaged manifest are found, and so is a stray folder."""
     done = genaipa("run", "-s", "scripted", "-p", "vpda", "-i", "company-name", "--name", "r")
