@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import gc
 import itertools
 import os
@@ -57,6 +59,11 @@ runpy.run_path(str(CLOSED_NETWORK / "sitecustomize.py"))
 # A session makes some 40,000 files and folders and commits thousands of times, which a disk takes long for.
 _MEMORY = Path("/dev/shm")
 _HOMES = itertools.count()
+# Freed memory goes back to the system: glibc keeps more the longer a process lives, and a worker grew by a seventh.
+_MALLOC_H = {-1: 2**20, -3: 2**18, -8: 1}  # M_TRIM_THRESHOLD, M_MMAP_THRESHOLD, M_ARENA_MAX; others have no mallopt
+with contextlib.suppress(AttributeError, OSError, TypeError):
+    for option, value in _MALLOC_H.items():
+        ctypes.CDLL(None).mallopt(option, value)
 if os.access(_MEMORY, os.W_OK) and shutil.disk_usage(_MEMORY).free > 4 * 2**30:
     os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(_MEMORY))
 # How long an example takes is the machine's affair. Fixed examples in small: `make test` says the same each time.

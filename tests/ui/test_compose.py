@@ -23,6 +23,7 @@ from analysts import Analyst, make_answers
 from desk import PATIENCE, browsing, fork_desk, free_port
 from provider import Provider
 from running import write
+from size import size
 from stores import kept, opened
 
 from rubrics import keys_of
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
 CONTAINER = Path(__file__).parents[2] / "container"
 COMPOSE = (CONTAINER / "compose.yaml").read_text(encoding="utf-8")
-TEAM = {f"analyst{n}@example.org": f"1231{n % 3 + 1}" for n in range(10)}
+TEAM = {f"analyst{n}@example.org": f"1231{n % 3 + 1}" for n in range(size(small=4, soak=10))}
 """The analysts, and the keys that each gives to every answer."""
 ANSWERS = 3
 _VARIABLE = re.compile(r"\$\{(\w+)(:[?-])?[^}]*\}")
@@ -115,7 +116,7 @@ def test_what_is_not_set_is_said() -> None:
 # In small, test_login has the login, and what TLS means for cookies and origins; test_store has PostgreSQL.
 @pytest.mark.full
 def test_a_team_at_once(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ten analysts log in over TLS and score at once: each score is in PostgreSQL once, as it was typed."""
+    """A team logs in over TLS and scores at once: each score is in PostgreSQL once, as it was typed."""
     make_answers(*(f"Answer {n}." for n in range(ANSWERS)))
     write("desk.yaml", f"analysts: [{', '.join(TEAM)}]\n")
     server = postgres.server(request.config)
