@@ -185,128 +185,198 @@ _NEWS = (
     r"|erheben|teilen|nutzen|verwenden"
     r"|übermitteln)|\s+(?:[\w-]+\s+){0,6}?(?:weiter|preis|heraus)zugeben)"
 )
-_FACTS = r"(?:information(?:en)?|einzelheiten|details|infos?)"
 _NOT_TO_OTHERS = (
     r"(?!\s+(?:[\w-]+\s+){0,3}?(?:an|gegenüber|mit)\s+(?:[\w-]+\s+){0,2}?(?:dritte|partner|werbe|andere|behörden))"
 )
-_PASSED = r"(?:weitergegeben|weiter|verkauft|offengelegt|übermittelt|geteilt|gespeichert|erhoben|gesammelt|verwendet)"
 # "According to the policy, they don't" tells of deeds.
-_BY = "".join(
-    rf"(?<!\b{by} )"
-    for by in ("laut", "gemäß", "laut der", "gemäß der", "nach der", "laut dieser", "laut dem", "nach dieser")
-)
 _WAYS = (
-    # Die Erklärung sagt dazu nichts; dazu sagt sie nichts; …, dass die Erklärung dazu nichts sagt.
-    rf"{_BY}{_TEXT}\s+{_W}{{0,6}}?{_SAYS}\s+{_W}{{0,6}}?{_NOT}\b{_NOT_TO_OTHERS}",
-    (
-        rf"(?:\b(?:weitere|nähere|genauere|mehr)\w*\s+{_W}{{0,3}}?)?\b{_SAYS}\s+{_W}{{0,3}}?{_TEXT}"
-        rf"\s+{_W}{{0,6}}?{_NOT}\b{_NOT_TO_OTHERS}"
-    ),
-    rf"{_TEXT}\s+{_W}{{0,5}}?{_NOT}\s+{_W}{{0,5}}?(?:{_SAYS}|eingeh(?:t|en)|hervorgeh(?:t|en)|angib(?:t)?)\b",
-    (
-        r"\b(?:sie|es|er)\s+(?:sagt|erwähnt|nennt|äußert\s+sich|spezifiziert|erläutert"
-        r"|beschreibt)\s+"
-        rf"{_W}{{0,4}}?{_NOT}\b{_NOT_TO_OTHERS}"
-    ),
-    (
-        rf"\b(?:dazu|hierzu|darüber|hierüber|davon|darin|dort)\s+{_W}{{0,5}}?nichts\b(?!\s+(?:weiter|verkauft"
-        rf"|gespeichert|tun|unternehmen|zahlen|angeben|beitragen))"
-    ),
-    # Sagt sie dazu nichts; daraus ergibt sich nicht, ob; kommt in der Erklärung nicht vor; sucht man vergeblich.
+    # Sagt sie dazu nichts; kommt in der Erklärung nicht vor; sucht man vergeblich.
     (
         rf"\b(?:sagt|erwähnt|nennt|regelt|spezifiziert|erläutert|beschreibt)\s+(?:sie|er"
         rf"|es)\s+{_W}{{0,4}}?{_NOT}\b{_NOT_TO_OTHERS}"
     ),
     (
-        rf"\bergib(?:t|en)\s+sich\s+{_W}{{0,6}}?nicht\b|\bl(?:ässt|assen)\s+nicht\s+{_W}{{0,2}}?(?:erkennen"
-        rf"|schließen|ersehen)\b"
-    ),
-    (
         rf"\bkomm(?:t|en)\s+{_W}{{0,4}}?{_TEXT}\s+(?:gar\s+|überhaupt\s+)?nicht\s+vor\b|"
         rf"\bsucht\s+man\s+{_W}{{0,6}}?vergeb(?:lich|ens)\b"
     ),
-    rf"\bnirgend(?:s|wo)\s+{_W}{{0,4}}?(?:{_TEXT}\s+)?(?:steht|heißt|findet\s+sich|ist\s+(?:davon|die)\s+rede)\b",
-    # Dazu finden sich keine Angaben; es gibt keine Informationen darüber.
+    # Dazu finden sich keine Angaben; dazu steht nichts.
     rf"\bkein(?:e[nrms]?|erlei)?\s+{_W}{{0,3}}?{_NEWS}\b{_NOT_TO_OTHERS}",
-    (
-        rf"\b(?:enth(?:ält|alten)|biete[tn]|liefer[tn]|mach(?:t|en)|find(?:et|en)|fand|gibt\s+es|es\s+gibt|steh(?:t|en)"
-        rf"|lieg(?:t|en))\s+"
-        rf"{_W}{{0,6}}?keine\s+{_W}{{0,3}}?{_FACTS}\b(?!\s+{_W}{{0,6}}?{_PASSED}){_NOT_TO_OTHERS}"
-    ),
-    (
-        rf"(?<!weil ich )\bkeine\s+{_W}{{0,3}}?{_FACTS}\s+(?:darüber|dazu|hierzu|hierüber|zu[mr]?|über|ob|wie"
-        rf"|enthalten|angegeben"
-        rf"|vorhanden|verfügbar|gefunden|(?:in|aus)\s+{_W}{{0,3}}?{_TEXT})\b(?!"
-        rf"\s+{_W}{{0,6}}?{_PASSED}){_NOT_TO_OTHERS}"
-    ),
-    # "Dazu habe ich keine Informationen" says that of the assistant, unless it has looked for them.
-    rf"(?<!ich )\b(?:dazu|hierzu|darüber|hierüber)\s+{_W}{{0,6}}?(?<!habe ich )keine\s+{_W}{{0,3}}?{_FACTS}\b",
-    rf"\bich\s+{_W}{{0,4}}?keine\s+{_W}{{0,3}}?{_FACTS}\b(?=\s+{_W}{{0,8}}?(?:gefunden|entdeckt|finden)\b)",
-    rf"{_TEXT}\s+{_W}{{0,5}}?nichts\s+{_W}{{0,3}}?{_SAID}\b|\b(?:nirgends|nirgendwo|nicht)\s+die\s+rede\b",
-    rf"\bkomm(?:t|en)\s+{_W}{{0,5}}?nicht\s+zu\s+sprechen\b|\btauch(?:t|en)\s+{_W}{{0,6}}?(?:nicht|nirgends)\b",
-    # "Fehlen Angaben, wird …" is a condition.
-    (
-        rf"(?<=\w )fehl(?:t|en)\s+{_W}{{0,4}}?(?:{_NEWS}|{_FACTS})\b|\b(?:{_NEWS}|{_FACTS})\s+(?:[\w'-]+,?"
-        rf"\s+){{0,9}}?fehl(?:t|en)\b"
-    ),
     rf"\b(?:steh(?:t|en)|find(?:et|en)\s+sich)\s+{_W}{{0,6}}?nichts\b|\b(?:äußer(?:t|n))\s+sich\s+{_W}{{0,6}}?nicht\b",
-    (
-        rf"\bl(?:ässt|assen)\s+sich\s+{_W}{{0,9}}?nicht\s+{_W}{{0,3}}?(?:sagen|beurteilen|ableiten|schließen"
-        rf"|beantworten|erkennen|feststellen|bestimmen|ermitteln|erfahren)\b"
-    ),
-    # Nicht erwähnt, nicht näher ausgeführt; unerwähnt, unklar, offen.
+    # Nicht erwähnt, nicht näher ausgeführt; bleibt offen.
     (
         rf"(?<!, die )(?<!, das )(?<!, der )(?<!, denen )\b(?:nicht|nirgends|nirgendwo)\s+(?:(?!als\b|anders\b"
         rf"|vertraulich\b)[\w'-]+"
         rf"\s+){{0,4}}?{_SAID}\b{_NOT_TO_OTHERS}"
     ),
-    rf"\bkein(?:e[nrms]?)?\s+{_W}{{1,6}}?{_SAID}\b(?:\s+(?:wird|werden|ist|sind))?",
-    (
-        r"\bunerwähnt\b|\bun(?:klar|bestimmt)\b,?\s+(?:bleibt|ist|ob|wie|wer|was|welche\w*|wann|wo)|\b(?:ist|bleibt)"
-        r"\s+unklar\b"
-    ),
-    (
-        r"\bnicht\s+(?:\w+\s+){0,2}?(?:klar|ersichtlich|erkennbar|eindeutig)\b,?\s*(?:ob|wie|wer|was|welche\w*|wann|$"
-        r"|[.;])"
-    ),
     r"\b(?:bleib(?:t|en)|lässt|lassen)\s+(?:[\w-]+\s+){0,6}?offen\b|\boffen\s+(?:bleib(?:t|en)|(?:ge)?lassen)\b",
     r"\b(?:nicht|nichts)\s+(?:[\w-]+\s+){0,3}?(?:zu\s+)?(?:entnehmen|finden|entnommen|gefunden|enthalten)\b",
     r"\bgeh(?:t|en)\s+(?:[\w-]+\s+){0,9}?nicht\s+(?:[\w-]+\s+){0,3}?(?:hervor|ein)\b",
     r"\b(?:schweig(?:t|en)|keine\s+rede|keine?m?\s+wort|stillschweig\w+)\b",
-    r"\bbleib(?:t|en)\s+(?:[\w-]+\s+){0,6}?schuldig\b|\bgib(?:t|en)\s+(?:[\w-]+\s+){0,4}?nicht(?:s\s+dazu)?\s+her\b",
-    r"\bnicht\s+(?:[\w-]+\s+){0,2}?(?:beantworten|beantwortbar|beantwortet)\b(?!,\s+(?:weil|da|denn)\s+(?:ich|mir)\b)",
     rf"\breich(?:t|en)\s+{_W}{{0,4}}?nicht\s+(?:dafür\s+)?aus\b",
-    rf"\bsteh(?:t|en)\s+{_W}{{0,4}}?nicht(?:,?\s+(?:ob|wie|wer|was|welche\w*|wann|wo|warum)|\s+(?:in|im|darin|drin))\b",
     rf"\bweder\s+[^.;\n]{{3,120}}?\bnoch\s+[^.;\n]{{3,80}}?(?:{_SAID}|{_SAYS})\b",
-    # "Ob …, wird nicht offengelegt"; "das erfährt man nicht"; das Dokument lässt das Thema aus; "Keine Angabe."
-    (
-        r"^\W*(?:ob|wie|welche[nrms]?|wer|was|wann|wo|warum)\b[^.;!?\n]{3,160}?,\s+(?:[\w-]+\s+){0,4}?"
-        r"(?:wird|werden|ist|sind|bleibt)\s+(?:[\w-]+\s+){0,4}?nicht\s+(?:[\w-]+\s+){0,2}?"
-        r"(?:offengelegt|mitgeteilt|bekannt|veröffentlicht|verraten|preisgegeben)\b"
+)
+# Classes of words, for constructions whose words come in many orders.
+_CLASSES = {
+    "n": (
+        r"nichts?|kein(?:e[nrms]?|erlei)?|nie|niemals|nirgend(?:s|wo)|weder|noch|kaum|unmöglich|keineswegs|mitnichten"
+        r"|unzureichend\w*"
     ),
-    (
-        r"\b(?:erfährt|erfahren)\s+(?:man|wir|leser\w*)\s+(?:[\w-]+\s+){0,4}?nicht\b|\bman\s+erfährt"
-        r"\s+(?:[\w-]+\s+){0,5}?nicht"
+    # The document, and whatever stands for it; what is a text as well as news.
+    "t": (
+        r"[\w-]*(?:erklärung(?:en)?|richtlinien?|dokument(?:e?s)?|politik|policy|policies|verordnung|unterlagen?"
+        r"|zusammenfassung|auszug(?:e?s)?|auszügen?|artikeln?|schutzhinweise?n?|textstellen?)"
+        r"|text(?:e?[sn]?)?|teil(?:e?s)?|dsgvo|papier|schriftstück|fassung|verfasser\w*|autoren|vorlage|schreiben"
+        r"|inhalt"
     ),
-    rf"{_TEXT}\s+{_W}{{0,6}}?(?:auslässt|auslassen|ausspart|aussparen|übergeht|übergehen|ausklammert|verschweigt)\b",
-    rf"{_TEXT}\s+(?:(?:lässt|spart|klammert)\s+{_W}{{1,6}}?aus\b|(?:übergeht|verschweigt)\b)",
-    (
-        rf"(?:^|:)\W*(?:keine?\s+(?:{_NEWS}|{_FACTS})|nicht\s+(?:{_SAID}|bekannt)|un(?:klar|bekannt"
-        rf"|erwähnt))\b(?=\W*(?:$|[.:;\u2013\u2014-]))"
+    "H": (
+        r"hinweise?n?|kapitel|absatz|absätze|abschnitte?[ns]?|passagen?|bestimmung(?:en)?|stellen?|klauseln?"
+        r"|regelung(?:en)?|regeln?|vorgaben?"
     ),
-    (
-        r"\bohne\s+(?:(?!gründe?\b|ihre|daten\b)[\w-]+\s+){0,6}?(?:anzugeben|zu\s+(?:nennen|erwähnen|erläutern"
-        r"|spezifizieren"
-        r"|präzisieren|erklären))\b"
+    "h": r"hier|darin|dort|drin|da|daraus|hieraus",
+    "d": r"dazu|hierzu|darüber|hierüber|davon|darauf|hierauf|dafür|hierfür",
+    "j": r"es|sie|er",
+    "K": r"dass|daß",
+    "w": r"ob|wie|wer|was|welche[nrms]?|wann|wo|warum|wozu|weshalb|wem|wen",
+    "R": r"deren|dessen|denen",
+    "r": r"ich|man|leser\w*",
+    "S": r"sondern",
+    # Whose deeds are told, and other texts than the document.
+    "c": (
+        r"unternehmen\w*|firma|anbieter\w*|dienst|wir|support|personal|mitarbeiter\w*|nutzer\w*|kunden|kinder\w*"
+        r"|gäste\w*"
+        r"|prüfer\w*|moderator\w*|versicher(?:er|ungen)\w*|werbe\w*|händlern?|datenhändlern?|partnern?|kurier"
+        r"|behörden|polizei"
+        r"|[\w-]*(?:rechnung|quittung|bericht|statistik|umfrage|formular|profil|paket|e-mail)\w*|niemand\w*|wer"
     ),
-    rf"\bnicht\s+(?:gegenstand|teil|bestandteil)\s+{_W}{{0,2}}?{_TEXT}",
+    "A": r"gegenüber",
+    "M": r"muss|müssen|brauch(?:t|en)|darf|dürfen|soll(?:en)?",
+    "D": (
+        r"erhoben|gesammelt|verlangt|gespeichert|verkauft|weitergegeben|übermittelt|geteilt|verwendet|herausgegeben"
+        r"|bekomm(?:t|en)|erhalten|erhält|verarbeitet|genutzt|erfasst|abgefragt|veröffentlicht|gesendet|geschickt"
+    ),
+    "q": r"heißt|verspricht|versichert|garantiert|verlangt|verbietet|sichert|betont",
+    "i": (
+        r"(?:[a-zäöü]*angaben?|aussagen?|auskunft|auskünfte|erwähnung(?:en)?|ausführungen|antwort(?:en)?|näheres"
+        r"|genaueres"
+        r"|konkretes|erläuterung(?:en)?|stellungnahme|anhaltspunkte?n?|aufschluss|information(?:en)?|infos?"
+        r"|einzelheiten"
+        r"|details?|wort(?:e|en)?|silbe|rede|beschreibung(?:en)?|bezug|spur|zeile|satz|indiz(?:ien)?|aufklärung|zusage"
+        r"|nennung)"
+    ),
+    "L": r"frist(?:en)?|dauer|zeitraum|verfahren|kriterien|grenzen?|zeitangaben?",
+    "v": (
+        r"(?:erwähn|nenn|benenn|besag|sag|erläuter|beschreib|spezifizier|präzisier|konkretisier|thematisier|behandel"
+        r"|regel|definier|adressier|klär|beantwort|äußer|informier|schreib|bestätig|vernein|offenbar|befass|beschäftig"
+        r"|berühr|streif|beinhalt|verrat|sprech|eingeh|hervorgeh|offenleg|erwähn|bezieh|festleg|vorseh|aufführ"
+        r"|weiterhelf"
+        r"|verlier|angeb|hergeb|festhalt|auflist|aufschlüssel|beleg|sieht|bring|enthalt|erfass|erörter|anschneid"
+        r"|ansprech|aufgreif|beziffer|quantifizier|kenn|aufzähl|preisgeb|ausführ|bestimm)(?:e?t|e?n|en)"
+        r"|verrät|spricht|eingeht|angibt|hergibt|festhält|vorsieht|schweigt|enthält|hilft|verliert"
+    ),
+    "g": (
+        r"gibt|geben|mach(?:t|en)|biete[tn]|liefer[tn]|trifft|gewähr(?:t|en)|leg(?:t|en)|hält|halten|geht|gehen"
+        r"|stell(?:t|en)"
+        r"|komm(?:t|en)|führ(?:t|en)|habe|hat|schafft|wirft|listet|räumt|zeigt|nimmt|nehmen"
+    ),
+    "Y": r"lässt|lassen|spar(?:t|en)|klammer(?:t|n)|blendet",
+    "k": r"ein|her|fest|offen|hervor|vor|dar|preis|weiter|bereit",
+    "Z": r"auf|an|aus",
+    "J": r"hinaus|außerhalb|rahmen|gegenstand|bestandteil",
+    "p": (
+        r"erwähnt|genannt|angegeben|erläutert|beschrieben|geregelt|behandelt|spezifiziert|thematisiert|angesprochen"
+        r"|festgelegt|ausgeführt|präzisiert|konkretisiert|aufgeführt|dargelegt|beantwortet|klargestellt|definiert"
+        r"|adressiert|erklärt|dokumentiert|benannt|gesagt|abgedeckt|mitgeteilt|festgehalten|aufgelistet|vermerkt"
+        r"|geschrieben|niedergelegt|ausgesagt|dargestellt|geklärt|aufgegriffen|angeführt|berührt|erörtert"
+        r"|besprochen|aufgeworfen|angeschnitten|gestreift|beleuchtet|vorgesehen|beziffert|aufgezählt|bedacht"
+    ),
+    "Q": r"eingegangen|die\s+rede",
+    "P": (
+        r"offengelegt|bekannt|verraten|preisgegeben|verankert|enthalten|vorhanden|verfügbar|ausgewiesen"
+        r"|ersichtlich|erkennbar|herauszulesen|abgedruckt|bestimmt"
+    ),
+    "f": (
+        r"sagen|beantworten|ableiten|schließen|erkennen|feststellen|bestimmen|ermitteln|erfahren|entnehmen|wissen"
+        r"|beurteilen|herauslesen|ersehen|klären|gefunden|entdeckt|gesehen|gelesen|entnommen|erfährt|finden?|sehe|sucht"
+        r"|entdecke|lese|ausmachen|aufspüren|herausfinden|weiß|ersieht|nachlesen|belegen"
+    ),
+    "s": r"schweig\w*|stumm|vage|bedeckt|einsilbig|wortkarg",
+    "u": (
+        r"unklar|un(?:erwähnt|beantwortet|bestimmt|geklärt|geregelt|bekannt|gewiss|berücksichtigt|behandelt"
+        r"|definiert|spezifiziert|klaren|gewissen)|dunkeln|schleierhaft|offengelassen"
+    ),
+    "o": (
+        r"ausspart|auslässt|verschweigt|übergeht|ausklammert|unterschlägt|ignoriert|ausgespart|ausgelassen"
+        r"|ausgeklammert|übergangen|weggelassen|verschwiegen|ausgeblendet|unterschlagen|weglässt|umgeht|umgangen"
+    ),
+    "a": r"fehl(?:t|en)|vermiss(?:t|e|en)|vergeblich|vergebens|mangelt",
+    "e": r"ist|sind|wird|werden|wurden?|bleib(?:t|en)|wäre",
+    "E": r"steh(?:t|en)|findet|find(?:et|en)|existier(?:t|en)|taucht|lieg(?:t|en)",
+    "G": r"alle[nrms]?|jede[nrms]?|sämtliche\w*",
+    "I": r"thema|themen|punkt|frage|aspekt|sache|thematik",
+    "X": r"klar|eindeutig|deutlich|ausdrücklich|explizit|konkret|aussagekräftig|präzise",
+    "F": r"ohne|wenn|falls|sofern|soweit|solange|sobald",
+    "y": r"die|der|das|dies|den|dem|des|ein|eine[nrms]?|sich",
+    "l": r"auf|in|im|an|am|bei|beim",
+    "b": r"zu[rm]?|über|von|vo[mr]|für|aus|hinsichtlich|bezüglich|mit|gegen|nach",
+}
+_TEXTS = "[tH]"
+_CLAIMS = (
+    # Die Erklärung sagt dazu nichts; dazu sagt sie nichts; die sie nicht nennt; weder bestätigt noch verneint sie.
+    rf"{_TEXTS}[^,:cwK]{{0,6}}v[^:cwKS]{{0,8}}n(?![^,:]*(?:A|D))|v[^,:cwK]{{0,3}}{_TEXTS}[^,:cwK]{{0,8}}n(?![^,:]*A)",
+    rf"{_TEXTS}[^,:cwKa]{{0,8}}n[^,:cwKDM]{{0,6}}[vpPQ]|n[^,:cwK]{{0,4}}{_TEXTS}[^,:cwK]{{0,4}}v",
+    rf"n[^,:cw]{{0,3}}v[^,:cw]{{0,4}}{_TEXTS}",
+    # Gibt die Erklärung nichts her; legt das Unternehmen hier nicht offen.
+    r"g[^:c]{0,4}[tHj][^:c]{0,12}n[^,:]{0,3}[kZ]|[tHj][^,:c]{0,4}g[^:c]{0,12}n[^,:]{0,3}[kZ]",
+    r"g[tj][^:]*,[^,:]{0,3}n[^,:]{0,2}[kZ]|[gv]y?c[^:]{0,7}[ht][^,:]{0,4}n[^,:]{0,3}[kZif]",
+    # Liefert die Erklärung keinen Anhaltspunkt.
+    (
+        rf"(?:{_TEXTS}|[hd])[^,:cw]{{0,6}}g[^,:cw]{{0,6}}n[^,:c]{{0,4}}[iHL]"
+        rf"|g[^,:cw]{{0,4}}[tHhj][^,:cw]{{0,6}}n[^,:]{{0,4}}[iHL]"
+    ),
+    rf"i[^,:c]{{0,4}}[gv][^,:c]{{0,3}}{_TEXTS}[^,:]{{0,3}}n",
+    # Dazu finden sich keine Angaben; kein Wort davon; es fehlen Angaben; steht nicht darin.
+    r"(?:(?:^|[,:])x?|E[^,:cn]{0,6}|jg[^,:cn]{0,6}|gj[^,:cn]{0,6})n[^,:cDgv]{0,3}[iH](?=$|[,:dhwlbtep])(?![^,:]*D)",
+    r"a[^,:c]{0,4}[iH]|[iHt][^:c]{0,14}a|E[^,:c]{0,6}n[^,:]{0,2}(?:[hd]|l[^,:]{0,3}t|,w)|[hd]E[^,:c]{0,4}n|En",
+    # Nicht genannt; wird nicht eingegangen; nirgends ist eine Frist festgelegt; wird nicht offengelegt.
+    r"(?:e|^|[,:])[^,:cRMwn]{0,6}n[^,:cDMk]{0,5}[pQ](?![^,:]*S)",
+    r"(?<!R)n[^,:cDM]{0,4}[pQ](?=[e]?(?:$|[,:]))",
+    r"^w[^:]*,[^,:c]{0,4}e[^,:c]{0,4}n[^,:c]{0,3}[pP]|e[^,:cw]{0,4}n[^,:cw]{0,3}P(?=$|,w)",
+    # Schweigt, offen, übergangen, geht darüber hinaus.
+    rf"{_TEXTS}[^:c]{{0,8}}s|s[^,:c]{{0,5}}{_TEXTS}|[eY][^:c]{{0,9}}u(?=$|[,:])|^x?u(?=$|[,:])|u[^:c]{{0,3}},?w",
+    r"[te][^:c]{0,8}o|o[^,:c]{0,3}t|(?:tY|Y[^,:c]{0,2}t)[^:]{0,10}[kZ]|t[^,:]{0,2}J|nJ[^,:]{0,3}t",
+    (
+        r"rf[^:c]{0,3}[tHhd][^,:]{0,3}n|^wy?t[^:]{0,4},fn|^[xrM]{0,2}nf$|[tH][^,:cw]{0,6}n[^,:]{0,2}X(?=$|[,:])|enX(?=$"
+        r"|,w)"
+    ),
+    # Eine solche Klausel existiert nicht; das Thema kommt nicht vor; außerhalb dessen, was die Erklärung regelt.
+    r"H[^,:]{0,3}E[^:c]{0,7}n|I[^:c]{0,7}n[^:cD]{0,3}[kZpvoQ]|a[^,:c]{0,2}I|I[^,:c]{0,4}a|J[^:]{0,6}t",
+    # Habe ich nicht entdeckt; lässt sich nicht sagen; man erfährt nichts; man sucht vergeblich.
+    r"[iHt][^:c]{0,8}rn[^,:]{0,3}f|r[^:wc]{0,9}n[^:]{0,6}[fiH]|fr[^:c]{0,6}[th][^,:]{0,3}n|fr[^:c]{0,6}n",
+    r"(?:[tiHh][^:c]{0,8}|^)Y[^:c]{0,9}nx{0,3}[fp]|Yy[^:c]{0,6}[tiH][^,:c]{0,4}nx{0,3}f|[rf][^:]{0,6}a",
+    r"[tiHh][^:c]{0,6}e[^,:c]{0,6}n[^,:]{0,2}(?:b?f)",
+)
+_DENIED = (
+    # Nicht X, sondern Y; in der Erklärung heißt es, dass; ist ein Alter nicht genannt, gilt.
+    r"n[^:]*,S|^[^n:]*[vqg][^nw,:]{0,3},[Kn]|^e[^,:]*n[^,:]*p,|^a[^,:]*,|,[yR][^,:e]{0,5}n[^,:]{0,2}pe|F[^,:]{0,8}n"
+    # Auf dem Paket steht nicht; die E-Mail enthält keine Angaben; wird gegenüber Bietern nicht erwähnt.
+    r"|^[lZ][^thHdjwrgv,:]{1,6}[eE][^tdh]{0,6}n[^tQ]{0,2}(?:$|[pPi,])|nG|A|M[^,:]{0,4}n"
+    r"|^[^,:thHdjrwn]{0,4}c[^,:thHdj]{0,3}[vgEfD][^:th]{0,5}n(?![^:]*[th])"
+    r"|n[^,:]{0,6}i[^,:]{0,8}D|^[xy]{0,2}[xyc][vg]n[^t]{0,2}i(?![^:]*t)|^[lZ][^thHdjwrgv,:]{1,6},y[^:]*n"
+    r"|^[^t,w]*D[^t,]{0,3}n|^[xy]{0,2}c[^,:tHhid]*n(?![^:]*[thi])"
 )
 _SILENCE = SilenceRules(
+    classes=_CLASSES,
+    claims="|".join(_CLAIMS),
+    denied=_DENIED,
     silent="(?m)" + "|".join(_WAYS),
     denial=(
         r"\b(?:nichts?|kein|übergeh|verschweig|aus(?:lässt|lassen|spar|klammer)|un(?:bekannt)|nie\b"
         r"|niemals|nirgend|schuldig|ohne|weder|unklar|unbestimmt|unerwähnt|offen|fehl(?:t|en)\b|schweig"
-        r"|stillschweig|lässt|vergeb(?:lich|ens))"
+        r"|stillschweig|lässt|vergeb(?:lich|ens)|spar[te]|ausgespart|klammer|verschwieg|unterschl|ausgelassen"
+        r"|weggelassen"
+        r"|ignorier|um\w*geht|dunkeln|vage|stumm|bedeckt|kaum|unmöglich|keineswegs|hinaus|außerhalb|rahmen|umgangen"
+        r"|unklaren|ungewissen|un(?:beantwortet|geklärt"
+        r"|geregelt|bekannt|gewiss)|mangelt|vermiss|unzureichend)"
     ),
     answered=r"\b(?:ja|nein|jawohl|richtig|korrekt|stimmt|genau|absolut|selbstverständlich)\b",
     no=r"\W*nein\b",
@@ -352,6 +422,16 @@ _SILENCE = SilenceRules(
         r"\b(?:wenn|falls|sofern|soweit|solange)\s+(?:[\w'-]+\s+){0,4}$"
         r"|(?:^|[.!?]\s+)(?:ist|sind|wird|werden|wurde|sollte)\s+(?:ein|kein|d(?:er|ie|as)|ihr"
         r"|unser)\w*\s+(?:[\w'-]+\s+){0,6}$"
+    ),
+    concession=r"\b(?:weil|da|denn)\s*$|\b(?:zwar|nur|allgemein|generell|grundsätzlich|ausführlich)\b",
+    linking=r"jedoch|allerdings|aber|hingegen|doch",
+    # What comes before an answer and isn't one.
+    preface=(
+        r"\W*(?:(?:gute|interessante)\s+frage|danke\b.*|(?:tut\s+mir\s+leid|entschuldig)\b.*|gerne\b.*"
+        r"|(?:es|das)\s+(?:ist|wäre|mag)\s+(?:durchaus\s+|gut\s+|zwar\s+)?(?:möglich|denkbar|sein|wahrscheinlich)"
+        r"|(?:möglich|denkbar|wahrscheinlich)\s+(?:ist|wäre)\s+(?:es|das)|(?:vielleicht|möglicherweise|eventuell)"
+        r"(?:\s+(?:ja|nicht|auch\s+nicht))?|ich\s+habe\s+[^.,]*\b(?:durchgesehen|gelesen|durchsucht|geprüft|angesehen)"
+        r"|(?:da\s+)?(?:müss|müßt)ten?\s+sie\s+[^.,]*\b(?:nach)?fragen)\W*$"
     ),
     sorry=r"\b(?:leider|tut\s+mir\s+leid|entschuldig\w+|bedaure\w*)\b[^.]*$",
     but_that=r"\W*dass\b",

@@ -159,10 +159,6 @@ _SAID = (
     r"(?!\s+(?:in\s+advance|in\s+one\s+place|up\s?front|as\s+such|by\s+name|individually|separately)"
     r"\b[^.!?\n]{0,40}?\bbut\b)"
 )
-_TOLD = (
-    r"(?:covered|provided|included|given|found|listed|available|disclosed|defined|present|contained|clear|evident|"
-    r"answered|documented)"
-)
 _NOT = r"(?:do|does|did)(?:\s+not|n't|nt)"
 _SAYS = (
     r"(?:mentions|specifies|states|says|discusses|outlines|details|describes|explains|clarifies|indicates|spells\s+out"
@@ -181,69 +177,33 @@ _WAYS = (
         rf"(?!\s+(?:to|with|you|we|that\s+(?:you|can|could))\b){_NOT_OF_YOU}"
     ),
     rf"\b{_PLACE}\s+{_OWN}{_NOT}\s+{_HOW}(?:address|define|speak to|{_TREAT})\b",
-    # It says nothing, never mentions it, gives no period; none of its sections covers it; nothing in it says so.
+    # It says nothing; there is nothing about it.
     rf"\b{_PLACE}\s+{_OWN}(?:{_SAYS}|gives|offers|contains|provides|includes|has)\s+nothing\b{_NOT_TO_OTHERS}",
-    rf"\b{_PLACE}\s+{_OWN}never\s+{_HOW}(?:{_SAYS}|addresses|defines|{_TREATS})\b{_NOT_TO_OTHERS}",
-    (
-        rf"\b{_TEXT}\s+{_OWN}(?:gives?|states?|names?|specif(?:y|ies)|sets?(?:\s+out)?|offers?"
-        rf"|contains?|provides?|lists?)"
-        rf"\s+no\s+(?!longer\b|more\b|one\b)(?:[\w'-]+\s+){{0,3}}?[\w'-]+{_NOT_TO_OTHERS}"
-    ),
-    (
-        rf"\b(?:none\s+of\s+(?:the|its|these)|no|neither)\s+(?:[\w-]+\s+){{0,2}}?{_TEXT}\s+{_OWN}(?:{_SAYS}"
-        rf"|{_TREATS}|addresses)\b"
-    ),
-    (
-        rf"\bneither\b[^.;!?\n]{{2,120}}?\bnor\b[^.;!?\n]{{2,80}}?\b(?:{_SAYS}|say|mention|address"
-        rf"|{_BE}\s+{_HOW}{_SAID})\b"
-    ),
-    rf"\bnothing\s+(?:{_IN_PLACE}\s+)?(?:{_SAYS}|suggests|addresses|{_TREATS})\b",
     (
         r"\bthere(?:\s+is|'s|\s+was)\s+nothing\s+(?:(?:here|there|in\s+(?:it|there))\s+)?(?:about|on"
         r"|regarding|concerning|that\s+says)\b"
     ),
-    rf"\bnowhere\b[^.;!?\n]{{0,60}}?\b(?:{_SAY}|{_SAID}|{_SAYS})\b",
-    # The policy leaves it open, omits or skips the topic; it remains unspecified; it is absent from the notice.
-    rf"\b{_PLACE}\s+{_OWN}leaves?\s+(?:(?:it|this|that|the\s+\w+)\s+)?(?:open|unclear|unsaid|unanswered|undefined)\b",
-    rf"\b{_PLACE}\s+{_OWN}(?:omits?|skips?|overlooks?|ignores?|is\s+vague|remains?\s+vague)\b",
-    (
-        rf"\b(?:{_BE}|remains?|left)\s+{_HOW}(?:un(?:specified|stated|mentioned|addressed|disclosed"
-        rf"|defined)|left\s+open)\b"
-    ),
-    rf"\b(?:absent|missing)\s+(?:from|in)\s+(?:[\w'-]+\s+){{0,3}}?{_TEXT}\b",
-    # "That isn't something the policy covers"; "whether they do is not disclosed".
+    # "That isn't something the policy covers"; "we are not told whether they do".
     (
         rf"\b(?:{_BE}\s+not|{_BE}n't)\s+(?:something|a\s+(?:topic|point|subject))\b[^.;!?\n]{{0,40}}?"
         rf"\b(?:{_SAYS}|{_TREATS}|addresses)\b"
     ),
-    rf"^\W*(?:whether|how|which|who|what|when|where|why)\b[^.;!?\n]{{3,160}}?\b{_BE}\s+not\s+{_HOW}(?:{_TOLD}|known)\b",
     rf"\b(?:we|readers?|one)\s+(?:{_BE}\s+not|{_BE}n't)\s+told\s+(?:whether|if|how|what|who|when|where|which|why)\b",
-    # "Can't be answered from the text", "no way to tell from it", and a line that is nothing but "Not stated".
+    # "Can't be answered from the text".
     (
         rf"\b(?:can(?:not|'t)|could(?:\s+not|n't))\s+be\s+(?:answered|determined|established|told"
         rf"|inferred|known|confirmed)"
         rf"\s+(?:[\w'-]+\s+){{0,2}}?(?:from|with|by|based\s+on|using|on)\s+(?:[\w'-]+\s+){{0,4}}?{_TEXT}\b"
     ),
-    (
-        rf"(?:^|:)\W*(?:not\s+{_HOW}(?:{_SAID}|{_TOLD})|un(?:specified|stated|clear|known))\b(?=\W*(?:$"
-        rf"|[.:;\u2013\u2014-]))"
-    ),
     # What the company may not do either: "it does not disclose your address".
     rf"\b{_TEXT}\s+{_OWN}{_NOT}\s+{_HOW}(?:disclose|answer|list)\b",
     rf"\bnor\s+(?:do|does|did)\s+(?:it|they|the\s+\w+)\s+{_HOW}{_SAY}\b{_NOT_TO_OTHERS}",
     rf"\bfail(?:s|ed)?\s+to\s+{_HOW}(?:{_SAY}|address|provide|define)\b",
-    rf"\bwithout\s+{_HOW}(?:mentioning|specifying|stating|detailing|describing|explaining|addressing|elaborating)\b",
     rf"\black(?:s|ing)?\s+{_WHAT}{_NEWS}\b",
-    # It is not stated, (not addressed in the text), while not explicitly stated; not "a purpose that is not stated".
-    (
-        r"(?<!\w that )"
-        rf"(?:\b{_BE}\s+|'s\s+|[(\u2014\u2013,;]\s*|^\W*|\bwhile\s+)(?:not|never)\s+{_HOW}{_SAID}\b{_NOT_TO_OTHERS}"
-    ),
+    # It isn't stated; it is unclear whether.
     rf"(?<!\w that )\b{_BE}n't\s+{_HOW}{_SAID}\b{_NOT_TO_OTHERS}",
-    rf"(?<!\w that is )(?<!\w that are )\bnot\s+{_HOW}(?:{_SAID}|{_TOLD})\s+{_IN_PLACE}",
     rf"\b(?:unclear|not\s+{_HOW}clear)\s+(?:whether|if|how|what|from)\b",
-    rf"\bunspecified\s+{_IN_PLACE}",
-    # No mention of, no information is given, no section about, no specific steps mentioned, none in the text.
+    # No mention of, no information is given, no specific steps mentioned.
     (
         rf"\b(?:no|without(?:\s+any)?)\s+{_WHAT}(?:mentions?|indications?|references?)\b"
         r"(?=\s+(?:of|to|is|are|in|about|on|regarding|whether|that|as|made|given|provided)\b|\W*$|[.,;)])"
@@ -256,29 +216,16 @@ _WAYS = (
         rf"|concerning|as to|whether|{_SAID}|{_IN_PLACE})"
     ),
     (
-        r"\bno\s+(?:specific|relevant|particular|explicit|direct|dedicated)\s+"
-        r"(?:part|section|article|clause|provision)s?\b"
-    ),
-    (
         r"(?:\bno|n't\s+any|\bnot\s+any)\s+(?:explicit|specific|direct|clear|particular)\s+"
         rf"(?:[\w'-]+\s+){{1,10}}?(?:{_BE}\s+)?{_HOW}{_SAID}\b"
     ),
-    (
-        rf"\b(?:none|nothing)\s+(?:{_BE}\s+)?(?:(?:{_SAID}|provided|given|found)\s+)?{_IN_PLACE}"
-        r"(?=\W*$|[.,;:)]|\s+(?:about|on|regarding|concerning|as|for|to)\b)"
-    ),
-    # It is silent on this; I could not find it in the policy; there is not enough information.
+    # It is silent on this; I could not find it in the policy.
     r"(?<!not )\bsilent\s+(?:on|about|regarding|as to|with respect to|in this)\b",
     (
         r"(?<!they )(?<!others )(?<!partners )(?<!advertisers )(?<!parties )"
         r"\b(?:can(?:not|'t)|(?:could|did|do)(?:\s+not|n't)|unable\s+to|not\s+able\s+to)\s+"
         r"(?:find|locate|see|determine|tell|answer|confirm|say)\b[^.\n]{0,80}?"
         rf"\b(?:{_IN_PLACE}|{_NEWS}\s+(?:about|on|regarding))"
-    ),
-    r"\b(?:not\s+enough|insufficient)\s+(?:information|details?)\b",
-    (
-        r"\bnot\s+(?:part\s+of|within\s+the\s+scope\s+of)\s+(?:the|this)\s+(?:\w+\s+){0,2}(?:policy"
-        r"|document|notice|text)\b"
     ),
 )
 _KNOWLEDGE = r"(?:access|knowledge|information|info|details|specifics|memory|records?|copy|text|familiarity|idea)"
@@ -300,18 +247,178 @@ _UNKNOWN = (
     r"|\bI(?:\s+can(?:not|'t)|\s+(?:could|did)(?:\s+not|n't)|(?:\s+am|'m|\s+was)\s+(?:unable|not\s+able)\s+to)\s+"
     rf"{_HOW}(?:find|locate|see)\b[^.,;!?\n]{{0,120}}?\b(?:in|from|among|within|through)\s+{_SEARCH}"
     r"|\bI(?:\s+have|'ve)?\s+searched\b[^.;!?\n]{0,120}?\bfound\s+(?:nothing|none|no)\b"
-    rf"|\b{_SEARCH}\s+{_NOT}\s+{_HOW}(?:answer|address|bring|contain|cover|give|include|return|reveal"
+    rf"|\b{_SEARCH}\s+{_NOT}\s+{_HOW}(?:answer|address|bring|contain|cover|give|include|mention|return|reveal"
     rf"|say|show|tell|turn)\b"
 )
+# Classes of words, for constructions whose words come in many orders.
+_CLASSES = {
+    "Z": r"nowhere",
+    "N": r"(?:is|are|was|were)n't",
+    "n": (
+        r"not|no|never|nothing|none|neither|nor|hardly|barely|cannot|\w+n't|(?:does|do|did|is)nt|fail(?:s"
+        r"|ed|ing)?"
+        r"|unable|impossible|insufficient|zero|refrains?|declines?"
+    ),
+    # The document, and whatever stands for it.
+    "t": (
+        r"(?:polic(?:y|ies)|documents?|notices?|statements?|texts?|summar(?:y|ies)|excerpts?|passages?|sections?"
+        r"|paragraphs?|clauses?|materials?|wording|authors?|drafters?|writers?|terms|regulation|gdpr|ccpa|lgpd"
+        r"|context|articles?|provisions?|agreement)(?:'s)?"
+    ),
+    "S": r"parts?",
+    "D": r"without",
+    "H": r"lack(?:s|ed|ing)?",
+    "h": r"here|there(?:in)?|there's|anywhere",
+    "j": r"its?",
+    "k": r"this|these|those|such",
+    "K": r"that",
+    "w": r"whether|how|what|which|who|whom|whose|when|where|why",
+    "A": r"do|does|did",
+    "E": r"covers?|govern",
+    "G": r"all|every|each|only|fewer|less|more|later|longer|sooner|doubt|exceptions?",
+    "X": r"clear|informative|explicit|specific|forthcoming|conclusive|definitive|helpful",
+    "C": r"comes?|arises?",
+    "U": r"we",
+    "r": r"i|one|readers?|i've",
+    "y": r"you|you'd|you'll|us",
+    # Whose deeds are told, and other texts than the document.
+    "c": (
+        r"they|he|she|nobody|anyone|compan(?:y|ies)|firm|provider|service|users?|customers?|staff|employees?|agents?"
+        r"|support|team|partners?|advertisers?|brokers?|moderators?|people|visitors?|members?|invoices?|receipts?"
+        r"|reports?|e-?mails?|letters?|forms?|labels?|surveys?|profiles?|messages?|app|sites?|websites?|third-party"
+        r"|third|platform|logs?|records?"
+        r"|statistics"
+    ),
+    "q": r"promise[sd]|assures?|assured|guarantees?|claims?|requires?|prohibits?|forbids?|allows?",
+    # What is said, as a noun or a verb; what may be set without being said; ways to know.
+    "m": r"mentions?|answers?|comments?|references?|account",
+    "i": (
+        r"information|info|details|specifics|guidance|explanations?|descriptions?|clarity|indications?|discussion"
+        r"|definitions?|words?|clues?|hints?|traces?|signs?|evidence|figures?|language|clarification|insight|light"
+        r"|treatment|coverage|specification|pointers?|commitments?|confirmation|promise|anything|something"
+    ),
+    "L": (
+        r"periods?|timeframes?|rules?|limits?|deadlines?|dates?|conditions?|criteria|criterion|procedures?|steps?"
+        r"|names?"
+        r"|lists?"
+    ),
+    "W": r"way|telling|knowing",
+    "M": r"must|need|needs|should|can|could|may|might|will|would|has|have|had",
+    "v": (
+        r"(?:state|say|discuss|outline|detail|describe|explain|clarify|elaborate|indicate|specify|refer|address|define"
+        r"|treat|touch|speak|talk|suggest|spell|delve|dwell|allude|hint|acknowledge|broach|contemplate|raise|settle"
+        r"|resolve|deal|go|get|confirm|deny|help|reveal|tell|name|note|disclose|list|establish|set|lay|identify"
+        r"|commit|engage|consider|envisage|anticipate|foresee|enumerate|itemi[sz]e|quantify|quote|cite|provide"
+        r"|regulate|expand|enlighten|tackle|handle|pin|learn|commit|dealt|shed|account)(?:s|es|ting|ing)?"
+        r"|(?:specif|clarif|identif|den)ies|(?:stat|outlin|describ|explain|elaborat|indicat|defin|nam|disclos"
+        r"|mention|consider|cit)ing"
+    ),
+    "g": (
+        r"(?:provid|contain|includ|giv|offer|mak|present|suppl|hold|carr|furnish|leav)(?:e|es|y|ies|s|ing)?|gave"
+        r"|left|remain(?:s|ed)?|stay(?:s|ed)?"
+    ),
+    "p": (
+        r"mentioned|said|specified|stated|discussed|outlined|detailed|described|explained|clarified|addressed|indicated"
+        r"|referenced|spel(?:led|t)|elaborated|touched|treated|raised|dealt|covered|considered|contemplated"
+        r"|envisaged|foreseen|anticipated|enumerated|quantified|cited|tackled|regulated"
+    ),
+    "f": (
+        r"find|locate|see|tell|know|determine|establish|infer|deduce|conclude|discern|ascertain|glean|spot|found|seen"
+        r"|say|answer|derive"
+    ),
+    "P": (
+        r"defined|given|provided|included|available|evident|contained|disclosed|present|answered|documented"
+        r"|listed|named|set|laid|known|determined|established|inferred|confirmed|deduced|derived|drawn|gleaned|noted"
+        r"|identified|apparent|ascertained|located|revealed"
+    ),
+    # Silent; unspecified; absent; omits; open.
+    "s": r"silent|mute|mum|quiet|vague|uninformative|unhelpful|evasive|noncommittal|tight-lipped|coy|blank|short",
+    "u": (
+        r"un(?:specified|stated|mentioned|addressed|disclosed|defined|answered|said|known|explained|resolved|settled"
+        r"|clear|touched|covered|documented|certain)|opaque|omitted"
+    ),
+    "a": r"absent|missing",
+    "o": r"(?:omit|skip|overlook|ignore|sidestep|skirt|neglect|bypass|dodge)(?:s|ting|ping|ing|es)?",
+    "O": r"guessing|dark|open|out",
+    "V": r"vain|fruitless(?:ly)?",
+    "B": r"beyond|outside",
+    "e": r"is|are|was|were|be|been|being|seems?|falls?|l(?:ies?|ying)?|appears?",
+    "T": r"to|with",
+    "b": r"about|on|of|regarding|concerning|for|in|from|by|based|throughout|as|after",
+}
+_GAP = "[^wqcdvmpo,:]"
+_TEXTS = "t(?:,[^,:]{1,40},)?"
+_CLAIMS = (
+    # The policy never says; it does not state; none of its sections covers; nowhere does the company explain.
+    rf"{_TEXTS}{_GAP}{{0,6}}[nN][^wqcnN,:]{{0,5}}(?:[vmf]|E(?![^,:]{{0,1}}c))",
+    r"n[^wqc,:]{0,3}t[^wqc,:n]{0,4}[vmE]",
+    r"t[^:]{0,14}Dv",
+    r"Z[^,:]{0,6}[vmpPf]|[pPf][^,:]{0,3}Z|[iP][^,:c]{0,5}[eg]x?Z",
+    # The text gives no indication, does not give any, lacks any.
+    (
+        rf"{_TEXTS}{_GAP}{{0,6}}(?:[nN][^wqc,:]{{0,2}}g[^wqc,:]{{0,4}}[imWL]|g[^wqc,:]{{0,2}}n[^wqce,:]{{0,4}}[imWL]"
+        r"|H[^wqcev,:]{0,4}[imWL])"
+    ),
+    r"(?<!q)jx?(?:n[^wqc,:]{0,2}g[^wqc,:]{0,4}[imW]|gx?n[^wqce,:]{0,4}[imW])(?!T)",
+    # There is no word of it; no mention.
+    (
+        r"(?:(?:^|[,:])x?n|(?:h[eN]?|y?Mx?)x?n|hNx?)x{0,3}[im](?=$|[,:]|[bw](?![^,:w]*e(?!x{0,2}[pP]))"
+        r"|e?x{0,2}[pP](?!T)|Z|h|t)"
+    ),
+    # No answer can be drawn from the policy; it cannot be determined from it.
+    r"nx{0,3}[im][^wc:,]{0,4}P[^c:,]{0,4}t",
+    r"(?:^|[,:x])e?nx?e?x{0,2}[Pf](?:b|T)[^c:,]{0,4}t",
+    # It is not specified; no period is given.
+    r"(?<![Kw]e)(?<![Kw])(?:(?:e|^|[,:])x{0,2}n|N)x{0,3}p(?!T)",
+    r"(?<![wK])(?:(?:e|^)x{0,2}n|N)[xp]{0,3}P(?=[bh][^c,:]{0,6}[th]|$)",
+    r"(?:^|[,:])n[xL]{0,4}[ip]?[^c,:wqgTM]{0,2}ex{0,2}p(?!T)(?=$|[,:bhw])",
+    r"(?:^|[,:])nx{0,3}[iL]ex{0,2}P(?!T)(?=$|[,:bhw])",
+    # The answer is not in here.
+    r"[imkK][^,:wc]{0,6}(?:en|N)x{0,2}b?[xhj]?[ht]$",
+    # Silent, unspecified, absent; omits it, leaves it open.
+    rf"{_TEXTS}[^cw,:n]{{0,8}}s|[eg]x{{0,3}}u(?=$|[,:bTwthjx])|(?:^|[,:])x?u(?=$|[,:bw])|u[^c,:]{{0,4}}t",
+    rf"{_TEXTS}[^cw,:nN]{{0,5}}o|a[^c,:]{{0,4}}t|gx{{0,2}}O(?=$|[,:bTw])|[jt][^cw,:]{{0,5}}g[^c:]{{0,8}}[Ou]",
+    # One looks in vain; it goes beyond the policy.
+    r"[yrc][^,:]{0,4}bV|[ev]x?B[^c,:]{0,5}t",
+    # I don't see any; impossible to tell from the text.
+    r"r[^wq:]{0,4}n[^:w]{0,4}[fv][^:]*[timb]|r[^:nc]{0,6}[fv]n[^,:]{0,3}[imhbt]",
+    r"t[^:]*[jr]?[eN][^c,:]{0,2}nx{0,2}T[fv]",
+    r"(?<!c)(?<!cx)nx{0,2}T?[fv][^:]*t",
+    # We can't tell from the document; it isn't something that I can answer from it; it never comes up.
+    r"Un[^,:]{0,2}f[^:]*bx{0,2}t|[Nn][^,:c]{0,2}rM?x?[fmv][^:]*t|[jtkKm][^,:c]{0,5}n[^,:c]{0,3}C(?!T)",
+    r"^[rx]?M?nx?[fv]$|en(?:TeT?)?[Pf](?=w)|[eNn]?nTe[Pf]b[^,:c]{0,3}t|UNx?Px?i|jA?nvX|[jkK]ne?P(?=$)",
+    # No such clause exists; is missing any; is not explicit.
+    rf"(?:he|^)n[^,:]{{0,2}}t(?=x?$|x?b|v|p)(?![^:]*M)|te?a[^,:]{{0,2}}[imL]|{_TEXTS}{_GAP}{{0,5}}(?:en|N)x{{0,2}}X",
+    # I don't think that they tell you that in the policy.
+    r"rnx{0,2}[kK]?c[vf][^:]*t",
+)
+_DENIED = (
+    # The label doesn't say.
+    r"(?<!w)c[^tkKrw,:]{0,8}(?:n|N)[^t,:]{0,4}[vgmpfi](?![^:]*t)"
+    r"|^n?[^jtkKrhwn,:iUAS]{2,6}A?[nN]x?[vm](?![^:]*t)"
+    # The policy says that it does not.
+    r"|^[^nN]*t[^nN,:]{0,4}[vq](?:K|j|c|nx{0,3}e)|[vq][^,:nN]{0,4}tK"
+    # No information about your health is collected; no mention of your name is made to bidders.
+    r"|nx{0,2}[im][^wkK,:]{1,8}ex{0,2}[^npPtuahoswW,:]"
+    r"|nx{0,2}[im][^wkK,:]{1,8}egT|nG|^[^jthrKkynNUX,:]{1,5}g[^t,:]{0,2}n[^t,:]{0,2}[im](?![^:]*t)"
+    r"|^U[^fpP]{0,3}n[^f:]{0,3}[vg]|nx{0,2}[im][^wkK,:]{1,8}[eP]{1,2}Tx?[cx]|cx?fx?n"
+)
 _SILENCE = SilenceRules(
+    classes=_CLASSES,
+    claims="|".join(_CLAIMS),
+    denied=_DENIED,
+    source_of=r"(?:qTx?t)",
     silent="(?m)" + "|".join(_WAYS),
     unknown=_UNKNOWN,
     searched=r"\bmy\s+(?:web\s+)?search|\bsearch\s+results?\b|\bsearch(?:ed|ing)\b",
     denial=(
         r"\b(?:not|no|nor|never|none|neither|nothing|nowhere|without|silent|un(?:clear|specified"
         r"|stated|mentioned|addressed"
-        r"|disclosed|defined|said|answered|known)|unable|cannot|insufficient|lack|fail|leaves?|omits?|skips?|overlooks?"
-        r"|ignores?|vague|absent|missing)"
+        r"|disclosed|defined|said|answered|known)|unable|cannot|insufficient|lack|fail|leaves?|left|omit|skip"
+        r"|overlook|ignore|sidestep|skirt|neglect"
+        r"|dodge|bypass|short|open|vague|absent|missing|mute|mum|quiet|evasive|coy|uninformative|unhelpful|vain"
+        r"|beyond|outside|impossible"
+        r"|hardly|barely|opaque|declines?|refrains?|zero)"
         r"|n't\b|\b(?:does|do|did)nt\b"
     ),
     speaker=r"\b(?:you|users?|we|who|customers?|people|consumers?|individuals?)\s+$",
@@ -320,6 +427,20 @@ _SILENCE = SilenceRules(
     answered=r"\b(?:yes|no|yeah|correct|indeed|absolutely|certainly)\b",
     no=r"\W*no\b",
     contrast=r"\b(?:but|though|although|while|whereas|however|yet|except)\b",
+    concession=(
+        r"\b(?:because|since|as|for)\s*$|\b(?:in\s+(?:general|passing|broad\s+terms)|generally|broadly|only|at\s+length"
+        r"|admittedly)\b"
+    ),
+    # What comes before an answer and isn't one.
+    preface=(
+        r"\W*(?:(?:good|great|interesting)\s+question|thank\w*\b.*|sorry\b.*|let\s+me\b.*|sure\b"
+        r"|here(?:'s|\s+is)\s+(?:what|the\s+answer)\b.*"
+        r"|(?:it|this|that)(?:'s|\s+(?:is|may\s+be|might\s+be|would\s+be))\s+(?:quite\s+|certainly\s+|entirely\s+)?"
+        r"(?:possible|conceivable|plausible|likely|hard\s+to\s+say)|[^.,]{1,60}\b(?:may|might)\s+or\s+may\s+not\b.*"
+        r"|(?:perhaps|possibly|maybe)(?:\s+so|\s+not)?"
+        r"|I(?:'ve|\s+have)?\s+(?:\w+ly\s+)?(?:looked|searched|checked|read|went|gone|reviewed|scanned)\b.*"
+        r"|you(?:'d|\s+would|\s+will|'ll)?\s+(?:have|need)\s+to\s+ask\b.*)\W*$"
+    ),
     sorry=r"\b(?:sorry|apologi[sz]e|unfortunately|afraid)\b[^.]*$",
     but_that=r"\W*that\b",
     # "No further details", "does not elaborate on how", "does not describe any other means".

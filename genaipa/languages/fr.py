@@ -180,7 +180,6 @@ _SAY = (
     r"|parl|s'exprim|exprim"
     r"|renseign)\w*"
 )
-_DO = r"(?:trait|prévo[iy]|répond|défini|couvr|fai[ts]|permet|nomm|cite|fix|révèl|inform|régi|règl|concern|port)\w*"
 _GIVE = r"(?:contien|fourni|donn|comport|inclu|apport|offr|présent|propos|renferm|contenai|livr|dispos|compren)\w*"
 _NEWS = (
     r"(?:informations?|précisions?|indications?|mentions?|détails?|renseignements?|dispositions?|réponses?|éléments?"
@@ -195,7 +194,6 @@ _SAID = (
     r"|documenté|explicité|exposé|défini|fixé)e?s?"
     rf"{_NOT_IN_ADVANCE}"
 )
-_TOLD = rf"(?:(?:donné|fourni|présent|apporté|trouvé|inclu|contenu)e?s?|disponibles?|faite?s?|{_SAID})"
 _NOT_TO_OTHERS = (
     r"(?!\s+(?:[\w'-]+\s+){0,4}?(?:à|aux?|avec)\s+(?:des\s+|de\s+|ses\s+|d'autres\s+|nos\s+)?(?:tiers|partenaires"
     r"|annonceurs"
@@ -207,38 +205,7 @@ _WAYS = (
         r"(?<!nous )(?<!vous )(?<!qui )\bn(?:e\s+|')(?:(?:le|la|les|en|y|se)\s+|l'|s')?"
         rf"(?!\w+ent\b){_SAY}\s+{_HOW}(?:pas|rien|aucune?|jamais|nulle\s+part|ni|point|que)\b(?<!\bque){_NOT_TO_OTHERS}"
     ),
-    (
-        rf"\b{_TEXT}\s+(?:[\w'-]+\s+){{0,5}}?n(?:e\s+|')(?:(?:le|la|les|en|y|se|nous|vous)\s+|l'"
-        rf"|s')?(?:{_SAY}|{_DO})\s+{_HOW}(?:pas"
-        rf"|rien|aucune?)\b(?!\s+partie\s+de\s+mes)"
-    ),
-    (
-        r"\b(?:question|point|sujet|aspect|thème|cela|ceci|ce|durée|délai)\s+(?:[\w'-]+\s+){0,4}?n'est\s+"
-        rf"{_HOW}(?:pas\s+)?{_HOW}(?:traité|couvert|fixé|réglé|nommé|cité)e?s?\b{_NOT_IN_ADVANCE}"
-    ),
-    # Ne contient aucune information, ne donne pas de précision.
-    (
-        rf"\bn(?:e\s+|')(?:(?:le|la|les|en|y|nous|vous)\s+|l')?(?:{_GIVE}|{_SAY}|{_DO}|trouv\w+|existe"
-        rf"|a|ai\s+(?:trouvé|vu|relevé|repéré)|y\s+a)\s+"
-        rf"(?:[\w'-]+\s+){{0,2}}?(?:aucune?s?|pas\s+de|pas\s+d'|guère\s+de|nulle)\s*(?:[\w-]+\s+){{0,2}}?{_NEWS}\b"
-        rf"{_NOT_TO_OTHERS}"
-    ),
-    # Aucune information n'est donnée; rien n'est dit.
-    (
-        rf"\b(?:aucune?|nulle)\s+(?:[\w-]+\s+){{0,2}}?{_NEWS}\s+(?:[\w'-]+\s+){{0,8}}?"
-        rf"(?:(?:n'(?:est|a|y)|ne\s+sont)\s+{_HOW}{_TOLD}(?!\s+(?:à|aux?)\s+(?!ce\b|cette\b|propos\b"
-        rf"|sujet\b))|ne\s+figure\w*|ne\s+se\s+trouve\w*"
-        rf"|n'apparaî\w+){_NOT_TO_OTHERS}"
-    ),
-    (
-        rf"\baucune?\s+(?:section|partie|disposition|clause|passage|article|rubrique)s?\s+(?:[\w'-]+\s+){{0,5}}?n"
-        rf"(?:e\s+|')(?:en\s+|l')?(?:{_SAY}|{_DO})"
-    ),
-    r"\bon\s+n(?:e\s+|')(?:y\s+)?(?:trouve|lit)\s+(?:pas|nulle|rien|aucun)\w*\b",
-    (
-        rf"\bn(?:e\s+sont|'est)\s+{_HOW}pas\s+{_HOW}{_TOLD}\s+(?:[\w']+\s+){{0,2}}?(?:dans|par)\s+(?:[\w']+"
-        rf"\s+){{0,3}}?{_TEXT}\b"
-    ),
+    # Aucune information à ce sujet; rien n'est dit.
     (
         rf"\b(?:aucune?|pas\s+de|pas\s+d')\s*(?:[\w-]+\s+)?{_NEWS}\s+(?:à\s+ce\s+(?:sujet|propos)|sur\s+ce\s+point"
         rf"|là-dessus|concernant"
@@ -251,24 +218,9 @@ _WAYS = (
         rf"|indique|précise|dit|mentionne"
         r"|figure|laisse|suggère)\w*)\b"
     ),
-    rf"\baucune?\s+(?:[\w'-]+\s+){{1,8}}?n(?:e\s+|')(?:est|sont|a\s+été|ont\s+été)\s+{_HOW}{_SAID}\b{_NOT_TO_OTHERS}",
     rf"\bni\s+[^.;\n]{{3,120}}?\bn(?:e\s+|')(?:est|sont)\s+{_HOW}{_SAID}\b",
-    r"\bn'est\s+fait\s+(?:aucune\s+)?(?:mention|état|référence|allusion)\b",
-    r"\b(?:omet|omettent|néglige)\s+de\s+(?:préciser|mentionner|indiquer|dire|spécifier|décrire)\b",
     r"\blaisse\w*\s+(?:[\w'-]+\s+){0,5}?(?:ouverte?s?|en\s+suspens|sans\s+réponse)\b",
-    (
-        rf"\bn(?:e\s+sont|'est|'a|'ont|'était|e\s+soit|'y\s+est|'y\s+sont|e\s+seront)\s+{_HOW}(?:pas|jamais|nulle"
-        rf"\s+part)\s+{_HOW}{_SAID}\b"
-        rf"{_NOT_TO_OTHERS}"
-    ),
-    rf"\b(?:non|pas)\s+{_HOW}{_SAID}\b{_NOT_TO_OTHERS}",
     r"\bne\s+figure(?:nt)?\s+(?:pas|nulle\s+part)\b|\bnulle\s+part\b",
-    (
-        r"\b(?:est|sont|reste(?:nt)?|demeure(?:nt)?)\s+(?:\w+\s+)?(?:muette?s?|silencieu(?:x|se|ses)|flous?|floues?"
-        r"|impréci\w+)\b"
-    ),
-    r"\bgarde\s+le\s+silence\b|\bpass\w+\s+(?:[\w'-]+\s+){0,4}?sous\s+silence\b|\bsilence\s+sur\b",
-    rf"\bsans\s+{_HOW}(?:préciser|mentionner|indiquer|spécifier|dire|expliquer|détailler|aborder|nommer|en\s+dire)\b",
     (
         rf"\bn(?:e\s+|')(?:est|sont|paraît|semble)\s+{_HOW}(?:pas\s+)?{_HOW}(?:clair|évident)e?s?\b|\bil\s+n'est"
         rf"\s+pas\s+(?:possible|clair)\b"
@@ -278,60 +230,172 @@ _WAYS = (
         r"|répondre|déterminer|dire|conclure"
         r"|trancher|confirmer|connaître)\b"
     ),
-    r"\bimpossible\s+(?:de|d')\s*(?:savoir|répondre|déterminer|dire|confirmer|établir)\b",
-    (
-        rf"\bje\s+n(?:e\s+|')(?:ai|trouve|vois|peux)\s+(?:pas\s+)?(?:\w+\s+){{0,3}}?(?:trouvé?|vu|aucune?|déterminer"
-        rf"|dire|répondre)\b(?![^.\n]{{0,40}}\bn'ai\s+pas\s+(?:lu|vu|accès|eu)\b)"
-        rf"[^.\n]{{0,80}}?\b{_TEXT}\b"
-    ),
-    (
-        r"\bn(?:e\s+|')(?:fait|font)\s+(?:pas|aucunement)?\s*(?:partie(?!\s+de\s+mes)|l'objet|mention"
-        r"|état|référence|allusion)\b"
-        r"|\bn(?:e\s+|')(?:fait|font)\s+(?:pas|aucune|aucunement)\s+(?:partie(?!\s+de\s+mes)|l'objet"
-        r"|mention|état|référence"
-        r"|allusion)\b"
-    ),
-    r"\bn'(?:existe|y\s+a)\s+(?:pas\s+de|aucune?)\s+(?:section|rubrique|passage|clause|disposition|partie|chapitre)\b",
-    rf"\bn(?:e\s+|'){_GIVE}\s+(?:pas|nulle\s+part)\s+(?:cette|ces|l'|la|de\s+telles?)\s*{_NEWS}\b",
     (
         rf"\b{_TEXT}\s+(?:[\w'-]+\s+){{0,4}}?n(?:e\s+|')(?:contien|fourni|donn|comport|présent|apport)\w*"
         rf"\s+(?:pas\s+(?:de\s+|d')|aucune?\s+)\w+"
     ),
-    rf"\b{_TEXT}\s+(?:[\w'-]+\s+){{0,6}}?ne\s+semble(?:nt)?\s+(?:pas|nulle\s+part)\s+(?:{_SAY}|{_DO}|{_GIVE})",
-    (
-        r"\bon\s+ne\s+peut\s+(?:pas\s+)?(?:l[ea]\s+)?(?:savoir|dire|déterminer)\b|\bn'est\s+(?:pas"
-        r"|nulle\s+part)\s+fait\s+(?:état|mention)\b"
-    ),
-    r"\bn'(?:y\s+)?est\s+(?:pas|jamais|nulle\s+part)\s+question\b|\bn'apparaî\w+\s+(?:pas|nulle\s+part)\b",
-    rf"\bil\s+manque\s+(?:[\w']+\s+){{0,3}}?{_NEWS}\b|\b(?:est|sont)\s+(?:\w+\s+)?absente?s?\s+(?:de|du|des|dans)\b",
-    r"\b(?:ignore|passe)\s+(?:complètement|totalement)?\s*(?:cette|ce|la)\s+(?:question|point|sujet)\b",
+    rf"\b{_TEXT}\s+(?:[\w'-]+\s+){{0,4}}?n(?:e\s+|'){_GIVE}\s+rien\b",
     # Je ne vois rien dans la politique; on ne sait pas si; il n'y a rien sur; sans trouver de référence.
     (
         rf"\b(?:je|on)\s+n(?:e\s+|')(?:y\s+)?(?:vois|voit|trouve|lis|lit|ai)\s+rien\b[^.;!?\n]{{0,60}}?"
         rf"\b(?:{_TEXT}|sur|concernant)\b"
     ),
-    r"\bon\s+(?:ne\s+sait\s+(?:pas|donc\s+pas)|ignore)\s+(?:si|s'il|comment|combien|qui|quel\w*|où|quand|pourquoi)\b",
     r"\bil\s+n'y\s+a\s+rien\s+(?:(?:ici|là|dedans)\s+)?(?:sur|concernant|à\s+ce\s+sujet|au\s+sujet|dans)\b",
     rf"\bsans\s+(?:y\s+)?(?:trouver|voir)\s+(?:de\s+|d'|aucune?\s+)(?:[\w-]+\s+)?{_NEWS}\b",
-    # Ni l'introduction ni la suite ne le disent; ne se trouve pas dans le texte; insuffisant pour répondre.
-    rf"\bni\b[^.;!?\n]{{3,120}}?\bni\b[^.;!?\n]{{3,80}}?\bne\s+(?:l[ea]s?\s+)?(?:{_SAY}|{_DO}|dis\w+)",
-    rf"\bne\s+se\s+trouve(?:nt)?\s+(?:pas|nulle\s+part)\s+(?:dans|en)\s+(?:[\w']+\s+){{0,3}}?{_TEXT}\b",
+    # Insuffisant pour répondre.
     (
         r"\b(?:insuffisante?s?|trop\s+peu|(?<!n'ai )pas\s+assez)\b[^.;!?\n]{0,40}?\bpour\s+(?:y\s+)?(?:répondre"
         r"|savoir|conclure|le\s+dire)\b"
     ),
-    # La fréquence n'est pas communiquée; "communiqué à" somebody tells of a deed.
-    (
-        rf"\bn(?:e\s+sont|'est)\s+{_HOW}pas\s+(?:communiqué|divulgué|révélé|publié|connu"
-        rf"|rendue?\s+publique)e?s?\b(?!\s+(?:à|aux?|avec)\b)"
+)
+# Classes of words, for constructions whose words come in many orders.
+_CLASSES = {
+    "N": r"ne|n'",
+    "Z": r"sans",
+    "R": r"dont",
+    "A": r"auprès",
+    "n": (
+        r"pas|aucune?s?|rien|jamais|ni|nulle|nullement|guère|non|aucunement|impossible|faute|insuffisante?s?"
+        r"|insuffisamment"
     ),
-    rf"(?:^|:)\W*(?:non\s+{_SAID}|pas\s+(?:{_SAID}|clair|d'information)|inconnue?)\b(?=\W*(?:$|[.:;\u2013\u2014-]))",
+    # The document, and whatever stands for it; what is a text as well as news.
+    "t": (
+        r"politiques?|documents?|textes?|notices?|déclarations?|avis|chartes?|règlement|extraits?|résumé|rgpd"
+        r"|contenu|articles?|rédact\w+|auteurs?|version|conditions"
+    ),
+    "H": r"clauses?|rubriques?|sections?|chapitres?|dispositions?|passages?|mentions?|paragraphes?",
+    "h": r"ici|dedans|y|là|là-dedans",
+    "j": r"il|elle|ils|elles|cela|ça|ce|c'|ceci",
+    "K": r"que|qu'",
+    "w": r"si|comment|qui|quel\w*|où|quand|pourquoi|combien|lorsqu[e']",
+    "r": r"je|j'|on|lecteurs?",
+    "G": r"tou(?:s|tes|te|t)|chaque",
+    "X": r"explicites?|claires?|précise?s?|bavarde?s?|loquaces?|secours|utile|aide|concluante?s?",
+    "S": r"mais",
+    # Whose deeds are told, and other texts than the document.
+    "c": (
+        r"entreprise|société|nous|vous|utilisateurs?|clients?|employés?|personnel|support|modérateurs|personne|service"
+        r"|annonceurs|assureurs|courtiers?|partenaires|livreur|factures?|rapports?|reçus?|e-mails?|courriels?|étiquette"
+        r"|statistiques|profil|sondage|formulaire|enregistrements|relecteurs|invités|enfants|police|messages?|preuve"
+    ),
+    "q": r"promet|garantit|assure|exclut|interdit|exige|affirme|établit",
+    "i": (
+        r"informations?|précisions?|indications?|détails?|renseignements?|réponses?|éléments?|explications?|références?"
+        r"|allusions?|indices?|mot|ligne|trace|description|éclaircissements?|question|engagements?|état|renvoi"
+    ),
+    "L": r"durées?|délais?|règles?|limites?|listes?|critères?|procédures?|fréquence|âge|exceptions?|dates?|échéance",
+    "m": r"perme(?:t|ttent|ttant)|peut|peux|peuvent|puis|suffi(?:t|sent)",
+    "v": (
+        r"(?:mentionn|précis|indiqu|spécifi|abord|expliqu|détaill|évoqu|stipul|énonc|clarifi|parl|exprim|renseign|trait"
+        r"|révèl|inform|confirm|infirm|nomm|cit|fix|souffl|éclair|aid|tranch|prononc|touch|rapport|prêt|consacr|engag"
+        r"|réserv|attard|intéress|concern|divulgu|livr|dévoil|rév[ée]l|aborder|communiqu|énumèr|énumér|envisag"
+        r"|quantifi|chiffr|soulèv|list|éclaircir)(?:e|es|ent|er|ant|erait)"
+        r"|dit|disent|décri(?:t|vent|re)|prévoi(?:t|ent|r)|défini(?:t|ssent|r)|couvr(?:e|ent|ir)|répond(?:ent|re)?|dire"
+        r"|éclaircit|régi(?:t|ssent)"
+    ),
+    "p": (
+        r"(?:mentionn|précis|indiqu|spécifi|abord|expliqu|détaill|évoqu|stipul|énonc|clarifi|document|explicit"
+        r"|expos|fix|nomm|cit|soulev|not|consign|développ|renseign|envisag|énumér|quantifi|chiffr|list"
+        r"|réglement)ée?s?|décrite?s?|prévue?s?|définie?s?"
+        r"|dite?s?|écrite?s?|inscrite?s?|établie?s?"
+    ),
+    "Q": r"(?:trait|réglé)ée?s?|couverte?s?",
+    "J": r"sujets?|points?|aspects?|thèmes?|thématique|matière",
+    "P": (
+        r"(?:communiqu|divulgu|donn|révél|publi|trouv|apport|détermin|expos|dévoil)ée?s?|fournie?s?|présente?s?"
+        r"|incluse?s?|disponibles?|connue?s?|contenue?s?|évidente?s?"
+    ),
+    "D": (
+        r"(?:collect|partag|conserv|utilis|stock|import|demand|affich|gard|envoy)ée?s?|(?:collect|partag"
+        r"|affich)e(?:nt)?"
+        r"|transmise?s?|transmet(?:tent)?|vendue?s?|recueilli(?:e?s?|t)|reçoi(?:t|vent)|vend|nécessaires?"
+        r"|parvien(?:t|nent)"
+    ),
+    "g": (
+        r"contien(?:t|nent)|fourni(?:t|ssent)|donne(?:nt)?|comporte(?:nt)?|apporte(?:nt)?|offr(?:e|ent)|présente(?:nt)?"
+        r"|propose(?:nt)?|renferme(?:nt)?|dispose(?:nt)?|compren(?:d|nent)|fai(?:t|re)|font|a|ont|contenir"
+        r"|inclut|prend"
+    ),
+    "E": r"figure(?:nt)?|existe(?:nt)?|trouve(?:nt)?|apparaî(?:t|ssent)|lit",
+    "f": (
+        r"savoir|répondre|déterminer|conclure|trancher|confirmer|connaître|affirmer|établir|trouver|voir|trouvé|vu"
+        r"|relevé"
+        r"|repéré|vois|sait|sais|cherche|cherchera|ignore|lire|voit|lis|déduire|détecté|décelé|apprend|crois|pense"
+        r"|prouver|trouverez|trouvera|verrez|lirez"
+    ),
+    "s": r"muets?|muettes?|silencieu\w+|silence|floue?s?|vagues?|évasi\w+|imprécis\w*|discr[èe]te?s?|avares?",
+    "u": (
+        r"indéterminée?s?|inconnue?s?|suspens|incertaine?s?|obscure?s?|ombre|ignorance|indéfinie?s?|floue?s?"
+        r"|imprécise?s?"
+    ),
+    "a": r"absente?s?|manque(?:nt)?|introuvables?|manquante?s?|vain|faute",
+    "o": (
+        r"ome(?:t|ttent)|néglige(?:nt)?|tait|taisent|élude(?:nt)?|esquive(?:nt)?|contourne(?:nt)?|occulte(?:nt)?"
+        r"|impasse|outre|côté|sous-silence"
+    ),
+    "B": r"dépasse(?:nt)?|sort(?:ent)?|déborde(?:nt)?|excède(?:nt)?|hors",
+    "e": r"est|sont|était|soit|soient|été|reste(?:nt)?|demeure(?:nt)?|semble(?:nt)?|paraît",
+    "T": r"à|aux|au|avec",
+    "b": r"de|d'|du|des|sur|quant|concernant|relati\w+|pour|en|par|selon",
+    "l": r"dans",
+}
+_CLAIMS = (
+    # La politique ne le dit pas; rien dans le texte ne permet; sans nommer; nulle part elle n'explique.
+    r"[tH][^:,wKcN]{0,6}(?:,[^:]{1,60},)?N[^,:wev]{0,3}v(?!x?K)[^,:]{0,3}(?:n|$|[,:xbT])(?!v)",
+    r"n[^,:c]{0,4}[tH][^,:c]{0,4}N[^,:]{0,3}[vmE]|t[^:N]{0,14}[Sx,]*Zv|^nx[^,:]{0,3}N[^,:]{0,2}v",
+    r"(?<!K)(?<!q)jN[^,:]{0,2}v[^,:]{0,2}n(?![^,:]{0,3}T)",
+    # Ne donne aucun indice; n'en souffle mot; l'entreprise ne donne pas de détails dans sa politique.
+    r"[tH][^:,wKcN]{0,6}(?:,[^:]{1,60},)?N[^,:]{0,2}[gvE][^,:]{0,3}[iHL]|jN[^,:]{0,2}g[^,:]{0,2}n[^,:]{0,3}i(?!T)",
+    r"cN[^,:]{0,2}[gv][^,:]{0,3}n[^,:T]{0,4}[^,:]{0,5}l[^,:c]{0,2}t",
+    # Aucune mention; il n'y a aucune disposition; aucune durée n'est indiquée.
+    (
+        r"(?:^|[,:])x?n[^,:cDN]{0,3}[iH](?=$|[,:bhTla])(?![^,:]*(?:N|D))"
+        r"|jN[^,:]{0,2}[ge][^,:]{0,1}(?:,[^,]{1,40},)?[^,:cD]{0,3}n[^,:D]{0,3}[iH]"
+    ),
+    r"(?:^|[,:])n[^,:c]{0,6}[iHL][^,:c]{0,5}N[^,:m]{0,2}[eE](?:[^,:T]{0,3}[pP]|[^,:T]{0,3}l)(?!T)",
+    # N'est pas mentionné; n'est évoqué dans aucun passage; non traité.
+    (
+        r"(?<!w)N[^,:]{0,2}e[^,:cpD]{0,3}(?:n[^,:cS]{0,4}p|pl?n[^,:]{0,2}[tH])(?!T)"
+        r"|N[^,:]{0,2}e[^,:cpD]{0,3}n[^,:cDb]{0,3}P(?![^,:]{0,2}T)"
+    ),
+    r"[jtiJ][^,:cN]{0,5}N[^,:]{0,2}e[^,:]{0,2}n[^,:]{0,2}Q|^[^,:N]{0,2}J?n[^,:]{0,1}Q",
+    r"(?:^|[,:])[^,:cN]{0,3}n[^,:cN]{0,2}[pP](?=$|[,:bhl])|N[^,:]{0,2}E[^,:]{0,2}n[^,:c]{0,4}(?:l[^,:c]{0,2}[tH]|$)",
+    # Aucune clause n'existe; vous ne trouverez pas cela dans la politique; n'est pas explicite; rien dans la politique.
+    (
+        r"n[^,:]{0,2}[Ht][^,:]{0,5}N[^,:]{0,1}E|jN[^,:]{0,1}E[^,:]{0,2}n[^,:]{0,2}[HtiL]"
+        r"|cN[^,:]{0,1}[fE]n[^:]*l[^,:]{0,2}[tH]"
+    ),
+    (
+        r"[tH][^:,wcN]{0,6}N[^,:]{0,1}eb?n[^,:]{0,1}X|[eE]x?Zi|^n[^,:Nc]{0,4}[hl][^,:N]{0,3}t(?![^:]*N)|^nX"
+        r"|Nen[^,:]{0,1}X(?=$|w)"
+    ),
+    r"[jtiHJ][^,:c]{0,4}Nmne?[pP][^:]*[ti]|nT[fv][^:]*[tw]|^nT[fv]|t[^:cN,]{0,6}l[xN]?u",
+    # Muette, indéterminé, absente, omet; dépasse le cadre; en vain.
+    r"t[^:c]{0,8}s|[et]x{0,3}[us](?=$|[,:blT])|^x?u(?=$|[,:b])|a[^,:c]{0,4}t|t[^,:]{0,5}o|o[^:]{0,4}t",
+    r"B[^,:c]{0,8}t|[rj][^,:]{0,5}[fx][^,:]{0,2}a|[jt][^,:c]{0,4}a[^,:]{0,3}[iH]|n[^,:c]{0,2}i[^,:]{0,6}l[^,:]{0,2}t",
+    # On ne sait pas; impossible de savoir d'après ce texte; insuffisants pour dire; ne permet pas de savoir.
+    r"rN[^,:c]{0,4}n(?![^:]{0,9}c)[^,:]{0,4}[fptiHv]|rNfn(?=,|w|[^:]*t)|rN[^,:]{0,3}fn|rf[^:]{0,3}w",
+    r"nb[fv][^:]*[tw]|[tijx]N[^,:]{0,2}mn[^,:]{0,3}[fv]|rNx?mnx?[fv]|rN[^,:]{0,2}nK[^,:]{0,6}[pv][^:]*t",
+)
+_DENIED = (
+    # Non pas X mais Y; la politique dit que rien n'est vendu; dont le nom n'est pas indiqué.
+    r"en[^,:]*S|^[^nN]*t[^,:nN]{0,3}[vq][^,:n]{0,2}K|wN[^,:]{0,2}en?p|R[^,:]{0,3}N[^,:]{0,2}en?p|A|G[^,:]{0,4}N"
+    # Le livreur ne sait rien; aucune information n'est collectée; indiqué au livreur; sur la facture.
+    r"|^[xbT]{0,4}c[^tH,:K]{0,8}N[^t]{0,4}[vgpmfE](?![^:]*lx?t)|^[^t]*D[^,:t]{0,2}n|n[^,:]{0,4}[iHL][^:Kw]*D"
+    r"|^lx{0,2}c[^tH]*N|p[^,:]{0,3}T[xbT]{0,2}c|n[^,:]{0,3}[iH]T[xb]?c|^[bx]{1,2}[^tHjrhiN,:]{0,5}Nv"
+    r"|t[^,:]*[vq][^,:]*xN?v[^,:]{0,2}nL"
+    r"|^[^tHjrhiN,:]{1,5}N[^,:]{0,1}g[^,:tH]{0,2}n[^t]*$|^[^tH]*v[^,:]{0,3}T[xbT]{0,2}c|ab?[bx]{0,2}c|^Z[^,:]*,[^t]*$"
 )
 _SILENCE = SilenceRules(
+    classes=_CLASSES,
+    claims="|".join(_CLAIMS),
+    denied=_DENIED,
     silent="(?m)" + "|".join(_WAYS),
     denial=(
         r"\b(?:ne|pas|aucune?|nulle|rien|jamais|sans|ni|silenc\w+|muet\w*|flou\w*|impréci\w+|impossible|ignore"
-        r"|non|ignore|insuffisante?s?|inconnue?|omet\w*|néglige|laisse\w*|manque\w*|absente?s?)\b|\bn'"
+        r"|non|ignore|insuffisante?s?|inconnue?|omet\w*|néglige|laisse\w*|manque\w*|absente?s?|dépasse\w*|sort"
+        r"|cadre|impasse|outre|ignorance|déborde\w*|excède\w*|hors|vagues?|évasi\w+|indéterminée?s?|suspens"
+        r"|ouverte?s?|incertaine?s?|introuvables?|vain|tait|taisent|élude\w*|esquive\w*|faute|guère|nullement)\b|\bn'"
     ),
     answered=r"\b(?:oui|non|effectivement|exact(?:ement)?|absolument|certainement|tout\s+à\s+fait|si)\b(?!\s+\w)",
     no=r"\W*non\b",
@@ -363,6 +427,18 @@ _SILENCE = SilenceRules(
         r"(?:[\w'-]+\s+){0,3}$"
     ),
     condition=r"\b(?:si|s'il|s'ils|sauf\s+si|lorsque|lorsqu'il|quand|à\s+moins\s+que)\s+(?:[\w'-]+\s+){0,4}$",
+    concession=(
+        r"\bne\s+\w+\s+que\b|\b(?:car|parce\s+que|puisque)\b[^.;]*$|\b(?:bien|certes|en\s+général"
+        r"|de\s+façon\s+générale)\b"
+    ),
+    linking=r"toutefois|cependant|néanmoins|pourtant|en\s+revanche",
+    # What comes before an answer and isn't one.
+    preface=(
+        r"\W*(?:(?:bonne|excellente)\s+question|merci\b.*|(?:désolé|pardon)\w*|(?:c'est|ce\s+serait|cela\s+est)\s+"
+        r"(?:tout\s+à\s+fait\s+|bien\s+)?(?:possible|envisageable|plausible|probable)|(?:peut-être|possible)"
+        r"(?:\s+(?:que\s+oui|bien|pas))?|j'ai\s+[^.,]*\b(?:parcouru|lu|cherché|examiné|relu|vérifié)\b.*"
+        r"|il\s+faudrait\s+[^.,]*\bdemander\b.*)\W*$"
+    ),
     sorry=r"\b(?:désolé\w*|malheureusement|regrett\w+|hélas)\b[^.]*$",
     but_that=r"\W*que\b",
     caveat=(

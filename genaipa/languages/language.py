@@ -60,12 +60,13 @@ class CitationRules:
     """The words by which answers in a language cite, as regular expressions without groups, upper and lower case apart.
 
     `words` have a number behind them (before it in `ordinal`, which has the groups number and word), `names` are
-    the English names of some of them. A list goes on by `also` or `either`, a range by `to`; `unit` follows a
-    number that counts something else. `of_this` and `into` lead from a number to a policy and to a section in it,
-    `out_of` from a section to a part; a number of several steps needs no word behind `at`; `called` comes before a
-    title, and `no_title` is none. `headed` finds headings without a number (groups before, after or plain, and
-    several). `here` follows, and `here_before` precedes, what is said to be the document's, `elsewhere` an app's.
-    `pointing` mentions a section in any way.
+    the English names of some of them; `numerals` (word in lower case → digits) count sections, unless they follow
+    `counting`, and are ordinals. A list goes on by `also` or `either`, a range by `to`; `unit` follows a number that
+    counts something else. `of_this` and `into` lead from a number to a policy and to a section in it, `out_of` from a
+    section to a part; a number of several steps needs no word behind `at`, nor any number behind `pointer`; `called`
+    comes before a title, and `no_title` is none. `headed` finds headings without a number (groups before, after or
+    plain, and several). `here` follows, and `here_before` precedes, what is said to be the document's, `elsewhere` an
+    app's. `pointing` mentions a section in any way.
     """
 
     words: str
@@ -80,10 +81,13 @@ class CitationRules:
     here_before: str
     laws: LawRules
     names: Mapping[str, str] = field(default_factory=dict)
+    numerals: Mapping[str, str] = field(default_factory=dict)
     ordinal: str = NEVER
     not_behind: str = NEVER
     see: str = NEVER
     at: str = NEVER
+    pointer: str = NEVER
+    counting: str = NEVER
     unit: str = NEVER
     no_title: str = NEVER
     headed: str = rf"(?P<before>{NEVER})(?P<after>)(?P<plain>)(?P<several>)"
@@ -126,6 +130,12 @@ class SilenceRules:
     after an apology (`sorry`), `but_that` goes on with what is said. `caveat` or, behind it, `other` speak of a part of
     what is asked; `source` begins a line of sources. `not_applicable` is an annotated answer's. `turns` are words by
     which an otherwise equal sentence says something else.
+
+    `classes` are classes of words, each a letter and an expression that matches a whole word in lower case; x is any
+    other word, a comma a weak mark and a colon a strong one. `claims` are constructions that claim silence, as
+    expressions over the letters of a sentence's words, unless `denied` matches them; `source_of` names whose words
+    follow ("according to …"). A sentence that is all `preface` ("It is possible") is not yet the answer. Before a word
+    of contrast, a `concession` answers nothing; one that is `linking` may stand inside a clause.
     """
 
     silent: str
@@ -145,6 +155,13 @@ class SilenceRules:
     other: str = NEVER
     source: str = NEVER
     not_applicable: str = NEVER
+    classes: Mapping[str, str] = field(default_factory=dict)
+    claims: str = NEVER
+    denied: str = NEVER
+    source_of: str = ""
+    preface: str = NEVER
+    concession: str = NEVER
+    linking: str = NEVER
 
 
 def syllables_by_vowels(vowels: re.Pattern[str], mute: re.Pattern[str], apart: re.Pattern[str]) -> Callable[[str], int]:
@@ -208,9 +225,8 @@ class Language:
     `spelt` gives a text the numbering that it begins with in English, where words don't precede it.
     `abbreviations` and ordinal numbers before `ordinal_of` end no sentence.
 
-    `measured` are precision and recall of `citations` and `silence` on answers that the rules were not written by. A
-    language states them only from .98 and .90 for citations and .97 and .85 for silence; figures that rest on rules of
-    another one are called estimates.
+    `measured` are precision and recall of `citations` and `silence` on answers that the rules were not written by, at
+    first sight; reports print them beside the rates that rest on these rules.
     """
 
     code: str

@@ -234,11 +234,11 @@ def test_published_answers_are_counted_as_known() -> None:
 @pytest.mark.parametrize(
     ("name", "silent", "partly"),
     [
-        ("facebook", 15, "CA_f2"),
+        ("facebook", 15, "CA_f1 CA_f2"),
         ("twitter", 14, "DM_f3 CA_f1"),
         ("spotify", 10, "PD_f2 CA_f1"),
         ("uber", 8, "T_f2 T_f3 DM_f2 SE_f1 SE_u1 AEE_f1 CA_f3"),
-        ("airbnb", 15, "DM_f1 DM_u1 SE_f2 AEE_f2"),
+        ("airbnb", 15, "UC_f2 UC_f3 DM_f1 DM_u1 SE_f2 AEE_f2"),
     ],
 )
 def test_published_silence(name: str, silent: int, partly: str) -> None:

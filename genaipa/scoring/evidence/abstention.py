@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Literal
 from genaipa.languages.catalog import ENGLISH, read_by
 from genaipa.languages.language import STOPS, expression
 from genaipa.policies.search import HALF, count_words
+from genaipa.scoring.evidence.word_classes import classify
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from genaipa.languages.language import SilenceRules
     from genaipa.questions.annotations import AnnotatedAnswer
@@ -65,14 +66,46 @@ class _Reader:
         if not self.has(self.rules.denial, plain):
             # Most answers; a report looks at a hundred thousand of them.
             return ()
-        silent = expression(self.rules.silent, re.IGNORECASE)
         return tuple(
-            match.span()
+            (start, end)
             for sentence in _SENTENCE.finditer(plain)
-            if self.has(self.rules.denial, plain, *sentence.span())
-            for match in silent.finditer(plain, *sentence.span())
-            if not self._is_another(plain, match) and not any(start <= match.start() < end for start, end in said)
+            if self.has(self.rules.denial, plain, *sentence.span()) and not _asks(plain, sentence)
+            for start, end in self._claims(plain, sentence)
+            if not any(begin <= start < until for begin, until in said)
         )
+
+    def assertions(self, reply: str, phrases: Sequence[Span]) -> list[re.Match[str]]:
+        """The sentences that say something: no heading, courtesy, repeated question, "it is possible" or source."""
+        whole = list(_WHOLE.finditer(reply))
+        saying = [
+            match
+            for match in whole
+            if any(match.start() <= start < match.end() for start, _ in phrases)
+            or (
+                count_words(match.group(), HALF) >= _FEWEST
+                and not _asks(reply, match)
+                and not self.begins(self.rules.preface, match.group())
+            )
+        ]
+        return [match for match in saying if not self.begins(self.rules.source, match.group())] or saying or whole
+
+    def _claims(self, plain: str, sentence: re.Match[str]) -> Iterator[Span]:
+        """The phrases of a sentence that claim silence: those of a list and those of a construction."""
+        letters, places = classify(sentence.group(), self.rules)
+        if expression(self.rules.denied).search(letters):
+            return
+        silent = expression(self.rules.silent, re.IGNORECASE)
+        listed = [match for match in silent.finditer(plain, *sentence.span()) if not self._is_another(plain, match)]
+        phrases = [match.span() for match in listed]
+        if not self.has(self.rules.unknown, plain, *sentence.span()):
+            for match in expression(self.rules.claims).finditer(letters):
+                first = match.start() + re.search("[^,:]|$", match.group()).start()  # type: ignore[union-attr]
+                start, end = places[first][0] + sentence.start(), places[match.end() - 1][1] + sentence.start()
+                if all(end <= begin or until <= start for begin, until in phrases) and not self.has(
+                    self.rules.condition, plain, max(sentence.start(), start - 60), start
+                ):
+                    phrases.append((start, end))
+        yield from sorted(phrases)
 
     def _is_another(self, plain: str, match: re.Match[str]) -> bool:
         """Whether a phrase is a condition or about somebody who does not say; not "what users get is not stated"."""
@@ -88,12 +121,24 @@ class _Reader:
         if contrast is None:
             return True
         first = before[: contrast.start()].strip()
+        if self.has(self.rules.concession, first) or (
+            self.begins(self.rules.linking, contrast.group()) and not re.search("[,;:]", first)
+        ):
+            # "It speaks of cookies in general, but …"; "because, although it …, it leaves open"; "die gibt jedoch".
+            return True
+        if contrast.group() == ";" and count_words(first) < _FEWEST:
+            return True
         # "While it does not mention X, it says Y" answers; "While it says Y, it does not mention X" ends in silence.
         return (
             bool(re.search("[,\uff0c]", before[contrast.end() :]))
             if not first
             else bool(self.has(self.rules.sorry, first))
         )
+
+
+def _asks(text: str, sentence: re.Match[str]) -> bool:
+    """Whether a sentence is a question."""
+    return text[sentence.end() : sentence.end() + 1] in {"?", "\uff1f"}
 
 
 def find_silence(
@@ -110,14 +155,7 @@ def find_silence(
     phrases = reader.phrases(reply, said)
     if not phrases:
         return Silence(False, (), expected)
-    whole = list(_WHOLE.finditer(reply))
-    saying = [
-        match
-        for match in whole
-        if count_words(match.group(), HALF) >= _FEWEST
-        or any(match.start() <= start < match.end() for start, _ in phrases)
-    ] or whole
-    sentences = [match for match in saying if not reader.begins(rules.source, match.group())] or saying
+    sentences = reader.assertions(reply, phrases)
     starts = [start for start, _ in phrases]
     denying = [bisect_left(starts, match.start()) < bisect_left(starts, match.end()) for match in sentences]
     # A caveat about more presupposes that the document says something.
@@ -166,7 +204,7 @@ def stance(reply: str, language: str = ENGLISH.code) -> Literal["yes", "no", "ab
     if rules is None:
         return ""
     reader, plain = _Reader(rules), reply.replace("\u2019", "'")
-    first = next((match for match in _WHOLE.finditer(plain) if count_words(match.group(), HALF) >= _FEWEST), None)
+    first = next(iter(reader.assertions(plain, ())), None)
     if find_silence(reply, None, language=language).claimed:
         # What a search did not bring up may be in the document all the same.
         return "abstains" if first and reader.has(rules.searched, first.group()) else "yes"
