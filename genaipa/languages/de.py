@@ -37,13 +37,13 @@ uns unsere unserer vom von werden wir wird zu zum zur
 # Not "Art. 6 Abs. 1 Nr. 2", which goes on below an article, nor "zum Teil 30 Tage".
 _NAMES = {
     "Section": (
-        r"(?:Unter|unter)?[Aa]bschnitt(?:e[ns]?|s)?|Abschn\.|(?<!\d[ \t])(?<!\d,[ \t])(?:Ziffern?|Ziff\."
+        r"(?i:(?:unter)?abschnitt(?:e[ns]?|s)?)|Abschn\.|(?<!\d[ \t])(?<!\d,[ \t])(?:Ziffern?|Ziff\."
         r"|Nummern?|Nr\.|Nrn\.)"
         r"|(?:Unter)?[Pp]unkte?[ns]?|Paragra(?:ph|f)(?:en)?|[Ss]ections?"
     ),
     "Part": r"(?<!zum[ \t])Teil(?:e[ns]?|s)?|Parts?",
     "Article": r"Artikeln?s?|Art\.|[Aa]rticles?",
-    "Chapter": r"Kapiteln?s?",
+    "Chapter": r"Kapiteln?s?|Kap\.",
     "Annex": r"Anhang(?:e?s)?|Anlagen?",
     "Recital": r"Erwägungsgr(?:unde?s?|ünden?)|ErwGr?\.?",
     "Clause": r"Klauseln?",
@@ -97,19 +97,41 @@ _LAWS = LawRules(
         r"|(?:erklärung|richtlinien?|hinweise?n?)[ \t]+(?:\w+[ \t]+){0,2}(?:in|unter)[ \t]+$"
     ),
 )
+_NUMERALS = {
+    word: str(number)
+    for words in (
+        "eins zwei drei vier fünf sechs sieben acht neun zehn elf zwölf",
+        "erste zweite dritte vierte fünfte sechste siebte achte neunte zehnte elfte zwölfte",
+    )
+    for number, word in enumerate(words.split(), start=1)
+}
+_ORDINAL = "|".join(word for word in _NUMERALS if word.endswith("te"))
 _CITATIONS = CitationRules(
     words=rf"(?:{'|'.join(_NAMES.values())}|\u00a7{{1,2}})",
     names=_NAMES,
+    numerals=_NUMERALS,
+    counting=r"(?i:teil\w{0,2}|punkt\w{0,2}|nummer|nr)\b",
+    ordinal=(
+        rf"\b(?P<number>{_ORDINAL}|\d{{1,2}}(?=\.))[.nrms]?"
+        rf"(?=(?:(?:,|[ \t]+und)[ \t]+(?:de[rnm][ \t]+)?(?:(?:{_ORDINAL})[nrms]?|\d{{1,2}}\.))*"
+        r"[ \t]+(?P<word>(?:(?:Unter)?[Aa]bschnitt|Kapitel|Klausel)\w{0,2})\b)(?:[ \t]+(?P=word))?"
+    ),
     not_behind=(
-        r"[ \t]+(?:Tage[ns]?|Wochen?|Monate?n?|Jahre?n?|Stunden?|Minuten?|Prozent|Millionen|Euro)\b|[ \t]?%"
+        r"[ \t]+(?:Tage[ns]?|Wochen?|Monate?n?|Jahre?n?|Stunden?|Minuten?|Prozent|Millionen|Milliarden|Sekunden?"
+        r"|Euro|EUR|[KMGT]B|Sterne|Punkten?"
+        r"|(?:oder|und)[ \t]+(?:neuer|höher|später|älter))\b|[ \t]?%"
         r"|[ \t/-]\d{3}"
         r"|-?(?:Datenschutz)?gruppe\b|[ \t]+(?:Ihrer|deiner)[ \t]+(?:An)?[Ff]rage"
     ),
-    also="und|sowie",
+    also="und|sowie|als[ \\t]+auch",
     either="oder|bzw\\.|beziehungsweise",
     to="bis",
     see=r"siehe|s\.|vgl\.|in|unter",
-    at=r"(?:laut|gemäß|nach|unter|in|siehe|vgl\.|aus)(?:[ \t]+(?:dem|der)[ \t]+(?:Punkt|Stelle))?",
+    pointer=r"(?:quellen?|fundstellen?|belege?|verweise?)[ \t]*:\**|vgl\.",
+    at=(
+        r"(?:(?:quellen?|fundstellen?|belege?|verweise?)[ \t]*:|laut|gemäß|nach|unter|in|siehe|vgl\.|aus|so"
+        r"|insbesondere)(?:[ \t]+(?:dem|der)[ \t]+(?:Punkt|Stelle))?"
+    ),
     unit=(
         r"[ \t]+(?:weitere[nr]?|andere[nr]?|mehr|Millionen|Prozent|Stunden?|Tage[ns]?|Wochen?|Monate?n?|Jahre?n?"
         r"|Nutzer\w*|Personen|Euro)\b"

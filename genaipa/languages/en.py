@@ -57,17 +57,48 @@ _LAWS = LawRules(
         r"|(?:polic(?:y|ies)|notice|statement)[ \t]+(?:\w+[ \t]+){0,2}in[ \t]+)$"
     ),
 )
+_NUMERALS = {
+    word: str(number)
+    for words in (
+        "one two three four five six seven eight nine ten eleven twelve",
+        "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth",
+    )
+    for number, word in enumerate(words.split(), start=1)
+}
+_ORDINAL = "|".join(word for word in _NUMERALS if word[-2:] in {"st", "nd", "rd", "th"})
 _CITATIONS = CitationRules(
     words=(
-        r"(?:(?i:sub-?sections?|sections?|sec\.|sect\.|parts?|articles?|arts?\.|recitals?)|Sec|Art"
+        r"(?:(?i:sub-?sections?|sections?|secs?\.|sects?\.|parts?|articles?|arts?\.|recitals?)|Sec|Art|Cl\."
+        # Not "Section 6, paragraph 2", which goes on below it, nor "at this point 3 users".
+        r"|(?:Points?|(?:(?<=under )|(?<=in )|(?<=see )|(?<=and )|(?<=of ))points?"
+        r"|(?<![\d)][ \t])(?<![\d)],[ \t])(?i:paragraphs?|paras?\.))"
+        r"(?![ \t]+[\d.]+[ \t]+(?:of|in|under)[ \t]+(?:the[ \t]+)?(?i:section|article|part|clause|chapter|point|annex))"
         r"|(?:[Cc]hapter|[Cc]lause)s?|Schedule|Appendix|Annex|Title|[Ss]ummary(?:[ \t]+[Pp]oints?)?|\u00a7{1,2})"
     ),
+    names={"Section": r"(?i:sub-?sections?|sections?|points?|paragraphs?|paras?\.)", "Clause": r"[Cc]lauses?|Cl\."},
+    numerals=_NUMERALS,
+    ordinal=(
+        rf"\b(?P<number>{_ORDINAL}|\d{{1,2}}(?=st|nd|rd|th))(?:st|nd|rd|th)?"
+        rf"(?=(?:(?:,|,?[ \t]+and)[ \t]+(?:the[ \t]+)?(?:{_ORDINAL}|\d{{1,2}}(?:st|nd|rd|th)))*"
+        r"[ \t]+(?P<word>(?:(?:sub-?)?section|chapter|clause)s?)\b)(?:[ \t]+(?P=word))?"
+    ),
     # A body of the EU goes by the article that it was founded on.
-    not_behind=r"[ \t]+(?:Data[ \t]+Protection[ \t]+)?Working[ \t]+(?:Party|Group)\b",
+    not_behind=(
+        r"[ \t]?%|[ \t]?(?:percent|per[ \t]+cent|million|billion|seconds?|minutes?|hours?|days?|weeks?|months?|years?"
+        r"|[KMGT]B|k[mg]|miles?|EUR|USD|dollars?|euros?|pounds?|stars?|points|inches|met(?:er|re)s?"
+        r"|(?:or|and)[ \t]+(?:later|newer|above|higher|up))\b"
+        r"|[ \t]+(?:Data[ \t]+Protection[ \t]+)?Working[ \t]+(?:Party|Group)\b"
+    ),
+    counting=r"(?i:parts?|points?)\b",
     also="and",
     either="or",
     to="to|through|until",
-    see=r"see|cf\.?|in",
+    see=r"see(?:[ \t]+also)?|cf\.?|in|s{1,2}\.",
+    at=(
+        r"(?:(?:sources?|references?|refs?\.?|basis)[ \t]*:|per|under|in|see(?:[ \t]+also)?|cf\.?|according[ \t]+to"
+        r"|(?:in[ \t]+)?particular(?:ly)?|especially|specifically)"
+    ),
+    pointer=r"(?:sources?|references?|refs?\.?)[ \t]*:\**|cf\.",
     unit=r"[ \t]+(?:other|more|million|percent|hours?|days?|weeks?|months?|years?|users?|people)\b",
     of_this=r"of[ \t]+(?:the|this|its|your|my)",
     into="in|under|at|the|specifically",

@@ -42,12 +42,12 @@ sur une vos votre vous être
 # Not "article 6, paragraphe 1", which goes on below an article.
 _NAMES = {
     "Section": (
-        r"(?:[Ss]ous-)?[Ss]ections?|[Rr]ubriques?|[Ss]ect\.|(?<!\d[ \t])(?<!\d,[ \t])(?:[Pp]aragraphes?|[Pp]oints?"
-        r"|[Pp]ar\.)"
+        r"(?i:(?:sous-)?sections?|rubriques?)|[Ss]ect\.|(?<!\d[ \t])(?<!\d,[ \t])(?:[Pp]aragraphes?|[Pp]oints?"
+        r"|[Pp]ar\.|[Pp]ts?\.?)(?![ \t]+[\d.]+[ \t]+(?:de[ \t]+la[ \t]+section|de[ \t]+l'article|du[ \t]+chapitre))"
     ),
     "Part": r"[Pp]arties?(?:[ \t]+n°)?|Parts?",
     "Article": r"[Aa]rticles?|[Aa]rt\.",
-    "Chapter": r"[Cc]hapitres?",
+    "Chapter": r"[Cc]hapitres?|[Cc]hap\.",
     "Annex": r"[Aa]nnexes?",
     "Title": r"Titres?",
     "Recital": r"[Cc]onsidérants?",
@@ -105,17 +105,38 @@ _LAWS = LawRules(
         r"|\b(?:politique|notice|déclaration)[ \t]+(?:[\w']+[ \t]+){0,4}(?:à|dans)[ \t]+$"
     ),
 )
+_NUMERALS = {
+    word: str(number)
+    for words in (
+        "un deux trois quatre cinq six sept huit neuf dix onze douze",
+        "première deuxième troisième quatrième cinquième sixième septième huitième neuvième dixième onzième douzième",
+        "premier second",
+        "une seconde",
+    )
+    for number, word in enumerate(words.split(), start=1)
+}
+_ORDINAL = "|".join(word for word in _NUMERALS if word.endswith(("ème", "er", "ère", "nd", "nde")))
 _CITATIONS = CitationRules(
     words=rf"(?:(?:{'|'.join(_NAMES.values())})(?:[ \t]+n°)?|(?<!\d[ \t])\u00a7{{1,2}})",
     names={name: rf"(?:{word})(?:[ \t]+n°)?" for name, word in _NAMES.items()},
+    numerals=_NUMERALS,
+    counting=r"(?i:parties?|points?)\b",
+    ordinal=(
+        rf"\b(?P<number>{_ORDINAL}|\d{{1,2}}(?=e|re|ère|er))(?:e|re|ère|er|ème)?"
+        rf"(?=(?:(?:,|[ \t]+et)[ \t]+(?:la[ \t]+|le[ \t]+)?(?:{_ORDINAL}|\d{{1,2}}(?:e|ème)))*"
+        r"[ \t]+(?P<word>(?:(?:sous-)?section|rubrique|chapitre|clause)s?)\b)(?:[ \t]+(?P=word))?"
+    ),
     not_behind=(
-        r"[ \t\u00a0]+(?:jours?|semaines?|mois|ans?|années?|heures?|minutes?|pour[ \t]cent|millions?|euros?)\b"
-        r"|[ \t\u00a0]?%"
+        r"[ \t\u00a0]+(?:jours?|semaines?|mois|ans?|années?|heures?|minutes?|pour[ \t]cent|millions?|milliards?"
+        r"|secondes?|euros?|EUR|[KMGT]o|étoiles?|points?"
+        r"|(?:ou|et)[ \t]+(?:plus|ultérieure?s?|supérieure?s?|suivante?s?))\b"
+        r"|[ \t\u00a0]?[%€]"
     ),
     also="et|ainsi que",
     either="ou",
     to="à|au|jusqu'à|jusqu'au",
     see=r"voir|cf\.?|v\.|dans|à",
+    pointer=r"(?:sources?|références?|réf\.)[ \u00a0]*:\**|cf\.",
     at=(
         r"(?:selon|d'après|d\u2019après|suivant|voir(?:[ \t]+aussi)?|(?:parlent|endroits|sections|passages|points"
         r"|renvois)[ \u00a0]*[:,]|cf\.?|au|aux|du|le|dans|et|en|références?[ \u00a0]*:"

@@ -13,7 +13,7 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Literal
 
 from genaipa.languages.catalog import read_by
-from genaipa.languages.language import CAPITAL, QUOTED, UNCASED, UNSPACED
+from genaipa.languages.language import CAPITAL, NEVER, QUOTED, UNCASED, UNSPACED
 from genaipa.policies.numbering import BELOW, END, ROMAN, SEVERAL, STEP, ascii_numbers, english_name, split_number
 from genaipa.scoring.evidence.quotations import fold
 
@@ -50,6 +50,15 @@ _PLAIN_WORDS = 12  # more are a sentence
 _BRACKETED = re.compile(rf"(?<=[(\[])\^?(?P<number>{SEVERAL})(?=\^?[ \t]*[,;:)\]])")
 
 
+_COUNTER = r"(?:(?i:no|nr|number|num|nummer|numéro|n[\u00b0\u00ba])\b\.?[ \t\u00a0]*|n[\u00b0\u00ba][ \t\u00a0]*|#)?"
+# A heading of the document that begins a line, as "6.2 Deletion" or "## 11. Children".
+_COPIED = re.compile(
+    rf"^(?:[ \t>*\u2022_-]*(?P<several>{SEVERAL})|[ \t]*(?:#{{1,6}}[ \t]+|\*\*)(?P<single>\d{{1,3}}))[.)]?[ \t]+"
+    rf"(?P<title>[{CAPITAL}][^\n.:*;]{{2,90}})(?=$|[.:*;\n])",
+    re.MULTILINE,
+)
+
+
 class _Forms:
     """The forms of citations in a language."""
 
@@ -57,7 +66,7 @@ class _Forms:
         laws, both = rules.laws, f"{rules.also}|{rules.either}"
         self.rules = rules
         self.cited = re.compile(
-            rf"(?<![^\W{UNSPACED}])(?<![/-])(?P<word>{rules.words})[ \t\u00a0*_]{{0,4}}"
+            rf"(?<![^\W{UNSPACED}])(?<![/-])(?P<word>{rules.words})[ \t\u00a0*_]{{0,9}}{_COUNTER}"
             rf"(?P<number>{_NUMBER})(?!{rules.not_behind})"
         )
         # "(9.2)", "[^9.2^]", "(see 9.2, 9.3)", "laut 9.2": a number alone, of several steps, which counts only where
@@ -67,12 +76,23 @@ class _Forms:
             rf"(?=\^?[ \t]*(?:[,;:)\]]|(?:{both}|{rules.to})[ \t]+\d))"
         )
         self.alone = re.compile(
-            rf"(?<![^\W{UNSPACED}])(?i:{rules.at})[ \t]+(?P<number>{SEVERAL})"
+            rf"(?<![^\W{UNSPACED}])(?i:{rules.at})[ \t*_]+(?P<number>{SEVERAL})"
             rf"(?!\.?\d)(?!{rules.not_behind})"
         )
+        self.pointed = re.compile(
+            rf"(?<![^\W{UNSPACED}])(?i:{rules.pointer})[ \t*_]+(?P<number>{SEVERAL}|\d{{1,3}})(?![\w%]|\.\d)"
+            rf"(?=[ \t*_]*(?:$|[.,;)\]\n]|(?:{both}|&)[ \t]+\d))",
+            re.MULTILINE,
+        )
+        spelled = rf"(?i:{'|'.join(rules.numerals) or NEVER})"
+        self.spelled = re.compile(
+            rf"(?<![^\W{UNSPACED}])(?!{rules.counting})(?:{rules.words})[ \t]+{spelled}\b"
+            rf"(?:(?:[ \t]*,[ \t]*(?:(?:{both})[ \t]+)?|[ \t]+(?:{both}|{rules.to})[ \t]+){spelled}\b)*"
+        )
+        self.numeral = re.compile(rf"\b{spelled}\b")
         # How a list goes on: "Parts 3 & 4", "Articles 12-14", "[Part 1: 1.1, 1.2]".
         self.more = re.compile(
-            rf"(?P<joint>[ \t]*(?:,[ \t]*(?:(?:{both}|&)[ \t])?|;[ \t]*|&[ \t]*"
+            rf"(?P<joint>[ \t]*(?:,[ \t]*(?:(?:{both}|&)[ \t])?|;[ \t]*|&[ \t]*|/(?=\d+\.\d)"
             r"|:[ \t](?=\d+(?:\.\d+)*[,;)\]]|\d+\.\d)"
             rf"|\b(?:{both}|{rules.to})[ \t]+|[-\u2013\u2014][ \t]*))(?P<number>{_NUMBER})"
         )
@@ -119,7 +139,15 @@ class _Forms:
             rf"(?<![^\W{UNSPACED}])(?<!-){law}(?:['\u2019]s)?(?:[ \t]*\([^()\n]{{1,40}}\))?"
             rf"(?P<apart>[,:]?[ \t]+\(|[,:])?[ \t]*(?:{laws.before})?$"
         )
+        self.of_other = re.compile(rf"[ \t]+{rules.of_this}[ \t]")
         self.ordinal = re.compile(rules.ordinal)
+
+    def in_digits(self, reply: str) -> str:
+        """A reply of the same length with "Section    9" for "Section Nine"."""
+        return self.spelled.sub(lambda passage: self.numeral.sub(self._digits, passage.group()), reply)
+
+    def _digits(self, numeral: re.Match[str]) -> str:
+        return self.rules.numerals[numeral.group().lower()].rjust(len(numeral.group()))
 
     def name(self, word: str) -> str:
         """The English name of a word for a section; the word itself in English."""
@@ -167,6 +195,7 @@ def find_citations(reply: str, document: Document) -> list[Citation]:
     if rules is None:
         return [_bracketed(match) for match in islice(_BRACKETED.finditer(reply), _MOST)]
     forms = _forms(rules)
+    reply = forms.in_digits(reply)
     citations = _judged(reply, _placed(reply, _numbered(reply, forms), forms), document, forms)
     following = [*(citation.start for citation in citations[1:]), -1]
     numbered = [
@@ -197,7 +226,10 @@ def _numbered(reply: str, forms: _Forms) -> list[Citation]:
             found += _listed(reply, first, _MOST - len(found), forms)
         if len(found) >= _MOST:
             break
-    for match in islice(chain(forms.bracketed.finditer(reply), forms.alone.finditer(reply)), _MOST):
+    for match in islice(
+        chain.from_iterable(form.finditer(reply) for form in (forms.bracketed, forms.alone, forms.pointed)),
+        _MOST,
+    ):
         found += _listed(reply, _bracketed(match), max(1, _MOST - len(found)), forms)
     found += _ordinal(reply, forms)
     found += [
@@ -207,13 +239,31 @@ def _numbered(reply: str, forms: _Forms) -> list[Citation]:
         Citation(*match.span(), number=match.group("number"), title=match.group("title").strip())
         for match in _BARE.finditer(reply)
     ]
+    found += [
+        Citation(
+            match.start("several") if match["several"] else match.start("single"),
+            match.end("title"),
+            number=match["several"] or match["single"],
+            title=match["title"].strip(),
+            loose=True,
+        )
+        for match in islice(_COPIED.finditer(reply), _MOST)
+    ]
     return sorted(found, key=lambda citation: (citation.start, -citation.end))
 
 
 def _ordinal(reply: str, forms: _Forms) -> Iterator[Citation]:
     """Find citations whose word follows their number, or the last of several."""
     for match in islice(forms.ordinal.finditer(reply), _MOST):
-        word, _, number = split_number(f"第{match.group('number')}{match.group('word')}")[0].rpartition(" ")
+        number, word = match.group("number"), match.group("word")
+        if forms.rules.numerals:
+            # "The second section" may be one of something else.
+            if forms.of_other.match(reply, match.end()) and not forms.here.match(reply, match.end()):
+                continue
+            number = forms.rules.numerals.get(number.lower(), number)
+            yield Citation(*match.span(), word=forms.name(word), number=number, loose=True)
+            continue
+        word, _, number = split_number(f"第{number}{word}")[0].rpartition(" ")
         yield Citation(*match.span(), word=word or "Section", number=number)
 
 
@@ -251,7 +301,7 @@ def _goes_on(reply: str, more: re.Match[str], before: Citation, forms: _Forms) -
         return False
     if forms.range.search(joint):
         return number[0].isdigit() == before.number[0].isdigit() and not before.last
-    if number[0].isdigit() and forms.joint.fullmatch(joint.strip()) and not forms.unit.match(reply, more.end()):
+    if number[0].isdigit() and forms.joint.fullmatch(joint.strip(" \t,")) and not forms.unit.match(reply, more.end()):
         return True
     return bool(forms.listed.match(reply, more.end()))
 

@@ -117,6 +117,10 @@ def _range(first: FoundSection, last: FoundSection) -> FoundSection:
     )
 
 
+_SECTIONS = frozenset(("chapter", "part", "clause"))
+"""What answers call sections, whatever the document calls them; an article or a § may be a law's."""
+
+
 class _Lookup:
     """Resolves citations in one document."""
 
@@ -132,12 +136,26 @@ class _Lookup:
             return self._by_heading(citation.title)
         if citation.within:
             return self._inside(citation)
-        if citation.word.lower().startswith("part"):
+        if citation.word.lower().startswith("part") and not self._called_otherwise(citation):
             return self._part(citation)
+        if self._called_otherwise(citation):
+            citation = replace(citation, word="Section")
         if citation.last:
             last = replace(citation, number=citation.last)
             return _range(self.sections.find(citation.label, ""), self.sections.find(last.label, ""))
         return self.sections.find(citation.label, citation.title)
+
+    def _called_otherwise(self, citation: Citation) -> bool:
+        """Whether "Chapter 7" or "Part 7" is section 7 of a document that has neither chapters nor parts."""
+        kind = citation.word.lower().removesuffix("s")
+        if (
+            kind not in _SECTIONS
+            or not citation.number[0].isdigit()
+            or (kind == "part" and (self.parts or self.sections.document.about.part_sets))
+        ):
+            return False
+        numbers = [section.number.lower() for section in self.sections.sections]
+        return not any(number.startswith(kind) for number in numbers) and citation.number in numbers
 
     def takes_part_for_section(self, citation: Citation) -> bool:
         """Whether "Part 7: Title" has the title of section 7, or "Part 7.2" is section 7.2, and part 7 is elsewhere."""
