@@ -545,5 +545,5 @@ LANGUAGE = Language(
         cited="Amstad, 1978",
         published="T. Amstad: Wie verständlich sind unsere Zeitungen? Dissertation, Universität Zürich, 1978.",
     ),
-    measured={"citations": (0.98, 0.97), "silence": (0.98, 0.94)},
+    measured={"citations": (1.0, 0.67), "silence": (0.92, 0.62)},
 )

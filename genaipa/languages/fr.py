@@ -541,5 +541,5 @@ LANGUAGE = Language(
         published="L. Kandel, A. Moles: Application de l'indice de Flesch à la langue française. Cahiers d'Études de\n"
         "Radio-Télévision 19, 253-274, 1958.",
     ),
-    measured={"silence": (1.0, 0.86)},
+    measured={"citations": (1.0, 0.67), "silence": (0.9, 0.47)},
 )

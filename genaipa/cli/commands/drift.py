@@ -63,7 +63,7 @@ def drift(
         raise UsageError(f"'{clipped(system)}' is several systems: {', '.join(sorted(found))}; name one of them.")
     ((name, days),) = found.items()
     gathered = gather_scored(here, [one for one in sources if name in one.systems])
-    every = changes(gathered.frame, found, judged_again(gathered))
+    every = changes(gathered.frame, found, judged_again(gathered), gathered.languages)
     lost = loss(every)
     failed = gate is not None and lost.points > 0 and lost.points >= gate
     if output is not None:

@@ -21,13 +21,14 @@ from genaipa.reports.chapters.chapter import Chapter, present
 from genaipa.reports.crossed import crossed
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
+from genaipa.reports.recognition import Rule, recognition, spoken
 from genaipa.reports.significance import OTHER_PEOPLE, SIGNIFICANT, holm, paired
 from genaipa.reports.table import SCALE, Table, table
 from genaipa.reports.tidy import plain_texts
 from genaipa.runs.selection import occasions
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from matplotlib.figure import Figure as Canvas
 
@@ -50,16 +51,22 @@ MEASURES: dict[Measure, str] = {
     "judge again": "M_all as a judge scored answers of the first occasion then, and scores them now: its own change",
 }
 """Measure → its meaning and unit, in the order of a table."""
+_BY_RULES: dict[Measure, Rule] = {"cites": "citations", "abstains": "silence"}
 _CELL = ["question", "document", "wording", "initialization", "experiment", "prompts"]
 _FEWEST = 6
 """Questions below which no change is tested."""
 
 
 @plain_texts
-def changes(frame: pd.DataFrame, found: dict[str, list[Occasion]], anchors: pd.DataFrame | None = None) -> Table:
+def changes(
+    frame: pd.DataFrame,
+    found: dict[str, list[Occasion]],
+    anchors: pd.DataFrame | None = None,
+    languages: Mapping[str, str] | None = None,
+) -> Table:
     """Every change against the first occasion: a row for each system, measure and later occasion.
 
-    `anchors` are the answers that a judge judged again (`judged_again`).
+    `anchors` are the answers that a judge judged again (`judged_again`), `languages` the documents' (name → code).
     """
     rows: list[dict[str, Any]] = []
     for system, days in found.items():
@@ -76,7 +83,12 @@ def changes(frame: pd.DataFrame, found: dict[str, list[Occasion]], anchors: pd.D
         "What changed against the first occasion (`difference`), with its 95 % interval and t test over questions, for "
         "these questions and documents; `p_holm` is adjusted, by Holm's method, for the number of occasions. `same "
         "words` is held against how often two replies of the first occasion agree, so that it takes repetitions. "
-        + " ".join(f"{name}: {meaning}." for name, meaning in MEASURES.items() if name in set(data["measure"])),
+        + " ".join(f"{name}: {meaning}." for name, meaning in MEASURES.items() if name in set(data["measure"]))
+        + "".join(
+            f" {recognition(rule, spoken(frame, languages)).rstrip()}"
+            for name, rule in _BY_RULES.items()
+            if name in set(data["measure"])
+        ),
         data,
         [*columns, "p", "p_holm", "meaning"],
         formats={
@@ -252,7 +264,7 @@ _SERVED = {"color": style.FAINT, "linewidth": 0.8, "linestyle": ":"}
 def chapter(gathered: Gathered, scope: Scope) -> Chapter:
     """Changes between the days on which a system was asked the same."""
     found = occasions(gathered.sources)
-    made = changes(gathered.frame, found, judged_again(gathered)) if found else None
+    made = changes(gathered.frame, found, judged_again(gathered), gathered.languages) if found else None
     days = ", ".join(f"{system} on {len(each)} days" for system, each in found.items())
     return Chapter(
         "over-time",

@@ -9,17 +9,16 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from genaipa.languages.catalog import ENGLISH, LANGUAGES
 from genaipa.reports import averages
 from genaipa.reports.averages import BOTH, INTERVALS
 from genaipa.reports.chapters import outcomes
 from genaipa.reports.chapters.chapter import Chapter, present
 from genaipa.reports.crossed import crossed
 from genaipa.reports.figures.figure import Scope
+from genaipa.reports.recognition import recognition, spoken
 from genaipa.reports.significance import holm
 from genaipa.reports.table import SCALE, Table, table
 from genaipa.scoring.objections import filed
-from genaipa.words import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -44,7 +43,7 @@ _SURE = [*BOTH[:-1], "questions", "documents"]
 def silent_questions(frame: pd.DataFrame, languages: Mapping[str, str] | None = None) -> Table:
     """How often a system asserts something where the document is silent, and claims silence where it answers.
 
-    `languages` are the documents' (name → code): whether rules keep their marks depends on them.
+    `languages` are the documents' (name → code): how well the rules recognise silence depends on them.
     """
     by = ["system", "experiment"]
     columns = [*by, "error", "answers", "wrong", "rate", *_SURE, "partly"]
@@ -54,7 +53,6 @@ def silent_questions(frame: pd.DataFrame, languages: Mapping[str, str] | None = 
     return table(
         "silent-questions",
         "False assertions and false silence",
-        f"{_estimates({(languages or {}).get(name, ENGLISH.code) for name in once['document'].unique()})}"
         "By the annotated answers, documents are silent on some questions and answer others. Of the answers to the "
         "former, how many assert something instead of saying so; of those to the latter, how many claim silence all "
         "the same (found by rules in the reply; an answer that an audit excluded is left out). One that says instead "
@@ -62,6 +60,7 @@ def silent_questions(frame: pd.DataFrame, languages: Mapping[str, str] | None = 
         "last column counts the answers to questions that a document answers only in part, which are left out (paper, "
         "sections 6.1 and 7). "
         "Each question weighs the same, however many documents and answers it has. "
+        f"{recognition('silence', spoken(once, languages))}"
         f"{_ABROAD.format(foreign) if foreign else ''}"
         f"{INTERVALS}{averages.corrections(frame)}",
         data[data["answers"] > 0],
@@ -69,15 +68,6 @@ def silent_questions(frame: pd.DataFrame, languages: Mapping[str, str] | None = 
         headings={"partly": "left out (partly silent)", "documents": "documents"},
         formats={"rate": ".0%", **dict.fromkeys(BOTH[:-1], ".0%")},
     )
-
-
-def _estimates(codes: set[str]) -> str:
-    """A sentence on languages whose rules have not met their marks; empty without any."""
-    unsure = (
-        one for code, one in LANGUAGES.items() if code in codes - {ENGLISH.code} and "silence" not in one.measured
-    )
-    names = sorted(one.name for one in unsure)
-    return f"Rates about documents in {listed(names)} are estimates: the rules are less sure there. " if names else ""
 
 
 def _judged_by_rules(frame: pd.DataFrame) -> tuple[pd.DataFrame, int]:

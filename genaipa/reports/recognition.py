@@ -1,0 +1,38 @@
+"""How well the rules of a language recognise what a rate counts, as a sentence beside the rate."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from genaipa.languages.catalog import ENGLISH, LANGUAGES
+from genaipa.words import listed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    import pandas as pd
+
+Rule = Literal["silence", "citations"]
+_FOUND: dict[Rule, str] = {"silence": "claims of silence", "citations": "citations of sections"}
+
+
+def spoken(rows: pd.DataFrame, languages: Mapping[str, str] | None) -> set[str]:
+    """The codes of the languages of the documents of these rows, by `languages` (name → code)."""
+    return {(languages or {}).get(name, ENGLISH.code) for name in rows["document"].unique()}
+
+
+def recognition(rule: Rule, codes: Iterable[str]) -> str:
+    """Say how many of 100 the rules recognise in documents' languages (codes), and where nobody has measured that."""
+    spoken = sorted((language for code in set(codes) if (language := LANGUAGES.get(code))), key=lambda one: one.name)
+    known = [(one.name, *one.measured[rule]) for one in spoken if rule in one.measured]
+    unknown = [one.name for one in spoken if rule not in one.measured and getattr(one, rule)]
+    sentences = [
+        f"The rules recognise {int(100 * recall + 1e-9)} of 100 newly written {_FOUND[rule]} in {name}; "
+        f"{int(100 * precision + 1e-9)} of 100 that they find are one. "
+        for name, precision, recall in known
+    ]
+    if unknown:
+        sentences.append(
+            f"Rates about documents in {listed(unknown)} are estimates: nobody has measured the rules there. "
+        )
+    return "".join(sentences)
