@@ -207,35 +207,121 @@ _NEWS = (
     r"|erheben|teilen|nutzen|verwenden"
     r"|übermitteln)|\s+(?:[\w-]+\s+){0,6}?(?:weiter|preis|heraus)zugeben)"
 )
+_FACTS = r"(?:information(?:en)?|einzelheiten|details|infos?)"
 _NOT_TO_OTHERS = (
     r"(?!\s+(?:[\w-]+\s+){0,3}?(?:an|gegenüber|mit)\s+(?:[\w-]+\s+){0,2}?(?:dritte|partner|werbe|andere|behörden))"
 )
+_PASSED = r"(?:weitergegeben|weiter|verkauft|offengelegt|übermittelt|geteilt|gespeichert|erhoben|gesammelt|verwendet)"
 # "According to the policy, they don't" tells of deeds.
+_BY = "".join(
+    rf"(?<!\b{by} )"
+    for by in ("laut", "gemäß", "laut der", "gemäß der", "nach der", "laut dieser", "laut dem", "nach dieser")
+)
 _WAYS = (
-    # Sagt sie dazu nichts; kommt in der Erklärung nicht vor; sucht man vergeblich.
+    # Die Erklärung sagt dazu nichts; dazu sagt sie nichts; …, dass die Erklärung dazu nichts sagt.
+    rf"{_BY}{_TEXT}\s+{_W}{{0,6}}?{_SAYS}\s+{_W}{{0,6}}?{_NOT}\b{_NOT_TO_OTHERS}",
+    (
+        rf"(?:\b(?:weitere|nähere|genauere|mehr)\w*\s+{_W}{{0,3}}?)?\b{_SAYS}\s+{_W}{{0,3}}?{_TEXT}"
+        rf"\s+{_W}{{0,6}}?{_NOT}\b{_NOT_TO_OTHERS}"
+    ),
+    rf"{_TEXT}\s+{_W}{{0,5}}?{_NOT}\s+{_W}{{0,5}}?(?:{_SAYS}|eingeh(?:t|en)|hervorgeh(?:t|en)|angib(?:t)?)\b",
+    (
+        r"\b(?:sie|es|er)\s+(?:sagt|erwähnt|nennt|äußert\s+sich|spezifiziert|erläutert"
+        r"|beschreibt)\s+"
+        rf"{_W}{{0,4}}?{_NOT}\b{_NOT_TO_OTHERS}"
+    ),
+    (
+        rf"\b(?:dazu|hierzu|darüber|hierüber|davon|darin|dort)\s+{_W}{{0,5}}?nichts\b(?!\s+(?:weiter|verkauft"
+        rf"|gespeichert|tun|unternehmen|zahlen|angeben|beitragen))"
+    ),
+    # Sagt sie dazu nichts; daraus ergibt sich nicht, ob; kommt in der Erklärung nicht vor; sucht man vergeblich.
     (
         rf"\b(?:sagt|erwähnt|nennt|regelt|spezifiziert|erläutert|beschreibt)\s+(?:sie|er"
         rf"|es)\s+{_W}{{0,4}}?{_NOT}\b{_NOT_TO_OTHERS}"
     ),
     (
+        rf"\bergib(?:t|en)\s+sich\s+{_W}{{0,6}}?nicht\b|\bl(?:ässt|assen)\s+nicht\s+{_W}{{0,2}}?(?:erkennen"
+        rf"|schließen|ersehen)\b"
+    ),
+    (
         rf"\bkomm(?:t|en)\s+{_W}{{0,4}}?{_TEXT}\s+(?:gar\s+|überhaupt\s+)?nicht\s+vor\b|"
         rf"\bsucht\s+man\s+{_W}{{0,6}}?vergeb(?:lich|ens)\b"
     ),
-    # Dazu finden sich keine Angaben; dazu steht nichts.
+    rf"\bnirgend(?:s|wo)\s+{_W}{{0,4}}?(?:{_TEXT}\s+)?(?:steht|heißt|findet\s+sich|ist\s+(?:davon|die)\s+rede)\b",
+    # Dazu finden sich keine Angaben; es gibt keine Informationen darüber.
     rf"\bkein(?:e[nrms]?|erlei)?\s+{_W}{{0,3}}?{_NEWS}\b{_NOT_TO_OTHERS}",
+    (
+        rf"\b(?:enth(?:ält|alten)|biete[tn]|liefer[tn]|mach(?:t|en)|find(?:et|en)|fand|gibt\s+es|es\s+gibt|steh(?:t|en)"
+        rf"|lieg(?:t|en))\s+"
+        rf"{_W}{{0,6}}?keine\s+{_W}{{0,3}}?{_FACTS}\b(?!\s+{_W}{{0,6}}?{_PASSED}){_NOT_TO_OTHERS}"
+    ),
+    (
+        rf"(?<!weil ich )\bkeine\s+{_W}{{0,3}}?{_FACTS}\s+(?:darüber|dazu|hierzu|hierüber|zu[mr]?|über|ob|wie"
+        rf"|enthalten|angegeben"
+        rf"|vorhanden|verfügbar|gefunden|(?:in|aus)\s+{_W}{{0,3}}?{_TEXT})\b(?!"
+        rf"\s+{_W}{{0,6}}?{_PASSED}){_NOT_TO_OTHERS}"
+    ),
+    # "Dazu habe ich keine Informationen" says that of the assistant, unless it has looked for them.
+    rf"(?<!ich )\b(?:dazu|hierzu|darüber|hierüber)\s+{_W}{{0,6}}?(?<!habe ich )keine\s+{_W}{{0,3}}?{_FACTS}\b",
+    rf"\bich\s+{_W}{{0,4}}?keine\s+{_W}{{0,3}}?{_FACTS}\b(?=\s+{_W}{{0,8}}?(?:gefunden|entdeckt|finden)\b)",
+    rf"{_TEXT}\s+{_W}{{0,5}}?nichts\s+{_W}{{0,3}}?{_SAID}\b|\b(?:nirgends|nirgendwo|nicht)\s+die\s+rede\b",
+    rf"\bkomm(?:t|en)\s+{_W}{{0,5}}?nicht\s+zu\s+sprechen\b|\btauch(?:t|en)\s+{_W}{{0,6}}?(?:nicht|nirgends)\b",
+    # "Fehlen Angaben, wird …" is a condition.
+    (
+        rf"(?<=\w )fehl(?:t|en)\s+{_W}{{0,4}}?(?:{_NEWS}|{_FACTS})\b|\b(?:{_NEWS}|{_FACTS})\s+(?:[\w'-]+,?"
+        rf"\s+){{0,9}}?fehl(?:t|en)\b"
+    ),
     rf"\b(?:steh(?:t|en)|find(?:et|en)\s+sich)\s+{_W}{{0,6}}?nichts\b|\b(?:äußer(?:t|n))\s+sich\s+{_W}{{0,6}}?nicht\b",
-    # Nicht erwähnt, nicht näher ausgeführt; bleibt offen.
+    (
+        rf"\bl(?:ässt|assen)\s+sich\s+{_W}{{0,9}}?nicht\s+{_W}{{0,3}}?(?:sagen|beurteilen|ableiten|schließen"
+        rf"|beantworten|erkennen|feststellen|bestimmen|ermitteln|erfahren)\b"
+    ),
+    # Nicht erwähnt, nicht näher ausgeführt; unerwähnt, unklar, offen.
     (
         rf"(?<!, die )(?<!, das )(?<!, der )(?<!, denen )\b(?:nicht|nirgends|nirgendwo)\s+(?:(?!als\b|anders\b"
         rf"|vertraulich\b)[\w'-]+"
         rf"\s+){{0,4}}?{_SAID}\b{_NOT_TO_OTHERS}"
     ),
+    rf"\bkein(?:e[nrms]?)?\s+{_W}{{1,6}}?{_SAID}\b(?:\s+(?:wird|werden|ist|sind))?",
+    (
+        r"\bunerwähnt\b|\bun(?:klar|bestimmt)\b,?\s+(?:bleibt|ist|ob|wie|wer|was|welche\w*|wann|wo)|\b(?:ist|bleibt)"
+        r"\s+unklar\b"
+    ),
+    (
+        r"\bnicht\s+(?:\w+\s+){0,2}?(?:klar|ersichtlich|erkennbar|eindeutig)\b,?\s*(?:ob|wie|wer|was|welche\w*|wann|$"
+        r"|[.;])"
+    ),
     r"\b(?:bleib(?:t|en)|lässt|lassen)\s+(?:[\w-]+\s+){0,6}?offen\b|\boffen\s+(?:bleib(?:t|en)|(?:ge)?lassen)\b",
     r"\b(?:nicht|nichts)\s+(?:[\w-]+\s+){0,3}?(?:zu\s+)?(?:entnehmen|finden|entnommen|gefunden|enthalten)\b",
     r"\bgeh(?:t|en)\s+(?:[\w-]+\s+){0,9}?nicht\s+(?:[\w-]+\s+){0,3}?(?:hervor|ein)\b",
     r"\b(?:schweig(?:t|en)|keine\s+rede|keine?m?\s+wort|stillschweig\w+)\b",
+    r"\bbleib(?:t|en)\s+(?:[\w-]+\s+){0,6}?schuldig\b|\bgib(?:t|en)\s+(?:[\w-]+\s+){0,4}?nicht(?:s\s+dazu)?\s+her\b",
+    r"\bnicht\s+(?:[\w-]+\s+){0,2}?(?:beantworten|beantwortbar|beantwortet)\b(?!,\s+(?:weil|da|denn)\s+(?:ich|mir)\b)",
     rf"\breich(?:t|en)\s+{_W}{{0,4}}?nicht\s+(?:dafür\s+)?aus\b",
+    rf"\bsteh(?:t|en)\s+{_W}{{0,4}}?nicht(?:,?\s+(?:ob|wie|wer|was|welche\w*|wann|wo|warum)|\s+(?:in|im|darin|drin))\b",
     rf"\bweder\s+[^.;\n]{{3,120}}?\bnoch\s+[^.;\n]{{3,80}}?(?:{_SAID}|{_SAYS})\b",
+    # "Ob …, wird nicht offengelegt"; "das erfährt man nicht"; das Dokument lässt das Thema aus; "Keine Angabe."
+    (
+        r"^\W*(?:ob|wie|welche[nrms]?|wer|was|wann|wo|warum)\b[^.;!?\n]{3,160}?,\s+(?:[\w-]+\s+){0,4}?"
+        r"(?:wird|werden|ist|sind|bleibt)\s+(?:[\w-]+\s+){0,4}?nicht\s+(?:[\w-]+\s+){0,2}?"
+        r"(?:offengelegt|mitgeteilt|bekannt|veröffentlicht|verraten|preisgegeben)\b"
+    ),
+    (
+        r"\b(?:erfährt|erfahren)\s+(?:man|wir|leser\w*)\s+(?:[\w-]+\s+){0,4}?nicht\b|\bman\s+erfährt"
+        r"\s+(?:[\w-]+\s+){0,5}?nicht"
+    ),
+    rf"{_TEXT}\s+{_W}{{0,6}}?(?:auslässt|auslassen|ausspart|aussparen|übergeht|übergehen|ausklammert|verschweigt)\b",
+    rf"{_TEXT}\s+(?:(?:lässt|spart|klammert)\s+{_W}{{1,6}}?aus\b|(?:übergeht|verschweigt)\b)",
+    (
+        rf"(?:^|:)\W*(?:keine?\s+(?:{_NEWS}|{_FACTS})|nicht\s+(?:{_SAID}|bekannt)|un(?:klar|bekannt"
+        rf"|erwähnt))\b(?=\W*(?:$|[.:;\u2013\u2014-]))"
+    ),
+    (
+        r"\bohne\s+(?:(?!gründe?\b|ihre|daten\b)[\w-]+\s+){0,6}?(?:anzugeben|zu\s+(?:nennen|erwähnen|erläutern"
+        r"|spezifizieren"
+        r"|präzisieren|erklären))\b"
+    ),
+    rf"\bnicht\s+(?:gegenstand|teil|bestandteil)\s+{_W}{{0,2}}?{_TEXT}",
 )
 # Classes of words, for constructions whose words come in many orders.
 _CLASSES = {
@@ -309,7 +395,7 @@ _CLASSES = {
         r"|festgelegt|ausgeführt|präzisiert|konkretisiert|aufgeführt|dargelegt|beantwortet|klargestellt|definiert"
         r"|adressiert|erklärt|dokumentiert|benannt|gesagt|abgedeckt|mitgeteilt|festgehalten|aufgelistet|vermerkt"
         r"|geschrieben|niedergelegt|ausgesagt|dargestellt|geklärt|aufgegriffen|angeführt|berührt|erörtert"
-        r"|besprochen|aufgeworfen|angeschnitten|gestreift|beleuchtet|vorgesehen|beziffert|aufgezählt|bedacht"
+        r"|besprochen|aufgeworfen|angeschnitten|gestreift|beleuchtet|beziffert|aufgezählt|bedacht"
     ),
     "Q": r"eingegangen|die\s+rede",
     "P": (
@@ -388,6 +474,7 @@ _DENIED = (
 )
 _SILENCE = SilenceRules(
     classes=_CLASSES,
+    oneself=r"(?<!soweit )\b(?:ich|mir|mich|meine[nrms]?|mitgeschickt|beigefügt|angehängt)\b",
     claims="|".join(_CLAIMS),
     denied=_DENIED,
     silent="(?m)" + "|".join(_WAYS),
@@ -412,6 +499,7 @@ _SILENCE = SilenceRules(
         r"|soll\w*|außer|ausgenommen)\b"
     ),
     unknown=(
+        r"\bmir\s+liegen?\s+(?:\w+\s+){0,3}?keine\b|\bwurde\s+kein\w*\s+(?:dokument|text|datei)\b|"
         r"\bich\s+(?:[\w-]+\s+){0,2}?keine\s+(?:\w+\s+)?informationen\s+(?:\w+\s+){0,3}?habe\b"
         r"|\bhabe\s+ich\s+(?:[\w-]+\s+){0,2}?keine\s+(?:\w+\s+)?informationen\b"
         r"|\bich\s+(?:habe|besitze)\s+(?:\w+\s+){0,3}?kein\w*\s+(?:\w+\s+)?(?:zugriff|zugang|kenntnis\w*|informationen"
@@ -545,5 +633,5 @@ LANGUAGE = Language(
         cited="Amstad, 1978",
         published="T. Amstad: Wie verständlich sind unsere Zeitungen? Dissertation, Universität Zürich, 1978.",
     ),
-    measured={"citations": (1.0, 0.67), "silence": (0.92, 0.62)},
+    measured={"citations": (1.0, 1.0), "silence": (0.93, 0.72)},
 )

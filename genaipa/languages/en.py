@@ -436,6 +436,10 @@ _DENIED = (
 )
 _SILENCE = SilenceRules(
     classes=_CLASSES,
+    oneself=(
+        r"(?<!far as )\b(?:I|me|my)\b(?! (?:think|see|fear|found|(?:do not|don't|can't|cannot|couldn't|could not)"
+        r" (?:see|find))| am afraid|'m afraid)"
+    ),
     claims="|".join(_CLAIMS),
     denied=_DENIED,
     source_of=r"(?:qTx?t)",
@@ -581,5 +585,5 @@ LANGUAGE = Language(
         "Formulas\nfor Navy Enlisted Personnel. Naval Technical Training Command, Research Branch Report 8-75, 1975.",
         abbreviations=r"e\.g|i\.e|etc|vs|Inc|Ltd|Corp|Art|Sec|No|U\.S|U\.K|B\.V",
     ),
-    measured={"citations": (1.0, 0.47), "silence": (0.9, 0.5)},
+    measured={"citations": (1.0, 1.0), "silence": (1.0, 0.67)},
 )

@@ -201,6 +201,7 @@ _SAY = (
     r"|parl|s'exprim|exprim"
     r"|renseign)\w*"
 )
+_DO = r"(?:trait|prévo[iy]|répond|défini|couvr|fai[ts]|permet|nomm|cite|fix|révèl|inform|régi|règl|concern|port)\w*"
 _GIVE = r"(?:contien|fourni|donn|comport|inclu|apport|offr|présent|propos|renferm|contenai|livr|dispos|compren)\w*"
 _NEWS = (
     r"(?:informations?|précisions?|indications?|mentions?|détails?|renseignements?|dispositions?|réponses?|éléments?"
@@ -215,6 +216,7 @@ _SAID = (
     r"|documenté|explicité|exposé|défini|fixé)e?s?"
     rf"{_NOT_IN_ADVANCE}"
 )
+_TOLD = rf"(?:(?:donné|fourni|présent|apporté|trouvé|inclu|contenu)e?s?|disponibles?|faite?s?|{_SAID})"
 _NOT_TO_OTHERS = (
     r"(?!\s+(?:[\w'-]+\s+){0,4}?(?:à|aux?|avec)\s+(?:des\s+|de\s+|ses\s+|d'autres\s+|nos\s+)?(?:tiers|partenaires"
     r"|annonceurs"
@@ -226,7 +228,38 @@ _WAYS = (
         r"(?<!nous )(?<!vous )(?<!qui )\bn(?:e\s+|')(?:(?:le|la|les|en|y|se)\s+|l'|s')?"
         rf"(?!\w+ent\b){_SAY}\s+{_HOW}(?:pas|rien|aucune?|jamais|nulle\s+part|ni|point|que)\b(?<!\bque){_NOT_TO_OTHERS}"
     ),
-    # Aucune information à ce sujet; rien n'est dit.
+    (
+        rf"\b{_TEXT}\s+(?:[\w'-]+\s+){{0,5}}?n(?:e\s+|')(?:(?:le|la|les|en|y|se|nous|vous)\s+|l'"
+        rf"|s')?(?:{_SAY}|{_DO})\s+{_HOW}(?:pas"
+        rf"|rien|aucune?)\b(?!\s+partie\s+de\s+mes)"
+    ),
+    (
+        r"\b(?:question|point|sujet|aspect|thème|cela|ceci|ce|durée|délai)\s+(?:[\w'-]+\s+){0,4}?n'est\s+"
+        rf"{_HOW}(?:pas\s+)?{_HOW}(?:traité|couvert|fixé|réglé|nommé|cité)e?s?\b{_NOT_IN_ADVANCE}"
+    ),
+    # Ne contient aucune information, ne donne pas de précision.
+    (
+        rf"\bn(?:e\s+|')(?:(?:le|la|les|en|y|nous|vous)\s+|l')?(?:{_GIVE}|{_SAY}|{_DO}|trouv\w+|existe"
+        rf"|a|ai\s+(?:trouvé|vu|relevé|repéré)|y\s+a)\s+"
+        rf"(?:[\w'-]+\s+){{0,2}}?(?:aucune?s?|pas\s+de|pas\s+d'|guère\s+de|nulle)\s*(?:[\w-]+\s+){{0,2}}?{_NEWS}\b"
+        rf"{_NOT_TO_OTHERS}"
+    ),
+    # Aucune information n'est donnée; rien n'est dit.
+    (
+        rf"\b(?:aucune?|nulle)\s+(?:[\w-]+\s+){{0,2}}?{_NEWS}\s+(?:[\w'-]+\s+){{0,8}}?"
+        rf"(?:(?:n'(?:est|a|y)|ne\s+sont)\s+{_HOW}{_TOLD}(?!\s+(?:à|aux?)\s+(?!ce\b|cette\b|propos\b"
+        rf"|sujet\b))|ne\s+figure\w*|ne\s+se\s+trouve\w*"
+        rf"|n'apparaî\w+){_NOT_TO_OTHERS}"
+    ),
+    (
+        rf"\baucune?\s+(?:section|partie|disposition|clause|passage|article|rubrique)s?\s+(?:[\w'-]+\s+){{0,5}}?n"
+        rf"(?:e\s+|')(?:en\s+|l')?(?:{_SAY}|{_DO})"
+    ),
+    r"\bon\s+n(?:e\s+|')(?:y\s+)?(?:trouve|lit)\s+(?:pas|nulle|rien|aucun)\w*\b",
+    (
+        rf"\bn(?:e\s+sont|'est)\s+{_HOW}pas\s+{_HOW}{_TOLD}\s+(?:[\w']+\s+){{0,2}}?(?:dans|par)\s+(?:[\w']+"
+        rf"\s+){{0,3}}?{_TEXT}\b"
+    ),
     (
         rf"\b(?:aucune?|pas\s+de|pas\s+d')\s*(?:[\w-]+\s+)?{_NEWS}\s+(?:à\s+ce\s+(?:sujet|propos)|sur\s+ce\s+point"
         rf"|là-dessus|concernant"
@@ -239,9 +272,24 @@ _WAYS = (
         rf"|indique|précise|dit|mentionne"
         r"|figure|laisse|suggère)\w*)\b"
     ),
+    rf"\baucune?\s+(?:[\w'-]+\s+){{1,8}}?n(?:e\s+|')(?:est|sont|a\s+été|ont\s+été)\s+{_HOW}{_SAID}\b{_NOT_TO_OTHERS}",
     rf"\bni\s+[^.;\n]{{3,120}}?\bn(?:e\s+|')(?:est|sont)\s+{_HOW}{_SAID}\b",
+    r"\bn'est\s+fait\s+(?:aucune\s+)?(?:mention|état|référence|allusion)\b",
+    r"\b(?:omet|omettent|néglige)\s+de\s+(?:préciser|mentionner|indiquer|dire|spécifier|décrire)\b",
     r"\blaisse\w*\s+(?:[\w'-]+\s+){0,5}?(?:ouverte?s?|en\s+suspens|sans\s+réponse)\b",
+    (
+        rf"\bn(?:e\s+sont|'est|'a|'ont|'était|e\s+soit|'y\s+est|'y\s+sont|e\s+seront)\s+{_HOW}(?:pas|jamais|nulle"
+        rf"\s+part)\s+{_HOW}{_SAID}\b"
+        rf"{_NOT_TO_OTHERS}"
+    ),
+    rf"\b(?:non|pas)\s+{_HOW}{_SAID}\b{_NOT_TO_OTHERS}",
     r"\bne\s+figure(?:nt)?\s+(?:pas|nulle\s+part)\b|\bnulle\s+part\b",
+    (
+        r"\b(?:est|sont|reste(?:nt)?|demeure(?:nt)?)\s+(?:\w+\s+)?(?:muette?s?|silencieu(?:x|se|ses)|flous?|floues?"
+        r"|impréci\w+)\b"
+    ),
+    r"\bgarde\s+le\s+silence\b|\bpass\w+\s+(?:[\w'-]+\s+){0,4}?sous\s+silence\b|\bsilence\s+sur\b",
+    rf"\bsans\s+{_HOW}(?:préciser|mentionner|indiquer|spécifier|dire|expliquer|détailler|aborder|nommer|en\s+dire)\b",
     (
         rf"\bn(?:e\s+|')(?:est|sont|paraît|semble)\s+{_HOW}(?:pas\s+)?{_HOW}(?:clair|évident)e?s?\b|\bil\s+n'est"
         rf"\s+pas\s+(?:possible|clair)\b"
@@ -251,23 +299,55 @@ _WAYS = (
         r"|répondre|déterminer|dire|conclure"
         r"|trancher|confirmer|connaître)\b"
     ),
+    r"\bimpossible\s+(?:de|d')\s*(?:savoir|répondre|déterminer|dire|confirmer|établir)\b",
+    (
+        rf"\bje\s+n(?:e\s+|')(?:ai|trouve|vois|peux)\s+(?:pas\s+)?(?:\w+\s+){{0,3}}?(?:trouvé?|vu|aucune?|déterminer"
+        rf"|dire|répondre)\b(?![^.\n]{{0,40}}\bn'ai\s+pas\s+(?:lu|vu|accès|eu)\b)"
+        rf"[^.\n]{{0,80}}?\b{_TEXT}\b"
+    ),
+    (
+        r"\bn(?:e\s+|')(?:fait|font)\s+(?:pas|aucunement)?\s*(?:partie(?!\s+de\s+mes)|l'objet|mention"
+        r"|état|référence|allusion)\b"
+        r"|\bn(?:e\s+|')(?:fait|font)\s+(?:pas|aucune|aucunement)\s+(?:partie(?!\s+de\s+mes)|l'objet"
+        r"|mention|état|référence"
+        r"|allusion)\b"
+    ),
+    r"\bn'(?:existe|y\s+a)\s+(?:pas\s+de|aucune?)\s+(?:section|rubrique|passage|clause|disposition|partie|chapitre)\b",
+    rf"\bn(?:e\s+|'){_GIVE}\s+(?:pas|nulle\s+part)\s+(?:cette|ces|l'|la|de\s+telles?)\s*{_NEWS}\b",
     (
         rf"\b{_TEXT}\s+(?:[\w'-]+\s+){{0,4}}?n(?:e\s+|')(?:contien|fourni|donn|comport|présent|apport)\w*"
         rf"\s+(?:pas\s+(?:de\s+|d')|aucune?\s+)\w+"
     ),
+    rf"\b{_TEXT}\s+(?:[\w'-]+\s+){{0,6}}?ne\s+semble(?:nt)?\s+(?:pas|nulle\s+part)\s+(?:{_SAY}|{_DO}|{_GIVE})",
+    (
+        r"\bon\s+ne\s+peut\s+(?:pas\s+)?(?:l[ea]\s+)?(?:savoir|dire|déterminer)\b|\bn'est\s+(?:pas"
+        r"|nulle\s+part)\s+fait\s+(?:état|mention)\b"
+    ),
+    r"\bn'(?:y\s+)?est\s+(?:pas|jamais|nulle\s+part)\s+question\b|\bn'apparaî\w+\s+(?:pas|nulle\s+part)\b",
+    rf"\bil\s+manque\s+(?:[\w']+\s+){{0,3}}?{_NEWS}\b|\b(?:est|sont)\s+(?:\w+\s+)?absente?s?\s+(?:de|du|des|dans)\b",
+    r"\b(?:ignore|passe)\s+(?:complètement|totalement)?\s*(?:cette|ce|la)\s+(?:question|point|sujet)\b",
     rf"\b{_TEXT}\s+(?:[\w'-]+\s+){{0,4}}?n(?:e\s+|'){_GIVE}\s+rien\b",
     # Je ne vois rien dans la politique; on ne sait pas si; il n'y a rien sur; sans trouver de référence.
     (
         rf"\b(?:je|on)\s+n(?:e\s+|')(?:y\s+)?(?:vois|voit|trouve|lis|lit|ai)\s+rien\b[^.;!?\n]{{0,60}}?"
         rf"\b(?:{_TEXT}|sur|concernant)\b"
     ),
+    r"\bon\s+(?:ne\s+sait\s+(?:pas|donc\s+pas)|ignore)\s+(?:si|s'il|comment|combien|qui|quel\w*|où|quand|pourquoi)\b",
     r"\bil\s+n'y\s+a\s+rien\s+(?:(?:ici|là|dedans)\s+)?(?:sur|concernant|à\s+ce\s+sujet|au\s+sujet|dans)\b",
     rf"\bsans\s+(?:y\s+)?(?:trouver|voir)\s+(?:de\s+|d'|aucune?\s+)(?:[\w-]+\s+)?{_NEWS}\b",
-    # Insuffisant pour répondre.
+    # Ni l'introduction ni la suite ne le disent; ne se trouve pas dans le texte; insuffisant pour répondre.
+    rf"\bni\b[^.;!?\n]{{3,120}}?\bni\b[^.;!?\n]{{3,80}}?\bne\s+(?:l[ea]s?\s+)?(?:{_SAY}|{_DO}|dis\w+)",
+    rf"\bne\s+se\s+trouve(?:nt)?\s+(?:pas|nulle\s+part)\s+(?:dans|en)\s+(?:[\w']+\s+){{0,3}}?{_TEXT}\b",
     (
         r"\b(?:insuffisante?s?|trop\s+peu|(?<!n'ai )pas\s+assez)\b[^.;!?\n]{0,40}?\bpour\s+(?:y\s+)?(?:répondre"
-        r"|savoir|conclure|le\s+dire)\b"
+        r"|savoir|conclure|(?:le\s+)?dire)\b"
     ),
+    # La fréquence n'est pas communiquée; "communiqué à" somebody tells of a deed.
+    (
+        rf"\bn(?:e\s+sont|'est)\s+{_HOW}pas\s+(?:communiqué|divulgué|révélé|publié|connu"
+        rf"|rendue?\s+publique)e?s?\b(?!\s+(?:à|aux?|avec)\b)"
+    ),
+    rf"(?:^|:)\W*(?:non\s+{_SAID}|pas\s+(?:{_SAID}|clair|d'information)|inconnue?)\b(?=\W*(?:$|[.:;\u2013\u2014-]))",
 )
 # Classes of words, for constructions whose words come in many orders.
 _CLASSES = {
@@ -409,6 +489,7 @@ _DENIED = (
 )
 _SILENCE = SilenceRules(
     classes=_CLASSES,
+    oneself=r"(?<!à )\b(?:je|j'|me|m'|mes|ma|mon|joint)(?:\b|(?=\w))",
     claims="|".join(_CLAIMS),
     denied=_DENIED,
     silent="(?m)" + "|".join(_WAYS),
@@ -431,6 +512,7 @@ _SILENCE = SilenceRules(
         r"|doi(?:t|vent)|sauf)\b|\bn'"
     ),
     unknown=(
+        r"\bpas\s+accès\b|\b(?:me|m')\s*souv(?:iens|enir)\b|\bn'a\s+été\s+(?:joint|fourni|transmis)e?\b|"
         r"\bje\s+n(?:e\s+|')(?:ai\s+pas|ai\s+aucune?|dispose\s+(?:pas|d'aucune?)|connais\s+pas|sais\s+pas|peux\s+pas"
         r"\s+(?:accéder"
         r"|consulter|ouvrir|lire|voir)|ai\s+jamais|suis\s+pas\s+en\s+mesure\s+(?:de|d')\s*(?:accéder|consulter"
@@ -541,5 +623,5 @@ LANGUAGE = Language(
         published="L. Kandel, A. Moles: Application de l'indice de Flesch à la langue française. Cahiers d'Études de\n"
         "Radio-Télévision 19, 253-274, 1958.",
     ),
-    measured={"citations": (1.0, 0.67), "silence": (0.9, 0.47)},
+    measured={"citations": (1.0, 0.95), "silence": (1.0, 0.67)},
 )

@@ -135,7 +135,8 @@ class SilenceRules:
     other word, a comma a weak mark and a colon a strong one. `claims` are constructions that claim silence, as
     expressions over the letters of a sentence's words, unless `denied` matches them; `source_of` names whose words
     follow ("according to …"). A sentence that is all `preface` ("It is possible") is not yet the answer. Before a word
-    of contrast, a `concession` answers nothing; one that is `linking` may stand inside a clause.
+    of contrast, a `concession` answers nothing; one that is `linking` may stand inside a clause. Who speaks of
+    `oneself`, and of no text, tells what they know, not what the document says.
     """
 
     silent: str
@@ -162,6 +163,7 @@ class SilenceRules:
     preface: str = NEVER
     concession: str = NEVER
     linking: str = NEVER
+    oneself: str = NEVER
 
 
 def syllables_by_vowels(vowels: re.Pattern[str], mute: re.Pattern[str], apart: re.Pattern[str]) -> Callable[[str], int]:

@@ -97,7 +97,8 @@ class _Reader:
         silent = expression(self.rules.silent, re.IGNORECASE)
         listed = [match for match in silent.finditer(plain, *sentence.span()) if not self._is_another(plain, match)]
         phrases = [match.span() for match in listed]
-        if not self.has(self.rules.unknown, plain, *sentence.span()):
+        of_oneself = self.has(self.rules.oneself, plain, *sentence.span()) and not {"t", "H", "h"} & {*letters}
+        if not of_oneself and not self.has(self.rules.unknown, plain, *sentence.span()):
             for match in expression(self.rules.claims).finditer(letters):
                 first = match.start() + re.search("[^,:]|$", match.group()).start()  # type: ignore[union-attr]
                 start, end = places[first][0] + sentence.start(), places[match.end() - 1][1] + sentence.start()
@@ -126,7 +127,7 @@ class _Reader:
         ):
             # "It speaks of cookies in general, but …"; "because, although it …, it leaves open"; "die gibt jedoch".
             return True
-        if contrast.group() == ";" and count_words(first) < _FEWEST:
+        if contrast.group() == ";" and count_words(first, HALF) < _FEWEST:
             return True
         # "While it does not mention X, it says Y" answers; "While it says Y, it does not mention X" ends in silence.
         return (
