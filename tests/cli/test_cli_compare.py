@@ -144,7 +144,7 @@ def test_files_are_written(genaipa: Cli, run: str) -> None:
     """A file in the form that its name says; in a folder all forms, with the figure, the same bytes each time."""
     give_scores(run)
     done(genaipa("compare", "extractive", "scripted", "-o", "one/table.csv"))
-    rows = list(csv.DictReader(Path("one/table.csv").read_text(encoding="utf-8").splitlines()))
+    rows = list(csv.DictReader(Path("one/table.csv").read_text(encoding="utf-8-sig").splitlines()))
     assert (rows[0]["measure"], rows[0]["n"]) == ("M_all*10", "8")
     for folder in ("two", "three"):
         done(genaipa("compare", "extractive", "scripted", "-o", folder))

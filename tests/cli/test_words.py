@@ -65,6 +65,8 @@ def plain(text: str, workspace: Path) -> str:
     text = re.sub(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d[:.\dZ]*", "TIME", text)
     text = re.sub(r"\d+ of \d+ extras", "N of N extras", text)
     text = re.sub(r"\b[\d.]+ (s|kB|MB|min)\b", r"N \1", text)
+    # A call that takes no time that can be told has none in the table.
+    text = re.sub(r"( answered) +call time|(\d/\d) +N s", r"\1\2", text)
     return "\n".join(re.sub(r" +|─+", lambda run: run[0][0], line).rstrip() for line in text.splitlines()) + "\n"
 
 

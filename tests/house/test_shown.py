@@ -102,7 +102,7 @@ def test_what_the_front_door_returns_fits_a_line(demo: tuple[Path, Finished]) ->
     shutil.copytree(demo[0], Path.cwd(), dirs_exist_ok=True)
     policy, report = front.load_document("brindlecart"), front.report("demo")
     comparison, run = front.compare("careful", "extractive"), front.load_run("demo")
-    assert repr(policy) == "<Document brindlecart: 5,494 words in 70 sections>"
+    assert repr(policy) == "<Document brindlecart: 5,343 words in 70 sections>"
     assert repr(front.load_question_set("policy")) == "<QuestionSet policy: 32 questions about a policy>"
     assert repr(report).startswith(f"<Report {run.name}: ")
     assert repr(comparison).startswith("<Comparison careful and extractive: ")

@@ -73,7 +73,7 @@ def test_a_chapter_is_one_file_and_one_line(genaipa) -> None:
         "What counts is the <em>last</em> answer.",
     ):
         assert part in page
-    assert Path("out/tables/numbers.csv").read_text() == "system,answers\nextractive,2\n"
+    assert Path("out/tables/numbers.csv").read_text(encoding="utf-8-sig") == "system,answers\nextractive,2\n"
     files = json.loads(Path("out/manifest.json").read_text())["files"]
     assert {f"tables/numbers.{form}" for form in ("csv", "html", "tex", "txt")} <= files.keys()
     assert {f"figures/numbers.{form}" for form in ("csv", "svg")} <= files.keys()

@@ -106,7 +106,7 @@ def test_a_study_with_six_metrics_from_the_run_to_the_report(genaipa: Callable[.
     desk.store.close()
 
     done(genaipa("scores", "export", "-o", "scores.csv"))
-    with Path("scores.csv").open(encoding="utf-8", newline="") as file:
+    with Path("scores.csv").open(encoding="utf-8-sig", newline="") as file:
         rows = list(csv.DictReader(file))
     assert {row["digest"]: [float(row[metric]) for metric in SIX] for row in rows} == {
         digest: [VALUES[key] for key in keys] for digest, keys in given.items()
