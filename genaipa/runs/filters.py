@@ -79,7 +79,11 @@ class Filters:
         folders = {folder.name for folder, _ in runs}
         # A provider's name stands for all of its systems.
         families = {name for name in self.systems + self.without if any(_among(one, (name,)) for one in systems)}
-        full = {name: name if name in families else find_system(name, systems) for name in self.systems + self.without}
+        models = model_names(manifest for _, manifest in runs)
+        full = {
+            name: name if name in families else find_system(name, systems, models)
+            for name in self.systems + self.without
+        }
         for name in self.systems:
             if not full[name]:
                 raise UnknownNameError("system in these runs", name, systems)
@@ -103,6 +107,17 @@ class Filters:
 
 
 EVERYTHING = Filters()
+
+
+def model_names(manifests: Iterable[Manifest]) -> dict[str, set[str]]:
+    """Collect the names of the models behind each system of these runs."""
+    models: dict[str, set[str]] = {}
+    for manifest in manifests:
+        for system, names in manifest.models.items():
+            models.setdefault(system, set()).update(names)
+    return models
+
+
 """The filters where none is given."""
 
 

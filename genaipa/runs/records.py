@@ -368,6 +368,11 @@ class Manifest(msgspec.Struct, omit_defaults=True):
     corpus: CorpusFacts | None = None
     shards: Shards | None = None
 
+    @property
+    def models(self) -> dict[str, set[str]]:
+        """The names of the model behind each system: as it was asked for, and as it was served."""
+        return {system: {facts.model, *facts.served} for system, facts in self.systems.items()}
+
     def __repr__(self) -> str:
         return short_repr("Manifest", self.name, f"{self.status}, {len(self.spec.systems)} systems")
 

@@ -16,7 +16,7 @@ from genaipa.files.names import folder_words
 from genaipa.files.text import digest
 from genaipa.kinds import kind_of
 from genaipa.policies.corpus import FACTS
-from genaipa.runs.filters import EVERYTHING, Filters
+from genaipa.runs.filters import EVERYTHING, Filters, model_names
 from genaipa.runs.folder import RunFolder
 from genaipa.runs.imported import is_imported
 from genaipa.runs.manifest import MANIFEST, MANIFEST_COPY
@@ -124,7 +124,10 @@ def meaning(workspace: Workspace, name: str) -> Meaning:
     whole = name == "latest" or _path_of_run(workspace, name) is not None
     runs = [] if whole else _answered(workspace)
     systems = list(dict.fromkeys(system for run in runs for system in run.systems))
-    if system := find_system(name, systems):
+    system = find_system(name, systems)
+    if not system and "/" in name:
+        system = find_system(name, systems, model_names(run.folder.manifest() for run in runs))
+    if system:
         return Meaning(system, _originals([run._replace(systems=(system,)) for run in runs if system in run.systems]))
     recorded = "/" in name and getattr(find_provider(name), "words", "") == "recording"
     if recorded and not any(is_imported(run.folder) for run in runs):
@@ -140,7 +143,7 @@ def meaning(workspace: Workspace, name: str) -> Meaning:
     asked = folder.outline().spec.systems
     if not end:
         return Meaning(folder.name, [_Part(folder, asked)])
-    if not (system := find_system(end, asked)):
+    if not (system := find_system(end, asked, folder.manifest().models)):
         raise UnknownNameError(f"system of the run {folder.name}", end, asked)
     return Meaning(f"{folder.name}:{system}", [_Part(folder, (system,))])
 

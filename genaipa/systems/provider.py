@@ -21,7 +21,7 @@ from genaipa.files.names import folder_words
 from genaipa.plugins import load, plugins
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from genaipa.systems.base import Words
@@ -183,8 +183,10 @@ def short_names(systems: Iterable[str]) -> dict[str, str]:
     return {name: next((end for end in ends[name] if often[end] == 1), name) for name in names}
 
 
-def find_system(name: str, systems: Iterable[str]) -> str:
+def find_system(name: str, systems: Iterable[str], models: Mapping[str, Collection[str]] | None = None) -> str:
     """Return the one of these systems that a name means: its full name, or an end of it as `short_names` shows it.
+
+    Else it is the name of the model behind one of them, by `models` (system → names), which runs print beside it.
 
     Empty where none is called so; a UsageError that lists them where several are.
     """
@@ -193,6 +195,7 @@ def find_system(name: str, systems: Iterable[str]) -> str:
         return name
     # A figure shows the last part of any name; `m` is yet a model's name before it is the end of `rag/openai/m`.
     alike = [one for one in known if name in _ends(one)] or [one for one in known if name and one.endswith(f"/{name}")]
+    alike = alike or [system for system, names in (models or {}).items() if system in known and name in names]
     if len(alike) > 1:
         full = ", ".join(sorted(alike))
         raise UsageError(f"'{clipped(name)}' is the short name of {len(alike)} systems: {full}; write one in full.")

@@ -145,3 +145,12 @@ def test_an_unclear_short_name_lists_the_full_ones(
             command,
             done.err,
         )
+
+
+def test_a_model_behind_a_system_is_that_system(demo: tuple[Path, Finished]) -> None:
+    """`show` prints it beside the system's name, as it was asked for and as it was served."""
+    workspace = find_workspace(demo[0])
+    for name in ("scripted/careful", "made-up/careful", "careful"):
+        assert {source.systems for source in named(workspace, [name])} == {("careful",)}, name
+    runs = [(source.folder, source.manifest) for source in named(workspace, [])]
+    assert Filters(systems=("scripted/careful",)).checked(runs).systems == ("careful",)

@@ -13,7 +13,7 @@ from genaipa.cli.terminal.console import complain, print_json, say, show, table
 from genaipa.cli.terminal.options import JsonOption, current_workspace, option, several
 from genaipa.cli.terminal.selection import filtered
 from genaipa.errors import GenaipaError, UnknownNameError, UsageError, command
-from genaipa.runs.filters import EVERYTHING, Filters
+from genaipa.runs.filters import EVERYTHING, Filters, model_names
 from genaipa.words import number
 
 if TYPE_CHECKING:
@@ -106,7 +106,8 @@ def _chosen(runs: list[_Run], names: tuple[str, ...], only: Filters) -> list[_Ru
 
     own = [folder.name for folder, _, _ in runs]
     asked = {system for _, manifest, _ in runs for system in manifest.spec.systems}
-    meant = {name: "" if name in own or name == "latest" else find_system(name, asked) for name in names}
+    models = model_names(manifest for _, manifest, _ in runs)
+    meant = {name: "" if name in own or name == "latest" else find_system(name, asked, models) for name in names}
     newest = max((folder.name for folder, *_ in runs if folder.name[:1].isdigit() and not folder.is_judges), default="")
     for name in names:
         if name != "latest" and not meant[name] and not any(name in one for one in own):
