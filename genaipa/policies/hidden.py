@@ -31,7 +31,7 @@ _DEEPEST = 5
 """Hidden parts inside one another that are looked at."""
 _MOST = 200
 """Hidden parts that stay and whose text is looked for; more are hardly anybody's."""
-_LEAST = 20
+_LEAST = 5
 """Words of a part that is looked at; less is a label."""
 _RUN = 5
 """Words in a row by which parts are compared."""
@@ -95,7 +95,7 @@ class HiddenParts:
             if shown := [words for begun, words in self._kept if " ".join(begun) in there]:
                 many, are = number(len(shown), "part"), "is" if len(shown) == 1 else "are"
                 hides = f"{many} that the page hides at first {are} in the text"
-                yield f"{hides}: {number(sum(shown), 'word')}"
+                yield f"{hides}: {number(sum(shown), 'word')}; see that no older version is among them"
 
 
 _GONE = "data-genaipa-left-out"

@@ -86,7 +86,7 @@ def test_the_first_of_hidden_versions_stays(tmp_path: Path) -> None:
     assert ("two years" in text, "nine years" in text, "ten years" in text) == (True, False, False)
     assert notes == (
         "2 hidden parts that repeat the visible text were left out: 122 words",
-        "1 part that the page hides at first is in the text: 61 words",
+        "1 part that the page hides at first is in the text: 61 words; see that no older version is among them",
     )
 
 
