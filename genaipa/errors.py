@@ -250,8 +250,8 @@ def closest(name: str, known: Iterable[str]) -> str:
         # What all have in common says nothing on which is meant.
         near = closest(name.removeprefix(prefix), alike)
         return near and prefix + near
-    close = difflib.get_close_matches(name, names, n=1, cutoff=0.6)
-    return (close or [other for other in names if other.lower() == name.lower()] or [""])[0]
+    same = [other for other in names if other.lower() == name.lower()]
+    return (same or difflib.get_close_matches(name, names, n=1, cutoff=0.6) or [""])[0]
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
