@@ -94,7 +94,7 @@ class Workspace:
         for layer, folder in self.layers:
             here: dict[str, Path] = {}
             place = folder / (_SHIPPED.get(kind, kind) if layer == "shipped" else kind) / within
-            for entry in _entries(place):
+            for entry in _sorted_entries(place):
                 stem, dot, suffix = entry.name.rpartition(".")
                 if stem and dot + suffix in SUFFIXES[kind] and _is_file(entry) and not stem.startswith("."):
                     here.setdefault(stem, place / entry.name)
@@ -107,8 +107,8 @@ class Workspace:
         return Workspace(home=self.home, layers=self.layers[number:])
 
 
-def _entries(folder: Path) -> list[os.DirEntry[str]]:
-    """What is in a folder, by name; nothing where there is none."""
+def _sorted_entries(folder: Path) -> list[os.DirEntry[str]]:
+    """Return what is in a folder, by name; nothing where there is none."""
     try:
         with os.scandir(folder) as entries:
             return sorted(entries, key=lambda entry: entry.name)
@@ -117,7 +117,7 @@ def _entries(folder: Path) -> list[os.DirEntry[str]]:
 
 
 def _is_file(entry: os.DirEntry[str]) -> bool:
-    """Whether it is a file, or a link to one, without asking the disk for each."""
+    """Tell whether it is a file, or a link to one, without asking the disk for each."""
     # Of a link that leads to itself, `is_file` of an entry fails, and that of a path doesn't.
     return Path(entry.path).is_file() if entry.is_symlink() else entry.is_file()
 
@@ -144,11 +144,11 @@ def no_folder(path: Path) -> str:
 
 def shipped(kind: DataKind | Literal[""] = "") -> Path:
     """Folder of shipped data, or of a kind of them: inside the wheel, or the root of a checkout."""
-    return _shipped() / _SHIPPED.get(kind, kind)
+    return _data_root() / _SHIPPED.get(kind, kind)
 
 
 @functools.cache
-def _shipped() -> Path:
+def _data_root() -> Path:
     package = Path(__file__).resolve().parent
     inside = package / "_data"
     return inside if inside.is_dir() else package.parent

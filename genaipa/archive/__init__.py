@@ -453,11 +453,11 @@ def unpack(file: Path, folder: Path) -> Unpacked:
 
 
 def _are_alike(made: Path, packed: Path) -> bool:
-    """Whether two tables are the same, but for the mark that CSV of earlier versions lacks."""
+    """Tell whether two tables are the same, but for the mark that CSV of earlier versions lacks."""
     if not (made.is_file() and packed.is_file()):
         return False
-    one, other = (path.read_bytes().removeprefix(MARK.encode()) for path in (made, packed))
-    return one == other
+    member, counterpart = (path.read_bytes().removeprefix(MARK.encode()) for path in (made, packed))
+    return member == counterpart
 
 
 def read_pack(file: Path) -> tuple[Pack, dict[str, bytes]]:

@@ -158,12 +158,12 @@ def _check_text(arguments: list[str]) -> None:
             ) from None
 
 
-def _explain(error: GenaipaError, words: list[str]) -> None:
+def _print_error(error: GenaipaError, words: list[str]) -> None:
     """Print an error in the command line's words, and below it what to run instead of these."""
+    from genaipa.cli.terminal.alternatives import alternative_commands
     from genaipa.cli.terminal.console import complain, say
-    from genaipa.cli.terminal.instead import commands
 
-    lines = list(commands(words, error.ways)) if isinstance(error, RefusedSystemError) else []
+    lines = list(alternative_commands(words, error.ways)) if isinstance(error, RefusedSystemError) else []
     if isinstance(error, RefusedSystemError) and lines:
         complain(f"{error.problem} Instead:")
     else:
@@ -183,7 +183,7 @@ def carry_out(arguments: list[str] | None = None) -> int:
         code = command()(arguments, prog_name="genaipa", standalone_mode=False)
         sys.stdout.flush()
     except GenaipaError as error:
-        _explain(error, sys.argv[1:] if arguments is None else arguments)
+        _print_error(error, sys.argv[1:] if arguments is None else arguments)
         return error.exit_code
     except TyperException as error:
         complain(sentence(error))

@@ -21,7 +21,7 @@ from genaipa import __version__, workspace
 from genaipa.datasets.base import Pulled
 from genaipa.errors import DataError, GenaipaError, UsageError, clipped
 from genaipa.files.atomic import replacing
-from genaipa.files.certificates import certificate_refused, trusted
+from genaipa.files.certificates import certificate_refused, ssl_context
 from genaipa.files.text import SHA256, hash_like
 from genaipa.words import some
 
@@ -150,7 +150,7 @@ class _Server(Origin):
             timeout=TIMEOUT,
             follow_redirects=True,
             headers={"User-Agent": f"genaipa/{__version__}"},
-            verify=trusted(),
+            verify=ssl_context(),
         )
         self.remedy = f"{self._host} serves something else: give another origin, or try again later."
         self._elsewhere = f"take it from a checkout ({files.command} --from FOLDER), or try what ships: {files.shipped}"

@@ -188,8 +188,8 @@ class Incoming:
         files[ANSWERS] = b"".join(map(journal.line, records))
         files[MANIFEST] = msgspec.json.format(msgspec.json.encode(manifest), indent=2) + b"\n"
         folder = self.workspace.runs / name
-        before = self._runs.get(name) or (_kept(folder, files) if folder.exists() else None)
-        if before is not None and _substance(before) != _substance(files):
+        before = self._runs.get(name) or (_read_files(folder, files) if folder.exists() else None)
+        if before is not None and _comparable_files(before) != _comparable_files(files):
             remove = command("genaipa", "runs", "rm", name)
             raise UsageError(f"the run {name} is there already, with other answers; take it away: {remove}")
         self._digests |= {record.digest for record in records if record.reply is not None}
@@ -256,22 +256,22 @@ def _texts_in(folder: Path) -> dict[str, Path]:
     return {folder_words(path.stem): path for path in sorted(folder.iterdir()) if path.suffix.lower() in SUFFIXED}
 
 
-def _kept(folder: Path, places: Iterable[str]) -> dict[str, bytes]:
-    """The content of these files of a run, as far as they are there."""
-    return {place: (folder / place).read_bytes() for place in places if (folder / place).is_file()}
+def _read_files(folder: Path, places: Iterable[str]) -> dict[str, bytes]:
+    """Return the content of these files of a run, as far as they are there."""
+    return {path: (folder / path).read_bytes() for path in places if (folder / path).is_file()}
 
 
 _ORIGIN = ("source", "annotators")
 """Fields of questions and annotated answers that name the file in which they came."""
 
 
-def _substance(files: Mapping[str, bytes]) -> dict[str, Any]:
-    """A run's files as they are compared: the same log is the same run, whatever its file is called."""
-    told: dict[str, Any] = {place: content for place, content in files.items() if place != MANIFEST}
-    for place in (place for place in told if place.endswith(".yaml")):
-        fields = loose_yaml(told[place])
-        told[place] = {k: v for k, v in fields.items() if k not in _ORIGIN} if isinstance(fields, dict) else fields
-    return told
+def _comparable_files(files: Mapping[str, bytes]) -> dict[str, Any]:
+    """Return a run's files as they are compared: the same log is the same run, whatever its file is called."""
+    contents: dict[str, Any] = {path: content for path, content in files.items() if path != MANIFEST}
+    for path in (path for path in contents if path.endswith(".yaml")):
+        fields = loose_yaml(contents[path])
+        contents[path] = {k: v for k, v in fields.items() if k not in _ORIGIN} if isinstance(fields, dict) else fields
+    return contents
 
 
 def _narrowed(head: Head, records: Sequence[Record], files: Mapping[str, bytes]) -> Manifest:

@@ -19,8 +19,8 @@ from msgspec.structs import replace
 
 from genaipa.errors import GenaipaError, NoReplyError, PermanentError, SpendingCapError
 from genaipa.execution import calls
-from genaipa.execution.cuts import PromptCounts, tokens_of
 from genaipa.execution.limits import Attempt, BreakerOpenError, Budget, LeftOutError, at_most, without_surrogates
+from genaipa.execution.truncation import PromptCounts, least_tokens
 from genaipa.runs.part import PartWriter
 from genaipa.runs.records import FailureInfo, answer_digest
 from genaipa.systems.base import UNSUPPORTED_SCHEMA, Message, Settings
@@ -319,7 +319,7 @@ class Engine:
         cut = asked.counts.is_cut(messages, counted, counter, language) or still
         if cut and not asked.cut:
             asked.cut = True
-            sent = round(tokens_of(messages, counter.rate))
+            sent = round(least_tokens(messages, counter.rate))
             self.observer.said(
                 f"{target.name}: the server counts {counted:,} of about {sent:,} tokens sent: it cuts prompts, without "
                 "an error. Give it a larger context (Ollama: OLLAMA_CONTEXT_LENGTH)."
@@ -338,11 +338,11 @@ class Engine:
         """Ask on until the task can use the reply: a few times at most, and while the cap has money to set `aside`."""
         for tried in range(min(self.limits.max_retries, _FURTHER_TRIES)):
             # A reply that was cut off would go on as long again, and whoever only thinks would think again.
-            if attempt.reply.finish == "length" or attempt.only_thought or not (flaw := self._flaw(call, attempt)):
+            if attempt.reply.finish == "length" or attempt.only_thought or not (flaw := self._find_flaw(call, attempt)):
                 break
             before, again = attempt, messages
             if self.task.reads_json and not tried and attempt.reply.finish == "stop" and attempt.reply.text.strip():
-                again = with_reason(messages, attempt.reply.text, f"{flaw}. {_AGAIN}")
+                again = request_correction(messages, attempt.reply.text, f"{flaw}. {_AGAIN}")
             try:
                 aside.append(await self._set_aside(asked, again, settings))
                 attempt = (await self._attempt(asked, call, again, settings)).after(before)
@@ -353,7 +353,7 @@ class Engine:
             except NoReplyError as error:
                 error.attempts, error.usage = before.attempts + error.attempts, before.with_usage(error.usage)
                 raise
-        flaw = self._flaw(call, attempt)
+        flaw = self._find_flaw(call, attempt)
         asked.unusable = asked.unusable + 1 if flaw else 0
         if not flaw:
             return attempt
@@ -361,8 +361,8 @@ class Engine:
             asked.breaker.reason = f"{asked.unusable} replies one after another are of no use ({flaw})"
         raise attempt.unusable(flaw)
 
-    def _flaw(self, call: Call, attempt: Attempt) -> str:
-        """Why a reply is of no use, in words; empty where the task can use it."""
+    def _find_flaw(self, call: Call, attempt: Attempt) -> str:
+        """Return why a reply is of no use, in words; empty where the task can use it."""
         if attempt.only_thought:
             return "it is thoughts alone, without an answer; a reasoning parser of another model's does this, too"
         return self.task.guarded_flaw(call, attempt.reply)
@@ -418,7 +418,7 @@ def _first(errors: BaseExceptionGroup[GenaipaError]) -> GenaipaError:
     return first
 
 
-def with_reason(messages: Sequence[Message], said: str, why: str) -> list[Message]:
+def request_correction(messages: Sequence[Message], said: str, why: str) -> list[Message]:
     """Return messages that ask once more, after a reply that is of no use, and say why."""
     # What it carries is the question still, for a system that reads no words about form.
     last = messages[-1]
@@ -449,7 +449,7 @@ async def ask_in_words(
         return first
     text, problem = read(first.reply)
     if problem:
-        attempt = (await ask(with_reason(asked, first.reply.text, f"{problem}. {wanted}"))).after(first)
+        attempt = (await ask(request_correction(asked, first.reply.text, f"{problem}. {wanted}"))).after(first)
         text = read(attempt.reply)[0]
     sent = {**attempt.reply.sent, "json_schema": "in words"}
     return dataclasses.replace(attempt, reply=dataclasses.replace(attempt.reply, text=text, sent=sent))

@@ -12,7 +12,7 @@ from genaipa.errors import RunBusyError, UsageError
 from genaipa.execution.limits import RunLimits
 from genaipa.execution.prepare import PreparedRun, resume
 from genaipa.execution.run import carry_out
-from genaipa.execution.shards import Purse, held_by
+from genaipa.execution.shards import Purse, dollars_in_use
 from genaipa.files.locks import held, native_lock
 from genaipa.files.names import make_folder
 from genaipa.judging.plan import plan
@@ -83,7 +83,7 @@ async def ask_judges(
     """Carry out the runs one after another; the spending cap holds what all of them spend and set aside for batches."""
     done: list[tuple[RunFolder, RunOutcome]] = []
     purse = Purse(limits.max_cost)
-    purse.held = {place: held_by(run.folder.part) for place, run in enumerate(judges.runs) if run.folder}
+    purse.held = {place: dollars_in_use(run.folder.part) for place, run in enumerate(judges.runs) if run.folder}
     for place, run in enumerate(judges.runs):
         held = purse.held.get(place, 0.0)
         granted = purse.grant(place, held, workers=1)

@@ -29,7 +29,7 @@ from genaipa.errors import (
 )
 from genaipa.systems.base import MOST_TOKENS, UNDONE, Finish, Reply, Usage, check_passages
 from genaipa.systems.provider import redact
-from genaipa.systems.thoughts import join_thoughts, split_thoughts, without_frame
+from genaipa.systems.thoughts import join_thoughts, split_thoughts, strip_frame
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Sequence
@@ -328,7 +328,7 @@ async def _once(system: System, messages: Sequence[Message], settings: Settings)
         raise PermanentError(f"it returned a {type(reply).__name__} instead of a Reply", kind="exception")
     if not isinstance(reply.text, str) or reply.finish not in get_args(Finish):
         raise PermanentError(f"its Reply has no text, or an unknown finish ({reply.finish})", kind="exception")
-    reply, usage = _without_thoughts(reply), _countable(reply.usage)
+    reply, usage = _separate_thoughts(reply), _countable(reply.usage)
     if is_silent(reply) and reply.finish == "stop" and not (reply.thoughts or (usage and usage.reasoning)):
         empty = TransientError(f"{system.name} sent an empty reply.", kind="empty-reply")
         empty.usage = usage
@@ -345,18 +345,16 @@ async def _once(system: System, messages: Sequence[Message], settings: Settings)
     )
 
 
-def _without_thoughts(reply: Reply) -> Reply:
-    """The reply with its thoughts apart; one whose thoughts have no end was cut off."""
+def _separate_thoughts(reply: Reply) -> Reply:
+    """Return the reply with its thoughts apart; one whose thoughts have no end was cut off."""
     thoughts, answer, unclosed = split_thoughts(reply.text)
     beside = reply.thoughts if isinstance(reply.thoughts, str) else ""
     finish: Finish = "length" if unclosed and reply.finish == "stop" else reply.finish
-    return dataclasses.replace(
-        reply, text=without_frame(answer), thoughts=join_thoughts(thoughts, beside), finish=finish
-    )
+    return dataclasses.replace(reply, text=strip_frame(answer), thoughts=join_thoughts(thoughts, beside), finish=finish)
 
 
 def is_silent(reply: Reply) -> bool:
-    """Whether a reply has no words, whatever was thought before it."""
+    """Tell whether a reply has no words, whatever was thought before it."""
     return not reply.text.strip()
 
 

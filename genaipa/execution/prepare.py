@@ -150,12 +150,12 @@ def versions() -> dict[str, str]:
 
 def checkout() -> tuple[str | None, bool | None]:
     """(commit, changed since) of the checkout that genaipa runs from; (None, None) where it is an installed wheel."""
-    return _checkout(Path(genaipa.__file__).resolve().parent.parent)
+    return _read_checkout(Path(genaipa.__file__).resolve().parent.parent)
 
 
 # Once a process: what it runs is the code as it was when it began, whatever is edited or committed meanwhile.
 @cache
-def _checkout(root: Path) -> tuple[str | None, bool | None]:
+def _read_checkout(root: Path) -> tuple[str | None, bool | None]:
     if not (root / ".git").exists():
         return None, None
     # One command says both: first a line on the commit.
@@ -164,9 +164,9 @@ def _checkout(root: Path) -> tuple[str | None, bool | None]:
         done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=10)  # noqa: S603 - it is fixed
     except (OSError, subprocess.SubprocessError):
         return None, None
-    head, *more = done.stdout.splitlines()
+    head, *changes = done.stdout.splitlines()
     commit = head.removeprefix("# branch.oid ")
-    return None if commit == "(initial)" else commit, not all(line.startswith("#") for line in more)
+    return None if commit == "(initial)" else commit, not all(line.startswith("#") for line in changes)
 
 
 _BEGUN_WITH = ("systems", "documents", "questions", "prompts", "task")

@@ -16,12 +16,12 @@ from msgspec.structs import replace
 from genaipa.datasets.base import datasets, offering, replayed
 from genaipa.errors import GenaipaError, OptionError, RunError, UnknownNameError, UsageError
 from genaipa.languages.catalog import ENGLISH, in_words, named_language, variant
-from genaipa.languages.others import seems_to_be
+from genaipa.languages.detection import detect_language
 from genaipa.policies.adding import GIVEN, described, is_source, needs_company, read_given
 from genaipa.policies.companies import UNNAMED
 from genaipa.policies.corpus import Corpus, documents_of, examine, file_digest
 from genaipa.policies.document import Document, document_names, load_document
-from genaipa.questions.sets import WORDINGS, default_set, load_question_set, published_set
+from genaipa.questions.sets import WORDINGS, default_set, find_published_set, load_question_set
 from genaipa.runs.documents import KeptDocuments, kept_text, text_file
 from genaipa.runs.experiments import DEFAULT_EXPERIMENT, EXPERIMENTS
 from genaipa.runs.records import DOCUMENTS, INITIALIZATIONS, NEUTRAL, CorpusFacts
@@ -350,7 +350,7 @@ def check_one_language(documents: Iterable[Document], workspace: Workspace) -> N
     """Raise a UsageError for documents that would by default be asked about in several languages."""
     known, first = dict[tuple[str, str, str], str](), ("", "")
     for document in documents:
-        published = published_set(document, workspace)
+        published = find_published_set(document, workspace)
         alike = document.kind, document.language, published
         if alike not in known:
             own = published or default_set(document, workspace) == document.kind
@@ -374,12 +374,12 @@ def _in_their_language(workspace: Workspace, sets: Mapping[str, str], usual: tup
     return variants if {*variants} <= {*set_names(workspace)} else usual
 
 
-def _unasked(seems: str, *, many: bool) -> str:
-    """Why documents are not asked about in their language, which they seem to be in, or which is not recognised."""
+def _explain_language(seems: str, *, many: bool) -> str:
+    """Explain why documents are not asked about in their language: there are no questions, or it is not recognised."""
     if not seems:
         return f"the language of the document{'s' if many else ''} is not recognised"
-    which = "documents seem" if many else "document seems"
-    return f"the {which} to be in {in_words(seems)}, for which there are no questions"
+    subject = "documents seem" if many else "document seems"
+    return f"the {subject} to be in {in_words(seems)}, for which there are no questions"
 
 
 def _tell_published(
@@ -388,7 +388,7 @@ def _tell_published(
     """Say in a line which published documents are asked the questions that were published with them."""
     of: dict[str, list[str]] = {}
     for name, document in documents.items():
-        if published_set(document, workspace):
+        if find_published_set(document, workspace):
             of.setdefault(sets[name], []).append(name)
     for questions, names in of.items():
         observer.said(
@@ -412,11 +412,11 @@ def _tell_languages(
     unknown: dict[str, list[str]] = {}
     for name, document in documents.items():
         if not document.language:
-            unknown.setdefault(seems_to_be(document.text), []).append(name)
+            unknown.setdefault(detect_language(document.text), []).append(name)
         elif document.language != ENGLISH.code:
             of.setdefault(document.language, []).append(name)
     for seems, names in unknown.items():
-        observer.said(f"{some(names, _NAMED)}: {_unasked(seems, many=len(names) > 1)}: asked in English")
+        observer.said(f"{some(names, _NAMED)}: {_explain_language(seems, many=len(names) > 1)}: asked in English")
     for language, names in of.items():
         asked = dict.fromkeys(sets[name] for name in names)
         lacking = [name for name in (*asked, *without) if named_language(name).code != language]

@@ -315,13 +315,13 @@ def unfit(ready: Ready, task: Task, *, margin: float = 1.0) -> list[Unfit]:
     if ready.context is None:
         return []
     longest: dict[str, Measured] = {}
-    least: dict[str, int] = {}
+    shortest: dict[str, int] = {}
     for measured in measure(task, ready):
         call, need = measured.call, measured.input + (task.spec.max_tokens or REPLY_TOKENS)
         if call.kind == "acknowledgement" or not any(message.purpose == "part" for message in call.messages):
             continue
         name = call.coordinates.get("document", call.label)
-        least[name] = min(need, least.get(name, need))
+        shortest[name] = min(need, shortest.get(name, need))
         if name not in longest or longest[name].input < measured.input:
             longest[name] = measured
     exceeding = []
@@ -329,6 +329,6 @@ def unfit(ready: Ready, task: Task, *, margin: float = 1.0) -> list[Unfit]:
         need, counter = measured.input + (task.spec.max_tokens or REPLY_TOKENS), ready.target.counter(name)
         if need > ready.context * (margin if counter.guess else 1.0):
             parts = sum(message.purpose == "part" for message in measured.call.messages)
-            alone = measured.call.mode == "shared" and least[name] <= ready.context
+            alone = measured.call.mode == "shared" and shortest[name] <= ready.context
             exceeding.append(Unfit(name, need, ready.context, parts, counter.label, alone))
     return exceeding

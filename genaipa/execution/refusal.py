@@ -51,17 +51,17 @@ async def refuse_early(run: PreparedRun, *, started: bool) -> None:
             exceeding = unfit(ready, run.task, margin=_MARGIN if started else 1.0)
         if ended or exceeding:
             problems.append((system, exceeding))
-    _refuse(run, problems)
+    _raise_refusal(run, problems)
 
 
 def refuse_unfit(run: PreparedRun, systems: Sequence[Ready]) -> None:
     """Raise a RefusedSystemError for documents that exceed the context of these systems, as they count."""
     exceeding = ((ready.resolved, unfit(ready, run.task)) for ready in systems)
-    _refuse(run, [(system, some) for system, some in exceeding if some])
+    _raise_refusal(run, [(system, documents) for system, documents in exceeding if documents])
 
 
 def is_gone(system: Resolved) -> bool:
-    """Whether the vendor, and no server of one's own, would be asked for a model that it has retired."""
+    """Tell whether the vendor, and no server of one's own, would be asked for a model that it has retired."""
     record = system.record
     if not (system.entry.ended and record and record.hosted):
         return False
@@ -69,61 +69,61 @@ def is_gone(system: Resolved) -> bool:
 
 
 def _may_exceed(run: PreparedRun, context: int) -> bool:
-    """Whether it is worth counting: a document whose length alone rules out that it exceeds the context is not."""
+    """Tell whether it is worth counting: a document whose length alone rules out that it exceeds the context is not."""
     questions = max(map(len, run.task.orders.values()), default=0)
     longest = max(map(len, run.task.texts.values()), default=0)
     return longest / _DENSEST + questions * _QUESTION_TOKENS > context
 
 
-def _refuse(run: PreparedRun, problems: Sequence[tuple[Resolved, list[Unfit]]]) -> None:
+def _raise_refusal(run: PreparedRun, problems: Sequence[tuple[Resolved, list[Unfit]]]) -> None:
     if problems:
-        said = " ".join(_sentence(system, exceeding) for system, exceeding in problems)
-        ways = [way for system, exceeding in problems for way in _ways(run, system, exceeding)]
-        raise RefusedSystemError(said, ways)
+        message = " ".join(_refusal_sentence(system, exceeding) for system, exceeding in problems)
+        ways = [way for system, exceeding in problems for way in _alternative_ways(run, system, exceeding)]
+        raise RefusedSystemError(message, ways)
 
 
-def _are_of(study: Dataset, run: PreparedRun) -> bool:
-    """Whether all documents of a run are a study's, and none is one's own of the same name."""
-    here, names = document_names(run.workspace), {*run.spec.plan.documents}
-    return names <= {*study.documents} and all(here[name][0] == PULLED for name in names)
+def _covers_documents(study: Dataset, run: PreparedRun) -> bool:
+    """Tell whether all documents of a run are a study's, and none is one's own of the same name."""
+    layers, names = document_names(run.workspace), {*run.spec.plan.documents}
+    return names <= {*study.documents} and all(layers[name][0] == PULLED for name in names)
 
 
-def _sentence(system: Resolved, exceeding: Sequence[Unfit]) -> str:
+def _refusal_sentence(system: Resolved, exceeding: Sequence[Unfit]) -> str:
     retired = f"retired on {system.entry.retired}" if is_gone(system) else ""
     if not exceeding:
         return f"{system.asked} {retired}."
-    most = max(exceeding, key=lambda one: one.need)
-    names = [one.document for one in exceeding]
-    do, which = ("do", most.document) if len(names) > 1 else ("does", "it")
+    largest = max(exceeding, key=lambda misfit: misfit.need)
+    names = [misfit.document for misfit in exceeding]
+    do, subject = ("do", largest.document) if len(names) > 1 else ("does", "it")
     fit = (
         f"{some(names, _NAMED)} {do} not fit {'it' if retired else system.asked}: with its questions and replies "
-        f"{which} needs about {most.need:,} tokens ({number(most.parts, 'part')}; "
-        f"{most.counted}), and the context holds {most.context:,}."
+        f"{subject} needs about {largest.need:,} tokens ({number(largest.parts, 'part')}; "
+        f"{largest.counted}), and the context holds {largest.context:,}."
     )
     return f"{system.asked} {retired}, and {fit}" if retired else fit
 
 
-def _ways(run: PreparedRun, system: Resolved, exceeding: Sequence[Unfit]) -> Iterator[Way]:
-    """The commands that can be run instead, the best first."""
-    asked = system.asked
+def _alternative_ways(run: PreparedRun, system: Resolved, exceeding: Sequence[Unfit]) -> Iterator[Way]:
+    """Yield the commands that can be run instead, the best first."""
+    system_name = system.asked
     procedure = run.spec.kind == DEFAULT
     without = ("--experiment", WITHOUT_DOCUMENT) if exceeding and procedure else ()
-    need = max((one.need for one in exceeding), default=0)
+    need = max((misfit.need for misfit in exceeding), default=0)
     if system.entry.use:
         successor = resolve(system.entry.use, run.workspace)
         if not is_gone(successor) and need <= (successor.context or need):
-            yield Way(asked, successor.asked, "its successor")
+            yield Way(system_name, successor.asked, "its successor")
     recorded = system.entry.recorded
-    if procedure and recorded and (study := replayed().get(recorded)) and _are_of(study, run):
-        yield Way(asked, recorded, f"the answers that the authors of {study.title} published")
+    if procedure and recorded and (study := replayed().get(recorded)) and _covers_documents(study, run):
+        yield Way(system_name, recorded, f"the answers that the authors of {study.title} published")
     if exceeding and not is_gone(system):
-        if all(one.alone for one in exceeding):
-            yield Way(asked, asked, "each question by itself", ("--conversation", "independent"))
+        if all(misfit.alone for misfit in exceeding):
+            yield Way(system_name, system_name, "each question by itself", ("--conversation", "independent"))
         if without:
-            yield Way(asked, asked, "without the document", without)
+            yield Way(system_name, system_name, "without the document", without)
     if is_gone(system) and not (exceeding and not without):
         server = "azure" if system.provider == "openai" else "other"
         about = f"{'Azure or ' if server == 'azure' else ''}another server that still has it"
         about += ", without the document" if without else ""
         address = f"{server.upper()}_BASE_URL=https://HOST/v1"
-        yield Way(asked, f"openai-api/{server}/{system.model}", about, without, address)
+        yield Way(system_name, f"openai-api/{server}/{system.model}", about, without, address)

@@ -19,7 +19,7 @@ from genaipa.execution.observer import Observer
 from genaipa.execution.prepare import PreparedRun, check_shared, check_unchanged, task_of
 from genaipa.execution.ready import Started
 from genaipa.execution.run import RunOutcome, carry_out, check_cap, ready_systems
-from genaipa.runs.batches import batches_out, set_aside, was_batched
+from genaipa.runs.batches import batches_out, pending_dollars, was_batched
 from genaipa.runs.folder import RunFolder
 from genaipa.runs.manifest import ANSWERS
 from genaipa.runs.records import RunStatus
@@ -168,9 +168,9 @@ class Purse:
         self.held[index] = cost
 
 
-def held_by(part: Part) -> float:
+def dollars_in_use(part: Part) -> float:
     """Return the US dollars that a run or a shard spent, and those set aside for its batches."""
-    return part.cost + set_aside(part.path)
+    return part.cost + pending_dollars(part.path)
 
 
 class Whole(Jobs, Observer):
@@ -214,7 +214,7 @@ class Whole(Jobs, Observer):
             self._tally = folder.counts(self._run.own())[0]
         if self._cap is not None:
             begun = (index for index in self._run.own() if folder.shard(index).is_begun)
-            self._purse.held = {index: held_by(folder.shard(index)) for index in begun}
+            self._purse.held = {index: dollars_in_use(folder.shard(index)) for index in begun}
         return folder
 
     def end(self, since: float) -> RunOutcome:
@@ -288,7 +288,7 @@ class Whole(Jobs, Observer):
     def on_requeue(self, number: int) -> None:
         """Have what it did not spend for others."""
         if self._cap is not None:
-            self._purse.settle(number, held_by(self._folder.shard(number)))
+            self._purse.settle(number, dollars_in_use(self._folder.shard(number)))
 
     def on_lost(self, number: int, why: str) -> bool:
         """Say why a shard is given again; whether its file of answers grew."""

@@ -20,16 +20,16 @@ _REFUSED = re.compile(r"certificate verify failed: ((?:[^(\]]|\([^_])+)", re.IGN
 _UNKNOWN = re.compile(r"self[- ]signed|local issuer|issuer certificate|unable to verify|unknown", re.IGNORECASE)
 
 
-def trusted() -> ssl.SSLContext:
-    """Return whom this machine trusts, for all connections of the process: to read it takes fifty milliseconds.
+def ssl_context() -> ssl.SSLContext:
+    """Return the TLS context of whom this machine trusts, for all connections: to load it takes fifty milliseconds.
 
-    A UsageError for an SSL_CERT_FILE that names no file, or one without a certificate.
+    Raise a UsageError for an SSL_CERT_FILE that names no file, or one without a certificate.
     """
-    return _trusted(os.environ.get(VARIABLE), os.environ.get("SSL_CERT_DIR"))
+    return _load_ssl_context(os.environ.get(VARIABLE), os.environ.get("SSL_CERT_DIR"))
 
 
 @cache
-def _trusted(file: str | None, _folder: str | None) -> ssl.SSLContext:
+def _load_ssl_context(file: str | None, _folder: str | None) -> ssl.SSLContext:
     import httpx2
 
     try:
@@ -43,16 +43,17 @@ def _trusted(file: str | None, _folder: str | None) -> ssl.SSLContext:
 
 def certificate_refused(error: object, server: str) -> str:
     """Say why the certificate of a server was refused, and what helps; empty if an error is about anything else."""
-    found = None
-    while error is not None and found is None:
-        found = _REFUSED.search(str(error))
+    match = None
+    while error is not None and match is None:
+        match = _REFUSED.search(str(error))
         error = getattr(error, "__cause__", None) or getattr(error, "__context__", None)
-    if found is None:
+    if match is None:
         return ""
-    why = found[1].strip(" .")
-    said = f"the certificate of {server} is not trusted ({why})"
-    if not _UNKNOWN.search(why):
-        return f"{said}; its owner has to mend it, or the address is another's"
+    reason = match[1].strip(" .")
+    sentence = f"the certificate of {server} is not trusted ({reason})"
+    if not _UNKNOWN.search(reason):
+        return f"{sentence}; its owner has to mend it, or the address is another's"
     file = os.environ.get(VARIABLE)
-    now = f"; it names {file} now" if file else ""
-    return f"{said}; if its authority is your own company's, let {VARIABLE} name a PEM file with that authority{now}"
+    names = f"; it names {file} now" if file else ""
+    remedy = f"if its authority is your own company's, let {VARIABLE} name a PEM file with that authority"
+    return f"{sentence}; {remedy}{names}"

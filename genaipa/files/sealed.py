@@ -49,11 +49,13 @@ def seal(
             rows = iter(lines)
             while group := list(islice(rows, _GROUP)):
                 places = arrow.py_buffer(array("q", (row[0] for row in group)))
-                others = [_texts(arrow, arrow.string(), [row[2][name].encode() for row in group]) for name in named]
+                others = [
+                    _text_array(arrow, arrow.string(), [row[2][name].encode() for row in group]) for name in named
+                ]
                 content = [
                     arrow.Array.from_buffers(arrow.int64(), len(group), [None, places]),
                     *others,
-                    _texts(arrow, arrow.binary(), [row[1] for row in group]),
+                    _text_array(arrow, arrow.binary(), [row[1] for row in group]),
                 ]
                 writer.write_table(arrow.Table.from_arrays(content, schema=schema))
                 number += len(group)
@@ -67,8 +69,8 @@ def seal(
             made.unlink(missing_ok=True)
 
 
-def _texts(arrow: Any, kind: Any, values: list[bytes]) -> Any:
-    """An array of texts, made of its bytes: of a list, pyarrow would first import pandas, which takes half a second."""
+def _text_array(arrow: Any, kind: Any, values: list[bytes]) -> Any:
+    """Return an array of texts from its bytes: for a list, pyarrow would first import pandas, half a second of work."""
     ends = array("i", itertools.accumulate(map(len, values), initial=0))
     return arrow.Array.from_buffers(kind, len(values), [None, arrow.py_buffer(ends), arrow.py_buffer(b"".join(values))])
 

@@ -150,7 +150,7 @@ def _load(path: Path) -> Any:
     text = read_text(path)
     try:
         # What reads may change what it gets.
-        raw = pickle.loads(_pickled(text)) if len(text) < _KEPT else _parsed(text)  # noqa: S301 - our own making
+        raw = pickle.loads(_pickle_yaml(text)) if len(text) < _KEPT else _parse_yaml(text)  # noqa: S301 - our own making
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f"line {mark.line + 1}" if mark else ""
@@ -164,12 +164,12 @@ def _load(path: Path) -> Any:
 
 
 @functools.lru_cache(maxsize=64)
-def _pickled(text: str) -> bytes:
+def _pickle_yaml(text: str) -> bytes:
     """Parse a text; each of the runs and documents of a report brings the same sets of questions and prompts again."""
-    return pickle.dumps(_parsed(text))
+    return pickle.dumps(_parse_yaml(text))
 
 
-def _parsed(text: str) -> Any:
+def _parse_yaml(text: str) -> Any:
     _check_size(text)
     return yaml.load(text, Loader=_StrictLoader)  # noqa: S506 - derived from the safe loader
 

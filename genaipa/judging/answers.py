@@ -304,13 +304,13 @@ class Passages:
         return usual_tokens(self.document.text[slice(*span)])
 
     def _within(self, spans: Iterable[Span], room: int) -> tuple[Span, ...]:
-        """The first of these passages that fit into this many tokens, in the document's order."""
-        kept: list[Span] = []
+        """Return the first of these passages that fit into this many tokens, in the document's order."""
+        fitting: list[Span] = []
         for span in spans:
             if (size := self._tokens(span)) <= room:
-                kept.append(span)
+                fitting.append(span)
                 room -= size
-        return tuple(sorted(kept))
+        return tuple(sorted(fitting))
 
     def _touched(self, spans: Iterable[Span]) -> list[Span]:
         """The passages that share a character with one of these spans, in the document's order."""
@@ -321,7 +321,7 @@ class Passages:
         """All passages, the nearest to the question first."""
         if question not in self._nearest:
             reading = read(self.document.text)
-            places = ranked(tuple(reading.between(*span) for span in self.spans), question)
+            places = ranked(tuple(reading.read_span(*span) for span in self.spans), question)
             self._nearest[question] = [self.spans[place] for place in places]
         return self._nearest[question]
 

@@ -25,7 +25,7 @@ import msgspec
 
 from genaipa.errors import DataError, RunError, UsageError
 from genaipa.files.text import digest, read_text
-from genaipa.judging import reading, verdict
+from genaipa.judging import verdict, verdict_parsing
 from genaipa.judging.answers import FILE, excerpt, read_material
 from genaipa.judging.name import FIRST_DAY, NAME
 from genaipa.judging.verdict import Keeper, schema
@@ -215,7 +215,7 @@ class JudgeTask(Task):
         begin, end = lines(drawn)
         # An anchor is asked in the words of its first pass.
         shuffled = passed if passed < FIRST_DAY else 1
-        metrics = reading.asked(rubric, points=bool(judged.points))
+        metrics = verdict_parsing.metrics_to_judge(rubric, points=bool(judged.points))
         return self.inputs.templates.render(
             "answer",
             question=judged.asked,
@@ -247,7 +247,9 @@ class JudgeTask(Task):
     def read(self, call: Call, reply: str) -> Reading:
         """The verdict's values, metric by metric."""
         judged = self._judged_by_digest[call.coordinates["answer"]]
-        found = reading.read(self.material.rubric, reply, annotated=bool(judged.annotated), points=judged.points)
+        found = verdict_parsing.read_verdict(
+            self.material.rubric, reply, annotated=bool(judged.annotated), points=judged.points
+        )
         return Reading(", ".join(f"{metric} {shown(value)}" for metric, value in found.values.items()))
 
     @cached_property

@@ -25,7 +25,17 @@ from typing import TYPE_CHECKING, Any, Self
 
 from genaipa.errors import UsageError
 from genaipa.judging.name import Judge
-from genaipa.judging.reading import CONTRADICTED, NO, POINTS, RIGHT_ANSWER, VERDICTS, YES, asked, plain, read
+from genaipa.judging.verdict_parsing import (
+    CONTRADICTED,
+    NO,
+    POINTS,
+    RIGHT_ANSWER,
+    VERDICTS,
+    YES,
+    metrics_to_judge,
+    normalize_words,
+    read_verdict,
+)
 from genaipa.questions.points import MOST
 from genaipa.scoring.current import in_effect
 from genaipa.scoring.events import ANCHOR, Event
@@ -68,7 +78,7 @@ def schema(rubric: Rubric, *, annotated: bool, points: bool = False) -> dict[str
     """
     entries = [
         _object(metric=_one_of(name), evidence=_words(_EVIDENCE), value=_one_of(*rubric.metrics[name].words))
-        for name in asked(rubric, points=points)
+        for name in metrics_to_judge(rubric, points=points)
     ]
     parts: dict[str, Any] = {} if annotated else {RIGHT_ANSWER: _words(_STATED)}
     if points:
@@ -98,7 +108,7 @@ def _one_of(*words: str) -> dict[str, Any]:
 def check(rubric: Rubric) -> None:
     """A UsageError where two values of a metric are in the same words, which a judge could not tell apart."""
     for name, metric in rubric.metrics.items():
-        if len({plain(words) for words in metric.words}) < len(metric.words):
+        if len({normalize_words(words) for words in metric.words}) < len(metric.words):
             raise UsageError(f"the rubric '{rubric.title}' has the same words for two values of {name}; reword one.")
 
 
@@ -137,7 +147,7 @@ def flaw(rubric: Rubric, reply: Reply, *, annotated: bool, points: Sequence[Poin
     if reply.finish == "refusal":
         return "it is a refusal"
     try:
-        read(rubric, reply.text, annotated=annotated, points=points)
+        read_verdict(rubric, reply.text, annotated=annotated, points=points)
     except ValueError as error:
         return str(error)
     return ""
@@ -176,7 +186,7 @@ def longest(rubric: Rubric, *, annotated: bool, points: bool = False) -> int:
 def _filled(rubric: Rubric, evidence: str, right_answer: str, ticks: Sequence[dict[str, str]]) -> str:
     verdicts = [
         {"metric": name, "evidence": evidence, "value": max(rubric.metrics[name].words, key=len)}
-        for name in asked(rubric, points=bool(ticks))
+        for name in metrics_to_judge(rubric, points=bool(ticks))
     ]
     parts = {RIGHT_ANSWER: right_answer, POINTS: ticks, VERDICTS: verdicts}
     return json.dumps({name: part for name, part in parts.items() if part}, ensure_ascii=False)
@@ -201,12 +211,12 @@ class RunVerdicts:
 
     def judge(self, record: Record) -> Judge:
         """The judge that gave a verdict: the model as served, else as it was asked for."""
-        asked, known = self._models[record.system], record.coordinates
+        requested, coordinates = self._models[record.system], record.coordinates
         # A script without a model of its own is served as "scripted", and would be one judge with every other.
         # A server may say anything: a name of several lines would be nobody's.
         served = " ".join((record.model or "").split())
-        served = served if served != asked.partition("/")[0] else ""
-        return Judge(served or asked, known["prompt"], int(known["pass"]))
+        served = served if served != requested.partition("/")[0] else ""
+        return Judge(served or requested, coordinates["prompt"], int(coordinates["pass"]))
 
     def event(self, record: Record) -> Event | None:
         """The machine's score that a record is; None for a failure."""
@@ -216,7 +226,7 @@ class RunVerdicts:
             return None
         rubric = self.material.rubric
         try:
-            found = read(rubric, record.reply, annotated=bool(judged.annotated), points=judged.points)
+            verdict = read_verdict(rubric, record.reply, annotated=bool(judged.annotated), points=judged.points)
         except ValueError:
             return None
         judge = self.judge(record)
@@ -227,11 +237,11 @@ class RunVerdicts:
             kind=ANCHOR if judge.day else "score",
             analyst=str(judge),
             answer=answer,
-            values=found.values,
-            note=found.note,
+            values=verdict.values,
+            note=verdict.note,
             scorer="machine",
             rubric=rubric.digest,
-            ticks=found.ticks,
+            ticks=verdict.ticks,
         )
 
     def events(self, records: Iterable[Record]) -> Iterator[Event]:

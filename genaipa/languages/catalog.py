@@ -8,8 +8,8 @@ from collections import Counter
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from genaipa.languages.detection import NAMES, detect_language
 from genaipa.languages.language import UNSPACED, expression
-from genaipa.languages.others import NAMES, seems_to_be
 
 if TYPE_CHECKING:
     from genaipa.languages.language import Language
@@ -65,7 +65,7 @@ def language_of(text: str, stated: str = "") -> str:
 
 
 def _is_latin(text: str) -> bool:
-    """Whether a text, or half of its letters, are in Latin script; it may have none."""
+    """Tell whether a text, or half of its letters, are in Latin script; it may have none."""
     if text.isascii():
         return True
     letters = [character for character in text[:_LOOKED_AT] if character.isalpha()]
@@ -101,11 +101,11 @@ def in_words(code: str) -> str:
     return LANGUAGES[code].name if code in LANGUAGES else NAMES.get(code, code)
 
 
-def recognised(text: str, code: str) -> str:
-    """The language of a text by its code, which may be empty, in words for people: "seems to be Portuguese"."""
+def describe_language(text: str, code: str) -> str:
+    """Return the language of a text by its code, which may be empty, in words for people: "seems to be Portuguese"."""
     if code:
         return in_words(code)
-    seems = seems_to_be(text)
+    seems = detect_language(text)
     return f"seems to be {in_words(seems)}" if seems else "not recognised"
 
 

@@ -17,7 +17,7 @@ import msgspec
 from genaipa.errors import DataError, UnknownNameError, UsageError
 from genaipa.files.atomic import replacing
 from genaipa.files.strict_yaml import as_yaml
-from genaipa.policies.companies import LONGEST_NAME, UNNAMED, company_of, host_name, is_generic
+from genaipa.policies.companies import LONGEST_NAME, UNNAMED, find_company, host_name, is_generic
 from genaipa.policies.document import About, Document, DocumentKind, load_document
 from genaipa.policies.formats import STDIN, SUFFIXED, Extracted, extract
 from genaipa.words import number
@@ -234,7 +234,7 @@ def needs_company(document: Document) -> UsageError:
 
 
 def _company(extracted: Extracted, source: str) -> str:
-    return company_of(extracted.title, extracted.text, extracted.named, source)
+    return find_company(extracted.title, extracted.text, extracted.named, source)
 
 
 def _stem(source: str) -> str:

@@ -152,7 +152,7 @@ def _whole(document: Document) -> tuple[Section, ...]:
     """The sections, after one without a number for the text before the first heading, if it has words."""
     known = document.sections
     begin = known[0].start if known else len(document.text)
-    lead = words_only(read(document.text).between(0, begin))
+    lead = words_only(read(document.text).read_span(0, begin))
     return (*([Section("", "(before the first heading)", _LEAD, 0, begin)] if lead else []), *known)
 
 
@@ -164,7 +164,7 @@ class _Sections:
         self.keys = []
         reading = read(document.text)
         for section in self.sections:
-            text = reading.between(section.start, section.end)
+            text = reading.read_span(section.start, section.end)
             # The lead has no heading; an outline of one line has its headings in the line.
             body = text.partition("\n")[2] if section.level < _LEAD and "\n" in text else text
             self.keys.append(tuple(map(words_only, sentences(body))))

@@ -7,7 +7,7 @@ from bisect import bisect_right
 from functools import lru_cache
 from itertools import pairwise
 
-from genaipa.policies.numbering import beginnings, parsed
+from genaipa.policies.numbering import beginnings, split_steps
 from genaipa.policies.reading import read
 from genaipa.policies.sections import Section
 
@@ -23,45 +23,48 @@ def find_clauses(text: str, sections: tuple[Section, ...]) -> tuple[Section, ...
     """
     reading = read(text)
     starts = [section.start for section in sections]
-    known = {parsed(section.number)[1] for section in sections}
-    found: list[Section] = []
+    numbers = {split_steps(section.number)[1] for section in sections}
+    clauses: list[Section] = []
     for line in _LINE.finditer(reading.text):
         first = next(beginnings(reading.text[line.end() :].partition("\n")[0]), None)
         if first is None or first.word or not first.number[0].isdigit() or "." not in first.number:
             continue
         start = reading.span(line.end(), line.end() + 1)[0]
-        place = bisect_right(starts, start) - 1
-        number = parsed(first.number)[1]
-        if place < 0 or number in known or not _goes_on(sections[place], number) or not _begins(first.rest):
+        index = bisect_right(starts, start) - 1
+        number = split_steps(first.number)[1]
+        if index < 0 or number in numbers or not _is_beneath(sections[index], number) or not _starts_clause(first.rest):
             continue
-        known.add(number)
+        numbers.add(number)
         # Article 2.1, where the section is Article 2; a chapter's clauses are not called so.
-        word = re.match(r"(?:Article|Clause) ", sections[place].number)
-        level = sections[place].level + max(1, first.number.count(".") - sections[place].number.count("."))
+        word = re.match(r"(?:Article|Clause) ", sections[index].number)
+        level = sections[index].level + max(1, first.number.count(".") - sections[index].number.count("."))
         cited = f"{word[0] if word else ''}{first.number}"
-        found.append(Section(cited, _title(first.rest), level, start, sections[place].end))
-    ends = [min(one.end, other.start) for one, other in pairwise(found)] + [one.end for one in found[-1:]]
+        clauses.append(Section(cited, _clause_title(first.rest), level, start, sections[index].end))
+    ends = [min(clause.end, following.start) for clause, following in pairwise(clauses)] + [
+        clause.end for clause in clauses[-1:]
+    ]
     return tuple(
-        Section(one.number, one.title, one.level, one.start, end) for one, end in zip(found, ends, strict=True)
+        Section(clause.number, clause.title, clause.level, clause.start, end)
+        for clause, end in zip(clauses, ends, strict=True)
     )
 
 
-def _goes_on(section: Section, steps: tuple[str, ...]) -> bool:
-    """Whether a clause's number is beneath its section's; of a section without a number anything is."""
-    above = parsed(section.number)[1]
+def _is_beneath(section: Section, steps: tuple[str, ...]) -> bool:
+    """Tell whether a clause's number is beneath its section's; of a section without a number anything is."""
+    above = split_steps(section.number)[1]
     return steps[: len(above)] == above and len(steps) > len(above)
 
 
-def _begins(rest: str) -> bool:
-    """Whether a clause's text follows its number: "2.5 million people" is none."""
-    first = re.search(r"[^\W_]", rest[:3])
+def _starts_clause(text: str) -> bool:
+    """Tell whether a clause's text follows its number: "2.5 million people" is none."""
+    first = re.search(r"[^\W_]", text[:3])
     return first is not None and not (first[0].islower() or first[0].isdigit())
 
 
-def _title(rest: str) -> str:
-    """The first words of a clause; its heading, if that is short and ends like a sentence."""
-    headed = re.match(r"([^.:\n]{2,60})[.:](?:\s|$)", rest)
-    if headed and len(headed[1].split()) <= _TITLE_WORDS:
-        return headed[1]
-    words = rest.split()
+def _clause_title(text: str) -> str:
+    """Return the first words of a clause; its heading, if that is short and ends like a sentence."""
+    heading = re.match(r"([^.:\n]{2,60})[.:](?:\s|$)", text)
+    if heading and len(heading[1].split()) <= _TITLE_WORDS:
+        return heading[1]
+    words = text.split()
     return " ".join(words[:_TITLE_WORDS]) + (" …" if len(words) > _TITLE_WORDS else "")

@@ -31,7 +31,7 @@ _TELLING = 150
 _LOOKED_AT, _LONGEST_TITLE = 300_000, 300  # characters
 
 
-def _words(listed: str) -> frozenset[str]:
+def _word_set(listed: str) -> frozenset[str]:
     return frozenset(listed.split())
 
 
@@ -97,17 +97,17 @@ _GENERIC_UNSPACED = re.compile(
     "개인정보\\s*처리\\s*방침|개인정보|처리방침|보호정책|이용약관|약관|정책|안내|소개|서문|นโยบายความเป็นส่วนตัว|นโยบาย|ความเป็นส่วนตัว|"
     "[与和及《》「」『』【】（）]"
 )
-_SPEAKING: frozenset[str] = _words(
+_SPEAKING: frozenset[str] = _word_set(
     "how i me my our us we what when who why you your wie wir uns unser unsere sie ihr ihre du dein deine was"
     " comment nous notre nos vous votre vos nosotros nuestra nuestro tu tus su sus cómo come noi nostra nostro"
     " tuoi hoe wij onze uw jouw jak nasza nasze twoje"
 )
 """Words of a title that speaks to the reader, whose company name can't be found."""
-_ALONE: frozenset[str] = _words(
+_ALONE: frozenset[str] = _word_set(
     "ag ai app bv co corp corporation gmbh group inc llc lp ltd limited plc pvt sa sarl se spa"
 )
 """Words that are part of a name, and none alone."""
-_ARTICLES = _words("The Le La Les El Los Las Il Lo Die Der Das De Het O A Os As")
+_ARTICLES = _word_set("The Le La Les El Los Las Il Lo Die Der Das De Het O A Os As")
 _BETWEEN = re.compile(r"\s*[|\u2013\u2014:\u00b7\u00bb\u2022]\s*|\s+-\s+")
 _DEFINED = re.compile(
     r"[(\[][^()\[\]]{0,40}?[\"\u201c]([A-Z][\w.&' -]{1,40}?),?[\"\u201d],? (?:or |and )?"
@@ -115,7 +115,7 @@ _DEFINED = re.compile(
 )
 _ELIDED = re.compile(r"^[dlDL]['\u2019](?=\w)")
 _SECOND = frozenset(("ac", "co", "com", "edu", "gob", "gov", "go", "ltd", "me", "ne", "net", "nom", "or", "org", "plc"))
-_HOSTS: frozenset[str] = _words(
+_HOSTS: frozenset[str] = _word_set(
     "amazonaws archive blogspot cloudfront firebaseapp framer github githubusercontent gitlab google"
     " herokuapp iubenda netlify notion pages pactsafe readthedocs termly termsfeed vercel webflow web windows"
     " wixsite wordpress"
@@ -123,27 +123,27 @@ _HOSTS: frozenset[str] = _words(
 """Hosts of other people's pages, whose name is nobody's unless the text has it."""
 
 
-def company_of(title: str, text: str, named: Iterable[str], source: str) -> str:
-    """The company of a document: by its title, what its page calls itself (`named`), or an address; else `UNNAMED`.
+def find_company(title: str, text: str, named: Iterable[str], source: str) -> str:
+    """Return a document's company, by its title, what its page calls itself (`named`) or an address; else `UNNAMED`.
 
     A name is taken that the text has twice or more outside its headings. Where none is, the page's own name or its
     address is; a title's only where the text is too short to tell.
     """
     body = _Body(text)
-    others = [one for one in named if one]
-    addresses = [host for one in (*others, source) if (host := _host(one))]
-    names = [one for one in others if "://" not in one]
+    page_names = [value for value in named if value]
+    addresses = [host for value in (*page_names, source) if (host := _registrable_host(value))]
+    names = [value for value in page_names if "://" not in value]
     title = title[:_LONGEST_TITLE]
-    for piece in _pieces((title, *names)):
-        if found := body.confirmed(piece):
-            return found
+    for piece in _title_pieces((title, *names)):
+        if company := body.find_name(piece):
+            return company
     for host in addresses:
-        if found := body.of_host(host):
-            return found
-    if found := body.defined():
-        return found
-    unconfirmed = [] if body.tells else [_bare(piece) for piece in _pieces((title,))]
-    unconfirmed += [_bare(piece) for piece in _pieces(names[:1])]
+        if company := body.name_for_host(host):
+            return company
+    if company := body.find_definition():
+        return company
+    unconfirmed = [] if body.tells else [_candidate_name(piece) for piece in _title_pieces((title,))]
+    unconfirmed += [_candidate_name(piece) for piece in _title_pieces(names[:1])]
     unconfirmed += [
         label.replace("-", " ").title() for host in addresses if (label := host.split(".")[0]) not in _HOSTS
     ]
@@ -151,22 +151,22 @@ def company_of(title: str, text: str, named: Iterable[str], source: str) -> str:
 
 
 def name_in_words(name: str) -> str:
-    """The company of a document without metadata, by its name; `UNNAMED` where that names nobody."""
+    """Return the company of a document without metadata, by its name; `UNNAMED` where that names nobody."""
     return UNNAMED if is_generic(name) else name.replace("-", " ").title()
 
 
 def is_generic(name: str) -> bool:
-    """Whether a file's name or an address names nobody: policy, privacy-notice_2."""
+    """Tell whether a file's name or an address names nobody: policy, privacy-notice_2."""
     return all(word in GENERIC or word.isdigit() for word in re.split(r"[\W_]+", name.lower()) if word)
 
 
 def host_name(address: str) -> str:
-    """The name in an address: example of https://www.example.co.uk/privacy; empty where there is none."""
-    return _host(address).split(".")[0]
+    """Return the name in an address: example of https://www.example.co.uk/privacy; empty where there is none."""
+    return _registrable_host(address).split(".")[0]
 
 
-def _host(address: str) -> str:
-    """The name in an address with what ends it: example.co.uk."""
+def _registrable_host(address: str) -> str:
+    """Return the name in an address with what ends it: example.co.uk."""
     if "://" not in address:
         return ""
     try:
@@ -174,21 +174,21 @@ def _host(address: str) -> str:
     except ValueError:
         return ""
     ends = 2 if len(labels) > 2 and labels[-2] in _SECOND else 1  # noqa: PLR2004 - example, co, uk
-    named = labels[-ends - 1 :]
-    return ".".join(named) if len(labels) > ends and not named[0].isdigit() else ""
+    site = labels[-ends - 1 :]
+    return ".".join(site) if len(labels) > ends and not site[0].isdigit() else ""
 
 
-def _pieces(titles: Iterable[str]) -> Iterator[list[str]]:
-    """The words of each piece of some titles, without generic ones around them; no piece that speaks to readers."""
+def _title_pieces(titles: Iterable[str]) -> Iterator[list[str]]:
+    """Yield the words of each piece of titles without generic ones around them; no piece that speaks to readers."""
     for title in titles:
         for piece in _BETWEEN.split(title):
-            plain = _GENERIC_UNSPACED.sub(" ", piece).replace("\u2019", "'")
-            words = [part for word in plain.split() for part in _parts(_ELIDED.sub("", word))]
-            if _SPEAKING & {_plain(word) for word in words}:
+            words_text = _GENERIC_UNSPACED.sub(" ", piece).replace("\u2019", "'")
+            words = [part for word in words_text.split() for part in _split_hyphens(_ELIDED.sub("", word))]
+            if _SPEAKING & {_fold_word(word) for word in words}:
                 continue
-            while words and _plain(words[0]) in GENERIC and not _is_article(words[:2]):
+            while words and _fold_word(words[0]) in GENERIC and not _is_article(words[:2]):
                 words = words[1:]
-            while words and _plain(words[-1]) in GENERIC:
+            while words and _fold_word(words[-1]) in GENERIC:
                 words = words[:-1]
             words = [word.strip(',;:!?()[]"').removesuffix("'s") for word in words]
             if words := [word for word in words if word]:
@@ -196,31 +196,31 @@ def _pieces(titles: Iterable[str]) -> Iterator[list[str]]:
 
 
 def _is_article(words: list[str]) -> bool:
-    """Whether the first of two words is an article that a name begins with: Le Monde, The Guardian."""
-    return len(words) > 1 and words[0] in _ARTICLES and words[1][:1].isupper() and _plain(words[1]) not in GENERIC
+    """Tell whether the first of two words is an article that a name begins with: Le Monde, The Guardian."""
+    return len(words) > 1 and words[0] in _ARTICLES and words[1][:1].isupper() and _fold_word(words[1]) not in GENERIC
 
 
-def _parts(word: str) -> list[str]:
-    """A word in parts, where a hyphen puts a name and a generic word together: Acme-Datenschutzerklärung."""
+def _split_hyphens(word: str) -> list[str]:
+    """Return a word in parts, where a hyphen puts a name and a generic word together: Acme-Datenschutzerklärung."""
     parts = word.split("-")
-    return parts if any(_plain(part) in GENERIC for part in parts) else [word]
+    return parts if any(_fold_word(part) in GENERIC for part in parts) else [word]
 
 
-def _plain(word: str) -> str:
+def _fold_word(word: str) -> str:
     return word.strip(",.;:!?()[]'\"").removesuffix("'s").lower()
 
 
-def _bare(words: list[str]) -> str:
-    """A piece of a title as a name, if it looks like one; else empty."""
+def _candidate_name(words: list[str]) -> str:
+    """Return a piece of a title as a name, if it looks like one; else empty."""
     words = words[_is_article(words[:2]) :]
     name = " ".join(words).strip(" ,.'\"")
-    called = all(_is_called(word) or _plain(word) in GENERIC for word in words) or len(words) == 1
+    called = all(_is_called(word) or _fold_word(word) in GENERIC for word in words) or len(words) == 1
     looks = called and len(words) <= _MOST_WORDS and name.isprintable() and re.search(r"[^\W\d_]", name)
-    return name[:LONGEST_NAME] if looks and not {_plain(word) for word in words} <= _ALONE else ""
+    return name[:LONGEST_NAME] if looks and not {_fold_word(word) for word in words} <= _ALONE else ""
 
 
 def _is_called(word: str) -> bool:
-    """Whether a word is written as a name is: with a capital first, or in it (eBay)."""
+    """Tell whether a word is written as a name is: with a capital first, or in it (eBay)."""
     return not word[:1].islower() or word != word.lower()
 
 
@@ -231,7 +231,7 @@ class _Body:
         self._text = text[:_LOOKED_AT]
 
     @cached_property
-    def _body(self) -> str:
+    def _prose_lines(self) -> str:
         """The lines that are no heading: a heading is marked, or a short line that no sentence ends."""
         lines = (line.strip() for line in self._text.split("\n"))
         return "\n".join(line for line in lines if not line.startswith("#") and not _is_short(line))
@@ -239,80 +239,84 @@ class _Body:
     @cached_property
     def tells(self) -> bool:
         """Whether the text is long enough to name its company."""
-        return count_words(self._body, HALF) >= _TELLING
+        return count_words(self._prose_lines, HALF) >= _TELLING
 
     def _count(self, name: str) -> int:
-        return len(_expression(name).findall(self._body))
+        return len(_name_pattern(name).findall(self._prose_lines))
 
-    def confirmed(self, words: list[str]) -> str:
-        """The longest part of a title that the text has often; empty if it has none."""
+    def find_name(self, words: list[str]) -> str:
+        """Return the longest part of a title that the text has often; empty if it has none."""
         spans = [
             words[start:end]
             for length in range(min(_MOST_WORDS, len(words)), 0, -1)
             for start in range(len(words) - length + 1)
             for end in (start + length,)
         ]
-        counted: dict[str, int] = {}
+        counts: dict[str, int] = {}
         for span in spans:
-            edges = {_plain(span[0]), _plain(span[-1])} - ({_plain(span[0])} if _is_article(span[:2]) else set())
+            edges = {_fold_word(span[0]), _fold_word(span[-1])} - (
+                {_fold_word(span[0])} if _is_article(span[:2]) else set()
+            )
             name = " ".join(span).strip(" ,.'\"")
-            if edges & GENERIC or {*map(_plain, span)} <= _ALONE or not re.search(r"[^\W\d_]", name):
+            if edges & GENERIC or {*map(_fold_word, span)} <= _ALONE or not re.search(r"[^\W\d_]", name):
                 continue
             if all(_is_called(word) for word in (span[0], span[-1])) and not self._is_noun(name):
-                counted[name] = self._count(name)
-            if (site := re.fullmatch(r"(\w{3,})\.[a-z]{2,3}", name)) and not counted.get(name):
-                counted[site[1]] = self._count(site[1])
-        most = max(counted.values(), default=0)
-        often = (name for name, count in counted.items() if count >= max(_OFTEN, _share(name) * most))
-        if found := next(often, ""):
-            return found[:LONGEST_NAME]
-        loud = (name for name in counted if name.isupper())
-        return next(filter(None, map(self.written, loud)), "")
+                counts[name] = self._count(name)
+            if (site := re.fullmatch(r"(\w{3,})\.[a-z]{2,3}", name)) and not counts.get(name):
+                counts[site[1]] = self._count(site[1])
+        highest = max(counts.values(), default=0)
+        frequent = (name for name, count in counts.items() if count >= max(_OFTEN, _least_share(name) * highest))
+        if longest := next(frequent, ""):
+            return longest[:LONGEST_NAME]
+        loud = (name for name in counts if name.isupper())
+        return next(filter(None, map(self.find_spelling, loud)), "")
 
     def _is_noun(self, name: str) -> bool:
-        """Whether a word of a title is an ordinary one: in small letters the text has it more often."""
+        """Tell whether a word of a title is an ordinary one: in small letters the text has it more often."""
         small = re.escape(name.lower())
-        ordinary = len(re.findall(rf"(?<![\w./@-]){small}(?![\w/@-]|\.\w)", self._body))
+        ordinary = len(re.findall(rf"(?<![\w./@-]){small}(?![\w/@-]|\.\w)", self._prose_lines))
         return not name.isupper() and name != name.lower() and ordinary > self._count(name)
 
-    def of_host(self, host: str) -> str:
-        """The name of a host (scribehow.com, x.ai) as the text writes it, whole or its beginning; empty without."""
+    def name_for_host(self, host: str) -> str:
+        """Return a host's name (scribehow.com, x.ai) as the text writes it, whole or its beginning; empty without."""
         label, _, end = host.partition(".")
-        found = self.written(f"{label}{end}") or self.written(label)
-        if found and len(found) > 1 and not is_generic(label):
-            return found
-        begun = Counter(word for word in re.findall(r"\b[A-Z]\w{3,}", self._body) if label.startswith(word.lower()))
-        often = [name for name, count in begun.items() if count >= _OFTEN and not is_generic(name)]
-        return max(often, key=len, default="")
+        spelling = self.find_spelling(f"{label}{end}") or self.find_spelling(label)
+        if spelling and len(spelling) > 1 and not is_generic(label):
+            return spelling
+        beginnings = Counter(
+            word for word in re.findall(r"\b[A-Z]\w{3,}", self._prose_lines) if label.startswith(word.lower())
+        )
+        frequent = [name for name, count in beginnings.items() if count >= _OFTEN and not is_generic(name)]
+        return max(frequent, key=len, default="")
 
-    def defined(self) -> str:
-        """The name that a text gives its company where it says who we are: ("Acme", "we" or "us"); empty without."""
-        names = (found[1].strip(" ,.") for found in _DEFINED.finditer(self._body))
-        often = (name for name in names if self._count(name) > _OFTEN and not is_generic(name))
-        return next((name for name in often if not _SPEAKING & {*name.lower().split()}), "")
+    def find_definition(self) -> str:
+        """Return the company's name where the text says who we are: ("Acme", "we" or "us"); empty without."""
+        names = (match[1].strip(" ,.") for match in _DEFINED.finditer(self._prose_lines))
+        frequent = (name for name in names if self._count(name) > _OFTEN and not is_generic(name))
+        return next((name for name in frequent if not _SPEAKING & {*name.lower().split()}), "")
 
-    def written(self, name: str) -> str:
-        """A name of any case, with or without blanks for hyphens, as the text writes it most; empty if it is rare."""
+    def find_spelling(self, name: str) -> str:
+        """Return a name, in any case and with blanks for hyphens, as the text writes it most; empty if it is rare."""
         loose = r"[\s-]?".join(re.escape(part) for part in re.split(r"[\s-]+", name))
-        found = re.findall(rf"(?<![\w.@/-])(?:{loose})(?![\w@-]|\.\w)", self._body, re.IGNORECASE)
-        forms = Counter(form for form in found if form != form.lower())
+        spellings = re.findall(rf"(?<![\w.@/-])(?:{loose})(?![\w@-]|\.\w)", self._prose_lines, re.IGNORECASE)
+        forms = Counter(form for form in spellings if form != form.lower())
         return forms.most_common(1)[0][0] if forms.total() >= _OFTEN else ""
 
 
-def _share(name: str) -> float:
-    """The share of a name's occurrences that it must have with all of its words; an article may be chance."""
+def _least_share(name: str) -> float:
+    """Return the share of a name's occurrences that it must have with all of its words; an article may be chance."""
     return _SHARE_OF_ARTICLE if name.split(maxsplit=1)[0] in _ARTICLES else _SHARE
 
 
 def _is_short(line: str) -> bool:
-    most = 8  # words of a heading
+    limit = 8  # words of a heading
     return (
         not line.endswith((".", ",", ";", ":", "!", "?", "。", "！", "？", "；", "|"))
-        and count_words(line, HALF) <= most
+        and count_words(line, HALF) <= limit
     )
 
 
-def _expression(name: str) -> re.Pattern[str]:
-    """A name as a whole word; in a script without blanks it stands among other letters."""
+def _name_pattern(name: str) -> re.Pattern[str]:
+    """Return a name as a whole word; in a script without blanks it stands among other letters."""
     letter = rf"[^\W_{UNSPACED}]"
     return re.compile(rf"(?<!{letter}){re.escape(name)}(?!{letter})")

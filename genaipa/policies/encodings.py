@@ -73,7 +73,13 @@ _MARKS = {
     b"\xff\xfe": "utf-16",
     b"\xfe\xff": "utf-16",
 }
-_SAID = {"utf-8-sig": "UTF-8", "utf-8": "UTF-8", "utf-16": "UTF-16", "utf-32": "UTF-32", "cp1252": "windows-1252"}
+_DISPLAY_NAMES = {
+    "utf-8-sig": "UTF-8",
+    "utf-8": "UTF-8",
+    "utf-16": "UTF-16",
+    "utf-32": "UTF-32",
+    "cp1252": "windows-1252",
+}
 _BYTES = frozenset(("cp932", "cp949", "gb18030", "big5hkscs", "euc_jis_2004"))
 """Encodings that take several bytes for a character, in which UTF-8 can be read by chance."""
 _BY_CHANCE = 10
@@ -91,79 +97,83 @@ _NEAR = 20  # characters on each side of a place that is shown
 _ESCAPED = re.compile("[\udc80-\udcff]+")
 
 
-def declared(raw: bytes) -> str:
-    """The encoding that an HTML page declares; UTF-8 for UTF-16, in which the declaration could not be read."""
-    found = re.search(rb"<meta[^>]+charset\s*=\s*[\"']?\s*([\w.:-]+)", raw[:4096], re.IGNORECASE)
-    found = found or re.match(rb"\s*<\?xml[^>]+encoding\s*=\s*[\"']([\w.:-]+)", raw[:1024])
-    named = found.group(1).decode("ascii", "ignore").lower() if found else ""
-    return "utf-8" if _CODECS.get(named, "").startswith("utf-16") else named
+def find_encoding(raw: bytes) -> str:
+    """Return the encoding that an HTML page declares; UTF-8 for UTF-16, in which the declaration could not be read."""
+    match = re.search(rb"<meta[^>]+charset\s*=\s*[\"']?\s*([\w.:-]+)", raw[:4096], re.IGNORECASE)
+    match = match or re.match(rb"\s*<\?xml[^>]+encoding\s*=\s*[\"']([\w.:-]+)", raw[:1024])
+    label = match.group(1).decode("ascii", "ignore").lower() if match else ""
+    return "utf-8" if _CODECS.get(label, "").startswith("utf-16") else label
 
 
-def decoded(raw: bytes, source: str, charset: str, library: Callable[[str, str], Any]) -> Decoded:
+def decode_text(raw: bytes, source: str, charset: str, library: Callable[[str, str], Any]) -> Decoded:
     """Decode bytes; `charset` is the stated encoding or empty, and `library` imports the package that guesses.
 
     Places that are wrong in a stated encoding, or in what is UTF-8 but for them, are replaced and said; an encoding is
     guessed only where none is stated, which is said, too. A DataError if none is certain enough.
     """
     if marked := next((codec for mark, codec in _MARKS.items() if raw.startswith(mark)), ""):
-        text, notes = _replaced(raw, marked)
+        text, notes = _decode_replacing(raw, marked)
         if len(notes) and text.count("\ufffd") > max(_MOST, _BINARY * len(text)):
-            raise _binary(source)
-        return _without_nul(text, notes)
+            raise _binary_error(source)
+        return _remove_nul(text, notes)
     codec = _CODECS.get(charset.strip().lower(), "")
     if not codec.startswith("utf-16") and _is_binary(raw):
-        raise _binary(source)
+        raise _binary_error(source)
     notes = [f"its encoding '{clipped(charset, 20)}' is not known"] if charset and not codec else []
-    text = _stated(raw, source, codec, notes) if codec else _unstated(raw, source, notes, library)
-    return _without_nul(text, notes)
+    text = _decode_stated(raw, source, codec, notes) if codec else _decode_unstated(raw, source, notes, library)
+    return _remove_nul(text, notes)
 
 
-def _binary(source: str) -> DataError:
+def _binary_error(source: str) -> DataError:
     return DataError(source, "is a binary file; a document is HTML, PDF, Word (.docx), Markdown or plain text.")
 
 
 def _is_binary(raw: bytes) -> bool:
-    """Whether bytes with NULs are no text: they have other control characters, too, or many NULs before their end."""
+    """Tell whether bytes with NULs are no text: they have other control characters or many NULs before their end."""
     text = raw.rstrip(b"\0")
-    other = len(text) - len(text.translate(None, _CONTROL))
-    return b"\0" in raw and (other > _FEW * len(text) or text.count(0) > max(_STRAY, _BINARY * len(text)))
+    controls = len(text) - len(text.translate(None, _CONTROL))
+    return b"\0" in raw and (controls > _FEW * len(text) or text.count(0) > max(_STRAY, _BINARY * len(text)))
 
 
-def _stated(raw: bytes, source: str, codec: str, notes: list[str]) -> str:
+def _decode_stated(raw: bytes, source: str, codec: str, notes: list[str]) -> str:
     no_pairs = codec.startswith("utf-16") and b"\0" not in raw and raw.isascii()
     if codec != "utf-8" and (no_pairs or _is_utf8(raw, _BY_CHANCE if codec in _BYTES else 1)):
-        notes.append(f"it says that it is in {_name(codec)}, and its bytes are UTF-8, which is taken")
+        notes.append(f"it says that it is in {_encoding_name(codec)}, and its bytes are UTF-8, which is taken")
         codec = "utf-8"
-    text, said = _replaced(raw, codec)
+    text, remarks = _decode_replacing(raw, codec)
     wrong = text.count("\ufffd")
-    if said and wrong > _MOST and wrong > sum(character > "\x7f" for character in text) / 2:
-        raise DataError(source, f"says that it is in {_name(codec)}, and {wrong:,} places are not; save it as UTF-8.")
-    notes += said
+    if remarks and wrong > _MOST and wrong > sum(character > "\x7f" for character in text) / 2:
+        raise DataError(
+            source, f"says that it is in {_encoding_name(codec)}, and {wrong:,} places are not; save it as UTF-8."
+        )
+    notes += remarks
     return text
 
 
-def _unstated(raw: bytes, source: str, notes: list[str], library: Callable[[str, str], Any]) -> str:
-    text, said = _replaced(raw, "utf-8")
-    if not said:
+def _decode_unstated(raw: bytes, source: str, notes: list[str], library: Callable[[str, str], Any]) -> str:
+    text, remarks = _decode_replacing(raw, "utf-8")
+    if not remarks:
         return text
     wrong = {byte for byte in raw if byte > 0x7F}  # noqa: PLR2004 - ASCII
     places = len(_ESCAPED.findall(raw.decode("utf-8", "surrogateescape")))
     right = sum(character > "\x7f" for character in text) - places
     if not right and wrong <= _PUNCTUATION:
-        notes.append(f"its encoding is not stated: read as {_name('cp1252')}, by its punctuation")
+        notes.append(f"its encoding is not stated: read as {_encoding_name('cp1252')}, by its punctuation")
         return raw.decode("cp1252")
     if right > places or places <= _FEW * len(raw):
-        notes += said
+        notes += remarks
         return text
     guesses = list(library("charset_normalizer", "text that is not UTF-8").from_bytes(raw))
-    if not guesses or not _confident(guesses):
+    if not guesses or not _is_confident(guesses):
         raise DataError(source, "has an unknown encoding; save it as UTF-8.")
-    notes.append(f"its encoding is not stated: read as {_name(guesses[0].encoding)}, a guess; look at its letters")
+    notes.append(
+        f"its encoding is not stated: read as {_encoding_name(guesses[0].encoding)}, a guess; look at its letters"
+    )
     return str(guesses[0])
 
 
 def _is_utf8(raw: bytes, least: int) -> bool:
-    """Whether bytes are UTF-8 without a fault, with that many characters beside ASCII at least."""
+    """Tell whether bytes are UTF-8 without a fault, with that many characters beside ASCII at least."""
     if raw.isascii():
         return False
     try:
@@ -173,7 +183,7 @@ def _is_utf8(raw: bytes, least: int) -> bool:
     return sum(character > "\x7f" for character in text) >= least
 
 
-def _replaced(raw: bytes, codec: str) -> Decoded:
+def _decode_replacing(raw: bytes, codec: str) -> Decoded:
     """Decode bytes, each place that is wrong as one replacement character, and say how many there are and where."""
     try:
         return Decoded(raw.decode(codec), [])
@@ -182,28 +192,28 @@ def _replaced(raw: bytes, codec: str) -> Decoded:
     places = list(_ESCAPED.finditer(text)) or list(re.finditer("\ufffd", text))
     start, end = places[0].span()
     plain = _ESCAPED.sub("\ufffd", text[max(0, start - _NEAR) : end + _NEAR]).replace("\0", "")
-    near = " ".join(plain.split())
-    many = "is shown as \ufffd:" if len(places) == 1 else "are shown as \ufffd, the first"
-    said = f'{number(len(places), "place")} could not be read as {_name(codec)} and {many} near "{near}"'
-    return Decoded(_ESCAPED.sub("\ufffd", text), [said])
+    context = " ".join(plain.split())
+    verb = "is shown as \ufffd:" if len(places) == 1 else "are shown as \ufffd, the first"
+    remark = f'{number(len(places), "place")} could not be read as {_encoding_name(codec)} and {verb} near "{context}"'
+    return Decoded(_ESCAPED.sub("\ufffd", text), [remark])
 
 
-def _name(codec: str) -> str:
-    """An encoding as people call it."""
-    return _SAID.get(codec) or next(iter(_LABELS.get(codec, codec).split()))
+def _encoding_name(codec: str) -> str:
+    """Return an encoding as people call it."""
+    return _DISPLAY_NAMES.get(codec) or next(iter(_LABELS.get(codec, codec).split()))
 
 
-def _without_nul(text: str, notes: list[str]) -> Decoded:
+def _remove_nul(text: str, notes: list[str]) -> Decoded:
     if nul := text.count("\0"):
         notes = [*notes, f"{number(nul, 'NUL character')} {'was' if nul == 1 else 'were'} left out"]
     return Decoded(text.replace("\0", "") if nul else text, notes)
 
 
-def _confident(guesses: list[Any]) -> bool:
-    """Whether the best guess gives words of a language (coherence) with fewer odd characters (chaos) than others."""
-    best, *others = guesses
+def _is_confident(guesses: list[Any]) -> bool:
+    """Tell whether the best guess gives words of a language (coherence) with the fewest odd characters (chaos)."""
+    best, *rivals = guesses
     return (
         best.chaos <= 0.05  # noqa: PLR2004 - shares from 0 to 1, measured on policies in six languages
         and best.coherence >= 0.4  # noqa: PLR2004
-        and not any(other.chaos <= best.chaos and other.coherence >= best.coherence for other in others)
+        and not any(rival.chaos <= best.chaos and rival.coherence >= best.coherence for rival in rivals)
     )

@@ -23,13 +23,13 @@ from urllib.parse import urlsplit
 
 from genaipa import __version__
 from genaipa.errors import DataError, MissingPackageError, UsageError, clipped
-from genaipa.files.certificates import certificate_refused, trusted
+from genaipa.files.certificates import certificate_refused, ssl_context
 from genaipa.languages.catalog import LANGUAGES, in_words, language_code, language_of
-from genaipa.languages.others import seems_to_be
+from genaipa.languages.detection import detect_language
 from genaipa.policies.document import LONGEST, too_long
-from genaipa.policies.doubts import doubts
-from genaipa.policies.encodings import declared, decoded
-from genaipa.policies.hidden import HiddenParts
+from genaipa.policies.encodings import decode_text, find_encoding
+from genaipa.policies.extraction_warnings import extraction_warning
+from genaipa.policies.hidden_parts import HiddenParts
 from genaipa.policies.numbering import is_numbered
 from genaipa.policies.pages import MOST_ELEMENTS, Page
 from genaipa.policies.pdf_text import page_text, paragraphs, pdf_title
@@ -159,7 +159,7 @@ def _fetch(url: str, timeout: float) -> tuple[bytes, str, str]:
     agent = {"User-Agent": f"genaipa/{__version__}"}
     try:
         with httpx2.stream(
-            "GET", url, timeout=timeout, follow_redirects=True, headers=agent, verify=trusted()
+            "GET", url, timeout=timeout, follow_redirects=True, headers=agent, verify=ssl_context()
         ) as response:
             if not response.is_success:
                 raise DataError(_shown(url), f"the server answered {response.status_code} {response.reason_phrase}.")
@@ -189,32 +189,32 @@ def _extracted(raw: bytes, source: str, form: Format | None, charset: str = "") 
         raise DataError(source, "is empty.")
     if raw.startswith(b"{\\rtf"):
         raise DataError(source, "is rich text (RTF); save it as .docx, PDF or plain text.")
-    form = "PDF" if raw.startswith(b"%PDF-") else form or _sniffed(raw)
+    form = "PDF" if raw.startswith(b"%PDF-") else form or _sniff_format(raw)
     notes: list[str] = []
     if form == "PDF":
         found = _pdf(raw, source)
     elif form == "Word":
         found = _word(raw, source)
     else:
-        stated = charset or (declared(raw) if form == "HTML" else "")
-        text, notes = decoded(raw, source, stated, library)
+        stated = charset or (find_encoding(raw) if form == "HTML" else "")
+        text, notes = decode_text(raw, source, stated, library)
         if form == "HTML":
             found = _html(text, source)
         elif not text.strip():
             raise DataError(source, "is empty.")
         else:
             title = _first_heading(text) if form == "Markdown" else ""
-            found = Extracted(text, title, "", source, _today(), markdown=form == "Markdown")
+            found = Extracted(text, title, "", source, _current_date(), markdown=form == "Markdown")
     if len(found.text) > LONGEST:
         raise DataError(source, too_long(found.text))
-    return replace(found, notes=tuple(filter(None, (*notes, *found.notes, doubts(found.text)))))
+    return replace(found, notes=tuple(filter(None, (*notes, *found.notes, extraction_warning(found.text)))))
 
 
-def _today() -> str:
+def _current_date() -> str:
     return datetime.now().astimezone().date().isoformat()
 
 
-def _sniffed(raw: bytes) -> Format:
+def _sniff_format(raw: bytes) -> Format:
     if is_word(raw):
         return "Word"
     head = raw[:1024].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
@@ -257,10 +257,10 @@ def _html(page: str, source: str) -> Extracted:
         include_comments=False,
         favor_recall=True,
     )
-    named = _named(tree) if tree is not None else ()
+    named = _page_names(tree) if tree is not None else ()
     whole, text = Page(tree) if tree is not None else None, (text or "").strip() + "\n"
     how = f"main text of HTML as Markdown, {_version('trafilatura')}"
-    if whole and not (whole.is_whole_in(text) and hidden and hidden.are_in(text, whole.markdown)):
+    if whole and not (whole.is_whole_in(text) and hidden and hidden.text_has_all(text, whole.markdown)):
         text, how = whole.markdown(), f"all text of HTML but navigation as Markdown, {_version('lxml')}"
     # A page that a script would fill says little more than that it needs one.
     if not whole or count_words(text, HALF) < _MIN_WORDS:
@@ -272,7 +272,7 @@ def _html(page: str, source: str) -> Extracted:
         title,
         how,
         source,
-        _today(),
+        _current_date(),
         markdown=True,
         held=str(whole.held(text)),
         language=language,
@@ -291,10 +291,10 @@ _NAMED = (
 )
 
 
-def _named(tree: Any) -> tuple[str, ...]:
-    """The names that a page has for its site and itself, and its own address."""
-    found = (" ".join(str(value).split()) for path in _NAMED for value in tree.xpath(path)[:1])
-    return tuple(value for value in found if value and len(value) <= _LONGEST_NAME)
+def _page_names(tree: Any) -> tuple[str, ...]:
+    """Return the names that a page has for its site and itself, and its own address."""
+    names = (" ".join(str(value).split()) for path in _NAMED for value in tree.xpath(path)[:1])
+    return tuple(value for value in names if value and len(value) <= _LONGEST_NAME)
 
 
 def _stated_language(stated: str, text: str) -> tuple[str, str]:
@@ -304,7 +304,7 @@ def _stated_language(stated: str, text: str) -> tuple[str, str]:
         return "", f"the page's language '{clipped(stated, 20)}' is no code, such as de; its words decide"
     if code and found not in ("", code):
         return "", f"the page says that it is in {in_words(code)}, and its words are {in_words(found)}, which is taken"
-    if code in LANGUAGES and not found and (seems := seems_to_be(text)):
+    if code in LANGUAGES and not found and (seems := detect_language(text)):
         return "", f"the page says that it is in {in_words(code)}, and its words seem to be {in_words(seems)}"
     return code, ""
 
@@ -324,7 +324,7 @@ def _word(raw: bytes, source: str) -> Extracted:
         )
         held = f"{held}; {lost}" if held else lost
     how = f"text of Word document as Markdown, {_version('mammoth')}"
-    return Extracted(text, _first_heading(text), how, source, _today(), markdown=True, held=held)
+    return Extracted(text, _first_heading(text), how, source, _current_date(), markdown=True, held=held)
 
 
 def _pdf(raw: bytes, source: str) -> Extracted:
@@ -347,7 +347,7 @@ def _pdf(raw: bytes, source: str) -> Extracted:
     if not text.strip():
         raise DataError(source, "has no text, its pages may be pictures; run text recognition (OCR) on it first.")
     how = f"text of PDF with lines joined to paragraphs, {_version('pypdf')}"
-    return Extracted(text, pdf_title(stated, pages), how, source, _today())
+    return Extracted(text, pdf_title(stated, pages), how, source, _current_date())
 
 
 def _page_texts(reader: Any, source: str) -> Iterator[str]:

@@ -43,17 +43,17 @@ DIVISION = "|".join(_NAMES[name] for name in ("Section", "Chapter", "Part", "Art
 
 
 @cache
-def _names_of(pattern: str) -> re.Pattern[str]:
+def _names_pattern(pattern: str) -> re.Pattern[str]:
     return re.compile(rf"(?:{pattern})s?\.?", re.IGNORECASE)
 
 
 def english_name(word: str, names: Mapping[str, str]) -> str:
-    """The English name of a word for a section: the one of these names (name → words) that has it, else the word."""
-    return next((name for name, words in names.items() if _names_of(words).fullmatch(word)), word)
+    """Return the English name of a word for a section: of these names (name → words) the one with it, else the word."""
+    return next((name for name, words in names.items() if _names_pattern(words).fullmatch(word)), word)
 
 
 def mentions(text: str, word: str, number: str) -> bool:
-    """Whether a text has a number behind its word, by the word's English name: "Article 5" in "laut Artikel 5"."""
+    """Tell whether a text has a number behind its word, by the word's English name: "Article 5" in "laut Artikel 5"."""
     words, number = _NAMES.get(word, re.escape(word)), re.escape(number)
     ordinal = rf"[第제]\s*{number}\s*[{''.join(_ORDINAL)}]"
     return bool(re.search(rf"(?<!\w)(?:{words})s?\.?\s+{number}{END}|{ordinal}", ascii_numbers(text), re.IGNORECASE))
@@ -62,7 +62,7 @@ def mentions(text: str, word: str, number: str) -> bool:
 def cite_section(word: str, number: str) -> str:
     """Cite `Art.` and `5`, or `Artikel` and `05`, as "Article 5"; a section by its number alone."""
     name = "Section" if word.startswith("§") else english_name(word, _NAMES)
-    number = "1" if re.fullmatch(_FIRST, number) else canonical(number)
+    number = "1" if re.fullmatch(_FIRST, number) else normalize_number(number)
     return number if name == "Section" else f"{name} {number}"
 
 
@@ -88,20 +88,20 @@ _OTHER_DIGIT = re.compile(f"[{''.join(f'{zero}-{chr(ord(zero) + 9)}' for zero in
 
 
 def ascii_numbers(text: str) -> str:
-    """A text of the same length with 0 to 9 for other scripts' digits, and then a full stop for a wide one by them."""
+    """Return a text, as long as it was, with 0 to 9 for other scripts' digits and full stops for wide ones by them."""
     if text.isascii() or not _OTHER_DIGIT.search(text):
         return text
     text = _OTHER_DIGIT.sub(lambda digit: str(int(digit[0])), text)
     return re.sub("(?<=[0-9])\uff0e|\uff0e(?=[0-9])", ".", text)
 
 
-def canonical(number: str) -> str:
-    """A number in plain digits, with 1 for 01."""
+def normalize_number(number: str) -> str:
+    """Return a number in plain digits, with 1 for 01."""
     return re.sub(r"(?<![0-9])0+(?=[0-9])", "", ascii_numbers(number))
 
 
 def from_roman(number: str) -> int:
-    """Value of a Roman number up to 89; 0 for anything else."""
+    """Return the value of a Roman number up to 89; 0 for anything else."""
     if not re.fullmatch(ROMAN, number):
         return 0
     values = [{"I": 1, "V": 5, "X": 10, "L": 50, "C": 100}[letter] for letter in number]
@@ -113,52 +113,52 @@ def as_numbers(number: str, *, roman: bool = True) -> Value:
 
     A letter that may be Roman is, where it is the first step, or if `roman`.
     """
-    found: list[int] = []
-    for place, step in enumerate(number.split(".")):
+    values: list[int] = []
+    for index, step in enumerate(number.split(".")):
         for part in re.findall(r"\d+|[A-Za-z]+", step):
             counted = from_roman(part.upper()) if roman or len(part) > 1 else 0
-            first = not place and part.isupper() and from_roman(part)
-            found.append(int(part) if part.isdigit() else first or counted or ord(part.upper()[0]) - ord("A") + 1)
-    return tuple(found)
+            first = not index and part.isupper() and from_roman(part)
+            values.append(int(part) if part.isdigit() else first or counted or ord(part.upper()[0]) - ord("A") + 1)
+    return tuple(values)
 
 
 GAP = 2
 """Largest step between neighbours of an outline: a heading in between may be lost."""
 
 
-def follows(earlier: Value, later: Value) -> bool:
-    """Whether an outline can go on from one number to the other: 4.2 to 4.3, 4.2.1, 5 or 5.1, but not to 13."""
+def can_follow(earlier: Value, later: Value) -> bool:
+    """Tell whether an outline can go on from one number to the other: 4.2 to 4.3, 4.2.1, 5 or 5.1, but not to 13."""
     if later <= earlier:
         return False
-    same = next((i for i, (a, b) in enumerate(zip(earlier, later, strict=False)) if a != b), len(earlier))
-    step = later[same] - (earlier[same] if same < len(earlier) else 0)
-    return step <= GAP and all(number <= GAP for number in later[same + 1 :])
+    common = next((i for i, (a, b) in enumerate(zip(earlier, later, strict=False)) if a != b), len(earlier))
+    step = later[common] - (earlier[common] if common < len(earlier) else 0)
+    return step <= GAP and all(number <= GAP for number in later[common + 1 :])
 
 
 @lru_cache(maxsize=4096)
-def parsed(number: str) -> tuple[str, tuple[str, ...]]:
+def split_steps(number: str) -> tuple[str, tuple[str, ...]]:
     """Split a number into word and steps that can be compared: "Chapter II" is ("Chapter", ("2",)), "4b" as "4.B"."""
-    word, _, counted = number.rpartition(" ")
-    first, _, rest = canonical(counted).partition(".")
-    return word, tuple(re.findall(r"\d+|[a-z]+", f"{from_roman(first) or first}.{rest}".casefold()))
+    word, _, figures = number.rpartition(" ")
+    first, _, tail = normalize_number(figures).partition(".")
+    return word, tuple(re.findall(r"\d+|[a-z]+", f"{from_roman(first) or first}.{tail}".casefold()))
 
 
-def below(number: str, step: str, *, beside: bool = False) -> str:
-    """The whole number of a letter or Roman number that a heading beneath a number has alone; "" if it is none of it.
+def complete_number(number: str, step: str, *, beside: bool = False) -> str:
+    """Return the whole number of a letter or Roman number that a heading beneath a number has alone; else "".
 
     `A.` beneath `IV.` is IV.A. `beside`: its heading is of the same level, so that it has to be of another kind.
     """
     last = number.rpartition(".")[2]
     if not number or " " in number or not re.fullmatch(rf"{ROMAN}|{SMALL_ROMAN}|[A-Za-z]", step):
         return ""
-    if _case(last) == _case(step):
-        over, under = (re.fullmatch(ROMAN, one.upper()) for one in (last, step))
+    if _step_case(last) == _step_case(step):
+        over, under = (re.fullmatch(ROMAN, letters.upper()) for letters in (last, step))
         if beside or not ((over and len(step) == 1) or (under and not over)):
             return ""
     return f"{number}.{step}"
 
 
-def _case(step: str) -> str:
+def _step_case(step: str) -> str:
     return "digit" if step[0].isdigit() else "small" if step[-1].islower() else "capital"
 
 
@@ -209,20 +209,20 @@ _ORDINAL = "条條款조章장节節절編편部부"
 _KOREAN = {"조": "Article", "장": "Chapter", "절": "Section", "편": "Part", "부": "Part"}
 
 
-def _korean(text: str) -> str:
-    """제2조 is Article 2, and 제2조의3 Article 2.3."""
-    found = re.match(rf"제\s*(\d+)\s*([{''.join(_KOREAN)}])(?:의\s*(\d+))?(?=\W|$)\s*[.:]?\s*", text)
-    if not found:
+def _translate_korean(text: str) -> str:
+    """Write 제2조 as Article 2, and 제2조의3 as Article 2.3."""
+    match = re.match(rf"제\s*(\d+)\s*([{''.join(_KOREAN)}])(?:의\s*(\d+))?(?=\W|$)\s*[.:]?\s*", text)
+    if not match:
         return text
-    number = f"{_KOREAN[found[2]]} {found[1]}{f'.{found[3]}' if found[3] else ''}"
-    return f"{number}: {text[found.end() :]}".rstrip(": ")
+    number = f"{_KOREAN[match[2]]} {match[1]}{f'.{match[3]}' if match[3] else ''}"
+    return f"{number}: {text[match.end() :]}".rstrip(": ")
 
 
-_SPELT = [*(language.spelt for language in LANGUAGES.values() if language.spelt), _korean]
+_SPELT = [*(language.spelt for language in LANGUAGES.values() if language.spelt), _translate_korean]
 
 
-def spelt(text: str) -> str:
-    """A text with the number that it begins with in English and in plain digits, in whatever way it is written."""
+def normalize_beginning(text: str) -> str:
+    """Return a text with the number at its beginning in English and in plain digits, however it is written."""
     if text[:40].isascii():
         return text
     text = re.sub(r"(?<=\d)[\u00ba\u00aa]", "", ascii_numbers(text))
@@ -232,73 +232,73 @@ def spelt(text: str) -> str:
     end = lead.end() if lead else 0
     # A number of a Japanese document may have hyphens for points.
     text = re.sub(r"(?<=\d)[\uff0d\u2011](?=\d)", ".", text[:end].translate(_WIDE)) + text[end:]
-    return reduce(lambda said, spell: spell(said), _SPELT, text)
+    return reduce(lambda words, spell: spell(words), _SPELT, text)
 
 
 def beginnings(line: str) -> Iterator[Beginning]:
     """Yield the ways to read the number that a line begins with: none, one, or as a Roman number and as a letter."""
-    text = spelt(line)
+    text = normalize_beginning(line)
     if worded := _WORDED.match(text):
-        word, number, mark, rest = worded.groups()
+        word, number, mark, title = worded.groups()
         name = cite_section(word, number)
         kind, _, counted = name.rpartition(" ")
-        yield Beginning(kind or "Section", name, as_numbers(counted, roman=False), mark or "", rest, word)
+        yield Beginning(kind or "Section", name, as_numbers(counted, roman=False), mark or "", title, word)
         return
     if _YEAR.match(text):
         return
     if around := _AROUND.match(text):
         if not re.match(r"(?:19|20)\d\d\b", around[2]):  # (c) 2024
-            yield from _counted(around[1], "()", around[2])
+            yield from _number_beginnings(around[1], "()", around[2])
         return
-    if found := _GLUED.match(text) or _DIGITS.match(text) or _LETTERS.match(text):
-        number, mark, blank, rest = (group or "" for group in found.groups())
-        if not mark and rest[:1].islower() and (article := re.fullmatch(r"(.+)\.([AI])", number)):
-            number, rest, mark, blank = article[1], f"{article[2]} {rest}", ".", " "  # "1.A new way"
-        if _is_apart(number, mark, blank, rest):
-            yield from _counted(number, mark.strip(), rest)
+    if match := _GLUED.match(text) or _DIGITS.match(text) or _LETTERS.match(text):
+        number, mark, blank, title = (group or "" for group in match.groups())
+        if not mark and title[:1].islower() and (article := re.fullmatch(r"(.+)\.([AI])", number)):
+            number, title, mark, blank = article[1], f"{article[2]} {title}", ".", " "  # "1.A new way"
+        if _is_separate(number, mark, blank, title):
+            yield from _number_beginnings(number, mark.strip(), title)
 
 
-def _is_apart(number: str, mark: str, blank: str, rest: str) -> bool:
-    """Whether what is behind a number shows that it is one: a blank, or a point or bracket before a new word."""
+def _is_separate(number: str, mark: str, blank: str, title: str) -> bool:
+    """Tell whether what is behind a number shows that it is one: a blank, or a point or bracket before a new word."""
     several = "." in number
-    if not rest:
+    if not title:
         return number[0].isdigit()
     if blank:
         return bool(mark) or several or number.isdecimal()
     if not (mark or several):
         return False
     if mark and number[0].isdigit():
-        return rest[0].isalpha() or rest[0] in _OPENING
-    return bool(re.match(_NEW_WORD, rest))
+        return title[0].isalpha() or title[0] in _OPENING
+    return bool(re.match(_NEW_WORD, title))
 
 
-def _counted(number: str, mark: str, rest: str) -> Iterator[Beginning]:
-    number = canonical(number)
+def _number_beginnings(number: str, mark: str, title: str) -> Iterator[Beginning]:
+    number = normalize_number(number)
     form = "({})" if mark == "()" else "{})" if mark.startswith(")") and "." not in number else "{}"
     first = number.partition(".")[0]
     if number[0].isdigit():
         for value in dict.fromkeys((as_numbers(number, roman=False), as_numbers(number))):
-            yield Beginning(form.format("number"), number, value, mark, rest)
+            yield Beginning(form.format("number"), number, value, mark, title)
         return
     small = "small " if first.islower() else ""
     if roman := from_roman(first.upper()):
         value = (roman, *as_numbers(number, roman=False)[1:])
-        yield Beginning(form.format(f"{small}Roman"), number, value, mark, rest)
+        yield Beginning(form.format(f"{small}Roman"), number, value, mark, title)
     if len(first) == 1:
         value = (ord(first.upper()) - ord("A") + 1, *as_numbers(number, roman=False)[1:])
-        yield Beginning(form.format(f"{small}letter"), number, value, mark, rest)
+        yield Beginning(form.format(f"{small}letter"), number, value, mark, title)
 
 
 def split_number(heading: str) -> tuple[str, str]:
     """Split "4.2 Title" into "4.2" and "Title", "Article 12: Title" into "Article 12" and "Title"; "" for no number."""
-    found = next(beginnings(heading), None)
-    if found is None:
+    beginning = next(beginnings(heading), None)
+    if beginning is None:
         return "", heading
-    return found.number, in_brackets(strip_act(found.rest) if found.word else found.rest)
+    return beginning.number, strip_brackets(strip_act(beginning.rest) if beginning.word else beginning.rest)
 
 
 def is_numbered(line: str) -> bool:
-    """Whether a line begins as a numbered heading does: with a word and its number, or with one before a new word."""
+    """Tell whether a line begins as numbered headings do: with a word and its number, or with one before a new word."""
     first = next(beginnings(line), None)
     if first is None or first.word:
         return first is not None and not first.word[0].islower()
@@ -312,12 +312,12 @@ _PERHAPS = re.compile(
 
 
 def is_unread(title: str, number: str) -> bool:
-    """Whether a heading without a number begins with something that may be one, which this grammar can't read."""
+    """Tell whether a heading without a number begins with something that may be one, which this grammar can't read."""
     return not number and not _YEAR.match(title) and bool(_PERHAPS.match(title))
 
 
-def in_brackets(title: str) -> str:
-    """A title without brackets around all of it: 제2조 (이용 목적)."""
+def strip_brackets(title: str) -> str:
+    """Return a title without brackets around all of it: 제2조 (이용 목적)."""
     whole = re.fullmatch(r"[(\uff08【]\s*([^()\uff08\uff09【】]*?)\s*[)\uff09】]", title)
     return whole[1] if whole else title
 

@@ -47,25 +47,25 @@ def page_text(page: Any) -> str:
         return text
     placed: str = page.extract_text(extraction_mode="layout", layout_mode_scale_weight=_WIDE)
     whole = len("".join(placed.split())) >= _WHOLE * len("".join(text.split()))
-    return _tidy(placed) if whole and median_words(placed.split("\n")) > scattered else text
+    return _close_gaps(placed) if whole and median_words(placed.split("\n")) > scattered else text
 
 
 def median_words(lines: Iterable[str]) -> float:
-    """The median of the words in a line, blank ones left out; 0 without any line."""
+    """Return the median of the words in a line, blank ones left out; 0 without any line."""
     counted = [count_words(line, HALF) for line in lines if line.strip()]
     return median(counted) if counted else 0
 
 
-def _tidy(placed: str) -> str:
-    """The lines of a page, of the blank lines that place them only what divides paragraphs."""
+def _close_gaps(placed: str) -> str:
+    """Return the lines of a page, of the blank lines that place them only what divides paragraphs."""
     lines = "\n".join(line.strip() for line in placed.strip().split("\n"))
     gaps = sorted(len(gap) for gap in re.findall(r"\n(\n*)(?=[^\n])", lines))
     usual = gaps[len(gaps) // 4] if gaps else 0
     return re.sub(r"\n(\n*)(?=[^\n])", lambda gap: "\n" * (1 + max(0, len(gap[1]) - usual)), lines)
 
 
-def _squeezed(line: str) -> str:
-    """A line without the blanks that place its words; the page number of a title in a table of contents stays apart."""
+def _squeeze_blanks(line: str) -> str:
+    """Return a line without the blanks that place its words; a page number in a table of contents stays apart."""
     return re.sub(r" {2,}", " ", re.sub(r" {3,}(?=\d{1,4}$)", "\t", line.strip()))
 
 
@@ -74,50 +74,52 @@ def paragraphs(pages: list[str]) -> str:
 
     A line continues the one before if that one is full, or if it begins in lower case.
     """
-    lines = _without_furniture([[_squeezed(line) for line in page.strip().split("\n")] for page in pages])
-    lengths = sorted(_width(line) for line in lines if line)
+    lines = _drop_furniture([[_squeeze_blanks(line) for line in page.strip().split("\n")] for page in pages])
+    lengths = sorted(_column_width(line) for line in lines if line)
     # Most lines of running text are nearly as long as the longest ones.
     full = max(_SHORT, 0.75 * lengths[int(0.9 * (len(lengths) - 1))]) if lengths else _SHORT
     whole = " ".join(lines)
     words, spaced = set(re.findall(r"\w+", whole.lower())), _is_spaced(whole)
-    found: list[str] = []
+    pieces: list[str] = []
     last = ""
     for line in lines:
-        if line and last and _goes_on(last, line, full):
+        if line and last and _continues_paragraph(last, line, full):
             # Piece by piece: a paragraph may be as long as the document.
-            found[-1], between = _ended(found[-1], line, words, spaced=spaced)
-            found += (between, line)
+            pieces[-1], between = _join_lines(pieces[-1], line, words, spaced=spaced)
+            pieces += (between, line)
         elif line:
-            found += ("\n\n", line)
+            pieces += ("\n\n", line)
         last = line
-    return "".join(found[1:]) + "\n" if found else ""
+    return "".join(pieces[1:]) + "\n" if pieces else ""
 
 
-def _goes_on(last: str, line: str, full: float) -> bool:
-    if _ITEM.match(line) or (is_numbered(line) and not line.endswith((".", ",", ";", "。")) and _width(line) < full):
+def _continues_paragraph(last: str, line: str, full: float) -> bool:
+    if _ITEM.match(line) or (
+        is_numbered(line) and not line.endswith((".", ",", ";", "。")) and _column_width(line) < full
+    ):
         return False
     ended = last.endswith(_ENDS)
-    heading = is_numbered(last) and _width(last) < full and not ended
+    heading = is_numbered(last) and _column_width(last) < full and not ended
     if line[0].islower():
         return not heading or last.endswith(("-", ","))
-    return _width(last) >= full and not (ended and _width(line) < full)
+    return _column_width(last) >= full and not (ended and _column_width(line) < full)
 
 
-def _width(line: str) -> int:
-    """The columns that a line takes: a Chinese character is as wide as two letters."""
+def _column_width(line: str) -> int:
+    """Return the columns that a line takes: a Chinese character is as wide as two letters."""
     if line.isascii():
         return len(line)
     return len(line) + sum(unicodedata.east_asian_width(character) in "WF" for character in line)
 
 
 def _is_spaced(text: str) -> bool:
-    """Whether a text without blanks between its words has them around Latin words."""
+    """Tell whether a text without blanks between its words has them around Latin words."""
     apart = len(re.findall(rf"{_LATIN} {_CLOSE}|{_CLOSE} {_LATIN}", text))
     return apart >= len(re.findall(rf"{_LATIN}{_CLOSE}|{_CLOSE}{_LATIN}", text))
 
 
-def _ended(before: str, line: str, words: set[str], *, spaced: bool) -> tuple[str, str]:
-    """A line that another one goes on, and what is between them: a word that was hyphenated becomes one again.
+def _join_lines(before: str, line: str, words: set[str], *, spaced: bool) -> tuple[str, str]:
+    """Return a line that another one goes on, and what is between them: a word that was hyphenated becomes one again.
 
     It does so if the document has it in one elsewhere.
     """
@@ -127,8 +129,8 @@ def _ended(before: str, line: str, words: set[str], *, spaced: bool) -> tuple[st
     broken = re.search(r"(\w+)[-\u00ad]$", before)
     if not broken or not line[0].islower():
         return before, " "
-    rest = re.match(r"\w+", line)
-    whole = (broken.group(1) + rest.group()).lower() if rest else ""
+    beginning = re.match(r"\w+", line)
+    whole = (broken.group(1) + beginning.group()).lower() if beginning else ""
     return (before[:-1] if before.endswith("\u00ad") or whole in words else before), ""
 
 
@@ -136,29 +138,32 @@ _TITLES = 2
 """Lines of a running title at most."""
 
 
-def _without_furniture(pages: list[list[str]]) -> list[str]:
+def _drop_furniture(pages: list[list[str]]) -> list[str]:
     """Drop page numbers, and first and last lines that most pages share."""
-    pages = [_trimmed(page) for page in pages]
-    edges = Counter(_edge(line) for page in pages for line in {*page[:_TITLES], *page[-_TITLES:]})
+    pages = [_trim_page(page) for page in pages]
+    edges = Counter(_edge_key(line) for page in pages for line in {*page[:_TITLES], *page[-_TITLES:]})
     often = max(3, len(pages) / 2)
-    found: list[str] = []
+    lines: list[str] = []
     for page in pages:
-        kept = page
+        page_lines = page
         for i in (-1, 0) * _TITLES:
-            if kept and (_PAGE_NUMBER.fullmatch(kept[i]) or (_edge(kept[i]) and edges[_edge(kept[i])] >= often)):
-                kept.pop(i)
-                kept = _trimmed(kept)
-        found += kept
-    return found
+            if page_lines and (
+                _PAGE_NUMBER.fullmatch(page_lines[i])
+                or (_edge_key(page_lines[i]) and edges[_edge_key(page_lines[i])] >= often)
+            ):
+                page_lines.pop(i)
+                page_lines = _trim_page(page_lines)
+        lines += page_lines
+    return lines
 
 
-def _trimmed(lines: list[str]) -> list[str]:
-    """The lines of a page without blank ones above and below."""
+def _trim_page(lines: list[str]) -> list[str]:
+    """Return the lines of a page without blank ones above and below."""
     return "\n".join(lines).strip("\n").split("\n")
 
 
-def _edge(line: str) -> str:
-    """A running title without the number of its page; empty for a line without a letter, such as a bullet."""
+def _edge_key(line: str) -> str:
+    """Return a running title without the number of its page; empty for a line without a letter, such as a bullet."""
     return re.sub(r"\d+", "0", line) if re.search(r"[^\W\d_]", line) else ""
 
 
@@ -167,21 +172,21 @@ _HANGING = re.compile(r"[|:/\u2013\u2014-]\s*\S{0,2}$|(?<!\w)[^\W\d_A-Z]{1,3}$")
 
 
 def pdf_title(stated: str, pages: list[str]) -> str:
-    """Title in the metadata unless it is a file's name; else the first line, if it looks like a title."""
+    """Return the title in the metadata unless it is a file's name; else the first line, if it looks like a title."""
     stated = " ".join(stated.split())
     if stated and not re.match(r"untitled\b|Microsoft \w+ - ", stated, re.IGNORECASE) and not _is_file_name(stated):
         return stated
-    lines = [_squeezed(line) for page in pages for line in page.split("\n") if line.strip()][:3]
+    lines = [_squeeze_blanks(line) for page in pages for line in page.split("\n") if line.strip()][:3]
     first, second, third = (*lines, "", "", "")[:3]
     if second and (_HANGING.search(first) or second[0].islower()) and not is_numbered(second):
-        first, second = first + _ended(first, second, set(), spaced=True)[1] + second, third
+        first, second = first + _join_lines(first, second, set(), spaced=True)[1] + second, third
     begun = first[:1].isupper() or re.match(_CLOSE, first) is not None
     looks_like_one = begun and re.fullmatch(rf"[^\d]*[^\d.,:;!?{STOPS}-]", first) and len(first) <= _LONGEST_TITLE
     return first if looks_like_one and not is_numbered(first) and not second[:1].islower() else ""
 
 
 def _is_file_name(title: str) -> bool:
-    """Whether a title is a file's name: it has an ending, or what people write in place of a blank."""
+    """Tell whether a title is a file's name: it has an ending, or what people write in place of a blank."""
     return (
         _FILE.search(title) is not None
         or re.search(r"_|%20", title) is not None

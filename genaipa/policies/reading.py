@@ -61,43 +61,43 @@ class Reading:
         self._starts = [start for start, _ in self._pieces]
 
     def _is_whole(self, piece: int, end: int) -> bool:
-        """Whether a piece that ends at a place of the text is the source's own, character by character."""
+        """Tell whether a piece that ends at a place of the text is the source's own, character by character."""
         start, finish = self._pieces[piece]
         return finish - start == end - self._at[piece]
 
     def span(self, start: int, end: int) -> Span:
-        """The stretch of the source in which characters `start` to `end` of the text, one at least, are."""
-        return self._source(start)[0], self._source(end - 1)[1]
+        """Return the stretch of the source in which characters `start` to `end` of the text, one at least, are."""
+        return self._source_span(start)[0], self._source_span(end - 1)[1]
 
     def spans(self, spans: Iterable[Span]) -> list[Span]:
-        """The stretches of the source for stretches of the text, which are in order."""
-        found: list[Span] = []
-        piece, shift, begun, following = -1, 0, False, 0
+        """Return the stretches of the source for stretches of the text, which are in order."""
+        source_spans: list[Span] = []
+        piece, shift, whole_piece, following = -1, 0, False, 0
         for start, end in spans:
             while start >= following:
                 piece += 1
                 following = self._at[piece + 1] if piece + 1 < len(self._at) else len(self.text)
-                begun, shift = self._is_whole(piece, following), self._pieces[piece][0] - self._at[piece]
-            whole = begun and end <= following
-            found.append((start + shift, end + shift) if whole else self.span(start, end))
-        return found
+                whole_piece, shift = self._is_whole(piece, following), self._pieces[piece][0] - self._at[piece]
+            whole = whole_piece and end <= following
+            source_spans.append((start + shift, end + shift) if whole else self.span(start, end))
+        return source_spans
 
-    def _source(self, character: int) -> Span:
-        """The place in the source of one character of the text."""
+    def _source_span(self, character: int) -> Span:
+        """Return the place in the source of one character of the text."""
         piece = bisect_right(self._at, character) - 1
         start, end = self._pieces[piece]
         following = self._at[piece + 1] if piece + 1 < len(self._at) else len(self.text)
         if not self._is_whole(piece, following):
             return start, end
-        place = start + character - self._at[piece]
-        return place, place + 1
+        position = start + character - self._at[piece]
+        return position, position + 1
 
-    def between(self, start: int, end: int) -> str:
-        """The text that is read between two places in the source."""
+    def read_span(self, start: int, end: int) -> str:
+        """Return the text that is read between two places in the source."""
         return self.text[self.place(start) : self.place(end)]
 
     def place(self, source: int) -> int:
-        """The place in the text of a place in the source: of what comes next, if it is in a mark."""
+        """Return the place in the text of a place in the source: of what comes next, if it is in a mark."""
         piece = bisect_right(self._starts, source) - 1
         if piece < 0:
             return 0
@@ -112,7 +112,7 @@ def read(source: str) -> Reading:
 
 
 def read_line(line: str, references: dict[str, Any] | None = None) -> str:
-    """A line as it reads, without blanks around it; `references` are the definitions of its links."""
+    """Return a line as it reads, without blanks around it; `references` are the definitions of its links."""
     line = line.strip()
     return Reading(line, references).text.strip() if _MARKUP.search(line) else line
 
@@ -144,13 +144,13 @@ _MARKUP = re.compile(r"[*`\[<&\\{\u00ad\u2060\ufeff]|_(?!\w)|(?<!\w)_")
 """A character that may be markup; a text without any reads as it is."""
 
 
-def _filled(source: str) -> str:
-    """The source with a filling in place of these marks, as long as they are."""
+def _fill_marks(source: str) -> str:
+    """Return the source with a filling in place of these marks, as long as they are."""
     return _MARKS.sub(lambda mark: (_BLANK if mark["breaking"] else _NOTHING) * len(mark[0]), source)
 
 
-def _unfilled(pieces: Iterable[Piece]) -> Iterator[Piece]:
-    """The pieces without filling, which reads as nothing or as a blank."""
+def _remove_filling(pieces: Iterable[Piece]) -> Iterator[Piece]:
+    """Yield the pieces without filling, which reads as nothing or as a blank."""
     for start, end, text in pieces:
         if _NOTHING not in text and _BLANK not in text:
             yield start, end, text
@@ -174,40 +174,42 @@ def _read(source: str, references: dict[str, Any] | None) -> Iterator[Piece]:
         yield 0, len(source), source
         return
     # A lone carriage return would be a line of its own, and NUL is no character of Markdown's.
-    text = _filled(source)
-    blocks = [*_blocks(text)]
+    text = _fill_marks(source)
+    blocks = [*_split_blocks(text)]
     env: dict[str, Any] = {"references": dict(references or {})}
-    defined = {block: _defined(text[slice(*block)], env) for block in blocks if _DEFINITION.match(text, block[0])}
+    definitions = {
+        block: _read_definitions(text[slice(*block)], env) for block in blocks if _DEFINITION.match(text, block[0])
+    }
     for start, end in blocks:
-        begin = start + defined.get((start, end), 0)
+        begin = start + definitions.get((start, end), 0)
         lead = _LEAD.match(text, begin, end)
         body = lead.end() if lead else begin
-        yield from _unfilled([(begin, body, text[begin:body])])
-        yield from _unfilled(_inline(text[body:end], body, env))
+        yield from _remove_filling([(begin, body, text[begin:body])])
+        yield from _remove_filling(_inline_pieces(text[body:end], body, env))
 
 
-def _blocks(text: str) -> Iterator[Span]:
-    """The stretches of a text in which marks belong together: paragraphs, items, headings, rows; all of the text."""
-    start = place = 0
+def _split_blocks(text: str) -> Iterator[Span]:
+    """Yield the stretches of a text in which marks belong together: paragraphs, items, headings, rows; all of it."""
+    start = position = 0
     blank = False
     for line in text.splitlines(keepends=True):
-        if place > start and (blank != (not line.strip()) or _BEGINS.match(line)):
-            yield start, place
-            start = place
-        place += len(line)
+        if position > start and (blank != (not line.strip()) or _BEGINS.match(line)):
+            yield start, position
+            start = position
+        position += len(line)
         blank = not line.strip()
-    if place > start:
-        yield start, place
+    if position > start:
+        yield start, position
 
 
-def _defined(block: str, env: dict[str, Any]) -> int:
-    """The number of characters that definitions of links take up at the beginning of a block; keep them in `env`."""
+def _read_definitions(block: str, env: dict[str, Any]) -> int:
+    """Read the definitions of links that a block begins with into `env`; return how many characters they take."""
     tokens: list[Token] = []
     markdown = _parser()
     markdown.block.parse(block, markdown, env, tokens)
     lines = block.splitlines(keepends=True)
-    left = tokens[0].map[0] if tokens and tokens[0].map else len(lines)
-    return sum(map(len, lines[:left]))
+    first_line = tokens[0].map[0] if tokens and tokens[0].map else len(lines)
+    return sum(map(len, lines[:first_line]))
 
 
 # --- Inline --------------------------------------------------------------------------------------------------------
@@ -217,13 +219,13 @@ _KEPT = 5_000
 """Characters of a block that is kept."""
 
 
-def _inline(text: str, base: int, env: dict[str, Any]) -> Iterable[Piece]:
-    """The pieces of a block, which begins at `base`, in the order of its text."""
+def _inline_pieces(text: str, base: int, env: dict[str, Any]) -> Iterable[Piece]:
+    """Return the pieces of a block, which begins at `base`, in the order of its text."""
     if not _MARKUP.search(text):
         return [(base, base + len(text), text)]
     # Versions of a document have most of their blocks in common.
     alone = len(text) < _KEPT and not (env["references"] and "[" in text)
-    pieces = _parsed(text) if alone else _parse(text, env)
+    pieces = _parse_cached(text) if alone else _parse(text, env)
     return [(base + first, base + last, read) for first, last, read in pieces]
 
 
@@ -240,7 +242,7 @@ def _parse(text: str, env: dict[str, Any]) -> tuple[Piece, ...]:
 
 
 @lru_cache(maxsize=4096)
-def _parsed(text: str) -> tuple[Piece, ...]:
+def _parse_cached(text: str) -> tuple[Piece, ...]:
     return _parse(text, {})
 
 
@@ -252,70 +254,70 @@ class _Aligned:
 
     def pieces(self, tokens: Iterable[Token]) -> Iterator[Piece]:
         """Yield what is read of the tokens; a ValueError for one that the text has not."""
-        rest = iter(tokens)
-        for token in rest:
+        remaining = iter(tokens)
+        for token in remaining:
             if token.type in {"text", "html_inline"}:
-                yield self._next(token.content, token.content)
+                yield self._match_next(token.content, token.content)
             elif token.type == "text_special":
-                yield self._next(token.markup, token.content)
+                yield self._match_next(token.markup, token.content)
             elif token.type in {"softbreak", "hardbreak"}:
-                yield self._next("\n", "\n")
+                yield self._match_next("\n", "\n")
             elif token.type == "code_inline":
-                yield self._code(token)
+                yield self._code_piece(token)
             elif token.type == "image":
-                self._next("![", "")
+                self._match_next("![", "")
                 yield from self.pieces(token.children or ())
-                self._leave()
+                self._leave_link()
             elif token.markup == "autolink":
-                yield self._autolink()
-                next(rest)  # its text, in which the parser may spell the address in another way
-                next(rest)  # and its end
+                yield self._autolink_piece()
+                next(remaining)  # its text, in which the parser may spell the address in another way
+                next(remaining)  # and its end
             elif token.type == "link_open":
-                self._next("[", "")
+                self._match_next("[", "")
             elif token.type == "link_close":
-                self._leave()
+                self._leave_link()
 
-    def _code(self, token: Token) -> Piece:
-        self._next(token.markup, "")
+    def _code_piece(self, token: Token) -> Piece:
+        self._match_next(token.markup, "")
         words = token.content.lstrip(" ")
         start = self._text.index(words[:1], self._place)
         self._place = start + len(words)
-        self._next(token.markup, "")
+        self._match_next(token.markup, "")
         return start, start + len(words), words
 
-    def _autolink(self) -> Piece:
-        """An address in angle brackets, as it is spelt there."""
-        start = self._next("<", "")[1]
-        end = self._next(">", "")[0]
+    def _autolink_piece(self) -> Piece:
+        """Return an address in angle brackets, as it is spelt there."""
+        start = self._match_next("<", "")[1]
+        end = self._match_next(">", "")[0]
         return start, end, self._text[start:end]
 
-    def _next(self, sought: str, read: str) -> Piece:
+    def _match_next(self, sought: str, read: str) -> Piece:
         start = self._text.index(sought, self._place)
         self._place = start + len(sought)
         return start, self._place, read
 
-    def _leave(self) -> None:
+    def _leave_link(self) -> None:
         """Go on behind a link: its bracket, and its address and title or its label."""
-        self._next("]", "")
+        self._match_next("]", "")
         following = self._text[self._place : self._place + 1]
-        if following == "(" and (end := self._address()):
+        if following == "(" and (end := self._address_end()):
             self._place = end
         elif following == "[":
-            self._next("]", "")
+            self._match_next("]", "")
 
-    def _address(self) -> int:
-        """The end of the address and title in brackets; 0 if what is in them is neither."""
+    def _address_end(self) -> int:
+        """Return the end of the address and title in brackets; 0 if what is in them is neither."""
         from markdown_it.helpers import parseLinkDestination, parseLinkTitle
 
         text, last = self._text, len(self._text)
-        address = parseLinkDestination(text, _behind_blanks(text, self._place + 1), last)
-        end = _behind_blanks(text, address.pos if address.ok else self._place + 1)
+        address = parseLinkDestination(text, _skip_blanks(text, self._place + 1), last)
+        end = _skip_blanks(text, address.pos if address.ok else self._place + 1)
         title = parseLinkTitle(text, end, last)
-        end = _behind_blanks(text, title.pos) if title.ok else end
+        end = _skip_blanks(text, title.pos) if title.ok else end
         return end + 1 if text[end : end + 1] == ")" else 0
 
 
-def _behind_blanks(text: str, place: int) -> int:
-    while text[place : place + 1].isspace():
-        place += 1
-    return place
+def _skip_blanks(text: str, position: int) -> int:
+    while text[position : position + 1].isspace():
+        position += 1
+    return position

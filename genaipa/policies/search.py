@@ -91,14 +91,14 @@ def words_of(text: str, language: Language = ENGLISH) -> list[str]:
     stop_words = _stop_words(rules.stop_words)
     return [
         _stem(word, rules)
-        for run in WORD.findall(_plain(text))
+        for run in WORD.findall(_normalize_text(text))
         for word in (_pairs(run) if _UNSPACED.search(run) else (run,))
         if word not in stop_words and not rules.asking.fullmatch(word)
     ]
 
 
-def _plain(text: str) -> str:
-    """A text in small letters, ligatures and full-width letters as plain ones: PDF files are full of them."""
+def _normalize_text(text: str) -> str:
+    """Return a text in small letters, ligatures and full-width letters as plain ones: PDF files are full of them."""
     return (text if text.isascii() else unicodedata.normalize("NFKC", text)).lower()
 
 

@@ -26,16 +26,16 @@ from genaipa.policies.numbering import (
     SECTION_WORD,
     Beginning,
     beginnings,
-    below,
-    canonical,
+    can_follow,
     cite_section,
-    follows,
+    complete_number,
     from_roman,
-    in_brackets,
-    parsed,
-    spelt,
+    normalize_beginning,
+    normalize_number,
     split_number,
+    split_steps,
     strip_act,
+    strip_brackets,
 )
 from genaipa.policies.reading import commonmark, read_line
 from genaipa.policies.search import count_words
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 
 @cache
-def _blocks() -> MarkdownIt:
+def _block_parser() -> MarkdownIt:
     parser = commonmark()
     # "2. Data" above a line of dashes is a heading, and no item of a list.
     parser.disable("list").core.ruler.enableOnly(["normalize", "block"])
@@ -64,7 +64,7 @@ def find_headings(text: str) -> list[tuple[int, int, str]]:
     """
     links: dict[str, Any] = {}
     # A lone carriage return would be a line of its own.
-    tokens = _blocks().parse(text.replace("\r", " "), links)
+    tokens = _block_parser().parse(text.replace("\r", " "), links)
     return [
         (int(token.tag[1]), token.map[0], _ANCHOR.sub("", read_line(content.content, links.get("references"))))
         for token, content in pairwise(tokens)
@@ -110,9 +110,9 @@ def find_sections(text: str) -> tuple[Section, ...]:
     starts = [0, *accumulate(len(line) + 1 for line in text.split("\n"))]
     headings = _marked(text, starts)
     if len(headings) < 2:  # noqa: PLR2004 - one marked heading is the document's title, and the outline may be plain
-        headings = _plain(*_set_apart(text, starts), headings) or _inline(text)
+        headings = _plain(*_separate_lines(text, starts), headings) or _inline(text)
     elif not any(heading.number for heading in headings):
-        headings = _with_bold(*_set_apart(text, starts, bold=True), headings)
+        headings = _merge_bold(*_separate_lines(text, starts, bold=True), headings)
     ends = [*(heading.start for heading in headings), len(text)][1:]
     return tuple(replace(heading, end=end) for heading, end in zip(headings, ends, strict=True))
 
@@ -137,11 +137,11 @@ def _with_letters(headings: list[Section]) -> list[Section]:
         above = {level: number for level, number in above.items() if level <= heading.level}
         beside = above.pop(heading.level, "")
         number, level = heading.number, heading.level
-        if number.islower() and (nested := below(beside, number, beside=True)):
+        if number.islower() and (nested := complete_number(beside, number, beside=True)):
             # Small letters are beneath the number before them, though its heading is of the same level.
             number, level, above[heading.level] = nested, level + 1, beside
         else:
-            number = below(above[max(above)] if above else "", number) or number
+            number = complete_number(above[max(above)] if above else "", number) or number
             above[heading.level] = number
         found.append(replace(heading, number=number, level=level))
     return found
@@ -150,8 +150,8 @@ def _with_letters(headings: list[Section]) -> list[Section]:
 _BOLD = re.compile(r"\s*(\*\*|__)(?=\S)(?:(?!\1).)+\1:?\s*")
 
 
-def _set_apart(text: str, starts: list[int], *, bold: bool = False) -> tuple[list[str], list[int]]:
-    """The lines of a text as they read, and their places: one that is bold as a whole between blank lines.
+def _separate_lines(text: str, starts: list[int], *, bold: bool = False) -> tuple[list[str], list[int]]:
+    """Return the lines of a text as they read, and their places: one that is bold as a whole between blank lines.
 
     With `bold` every other line that has text is an ellipsis.
     """
@@ -164,16 +164,16 @@ def _set_apart(text: str, starts: list[int], *, bold: bool = False) -> tuple[lis
     return lines, places
 
 
-def _with_bold(lines: list[str], starts: list[int], marked: list[Section]) -> list[Section]:
-    """The marked headings, which have no numbers, with the numbered bold lines beneath them."""
-    kept = _outline([found for i, line in enumerate(lines) if line for found in _read(lines, i)])
-    known = {section.start for section in marked}
-    found = [section for section in _leveled(kept, starts) if section.start not in known]
-    if len(found) < 2:  # noqa: PLR2004 - one number is no outline
+def _merge_bold(lines: list[str], starts: list[int], marked: list[Section]) -> list[Section]:
+    """Return the marked headings, which have no numbers, with the numbered bold lines beneath them."""
+    outline = _outline([bold for i, line in enumerate(lines) if line for bold in _read(lines, i)])
+    starts_known = {section.start for section in marked}
+    bold = [section for section in _leveled(outline, starts) if section.start not in starts_known]
+    if len(bold) < 2:  # noqa: PLR2004 - one number is no outline
         return marked
-    above = {one.start: max((m.level for m in marked if m.start < one.start), default=0) for one in found}
+    above = {one.start: max((m.level for m in marked if m.start < one.start), default=0) for one in bold}
     return sorted(
-        [*marked, *(replace(one, level=one.level + above[one.start]) for one in found)], key=lambda one: one.start
+        [*marked, *(replace(one, level=one.level + above[one.start]) for one in bold)], key=lambda one: one.start
     )
 
 
@@ -206,7 +206,7 @@ def _plain(lines: list[str], starts: list[int], marked: list[Section]) -> list[S
     """Find headings by looks and rising numbers; a marked title stays the outermost section."""
     # Line → its rank among the lines that aren't blank.
     places = {i: place for place, i in enumerate(i for i, line in enumerate(lines) if line)}
-    candidates = _alike([found for i in range(len(lines)) for found in _read(lines, i)])
+    candidates = _unify_kinds([found for i in range(len(lines)) for found in _read(lines, i)])
     kept = _outline(_without_lists(_without_contents(candidates, places), places))
     numbered = {candidate.line for candidate in kept}
     alone = [found for i in range(len(lines)) if i not in numbered for found in _alone(lines, i, numbered)]
@@ -221,7 +221,7 @@ def _plain(lines: list[str], starts: list[int], marked: list[Section]) -> list[S
     return sorted(marked + [replace(s, level=s.level + len(marked)) for s in sections], key=lambda s: s.start)
 
 
-def _alike(candidates: list[_Candidate]) -> list[_Candidate]:
+def _unify_kinds(candidates: list[_Candidate]) -> list[_Candidate]:
     """Take 1) for the 1 of 1.1, where nothing is numbered 1."""
     if any(candidate.kind == "number" and len(candidate.value) == 1 for candidate in candidates):
         return candidates
@@ -235,26 +235,26 @@ def _read(lines: list[str], i: int) -> list[_Candidate]:
         return []
     found = []
     for begun in beginnings(text):
-        title = _worded(lines, i, begun) if begun.word else _counted(lines, i, begun)
+        title = _title_with_word(lines, i, begun) if begun.word else _title_without_word(lines, i, begun)
         if title is not None:
             found.append(_Candidate(begun.kind, begun.value, begun.number, title, i))
     return found
 
 
-def _worded(lines: list[str], i: int, read: Beginning) -> str | None:
-    """The title behind a number with its word; None if the line is no heading."""
+def _title_with_word(lines: list[str], i: int, read: Beginning) -> str | None:
+    """Return the title behind a number with its word; None if the line is no heading."""
     if read.word[0].islower():
         return None
     run_in = bool(read.mark) or read.word[0] == "§"
-    rest = in_brackets(strip_act(read.rest))
-    title = _title(rest, begun=_begun(lines, i), lower=bool(read.mark), run_in=run_in)
+    heading = strip_brackets(strip_act(read.rest))
+    title = _title(heading, begun=_begun(lines, i), lower=bool(read.mark), run_in=run_in)
     return title if read.rest else _title_below(lines, i)
 
 
-def _counted(lines: list[str], i: int, read: Beginning) -> str | None:
-    """The title behind a number without a word; None if the line is no heading."""
+def _title_without_word(lines: list[str], i: int, read: Beginning) -> str | None:
+    """Return the title behind a number without a word; None if the line is no heading."""
     code = bool(re.match(r"\d{3,}\.\d", read.number)) and read.mark.startswith(".")
-    title = _title(in_brackets(read.rest), begun=_begun(lines, i), run_in=code)
+    title = _title(strip_brackets(read.rest), begun=_begun(lines, i), run_in=code)
     if not title and not code:
         return None
     bare = not read.mark and "." not in read.number
@@ -264,12 +264,12 @@ def _counted(lines: list[str], i: int, read: Beginning) -> str | None:
 
 
 def _has_text(lines: list[str], i: int) -> bool:
-    """Whether a sentence, a longer line or a heading is below a line that may be an item, and not another item."""
-    below = next((j for j in range(i + 1, len(lines)) if lines[j]), i)
-    numbered = [*beginnings(lines[below])]
+    """Tell whether a sentence, a longer line or a heading is below a line that may be an item, and not another item."""
+    next_line = next((j for j in range(i + 1, len(lines)) if lines[j]), i)
+    numbered = [*beginnings(lines[next_line])]
     if numbered and numbered[0].kind in _DOUBTFUL:
-        return _stands_alone(lines, below, numbered[0].rest)
-    return bool(numbered) or len(lines[below]) > len(lines[i]) or lines[below].endswith((*ENDS, *STOPS))
+        return _stands_alone(lines, next_line, numbered[0].rest)
+    return bool(numbered) or len(lines[next_line]) > len(lines[i]) or lines[next_line].endswith((*ENDS, *STOPS))
 
 
 def _begun(lines: list[str], i: int) -> bool:
@@ -378,27 +378,27 @@ def _rising(group: list[_Candidate]) -> list[_Candidate]:
 def _goes_on(earlier: _Candidate, later: _Candidate) -> bool:
     """Whether a heading can be the next one; words ("Article") and codes of law may leap."""
     leaps = earlier.kind not in COUNTED or earlier.value[0] >= _CODE
-    return later.value > earlier.value if leaps else follows(earlier.value, later.value)
+    return later.value > earlier.value if leaps else can_follow(earlier.value, later.value)
 
 
 def _alone(lines: list[str], i: int, numbered: set[int]) -> list[_Candidate]:
     """Read an unnumbered title: a short line between blank lines, with text below."""
     if not _stands_alone(lines, i, lines[i]):
         return []
-    below = next(j for j in range(i + 1, len(lines)) if lines[j])
-    body = below in numbered or len(lines[below]) > len(lines[i])
+    next_line = next(j for j in range(i + 1, len(lines)) if lines[j])
+    body = next_line in numbered or len(lines[next_line]) > len(lines[i])
     return [_Candidate("", (), "", lines[i], i)] if body else []
 
 
 def _stands_alone(lines: list[str], i: int, title: str) -> bool:
     """Whether a title is short and has nothing of a sentence, and its line is between blank ones, with text below."""
-    title = in_brackets(title)
+    title = strip_brackets(title)
     if not title or (i and lines[i - 1]) or lines[i + 1 : i + 2] != [""] or not any(lines[i + 2 :]):
         return False
     ended = unicodedata.category(title[-1])[0] in "LNM" or title[-1] in '?)”"」』）؟'  # noqa: RUF001 - wide ones are meant
     begun = re.match(rf"[\"“„«¿「『]?[{CAPITAL}{UNCASED}]\D", title)
-    said = re.search(r"[.:;,!|\t：；，、。！؛،।]|\d{2,}", title)  # noqa: RUF001 - so they are
-    return bool(ended and begun and not said and count_words(title) <= _MAX_ALONE)
+    signs = re.search(r"[.:;,!|\t：；，、。！؛،।]|\d{2,}", title)  # noqa: RUF001 - so they are
+    return bool(ended and begun and not signs and count_words(title) <= _MAX_ALONE)
 
 
 def _leveled(kept: list[_Candidate], starts: list[int]) -> list[Section]:
@@ -469,7 +469,7 @@ def resolve(sections: tuple[Section, ...], label: str) -> Section | None:
     subdivision that is no section of its own means the section it is in; of several ("Chapter III, Section 2") the
     innermost is meant.
     """
-    wanted = spelt(" ".join(label.split())).strip(" .,;:\"'\u201c\u201d\u2018\u2019[]*")
+    wanted = normalize_beginning(" ".join(label.split())).strip(" .,;:\"'\u201c\u201d\u2018\u2019[]*")
     called = re.sub(rf"^(?:the )?(?:(?:{DIVISION}) (?:on |titled |called )?)?", "", wanted, flags=re.IGNORECASE)
     called = re.sub(rf" (?:{DIVISION})$", "", called, flags=re.IGNORECASE)
     titled = _titled(sections, wanted) or _titled(sections, called)
@@ -499,9 +499,9 @@ _BARE = re.compile(rf"({NUMBER})({BELOW})(?=$|[.,:()]|\s[A-Z(\u2013—-])(?![A-Z
 
 def _cited(wanted: str) -> list[tuple[str, str]]:
     """Read the numbers of a citation, with their words, and what is below each; one without a word at the beginning."""
-    worded = [(cite_section(word, number), below) for word, number, below in _WORDED.findall(wanted)]
+    worded = [(cite_section(word, number), steps) for word, number, steps in _WORDED.findall(wanted)]
     bare = _BARE.match(wanted)
-    return worded or ([(canonical(bare[1]), bare[2])] if bare else [])
+    return worded or ([(normalize_number(bare[1]), bare[2])] if bare else [])
 
 
 def _numbered(sections: tuple[Section, ...], cited: str, under: str = "") -> list[Section]:
@@ -509,9 +509,9 @@ def _numbered(sections: tuple[Section, ...], cited: str, under: str = "") -> lis
 
     What is `under` a number, as in 12(3)(a), may be a section of its own.
     """
-    numbers = _meant(sections, cited)
+    numbers = _candidate_sections(sections, cited)
     inner = tuple(step.casefold() for step in re.findall(r"\w+", under))
-    wanted = parsed(cited)[1]
+    wanted = split_steps(cited)[1]
     for deep in range(len(inner), -1, -1):
         if hits := [section for section, steps in numbers if steps == wanted + inner[:deep]]:
             return hits
@@ -521,14 +521,14 @@ def _numbered(sections: tuple[Section, ...], cited: str, under: str = "") -> lis
     return _numbered(sections, cited.rpartition(".")[0])
 
 
-def _meant(sections: tuple[Section, ...], cited: str) -> list[tuple[Section, tuple[str, ...]]]:
-    """The sections that the word of a citation may mean, with the steps of their numbers."""
-    word = parsed(cited)[0]
-    numbers = [(section, *parsed(section.number)) for section in sections if section.number]
+def _candidate_sections(sections: tuple[Section, ...], cited: str) -> list[tuple[Section, tuple[str, ...]]]:
+    """Return the sections that the word of a citation may mean, with the steps of their numbers."""
+    word = split_steps(cited)[0]
+    numbers = [(section, *split_steps(section.number)) for section in sections if section.number]
     words = {word}
-    if word in _SAME and not any(known == word for _, known, _ in numbers):
+    if word in _SAME and not any(name == word for _, name, _ in numbers):
         words = _SAME
-    return [(section, steps) for section, known, steps in numbers if known in words]
+    return [(section, steps) for section, name, steps in numbers if name in words]
 
 
 # What one document calls a section, an answer may call an article; a chapter is never meant by it.

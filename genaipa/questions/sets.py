@@ -136,7 +136,7 @@ def default_set(document: Document, workspace: Workspace) -> str:
     A published document is asked the set that was published with it. A translation in a layer below a set of one's own
     translates another one, and is not taken.
     """
-    if published := published_set(document, workspace):
+    if published := find_published_set(document, workspace):
         return published
     files, layers = workspace.names("questions"), [name for name, _ in workspace.layers]
     translated, original = variant(document.kind, document.language), document.kind
@@ -152,8 +152,8 @@ class _WrittenFor(msgspec.Struct):
     questions: str = ""
 
 
-def published_set(document: Document, workspace: Workspace) -> str:
-    """The name of the set to which a published document's published answers were written; empty for any other."""
+def find_published_set(document: Document, workspace: Workspace) -> str:
+    """Return the name of the set that a published document's published answers were written to; else nothing."""
     if document.layer != PULLED:
         return ""
     path = dict(workspace.layers)[PULLED] / "annotations" / f"{document.name}.yaml"

@@ -124,7 +124,7 @@ class CarriedAnswers:
     def _pieces(self) -> tuple[str, ...]:
         after = self.changes.after
         spans = pieces(after.text, (section.start for section in after.sections))
-        return tuple(read(after.text).between(*span) for span in spans)
+        return tuple(read(after.text).read_span(*span) for span in spans)
 
     def _renumbered(self, answer: AnnotatedAnswer) -> AnnotatedAnswer:
         """An answer that holds, its sections as the later version numbers them; its text is as it was."""

@@ -96,7 +96,7 @@ def cells(frame: pd.DataFrame) -> pd.DataFrame:
 
 def _averaged(rows: pd.DataFrame, by: list[str], also: list[str], **counts: Any) -> pd.DataFrame:
     """`averaged` and the sums of `counts` for each group of rows, with what its first row says about it."""
-    places = _groups(rows, by)
+    places = _group_numbers(rows, by)
     once = ~places.duplicated()
     first = rows.loc[once, [*_CELL, *_ABOUT, *also]].set_axis(places[once])
     columns = averaged(rows)
@@ -104,16 +104,16 @@ def _averaged(rows: pd.DataFrame, by: list[str], also: list[str], **counts: Any)
     return first.join(groups[columns].mean()).join(groups[list(counts)].sum())
 
 
-def _groups(rows: pd.DataFrame, by: list[str]) -> pd.Series[Any]:
-    """The number of each row's group, in the order of their first rows; no row is lost for want of a key."""
+def _group_numbers(rows: pd.DataFrame, by: list[str]) -> pd.Series[Any]:
+    """Return the number of each row's group, in the order of their first rows; no row is lost for want of a key."""
     numbers = np.zeros(len(rows), dtype="int64")
     for name in by:
         column = rows[name]
         categories = isinstance(column.dtype, pd.CategoricalDtype)
         codes = column.cat.codes.to_numpy().astype("int64") if categories else pd.factorize(column)[0]
-        most = int(codes.max(initial=-1)) + 2
+        size = int(codes.max(initial=-1)) + 2
         # Anew at each column: the products would be larger than any number.
-        numbers = pd.factorize(numbers * most + codes + 1)[0]
+        numbers = pd.factorize(numbers * size + codes + 1)[0]
     return pd.Series(numbers, index=rows.index, dtype="int64")
 
 

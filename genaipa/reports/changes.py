@@ -43,7 +43,7 @@ def _text(document: Document, section: Section | None) -> str:
     """The text under a section's heading, which the page shows above it."""
     if section is None:
         return ""
-    text = read(document.text).between(section.start, section.end).strip()
+    text = read(document.text).read_span(section.start, section.end).strip()
     first, _, rest = text.partition("\n")
     return rest.strip() if section.title and section.title in first and rest else text
 

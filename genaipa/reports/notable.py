@@ -9,7 +9,7 @@ import pandas as pd
 
 from genaipa.reports import part, points
 from genaipa.reports.chapters import outcomes, prompting, retrieval
-from genaipa.reports.figures.fonts import lacking
+from genaipa.reports.figures.fonts import glyph_warning
 from genaipa.reports.table import Table
 from genaipa.reports.tidy import plain_texts
 from genaipa.runs.selection import occasions
@@ -44,14 +44,14 @@ def notable(gathered: Gathered) -> list[str]:
     return [
         *_filtered(gathered),
         *_made_up(gathered),
-        *_undrawn(gathered),
+        *_glyph_sentences(gathered),
         *points.harm_in_words(gathered.frame),
         *_lacking(outcomes.statuses(gathered.frame)),
         *_unscored(gathered.frame),
         *filter(None, [part.in_words(gathered.frame).strip()]),
         *_left_out(gathered),
         *_mixed(gathered.frame),
-        *_moved(gathered.frame),
+        *_model_changes(gathered.frame),
         *_reworded(gathered),
         *_translated(gathered),
         *filter(None, [prompting.unlike(gathered.frame)]),
@@ -66,12 +66,12 @@ def notable(gathered: Gathered) -> list[str]:
     ]
 
 
-def _undrawn(gathered: Gathered) -> list[str]:
-    """A sentence on letters of names that figures can't show."""
+def _glyph_sentences(gathered: Gathered) -> list[str]:
+    """Return a sentence on letters of names that figures can't show."""
     columns = ("system", "document", "question", "experiment")
     names = (str(name) for column in columns for name in gathered.frame[column].unique())
-    said = lacking([*names, *gathered.categories.keys(), *gathered.categories.values()])
-    return [said] if said else []
+    warning = glyph_warning([*names, *gathered.categories.keys(), *gathered.categories.values()])
+    return [warning] if warning else []
 
 
 def _filtered(gathered: Gathered) -> list[str]:
@@ -92,9 +92,9 @@ def weighty(gathered: Gathered) -> list[str]:
     audited = _audited(gathered.findings, gathered.frame)
     return [
         *_made_up(gathered),
-        *_undrawn(gathered),
+        *_glyph_sentences(gathered),
         *_mixed(gathered.frame),
-        *_moved(gathered.frame),
+        *_model_changes(gathered.frame),
         *_reworded(gathered),
         *audited,
         *_in_doubt(gathered.frame),
@@ -104,8 +104,8 @@ def weighty(gathered: Gathered) -> list[str]:
 @plain_texts
 def gaps(gathered: Gathered) -> list[str]:
     """Sentences on answers that are not here: filtered out, failed, refused or cut off."""
-    lacking = _lacking(outcomes.statuses(gathered.frame))
-    return [*_filtered(gathered), *(one for one in lacking if not one.startswith(_LACKS["unscored"]))]
+    sentences = _lacking(outcomes.statuses(gathered.frame))
+    return [*_filtered(gathered), *(one for one in sentences if not one.startswith(_LACKS["unscored"]))]
 
 
 def _over_time(gathered: Gathered) -> list[str]:
@@ -168,8 +168,8 @@ def _mixed(frame: pd.DataFrame) -> list[str]:
     return [f"{said} counts the published score as one more answer. How many, by system: {where}."]
 
 
-def _moved(frame: pd.DataFrame) -> list[str]:
-    """Sentences on systems whose name stood for several models, by what their servers said."""
+def _model_changes(frame: pd.DataFrame) -> list[str]:
+    """Return sentences on systems whose name stood for several models, by what their servers said."""
     if frame.empty:
         return []
     once = outcomes.asked_once(frame)

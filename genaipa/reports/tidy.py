@@ -274,7 +274,7 @@ def _typed(frame: pd.DataFrame, orders: Mapping[str, Sequence[str]]) -> pd.DataF
     known = columns(metrics_of(frame))
     # All at once: a column that is put into a table costs as much as its type.
     typed = {
-        name: _category(column, orders.get(name, ())) if kind == "category" else _plain(column, kind)
+        name: _category(column, orders.get(name, ())) if kind == "category" else _plain_column(column, kind)
         for (name, (kind, _)), (_, column) in zip(known.items(), frame[list(known)].items(), strict=True)
     }
     made = pd.DataFrame(typed, index=frame.index)
@@ -286,8 +286,8 @@ _FILLED: dict[str, object] = {"str": "", "int16": 0, "int32": 0, "bool": False}
 """Type → the value of an absent entry."""
 
 
-def _plain(column: pd.Series, kind: ColumnKind) -> pd.Series:
-    """The column as texts, numbers or truths; pandas has absent texts in its own type, too."""
+def _plain_column(column: pd.Series, kind: ColumnKind) -> pd.Series:
+    """Return the column as texts, numbers or truths; pandas has absent texts in its own type, too."""
     if kind != "str" and isinstance(column.dtype, np.dtype) and column.dtype == kind:
         return column
     if kind in _FILLED:

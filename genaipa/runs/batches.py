@@ -138,7 +138,7 @@ def batches_out(folder: Path) -> Iterator[Batch]:
     return (batch for batch in read_batches(folder).values() if batch.out)
 
 
-def set_aside(folder: Path) -> float:
+def pending_dollars(folder: Path) -> float:
     """Return the US dollars at most of a run's batches whose results are not in its records yet."""
     batches = read_batches(folder).values()
     return sum(batch.intended.dollars for batch in batches if batch.out or batch.step == "fetched")

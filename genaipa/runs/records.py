@@ -165,7 +165,7 @@ class Record(msgspec.Struct, frozen=True, omit_defaults=True):
     thoughts: str = ""
 
     def __post_init__(self) -> None:
-        set_thoughts_apart(self)
+        separate_thoughts(self)
 
     def __repr__(self) -> str:
         return short_repr("Record", self.key, self.status)
@@ -209,7 +209,7 @@ class RecordHead(msgspec.Struct, kw_only=True):
     thoughts: str = ""
 
     def __post_init__(self) -> None:
-        set_thoughts_apart(self)
+        separate_thoughts(self)
 
 
 class MeasuredHead(RecordHead, kw_only=True):
@@ -421,7 +421,7 @@ def is_place(coordinates: Mapping[str, str]) -> bool:
     return coordinates.keys() >= _PLACE
 
 
-def set_thoughts_apart(record: Any) -> None:
+def separate_thoughts(record: Any) -> None:
     """Tell a reply from the thoughts with which it begins; one that has nothing else was cut off.
 
     The record is any struct with `reply`, `status` and `thoughts`.
@@ -435,7 +435,7 @@ def set_thoughts_apart(record: Any) -> None:
 
 
 def is_as_digested(record: Record | RecordHead, document_digest: str) -> bool:
-    """Whether a record's digest is that of its texts; an older record's is that of the thoughts and the reply."""
+    """Tell whether a record's digest is that of its texts; an older record's is that of the thoughts and the reply."""
     reply = record.reply or ""
     texts = [reply, *([record.thoughts + reply] if record.thoughts else [])]
     return any(answer_digest(document_digest, record.asked, text) == record.digest for text in texts)

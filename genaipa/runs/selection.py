@@ -96,7 +96,7 @@ def named(workspace: Workspace, names: Sequence[str]) -> list[Source]:
     """
     chosen: dict[str, _Part] = {}
     meanings = [meaning(workspace, name).parts for name in names]
-    for part in chain.from_iterable(meanings if names else [_originals(_answered(workspace))]):
+    for part in chain.from_iterable(meanings if names else [_originals(_scorable_runs(workspace))]):
         before = chosen.get(part.folder.name, part)
         chosen[part.folder.name] = part._replace(systems=tuple(sorted({*before.systems, *part.systems})))
     return [Source(part.folder, part.folder.manifest(), part.systems) for part in chosen.values()]
@@ -122,7 +122,7 @@ def meaning(workspace: Workspace, name: str) -> Meaning:
     The errors of `named`.
     """
     whole = name == "latest" or _path_of_run(workspace, name) is not None
-    runs = [] if whole else _answered(workspace)
+    runs = [] if whole else _scorable_runs(workspace)
     systems = list(dict.fromkeys(system for run in runs for system in run.systems))
     system = find_system(name, systems)
     if not system and "/" in name:
@@ -138,28 +138,30 @@ def meaning(workspace: Workspace, name: str) -> Meaning:
     except UnknownNameError:
         run, colon, end = name.partition(":")
         if not colon:
-            raise UnknownNameError("system or run here", name, _known(systems, runs), "See: genaipa runs") from None
+            raise UnknownNameError(
+                "system or run here", name, _offer_names(systems, runs), "See: genaipa runs"
+            ) from None
         folder = find_run(workspace, run)
-    asked = folder.outline().spec.systems
+    run_systems = folder.outline().spec.systems
     if not end:
-        return Meaning(folder.name, [_Part(folder, asked)])
-    if not (system := find_system(end, asked, folder.manifest().models)):
-        raise UnknownNameError(f"system of the run {folder.name}", end, asked)
+        return Meaning(folder.name, [_Part(folder, run_systems)])
+    if not (system := find_system(end, run_systems, folder.manifest().models)):
+        raise UnknownNameError(f"system of the run {folder.name}", end, run_systems)
     return Meaning(f"{folder.name}:{system}", [_Part(folder, (system,))])
 
 
-def _answered(workspace: Workspace) -> list[_Part]:
-    """The runs whose answers can be scored, those whose manifest is damaged left out."""
+def _scorable_runs(workspace: Workspace) -> list[_Part]:
+    """Return the runs whose answers can be scored, those whose manifest is damaged left out."""
     runs = _readable(run_folders(workspace))
     return [_Part(run, manifest.spec.systems) for run, manifest in runs if not kind_of(manifest.spec.kind).on_answers]
 
 
-def _known(systems: Sequence[str], runs: Sequence[_Part]) -> set[str]:
-    """The names that an error may offer: systems, and the newest runs as they were called where that is enough."""
-    given = [folder_words(run.folder.outline().name) for run in runs]
+def _offer_names(systems: Sequence[str], runs: Sequence[_Part]) -> set[str]:
+    """Return the names that an error may offer: systems, and the newest runs as they were called if that is enough."""
+    names = [folder_words(run.folder.outline().name) for run in runs]
     called = [
-        words if words and given.count(words) == 1 else run.folder.name
-        for words, run in zip(given[-_NEWEST:], runs[-_NEWEST:], strict=True)
+        words if words and names.count(words) == 1 else run.folder.name
+        for words, run in zip(names[-_NEWEST:], runs[-_NEWEST:], strict=True)
     ]
     return {*systems, *called, *(["latest"] if runs else [])}
 
@@ -202,7 +204,7 @@ def run_folders(workspace: Workspace) -> list[RunFolder]:
 
 
 def _path_of_run(workspace: Workspace, name: str) -> Path | None:
-    """The folder of a run that is named whole, or by a path; None if there is none."""
+    """Return the folder of a run that is named whole, or by a path; None if there is none."""
     return next((path for path in (workspace.home / name, workspace.runs / name) if is_run(path)), None)
 
 

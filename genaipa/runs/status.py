@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from genaipa.kinds import DEFAULT
-from genaipa.runs.records import RecordKind, RunSpec, Status, Totals, set_thoughts_apart
+from genaipa.runs.records import RecordKind, RunSpec, Status, Totals, separate_thoughts
 from genaipa.systems.base import Usage
 from genaipa.systems.thoughts import has_marks
 
@@ -90,7 +90,7 @@ class Counted(msgspec.Struct):
     thoughts: str = ""
 
     def __post_init__(self) -> None:
-        set_thoughts_apart(self)
+        separate_thoughts(self)
 
 
 @dataclass

@@ -84,8 +84,8 @@ class AnthropicSystem(ChatSystem):
     def _read(self, answer: dict[str, Any], sent: dict[str, Any]) -> Reply:
         content = answer.get("content")
         if not isinstance(content, list):
-            raise self._without_reply(answer)
-        parts, remark = self._parts(content)
+            raise self._missing_reply(answer)
+        parts, remark = self._read_content(content)
         finish_detail = str(answer.get("stop_reason") or "")
         return Reply(
             text=parts.text,
@@ -141,7 +141,7 @@ class AnthropicSystem(ChatSystem):
         """Read one line as `reply` reads an answer."""
         result = part(line, "result")
         if result.get("type") == "succeeded":
-            return self._answered(part(result, "message"), sent)
+            return self._read_answer(part(result, "message"), sent)
         body = part(result, "error")
         status = WORDED.get(str(part(body, "error").get("type")))
         if result.get("type") != "errored" or status is None:

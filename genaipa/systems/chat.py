@@ -204,25 +204,25 @@ class ChatSystem(HostedSystem):
             answer = response.json()
         except (ValueError, RecursionError):
             raise self._endpoint.malformed("an answer that is not JSON", response.text) from None
-        return self._answered(answer, sent, response.headers)
+        return self._read_answer(answer, sent, response.headers)
 
-    def _answered(self, answer: object, sent: dict[str, Any], headers: Mapping[str, str] | None = None) -> Reply:
+    def _read_answer(self, answer: object, sent: dict[str, Any], headers: Mapping[str, str] | None = None) -> Reply:
         """Read an answer, unless it is an error, whatever its status."""
-        if error := self._endpoint.told_inside(answer, headers or {}, structured=bool(sent.get("json_schema"))):
+        if error := self._endpoint.find_error(answer, headers or {}, structured=bool(sent.get("json_schema"))):
             raise error
         return self._read(answer if isinstance(answer, dict) else {}, sent)
 
-    def _without_reply(self, answer: object) -> NoReplyError:
-        """The error of an answer that has no reply in it."""
+    def _missing_reply(self, answer: object) -> NoReplyError:
+        """Return the error of an answer that has no reply in it."""
         return self._endpoint.malformed("an answer without a reply in it", answer)
 
-    def _parts(self, content: list[Any]) -> tuple[Parts, str]:
-        """A reply's parts, and a remark on any that are neither text nor thoughts; an error without a text."""
-        found = read_parts(content)
-        others = some(found.others, 3)
-        if found.others and not found.text:
-            raise self._endpoint.malformed(f"a reply without text, in parts of the type {others}")
-        return found, f"parts of replies that are no text are left out: {others}" if others else ""
+    def _read_content(self, content: list[Any]) -> tuple[Parts, str]:
+        """Return a reply's parts, and a remark on any that are neither text nor thoughts; an error without a text."""
+        parts = read_parts(content)
+        types = some(parts.other_types, 3)
+        if parts.other_types and not parts.text:
+            raise self._endpoint.malformed(f"a reply without text, in parts of the type {types}")
+        return parts, f"parts of replies that are no text are left out: {types}" if types else ""
 
     def _headers(self, settings: Settings) -> dict[str, str]:  # noqa: ARG002 - for whoever overrides it
         return {"Content-Type": "application/json"}

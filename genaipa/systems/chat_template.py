@@ -42,23 +42,23 @@ def reasoning_parser(model: str, flags: Sequence[str]) -> str:
 
     `flags` are the user's own for the server.
     """
-    named = [flag.partition("=")[0].replace("_", "-") for flag in flags if flag.startswith("--")]
-    folder = None if any(flag.startswith(_DECISIVE) for flag in named) else _folder(model)
+    flag_names = [flag.partition("=")[0].replace("_", "-") for flag in flags if flag.startswith("--")]
+    folder = None if any(flag.startswith(_DECISIVE) for flag in flag_names) else _model_folder(model)
     if folder is None:
         return ""
-    settings = _json(folder / "tokenizer_config.json")
-    template = _template(folder, settings)
+    settings = _read_json(folder / "tokenizer_config.json")
+    template = _chat_template(folder, settings)
     if _OPEN not in template or not _knows_marks(folder):
         return ""
-    texts = {name: _text(settings.get(name)) for name in ("bos_token", "eos_token", "pad_token", "unk_token")}
-    begun, without = (_begun(template, texts | more) for more in ({}, {"enable_thinking": False}))
+    texts = {name: _token_text(settings.get(name)) for name in ("bos_token", "eos_token", "pad_token", "unk_token")}
+    turn, without = (_render_turn(template, texts | more) for more in ({}, {"enable_thinking": False}))
     # It opens the thoughts itself, or closes them at once where they are switched off, which they are not by default.
-    thinks = begun.endswith(_OPEN) or (bool(begun) and not begun.endswith(_CLOSE) and without.endswith(_CLOSE))
-    return next((parser for mark, parser in _FAMILIES if mark in begun or mark in template), "") if thinks else ""
+    thinks = turn.endswith(_OPEN) or (bool(turn) and not turn.endswith(_CLOSE) and without.endswith(_CLOSE))
+    return next((parser for mark, parser in _FAMILIES if mark in turn or mark in template), "") if thinks else ""
 
 
-def _folder(model: str) -> Path | None:
-    """The model's folder: the one of that name, or the main snapshot in the cache; None for one that is not here."""
+def _model_folder(model: str) -> Path | None:
+    """Return the model's folder: the one of that name, or the main snapshot in the cache; None where neither is."""
     if Path(model).is_dir():
         return Path(model)
     home = Path(read_variable("HF_HOME") or Path(read_variable("XDG_CACHE_HOME") or "~/.cache") / "huggingface")
@@ -72,60 +72,62 @@ def _folder(model: str) -> Path | None:
 
 
 def _read(path: Path) -> str:
-    """The text of a file; empty where there is none that can be read."""
+    """Return the text of a file; empty where there is none that can be read."""
     try:
         return path.read_text(encoding="utf-8") if path.stat().st_size <= _LARGEST else ""
     except (OSError, ValueError):
         return ""
 
 
-def _json(path: Path) -> dict[str, Any]:
+def _read_json(path: Path) -> dict[str, Any]:
     try:
-        found = json.loads(_read(path) or "{}")
+        fields = json.loads(_read(path) or "{}")
     except (ValueError, RecursionError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return fields if isinstance(fields, dict) else {}
 
 
-def _template(folder: Path, settings: dict[str, Any]) -> str:
-    """The chat template; empty where there is none, or several."""
-    alone = _read(folder / "chat_template.jinja") or _json(folder / "chat_template.json").get("chat_template")
-    found = alone or settings.get("chat_template")
-    return found if isinstance(found, str) else ""
+def _chat_template(folder: Path, settings: dict[str, Any]) -> str:
+    """Return the chat template; empty where there is none, or several."""
+    alone = _read(folder / "chat_template.jinja") or _read_json(folder / "chat_template.json").get("chat_template")
+    template = alone or settings.get("chat_template")
+    return template if isinstance(template, str) else ""
 
 
 def _knows_marks(folder: Path) -> bool:
-    """Whether both marks are tokens of the model's, without which vLLM's parsers don't start."""
-    found = [_read(folder / name) for name in _TOKENS]
-    lists = [text for name, text in zip(_TOKENS, found, strict=True) if name != _TOKENS[-1] or "added_tokens_" in text]
+    """Tell whether both marks are tokens of the model's, without which vLLM's parsers don't start."""
+    contents = [_read(folder / name) for name in _TOKENS]
+    lists = [
+        text for name, text in zip(_TOKENS, contents, strict=True) if name != _TOKENS[-1] or "added_tokens_" in text
+    ]
     if not any(lists):
         return True  # nothing tells; vLLM itself wouldn't start without
     return any(f'"{_OPEN}"' in text and f'"{_CLOSE}"' in text for text in lists)
 
 
-def _text(token: Any) -> str:
+def _token_text(token: Any) -> str:
     if isinstance(token, dict):
         token = token.get("content")
     return token if isinstance(token, str) else ""
 
 
-def _begun(template: str, values: dict[str, Any]) -> str:
-    """How the model's turn begins in the prompt of a first question; empty where the template can't be rendered."""
+def _render_turn(template: str, values: dict[str, Any]) -> str:
+    """Return how the model's turn begins in a first question's prompt; empty where the template can't be rendered."""
     import jinja2
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
     environment = ImmutableSandboxedEnvironment(
         trim_blocks=True, lstrip_blocks=True, extensions=["jinja2.ext.loopcontrols"]
     )
-    environment.globals |= {"raise_exception": _refuse, "strftime_now": lambda _form: "2026-01-01"}
-    asked = {"messages": [{"role": "user", "content": "Hello"}], **values}
+    environment.globals |= {"raise_exception": _raise_refusal, "strftime_now": lambda _form: "2026-01-01"}
+    variables = {"messages": [{"role": "user", "content": "Hello"}], **values}
     try:
-        made = environment.from_string(template)
-        before = made.render(**asked, add_generation_prompt=False)
-        return made.render(**asked, add_generation_prompt=True).removeprefix(before).rstrip()
+        compiled = environment.from_string(template)
+        prefix = compiled.render(**variables, add_generation_prompt=False)
+        return compiled.render(**variables, add_generation_prompt=True).removeprefix(prefix).rstrip()
     except (jinja2.TemplateError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError, RecursionError):
         return ""
 
 
-def _refuse(said: str) -> None:
-    raise ValueError(said)
+def _raise_refusal(message: str) -> None:
+    raise ValueError(message)

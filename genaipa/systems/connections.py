@@ -8,7 +8,7 @@ import aiohttp
 import httpx2
 from httpx_aiohttp.httpx2 import Httpx2AiohttpClient
 
-from genaipa.files.certificates import trusted
+from genaipa.files.certificates import ssl_context
 
 _MOST = 1000
 """Connections at once."""
@@ -22,7 +22,7 @@ class Connections(Httpx2AiohttpClient):
 
     def __init__(self, *, by_proxy: bool) -> None:
         super().__init__(
-            verify=trusted(),
+            verify=ssl_context(),
             limits=httpx2.Limits(max_connections=_MOST),
             follow_redirects=False,
             trust_env=by_proxy,

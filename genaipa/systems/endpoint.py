@@ -169,7 +169,7 @@ class Endpoint:
         if status in _OVERLOAD:
             kind = _OVERLOAD[status]
             return TransientError(message, kind=kind, status=status, retry_after=retry_after, overload=True)
-        told = f"{said} {' '.join(_words_of(body))}"[:_SEARCHED]
+        told = f"{said} {' '.join(_error_words(body))}"[:_SEARCHED]
         too_long = _is_too_long(told)
         passing = 500 <= status < 600 and status not in _NEVER and not (too_long and status == _FAULT)  # noqa: PLR2004
         if status in _TRY_AGAIN or passing:
@@ -179,22 +179,22 @@ class Endpoint:
         message = f"{clipped(message, _BEFORE_HELP)} ({_HELP})" if too_long else message
         return PermanentError(message, kind="context-length" if too_long else "bad-request", status=status)
 
-    def told_inside(
+    def find_error(
         self, body: object, headers: Mapping[str, str], *, structured: bool = False
     ) -> TransientError | PermanentError | None:
-        """Error that the body of a success tells of; None for a body without one."""
+        """Return error that the body of a success tells of; None for a body without one."""
         error = body.get("error") if isinstance(body, dict) else None
         if not error:
             return None
         detail = error if isinstance(error, dict) else {}
-        words, wait = _words_of(body), retry_after(headers)
+        words, wait = _error_words(body), retry_after(headers)
         if "insufficient_quota" in words:
             return self.out_of_quota(WORDED["insufficient_quota"], body)
-        stated = [_status(detail.get(name)) for name in ("code", "status", "status_code", "http_status")]
+        stated = [_http_status(detail.get(name)) for name in ("code", "status", "status_code", "http_status")]
         status = next(filter(None, [*stated, *map(WORDED.get, words)]), None)
         if status is None and not _is_too_long(error_text(body)[:_SEARCHED]):
-            said = self.one_line(f"{self.system} answered with an error: {error_text(body)}")
-            return TransientError(said, kind="server", retry_after=wait)
+            message = self.one_line(f"{self.system} answered with an error: {error_text(body)}")
+            return TransientError(message, kind="server", retry_after=wait)
         if wait is None and isinstance(metadata := detail.get("metadata"), dict):
             passed = metadata.get("headers")
             wait = retry_after({str(k).lower(): str(v) for k, v in passed.items()} if isinstance(passed, dict) else {})
@@ -218,7 +218,7 @@ class Endpoint:
         return f"does {self.address_variable} lack {self.ends} at its end?" if self.ends and "/v" not in path else ""
 
     @property
-    def _host(self) -> str:
+    def _host_name(self) -> str:
         return urllib.parse.urlsplit(self.address).netloc.rpartition("@")[2]
 
     @property
@@ -246,7 +246,7 @@ class Endpoint:
 
     def disconnected(self, cause: object) -> TransientError:
         """Error of a failed or broken connection."""
-        if refused := certificate_refused(cause, self._host):
+        if refused := certificate_refused(cause, self._host_name):
             return TransientError(self.one_line(f"{self.system}: {refused}."), kind="connection")
         said = f"{self.system}: the connection to {self._reached} failed ({cause})."
         return TransientError(self.one_line(said), kind="connection")
@@ -258,7 +258,7 @@ class Endpoint:
 
     def unreachable(self, cause: object) -> NotReadyError:
         """Error of a server that does not answer before the run."""
-        if refused := certificate_refused(cause, self._host):
+        if refused := certificate_refused(cause, self._host_name):
             return NotReadyError(self.one_line(f"{self.system}: {refused}."), kind="connection")
         proxy = proxy_of(self.address)
         what, variable = ("proxy", proxy[0]) if proxy else ("address", self.address_variable)
@@ -422,27 +422,27 @@ def sent_settings(settings: Settings, accepts: AbstractSet[str], fields: Mapping
     return {name: chosen[name] for name in fields if name in chosen and name in accepts}
 
 
-def _words_of(body: object) -> list[str]:
-    """The words by which a body names its error: code, type and status, without sentences."""
+def _error_words(body: object) -> list[str]:
+    """Return the words by which a body names its error: code, type and status, without sentences."""
     inner = body.get("error") if isinstance(body, dict) else None
     fields = [part for part in (inner, body) if isinstance(part, dict)]
-    found = [part.get(name) for part in fields for name in ("code", "type", "status")]
-    return [word for word in found if isinstance(word, str) and " " not in word]
+    values = [part.get(name) for part in fields for name in ("code", "type", "status")]
+    return [word for word in values if isinstance(word, str) and " " not in word]
 
 
 def _is_too_long(said: str) -> bool:
-    """Whether a server's words say that the prompt is longer than the model takes."""
+    """Tell whether a server's words say that the prompt is longer than the model takes."""
     return bool(_TOO_LONG.search(said) or (_TOO_MANY.search(said) and not _OF_REPLY.search(said)))
 
 
-def _status(code: object) -> int | None:
-    """The HTTP status that a code is; None for any other."""
+def _http_status(code: object) -> int | None:
+    """Return the HTTP status that a code is; None for any other."""
     number = int(code) if isinstance(code, str) and code.isdecimal() and len(code) == 3 else code  # noqa: PLR2004
     return number if type(number) is int and 400 <= number < 600 else None  # noqa: PLR2004 - errors
 
 
 def _first_words(body: object) -> str:
-    """The kind of a body, and how it begins, in a few printable words."""
+    """Return the kind of a body, and how it begins, in a few printable words."""
     if not isinstance(body, str):
         kind = "a JSON object" if isinstance(body, dict) else "JSON"
         text = json.dumps(body, ensure_ascii=False)

@@ -80,14 +80,14 @@ class GoogleSystem(HostedSystem):
     def _connect(self) -> None:
         from google import genai
 
-        from genaipa.files.certificates import trusted
+        from genaipa.files.certificates import ssl_context
 
         # Of a reply's finish that it doesn't know yet, the SDK warns whoever looks at the terminal.
         warnings.filterwarnings("ignore", r".* is not a valid \w+$", module=r"google\.genai")
         # With an aiohttp session of its own making the SDK would wait up to ten seconds and ask again without a word.
         self._transport = self._connections()
         # For clients of its own, which we don't use, the SDK would find out three times whom to trust.
-        verify = trusted()
+        verify = ssl_context()
         options = genai.types.HttpOptions(
             base_url=self._endpoint.address,
             httpx_async_client=self._transport,
@@ -145,9 +145,9 @@ class GoogleSystem(HostedSystem):
         with self._translated(settings):
             async with asyncio.timeout(settings.timeout):
                 answer = await self._client.aio.models.generate_content(model=self.model, contents="-", config=config)
-            return self._answered(answer.sdk_http_response, sent)
+            return self._read_answer(answer.sdk_http_response, sent)
 
-    def _answered(self, response: types.HttpResponse, sent: dict[str, Any]) -> Reply:
+    def _read_answer(self, response: types.HttpResponse, sent: dict[str, Any]) -> Reply:
         """Read an answer, unless it is an error, whatever its status."""
         try:
             answer = json.loads(response.body or "")
@@ -157,7 +157,7 @@ class GoogleSystem(HostedSystem):
         headers = {} if wait is None else {"retry-after": str(wait)}
         if "API key not valid" in error_text(part(answer, "error")):
             raise self._endpoint.key_refused(_STATUSES[16], answer)
-        if error := self._endpoint.told_inside(answer, headers, structured=bool(sent.get("json_schema"))):
+        if error := self._endpoint.find_error(answer, headers, structured=bool(sent.get("json_schema"))):
             raise error
         return self._read(answer if isinstance(answer, dict) else {}, sent)
 

@@ -11,7 +11,7 @@ from genaipa.systems.chat import BATCH_BYTES, BATCH_SECONDS, ChatSystem, ModelLi
 from genaipa.systems.costs import tiktoken_counter
 from genaipa.systems.endpoint import as_count, error_text
 from genaipa.systems.provider import Provider
-from genaipa.systems.thoughts import join_thoughts, words_in
+from genaipa.systems.thoughts import extract_words, join_thoughts
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Iterable, Sequence
@@ -103,16 +103,20 @@ class OpenAISystem(ChatSystem):
     def _read(self, answer: dict[str, Any], sent: dict[str, Any]) -> Reply:
         choices = answer.get("choices")
         choice = choices[0] if isinstance(choices, list) and choices else None
-        if error := self._endpoint.told_inside(choice, {}, structured=bool(sent.get("json_schema"))):
+        if error := self._endpoint.find_error(choice, {}, structured=bool(sent.get("json_schema"))):
             raise error
         if not isinstance(choice, dict) or not isinstance(choice.get("message"), dict):
-            raise self._without_reply(answer)
+            raise self._missing_reply(answer)
         finish_detail = str(choice.get("finish_reason") or "")
         finish = _FINISH.get(finish_detail, "stop")
         message = choice["message"]
-        text, thoughts, remark = message.get("content") or "", [words_in(message.get(name)) for name in _THOUGHTS], ""
+        text, thoughts, remark = (
+            message.get("content") or "",
+            [extract_words(message.get(name)) for name in _THOUGHTS],
+            "",
+        )
         if isinstance(text, list | dict):
-            parts, remark = self._parts(text if isinstance(text, list) else [text])
+            parts, remark = self._read_content(text if isinstance(text, list) else [text])
             text, thoughts = parts.text, [parts.thoughts, *thoughts]
         if refusal := message.get("refusal"):
             text, finish = text or refusal, "refusal"
@@ -181,7 +185,7 @@ class OpenAISystem(ChatSystem):
         response, error = part(line, "response"), part(line, "error")
         status, body = response.get("status_code"), response.get("body")
         if not error and type(status) is int and 200 <= status < 300:  # noqa: PLR2004 - success
-            return self._answered(body, sent)
+            return self._read_answer(body, sent)
         if error.get("code") in _UNDONE or type(status) is not int or status < 100:  # noqa: PLR2004 - no HTTP status
             said = f"{self.name}: a batch ended without this answer: {error_text(error or body)}"
             raise TransientError(self._endpoint.one_line(said), kind=UNDONE)

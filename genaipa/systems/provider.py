@@ -190,12 +190,14 @@ def find_system(name: str, systems: Iterable[str], models: Mapping[str, Collecti
 
     Empty where none is called so; a UsageError that lists them where several are.
     """
-    known = dict.fromkeys(systems)
-    if name in known:
+    full_names = dict.fromkeys(systems)
+    if name in full_names:
         return name
     # A figure shows the last part of any name; `m` is yet a model's name before it is the end of `rag/openai/m`.
-    alike = [one for one in known if name in _ends(one)] or [one for one in known if name and one.endswith(f"/{name}")]
-    alike = alike or [system for system, names in (models or {}).items() if system in known and name in names]
+    alike = [full_name for full_name in full_names if name in _ends(full_name)] or [
+        full_name for full_name in full_names if name and full_name.endswith(f"/{name}")
+    ]
+    alike = alike or [system for system, names in (models or {}).items() if system in full_names and name in names]
     if len(alike) > 1:
         full = ", ".join(sorted(alike))
         raise UsageError(f"'{clipped(name)}' is the short name of {len(alike)} systems: {full}; write one in full.")

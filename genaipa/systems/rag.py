@@ -114,7 +114,7 @@ def _passages(text: str) -> tuple[list[Passage], tuple[str, ...]]:
         )
         for start, end in spans
     ]
-    return passages, tuple(read(text).between(*span) for span in spans)
+    return passages, tuple(read(text).read_span(*span) for span in spans)
 
 
 def _carry(message: Message, passages: str) -> Message:

@@ -56,7 +56,7 @@ _QUOTED, _UNQUOTED = "`\"'“\u2018«(", "`”\u2019»)"
 _BLANK_LINES = re.compile(r"\A(?:[^\S\n]*\n)+")
 
 
-class Said(NamedTuple):
+class SplitReply(NamedTuple):
     """The thoughts at the head of a reply, with their marks, and the rest; `unclosed` thoughts have no end."""
 
     thoughts: str
@@ -64,66 +64,66 @@ class Said(NamedTuple):
     unclosed: bool = False
 
 
-def split_thoughts(text: str) -> Said:
+def split_thoughts(text: str) -> SplitReply:
     """Tell the thoughts at a reply's head from the answer; together they are the text.
 
     Text that only mentions such marks later stays as it is.
 
     >>> split_thoughts("<think>Where is it?</think> Yes.")
-    Said(thoughts='<think>Where is it?</think> ', answer='Yes.', unclosed=False)
+    SplitReply(thoughts='<think>Where is it?</think> ', answer='Yes.', unclosed=False)
     """
     # One character is found at once; most replies have neither of these.
-    marked = (">" in text or "]" in text or "▷" in text) and any(mark in text for mark in _ENDINGS)
-    if not marked and not text.lstrip(_BLANKS).startswith(_BEGINNINGS):
-        return Said("", text)
+    has_ending = (">" in text or "]" in text or "▷" in text) and any(mark in text for mark in _ENDINGS)
+    if not has_ending and not text.lstrip(_BLANKS).startswith(_BEGINNINGS):
+        return SplitReply("", text)
     end, unclosed = 0, False
-    while not unclosed and (further := _head(text, end)) is not None:
-        unclosed = further < 0
-        end = len(text) if unclosed else further
-    return Said(text[:end], text[end:], unclosed)
+    while not unclosed and (head_end := _head_end(text, end)) is not None:
+        unclosed = head_end < 0
+        end = len(text) if unclosed else head_end
+    return SplitReply(text[:end], text[end:], unclosed)
 
 
-def _head(text: str, start: int) -> int | None:
-    """The end of one piece of thoughts that begins here; -1 if it has none, None without a beginning."""
-    begin = _after(text, start)
-    if opened := _OPEN.match(text, begin):
-        closed = _CLOSE[str(opened.lastgroup)].search(text, opened.end())
-        return _after(text, closed.end()) if closed else -1
+def _head_end(text: str, start: int) -> int | None:
+    """Return the end of one piece of thoughts that begins here; -1 if it has none, None without a beginning."""
+    begin = _skip_blanks(text, start)
+    if opening := _OPEN.match(text, begin):
+        closing = _CLOSE[str(opening.lastgroup)].search(text, opening.end())
+        return _skip_blanks(text, closing.end()) if closing else -1
     if start and (frame := _FRAME.match(text, begin)):
-        return _after(text, frame.end())
+        return _skip_blanks(text, frame.end())
     # Behind a beginning that is no reply's head, both marks are mentioned.
-    mentioned, before, last = _MENTION.search(text, begin), begin, None
-    for closed in _UNOPENED.finditer(text, begin, mentioned.start() if mentioned else len(text)):
-        if _ends_thoughts(text, before, closed):
-            last = closed.end()
-        before = closed.end()
-    return None if last is None else _after(text, last)
+    mention, before, last = _MENTION.search(text, begin), begin, None
+    for closing in _UNOPENED.finditer(text, begin, mention.start() if mention else len(text)):
+        if _ends_thoughts(text, before, closing):
+            last = closing.end()
+        before = closing.end()
+    return None if last is None else _skip_blanks(text, last)
 
 
-def _after(text: str, place: int) -> int:
-    """The place after the blanks that follow."""
-    blanks = _BLANK.match(text, place)
-    return blanks.end() if blanks else place
+def _skip_blanks(text: str, position: int) -> int:
+    """Return the place after the blanks that follow."""
+    blanks = _BLANK.match(text, position)
+    return blanks.end() if blanks else position
 
 
 def _ends_thoughts(text: str, before: int, mark: re.Match[str]) -> bool:
-    """Whether a mark ends thoughts that the prompt began, and isn't mentioned in a sentence."""
+    """Tell whether a mark ends thoughts that the prompt began, and isn't mentioned in a sentence."""
     line = text[max(before, text.rfind("\n", before, mark.start()) + 1) : mark.start()]
-    rest = text[mark.end() : mark.end() + _LINE].partition("\n")[0]
-    if not line.strip() or not rest.strip():
+    following = text[mark.end() : mark.end() + _LINE].partition("\n")[0]
+    if not line.strip() or not following.strip():
         return True
-    if rest[0] in _UNQUOTED or line.rstrip()[-1] in _QUOTED:
+    if following[0] in _UNQUOTED or line.rstrip()[-1] in _QUOTED:
         return False
     return not line[-1].isspace() or line.rstrip()[-1] in _SENTENCE_ENDS
 
 
 def has_marks(thoughts: str) -> bool:
-    """Whether thoughts were part of a reply's text: a server that sends them apart leaves out their marks."""
+    """Tell whether thoughts were part of a reply's text: a server that sends them apart leaves out their marks."""
     return bool(_OPEN.match(thoughts.lstrip()) or split_thoughts(thoughts).thoughts)
 
 
-def without_frame(answer: str) -> str:
-    """An answer without blank lines at its head, and without marks of its own at its end."""
+def strip_frame(answer: str) -> str:
+    """Return an answer without blank lines at its head, and without marks of its own at its end."""
     answer = _BLANK_LINES.sub("", answer)
     tail = next((tail for tail in _TAILS if answer.rstrip().endswith(tail)), "")
     bare = answer.rstrip().removesuffix(tail).rstrip() if tail else answer
@@ -132,12 +132,12 @@ def without_frame(answer: str) -> str:
 
 
 def join_thoughts(*pieces: str) -> str:
-    """The pieces of one reply's thoughts, each once: servers may send them in the text and beside it."""
-    kept: list[str] = []
+    """Return the pieces of one reply's thoughts, each once: servers may send them in the text and beside it."""
+    unique: list[str] = []
     for piece in filter(str.strip, pieces):
-        if not any(piece.strip() in one for one in kept):
-            kept.append(piece)
-    return "\n\n".join(kept)
+        if not any(piece.strip() in earlier for earlier in unique):
+            unique.append(piece)
+    return "\n\n".join(unique)
 
 
 class Parts(NamedTuple):
@@ -145,7 +145,7 @@ class Parts(NamedTuple):
 
     text: str
     thoughts: str
-    others: tuple[str, ...]
+    other_types: tuple[str, ...]
 
 
 _TEXTS = frozenset({"text", "output_text", "refusal"})
@@ -155,28 +155,28 @@ _FIELDS = ("thinking", "reasoning", "reasoning_content", "summary", "text", "con
 
 def read_parts(content: Iterable[object]) -> Parts:
     """Read a reply's list of parts: OpenAI's, Mistral's, Anthropic's, or plain texts."""
-    texts, thoughts, others = [], [], []
-    for one in content:
-        kind = str(one.get("type") or "text") if isinstance(one, dict) else "text"
-        if isinstance(one, dict) and one.get("thought") is True:
+    texts, thoughts, other_types = [], [], []
+    for part in content:
+        kind = str(part.get("type") or "text") if isinstance(part, dict) else "text"
+        if isinstance(part, dict) and part.get("thought") is True:
             kind = "thought"
         if kind == "redacted_thinking":
             continue  # nobody can read it
         if kind in _THOUGHTS:
-            thoughts.append(words_in(one))
-        elif kind in _TEXTS and (isinstance(one, dict | str)):
-            texts.append(words_in(one))
+            thoughts.append(extract_words(part))
+        elif kind in _TEXTS and (isinstance(part, dict | str)):
+            texts.append(extract_words(part))
         else:
-            others.append(kind if isinstance(one, dict) else type(one).__name__)
-    return Parts("".join(texts), "\n\n".join(filter(None, thoughts)), tuple(dict.fromkeys(others)))
+            other_types.append(kind if isinstance(part, dict) else type(part).__name__)
+    return Parts("".join(texts), "\n\n".join(filter(None, thoughts)), tuple(dict.fromkeys(other_types)))
 
 
-def words_in(value: object) -> str:
-    """The words of thoughts or of a part: a text, an object with one, or a list of these; empty for anything else."""
+def extract_words(value: object) -> str:
+    """Return the words of thoughts or of a part: a text, an object with one, or a list of these; else nothing."""
     if isinstance(value, str):
         return value
     if isinstance(value, list):
-        return "".join(map(words_in, value))
+        return "".join(map(extract_words, value))
     if isinstance(value, dict):
-        return next((words for name in _FIELDS if (words := words_in(value.get(name)))), "")
+        return next((words for name in _FIELDS if (words := extract_words(value.get(name)))), "")
     return ""

@@ -169,7 +169,7 @@ class Task(ABC):
         return {}
 
     def language(self, text: str) -> str:  # noqa: ARG002 - for tasks that know it
-        """The language of the long text of that name, as a code; empty where it is not known."""
+        """Return the language of the long text of that name, as a code; empty where it is not known."""
         return ""
 
     def planned(self) -> int:

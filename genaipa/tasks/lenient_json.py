@@ -49,38 +49,38 @@ class _UnreadableError(ValueError):
         self.begun = begun
 
 
-def objects(text: str) -> list[Any]:
+def find_objects(text: str) -> list[Any]:
     """Return the objects and lists of a text, the outermost ones in their order.
 
     A ValueError where an object was begun that can't be read: what is within it, and what is beside it, may be a draft,
     or somebody else's words.
     """
-    reader, found, place = _Reader(text), list[Any](), 0
-    while begin := _BEGINS.search(text, place):
+    reader, values, position = _Reader(text), list[Any](), 0
+    while begin := _BEGINS.search(text, position):
         try:
-            value, place = _strictly(text, begin.start())
+            value, position = _decode_strict(text, begin.start())
         except (ValueError, RecursionError):
             try:
-                value, place = reader.value(begin.start(), 0)
+                value, position = reader.read_value(begin.start(), 0)
             except _UnreadableError as error:
                 if error.begun:
                     raise
-                place = begin.end()
+                position = begin.end()
                 continue
-        found.append(value)
-    return found
+        values.append(value)
+    return values
 
 
-def _strictly(text: str, place: int) -> tuple[Any, int]:
-    return json.JSONDecoder(strict=False, object_pairs_hook=_fields).raw_decode(text, place)
+def _decode_strict(text: str, position: int) -> tuple[Any, int]:
+    return json.JSONDecoder(strict=False, object_pairs_hook=_make_fields).raw_decode(text, position)
 
 
-def _paired(text: str) -> str:
+def _pair_surrogates(text: str) -> str:
     """Return a text in which two halves of a character, written as escapes, are one; a half alone is replaced."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-def _fields(pairs: list[tuple[str, Any]]) -> Fields:
+def _make_fields(pairs: list[tuple[str, Any]]) -> Fields:
     fields = Fields(pairs)
     fields.twice = len(fields) < len(pairs)
     return fields
@@ -93,104 +93,104 @@ class _Reader:
         self._text = text
         self._read = 0
 
-    def value(self, place: int, depth: int) -> tuple[Any, int]:
+    def read_value(self, position: int, depth: int) -> tuple[Any, int]:
         """Return the value that begins at a place, and the place after it."""
         if depth > _DEEPEST or self._read > _MOST:
             raise _UnreadableError("it is nested too deeply", begun=True)
-        sign = self._text[place : place + 1]
+        sign = self._text[position : position + 1]
         if sign == "{":
-            return self._object(place + 1, depth)
+            return self._read_object(position + 1, depth)
         if sign == "[":
-            return self._list(place + 1, depth)
+            return self._read_list(position + 1, depth)
         if sign and sign in _CLOSERS:
-            return self._string(place)
-        if found := _CONSTANT.match(self._text, place):
-            return _CONSTANTS[found[0]], found.end()
-        if found := _NUMBER.match(self._text, place):
-            return (float if set(found[0]) & set(".eE") else int)(found[0]), found.end()
+            return self._read_string(position)
+        if match := _CONSTANT.match(self._text, position):
+            return _CONSTANTS[match[0]], match.end()
+        if match := _NUMBER.match(self._text, position):
+            return (float if set(match[0]) & set(".eE") else int)(match[0]), match.end()
         raise _UnreadableError("it is no JSON")
 
-    def _object(self, place: int, depth: int) -> tuple[Fields, int]:
+    def _read_object(self, position: int, depth: int) -> tuple[Fields, int]:
         pairs: list[tuple[str, Any]] = []
-        place = self._after_blank(place)
+        position = self._skip_blank(position)
         try:
-            while self._text[place : place + 1] != "}":
-                key, place = self._key(place)
-                value, place = self.value(self._after_colon(place), depth + 1)
+            while self._text[position : position + 1] != "}":
+                key, position = self._read_key(position)
+                value, position = self.read_value(self._skip_colon(position), depth + 1)
                 pairs.append((key, value))
-                place = self._after_comma(place, "}")
+                position = self._skip_comma(position, "}")
         except _UnreadableError as error:
             error.begun = error.begun or bool(pairs)
             raise
-        return _fields(pairs), place + 1
+        return _make_fields(pairs), position + 1
 
-    def _list(self, place: int, depth: int) -> tuple[list[Any], int]:
+    def _read_list(self, position: int, depth: int) -> tuple[list[Any], int]:
         entries = []
-        place = self._after_blank(place)
-        while self._text[place : place + 1] != "]":
-            entry, place = self.value(place, depth + 1)
+        position = self._skip_blank(position)
+        while self._text[position : position + 1] != "]":
+            entry, position = self.read_value(position, depth + 1)
             entries.append(entry)
-            place = self._after_comma(place, "]")
-        return entries, place + 1
+            position = self._skip_comma(position, "]")
+        return entries, position + 1
 
-    def _key(self, place: int) -> tuple[str, int]:
-        if self._text[place : place + 1] in _CLOSERS:
-            return self._string(place)
-        if found := _KEY.match(self._text, place):
-            return found[0], found.end()
+    def _read_key(self, position: int) -> tuple[str, int]:
+        if self._text[position : position + 1] in _CLOSERS:
+            return self._read_string(position)
+        if match := _KEY.match(self._text, position):
+            return match[0], match.end()
         raise _UnreadableError("it is no JSON")
 
-    def _string(self, place: int) -> tuple[str, int]:
+    def _read_string(self, position: int) -> tuple[str, int]:
         """Return a string: a quote ends it where a comma, a colon or a bracket follows, or a new line."""
-        closers, signs = _CLOSERS[self._text[place]], list[str]()
-        begin, place = place, place + 1
-        while place < len(self._text):
-            sign = self._text[place]
+        closers, signs = _CLOSERS[self._text[position]], list[str]()
+        begin, position = position, position + 1
+        while position < len(self._text):
+            sign = self._text[position]
             if sign == "\\":
-                text, place = self._escaped(place)
+                text, position = self._read_escape(position)
                 signs.append(text)
                 continue
-            if sign in closers and self._ends(place + 1):
-                self._read += place - begin
-                return _paired("".join(signs)), place + 1
+            if sign in closers and self._ends_string(position + 1):
+                self._read += position - begin
+                return _pair_surrogates("".join(signs)), position + 1
             signs.append(sign)
-            place += 1
-        self._read += place - begin
+            position += 1
+        self._read += position - begin
         raise _UnreadableError("it is cut off within a string")
 
-    def _escaped(self, place: int) -> tuple[str, int]:
-        code = self._text[place + 1 : place + 2]
-        if code == "u" and re.fullmatch(r"[0-9a-fA-F]{4}", self._text[place + 2 : place + 6]):
-            return chr(int(self._text[place + 2 : place + 6], 16)), place + 6
-        return _ESCAPED.get(code, code), place + 2
+    def _read_escape(self, position: int) -> tuple[str, int]:
+        code = self._text[position + 1 : position + 2]
+        if code == "u" and re.fullmatch(r"[0-9a-fA-F]{4}", self._text[position + 2 : position + 6]):
+            return chr(int(self._text[position + 2 : position + 6], 16)), position + 6
+        return _ESCAPED.get(code, code), position + 2
 
-    def _ends(self, place: int) -> bool:
-        """Whether what follows a quote shows that its string ends there."""
-        after = self._text[place : place + 1]
-        if after and after in _ENDS:
+    def _ends_string(self, position: int) -> bool:
+        """Tell whether what follows a quote shows that its string ends there."""
+        following = self._text[position : position + 1]
+        if following and following in _ENDS:
             return True
-        blank = _BLANK.match(self._text, place)
-        end = blank.end() if blank else place
-        return end == len(self._text) or self._text[end] in _ENDS or "\n" in self._text[place:end]
+        blank = _BLANK.match(self._text, position)
+        end = blank.end() if blank else position
+        return end == len(self._text) or self._text[end] in _ENDS or "\n" in self._text[position:end]
 
-    def _after_blank(self, place: int) -> int:
-        blank = _BLANK.match(self._text, place)
-        end = blank.end() if blank else place
-        self._read += end - place + 1
+    def _skip_blank(self, position: int) -> int:
+        blank = _BLANK.match(self._text, position)
+        end = blank.end() if blank else position
+        self._read += end - position + 1
         return end
 
-    def _after_colon(self, place: int) -> int:
-        place = self._after_blank(place)
-        if (sign := self._text[place : place + 1]) and sign in _COLONS:
-            return self._after_blank(place + 1)
+    def _skip_colon(self, position: int) -> int:
+        position = self._skip_blank(position)
+        if (sign := self._text[position : position + 1]) and sign in _COLONS:
+            return self._skip_blank(position + 1)
         raise _UnreadableError("it is no JSON")
 
-    def _after_comma(self, place: int, end: str) -> int:
+    def _skip_comma(self, position: int, end: str) -> int:
         """Return the place of the next field or entry, or of the `end`; a comma may be missing at a line's end."""
-        after = self._after_blank(place)
-        sign = self._text[after : after + 1]
+        following = self._skip_blank(position)
+        sign = self._text[following : following + 1]
         if sign and sign in _COMMAS:
-            return self._after_blank(after + 1)
-        if sign == end or "\n" in self._text[place:after] or (sign == "{" and self._text[place - 1] == "}"):
-            return after
+            return self._skip_blank(following + 1)
+        if sign == end or "\n" in self._text[position:following] or (sign == "{" and self._text[position - 1] == "}"):
+            return following
         raise _UnreadableError("it is no JSON" if sign else "it is cut off")

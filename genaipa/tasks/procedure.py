@@ -271,7 +271,7 @@ class Procedure(Task):
         return {name: document.text for name, document in self.documents.items()}
 
     def language(self, text: str) -> str:
-        """The language of a document."""
+        """Return the language of a document."""
         return self.documents[text].language if text in self.documents else ""
 
     def scripts(self, target: Target) -> dict[str, Script]:

@@ -48,16 +48,18 @@ def component(name: str) -> ComponentRenderer:
     from streamlit.components import v2
 
     script, style = script_and_style(name)
-    return v2.component(f"genaipa_{name}", html=_part(name, "html"), css=style, js=script)
+    return v2.component(f"genaipa_{name}", html=_read_component(name, "html"), css=style, js=script)
 
 
 def script_and_style(name: str) -> tuple[str, str]:
     """Return the component's script and its style as the browser gets them."""
     parts = (*COMPONENTS[name], name)
-    return "".join(_part(part, "js") for part in parts), "".join(_part(part, "css") for part in parts)
+    return "".join(_read_component(part, "js") for part in parts), "".join(
+        _read_component(part, "css") for part in parts
+    )
 
 
-def _part(name: str, ending: str) -> str:
+def _read_component(name: str, ending: str) -> str:
     file = files(__package__) / "components" / f"{name}.{ending}"
     return file.read_text(encoding="utf-8") if file.is_file() else ""
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from genaipa.policies.adding import read_given
-from genaipa.policies.companies import UNNAMED, company_of, name_in_words
+from genaipa.policies.companies import UNNAMED, find_company, name_in_words
 from genaipa.policies.document import load_document
 from genaipa.policies.formats import extract
 
@@ -51,8 +51,8 @@ LONG = "We keep the name of a guest and the number of the room until the bill is
 )
 def test_generic_words_of_a_language_are_no_name(title: str, company: str) -> None:
     """In a text that is too short to tell, and where the text has the name often."""
-    assert company_of(title, "", (), "policy.md") == company
-    assert company_of(title, f"{LONG} {company} 和 {company} of.", (), "policy.md") == company
+    assert find_company(title, "", (), "policy.md") == company
+    assert find_company(title, f"{LONG} {company} 和 {company} of.", (), "policy.md") == company
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_generic_words_of_a_language_are_no_name(title: str, company: str) -> No
 )
 def test_a_name_is_in_the_text(title: str, text: str, company: str) -> None:
     """Twice or more outside headings, as the text writes it; a part of a title is enough, an ordinary word isn't."""
-    assert company_of(title, f"{LONG}\n{text}", (), "policy.md") == company
+    assert find_company(title, f"{LONG}\n{text}", (), "policy.md") == company
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_a_name_is_in_the_text(title: str, text: str, company: str) -> None:
 )
 def test_a_page_names_itself(named: tuple[str, ...], source: str, text: str, company: str) -> None:
     """By its site's name or its address, as the text writes it, if it does; other people's hosts are none."""
-    assert company_of("Privacy Policy", f"{LONG}\n{text}", named, source) == company
+    assert find_company("Privacy Policy", f"{LONG}\n{text}", named, source) == company
 
 
 def test_a_page_is_asked_for_its_names(tmp_path: Path) -> None:

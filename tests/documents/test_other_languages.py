@@ -10,8 +10,8 @@ import pytest
 from running import write
 
 import genaipa as front
-from genaipa.languages.catalog import in_words, language_of, recognised
-from genaipa.languages.others import seems_to_be
+from genaipa.languages.catalog import describe_language, in_words, language_of
+from genaipa.languages.detection import detect_language
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -55,13 +55,13 @@ TEXTS = {
 @pytest.mark.parametrize("code", TEXTS)
 def test_a_language_without_rules_is_recognised_for_people(code: str) -> None:
     """By its script, or by frequent words; it stays a language that is not known to rules."""
-    assert (language_of(TEXTS[code]), seems_to_be(TEXTS[code])) == ("", code)
-    assert recognised(TEXTS[code], "") == f"seems to be {in_words(code)}"
+    assert (language_of(TEXTS[code]), detect_language(TEXTS[code])) == ("", code)
+    assert describe_language(TEXTS[code], "") == f"seems to be {in_words(code)}"
 
 
 def test_a_language_that_nobody_recognises() -> None:
     """Its words tell nothing; a code that is stated is shown by its name."""
-    assert recognised("Zed mok tal " * 30, "") == "not recognised"
+    assert describe_language("Zed mok tal " * 30, "") == "not recognised"
     assert [in_words(code) for code in ("ar", "nl", "de", "fil", "por", "xx")] == [
         *("Arabic", "Dutch", "German", "Filipino", "Portuguese", "xx")
     ]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from test_adding import pdf, pdf_of
 
-from genaipa.policies.doubts import doubts
+from genaipa.policies.extraction_warnings import extraction_warning
 from genaipa.policies.formats import extract
 from genaipa.policies.pdf_text import paragraphs, pdf_title
 from genaipa.policies.search import plain_letters, ranked
@@ -150,12 +150,14 @@ PARAGRAPH = "The guests of the inn are told once a day what is kept of them and 
 )
 def test_a_text_that_looks_wrong(text: str, sign: str) -> None:
     """What is wrong with it is said, with what to do."""
-    assert doubts(text).startswith(f"the text looks wrong: {sign};")
-    assert "genaipa policies show NAME --text" in doubts(text)
+    assert extraction_warning(text).startswith(f"the text looks wrong: {sign};")
+    assert "genaipa policies show NAME --text" in extraction_warning(text)
 
 
 def test_a_text_that_looks_right() -> None:
     """Short ones, tables beside prose and divided ones are right."""
     table = "| Name | Why |\n|---|---|\n" + "| name | bill |\n| room |\n" * 20
     divided = "\n".join(f"# Part {n}\n\n{n} {PARAGRAPH}" for n in range(300))
-    assert [doubts(text) for text in ("Short.", table + f"{PARAGRAPH}\n{PARAGRAPH}\n" * 6, divided)][::2] == ["", ""]
+    assert [extraction_warning(text) for text in ("Short.", table + f"{PARAGRAPH}\n{PARAGRAPH}\n" * 6, divided)][
+        ::2
+    ] == ["", ""]

@@ -49,7 +49,7 @@ def test_what_a_source_reads_as(source: str) -> None:
     for word in re.finditer(r"[^\W_]+", reading.text):
         start, end = reading.span(*word.span())
         assert re.sub(r"<[^>]*>|\*\*|[\u00ad\ufeff]", "", source[start:end]) == word[0]
-        assert reading.between(start, end) == word[0]
+        assert reading.read_span(start, end) == word[0]
     words = [word.span() for word in re.finditer(r"[^\W_]+", reading.text)]
     assert reading.spans(words) == [reading.span(*word) for word in words]
 
@@ -58,7 +58,7 @@ def test_what_a_source_reads_as(source: str) -> None:
 def test_any_text_is_read(source: str) -> None:
     """Marks that are none stay; nothing fails."""
     reading = Reading(source)
-    assert reading.between(0, len(source)) == reading.text
+    assert reading.read_span(0, len(source)) == reading.text
     assert [*filter(str.isalnum, reading.text)] == [c for c in source if c.isalnum() and c != "b"]
 
 

@@ -12,7 +12,7 @@ from running import write
 from servers import Behaviour, reply
 from test_batches import serving
 
-from genaipa.runs.batches import set_aside
+from genaipa.runs.batches import pending_dollars
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,7 +47,7 @@ def judged(genaipa: Cli) -> float:
     with serving(_Judges(lambda _number: SLOW)):
         assert genaipa(*ONE, "one", "--max-cost", "1000").code == 3
     (folder,) = judge_runs()
-    dollars = set_aside(folder.path)
+    dollars = pending_dollars(folder.path)
     assert dollars > 0.1
     shutil.rmtree(folder.path)
     return dollars
@@ -55,7 +55,7 @@ def judged(genaipa: Cli) -> float:
 
 def spent_and_aside() -> float:
     """Dollars of all judges' runs: spent, and set aside."""
-    return sum(folder.part.cost + set_aside(folder.path) for folder in judge_runs())
+    return sum(folder.part.cost + pending_dollars(folder.path) for folder in judge_runs())
 
 
 def test_a_cap_holds_what_is_out_in_batches(genaipa: Cli, judged: float) -> None:

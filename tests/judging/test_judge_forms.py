@@ -11,8 +11,8 @@ from judges import RUBRIC, annotated, events, judge_runs, script, study, verdict
 from running import write
 from servers import OpenAIServer, reply
 
-from genaipa.judging.reading import read
 from genaipa.judging.verdict import flaw
+from genaipa.judging.verdict_parsing import read_verdict
 from genaipa.scoring.rubric import load_rubric
 from genaipa.systems.base import Reply
 from genaipa.workspace import find_workspace
@@ -104,7 +104,7 @@ def test_a_verdict_is_read_in_every_form() -> None:
     """Each form gives the very values, and no others."""
     for name, text in READ.items():
         assert flaw(RUBRIC, Reply(text), annotated=True) == "", name
-        assert {*read(RUBRIC, text, annotated=True).values.values()} == {0.5}, name
+        assert {*read_verdict(RUBRIC, text, annotated=True).values.values()} == {0.5}, name
 
 
 def test_no_verdict_is_read_where_none_is_clear() -> None:
@@ -119,7 +119,7 @@ def test_a_reply_cut_anywhere_is_no_verdict() -> None:
         end = form.rindex("]")
         for length in range(end):
             with pytest.raises(ValueError, match=r"\w"):
-                read(RUBRIC, form[:length], annotated=True)
+                read_verdict(RUBRIC, form[:length], annotated=True)
 
 
 def test_words_that_are_numbers_are_read_as_numbers_too() -> None:
@@ -131,9 +131,9 @@ def test_words_that_are_numbers_are_read_as_numbers_too() -> None:
     )
     rubric = load_rubric(find_workspace())
     entries = [{"metric": "use", "evidence": "x", "value": 2}, {"metric": "tone", "evidence": "x", "value": " 3. "}]
-    assert read(rubric, json.dumps({"verdicts": entries}), annotated=True).values == {"use": 0, "tone": 1}
+    assert read_verdict(rubric, json.dumps({"verdicts": entries}), annotated=True).values == {"use": 0, "tone": 1}
     with pytest.raises(ValueError, match=r"'2\.5' is no value of use"):
-        read(rubric, json.dumps({"verdicts": [entries[0] | {"value": 2.5}, entries[1]]}), annotated=True)
+        read_verdict(rubric, json.dumps({"verdicts": [entries[0] | {"value": 2.5}, entries[1]]}), annotated=True)
 
 
 def test_hostile_replies_are_read_in_time() -> None:

@@ -14,8 +14,8 @@ from running import make_workspace, write
 
 from genaipa.judging import task
 from genaipa.judging.answers import read_material
-from genaipa.judging.reading import read
 from genaipa.judging.verdict import order, schema
+from genaipa.judging.verdict_parsing import read_verdict
 from genaipa.systems.costs import estimated
 from genaipa.tasks.json_reply import read_json
 
@@ -85,7 +85,7 @@ def test_long_rules_and_blanks_are_read_at_once() -> None:
     for begun in ("```json", '```json\n{"verdicts":', "{"):
         reply = begun + "\n" * 20_000
         with pytest.raises(ValueError, match="no JSON"):
-            read(RUBRIC, reply, annotated=True)
+            read_verdict(RUBRIC, reply, annotated=True)
         assert read_json(reply, schema(RUBRIC, annotated=True))[0] == reply
 
 
@@ -211,11 +211,11 @@ def test_a_verdict_is_read_in_any_order_and_spelling_of_blanks() -> None:
     found = json.loads(annotated(2))
     found["verdicts"] = [entry | {"value": f" {entry['value'].upper()}\n"} for entry in found["verdicts"][::-1]]
     for text in (json.dumps(found), f"```json\n{json.dumps(found)}\n```"):
-        made = read(RUBRIC, text, annotated=True)
+        made = read_verdict(RUBRIC, text, annotated=True)
         assert list(made.values.items()) == [(metric, -1.0) for metric in RUBRIC.metrics]
         assert list(made.evidence) == list(RUBRIC.metrics)
     with pytest.raises(ValueError, match="no object of right_answer and verdicts"):
-        read(RUBRIC, annotated(), annotated=False)
+        read_verdict(RUBRIC, annotated(), annotated=False)
 
 
 def test_a_reply_in_words_is_checked_at_every_depth() -> None:

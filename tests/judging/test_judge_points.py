@@ -13,9 +13,9 @@ from running import KEY, latest, write
 from servers import AnthropicServer, GoogleServer, LoopbackServer, OpenAIServer, cut, reply
 from size import size
 
-from genaipa.judging.reading import read
 from genaipa.judging.task import load_templates, prompt_digest
 from genaipa.judging.verdict import flaw, longest, order_of_points, sample, schema
+from genaipa.judging.verdict_parsing import read_verdict
 from genaipa.questions.points import MOST, Point, Ticks, points_digest
 from genaipa.systems.base import Reply, without_bounds
 from genaipa.workspace import find_workspace
@@ -59,7 +59,7 @@ def test_the_value_follows_from_what_is_said_of_the_points() -> None:
     }
     for words, value in cases.items():
         said = dict(zip(ALL, words, strict=True))
-        found = read(RUBRIC, pointed(dict(reversed(said.items())), 2), annotated=True, points=POINTS)
+        found = read_verdict(RUBRIC, pointed(dict(reversed(said.items())), 2), annotated=True, points=POINTS)
         ticks = Ticks(
             points_digest(POINTS), *(tuple(p for p, w in said.items() if w == one) for one in ("yes", "contradicted"))
         )
@@ -67,7 +67,7 @@ def test_the_value_follows_from_what_is_said_of_the_points() -> None:
         assert [*found.values] == WHOLE
         assert {found.values[name] for name in WHOLE if name != "completeness"} == {-1.0}
     assert found.note.splitlines()[:2] == ["point ways (no): Seen for ways.", "point kept (no): Seen for kept."]
-    assert read(RUBRIC, annotated(), annotated=True).ticks is None
+    assert read_verdict(RUBRIC, annotated(), annotated=True).ticks is None
 
 
 def test_a_reply_without_one_word_for_each_point_is_no_verdict() -> None:
@@ -118,7 +118,9 @@ def test_the_form_is_one_for_all_answers_with_points() -> None:
     # A rubric of nothing but the metric with the rule asks for the points alone.
     alone = msgspec.structs.replace(RUBRIC, metrics={"completeness": RUBRIC.metrics["completeness"]})
     assert list(schema(alone, annotated=True, points=True)["properties"]) == ["points"]
-    found = read(alone, json.dumps({"points": json.loads(pointed(ALL))["points"]}), annotated=True, points=POINTS)
+    found = read_verdict(
+        alone, json.dumps({"points": json.loads(pointed(ALL))["points"]}), annotated=True, points=POINTS
+    )
     assert found.values == {"completeness": 1.0}
 
 

@@ -77,7 +77,7 @@ def test_letters_without_a_font_are_named() -> None:
         ("ไทย",): "no font here has Thai letters",
         ("\U0001f9ff",): "",
     }.items():
-        lacking = fonts.lacking(texts)
+        lacking = fonts.glyph_warning(texts)
         assert said in lacking, lacking
         assert bool(said) == bool(lacking), lacking
 
@@ -87,8 +87,8 @@ def test_another_font_draws_what_the_first_lacks() -> None:
     install("收集")
     assert fonts.families() == (fonts.FONT, "Noto Sans CJK SC")
     assert style.plain("收集 数据") == "收集 □□"
-    assert fonts.lacking(["收集"]) == ""
-    assert "in place of 据, 数:" in fonts.lacking(["收集数据"])
+    assert fonts.glyph_warning(["收集"]) == ""
+    assert "in place of 据, 数:" in fonts.glyph_warning(["收集数据"])
 
 
 def test_a_report_says_which_letters_its_figures_lack(genaipa: Callable[..., Finished]) -> None:

@@ -275,14 +275,14 @@ def _server(variable: str, address: str) -> Row:
 
     import httpx2
 
-    from genaipa.files.certificates import certificate_refused, trusted
+    from genaipa.files.certificates import certificate_refused, ssl_context
     from genaipa.systems.endpoint import is_loopback
     from genaipa.systems.provider import redact
 
     shown = redact(address)
     why = ""
     try:
-        httpx2.get(address, timeout=_SECONDS, trust_env=not is_loopback(address), verify=trusted())
+        httpx2.get(address, timeout=_SECONDS, trust_env=not is_loopback(address), verify=ssl_context())
     except (httpx2.HTTPError, httpx2.InvalidURL, ValueError, UsageError) as error:
         host = urllib.parse.urlsplit(shown).hostname or ""
         why = certificate_refused(error, host) or redact(str(error)) or type(error).__name__

@@ -160,7 +160,7 @@ def show_policy(
 
 
 def _print_document(workspace: Workspace, document: Document, *, json: bool) -> None:
-    from genaipa.languages.catalog import recognised
+    from genaipa.languages.catalog import describe_language
     from genaipa.questions.sets import default_set
 
     facts, about = _facts(workspace, document), document.about
@@ -174,7 +174,7 @@ def _print_document(workspace: Workspace, document: Document, *, json: bool) -> 
             ("title", about.title),
             ("kind", document.kind),
             ("company" if document.kind == "policy" else "name", document.company),
-            ("language", "" if document.english else recognised(document.text, document.language)),
+            ("language", "" if document.english else describe_language(document.text, document.language)),
             ("date", about.date),
             ("source", about.source),
             ("license", about.license),

@@ -273,7 +273,7 @@ def _served_otherwise(folder: RunFolder) -> Iterator[str]:
 
 
 def about_servers(tally: Tally) -> Iterator[str]:
-    """Sentences on what a setting of a system's server would mend: cut prompts, and thoughts in replies."""
+    """Yield sentences on what a setting of a system's server would mend: cut prompts, and thoughts in replies."""
     counts: dict[str, Count] = {}
     for (system, _), row in tally.rows.items():
         counts.setdefault(system, Count()).add(row)

@@ -67,7 +67,7 @@ def show(
     from genaipa.runs.records import RecordHead
 
     here = current_workspace()
-    folder, meant = _chosen(here, run, only)
+    folder, meant = _choose_answers(here, run, only)
     if answer is None and not json and not meant and folder.outline().totals.kept >= _MOST:
         _print_head(folder, *folder.progress())
         console.show(f"Too many to list; look at some by a part of their keys: {on_run(folder, 'show')} KEY")
@@ -105,13 +105,13 @@ def show(
         right = annotated
 
 
-def _chosen(workspace: Workspace, name: str, only: Filters) -> tuple[RunFolder, list[Source]]:
-    """The run that is shown, and which of its answers are meant; none for all. A UsageError for a system of several."""
+def _choose_answers(workspace: Workspace, name: str, only: Filters) -> tuple[RunFolder, list[Source]]:
+    """Return the run to show and the answers that are meant, none for all; a UsageError for a system of several."""
     from genaipa.runs.selection import Source, meaning, narrowed
 
     full, parts = meaning(workspace, name)
-    (folder, systems), *others = parts
-    if others:
+    (folder, systems), *further_parts = parts
+    if further_parts:
         runs = listed([part.folder.name for part in parts])
         raise UsageError(f"{full} was asked in {runs}; add the run: {command('genaipa', 'show', f'RUN:{name}')}")
     if not only and systems == folder.outline().spec.systems:

@@ -87,10 +87,10 @@ def say(text: str, *, exact: bool = False) -> None:
 
 def complain(error: object) -> None:
     """An error as its one sentence, on stderr."""
-    _print(err(), sys.stderr, printable(f"genaipa: {with_flags(str(error))}"), lead="genaipa:")
+    _print(err(), sys.stderr, printable(f"genaipa: {write_flags(str(error))}"), lead="genaipa:")
 
 
-def with_flags(sentence: str) -> str:
+def write_flags(sentence: str) -> str:
     """Return a sentence of the library with its options as the command line writes them: `--own-family`."""
     return re.sub(r"[Tt]he option `(\w+)`", lambda named: f"--{named[1].replace('_', '-')}", sentence)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from genaipa.cli.terminal.console import err, printable, say, with_flags
+from genaipa.cli.terminal.console import err, printable, say, write_flags
 from genaipa.errors import command
 from genaipa.execution.observer import Observer
 from genaipa.kinds import in_words
@@ -261,7 +261,7 @@ class Progress(Observer):
 
     def said(self, sentence: str) -> None:
         """Say it."""
-        say(with_flags(sentence))
+        say(write_flags(sentence))
 
     def stopped(self, system: str, reason: str) -> None:
         """Expect no more of it."""
@@ -483,7 +483,7 @@ class TerminalObserver(Observer):
 
     def said(self, sentence: str) -> None:
         """Say it."""
-        say(with_flags(sentence))
+        say(write_flags(sentence))
 
     @contextlib.contextmanager
     def pulling(self, title: str) -> Iterator[Callable[[int, int], None]]:

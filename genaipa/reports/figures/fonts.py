@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 FONT = "DejaVu Sans"
 """Comes with matplotlib, so that a figure looks the same everywhere."""
-_OTHERS = (
+_FALLBACKS = (
     *("Noto Sans CJK SC", "Noto Sans CJK JP", "Noto Sans CJK KR", "Noto Sans SC", "Noto Sans JP", "Noto Sans KR"),
     *("Source Han Sans SC", "WenQuanYi Micro Hei", "WenQuanYi Zen Hei", "Droid Sans Fallback", "Microsoft YaHei"),
     *("SimHei", "PingFang SC", "Hiragino Sans GB", "Hiragino Sans", "Yu Gothic", "Meiryo", "MS Gothic"),
@@ -30,22 +30,22 @@ def families() -> tuple[str, ...]:
     """Return the names of the fonts of figures, as far as they are installed."""
     from matplotlib.font_manager import fontManager
 
-    here = {font.name for font in fontManager.ttflist}
-    return (FONT, *(name for name in _OTHERS if name in here))
+    installed = {font.name for font in fontManager.ttflist}
+    return (FONT, *(name for name in _FALLBACKS if name in installed))
 
 
 @cache
 def has_glyph(sign: str) -> bool:
-    """Whether a letter can be drawn here."""
+    """Tell whether a letter can be drawn here."""
     from matplotlib.font_manager import FontProperties, findfont, get_font
 
     return any(get_font(findfont(FontProperties(family=[name]))).get_char_index(ord(sign)) for name in families())
 
 
-def lacking(texts: Iterable[str]) -> str:
+def glyph_warning(texts: Iterable[str]) -> str:
     """Return a sentence on the letters of these texts that no font here has; empty where all can be drawn."""
     signs = sorted({sign for text in texts for sign in text if not sign.isspace() and not has_glyph(sign)})
-    scripts = dict.fromkeys(_script(sign) for sign in signs if unicodedata.category(sign)[0] in "LM")
+    scripts = dict.fromkeys(_script_name(sign) for sign in signs if unicodedata.category(sign)[0] in "LM")
     if not scripts:
         return ""
     return (
@@ -54,7 +54,7 @@ def lacking(texts: Iterable[str]) -> str:
     )
 
 
-def _script(sign: str) -> str:
-    """The script of a letter, by the first word of its name."""
+def _script_name(sign: str) -> str:
+    """Return the script of a letter, by the first word of its name."""
     first = unicodedata.name(sign, "these").split()[0]
     return _SCRIPTS.get(first, first.capitalize() if first.isupper() else first)

@@ -13,7 +13,7 @@ from itertools import islice, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from genaipa.languages.language import CAPITAL, UNCASED
-from genaipa.policies.numbering import BELOW, ascii_numbers, follows, is_unread, mentions
+from genaipa.policies.numbering import BELOW, ascii_numbers, can_follow, is_unread, mentions
 from genaipa.policies.reading import read
 from genaipa.policies.sections import Section, resolve
 from genaipa.scoring.evidence.quotations import NEAR, fold, index_text, nearest
@@ -67,7 +67,7 @@ def _rising(numbered: tuple[Section, ...]) -> tuple[Section, ...]:
     values = [tuple(map(int, section.number.split("."))) for section in numbered[:_MOST_NUMBERS]]
     best: list[list[int]] = []
     for i, value in enumerate(values):
-        before = [best[j] for j in range(i) if follows(values[j], value)]
+        before = [best[j] for j in range(i) if can_follow(values[j], value)]
         best.append([*max(before, key=len, default=[]), i])
     chain = [numbered[i] for i in max(best, key=len, default=[])]
     if len(chain) < _FEWEST_NUMBERS:
@@ -146,7 +146,7 @@ class Headings:
             start = span[1]
 
     def _reads(self, span: Span) -> str:
-        return read(self._text).between(*span)
+        return read(self._text).read_span(*span)
 
     def _is_capital(self, span: Span) -> bool:
         return self._text[span[0]].isupper()
@@ -264,7 +264,7 @@ class SectionFinder:
         from rapidfuzz.fuzz import ratio
 
         begin = section.start
-        text = self.reading.between(begin, begin + 300)
+        text = self.reading.read_span(begin, begin + 300)
         heading = re.sub(r"^[#\s]*(?:[\w.]*\d[.)]*|[A-Z]{1,4}\.)?\s*", "", text)
         titles = [section.title, heading[: len(title)]]
         return max(ratio(fold(title), fold(other)) for other in titles) >= SIMILAR

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from running import TEXT, make_workspace, write
 from servers import Behaviour, OpenAIServer
 
-from genaipa.execution.cuts import PromptCounts
+from genaipa.execution.truncation import PromptCounts
 from genaipa.runs.selection import find_run
 from genaipa.systems import costs
 from genaipa.systems.base import Message

@@ -30,9 +30,9 @@ _READ = re.compile(r"[^\W\d_]+|[\s.,;:'\"()\u2018-\u201d]+")
 _HEADING = re.compile(r"^#{1,6} \S", re.MULTILINE)
 
 
-def doubts(text: str) -> str:
-    """A sentence that says why a text looks wrong, and what to do; empty where it looks right."""
-    signs = list(_signs(text))
+def extraction_warning(text: str) -> str:
+    """Return a sentence that says why a text looks wrong, and what to do; empty where it looks right."""
+    signs = list(_list_signs(text))
     if not signs:
         return ""
     return (
@@ -41,7 +41,7 @@ def doubts(text: str) -> str:
     )
 
 
-def _signs(text: str) -> Iterator[str]:
+def _list_signs(text: str) -> Iterator[str]:
     words = count_words(text, HALF)
     if len(text) * _UNREADABLE < sum(1 for _ in _BROKEN.finditer(text)):
         yield "many of its letters can't be read"
@@ -52,18 +52,18 @@ def _signs(text: str) -> Iterator[str]:
     lines = [(count_words(line, HALF), " ".join(line.split())) for line in text.split("\n")]
     if 2 * sum(length for length, _ in lines if length < _SHORT) > words:
         yield f"most of its words are in lines of fewer than {_SHORT}"
-    if (share := _repeated(lines) / words) >= _REPEATED:
+    if (share := _count_repeats(lines) / words) >= _REPEATED:
         yield f"{100 * share:.0f} % of it is in paragraphs that repeat others"
     if words >= _UNDIVIDED and not (_HEADING.search(text) or find_sections(text)):
         yield f"no heading was found in {count_words(text):,} words"
 
 
-def _repeated(lines: list[tuple[int, str]]) -> int:
-    """The words in paragraphs that repeat one before them, word for word."""
-    known: set[str] = set()
+def _count_repeats(lines: list[tuple[int, str]]) -> int:
+    """Return the words in paragraphs that repeat one before them, word for word."""
+    paragraphs: set[str] = set()
     repeated = 0
     for words, line in lines:
         if words >= _BLOCK:
-            repeated += words * (line in known)
-            known.add(line)
+            repeated += words * (line in paragraphs)
+            paragraphs.add(line)
     return repeated

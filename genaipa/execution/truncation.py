@@ -49,14 +49,14 @@ class PromptCounts:
     """Conversation → the last prompt of it, or the shortest of as many messages."""
 
     def is_cut(self, messages: Sequence[Message], counted: int, counter: TokenCounter, language: str) -> bool:
-        """Whether a server that `counted` these tokens can't have read all of a prompt in this language.
+        """Tell whether a server that `counted` these tokens can't have read all of a prompt in this language.
 
         It counts too few for the prompt's length: under half by an estimate, or well below the estimate where the count
         is the size of a context, or below what it counted itself, when it was asked for a count (`counter`) or of other
         prompts, which are compared where the language is known.
         A server that counts nothing tells nothing.
         """
-        sent = tokens_of(messages, counter.rate)
+        sent = least_tokens(messages, counter.rate)
         surer = counter.rate != CHARACTERS_PER_TOKEN or counted % _CONTEXTS in (_CONTEXTS - 1, 0, 1)
         cut = 0 < counted < (_FEWER if surer else _HALF) * sent and sent >= _LEAST_JUDGED
         length = sum(len(message.content) for message in messages)
@@ -67,25 +67,25 @@ class PromptCounts:
         return cut
 
     def stands_still(self, conversation: str, messages: Sequence[Message], counted: int) -> bool:
-        """Whether no more tokens were counted than before, though more was said.
+        """Tell whether no more tokens were counted than before, though more was said.
 
         Either the conversation has gone on since, or a clearly longer question about the same document took the place
         of a shorter one.
         """
         *earlier, last = (message.content for message in messages)
-        now = _Prompt(len(messages), hash(tuple(earlier)), last, counted)
-        before = self.asked.get(conversation)
-        if before is None or len(messages) != before.messages or len(last) < len(before.last):
-            self.asked[conversation] = now
-        if before is None or not 0 < counted <= before.counted:
+        current = _Prompt(len(messages), hash(tuple(earlier)), last, counted)
+        previous = self.asked.get(conversation)
+        if previous is None or len(messages) != previous.messages or len(last) < len(previous.last):
+            self.asked[conversation] = current
+        if previous is None or not 0 < counted <= previous.counted:
             return False
-        if len(messages) > before.messages:
-            return messages[before.messages - 1].content == before.last
-        longer = len(last) - len(before.last) >= _LONGER and len(last) <= _LONGEST_QUESTION
-        return longer and now.earlier == before.earlier and sum(map(len, earlier)) >= _LEAST_COMPARED
+        if len(messages) > previous.messages:
+            return messages[previous.messages - 1].content == previous.last
+        longer = len(last) - len(previous.last) >= _LONGER and len(last) <= _LONGEST_QUESTION
+        return longer and current.earlier == previous.earlier and sum(map(len, earlier)) >= _LEAST_COMPARED
 
 
-def tokens_of(messages: Sequence[Message], rate: float) -> float:
-    """The least tokens that messages have, by their length; `rate` is the characters of a token in the document."""
+def least_tokens(messages: Sequence[Message], rate: float) -> float:
+    """Return the least tokens that messages have by their length; `rate` is a token's characters in the document."""
     usual = max(rate, CHARACTERS_PER_TOKEN)
     return sum(len(message.content) / (rate if message.purpose == "part" else usual) for message in messages)

@@ -49,108 +49,108 @@ class HiddenParts:
         for shadow in shadows:
             shadow.tag = "div"  # it is shown, whatever its name says
         self.changed = bool(shadows)
-        self._kept: list[tuple[list[str], int]] = []
-        hidden = _hidden(tree)
-        if any(count_words(_text(part)) >= _LEAST for part in hidden):
+        self._remaining: list[tuple[list[str], int]] = []
+        hidden = _find_hidden(tree)
+        if any(count_words(_readable_text(part)) >= _LEAST for part in hidden):
             self._sort(tree, hidden)
 
     def _sort(self, tree: Any, hidden: list[Any]) -> None:
         """Take out each part that mostly repeats what is seen, or another part before it."""
-        apart = set(hidden)
-        known = set(_runs(_words(_text(tree, apart))))
+        hidden_set = set(hidden)
+        known_runs = set(_word_runs(_split_words(_readable_text(tree, hidden_set))))
         for part in hidden:
             if any(above.get(_GONE) for above in part.iterancestors()):
                 continue
-            text = _text(part)
-            runs = list(_runs(_words(text)))
+            text = _readable_text(part)
+            runs = list(_word_runs(_split_words(text)))
             if count_words(text) < _LEAST or not runs:
                 continue
-            if sum(run in known for run in runs) >= _MOSTLY * len(runs):
+            if sum(run in known_runs for run in runs) >= _MOSTLY * len(runs):
                 self.left_out.append(count_words(text))
                 part.set(_GONE, "yes")
                 continue
-            own = _words(_text(part, apart))
-            known.update(_runs(own))
-            if part.tag != "template" and len(own) >= _LEAST and len(self._kept) < _MOST:
-                self._kept.append((own[:_RUN], len(own)))
+            part_words = _split_words(_readable_text(part, hidden_set))
+            known_runs.update(_word_runs(part_words))
+            if part.tag != "template" and len(part_words) >= _LEAST and len(self._remaining) < _MOST:
+                self._remaining.append((part_words[:_RUN], len(part_words)))
         for part in tree.xpath(f"//*[@{_GONE}]"):
             part.drop_tree()
             self.changed = True
 
-    def are_in(self, text: str, whole: Callable[[], str]) -> bool:
-        """Whether a text has all hidden parts that the whole text of the page has."""
-        there = " ".join(_words(text)) if self._kept else ""
-        lacking = [" ".join(begun) for begun, _ in self._kept if " ".join(begun) not in there]
-        every = " ".join(_words(whole())) if lacking else ""
-        return not any(begun in every for begun in lacking)
+    def text_has_all(self, text: str, whole: Callable[[], str]) -> bool:
+        """Tell whether a text has all hidden parts that the whole text of the page has."""
+        text_words = " ".join(_split_words(text)) if self._remaining else ""
+        missing = [" ".join(beginning) for beginning, _ in self._remaining if " ".join(beginning) not in text_words]
+        page_words = " ".join(_split_words(whole())) if missing else ""
+        return not any(beginning in page_words for beginning in missing)
 
     def notes(self, text: str) -> Iterator[str]:
         """Say what was left out, and what of the others is in a text."""
         if self.left_out:
-            many, were = number(len(self.left_out), "hidden part"), "was" if len(self.left_out) == 1 else "were"
+            parts, were = number(len(self.left_out), "hidden part"), "was" if len(self.left_out) == 1 else "were"
             words = number(sum(self.left_out), "word")
-            yield f"{many} that {'repeats' if were == 'was' else 'repeat'} the visible text {were} left out: {words}"
-        if self._kept:
-            there = " ".join(_words(text))
-            if shown := [words for begun, words in self._kept if " ".join(begun) in there]:
-                many, are = number(len(shown), "part"), "is" if len(shown) == 1 else "are"
-                hides = f"{many} that the page hides at first {are} in the text"
-                yield f"{hides}: {number(sum(shown), 'word')}; see that no older version is among them"
+            yield f"{parts} that {'repeats' if were == 'was' else 'repeat'} the visible text {were} left out: {words}"
+        if self._remaining:
+            text_words = " ".join(_split_words(text))
+            if word_counts := [words for beginning, words in self._remaining if " ".join(beginning) in text_words]:
+                parts, are = number(len(word_counts), "part"), "is" if len(word_counts) == 1 else "are"
+                hides = f"{parts} that the page hides at first {are} in the text"
+                yield f"{hides}: {number(sum(word_counts), 'word')}; see that no older version is among them"
 
 
 _GONE = "data-genaipa-left-out"
 
 
-def _hidden(tree: Any) -> list[Any]:
-    """The elements that a browser does not show at first, in the order of the page."""
+def _find_hidden(tree: Any) -> list[Any]:
+    """Return the elements that a browser does not show at first, in the order of the page."""
     rules = _hiding_classes(" ".join(style.text or "" for style in tree.iter("style")))
-    found = set(tree.xpath(_HIDDEN))
+    elements = set(tree.xpath(_HIDDEN))
     for element in tree.xpath("//*[@class]"):
         names = set(element.get("class").split())
         closed = names & _TABS and not _OPEN.search(element.get("class"))
         if names & (_CLASSES | rules) or closed:
-            found.add(element)
-    hidden = (element for element in tree.iter() if element in found and element.tag not in {"html", "body", "main"})
-    return [element for element in hidden if sum(above in found for above in element.iterancestors()) < _DEEPEST]
+            elements.add(element)
+    hidden = (element for element in tree.iter() if element in elements and element.tag not in {"html", "body", "main"})
+    return [element for element in hidden if sum(above in elements for above in element.iterancestors()) < _DEEPEST]
 
 
 def _hiding_classes(styles: str) -> set[str]:
-    """The classes that style sheets hide on every screen: in a rule of its own, inside no other block."""
+    """Return the classes that style sheets hide on every screen: in a rule of its own, inside no other block."""
     names: set[str] = set()
     open_blocks: list[str] = []
-    said = ""
+    selector = ""
     for piece in re.split(r"([{}])", styles):
         if piece == "{":
-            open_blocks.append(said)
+            open_blocks.append(selector)
         elif piece == "}" and open_blocks:
             selectors = open_blocks.pop()
-            if not open_blocks and _NOT_SHOWN.search(said):
-                names.update(name[1] for one in selectors.split(",") if (name := _CLASS.fullmatch(one.strip())))
-        said = piece
+            if not open_blocks and _NOT_SHOWN.search(selector):
+                names.update(name[1] for part in selectors.split(",") if (name := _CLASS.fullmatch(part.strip())))
+        selector = piece
     return names
 
 
-def _text(element: Any, without: frozenset[Any] | set[Any] = frozenset()) -> str:
-    """The text of an element that is read, without some elements in it."""
+def _readable_text(element: Any, without: frozenset[Any] | set[Any] = frozenset()) -> str:
+    """Return the text of an element that is read, without some elements in it."""
     pieces: list[str] = []
-    waiting = [(element, False)]
-    while waiting:
-        one, after = waiting.pop()
+    stack = [(element, False)]
+    while stack:
+        node, after = stack.pop()
         if after:
-            pieces.append(one.tail or "")
+            pieces.append(node.tail or "")
             continue
-        if one is not element:
-            waiting.append((one, True))
-        if not isinstance(one.tag, str) or one.tag in _UNREAD or (one in without and one is not element):
+        if node is not element:
+            stack.append((node, True))
+        if not isinstance(node.tag, str) or node.tag in _UNREAD or (node in without and node is not element):
             continue
-        pieces.append(one.text or "")
-        waiting.extend((child, False) for child in reversed(one))
+        pieces.append(node.text or "")
+        stack.extend((child, False) for child in reversed(node))
     return " ".join(pieces)
 
 
-def _words(text: str) -> list[str]:
+def _split_words(text: str) -> list[str]:
     return _WORD.findall(text.casefold())
 
 
-def _runs(words: list[str]) -> Iterator[tuple[str, ...]]:
+def _word_runs(words: list[str]) -> Iterator[tuple[str, ...]]:
     return zip(*(words[start:] for start in range(_RUN)), strict=False)

@@ -94,27 +94,27 @@ _FEWEST = 15
 """Letters, or words, of a text that tells something."""
 
 
-def seems_to_be(text: str) -> str:
-    """The code of the language without rules that a text seems to be in, for people to read; empty if none."""
-    begun = text[:_LOOKED_AT].lower()
-    letters = sum(character.isalpha() for character in begun)
+def detect_language(text: str) -> str:
+    """Return the code of the language without rules that a text seems to be in, for people to read; empty if none."""
+    beginning = text[:_LOOKED_AT].lower()
+    letters = sum(character.isalpha() for character in beginning)
     if letters < _FEWEST:
         return ""
-    if not begun.isascii():
+    if not beginning.isascii():
         for code, script in _SCRIPTS.items():
-            if len(re.findall(f"[{script}]", begun)) >= (_KANA if code == "ja" else _MOSTLY) * letters:
-                return _neighbour(code, begun)
-    often = Counter(re.findall(r"[^\W\d_]+", begun))
-    words = often.total()
-    best, code = max((sum(often[word] for word in known) / words, code) for code, known in _FREQUENT.items())
+            if len(re.findall(f"[{script}]", beginning)) >= (_KANA if code == "ja" else _MOSTLY) * letters:
+                return _neighbour_language(code, beginning)
+    counts = Counter(re.findall(r"[^\W\d_]+", beginning))
+    words = counts.total()
+    best, code = max((sum(counts[word] for word in frequent) / words, code) for code, frequent in _FREQUENT.items())
     return code if words >= _FEWEST and best >= _SHARE else ""
 
 
-def _neighbour(code: str, text: str) -> str:
-    """The language of a text in the script of another one, by letters that only it has."""
-    often = Counter(text)
-    for other, letters in _LETTERS.get(code, {}).items():
-        rare = other == "bg" and any(often[letter] for letter in _NOT_BULGARIAN)
-        if not rare and sum(often[letter] for letter in letters) * 200 > len(text):
-            return other
+def _neighbour_language(code: str, text: str) -> str:
+    """Return the language of a text in the script of another one, by letters that only it has."""
+    counts = Counter(text)
+    for neighbour, letters in _LETTERS.get(code, {}).items():
+        rare = neighbour == "bg" and any(counts[letter] for letter in _NOT_BULGARIAN)
+        if not rare and sum(counts[letter] for letter in letters) * 200 > len(text):
+            return neighbour
     return code

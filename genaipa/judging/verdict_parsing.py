@@ -1,0 +1,239 @@
+"""The verdict of a reply: the one object in it, after thoughts, in sentences or a fence, that the rubric allows.
+
+Spelling is free (capitals, blanks, a full stop, further fields), values are not: a value is
+the rubric's words, and a sentence after them has no word of another value. Two verdicts that differ are none, and
+neither is one beside an object that can't be read. A wrong verdict is worse than one that is asked for once more.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from genaipa.errors import clipped
+from genaipa.questions.points import ticked
+from genaipa.systems.thoughts import split_thoughts
+from genaipa.tasks.lenient_json import Fields, find_objects
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from genaipa.questions.points import Point, Ticks
+    from genaipa.scoring.rubric import Rubric, Values
+
+RIGHT_ANSWER = "right_answer"
+POINTS, VERDICTS = "points", "verdicts"
+YES, NO, CONTRADICTED = "yes", "no", "contradicted"
+T = TypeVar("T")
+_AROUND = " \t\n.;!\"'\u201c\u201d\u2018\u2019\u00ab\u00bb*_`"
+"""Signs around a value that mean nothing."""
+_SENTENCE = re.compile(r"\s*(?:[.:;]\s|\s[-\u2013\u2014]\s|\n)")
+"""Signs between a value and a sentence on it."""
+_WORD = re.compile(r"\w+")
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A judge's values for one answer, and its evidence by point and metric.
+
+    `right_answer` is there where it had to state that, `ticks` where the annotated answer has points.
+    """
+
+    values: Values
+    evidence: dict[str, str]
+    right_answer: str = ""
+    ticks: Ticks | None = None
+
+    @property
+    def note(self) -> str:
+        """The evidence as the note of a score."""
+        stated = [f"right answer: {self.right_answer}"] if self.right_answer else []
+        return "\n".join([*stated, *(f"{name}: {text}" for name, text in self.evidence.items())])
+
+
+def metrics_to_judge(rubric: Rubric, *, points: bool) -> list[str]:
+    """Return the metrics whose values a judge is asked for: with points all but the one by the rule."""
+    return [name for name in rubric.metrics if not points or name != rubric.pointed]
+
+
+def read_verdict(rubric: Rubric, text: str, *, annotated: bool, points: Sequence[Point] = ()) -> Verdict:
+    """Return the verdict of a reply; a ValueError says why it has none. `points` are the annotated answer's."""
+    metrics = metrics_to_judge(rubric, points=bool(points))
+    lists = {*([POINTS] if points else ()), *([VERDICTS] if metrics else ())}
+    wanted = lists if annotated else {RIGHT_ANSWER, *lists}
+    answer = split_thoughts(text).answer
+    if not (values := find_objects(answer)):
+        raise ValueError("it is no JSON")
+    verdicts = [
+        _build_verdict(rubric, fields, wanted, points)
+        for candidate in values
+        for fields in _candidate_objects(candidate, wanted, lists)
+    ]
+    if not verdicts:
+        raise ValueError(f"it is no object of {' and '.join(sorted(wanted))}")
+    if any((candidate.values, candidate.ticks) != (verdicts[-1].values, verdicts[-1].ticks) for candidate in verdicts):
+        raise ValueError(f"it has {len(verdicts)} verdicts, which differ")
+    return verdicts[-1]
+
+
+def _candidate_objects(value: Any, wanted: set[str], lists: set[str]) -> Iterator[dict[str, Any]]:
+    """Yield the outermost objects in a value that have a list of a verdict, with the fields as they were asked for."""
+    if isinstance(value, dict):
+        fields = _match_fields(value, wanted)
+        if lists & fields.keys():
+            yield fields
+            return
+        for item in value.values():
+            yield from _candidate_objects(item, wanted, lists)
+    elif isinstance(value, list):
+        if wanted == {VERDICTS} and value and all(_is_entry(item) for item in value):
+            yield {VERDICTS: value}
+            return
+        for item in value:
+            yield from _candidate_objects(item, wanted, lists)
+
+
+def _is_entry(value: Any) -> bool:
+    return isinstance(value, dict) and {"metric", "value"} <= _match_fields(value, {"metric", "value"}).keys()
+
+
+def _match_fields(fields: dict[str, Any], wanted: Iterable[str]) -> dict[str, Any]:
+    """Return the wanted fields of an object, however their names are spelt; a ValueError for two of one name."""
+    names = {_fold_name(name): name for name in wanted}
+    matches: dict[str, Any] = {}
+    for name, value in fields.items():
+        if (field := names.get(_fold_name(name))) is None:
+            continue
+        if field in matches or getattr(fields, "twice", False):
+            raise ValueError("it has two fields of one name")
+        matches[field] = value
+    return matches
+
+
+def _fold_name(name: str) -> str:
+    return "".join(sign for sign in name if sign.isalnum()).casefold()
+
+
+def _build_verdict(rubric: Rubric, fields: dict[str, Any], wanted: set[str], points: Sequence[Point]) -> Verdict:
+    """Return the verdict of an object's fields; a ValueError says why it is none."""
+    metrics = metrics_to_judge(rubric, points=bool(points))
+    if fields.keys() != wanted:
+        raise ValueError(f"it is no object of {' and '.join(sorted(wanted))}")
+    values: dict[str, float] = {}
+    evidence: dict[str, str] = {}
+    for entry in _list_entries(fields.get(VERDICTS, []), "metric"):
+        metric, quotation, value = _read_entry(rubric, metrics, entry)
+        if metric in values:
+            raise ValueError(f"it has two verdicts on {metric}")
+        values[metric], evidence[metric] = value, quotation
+    if missing := [metric for metric in metrics if metric not in values]:
+        raise ValueError(f"it has no verdict on {', '.join(missing)}")
+    right_answer = _require_text(fields[RIGHT_ANSWER], "right answer") if RIGHT_ANSWER in wanted else ""
+    ordered = {metric: evidence[metric] for metric in metrics}
+    if not points:
+        return Verdict(rubric.given({metric: values[metric] for metric in metrics}), ordered, right_answer)
+    ticks, point_evidence = _read_ticks(points, _list_entries(fields[POINTS], "point"))
+    values[rubric.pointed] = rubric.by_points(points, ticks)
+    return Verdict(
+        rubric.given({metric: values[metric] for metric in rubric.metrics}),
+        point_evidence | ordered,
+        right_answer,
+        ticks,
+    )
+
+
+def _list_entries(value: Any, key: str) -> list[Any]:
+    """Return the entries of a list, or of an object in its place that has one by each metric or point."""
+    if isinstance(value, dict):
+        if getattr(value, "twice", False):
+            raise ValueError("it has two fields of one name")
+        return [Fields({key: name, **entry}) if isinstance(entry, dict) else entry for name, entry in value.items()]
+    if not isinstance(value, list):
+        raise ValueError(f"its {VERDICTS if key == 'metric' else POINTS} are no list")  # noqa: TRY004 - told as a flaw
+    return value
+
+
+def _read_ticks(points: Sequence[Point], entries: Iterable[object]) -> tuple[Ticks, dict[str, str]]:
+    """Return the ticks of a reply, each point's once, and the evidence by point; a ValueError for anything else."""
+    ids = {normalize_words(point.id): point.id for point in points}
+    decisions: dict[str, str] = {}
+    evidence: dict[str, str] = {}
+    for entry in entries:
+        fields = _match_fields(entry, ("point", "evidence", "said")) if isinstance(entry, dict) else {}
+        if len(fields) < 3:  # noqa: PLR2004 - as are named
+            raise ValueError("an entry of points is no object of point, evidence and said")
+        point = ids.get(normalize_words(_require_text(fields["point"], "id of a point")))
+        if point is None:
+            raise ValueError(f"'{clipped(str(fields['point']))}' is no point")
+        if point in decisions:
+            raise ValueError(f"it speaks of the point {point} twice")
+        words = _require_text(fields["said"], f"word on the point {point}")
+        decision = _match_value(words, {YES: YES, NO: NO, CONTRADICTED: CONTRADICTED})
+        if decision is None:
+            raise ValueError(f"'{clipped(words)}' on the point {point} is none of yes, no and contradicted")
+        decisions[point] = decision
+        evidence[point] = _require_text(fields["evidence"], f"evidence on the point {point}")
+    if missing := [name for name in ids.values() if name not in decisions]:
+        raise ValueError(f"it does not speak of the points {', '.join(missing)}")
+    ticks = ticked(
+        points, *([name for name in decisions if decisions[name] == decision] for decision in (YES, CONTRADICTED))
+    )
+    return ticks, {f"point {name} ({decisions[name]})": evidence[name] for name in ids.values()}
+
+
+def _read_entry(rubric: Rubric, metrics: Sequence[str], entry: object) -> tuple[str, str, float]:
+    """Return metric, evidence and value of one entry of the list."""
+    fields = _match_fields(entry, ("metric", "evidence", "value")) if isinstance(entry, dict) else {}
+    if len(fields) < 3:  # noqa: PLR2004 - as are named
+        raise ValueError("an entry is no object of metric, evidence and value")
+    name = _require_text(fields["metric"], "metric")
+    metric_names = {_fold_name(metric): metric for metric in rubric.metrics}
+    metric = name if name in rubric.metrics else metric_names.get(_fold_name(name), name)
+    if metric not in metrics:
+        why = "is not asked for: it follows from the points" if metric in rubric.metrics else "is no metric"
+        raise ValueError(f"'{clipped(metric)}' {why}")
+    evidence = _require_text(fields["evidence"], f"evidence on {metric}")
+    words = _require_text(fields["value"], f"value of {metric}")
+    value = _match_value(words, dict(zip(rubric.metrics[metric].words, rubric.values, strict=True)))
+    if value is None:
+        raise ValueError(f"'{clipped(words)}' is no value of {metric}")
+    return metric, evidence, value
+
+
+def _match_value(text: str, values: dict[str, T]) -> T | None:
+    """Return the value whose words a text is, or begins with before a sentence without words of other values alone."""
+    exact = {normalize_words(words): value for words, value in values.items()}
+    if (whole := normalize_words(text)) in exact:
+        return exact[whole]
+    stripped = {words.strip(_AROUND): value for words, value in exact.items()}
+    if len(stripped) < len(exact):
+        return None
+    if (bare := whole.strip(_AROUND)) in stripped:
+        return stripped[bare]
+    folded = text.strip(_AROUND).casefold()
+    for words in sorted(stripped, key=len, reverse=True):
+        begin = re.match(_words_pattern(words), folded)
+        if begin and (sentence := _SENTENCE.match(folded, begin.end())):
+            other_words = {word for other in stripped if other != words for word in _WORD.findall(other)}
+            sentence_words = {*_WORD.findall(folded[sentence.end() :])}
+            return None if sentence_words & (other_words - {*_WORD.findall(words)}) else stripped[words]
+    return None
+
+
+def _words_pattern(words: str) -> str:
+    """Return a pattern of words with any blanks between them."""
+    return r"\s+".join(map(re.escape, words.split()))
+
+
+def _require_text(value: object, name: str) -> str:
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        value = f"{value:g}"  # a rubric's words may be numbers
+    if not isinstance(value, str) or not value.strip():
+        raise ValueError(f"it has no {name}")
+    return value.strip()
+
+
+def normalize_words(words: str) -> str:
+    """Return words as they are compared: without capitals, each blank one."""
+    return " ".join(words.split()).casefold()
