@@ -19,9 +19,7 @@ def _regulation(title: str, name: str) -> str:
 # Cut off where four letters are left before it, a plural's "s" where three are.
 _ENDING = re.compile(
     r"(?<=\w{4})(?:i[sz](?:ations?|ed?|es|ing)|ations?|ements?|iances?|iant|ions?|ings?|it(?:y|ies)"
-    r"|ous(?:ly)?|i?ally|al"
-    r"|ely|(?<!p)ly|ers?|ie[ds]|e[ds]?|y)$"
-    r"|(?<=\w\w[^su])s$"
+    r"|ous(?:ly)?|i?ally|al|ely|(?<!p)ly|ers?|ie[ds]|e[ds]?|y)$|(?<=\w\w[^su])s$"
 )
 
 
@@ -241,8 +239,7 @@ _WAYS = (
     ),
     (
         rf"\bno\s+{_WHAT}(?:information|details?|specifics|statements?|provisions?|guidance|discussion|answer)"
-        rf"{_NOT_OF_YOU}\s+"
-        rf"(?:(?:{_BE}|has been)\s+)?{_HOW}"
+        rf"{_NOT_OF_YOU}\s+(?:(?:{_BE}|has been)\s+)?{_HOW}"
         rf"(?:(?:provided|given|available)(?!\s+to\s+(?!th(?:is|at)\b))|about(?!\s+you\b)|on|regarding"
         rf"|concerning|as to|whether|{_SAID}|{_IN_PLACE})"
     ),
@@ -286,8 +283,7 @@ _CLASSES = {
     "Z": r"nowhere",
     "N": r"(?:is|are|was|were)n't",
     "n": (
-        r"not|no|never|nothing|none|neither|nor|hardly|barely|cannot|\w+n't|(?:does|do|did|is)nt|fail(?:s"
-        r"|ed|ing)?"
+        r"not|no|never|nothing|none|neither|nor|hardly|barely|cannot|\w+n't|(?:does|do|did|is)nt|fail(?:s|ed|ing)?"
         r"|unable|impossible|insufficient|zero|refrains?|declines?"
     ),
     # The document, and whatever stands for it.
@@ -317,8 +313,7 @@ _CLASSES = {
         r"they|he|she|nobody|anyone|compan(?:y|ies)|firm|provider|service|users?|customers?|staff|employees?|agents?"
         r"|support|team|partners?|advertisers?|brokers?|moderators?|people|visitors?|members?|invoices?|receipts?"
         r"|reports?|e-?mails?|letters?|forms?|labels?|surveys?|profiles?|messages?|app|sites?|websites?|third-party"
-        r"|third|platform|logs?|records?"
-        r"|statistics"
+        r"|third|platform|logs?|records?|statistics"
     ),
     "q": r"promise[sd]|assures?|assured|guarantees?|claims?|requires?|prohibits?|forbids?|allows?",
     # What is said, as a noun or a verb; what may be set without being said; ways to know.
@@ -330,8 +325,7 @@ _CLASSES = {
     ),
     "L": (
         r"periods?|timeframes?|rules?|limits?|deadlines?|dates?|conditions?|criteria|criterion|procedures?|steps?"
-        r"|names?"
-        r"|lists?"
+        r"|names?|lists?"
     ),
     "W": r"way|telling|knowing",
     "M": r"must|need|needs|should|can|could|may|might|will|would|has|have|had",
@@ -425,8 +419,7 @@ _CLAIMS = (
 )
 _DENIED = (
     # The label doesn't say.
-    r"(?<!w)c[^tkKrw,:]{0,8}(?:n|N)[^t,:]{0,4}[vgmpfi](?![^:]*t)"
-    r"|^n?[^jtkKrhwn,:iUAS]{2,6}A?[nN]x?[vm](?![^:]*t)"
+    r"(?<!w)c[^tkKrw,:]{0,8}(?:n|N)[^t,:]{0,4}[vgmpfi](?![^:]*t)|^n?[^jtkKrhwn,:iUAS]{2,6}A?[nN]x?[vm](?![^:]*t)"
     # The policy says that it does not.
     r"|^[^nN]*t[^nN,:]{0,4}[vq](?:K|j|c|nx{0,3}e)|[vq][^,:nN]{0,4}tK"
     # No information about your health is collected; no mention of your name is made to bidders.
@@ -452,9 +445,7 @@ _SILENCE = SilenceRules(
         r"|disclosed|defined|said|answered|known)|unable|cannot|insufficient|lack|fail|leaves?|left|omit|skip"
         r"|overlook|ignore|sidestep|skirt|neglect"
         r"|dodge|bypass|short|open|vague|absent|missing|mute|mum|quiet|evasive|coy|uninformative|unhelpful|vain"
-        r"|beyond|outside|impossible"
-        r"|hardly|barely|opaque|declines?|refrains?|zero)"
-        r"|n't\b|\b(?:does|do|did)nt\b"
+        r"|beyond|outside|impossible|hardly|barely|opaque|declines?|refrains?|zero)|n't\b|\b(?:does|do|did)nt\b"
     ),
     speaker=r"\b(?:you|users?|we|who|customers?|people|consumers?|individuals?)\s+$",
     passive=rf"\W*(?:{_BE}|'s|not|never)\b",
@@ -542,8 +533,7 @@ LANGUAGE = Language(
         stop_words="STOPWORDS_EN_PLUS",
         asking=re.compile(
             r"also|company|could|document|even|ever|kinds?|may|might|must|polic(?:y|ies)|sections?"
-            r"|shall|sorts?|types?|us"
-            r"|use[ds]?|users?|using|well|whether|would"
+            r"|shall|sorts?|types?|us|use[ds]?|users?|using|well|whether|would"
         ),
         ending=_ENDING,
         # Policies use these for one another all the time: without them "my data" would miss "information about you".

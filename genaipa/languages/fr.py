@@ -57,8 +57,7 @@ _NAMES = {
 _SECTION = r"(?i:(?:sous-)?sections?|rubriques?|chapitres?|articles?|paragraphes?|titres?|parties?|intertitre)"
 _TEXT = (
     r"(?:politiques?|documents?|textes?|notices?|déclarations?|avis|chartes?|règlement|sections?|extraits?|passages?"
-    r"|partie"
-    r"|résumé|RGPD|loi|contenu|articles?|rubriques?|éléments\s+fournis)"
+    r"|partie|résumé|RGPD|loi|contenu|articles?|rubriques?|éléments\s+fournis)"
 )
 _LAWS = LawRules(
     short=(
@@ -67,8 +66,7 @@ _LAWS = LawRules(
     ),
     named=(
         r"(?:(?:[Rr]èglement|[Dd]irective|[Ll]oi|[Dd]écret|[Oo]rdonnance)[ \t]+(?:[a-zé]+[ \t]+)?(?:\((?:UE"
-        r"|CE)\)[ \t]+)?"
-        r"(?:n[°o][ \t]*)?\d+(?:/\d+|-\d+)"
+        r"|CE)\)[ \t]+)?(?:n[°o][ \t]*)?\d+(?:/\d+|-\d+)"
         r"|(?:Règlement[ \t]+[Gg]énéral|[Rr]èglement[ \t]+général)(?:[ \t]+(?:sur"
         r"|de)[ \t]+la[ \t]+protection[ \t]+des[ \t]+données)?"
         r"|[Ll]oi[ \t]+[\u00ab\"\u201c]?[ \u00a0]?[A-ZÀ-Þ][\w-]+(?:[ \t]+et[ \t]+[A-ZÀ-Þ][\w-]+)?"
@@ -81,8 +79,7 @@ _LAWS = LawRules(
         r"|contractuelles)"
         r"(?:[ \t]+(?:d['\u2019]utilisation|de[ \t]+(?:vente|service)))?|CG[UV]|[Cc]ontrat[ \t]+de[ \t]+[a-zé]+"
         r"|[Pp]olitique[ \t]+(?:relative[ \t]+aux|de|des|sur[ \t]+les|en[ \t]+matière[ \t]+de)[ \t]+(?:cookies"
-        r"|traceurs)"
-        r"|[Cc]harte[ \t]+d(?:u[ \t]+forum|e[ \t]+la[ \t]+communauté))(?:[ \t]+de[ \t]+[A-ZÀ-Þ][\w-]+)?"
+        r"|traceurs)|[Cc]harte[ \t]+d(?:u[ \t]+forum|e[ \t]+la[ \t]+communauté))(?:[ \t]+de[ \t]+[A-ZÀ-Þ][\w-]+)?"
     ),
     not_law=r"[ \t]+(?i:applicable|section|partie)",
     below=(
@@ -129,8 +126,7 @@ _CITATIONS = CitationRules(
     not_behind=(
         r"[ \t\u00a0]+(?:jours?|semaines?|mois|ans?|années?|heures?|minutes?|pour[ \t]cent|millions?|milliards?"
         r"|secondes?|euros?|EUR|[KMGT]o|étoiles?|points?"
-        r"|(?:ou|et)[ \t]+(?:plus|ultérieure?s?|supérieure?s?|suivante?s?))\b"
-        r"|[ \t\u00a0]?[%€]"
+        r"|(?:ou|et)[ \t]+(?:plus|ultérieure?s?|supérieure?s?|suivante?s?))\b|[ \t\u00a0]?[%€]"
     ),
     also="et|ainsi que",
     either="ou",
@@ -139,8 +135,7 @@ _CITATIONS = CitationRules(
     pointer=r"(?:sources?|références?|réf\.)[ \u00a0]*:\**|cf\.",
     at=(
         r"(?:selon|d'après|d\u2019après|suivant|voir(?:[ \t]+aussi)?|(?:parlent|endroits|sections|passages|points"
-        r"|renvois)[ \u00a0]*[:,]|cf\.?|au|aux|du|le|dans|et|en|références?[ \u00a0]*:"
-        r"|sources?[ \u00a0]*:)"
+        r"|renvois)[ \u00a0]*[:,]|cf\.?|au|aux|du|le|dans|et|en|références?[ \u00a0]*:|sources?[ \u00a0]*:)"
     ),
     unit=(
         r"[ \t]+(?:autres?|millions?|pour[ \t]cent|heures?|jours?|semaines?|mois|ans|années?|utilisateurs?"
@@ -192,14 +187,12 @@ _HOW = (
     r"(?:(?:pas|jamais|nulle\s+part|non\s+plus|plus|pas\s+non\s+plus|rien|aucunement|point|guère|explicitement"
     r"|expressément"
     r"|clairement|directement|spécifiquement|précisément|formellement|vraiment|toutefois|cependant|donc|en"
-    r"\s+revanche|à\s+ce"
-    r"\s+sujet|ici|été|être)\s+)*"
+    r"\s+revanche|à\s+ce\s+sujet|ici|été|être)\s+)*"
 )
 # What texts alone do, and what they do as well as companies.
 _SAY = (
     r"(?:mentionn|précis|indiqu|spécifi|di[ts]\b|abord|décri[tv]|expliqu|détaill|évoqu|stipul|énonc|clarifi|prononc"
-    r"|parl|s'exprim|exprim"
-    r"|renseign)\w*"
+    r"|parl|s'exprim|exprim|renseign)\w*"
 )
 _DO = r"(?:trait|prévo[iy]|répond|défini|couvr|fai[ts]|permet|nomm|cite|fix|révèl|inform|régi|règl|concern|port)\w*"
 _GIVE = r"(?:contien|fourni|donn|comport|inclu|apport|offr|présent|propos|renferm|contenai|livr|dispos|compren)\w*"
@@ -219,8 +212,7 @@ _SAID = (
 _TOLD = rf"(?:(?:donné|fourni|présent|apporté|trouvé|inclu|contenu)e?s?|disponibles?|faite?s?|{_SAID})"
 _NOT_TO_OTHERS = (
     r"(?!\s+(?:[\w'-]+\s+){0,4}?(?:à|aux?|avec)\s+(?:des\s+|de\s+|ses\s+|d'autres\s+|nos\s+)?(?:tiers|partenaires"
-    r"|annonceurs"
-    r"|publicitaires|courtiers|employeurs?|autorités|entreprises))"
+    r"|annonceurs|publicitaires|courtiers|employeurs?|autorités|entreprises))"
 )
 _WAYS = (
     # La politique ne précise pas, ne le dit pas, n'en parle pas; elle ne dit rien à ce sujet.
@@ -228,37 +220,11 @@ _WAYS = (
         r"(?<!nous )(?<!vous )(?<!qui )\bn(?:e\s+|')(?:(?:le|la|les|en|y|se)\s+|l'|s')?"
         rf"(?!\w+ent\b){_SAY}\s+{_HOW}(?:pas|rien|aucune?|jamais|nulle\s+part|ni|point|que)\b(?<!\bque){_NOT_TO_OTHERS}"
     ),
-    (
-        rf"\b{_TEXT}\s+(?:[\w'-]+\s+){{0,5}}?n(?:e\s+|')(?:(?:le|la|les|en|y|se|nous|vous)\s+|l'"
-        rf"|s')?(?:{_SAY}|{_DO})\s+{_HOW}(?:pas"
-        rf"|rien|aucune?)\b(?!\s+partie\s+de\s+mes)"
-    ),
-    (
-        r"\b(?:question|point|sujet|aspect|thème|cela|ceci|ce|durée|délai)\s+(?:[\w'-]+\s+){0,4}?n'est\s+"
-        rf"{_HOW}(?:pas\s+)?{_HOW}(?:traité|couvert|fixé|réglé|nommé|cité)e?s?\b{_NOT_IN_ADVANCE}"
-    ),
-    # Ne contient aucune information, ne donne pas de précision.
-    (
-        rf"\bn(?:e\s+|')(?:(?:le|la|les|en|y|nous|vous)\s+|l')?(?:{_GIVE}|{_SAY}|{_DO}|trouv\w+|existe"
-        rf"|a|ai\s+(?:trouvé|vu|relevé|repéré)|y\s+a)\s+"
-        rf"(?:[\w'-]+\s+){{0,2}}?(?:aucune?s?|pas\s+de|pas\s+d'|guère\s+de|nulle)\s*(?:[\w-]+\s+){{0,2}}?{_NEWS}\b"
-        rf"{_NOT_TO_OTHERS}"
-    ),
     # Aucune information n'est donnée; rien n'est dit.
     (
         rf"\b(?:aucune?|nulle)\s+(?:[\w-]+\s+){{0,2}}?{_NEWS}\s+(?:[\w'-]+\s+){{0,8}}?"
         rf"(?:(?:n'(?:est|a|y)|ne\s+sont)\s+{_HOW}{_TOLD}(?!\s+(?:à|aux?)\s+(?!ce\b|cette\b|propos\b"
-        rf"|sujet\b))|ne\s+figure\w*|ne\s+se\s+trouve\w*"
-        rf"|n'apparaî\w+){_NOT_TO_OTHERS}"
-    ),
-    (
-        rf"\baucune?\s+(?:section|partie|disposition|clause|passage|article|rubrique)s?\s+(?:[\w'-]+\s+){{0,5}}?n"
-        rf"(?:e\s+|')(?:en\s+|l')?(?:{_SAY}|{_DO})"
-    ),
-    r"\bon\s+n(?:e\s+|')(?:y\s+)?(?:trouve|lit)\s+(?:pas|nulle|rien|aucun)\w*\b",
-    (
-        rf"\bn(?:e\s+sont|'est)\s+{_HOW}pas\s+{_HOW}{_TOLD}\s+(?:[\w']+\s+){{0,2}}?(?:dans|par)\s+(?:[\w']+"
-        rf"\s+){{0,3}}?{_TEXT}\b"
+        rf"|sujet\b))|ne\s+figure\w*|ne\s+se\s+trouve\w*|n'apparaî\w+){_NOT_TO_OTHERS}"
     ),
     (
         rf"\b(?:aucune?|pas\s+de|pas\s+d')\s*(?:[\w-]+\s+)?{_NEWS}\s+(?:à\s+ce\s+(?:sujet|propos)|sur\s+ce\s+point"
@@ -274,80 +240,36 @@ _WAYS = (
     ),
     rf"\baucune?\s+(?:[\w'-]+\s+){{1,8}}?n(?:e\s+|')(?:est|sont|a\s+été|ont\s+été)\s+{_HOW}{_SAID}\b{_NOT_TO_OTHERS}",
     rf"\bni\s+[^.;\n]{{3,120}}?\bn(?:e\s+|')(?:est|sont)\s+{_HOW}{_SAID}\b",
-    r"\bn'est\s+fait\s+(?:aucune\s+)?(?:mention|état|référence|allusion)\b",
-    r"\b(?:omet|omettent|néglige)\s+de\s+(?:préciser|mentionner|indiquer|dire|spécifier|décrire)\b",
     r"\blaisse\w*\s+(?:[\w'-]+\s+){0,5}?(?:ouverte?s?|en\s+suspens|sans\s+réponse)\b",
-    (
-        rf"\bn(?:e\s+sont|'est|'a|'ont|'était|e\s+soit|'y\s+est|'y\s+sont|e\s+seront)\s+{_HOW}(?:pas|jamais|nulle"
-        rf"\s+part)\s+{_HOW}{_SAID}\b"
-        rf"{_NOT_TO_OTHERS}"
-    ),
     rf"\b(?:non|pas)\s+{_HOW}{_SAID}\b{_NOT_TO_OTHERS}",
     r"\bne\s+figure(?:nt)?\s+(?:pas|nulle\s+part)\b|\bnulle\s+part\b",
-    (
-        r"\b(?:est|sont|reste(?:nt)?|demeure(?:nt)?)\s+(?:\w+\s+)?(?:muette?s?|silencieu(?:x|se|ses)|flous?|floues?"
-        r"|impréci\w+)\b"
-    ),
-    r"\bgarde\s+le\s+silence\b|\bpass\w+\s+(?:[\w'-]+\s+){0,4}?sous\s+silence\b|\bsilence\s+sur\b",
-    rf"\bsans\s+{_HOW}(?:préciser|mentionner|indiquer|spécifier|dire|expliquer|détailler|aborder|nommer|en\s+dire)\b",
     (
         rf"\bn(?:e\s+|')(?:est|sont|paraît|semble)\s+{_HOW}(?:pas\s+)?{_HOW}(?:clair|évident)e?s?\b|\bil\s+n'est"
         rf"\s+pas\s+(?:possible|clair)\b"
     ),
     (
         r"\bn(?:e\s+|')(?:[\w'-]+\s+){0,3}?perme(?:t|ttent)\s+(?:pas|aucunement|donc\s+pas)\s+de\s+(?:savoir"
-        r"|répondre|déterminer|dire|conclure"
-        r"|trancher|confirmer|connaître)\b"
+        r"|répondre|déterminer|dire|conclure|trancher|confirmer|connaître)\b"
     ),
-    r"\bimpossible\s+(?:de|d')\s*(?:savoir|répondre|déterminer|dire|confirmer|établir)\b",
-    (
-        rf"\bje\s+n(?:e\s+|')(?:ai|trouve|vois|peux)\s+(?:pas\s+)?(?:\w+\s+){{0,3}}?(?:trouvé?|vu|aucune?|déterminer"
-        rf"|dire|répondre)\b(?![^.\n]{{0,40}}\bn'ai\s+pas\s+(?:lu|vu|accès|eu)\b)"
-        rf"[^.\n]{{0,80}}?\b{_TEXT}\b"
-    ),
-    (
-        r"\bn(?:e\s+|')(?:fait|font)\s+(?:pas|aucunement)?\s*(?:partie(?!\s+de\s+mes)|l'objet|mention"
-        r"|état|référence|allusion)\b"
-        r"|\bn(?:e\s+|')(?:fait|font)\s+(?:pas|aucune|aucunement)\s+(?:partie(?!\s+de\s+mes)|l'objet"
-        r"|mention|état|référence"
-        r"|allusion)\b"
-    ),
-    r"\bn'(?:existe|y\s+a)\s+(?:pas\s+de|aucune?)\s+(?:section|rubrique|passage|clause|disposition|partie|chapitre)\b",
-    rf"\bn(?:e\s+|'){_GIVE}\s+(?:pas|nulle\s+part)\s+(?:cette|ces|l'|la|de\s+telles?)\s*{_NEWS}\b",
     (
         rf"\b{_TEXT}\s+(?:[\w'-]+\s+){{0,4}}?n(?:e\s+|')(?:contien|fourni|donn|comport|présent|apport)\w*"
         rf"\s+(?:pas\s+(?:de\s+|d')|aucune?\s+)\w+"
     ),
     rf"\b{_TEXT}\s+(?:[\w'-]+\s+){{0,6}}?ne\s+semble(?:nt)?\s+(?:pas|nulle\s+part)\s+(?:{_SAY}|{_DO}|{_GIVE})",
-    (
-        r"\bon\s+ne\s+peut\s+(?:pas\s+)?(?:l[ea]\s+)?(?:savoir|dire|déterminer)\b|\bn'est\s+(?:pas"
-        r"|nulle\s+part)\s+fait\s+(?:état|mention)\b"
-    ),
-    r"\bn'(?:y\s+)?est\s+(?:pas|jamais|nulle\s+part)\s+question\b|\bn'apparaî\w+\s+(?:pas|nulle\s+part)\b",
     rf"\bil\s+manque\s+(?:[\w']+\s+){{0,3}}?{_NEWS}\b|\b(?:est|sont)\s+(?:\w+\s+)?absente?s?\s+(?:de|du|des|dans)\b",
-    r"\b(?:ignore|passe)\s+(?:complètement|totalement)?\s*(?:cette|ce|la)\s+(?:question|point|sujet)\b",
     rf"\b{_TEXT}\s+(?:[\w'-]+\s+){{0,4}}?n(?:e\s+|'){_GIVE}\s+rien\b",
     # Je ne vois rien dans la politique; on ne sait pas si; il n'y a rien sur; sans trouver de référence.
     (
         rf"\b(?:je|on)\s+n(?:e\s+|')(?:y\s+)?(?:vois|voit|trouve|lis|lit|ai)\s+rien\b[^.;!?\n]{{0,60}}?"
         rf"\b(?:{_TEXT}|sur|concernant)\b"
     ),
-    r"\bon\s+(?:ne\s+sait\s+(?:pas|donc\s+pas)|ignore)\s+(?:si|s'il|comment|combien|qui|quel\w*|où|quand|pourquoi)\b",
     r"\bil\s+n'y\s+a\s+rien\s+(?:(?:ici|là|dedans)\s+)?(?:sur|concernant|à\s+ce\s+sujet|au\s+sujet|dans)\b",
     rf"\bsans\s+(?:y\s+)?(?:trouver|voir)\s+(?:de\s+|d'|aucune?\s+)(?:[\w-]+\s+)?{_NEWS}\b",
     # Ni l'introduction ni la suite ne le disent; ne se trouve pas dans le texte; insuffisant pour répondre.
-    rf"\bni\b[^.;!?\n]{{3,120}}?\bni\b[^.;!?\n]{{3,80}}?\bne\s+(?:l[ea]s?\s+)?(?:{_SAY}|{_DO}|dis\w+)",
-    rf"\bne\s+se\s+trouve(?:nt)?\s+(?:pas|nulle\s+part)\s+(?:dans|en)\s+(?:[\w']+\s+){{0,3}}?{_TEXT}\b",
     (
         r"\b(?:insuffisante?s?|trop\s+peu|(?<!n'ai )pas\s+assez)\b[^.;!?\n]{0,40}?\bpour\s+(?:y\s+)?(?:répondre"
         r"|savoir|conclure|(?:le\s+)?dire)\b"
     ),
-    # La fréquence n'est pas communiquée; "communiqué à" somebody tells of a deed.
-    (
-        rf"\bn(?:e\s+sont|'est)\s+{_HOW}pas\s+(?:communiqué|divulgué|révélé|publié|connu"
-        rf"|rendue?\s+publique)e?s?\b(?!\s+(?:à|aux?|avec)\b)"
-    ),
-    rf"(?:^|:)\W*(?:non\s+{_SAID}|pas\s+(?:{_SAID}|clair|d'information)|inconnue?)\b(?=\W*(?:$|[.:;\u2013\u2014-]))",
 )
 # Classes of words, for constructions whose words come in many orders.
 _CLASSES = {
@@ -397,8 +319,7 @@ _CLASSES = {
     "p": (
         r"(?:mentionn|précis|indiqu|spécifi|abord|expliqu|détaill|évoqu|stipul|énonc|clarifi|document|explicit"
         r"|expos|fix|nomm|cit|soulev|not|consign|développ|renseign|envisag|énumér|quantifi|chiffr|list"
-        r"|réglement)ée?s?|décrite?s?|prévue?s?|définie?s?"
-        r"|dite?s?|écrite?s?|inscrite?s?|établie?s?"
+        r"|réglement)ée?s?|décrite?s?|prévue?s?|définie?s?|dite?s?|écrite?s?|inscrite?s?|établie?s?"
     ),
     "Q": r"(?:trait|réglé)ée?s?|couverte?s?",
     "J": r"sujets?|points?|aspects?|thèmes?|thématique|matière",
@@ -503,21 +424,18 @@ _SILENCE = SilenceRules(
     no=r"\W*non\b",
     contrast=(
         r"\b(?:mais|cependant|toutefois|néanmoins|pourtant|bien\s+que|quoique|alors\s+que|tandis\s+que|en\s+revanche"
-        r"|sauf"
-        r"|même\s+si|or)\b|;"
+        r"|sauf|même\s+si|or)\b|;"
     ),
     turns=(
         r"\d|\b(?:ne|pas|aucune?|rien|jamais|sans|ni|seul\w*|uniquement|tou(?:s|te|tes|t)|certaine?s?|toujours|peu"
-        r"(?:t|vent)"
-        r"|doi(?:t|vent)|sauf)\b|\bn'"
+        r"(?:t|vent)|doi(?:t|vent)|sauf)\b|\bn'"
     ),
     unknown=(
         r"\bpas\s+accès\b|\b(?:me|m')\s*souv(?:iens|enir)\b|\bn'a\s+été\s+(?:joint|fourni|transmis)e?\b|"
         r"\bje\s+n(?:e\s+|')(?:ai\s+pas|ai\s+aucune?|dispose\s+(?:pas|d'aucune?)|connais\s+pas|sais\s+pas|peux\s+pas"
         r"\s+(?:accéder"
         r"|consulter|ouvrir|lire|voir)|ai\s+jamais|suis\s+pas\s+en\s+mesure\s+(?:de|d')\s*(?:accéder|consulter"
-        r"|ouvrir|lire))\b"
-        r"(?!\s+(?:pu\s+)?trouvé)|\bne\s+fait\s+pas\s+partie\s+de\s+mes\b|\bje\s+ne\s+peux"
+        r"|ouvrir|lire))\b(?!\s+(?:pu\s+)?trouvé)|\bne\s+fait\s+pas\s+partie\s+de\s+mes\b|\bje\s+ne\s+peux"
         r"\s+(?:pas\s+)?(?:\w+\s+)?(?:accéder|consulter|ouvrir|lire)\b"
         r"|\bne\s+m'(?:a|ont)\s+pas\s+été\s+(?:fourni|communiqué|transmis|donné)"
     ),
@@ -526,8 +444,7 @@ _SILENCE = SilenceRules(
         r"\b(?:nous|vous|utilisateurs?|qui|clients?|personnes?)\s+$|\b(?:tu\s+n'as|vous\s+n'avez)\s+$|"
         r"\bje\s+ne\s+dispose\s+(?:pas\s+)?(?:d'|de\s+)$"
         r"|\b(?:recueille|collecte|vend|partage|transmet|conserve|stocke|utilise|communique|demande|reçoit|divulgue"
-        r"|cède)(?:nt)?\s+"
-        r"(?:[\w'-]+\s+){0,3}$"
+        r"|cède)(?:nt)?\s+(?:[\w'-]+\s+){0,3}$"
     ),
     condition=r"\b(?:si|s'il|s'ils|sauf\s+si|lorsque|lorsqu'il|quand|à\s+moins\s+que)\s+(?:[\w'-]+\s+){0,4}$",
     concession=(
@@ -579,8 +496,7 @@ LANGUAGE = Language(
         stop_words="STOPWORDS_FRENCH",
         asking=re.compile(
             r"aussi|comment|documents?|entreprises?|existe|genres?|jamais|peuvent|peut|politiques?|pourrait|quel"
-            r"(?:le)?s?"
-            r"|sections?|sociétés?|sortes?|types?|utilisateurs?|utilisatrices?|utilise[rz]?|également"
+            r"(?:le)?s?|sections?|sociétés?|sortes?|types?|utilisateurs?|utilisatrices?|utilise[rz]?|également"
         ),
         ending=re.compile(
             r"(?<=\w{4})(?:ations?|itions?|ions?|ements?|ment|ités?|ées?|és?|er|ez|ent|ants?|eurs?|ives?|ifs?|ales?|aux"
@@ -607,8 +523,7 @@ LANGUAGE = Language(
     starts="Les?|La|Cette|Ces?|Nous|Notre|Nos|Vous|Votre|Vos|Si|Lorsque|Pour|Dans|Il|Elle|Afin|Certaines?|Toute?s?",
     abbreviations=(
         r"p\.[ \u00a0]?ex|p|c\.-à-d|cf|art|al|par|etc|M|MM|Mme|Mlle|Dr|Me|n[o°]|réf|env|min|max|chap|sect|tél|av|bd"
-        r"|Inc|Ltd|Co|S\.A"
-        r"|[A-ZÀ-Þ]|(?:[A-Z]\.)+[A-Z]"
+        r"|Inc|Ltd|Co|S\.A|[A-ZÀ-Þ]|(?:[A-Z]\.)+[A-Z]"
     ),
     citations=_CITATIONS,
     silence=_SILENCE,
