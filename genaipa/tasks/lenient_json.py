@@ -14,7 +14,8 @@ from typing import Any
 _DEEPEST = 40
 _MOST = 2_000_000
 """Characters that are read in all attempts at one reply."""
-_BLANK = re.compile(r"(?:[\s\ufeff\u200b]|//[^\n]*|#[^\n]*|/\*.*?\*/)*", re.DOTALL)
+# A comment without an end is looked for in a thousand characters, from each place where one begins.
+_BLANK = re.compile(r"(?:[\s\ufeff\u200b]|//[^\n]*|#[^\n]*|/\*.{0,1000}?\*/)*", re.DOTALL)
 _CLOSERS = {
     '"': '"',
     "'": "'",

@@ -164,7 +164,7 @@ def test_ctrl_c_stops_in_order(tmp_path: Path) -> None:
     assert noted(tmp_path)["cancelled"] == noted(tmp_path)["leave"] == 2
 
 
-@pytest.mark.full
+@pytest.mark.soak
 def test_a_worker_that_stands_still_is_replaced(tmp_path: Path) -> None:
     """One that is stopped, and can't tell, is killed after a while; its job is done by another."""
 
