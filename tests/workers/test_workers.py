@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import _thread
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -107,7 +108,10 @@ def test_a_lost_job_is_given_again(tmp_path: Path) -> None:
     given_up = dispatch(tmp_path, jobs, 7, patience=replace(QUICK, tries=2)).given_up
     assert sorted(number for number, _ in jobs.of("ended")) == [0, 1, 2, 3, 4, 6]
     assert list(given_up) == [5]
-    assert given_up[5].endswith("died 2 times; the last because: its process ended with exit code 7 (Fatal: [key])")
+    # It may have waited at a worker that died of another job.
+    assert re.search(
+        r"died [23] times; the last because: its process ended with exit code 7 \(Fatal: \[key\]\)$", given_up[5]
+    )
     assert {number for number, _ in jobs.of("lost")} == {0, 2, 5, 6}
     assert jobs.of("back") == [(3, None)] * 2, "of a worker that died it may be under way still"
     assert noted(tmp_path)["job-5"] == 2
