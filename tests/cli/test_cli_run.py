@@ -265,6 +265,19 @@ def test_estimate(run: Run) -> None:
     assert not Path("runs").exists()
 
 
+def test_money_has_as_many_places_as_it_needs() -> None:
+    """Cents, and less than one in full; nothing is no cent, and a price that nobody knows is none."""
+    from genaipa.cli.commands.run_summary import _money
+
+    assert [_money(dollars) for dollars in (None, 0.0, 0.0012, 0.01, 12.345)] == [
+        "?",
+        "$0.00",
+        "$0.0012",
+        "$0.01",
+        "$12.35",
+    ]
+
+
 def test_estimate_is_of_the_messages_that_are_sent(server: OpenAIServer, run: Run) -> None:
     """The input that is estimated is close to what the server counts, which counts as the estimate does."""
     said = json.loads(run(*QUALITY, "--conversation", "independent", "--estimate", "--json").out)
