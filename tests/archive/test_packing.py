@@ -205,8 +205,10 @@ def test_only_the_systems_that_were_meant_are_packed(genaipa: Cli) -> None:
 
 
 def test_texts_go_along_only_where_they_are_asked_for(genaipa: Cli) -> None:
-    """`--with-texts` puts in what would be left out."""
+    """`--with-texts` puts in what would be left out: the document, also in the messages that introduced it."""
     make_study("not stated", scored=False)
+    done(genaipa("pack", "latest", "-o", "bare.zip"))
+    assert SENTENCE not in texts("bare.zip")
     done(genaipa("pack", "latest", "-o", "study.zip", "--with-texts"))
     assert SENTENCE in texts("study.zip")
 
