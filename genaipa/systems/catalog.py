@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
-from genaipa.errors import DataError, NotReadyError, UnknownNameError, UsageError, clipped
+from genaipa.errors import DataError, NotReadyError, UnknownNameError, UsageError, clipped, closest
 from genaipa.files.strict_yaml import read_partly, read_yaml
 from genaipa.plugins import plugins
 from genaipa.systems.base import OPTIONS
@@ -29,6 +29,7 @@ from genaipa.systems.costs import FREE, Price, Tariff, find_tariff, known_contex
 from genaipa.systems.endpoint import needs_key, read_address, read_key, read_variable
 from genaipa.systems.plugins import make, source_file
 from genaipa.systems.provider import adapter, adapters, builtin_systems, find_provider, providers
+from genaipa.workspace import SYSTEMS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -230,8 +231,10 @@ def resolve(name: str, workspace: Workspace) -> Resolved:
         known = [provider.form for provider in providers() if not provider.builtin]
         if "/" not in name:
             lasting = [short for short, entry in catalog.items() if not entry.retired]
-            known += [*lasting, *builtin_systems(), *plugins(ENTRY_POINTS)]
-        raise UnknownNameError("system", name, known, "See: genaipa systems")
+            every = [*known, *lasting, *builtin_systems(), *plugins(ENTRY_POINTS)]
+            # A misspelt baseline is told; else models are what somebody looks for.
+            known = every if closest(name, every) else lasting
+        raise UnknownNameError("system", name, known, f"See: genaipa systems{_name_unread_file(workspace)}")
     if record.builtin:
         path = _source_file(record.name, full)
         if record.words == "recording" and full not in record.builtin() and not (path and path.is_file()):
@@ -243,6 +246,14 @@ def resolve(name: str, workspace: Workspace) -> Resolved:
         raise UsageError(f"'{name}' names no model; the form is {record.form}.")
     found = Resolved(name, full, record.name, model, entry)
     return _wrapped(found, workspace) if record.wraps else found
+
+
+def _name_unread_file(workspace: Workspace) -> str:
+    """Return a sentence on a file of short names that is not read, as its folder is no workspace; else nothing."""
+    path = workspace.home / SYSTEMS
+    if workspace.systems_file is not None or not path.is_file():
+        return ""
+    return f". {path.name} is here, and is read in a workspace alone; make this folder one: genaipa init ."
 
 
 def _wrapped(system: Resolved, workspace: Workspace) -> Resolved:

@@ -8,7 +8,6 @@ text.
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
 import re
 from collections import Counter
@@ -204,22 +203,29 @@ def find_system(name: str, systems: Iterable[str], models: Mapping[str, Collecti
     return alike[0] if alike else ""
 
 
-_LONGEST_TITLE = 24
-"""Characters of a run's name that is made here; with the time before it, its folder's name has forty."""
-_TAIL = 4
+_LONGEST_TITLE = 40
+"""Characters of a run's name that is made here; with the time before it, its folder's name has fifty-six."""
+_LONGEST_SUBJECT = 16
 
 
 def run_title(systems: Iterable[str], *subjects: str) -> str:
-    """The name of a run that nobody named: of its systems, shortened, and of what it is about.
+    """Return the name of a run that nobody named: its systems, shortened, and what it is about.
 
-    Of a long one the beginning is left, with a tail that tells it from others that begin so.
+    What it is about stays in a long one, and systems after the first are counted.
     """
-    named = short_names(systems).values()
-    whole = folder_words("-".join((*named, *subjects)), most=1000) or "run"
+    names = list(short_names(systems).values())
+    about = folder_words("-".join(subjects), most=1000)
+    whole = folder_words("-".join((*names, about)), most=1000) or "run"
     if len(whole) <= _LONGEST_TITLE:
         return whole
-    tail = hashlib.sha256(whole.encode()).hexdigest()[:_TAIL]
-    return f"{whole[: _LONGEST_TITLE - _TAIL - 1].rstrip('-._')}-{tail}"
+    about = _clip_words(about, _LONGEST_SUBJECT)
+    count = f"-and-{len(names) - 1}-more" if len(names) > 1 else ""
+    room = _LONGEST_TITLE - len(count) - len(about) - 1
+    return f"{_clip_words(folder_words(names[0], most=1000), room)}{count}-{about}".strip("-")
+
+
+def _clip_words(words: str, most: int) -> str:
+    return words[:most].rstrip("-._")
 
 
 def _ends(name: str) -> list[str]:

@@ -77,9 +77,10 @@ def test_names_of_models_are_shortened_to_what_is_unique() -> None:
     }
 
 
-def test_a_runs_name_is_short_and_its_own() -> None:
-    """With the time before it forty letters at most; of two that begin alike, each has a tail of its own."""
+def test_a_runs_name_is_short_and_has_the_document() -> None:
+    """Systems after the first give way to what a run is about."""
     assert run_title(["openai-api/lab/reader-1", "gpt-4.1"], "acme") == "reader-1-gpt-4.1-acme"
-    long = [run_title(["scripted/one.yaml", "scripted/two.yaml"], document) for document in ("larkfield", "mill")]
-    assert len(set(long)) == 2
-    assert all(len(name) <= 24 and name.startswith("scripted-one.yaml-s") for name in long)
+    systems = ["scripted/one.yaml", "scripted/two.yaml", "openai/gpt-4.1"]
+    assert run_title(systems, "larkfield") == "scripted-one.yaml-and-2-more-larkfield"
+    long = run_title([*systems, "an-assistant-with-a-long-name"], "the-privacy-policy-of-mill-and-sons")
+    assert long == "scripted-one-and-3-more-the-privacy-poli"

@@ -67,6 +67,24 @@ def test_unknown_names(name: str, said: str) -> None:
     assert "genaipa systems" in str(error.value)
 
 
+def test_a_file_of_short_names_outside_a_workspace_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever wrote systems.yaml into a folder that is no workspace is told why its names are unknown."""
+    (tmp_path / "systems.yaml").write_text("systems: {lawbot-A: {system: openai/m}}\n")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UnknownNameError, match=r"systems\.yaml is here, .*genaipa init \."):
+        resolve("lawbot-A", find_workspace())
+    (tmp_path / "genaipa.toml").touch()
+    assert resolve("lawbot-A", find_workspace()).name == "openai/m"
+
+
+def test_an_unknown_system_is_answered_by_models() -> None:
+    """Models come before baselines, which few who misname a system look for."""
+    with pytest.raises(UnknownNameError) as error:
+        resolved("zzzz")
+    assert "baseline/" not in str(error.value)
+    assert "gpt-6" in str(error.value) or "claude" in str(error.value)
+
+
 @pytest.mark.parametrize(
     ("name", "form"),
     [
