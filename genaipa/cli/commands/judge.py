@@ -121,7 +121,9 @@ def _carry_out(
     import asyncio
 
     from genaipa.cli.commands.run import CAPPED, INTERRUPTED, PARTIAL
+    from genaipa.cli.terminal.env_file import print_origins
 
+    print_origins(dict.fromkeys(system.name for run in judges.runs for system in run.systems))
     try:
         done = asyncio.run(_promptly(judges, limits, observer))
     except (KeyboardInterrupt, asyncio.CancelledError):
