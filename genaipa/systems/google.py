@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from genaipa.errors import NoReplyError, NotReadyError, PermanentError, TransientError
 from genaipa.systems.base import UNDONE, BatchState, Finish, Readiness, Reply, Settings, Usage, unclear, without_bounds
-from genaipa.systems.chat import BATCH_BYTES, BATCH_SECONDS, HostedSystem, part
-from genaipa.systems.endpoint import LOOK_UP_SECONDS, UNREADABLE, as_count, error_text, retry_after
+from genaipa.systems.chat import BATCH_BYTES, BATCH_SECONDS, LARGEST_LINE, MOST_LISTED, HostedSystem, part
+from genaipa.systems.endpoint import UNREADABLE, as_count, error_text, retry_after
 from genaipa.systems.provider import Provider
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ class GoogleSystem(HostedSystem):
         import httpx2
         from google.genai import errors
 
-        options: Any = {"page_size": 1000, "http_options": {"timeout": int(LOOK_UP_SECONDS * 1000)}}
+        options: Any = {"page_size": 1000, "http_options": {"timeout": int(self.look_up_seconds * 1000)}}
         try:
             listed = (await self._client.aio.models.list(config=options)).page
         except httpx2.TransportError as error:
@@ -111,7 +111,7 @@ class GoogleSystem(HostedSystem):
             if elsewhere := self._endpoint.redirected(error.code, _location(error)):
                 raise elsewhere from None
             return self._endpoint.why_unlisted(error.code, error.details)
-        except _STUMBLES:
+        except (httpx2.DecodingError, *_STUMBLES):
             return UNREADABLE
         return {(entry.name or "").removeprefix("models/"): entry.model_dump() for entry in listed}
 
@@ -119,14 +119,14 @@ class GoogleSystem(HostedSystem):
         import httpx2
         from google.genai import errors
 
-        options: Any = {"http_options": {"timeout": int(LOOK_UP_SECONDS * 1000)}}
+        options: Any = {"http_options": {"timeout": int(self.look_up_seconds * 1000)}}
         try:
             found: dict[str, Any] = (await self._client.aio.models.get(model=self.model, config=options)).model_dump()
         except errors.APIError as error:
             if error.status == "NOT_FOUND":
                 raise self._endpoint.unknown_model(self.model, models) from None
             return None
-        except (httpx2.TransportError, *_STUMBLES):
+        except (httpx2.HTTPError, *_STUMBLES):
             return None
         return found
 
@@ -196,6 +196,8 @@ class GoogleSystem(HostedSystem):
             yield
         except (TimeoutError, httpx2.TimeoutException):
             raise self._endpoint.timed_out(settings.timeout) from None
+        except httpx2.DecodingError as error:
+            raise self._endpoint.malformed(str(error)) from None
         except httpx2.TransportError as error:
             raise self._endpoint.disconnected(str(error) or type(error).__name__) from None
         except errors.APIError as error:
@@ -279,13 +281,15 @@ class GoogleSystem(HostedSystem):
 
     async def list_since(self, since: float) -> list[BatchState]:
         """List the account's batches made since then; nobody promises their order."""
+        found: list[BatchState] = []
         with self._translated(_ABOUT_BATCHES):
-            listed = await self._client.aio.batches.list(config={"page_size": 100} | _limited())
-            return [
-                _state(batch)
-                async for batch in listed
-                if batch.create_time is None or batch.create_time.timestamp() >= since
-            ]
+            async with asyncio.timeout(BATCH_SECONDS):
+                async for batch in await self._client.aio.batches.list(config={"page_size": 100} | _limited()):
+                    if batch.create_time is None or batch.create_time.timestamp() >= since:
+                        found.append(_state(batch))
+                    if len(found) >= MOST_LISTED:
+                        break
+        return found
 
     async def results(self, state: BatchState) -> AsyncGenerator[bytes]:
         """Download the lines of an ended batch; there are none if it expired."""
@@ -295,7 +299,9 @@ class GoogleSystem(HostedSystem):
                     # By its name alone: it is too long for `files.get`, which refuses it.
                     await self._client.aio.files.download(file=name, destination=file, config=_limited())
                 file.seek(0)
-                for line in file:
+                while line := file.readline(LARGEST_LINE + 1):
+                    if len(line) > LARGEST_LINE:
+                        raise self._endpoint.malformed("a batch's answer that is too long")
                     yield line.rstrip()
 
     def read_line(self, line: dict[str, Any], sent: dict[str, Any]) -> Reply:
@@ -335,7 +341,7 @@ class GoogleSystem(HostedSystem):
 
         if self._client is None:
             return None
-        options: Any = {"http_options": {"timeout": int(LOOK_UP_SECONDS * 1000)}}
+        options: Any = {"http_options": {"timeout": int(self.look_up_seconds * 1000)}}
         try:
             counted = await self._client.aio.models.count_tokens(model=self.model, contents=text, config=options)
         except (errors.APIError, httpx2.HTTPError, *_STUMBLES):

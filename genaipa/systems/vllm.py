@@ -106,9 +106,11 @@ class VllmServer:
         """Wait until /health answers; NotReadyError with the log's end if the process ends or time runs out."""
         import httpx2
 
+        from genaipa.files.responses import Bounded
+
         deadline = asyncio.get_running_loop().time() + seconds
         # It is of this machine, without TLS.
-        async with httpx2.AsyncClient(timeout=LOOK_UP_SECONDS, trust_env=False, verify=False) as client:
+        async with Bounded(timeout=LOOK_UP_SECONDS, trust_env=False, verify=False) as client:
             while True:
                 if self.ended():
                     how = f"ended before it was ready (exit code {self._process.returncode})"
@@ -271,7 +273,7 @@ class VllmSystem(CompatibleSystem):
                 f"{root}/tokenize",
                 cast_to=object,
                 body={"model": self.model, "prompt": text, "add_special_tokens": False},
-                options={"timeout": LOOK_UP_SECONDS},
+                options={"timeout": self.look_up_seconds},
             )
         except (self._sdk.APIError, ValueError):
             return None
