@@ -15,14 +15,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, ClassVar
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 from genaipa import workspace
 from genaipa.datasets.base import Pulled
 from genaipa.errors import DataError, GenaipaError, UsageError, clipped
 from genaipa.files.atomic import replacing
 from genaipa.files.certificates import certificate_refused
-from genaipa.files.text import SHA256, hash_like
+from genaipa.files.text import SHA256, hash_like, split_url
 from genaipa.words import some
 
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ class _Server(Origin):
 
         self._files = files
         # Without the user and password that a private mirror's URL may carry: this is what messages show.
-        self._host = urlsplit(url).hostname
+        self._host = split_url(url).hostname
         if not self._host:
             raise UsageError(f"the URL '{url}' to pull {files.title} from names no server.")
         self._base = url.rstrip("/")

@@ -18,10 +18,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
-from urllib.parse import urlsplit
 
 from genaipa.errors import DataError, MissingPackageError, UsageError, clipped
 from genaipa.files.certificates import certificate_refused
+from genaipa.files.text import split_url
 from genaipa.languages.catalog import LANGUAGES, in_words, language_code, language_of
 from genaipa.languages.detection import detect_language
 from genaipa.policies.document import LONGEST, too_long
@@ -111,7 +111,7 @@ def extract(source: str, *, timeout: float = TIMEOUT) -> Extracted:
     if media not in _CONTENT_TYPES:
         raise DataError(url, f"is {media}; a document is HTML, PDF, Word (.docx), Markdown or plain text.")
     charset = re.search(r"charset=\"?([\w.:-]+)", parameters)
-    suffix = _SUFFIXES.get(Path(urlsplit(url).path).suffix.lower()) if media != "text/html" else None
+    suffix = _SUFFIXES.get(Path(split_url(url).path).suffix.lower()) if media != "text/html" else None
     # Servers call Markdown plain text.
     form = suffix if suffix == "Markdown" else _CONTENT_TYPES[media] or suffix
     found = _extracted(raw, url, form, charset.group(1) if charset else "")
@@ -163,7 +163,7 @@ def _fetch(url: str, timeout: float) -> tuple[bytes, str, str]:
     except TooLargeError:
         raise _too_large(_shown(url)) from None
     except (httpx2.HTTPError, httpx2.InvalidURL) as error:
-        if refused := certificate_refused(error, urlsplit(url).hostname or ""):
+        if refused := certificate_refused(error, split_url(url).hostname or ""):
             raise DataError(_shown(url), f"can't be fetched: {refused}.") from None
         raise DataError(_shown(url), f"can't be fetched ({_shown(str(error)) or type(error).__name__}).") from None
     if not 200 <= found.status < 300:  # noqa: PLR2004 - success
@@ -173,7 +173,7 @@ def _fetch(url: str, timeout: float) -> tuple[bytes, str, str]:
 
 def _elsewhere(url: str, last: str) -> str:
     """Say that a URL redirects to another host; empty where it doesn't, or the hosts differ by their `www.` alone."""
-    asked, came = (urlsplit(_shown(one)).netloc.lower() for one in (url, last))
+    asked, came = (split_url(_shown(one)).netloc.lower() for one in (url, last))
     alike = asked.removeprefix("www.") == came.removeprefix("www.")
     return "" if alike else f"{asked} redirects to {came}, where this text is from"
 

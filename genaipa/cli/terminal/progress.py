@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from genaipa.cli.terminal.console import err, printable, say, write_flags
+from genaipa.cli.terminal.console import err, say, write_flags
 from genaipa.errors import command
 from genaipa.execution.observer import Observer
 from genaipa.kinds import in_words
 from genaipa.runs.status import Count, Tally
 from genaipa.systems.base import Usage
 from genaipa.systems.provider import short_names
-from genaipa.words import number
+from genaipa.words import number, printable
 from genaipa.workspace import elsewhere
 
 if TYPE_CHECKING:
