@@ -75,8 +75,9 @@ class _Transport(httpx2.AsyncBaseTransport):
         headers = [(name, value) for name, value in response.headers.raw if name.lower() not in _DROPPED]
         answer = httpx2.Response(response.status_code, headers=headers, stream=body, extensions=response.extensions)
         if request.extensions[_JSON]:
-            # JSON is UTF-8, also where a server doesn't say what it sends; a codec that it names may take hours.
-            answer.headers["content-type"] = answer.headers.get("content-type", "application/json").partition(";")[0]
+            # JSON is UTF-8, whatever a server calls what it sends; a codec that it names may take hours.
+            page = "html" in answer.headers.get("content-type", "").lower()
+            answer.headers["content-type"] = "text/html" if page else "application/json"
         return answer
 
     async def aclose(self) -> None:

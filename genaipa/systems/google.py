@@ -39,19 +39,6 @@ _ENDED = frozenset({"succeeded", "partially_succeeded", "failed", "cancelled", "
 _ABOUT_BATCHES = Settings(timeout=BATCH_SECONDS)
 
 
-class _Read:
-    """JSON under the names of the SDK's types, which refuse what they don't know; None for what it lacks."""
-
-    def __init__(self, fields: dict[str, Any]) -> None:
-        self._fields = fields
-
-    def __getattr__(self, name: str) -> Any:
-        found = self._fields.get(_camel(name))
-        if isinstance(found, list):
-            return [_Read(one) for one in found]
-        return _Read(found) if isinstance(found, dict) else found
-
-
 class GoogleSystem(HostedSystem):
     """`google/MODEL`."""
 
@@ -150,7 +137,7 @@ class GoogleSystem(HostedSystem):
     def _read_answer(self, response: types.HttpResponse, sent: dict[str, Any]) -> Reply:
         """Read an answer, unless it is an error, whatever its status."""
         try:
-            answer = json.loads(response.body or "")
+            answer = json.loads((response.body or "").lstrip("\ufeff"))
         except (ValueError, RecursionError):
             raise self._endpoint.malformed("an answer that is not JSON", response.body) from None
         wait = _wait(response.headers or {}, answer)
@@ -214,22 +201,25 @@ class GoogleSystem(HostedSystem):
         )
 
     def _read(self, answer: dict[str, Any], sent: dict[str, Any]) -> Reply:
-        response = _Read(answer)
-        feedback = response.prompt_feedback
-        blocked = _word(feedback.block_reason) if feedback is not None else ""
-        candidate = response.candidates[0] if response.candidates else None
-        if candidate is None and not blocked:
+        blocked = _word(part(answer, "promptFeedback").get("blockReason"))
+        candidates = answer.get("candidates")
+        candidate = candidates[0] if isinstance(candidates, list) and candidates else None
+        if not isinstance(candidate, dict) and not blocked:
             raise self._endpoint.malformed("an answer without a reply in it", answer)
-        finish_detail = _word(candidate.finish_reason) if candidate is not None else blocked
-        finish: Finish = _FINISH.get(finish_detail, "stop") if candidate is not None else "refusal"
-        parts = (candidate.content.parts if candidate is not None and candidate.content is not None else None) or []
-        said = [(bool(part.thought), part.text) for part in parts if isinstance(part.text, str)]
+        finish_detail = _word(candidate.get("finishReason")) if isinstance(candidate, dict) else blocked
+        finish: Finish = _FINISH.get(finish_detail, "stop") if isinstance(candidate, dict) else "refusal"
+        pieces = part(candidate, "content").get("parts")
+        texts = [
+            (piece.get("thought") is True, piece["text"])
+            for piece in (pieces if isinstance(pieces, list) else [pieces])
+            if isinstance(piece, dict) and isinstance(piece.get("text"), str)
+        ]
         return Reply(
-            text="".join(text for thought, text in said if not thought),
-            thoughts="".join(text for thought, text in said if thought),
+            text="".join(text for thought, text in texts if not thought),
+            thoughts="".join(text for thought, text in texts if thought),
             finish=finish,
-            usage=_usage(response.usage_metadata),
-            model=response.model_version,
+            usage=_usage(answer.get("usageMetadata")),
+            model=answer.get("modelVersion"),
             sent=sent,
             finish_detail=finish_detail,
         )
@@ -427,13 +417,14 @@ def _wait(headers: Mapping[str, str], body: object) -> float | None:
     return None
 
 
-def _usage(usage: object) -> Usage | None:
-    if not isinstance(usage, _Read):
+def _usage(stated: object) -> Usage | None:
+    """Read the usage; None for another form, since the reply is paid for all the same."""
+    if not isinstance(stated, dict):
         return None
-    reasoning = as_count(usage.thoughts_token_count)
+    reasoning = as_count(stated.get("thoughtsTokenCount"))
     return Usage(
-        input=as_count(usage.prompt_token_count),
-        cached=as_count(usage.cached_content_token_count),
-        output=as_count(usage.candidates_token_count) + reasoning,
+        input=as_count(stated.get("promptTokenCount")),
+        cached=as_count(stated.get("cachedContentTokenCount")),
+        output=as_count(stated.get("candidatesTokenCount")) + reasoning,
         reasoning=reasoning,
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import functools
+import json
 import os
 import subprocess
 import sys
@@ -129,6 +130,23 @@ def test_a_list_that_is_too_large_is_unreadable(vendor: str, part: str, monkeypa
         assert "the list can't be read" in readiness.notes[0]
     else:
         assert counted is None
+
+
+@pytest.mark.parametrize("vendor", SYSTEMS)
+def test_a_list_is_json_whatever_it_is_called(vendor: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server that says nothing of its body, or another kind, is checked all the same."""
+    listing = {"data": [{"id": MODELS[vendor]}], "models": [{"name": f"models/{MODELS[vendor]}"}], "has_more": False}
+    for kind in ("", "text/plain; charset=punycode"):
+        behaviour = Behaviour(body=json.dumps(listing).encode(), headers={"content-type": kind})
+        with led_to(monkeypatch, vendor, listing=behaviour) as system:
+            assert asyncio.run(start(system)).models == (MODELS[vendor],)
+
+
+async def start(system: Any) -> Any:
+    """Start it and let go of it again."""
+    readiness = await system.start()
+    await system.close()
+    return readiness
 
 
 MEASURE = """
