@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from asking import ALL_SETTINGS, QUESTION
 from hostile import ENDLESS, bombs
+from running import make_workspace, write
 from servers import Behaviour
 from test_hostile_servers import ADDRESSES, KEY, KEYS, MODELS, SERVERS, SYSTEMS
 
@@ -25,6 +26,7 @@ from genaipa.systems.base import Settings
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from commandline import Cli
     from hostile import Mode
 
 TIME = 0.3
@@ -147,6 +149,38 @@ async def start(system: Any) -> Any:
     readiness = await system.start()
     await system.close()
     return readiness
+
+
+NEVER_COUNTS = """import asyncio
+from pathlib import Path
+
+from genaipa.systems.base import BuiltinSystem, Reply
+
+
+class Slow(BuiltinSystem):
+    words = "own"
+
+    def __init__(self):
+        super().__init__(name="slow")
+
+    async def answer(self, messages, settings):
+        return Reply("See section 1.")
+
+    async def count_tokens(self, text):
+        with Path("counted").open("a") as counted:
+            counted.write("once\\n")
+        await asyncio.sleep(5.1)
+"""
+
+
+@pytest.mark.full
+def test_a_system_that_never_counts_is_asked_once(genaipa: Cli) -> None:
+    """A run of many documents doesn't wait for each count."""
+    make_workspace(documents=("acme", "bolt", "crux"))
+    write("mine.py", NEVER_COUNTS)
+    done = genaipa("run", "-s", "mine:Slow", "-p", "acme,bolt,crux", "-e", "quality", "--limit", "1")
+    assert done.code == 0, done.err
+    assert Path("counted").read_text(encoding="utf-8") == "once\n"
 
 
 MEASURE = """

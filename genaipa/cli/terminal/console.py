@@ -78,11 +78,11 @@ def _width(stream: TextIO) -> int | None:
 
 
 def say(text: str, *, exact: bool = False) -> None:
-    """A note beside the result, on stderr. The text is shown as it is: nothing in it is markup or steers a terminal.
+    """A note beside the result, on stderr, options as flags: nothing in it is markup or steers a terminal.
 
     On a terminal it is broken between words, unless it is `exact`: to be copied and pasted.
     """
-    _print(err(), sys.stderr, printable(text), exact=exact)
+    _print(err(), sys.stderr, printable(write_flags(text)), exact=exact)
 
 
 def complain(error: object) -> None:
