@@ -171,17 +171,17 @@ class _Server(Origin):
         import httpx2
 
         try:
-            found = self._downloads.get(f"{self._base}/{quote(path)}", seconds=TIMEOUT, most=LARGEST)
+            answer = self._downloads.get(f"{self._base}/{quote(path)}", seconds=TIMEOUT, most=LARGEST)
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
             return None, certificate_refused(error, self._host or "") or str(error) or type(error).__name__
-        if found.status in _WORTH_ANOTHER_TRY:
-            return None, f"status {found.status}"
-        if found.status != httpx2.codes.OK:
+        if answer.status in _WORTH_ANOTHER_TRY:
+            return None, f"status {answer.status}"
+        if answer.status != httpx2.codes.OK:
             raise UsageError(
-                f"{self._files.title} can't be fetched: {self._host} refuses '{path}' (status {found.status}). "
+                f"{self._files.title} can't be fetched: {self._host} refuses '{path}' (status {answer.status}). "
                 f"Name another mirror with --from URL, {self._elsewhere}"
             )
-        return found.content, ""
+        return answer.content, ""
 
     def stop(self) -> None:
         self._stopped.set()

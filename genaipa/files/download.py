@@ -57,7 +57,8 @@ class Downloads:
         A TimeoutException once the time is over, a TooLargeError for more bytes, another HTTPError or an InvalidURL for
         what can't be had, and a redirect into this machine or its network that comes from outside.
         """
-        return self._wait(self._get(url, seconds, most, follows=follows))
+        download: Download = self._wait(self._get(url, seconds, most, follows=follows))
+        return download
 
     def close(self) -> None:
         """Close the connections, those of calls under way as well."""
@@ -100,7 +101,7 @@ class Downloads:
 async def _is_inside(host: str) -> bool:
     """Tell whether a host is this machine, or one that only its own network reaches."""
     try:
-        found = await asyncio.get_running_loop().getaddrinfo(host, None)
+        addresses = await asyncio.get_running_loop().getaddrinfo(host, None)
     except (OSError, UnicodeError):
         return False
-    return any(not ipaddress.ip_address(address[0].partition("%")[0]).is_global for *_, address in found)
+    return any(not ipaddress.ip_address(str(address[0]).partition("%")[0]).is_global for *_, address in addresses)

@@ -123,18 +123,18 @@ class _Body(httpx2.AsyncByteStream):
     async def __aiter__(self) -> AsyncIterator[bytes]:
         chunks = aiter(self._stream)
         unpack = _unpacking() if self._packed else None
-        came = given = values = 0
+        packed = unpacked = values = 0
         while (chunk := await self._clock.hold(anext(chunks, None))) is not None:
-            came += len(chunk)
+            packed += len(chunk)
             for piece in unpack(chunk) if unpack else (chunk,):
-                given += len(piece)
-                if max(came, given) > self._most:
+                unpacked += len(piece)
+                if max(packed, unpacked) > self._most:
                     raise self._too_large()
                 values += sum(map(piece.count, b"[{,")) if self._json else 0
                 if values > MOST_VALUES:
                     raise TooLargeError(f"an answer of more than {MOST_VALUES:,} values")
                 yield piece
-            if came > self._most:
+            if packed > self._most:
                 raise self._too_large()
 
     async def aclose(self) -> None:

@@ -114,8 +114,8 @@ def extract(source: str, *, timeout: float = TIMEOUT) -> Extracted:
     suffix = _SUFFIXES.get(Path(split_url(url).path).suffix.lower()) if media != "text/html" else None
     # Servers call Markdown plain text.
     form = suffix if suffix == "Markdown" else _CONTENT_TYPES[media] or suffix
-    found = _extracted(raw, url, form, charset.group(1) if charset else "")
-    return replace(found, notes=tuple(filter(None, (_elsewhere(source, url), *found.notes))))
+    extracted = _extracted(raw, url, form, charset.group(1) if charset else "")
+    return replace(extracted, notes=tuple(filter(None, (_elsewhere(source, url), *extracted.notes))))
 
 
 # --- Bytes ---------------------------------------------------------------------------------------------------------
@@ -157,7 +157,7 @@ def _fetch(url: str, timeout: float) -> tuple[bytes, str, str]:
 
     try:
         with Downloads() as downloads:
-            found = downloads.get(url, seconds=timeout, most=MAX_BYTES)
+            answer = downloads.get(url, seconds=timeout, most=MAX_BYTES)
     except httpx2.TimeoutException:
         raise DataError(_shown(url), f"took longer than {timeout:g} s; try again, or save it to a file.") from None
     except TooLargeError:
@@ -166,16 +166,16 @@ def _fetch(url: str, timeout: float) -> tuple[bytes, str, str]:
         if refused := certificate_refused(error, split_url(url).hostname or ""):
             raise DataError(_shown(url), f"can't be fetched: {refused}.") from None
         raise DataError(_shown(url), f"can't be fetched ({_shown(str(error)) or type(error).__name__}).") from None
-    if not 200 <= found.status < 300:  # noqa: PLR2004 - success
-        raise DataError(_shown(url), f"the server answered {found.status} {found.reason}.")
-    return found.content, _shown(found.url), found.content_type
+    if not 200 <= answer.status < 300:  # noqa: PLR2004 - success
+        raise DataError(_shown(url), f"the server answered {answer.status} {answer.reason}.")
+    return answer.content, _shown(answer.url), answer.content_type
 
 
 def _elsewhere(url: str, last: str) -> str:
     """Say that a URL redirects to another host; empty where it doesn't, or the hosts differ by their `www.` alone."""
-    asked, came = (split_url(_shown(one)).netloc.lower() for one in (url, last))
-    alike = asked.removeprefix("www.") == came.removeprefix("www.")
-    return "" if alike else f"{asked} redirects to {came}, where this text is from"
+    asked, last_host = (split_url(_shown(one)).netloc.lower() for one in (url, last))
+    alike = asked.removeprefix("www.") == last_host.removeprefix("www.")
+    return "" if alike else f"{asked} redirects to {last_host}, where this text is from"
 
 
 def _shown(text: str) -> str:

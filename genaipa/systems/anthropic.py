@@ -129,7 +129,7 @@ class AnthropicSystem(ChatSystem):
 
     async def list_since(self, since: float) -> list[BatchState]:
         """List the account's batches, newest first at the provider, back to then."""
-        found = []
+        found: list[BatchState] = []
         with self._translated(BATCH_SECONDS):
             async with asyncio.timeout(BATCH_SECONDS):
                 async for batch in self._client.messages.batches.list(limit=1000, timeout=BATCH_SECONDS):

@@ -173,7 +173,7 @@ class OpenAISystem(ChatSystem):
 
     async def list_since(self, since: float) -> list[BatchState]:
         """List the account's batches, newest first at the provider, back to then."""
-        found = []
+        found: list[BatchState] = []
         with self._translated(BATCH_SECONDS):
             async with asyncio.timeout(BATCH_SECONDS):
                 async for batch in self._client.batches.list(limit=100, timeout=BATCH_SECONDS):

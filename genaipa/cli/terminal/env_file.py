@@ -149,16 +149,16 @@ def _say_left_out(path: Path, names: Iterable[str], addresses: Mapping[str, str]
     """Say which variables of a file are not taken, and the remedy."""
     apart = [clipped(name) for name in names if name in addresses]
     others = [clipped(name) for name in names if name not in addresses]
-    said = []
+    sentences = []
     if apart:
-        said.append(
+        sentences.append(
             f"{some(apart, _SHOWN)} not taken: write the key of the same server into the same file (NAME_API_KEY=none "
             "where it wants none), and have no other key of it in the environment, or set the address there"
         )
     if others:
-        said.append(
+        sentences.append(
             f"{some(others, _SHOWN)} not taken: a .env gives keys (NAME_API_KEY, without ${{…}}) and their addresses "
             "alone; set the rest in the environment, if it is yours"
         )
-    if said:
-        say(f"{path}: {'; '.join(said)}.")
+    if sentences:
+        say(f"{path}: {'; '.join(sentences)}.")
