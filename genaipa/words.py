@@ -1,11 +1,13 @@
-"""Numbers and names in sentences: `1 answer`, `2 answers`; `A, B and 3 more`; `A, B and C`."""
+"""Numbers and names in sentences: `1 answer`, `2 answers`; `A, B and 3 more`; `A, B and C`; strangers' words, safe."""
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
+from unicodedata import category
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
 
 def number(count: int, one: str, many: str = "") -> str:
@@ -22,3 +24,23 @@ def some(names: Iterable[object], most: int) -> str:
 def listed(names: Sequence[str], last: str = "and") -> str:
     """`A, B and C`, or `A, B or C` by another word; at least one name."""
     return f"{', '.join(names[:-1])} {last} {names[-1]}" if len(names) > 1 else names[0]
+
+
+def printable(text: str) -> str:
+    """Return a text without control and direction characters: what a stranger says must not steer a terminal."""
+    return _each_unprintable(text, lambda _sign: "�")
+
+
+def escape_unprintable(text: str) -> str:
+    """Return JSON with the characters that `printable` takes out written by their numbers, which leaves it the same."""
+    return _each_unprintable(text, lambda sign: json.dumps(sign)[1:-1])
+
+
+def _each_unprintable(text: str, change: Callable[[str], str]) -> str:
+    # Blanks without a break, as French has them before a colon, are none that Python calls printable.
+    return "\n".join(
+        line
+        if line.isprintable()
+        else "".join(c if c in "\t\ue000" or c.isprintable() or category(c) == "Zs" else change(c) for c in line)
+        for line in text.split("\n")
+    )

@@ -142,8 +142,8 @@ def _quiet() -> None:
 
 def _check_reached(address: str) -> None:
     """Raise a NotReadyError if nothing answers at the address; Ray itself would try for a minute."""
-    parts = urllib.parse.urlsplit(address if "://" in address else f"ray://{address}")
     try:
+        parts = urllib.parse.urlsplit(address if "://" in address else f"ray://{address}")
         if parts.hostname and parts.port:
             socket.create_connection((parts.hostname, parts.port), timeout=REACHED).close()
     except (OSError, ValueError) as error:

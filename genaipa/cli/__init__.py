@@ -133,7 +133,7 @@ def _root(
     ),
     workspace: WorkspaceOption = None,  # noqa: ARG001 - noted by its callback
 ) -> None:
-    from genaipa.cli.terminal.process import load_dotenv
+    from genaipa.cli.terminal.env_file import load_dotenv
 
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())

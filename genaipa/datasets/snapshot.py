@@ -15,14 +15,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, ClassVar
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
-from genaipa import __version__, workspace
+from genaipa import workspace
 from genaipa.datasets.base import Pulled
 from genaipa.errors import DataError, GenaipaError, UsageError, clipped
 from genaipa.files.atomic import replacing
-from genaipa.files.certificates import certificate_refused, ssl_context
-from genaipa.files.text import SHA256, hash_like
+from genaipa.files.certificates import certificate_refused
+from genaipa.files.text import SHA256, hash_like, split_url
 from genaipa.words import some
 
 if TYPE_CHECKING:
@@ -33,8 +33,10 @@ if TYPE_CHECKING:
 ATTEMPTS = 3
 FIRST_PAUSE = 0.5
 """Seconds before the second attempt; doubled before each further one."""
-TIMEOUT = 20.0
-"""Seconds without a byte after which an attempt has failed."""
+TIMEOUT = 300.0
+"""Seconds after which an attempt has failed."""
+LARGEST = 500_000_000
+"""Bytes of a published file."""
 _WORTH_ANOTHER_TRY = (408, 429, 500, 502, 503, 504)
 
 
@@ -137,21 +139,16 @@ class _Server(Origin):
     """A server that has the repository's tree under a URL."""
 
     def __init__(self, url: str, files: Snapshot) -> None:
-        import httpx2
+        from genaipa.files.download import Downloads
 
         self._files = files
         # Without the user and password that a private mirror's URL may carry: this is what messages show.
-        self._host = urlsplit(url).hostname
+        self._host = split_url(url).hostname
         if not self._host:
             raise UsageError(f"the URL '{url}' to pull {files.title} from names no server.")
         self._base = url.rstrip("/")
         self._stopped = threading.Event()
-        self._client = httpx2.Client(
-            timeout=TIMEOUT,
-            follow_redirects=True,
-            headers={"User-Agent": f"genaipa/{__version__}"},
-            verify=ssl_context(),
-        )
+        self._downloads = Downloads()
         self.remedy = f"{self._host} serves something else: give another origin, or try again later."
         self._elsewhere = f"take it from a checkout ({files.command} --from FOLDER), or try what ships: {files.shipped}"
 
@@ -174,23 +171,23 @@ class _Server(Origin):
         import httpx2
 
         try:
-            response = self._client.get(f"{self._base}/{quote(path)}")
-        except httpx2.TransportError as error:
+            answer = self._downloads.get(f"{self._base}/{quote(path)}", seconds=TIMEOUT, most=LARGEST)
+        except (httpx2.HTTPError, httpx2.InvalidURL) as error:
             return None, certificate_refused(error, self._host or "") or str(error) or type(error).__name__
-        if response.status_code in _WORTH_ANOTHER_TRY:
-            return None, f"status {response.status_code}"
-        if response.status_code != httpx2.codes.OK:
+        if answer.status in _WORTH_ANOTHER_TRY:
+            return None, f"status {answer.status}"
+        if answer.status != httpx2.codes.OK:
             raise UsageError(
-                f"{self._files.title} can't be fetched: {self._host} refuses '{path}' (status {response.status_code}). "
+                f"{self._files.title} can't be fetched: {self._host} refuses '{path}' (status {answer.status}). "
                 f"Name another mirror with --from URL, {self._elsewhere}"
             )
-        return response.content, ""
+        return answer.content, ""
 
     def stop(self) -> None:
         self._stopped.set()
 
     def close(self) -> None:
-        self._client.close()
+        self._downloads.close()
 
 
 CONNECTIONS = 6

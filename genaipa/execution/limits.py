@@ -30,6 +30,7 @@ from genaipa.errors import (
 from genaipa.systems.base import MOST_TOKENS, UNDONE, Finish, Reply, Usage, check_passages
 from genaipa.systems.provider import redact
 from genaipa.systems.thoughts import join_thoughts, split_thoughts, strip_frame
+from genaipa.words import printable
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Sequence
@@ -337,12 +338,17 @@ async def _once(system: System, messages: Sequence[Message], settings: Settings)
     return dataclasses.replace(
         reply,
         passages=passages,
-        remark=str(reply.remark or odd)[:_LONGEST_ERROR],
+        remark=_one_line(str(reply.remark or odd))[:_LONGEST_ERROR],
         usage=usage,
-        model=reply.model[:_LONGEST_WORD] if isinstance(reply.model, str) else None,
+        model=_one_line(reply.model)[:_LONGEST_WORD] if isinstance(reply.model, str) else None,
         sent=_writable_settings(reply.sent),
-        finish_detail=str(reply.finish_detail)[:_LONGEST_WORD],
+        finish_detail=_one_line(str(reply.finish_detail))[:_LONGEST_WORD],
     )
+
+
+def _one_line(text: str) -> str:
+    """Return a server's words, which may be of any length, on one line, without what would steer a terminal."""
+    return printable(" ".join(text[:_LONGEST_ERROR].split()))
 
 
 def _separate_thoughts(reply: Reply) -> Reply:

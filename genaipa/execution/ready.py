@@ -36,6 +36,8 @@ TOKENS_PER_WORD = 1.4
 SMALLEST_CACHED = 1024
 """Shortest prefix, in tokens, that providers cache."""
 
+_SLOW_COUNT = 5.0
+"""Seconds without a count after which a system is asked for no other one."""
 _LENGTH = re.compile("\ue000(\\d+)\ue001")
 """Stands in a message for a reply of this many tokens."""
 
@@ -282,7 +284,12 @@ def _told_notes(resolved: Resolved, readiness: Readiness) -> list[str]:
 async def _target(resolved: Resolved, system: System | None, task: Task, *, offline: bool) -> Target:
     """The system as its task has to know it; what it counts of the task's texts, it counts now."""
     texts = task.texts or {"": ""}
-    counters = {name: await _counter(resolved, system, text, offline=offline) for name, text in texts.items()}
+    counters, loop = dict[str, costs.TokenCounter](), asyncio.get_running_loop()
+    for name, text in texts.items():
+        begun = loop.time()
+        counters[name] = await _counter(resolved, system, text, offline=offline)
+        if loop.time() - begun > _SLOW_COUNT and counters[name].guess:
+            system = None  # a server that never counts would have the run wait for each of its documents
     return Target(resolved.asked, counters, task.part_tokens or resolved.entry.part_tokens or PART_TOKENS)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 from genaipa.errors import MissingPackageError, clipped
@@ -28,24 +30,35 @@ def _printable(text: str) -> str:
     return "".join(sign if sign.isprintable() else " " for sign in text)
 
 
+_STEERING = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+"""Control characters, and those that turn the direction of what follows."""
+
+
+def escape_html(text: str) -> str:
+    """Return a text as HTML, in which nothing is markup, and nothing steers whoever prints the page."""
+    return escape(_STEERING.sub("�", text))
+
+
+def without_steering(value: object) -> object:
+    """Return what a template shows, a text or markup of its own class without what steers; for jinja's `finalize`."""
+    return type(value)(_STEERING.sub("�", value)) if isinstance(value, str) else value
+
+
 def html_picture(png: bytes, says: str) -> str:
     """An `<img>` that holds a PNG file; `says` is its text for whoever can't see it."""
     from base64 import b64encode
-    from html import escape
 
-    return f'<img alt="{escape(says)}" src="data:image/png;base64,{b64encode(png).decode()}">'
+    return f'<img alt="{escape_html(says)}" src="data:image/png;base64,{b64encode(png).decode()}">'
 
 
 def html_table(caption: str, rows: Iterable[Sequence[object]], head: Sequence[str] = ()) -> str:
     """A `<table>`; without a `head`, the first cell of each row is its heading."""
-    from html import escape
-
-    lines = [f"<tr>{''.join(f'<th>{escape(cell)}</th>' for cell in head)}</tr>"] if head else []
+    lines = [f"<tr>{''.join(f'<th>{escape_html(cell)}</th>' for cell in head)}</tr>"] if head else []
     for first, *others in rows:
         kind = "td" if head else "th"
-        cells = "".join(f'<td style="text-align: left">{escape(str(cell))}</td>' for cell in others)
-        lines.append(f'<tr><{kind} style="text-align: left">{escape(str(first))}</{kind}>{cells}</tr>')
-    return f"<table>\n<caption>{escape(caption)}</caption>\n" + "\n".join(lines) + "\n</table>"
+        cells = "".join(f'<td style="text-align: left">{escape_html(str(cell))}</td>' for cell in others)
+        lines.append(f'<tr><{kind} style="text-align: left">{escape_html(str(first))}</{kind}>{cells}</tr>')
+    return f"<table>\n<caption>{escape_html(caption)}</caption>\n" + "\n".join(lines) + "\n</table>"
 
 
 def frame_of(rows: Iterable[dict[str, Any]], columns: Sequence[str]) -> pd.DataFrame:

@@ -6,6 +6,7 @@ import hashlib
 import os
 import stat
 from typing import TYPE_CHECKING
+from urllib.parse import SplitResult, urlsplit
 
 import msgspec
 
@@ -43,6 +44,14 @@ def read_text(path: Path) -> str:
     if "\0" in text:
         raise DataError(path, "is a binary file, not text.")
     return text
+
+
+def split_url(address: str) -> SplitResult:
+    """Return the parts of an address, all empty if it can't be one."""
+    try:
+        return urlsplit(address)
+    except ValueError:
+        return urlsplit("")
 
 
 def digest(text: str) -> str:

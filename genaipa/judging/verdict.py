@@ -42,6 +42,7 @@ from genaipa.scoring.events import ANCHOR, Event
 from genaipa.scoring.rubric import load_rubric, shipped_rubric
 from genaipa.scoring.store import existing_store, open_store
 from genaipa.systems.costs import CHARACTERS_PER_TOKEN
+from genaipa.words import number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -155,14 +156,16 @@ def flaw(rubric: Rubric, reply: Reply, *, annotated: bool, points: Sequence[Poin
 
 def _cut(reply: Reply) -> str:
     """The reason that a reply that was cut off is no verdict, with what helps."""
-    after = f" after {reply.usage.output:,} tokens" if reply.usage and reply.usage.output else ""
+    output = reply.usage.output if reply.usage else 0
+    after = f" after {number(output, 'token')}" if output else ""
     # From its end on, since nothing says where in its round a loop was cut.
     loop = _LOOP.match(reply.text[: -_TAIL - 1 : -1])
     if loop and loop.end() >= _LOOPED:
         return f"it repeats itself, and was cut off{after}; another model may do better"
     only_thought = not reply.text.strip() and (reply.thoughts or (reply.usage and reply.usage.reasoning))
-    thought = ", and had only thought till then" if only_thought else ""
-    return f"it was cut off{after}{thought}; allow it more (the option max-tokens)"
+    reasoned = ", all of which went into reasoning" if output else ", and had only reasoned till then"
+    thought = reasoned if only_thought else ""
+    return f"it was cut off{after}{thought}; allow it more (the option `max_tokens`)"
 
 
 def sample(rubric: Rubric, *, annotated: bool, points: Sequence[Point] = ()) -> str:

@@ -8,8 +8,8 @@ import re
 from collections import Counter
 from functools import cached_property
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
+from genaipa.files.text import split_url
 from genaipa.languages.language import UNSPACED
 from genaipa.policies.search import HALF, count_words
 
@@ -169,10 +169,7 @@ def _registrable_host(address: str) -> str:
     """Return the name in an address with what ends it: example.co.uk."""
     if "://" not in address:
         return ""
-    try:
-        labels = (urlsplit(address).hostname or "").split(".")
-    except ValueError:
-        return ""
+    labels = (split_url(address).hostname or "").split(".")
     ends = 2 if len(labels) > 2 and labels[-2] in _SECOND else 1  # noqa: PLR2004 - example, co, uk
     site = labels[-ends - 1 :]
     return ".".join(site) if len(labels) > ends and not site[0].isdigit() else ""

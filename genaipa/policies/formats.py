@@ -13,17 +13,15 @@ import io
 import logging
 import re
 import sys
-import time
 import zipfile
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
-from urllib.parse import urlsplit
 
-from genaipa import __version__
 from genaipa.errors import DataError, MissingPackageError, UsageError, clipped
-from genaipa.files.certificates import certificate_refused, ssl_context
+from genaipa.files.certificates import certificate_refused
+from genaipa.files.text import split_url
 from genaipa.languages.catalog import LANGUAGES, in_words, language_code, language_of
 from genaipa.languages.detection import detect_language
 from genaipa.policies.document import LONGEST, too_long
@@ -113,10 +111,11 @@ def extract(source: str, *, timeout: float = TIMEOUT) -> Extracted:
     if media not in _CONTENT_TYPES:
         raise DataError(url, f"is {media}; a document is HTML, PDF, Word (.docx), Markdown or plain text.")
     charset = re.search(r"charset=\"?([\w.:-]+)", parameters)
-    suffix = _SUFFIXES.get(Path(urlsplit(url).path).suffix.lower()) if media != "text/html" else None
+    suffix = _SUFFIXES.get(Path(split_url(url).path).suffix.lower()) if media != "text/html" else None
     # Servers call Markdown plain text.
     form = suffix if suffix == "Markdown" else _CONTENT_TYPES[media] or suffix
-    return _extracted(raw, url, form, charset.group(1) if charset else "")
+    extracted = _extracted(raw, url, form, charset.group(1) if charset else "")
+    return replace(extracted, notes=tuple(filter(None, (_elsewhere(source, url), *extracted.notes))))
 
 
 # --- Bytes ---------------------------------------------------------------------------------------------------------
@@ -153,29 +152,30 @@ def _fetch(url: str, timeout: float) -> tuple[bytes, str, str]:
     """Download a URL: the content, the URL after redirects, and the content type."""
     import httpx2
 
-    too_slow = DataError(_shown(url), f"took longer than {timeout:g} s; try again, or save it to a file.")
-    begin = time.monotonic()
-    found = bytearray()
-    agent = {"User-Agent": f"genaipa/{__version__}"}
+    from genaipa.files.download import Downloads
+    from genaipa.files.responses import TooLargeError
+
     try:
-        with httpx2.stream(
-            "GET", url, timeout=timeout, follow_redirects=True, headers=agent, verify=ssl_context()
-        ) as response:
-            if not response.is_success:
-                raise DataError(_shown(url), f"the server answered {response.status_code} {response.reason_phrase}.")
-            for chunk in response.iter_bytes():
-                found += chunk
-                if len(found) > MAX_BYTES:
-                    raise _too_large(_shown(url))
-                if time.monotonic() - begin > timeout:
-                    raise too_slow
-            return bytes(found), _shown(str(response.url)), response.headers.get("content-type", "")
+        with Downloads() as downloads:
+            answer = downloads.get(url, seconds=timeout, most=MAX_BYTES)
     except httpx2.TimeoutException:
-        raise too_slow from None
+        raise DataError(_shown(url), f"took longer than {timeout:g} s; try again, or save it to a file.") from None
+    except TooLargeError:
+        raise _too_large(_shown(url)) from None
     except (httpx2.HTTPError, httpx2.InvalidURL) as error:
-        if refused := certificate_refused(error, urlsplit(url).hostname or ""):
+        if refused := certificate_refused(error, split_url(url).hostname or ""):
             raise DataError(_shown(url), f"can't be fetched: {refused}.") from None
         raise DataError(_shown(url), f"can't be fetched ({_shown(str(error)) or type(error).__name__}).") from None
+    if not 200 <= answer.status < 300:  # noqa: PLR2004 - success
+        raise DataError(_shown(url), f"the server answered {answer.status} {answer.reason}.")
+    return answer.content, _shown(answer.url), answer.content_type
+
+
+def _elsewhere(url: str, last: str) -> str:
+    """Say that a URL redirects to another host; empty where it doesn't, or the hosts differ by their `www.` alone."""
+    asked, last_host = (split_url(_shown(one)).netloc.lower() for one in (url, last))
+    alike = asked.removeprefix("www.") == last_host.removeprefix("www.")
+    return "" if alike else f"{asked} redirects to {last_host}, where this text is from"
 
 
 def _shown(text: str) -> str:

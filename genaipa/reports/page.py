@@ -21,6 +21,7 @@ import pandas as pd
 from markupsafe import Markup
 
 import genaipa
+from genaipa.files.html import without_steering
 from genaipa.policies.search import HALF, count_words
 from genaipa.reports import answers as beside
 from genaipa.reports import notable, part
@@ -407,6 +408,8 @@ def _environment() -> jinja2.Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
+    # Whatever a page shows, a model's name as served and a reply among it.
+    environment.finalize = without_steering
     environment.filters["prose"] = lambda text: Markup(prose(text))  # noqa: S704 - escaped
     return environment
 

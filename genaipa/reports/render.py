@@ -17,11 +17,11 @@ import itertools
 import re
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from genaipa.files.html import escape_html
 from genaipa.files.spreadsheets import MARK, escape_formula
 from genaipa.reports.tidy import metrics_of
 
@@ -114,7 +114,7 @@ def as_html(table: Table, *, most: int | None = None, hrefs: Sequence[str] = (),
         table = replace(table, note=f"{table.note} {cut}".strip(), data=table.data.head(most))
     right = set(numeric(table))
     head = "".join(
-        f'<th scope="col"{_number(place, right)}>{escape(name)}</th>' for place, name in enumerate(headings(table))
+        f'<th scope="col"{_number(place, right)}>{escape_html(name)}</th>' for place, name in enumerate(headings(table))
     )
     # The first column that holds no number says what the row is about.
     columns = table.shown
@@ -133,7 +133,7 @@ def as_html(table: Table, *, most: int | None = None, hrefs: Sequence[str] = (),
     return "\n".join(
         (
             f"<table{broad}>",
-            *((f"<caption><span>{escape(table.title)}</span></caption>",) if table.title and not bare else ()),
+            *((f"<caption><span>{escape_html(table.title)}</span></caption>",) if table.title and not bare else ()),
             f"<thead><tr>{head}</tr></thead>",
             "<tbody>",
             *(f"<tr>{line}</tr>" for line in lines),
@@ -146,7 +146,7 @@ def as_html(table: Table, *, most: int | None = None, hrefs: Sequence[str] = (),
 
 def as_page(table: Table) -> str:
     """A page of HTML with the table alone."""
-    head = f'<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n<title>{escape(table.title)}</title>\n'
+    head = f'<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n<title>{escape_html(table.title)}</title>\n'
     return f"{head}{as_html(table)}\n</html>\n"
 
 
@@ -156,11 +156,11 @@ FORMS = {".csv": as_csv, ".html": as_page, ".tex": as_latex, ".txt": as_text}
 
 def prose(text: str) -> str:
     """A note as HTML: escaped, and text between backticks as code."""
-    return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text))
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape_html(text))
 
 
 def _html_cell(place: int, cell: str, right: set[int], lead: int | None, href: str, *, faint: bool) -> str:
-    text = f'<a href="{escape(href)}">{escape(cell)}</a>' if href and cell else escape(cell)
+    text = f'<a href="{escape_html(href)}">{escape_html(cell)}</a>' if href and cell else escape_html(cell)
     text = f'<span style="color: #767676">{text}</span>' if faint else text
     kind = ' class="long"' if len(cell) > _FITS and place not in right else _number(place, right)
     return f'<th scope="row"{kind}>{text}</th>' if place == lead else f"<td{kind}>{text}</td>"

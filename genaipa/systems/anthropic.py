@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from genaipa.errors import TransientError
 from genaipa.systems.base import UNDONE, BatchState, Finish, Reply, Usage, unclear, without_bounds
-from genaipa.systems.chat import BATCH_BYTES, BATCH_SECONDS, ChatSystem, ModelList, lines_in, part, prefix_ends
-from genaipa.systems.endpoint import LOOK_UP_SECONDS, WORDED, Endpoint, as_count, error_text
+from genaipa.systems.chat import (
+    BATCH_BYTES,
+    BATCH_SECONDS,
+    MOST_LISTED,
+    ChatSystem,
+    ModelList,
+    lines_in,
+    part,
+    prefix_ends,
+)
+from genaipa.systems.endpoint import WORDED, Endpoint, as_count, error_text
 from genaipa.systems.provider import Provider
 
 if TYPE_CHECKING:
@@ -119,12 +129,13 @@ class AnthropicSystem(ChatSystem):
 
     async def list_since(self, since: float) -> list[BatchState]:
         """List the account's batches, newest first at the provider, back to then."""
-        found = []
+        found: list[BatchState] = []
         with self._translated(BATCH_SECONDS):
-            async for batch in self._client.messages.batches.list(limit=1000, timeout=BATCH_SECONDS):
-                if batch.created_at.timestamp() < since:
-                    break
-                found.append(_state(batch))
+            async with asyncio.timeout(BATCH_SECONDS):
+                async for batch in self._client.messages.batches.list(limit=1000, timeout=BATCH_SECONDS):
+                    if batch.created_at.timestamp() < since or len(found) >= MOST_LISTED:
+                        break
+                    found.append(_state(batch))
         return found
 
     async def results(self, state: BatchState) -> AsyncGenerator[bytes]:
@@ -167,7 +178,7 @@ class AnthropicSystem(ChatSystem):
             return None
         try:
             counted = await self._client.messages.count_tokens(
-                model=self.model, messages=[{"role": "user", "content": text}], timeout=LOOK_UP_SECONDS
+                model=self.model, messages=[{"role": "user", "content": text}], timeout=self.look_up_seconds
             )
         except (self._sdk.APIError, ValueError):
             return None

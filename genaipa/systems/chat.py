@@ -39,6 +39,10 @@ if TYPE_CHECKING:
 
 BATCH_SECONDS = 600.0
 """Time limit of a call about a batch, whose files are long."""
+MOST_LISTED = 10_000
+"""Batches of an account that are looked through."""
+LARGEST_LINE = 4_000_000
+"""Bytes of an answer in a batch's results."""
 BATCH_BYTES = 30_000_000
 """Largest batch; providers take 200 MB and more, but it is held in memory, and one that gets lost costs less."""
 
@@ -71,6 +75,8 @@ class HostedSystem(abc.ABC):
     """Whether it is a `BatchSystem`."""
     cached_in_batches: ClassVar[float] = BATCH_SHARE
     """Part of the price of what came from a cache that is paid in a batch."""
+    look_up_seconds: float = LOOK_UP_SECONDS
+    """Time limit of a lookup before a run."""
 
     def __init__(self, *, name: str, model: str, accepts: frozenset[str]) -> None:
         self.name = name
@@ -242,8 +248,10 @@ class ChatSystem(HostedSystem):
             raise self._endpoint.timed_out(seconds) from None
         except self._sdk.APIError as error:
             raise self._failure(error, Settings()) from None
-        except httpx2.TransportError as error:
-            raise self._endpoint.disconnected(error) from None
+        except TimeoutError:
+            raise self._endpoint.timed_out(seconds) from None
+        except (httpx2.TransportError, httpx2.DecodingError) as error:
+            raise self._broken_off(error) from None
         except (httpx2.HTTPError, ValueError, TypeError, AttributeError, RecursionError):
             raise self._endpoint.malformed("an answer that can't be read") from None
 
@@ -274,7 +282,7 @@ class ChatSystem(HostedSystem):
                 location=error.response.headers.get("location"),
             )
         if isinstance(error, self._sdk.APIConnectionError):
-            return self._endpoint.disconnected(error.__cause__ or error)
+            return self._broken_off(error.__cause__ or error)
         return self._endpoint.malformed("an answer that can't be read")
 
     @abc.abstractmethod
@@ -295,11 +303,23 @@ class ChatSystem(HostedSystem):
             await self._client.close()
             self._client = None
 
+    def _broken_off(self, error: object) -> NoReplyError:
+        """Return the error of an answer that broke off, or that is not read on."""
+        import httpx2
+
+        if isinstance(error, httpx2.DecodingError):
+            return self._endpoint.malformed(str(error))
+        return self._endpoint.disconnected(error)
+
     async def _list_models(self) -> dict[str, dict[str, Any]] | str:
-        options = {"timeout": LOOK_UP_SECONDS, "params": self.listing.parameters}
+        import httpx2
+
+        options = {"timeout": self.look_up_seconds, "params": self.listing.parameters}
         try:
             listing = await self._client.get(self.listing.path, cast_to=object, options=options)
         except self._sdk.APIConnectionError as error:
+            if isinstance(error.__cause__, httpx2.DecodingError):
+                return UNREADABLE
             raise self._endpoint.unreachable(error.__cause__ or error) from None
         except self._sdk.APIStatusError as error:
             if error.status_code == 401:  # noqa: PLR2004 - Unauthorized
@@ -320,7 +340,7 @@ class ChatSystem(HostedSystem):
             raise self._endpoint.unknown_model(self.model, models)
         path = f"{self.listing.path}/{quote(self.model, safe='')}"
         try:
-            entry = await self._client.get(path, cast_to=object, options={"timeout": LOOK_UP_SECONDS})
+            entry = await self._client.get(path, cast_to=object, options={"timeout": self.look_up_seconds})
         except self._sdk.NotFoundError as error:
             if self.listing.unknown(error):
                 raise self._endpoint.unknown_model(self.model, models) from None
@@ -355,10 +375,12 @@ def prefix_ends(messages: Sequence[Message]) -> tuple[list[int], bool]:
 
 
 async def lines_in(chunks: AsyncIterator[bytes]) -> AsyncGenerator[bytes]:
-    """The lines of a file that comes in chunks, without empty ones."""
+    """The lines of a file that comes in chunks, without empty ones; a ValueError for one that is no answer."""
     rest = b""
     async for chunk in chunks:
         *lines, rest = (rest + chunk).split(b"\n")
+        if len(rest) > LARGEST_LINE:
+            raise ValueError("a line is too long")
         for line in lines:
             if line.strip():
                 yield line

@@ -1,4 +1,4 @@
-"""The connections below the vendors' SDKs: aiohttp's, which take half the processor of the SDKs' own."""
+"""The connections below the vendors' SDKs: aiohttp's, which take half the processor of the SDKs' own, within bounds."""
 
 from __future__ import annotations
 
@@ -9,16 +9,19 @@ import httpx2
 from httpx_aiohttp.httpx2 import Httpx2AiohttpClient
 
 from genaipa.files.certificates import ssl_context
+from genaipa.files.responses import Bounded
 
 _MOST = 1000
 """Connections at once."""
 
 
-class Connections(Httpx2AiohttpClient):
+class Connections(Bounded, Httpx2AiohttpClient):
     """One pool of connections; the environment's proxies apply where `by_proxy`.
 
     No redirect is followed: it would take the document along, and with some vendors the key.
     """
+
+    of_json = True
 
     def __init__(self, *, by_proxy: bool) -> None:
         super().__init__(

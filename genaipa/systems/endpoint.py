@@ -34,8 +34,10 @@ from typing import TYPE_CHECKING, Any
 
 from genaipa.errors import NotReadyError, PermanentError, TransientError, UsageError, clipped, nearest
 from genaipa.files.certificates import certificate_refused
+from genaipa.files.text import split_url
 from genaipa.systems.base import MOST_TOKENS, unsupported_schema
 from genaipa.systems.provider import known_keys, mask, redact
+from genaipa.words import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -141,7 +143,7 @@ class Endpoint:
         """Put a text on one line, without keys and request ids, cut to `LONGEST_MESSAGE`."""
         # Keys go before the text is cut, so that no part of one is left at the end.
         text = mask(text, known_keys())[:_SEARCHED]
-        line = " ".join(_REQUEST_ID.sub("…", redact(text, self.key)).split())
+        line = printable(" ".join(_REQUEST_ID.sub("…", redact(text, self.key)).split()))
         return line if len(line) <= LONGEST_MESSAGE else line[: LONGEST_MESSAGE - 1] + "…"
 
     def refused(
@@ -207,8 +209,11 @@ class Endpoint:
         return NotReadyError(self._redirected(status, location), kind="bad-request", status=status)
 
     def _redirected(self, status: int, location: str | None) -> str:
-        # Without what may be a secret in it.
-        to = urllib.parse.urljoin(f"{self.address}/", location or "").partition("?")[0]
+        try:
+            # Without what may be a secret in it.
+            to = urllib.parse.urljoin(f"{self.address}/", location or "").partition("?")[0]
+        except ValueError:
+            to = "what is no address"
         said = f"{self.system} answered {status}: {self.address} redirects to {to}, which gets neither key nor document"
         return self.one_line(f"{said}; if that is the right server, set {self.address_variable} to it.")
 
@@ -372,7 +377,7 @@ def read_address(system: str, variable: str) -> str | None:
 
 def is_loopback(address: str) -> bool:
     """Whether a URL leads to this machine."""
-    host = urllib.parse.urlsplit(address).hostname or ""
+    host = split_url(address).hostname or ""
     if host == "localhost" or host.endswith(".localhost"):
         return True
     try:

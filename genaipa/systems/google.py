@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from genaipa.errors import NoReplyError, NotReadyError, PermanentError, TransientError
 from genaipa.systems.base import UNDONE, BatchState, Finish, Readiness, Reply, Settings, Usage, unclear, without_bounds
-from genaipa.systems.chat import BATCH_BYTES, BATCH_SECONDS, HostedSystem, part
-from genaipa.systems.endpoint import LOOK_UP_SECONDS, UNREADABLE, as_count, error_text, retry_after
+from genaipa.systems.chat import BATCH_BYTES, BATCH_SECONDS, LARGEST_LINE, MOST_LISTED, HostedSystem, part
+from genaipa.systems.endpoint import UNREADABLE, as_count, error_text, retry_after
 from genaipa.systems.provider import Provider
 
 if TYPE_CHECKING:
@@ -37,19 +37,6 @@ _UNDONE = frozenset({499, 504})
 """Statuses of lines that were called off, or whose time was over."""
 _ENDED = frozenset({"succeeded", "partially_succeeded", "failed", "cancelled", "expired"})
 _ABOUT_BATCHES = Settings(timeout=BATCH_SECONDS)
-
-
-class _Read:
-    """JSON under the names of the SDK's types, which refuse what they don't know; None for what it lacks."""
-
-    def __init__(self, fields: dict[str, Any]) -> None:
-        self._fields = fields
-
-    def __getattr__(self, name: str) -> Any:
-        found = self._fields.get(_camel(name))
-        if isinstance(found, list):
-            return [_Read(one) for one in found]
-        return _Read(found) if isinstance(found, dict) else found
 
 
 class GoogleSystem(HostedSystem):
@@ -100,7 +87,7 @@ class GoogleSystem(HostedSystem):
         import httpx2
         from google.genai import errors
 
-        options: Any = {"page_size": 1000, "http_options": {"timeout": int(LOOK_UP_SECONDS * 1000)}}
+        options: Any = {"page_size": 1000, "http_options": {"timeout": int(self.look_up_seconds * 1000)}}
         try:
             listed = (await self._client.aio.models.list(config=options)).page
         except httpx2.TransportError as error:
@@ -111,7 +98,7 @@ class GoogleSystem(HostedSystem):
             if elsewhere := self._endpoint.redirected(error.code, _location(error)):
                 raise elsewhere from None
             return self._endpoint.why_unlisted(error.code, error.details)
-        except _STUMBLES:
+        except (httpx2.DecodingError, *_STUMBLES):
             return UNREADABLE
         return {(entry.name or "").removeprefix("models/"): entry.model_dump() for entry in listed}
 
@@ -119,14 +106,14 @@ class GoogleSystem(HostedSystem):
         import httpx2
         from google.genai import errors
 
-        options: Any = {"http_options": {"timeout": int(LOOK_UP_SECONDS * 1000)}}
+        options: Any = {"http_options": {"timeout": int(self.look_up_seconds * 1000)}}
         try:
             found: dict[str, Any] = (await self._client.aio.models.get(model=self.model, config=options)).model_dump()
         except errors.APIError as error:
             if error.status == "NOT_FOUND":
                 raise self._endpoint.unknown_model(self.model, models) from None
             return None
-        except (httpx2.TransportError, *_STUMBLES):
+        except (httpx2.HTTPError, *_STUMBLES):
             return None
         return found
 
@@ -150,7 +137,7 @@ class GoogleSystem(HostedSystem):
     def _read_answer(self, response: types.HttpResponse, sent: dict[str, Any]) -> Reply:
         """Read an answer, unless it is an error, whatever its status."""
         try:
-            answer = json.loads(response.body or "")
+            answer = json.loads((response.body or "").lstrip("\ufeff"))
         except (ValueError, RecursionError):
             raise self._endpoint.malformed("an answer that is not JSON", response.body) from None
         wait = _wait(response.headers or {}, answer)
@@ -196,6 +183,8 @@ class GoogleSystem(HostedSystem):
             yield
         except (TimeoutError, httpx2.TimeoutException):
             raise self._endpoint.timed_out(settings.timeout) from None
+        except httpx2.DecodingError as error:
+            raise self._endpoint.malformed(str(error)) from None
         except httpx2.TransportError as error:
             raise self._endpoint.disconnected(str(error) or type(error).__name__) from None
         except errors.APIError as error:
@@ -212,22 +201,25 @@ class GoogleSystem(HostedSystem):
         )
 
     def _read(self, answer: dict[str, Any], sent: dict[str, Any]) -> Reply:
-        response = _Read(answer)
-        feedback = response.prompt_feedback
-        blocked = _word(feedback.block_reason) if feedback is not None else ""
-        candidate = response.candidates[0] if response.candidates else None
-        if candidate is None and not blocked:
+        blocked = _word(part(answer, "promptFeedback").get("blockReason"))
+        candidates = answer.get("candidates")
+        candidate = candidates[0] if isinstance(candidates, list) and candidates else None
+        if not isinstance(candidate, dict) and not blocked:
             raise self._endpoint.malformed("an answer without a reply in it", answer)
-        finish_detail = _word(candidate.finish_reason) if candidate is not None else blocked
-        finish: Finish = _FINISH.get(finish_detail, "stop") if candidate is not None else "refusal"
-        parts = (candidate.content.parts if candidate is not None and candidate.content is not None else None) or []
-        said = [(bool(part.thought), part.text) for part in parts if isinstance(part.text, str)]
+        finish_detail = _word(candidate.get("finishReason")) if isinstance(candidate, dict) else blocked
+        finish: Finish = _FINISH.get(finish_detail, "stop") if isinstance(candidate, dict) else "refusal"
+        pieces = part(candidate, "content").get("parts")
+        texts = [
+            (piece.get("thought") is True, piece["text"])
+            for piece in (pieces if isinstance(pieces, list) else [pieces])
+            if isinstance(piece, dict) and isinstance(piece.get("text"), str)
+        ]
         return Reply(
-            text="".join(text for thought, text in said if not thought),
-            thoughts="".join(text for thought, text in said if thought),
+            text="".join(text for thought, text in texts if not thought),
+            thoughts="".join(text for thought, text in texts if thought),
             finish=finish,
-            usage=_usage(response.usage_metadata),
-            model=response.model_version,
+            usage=_usage(answer.get("usageMetadata")),
+            model=answer.get("modelVersion"),
             sent=sent,
             finish_detail=finish_detail,
         )
@@ -279,13 +271,15 @@ class GoogleSystem(HostedSystem):
 
     async def list_since(self, since: float) -> list[BatchState]:
         """List the account's batches made since then; nobody promises their order."""
+        found: list[BatchState] = []
         with self._translated(_ABOUT_BATCHES):
-            listed = await self._client.aio.batches.list(config={"page_size": 100} | _limited())
-            return [
-                _state(batch)
-                async for batch in listed
-                if batch.create_time is None or batch.create_time.timestamp() >= since
-            ]
+            async with asyncio.timeout(BATCH_SECONDS):
+                async for batch in await self._client.aio.batches.list(config={"page_size": 100} | _limited()):
+                    if batch.create_time is None or batch.create_time.timestamp() >= since:
+                        found.append(_state(batch))
+                    if len(found) >= MOST_LISTED:
+                        break
+        return found
 
     async def results(self, state: BatchState) -> AsyncGenerator[bytes]:
         """Download the lines of an ended batch; there are none if it expired."""
@@ -295,7 +289,9 @@ class GoogleSystem(HostedSystem):
                     # By its name alone: it is too long for `files.get`, which refuses it.
                     await self._client.aio.files.download(file=name, destination=file, config=_limited())
                 file.seek(0)
-                for line in file:
+                while line := file.readline(LARGEST_LINE + 1):
+                    if len(line) > LARGEST_LINE:
+                        raise self._endpoint.malformed("a batch's answer that is too long")
                     yield line.rstrip()
 
     def read_line(self, line: dict[str, Any], sent: dict[str, Any]) -> Reply:
@@ -335,7 +331,7 @@ class GoogleSystem(HostedSystem):
 
         if self._client is None:
             return None
-        options: Any = {"http_options": {"timeout": int(LOOK_UP_SECONDS * 1000)}}
+        options: Any = {"http_options": {"timeout": int(self.look_up_seconds * 1000)}}
         try:
             counted = await self._client.aio.models.count_tokens(model=self.model, contents=text, config=options)
         except (errors.APIError, httpx2.HTTPError, *_STUMBLES):
@@ -421,13 +417,14 @@ def _wait(headers: Mapping[str, str], body: object) -> float | None:
     return None
 
 
-def _usage(usage: object) -> Usage | None:
-    if not isinstance(usage, _Read):
+def _usage(stated: object) -> Usage | None:
+    """Read the usage; None for another form, since the reply is paid for all the same."""
+    if not isinstance(stated, dict):
         return None
-    reasoning = as_count(usage.thoughts_token_count)
+    reasoning = as_count(stated.get("thoughtsTokenCount"))
     return Usage(
-        input=as_count(usage.prompt_token_count),
-        cached=as_count(usage.cached_content_token_count),
-        output=as_count(usage.candidates_token_count) + reasoning,
+        input=as_count(stated.get("promptTokenCount")),
+        cached=as_count(stated.get("cachedContentTokenCount")),
+        output=as_count(stated.get("candidatesTokenCount")) + reasoning,
         reasoning=reasoning,
     )

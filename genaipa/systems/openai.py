@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from genaipa.errors import PermanentError, TransientError
 from genaipa.systems.base import UNDONE, BatchState, Finish, Reply, Usage, find_passages, unclear, without_bounds
-from genaipa.systems.chat import BATCH_BYTES, BATCH_SECONDS, ChatSystem, ModelList, lines_in, part, prefix_ends
+from genaipa.systems.chat import (
+    BATCH_BYTES,
+    BATCH_SECONDS,
+    MOST_LISTED,
+    ChatSystem,
+    ModelList,
+    lines_in,
+    part,
+    prefix_ends,
+)
 from genaipa.systems.costs import tiktoken_counter
 from genaipa.systems.endpoint import as_count, error_text
 from genaipa.systems.provider import Provider
@@ -163,12 +173,13 @@ class OpenAISystem(ChatSystem):
 
     async def list_since(self, since: float) -> list[BatchState]:
         """List the account's batches, newest first at the provider, back to then."""
-        found = []
+        found: list[BatchState] = []
         with self._translated(BATCH_SECONDS):
-            async for batch in self._client.batches.list(limit=100, timeout=BATCH_SECONDS):
-                if batch.created_at < since:
-                    break
-                found.append(self._state(batch))
+            async with asyncio.timeout(BATCH_SECONDS):
+                async for batch in self._client.batches.list(limit=100, timeout=BATCH_SECONDS):
+                    if batch.created_at < since or len(found) >= MOST_LISTED:
+                        break
+                    found.append(self._state(batch))
         return found
 
     async def results(self, state: BatchState) -> AsyncGenerator[bytes]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import atexit
 import contextlib
+import itertools
 import os
 import shutil
 import signal
@@ -41,6 +42,16 @@ _STOP_SECONDS = 15.0
 _POLL_SECONDS = 0.25
 _LOG_LINES = 20
 _VISIBLE = "CUDA_VISIBLE_DEVICES"
+_SERVED_NAME = "--served-model-name"
+_OWN_FLAGS = {
+    _SERVED_NAME: "the server has to know the model by the name in vllm/MODEL, and not by another alone",
+    "--host": "genaipa starts the server on this machine alone",
+    "--port": "genaipa finds a free port for the server",
+    "--model": "the model is the one in vllm/MODEL",
+    "--model-tag": "the model is the one in vllm/MODEL",
+}
+"""Flags of `vllm serve` that are genaipa's, with the reason."""
+_SHORTEST = len("--se")
 REPLICAS = "GENAIPA_VLLM_REPLICAS"
 """Variable with the number of servers to start; `genaipa run --replicas` sets it."""
 
@@ -106,9 +117,11 @@ class VllmServer:
         """Wait until /health answers; NotReadyError with the log's end if the process ends or time runs out."""
         import httpx2
 
+        from genaipa.files.responses import Bounded
+
         deadline = asyncio.get_running_loop().time() + seconds
         # It is of this machine, without TLS.
-        async with httpx2.AsyncClient(timeout=LOOK_UP_SECONDS, trust_env=False, verify=False) as client:
+        async with Bounded(timeout=LOOK_UP_SECONDS, trust_env=False, verify=False) as client:
             while True:
                 if self.ended():
                     how = f"ended before it was ready (exit code {self._process.returncode})"
@@ -202,6 +215,7 @@ class VllmSystem(CompatibleSystem):
                     f"(pip install 'genaipa[vllm]'; '{words[0]}' was not found).",
                     kind="missing-server",
                 )
+            _check_flags(self.name, self.model, flags)
             limit = _start_limit()
             if parser := reasoning_parser(self.model, flags):
                 flags = ["--reasoning-parser", parser, *flags]
@@ -271,7 +285,7 @@ class VllmSystem(CompatibleSystem):
                 f"{root}/tokenize",
                 cast_to=object,
                 body={"model": self.model, "prompt": text, "add_special_tokens": False},
-                options={"timeout": LOOK_UP_SECONDS},
+                options={"timeout": self.look_up_seconds},
             )
         except (self._sdk.APIError, ValueError):
             return None
@@ -294,6 +308,17 @@ def _vllm() -> tuple[str | None, list[str], list[str]]:
     """
     words = read_words("GENAIPA_VLLM_COMMAND") or ["vllm"]
     return shutil.which(words[0]), words, read_words("GENAIPA_VLLM_ARGS")
+
+
+def _check_flags(system: str, model: str, flags: Sequence[str]) -> None:
+    """Raise a UsageError for a flag that is genaipa's to set, before minutes go by until the model is loaded."""
+    for place, flag in enumerate(flags):
+        name = flag.partition("=")[0].replace("_", "-")
+        # A beginning of a flag stands for it.
+        own = next((one for one in _OWN_FLAGS if name == one or (len(name) >= _SHORTEST and one.startswith(name))), "")
+        values = {flag.partition("=")[2], *itertools.takewhile(lambda word: word[:1] != "-", flags[place + 1 :])}
+        if own and not (own == _SERVED_NAME and model in values):
+            raise UsageError(f"{system}: {_OWN_FLAGS[own]}; leave {own} out of GENAIPA_VLLM_ARGS.")
 
 
 def _start_limit() -> float:

@@ -20,6 +20,7 @@ from starlette.requests import HTTPConnection
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from streamlit.web.server.starlette import starlette_app
 
+from genaipa.files.text import split_url
 from genaipa.ui.settings import cookie_of
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ class DeskGate:
         origin = headers.get("origin")
         if origin is None or origin == self.origin:
             return True
-        return not self.behind_tls and urlsplit(origin).netloc == headers.get("host")
+        return not self.behind_tls and split_url(origin).netloc == headers.get("host")
 
     def _with_headers(self, send: Send) -> Send:
         async def sent(message: Message) -> None:

@@ -29,12 +29,11 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
-from urllib.parse import urlsplit
 
 import msgspec
 
 from genaipa.errors import DataError, UsageError
-from genaipa.files.text import read_text
+from genaipa.files.text import read_text, split_url
 from genaipa.scoring.assignment import ScoringPlan
 
 if TYPE_CHECKING:
@@ -157,7 +156,7 @@ def read_login(workspace: Workspace) -> Login | None:
         _check(path, auth, _OF_PROVIDER, "auth")
         providers.insert(0, "")
     redirect = auth["redirect_uri"]
-    parts = urlsplit(_filled(redirect, 1))
+    parts = split_url(_filled(redirect, 1))
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.path != _CALLBACK:
         raise DataError(path, f"is not an address of the desk; write https://HOST{_CALLBACK}.", "redirect_uri")
     return Login(tuple(providers), redirect)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from running import make_workspace
+from running import SYSTEM, make_workspace
+from servers import Behaviour, OpenAIServer
 
 from genaipa.errors import DataError
 from genaipa.files.text import read_text
@@ -29,6 +31,24 @@ def test_names_that_mean_harm(genaipa: Callable[..., Finished]) -> None:
             assert "\udcff" not in name or done.code == 2, command
     zero = genaipa(*run, "scripted//dev/zero")
     assert (zero.code, "/dev/zero: is a device, not a file." in zero.err) == (2, True)
+
+
+def test_what_a_server_calls_itself_steers_nothing(
+    genaipa: Callable[..., Finished], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its model's name and its word for the end are one clean line in files; a reply is whole in JSON, by numbers."""
+    make_workspace(questions=1)
+    steering = "\x1b[31m\x07\x9b\u202e"
+    choice = {"finish_reason": f"stop{steering}", "message": {"content": f"Yes.{steering}\xa0é"}}
+    body = json.dumps({"choices": [choice], "model": f"m{steering}\nx"}).encode()
+    with OpenAIServer([Behaviour(body=body)], models=("m",)) as server:
+        monkeypatch.setenv("LOOP_BASE_URL", server.url)
+        assert genaipa("run", "-s", SYSTEM, "-p", "acme", "-e", "quality", "--limit", "1", "--name", "odd").code == 0
+    shown = genaipa("show", "odd", "--json")
+    assert not set("\x1b\x07\x9b\u202e") & set(shown.out)
+    assert "é" in shown.out
+    (answer,) = json.loads(shown.out)["answers"]
+    assert (answer["reply"], answer["model"]) == (f"Yes.{steering}\xa0é", "m�[31m��� x")
 
 
 def test_only_files_and_pipes_are_read() -> None:

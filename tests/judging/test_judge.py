@@ -101,7 +101,7 @@ def test_what_is_no_verdict_has_a_flaw() -> None:
         assert said in flaw(RUBRIC, Reply(text), annotated=False), text
     assert (
         flaw(RUBRIC, Reply(verdict(), "length"), annotated=False)
-        == "it was cut off; allow it more (the option max-tokens)"
+        == "it was cut off; allow it more (the option `max_tokens`)"
     )
     assert flaw(RUBRIC, Reply(verdict(), "refusal"), annotated=False) == "it is a refusal"
     assert flaw(RUBRIC, Reply(verdict()), annotated=False) == ""
@@ -117,7 +117,7 @@ def test_a_loop_is_told_from_a_verdict_that_is_too_long() -> None:
     for long in (verdict()[:-30], begun + "No, no, no, no.", ""):
         assert flaw(RUBRIC, Reply(long, "length"), annotated=True).startswith("it was cut off; allow"), long
     thought = flaw(RUBRIC, Reply("", "length", Usage(output=300), thoughts="Hm."), annotated=True)
-    assert thought.startswith("it was cut off after 300 tokens, and had only thought till then; allow it more")
+    assert thought.startswith("it was cut off after 300 tokens, all of which went into reasoning; allow it more")
 
 
 def test_what_is_no_verdict_is_a_failure_and_asked_again(genaipa):

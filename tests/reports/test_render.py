@@ -9,7 +9,10 @@ from html.parser import HTMLParser
 
 import pandas as pd
 import pytest
+from jinja2 import Environment
+from markupsafe import Markup
 
+from genaipa.files.html import without_steering
 from genaipa.files.spreadsheets import unescape_formula
 from genaipa.reports import render
 from genaipa.reports.table import Table
@@ -118,6 +121,19 @@ def test_as_html():
     ]
 
 
+def test_no_page_has_what_steers_a_terminal():
+    """Neither in a table nor in a template's texts, markup among them; joiners and marks that scripts need stay."""
+    steering, needed = "a\x1b[31m\x07\x9b\u202e\u2066", "\u0645\u06cc\u200c\u062e\n\t\U0001f468\u200d\U0001f469"
+    shown = Environment(autoescape=True, finalize=without_steering).from_string("{{ a }}{{ b }}{{ c }}{{ d }}")
+    for page in (
+        render.as_page(table_of({"system": [steering + needed], "n": [1]}, title=steering, note=steering)),
+        shown.render(a=steering, b=Markup(f"<i>{steering}</i>"), c=7, d=needed),
+    ):
+        assert not set("\x1b\x07\x9b\u202e\u2066") & set(page)
+        assert needed in page
+    assert "<i>a�[31m����</i>7" in page
+
+
 @pytest.mark.parametrize("hostile", HOSTILE)
 def test_hostile_html(hostile):
     """What a system, a document or a person has said adds no element to the page, wherever it stands."""
@@ -126,7 +142,7 @@ def test_hostile_html(hostile):
     calm = table_of({"system": [x], "n": [1]}, title=x, note=x, headings={"n": x})
     found, wanted = Reader(render.as_html(made)).found, Reader(render.as_html(calm)).found
     assert [(tag, attributes) for tag, attributes, _ in found] == [(tag, attributes) for tag, attributes, _ in wanted]
-    assert [text for _, attributes, text in found if attributes.get("scope") == "row"] == [hostile]
+    assert [text for _, attributes, text in found if attributes.get("scope") == "row"] == [hostile.replace("\x1b", "�")]
 
 
 @pytest.mark.parametrize("hostile", HOSTILE)

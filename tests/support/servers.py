@@ -17,7 +17,7 @@ import contextlib
 import json
 import threading
 import urllib.parse
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Self
 
@@ -46,6 +46,8 @@ class Behaviour:
     """No answer ever."""
     drop: bool = False
     """The connection breaks instead of an answer."""
+    wire: Callable[[], Iterable[bytes | float]] | None = None
+    """Bytes that are sent instead of an answer, with seconds to wait between them, until the client hangs up."""
 
 
 def reply(text: str | None = None, *, delay: float = 0.0, cached: int | None = None) -> Behaviour:
@@ -248,6 +250,14 @@ class LoopbackServer(abc.ABC):
         if answer is None:
             return False
         status, extra, body = answer
+        if not isinstance(body, bytes):
+            for piece in body:
+                if isinstance(piece, float):
+                    await asyncio.sleep(piece)
+                else:
+                    writer.write(piece)
+                    await writer.drain()
+            return False
         lines = [f"HTTP/1.1 {status} Status", f"content-length: {len(body)}"]
         lines += [f"{name}: {value}" for name, value in ({"content-type": "application/json"} | extra).items()]
         writer.write("\r\n".join([*lines, "", ""]).encode() + body)
@@ -256,8 +266,8 @@ class LoopbackServer(abc.ABC):
 
     # What is answered
 
-    async def _answer(self, request: Request) -> tuple[int, dict[str, str], bytes] | None:
-        """Status, headers and body; None to break the connection."""
+    async def _answer(self, request: Request) -> tuple[int, dict[str, str], Any] | None:
+        """Status, headers and body (or its `wire`); None to break the connection."""
         if self.only is not None and self.sent_key(request.headers) != self.only:
             return self._failed(self.wrong_key(self.sent_key(request.headers)))
         if not self.is_call(request):
@@ -276,13 +286,15 @@ class LoopbackServer(abc.ABC):
             return self.script(number, body)
         return self.script[number - 1] if number <= len(self.script) else Behaviour()
 
-    async def _called(self, request: Request, behaviour: Behaviour) -> tuple[int, dict[str, str], bytes] | None:
+    async def _called(self, request: Request, behaviour: Behaviour) -> tuple[int, dict[str, str], Any] | None:
         if self.latency or behaviour.delay:
             await asyncio.sleep(self.latency + behaviour.delay)
         if behaviour.stall:
             await asyncio.Event().wait()
         if behaviour.drop:
             return None
+        if behaviour.wire is not None:
+            return 0, {}, behaviour.wire()
         if behaviour.body is not None:
             return behaviour.status, behaviour.headers, behaviour.body
         if behaviour.status != 200:
@@ -292,7 +304,7 @@ class LoopbackServer(abc.ABC):
         counts = self._count(turns, text, behaviour.cached)
         return 200, behaviour.headers, json.dumps(self.completion(request, text, behaviour.finish, counts)).encode()
 
-    async def _looked_up(self, request: Request) -> tuple[int, dict[str, str], bytes] | None:
+    async def _looked_up(self, request: Request) -> tuple[int, dict[str, str], Any] | None:
         behaviour = self.entry
         if request.path.endswith("/models"):
             behaviour = self.listing

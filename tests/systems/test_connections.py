@@ -54,7 +54,7 @@ def modes(vendor: str, body: bytes) -> dict[str, tuple[bytes, str]]:
         "half a body": (OK + b"content-length: %d\r\n\r\n" % len(body) + half, "connection"),
         "half in chunks": (chunked + b"%x\r\n" % len(half) + half + b"\r\n", "connection"),
         "chunks of no size": (chunked + b"many\r\n" + body + b"\r\n0\r\n\r\n", "connection"),
-        "not packed": (sized(body, b"content-encoding: gzip\r\n"), "malformed-reply" if google else "connection"),
+        "not packed": (sized(body, b"content-encoding: gzip\r\n"), "malformed-reply"),
         "packed": (sized(packed, b"content-encoding: gzip\r\n"), ""),
         "no length": (OK + UNTIL_CLOSED + body, ""),
         "in chunks": (chunked + b"%x\r\n" % len(body) + body + b"\r\n0\r\n\r\n", ""),

@@ -54,6 +54,40 @@ def test_ordinary_words_stay(text: str) -> None:
     assert redact(text, "sesame-open-42") == text
 
 
+def test_a_redirect_is_one_line_wherever_it_leads() -> None:
+    """An address that is none, and one with characters that steer a terminal: the same kind, and a sentence."""
+    for location in (
+        "http://a\x1b[31m/",
+        "http://[::1",
+        "http://[v1.x]/",
+        "\x9b31m",
+        "\u202e//evil",
+        None,
+        "//",
+        "a b",
+    ):
+        refused = ENDPOINT.refused(302, "", location=location)
+        assert isinstance(refused, PermanentError)
+        assert (refused.kind, refused.fatal) == ("bad-request", True)
+        assert " redirects to " in str(refused)
+        assert str(refused).isprintable()
+        before = ENDPOINT.redirected(302, location)
+        assert before is not None
+        assert before.kind == "bad-request"
+
+
+def test_words_of_a_server_steer_nothing() -> None:
+    """Of a message, a list of models and a note, whatever is no sign to be shown is replaced."""
+    steering = "bad \x1b[31m\x07 \x9b \u202e words"
+    for said in (
+        ENDPOINT.refused(400, {"error": {"message": steering}}),
+        ENDPOINT.disconnected(steering),
+        ENDPOINT.unlisted(steering),
+        ENDPOINT.unlisted_model("m", [f"m{steering}"]),
+    ):
+        assert str(said).isprintable()
+
+
 def test_credentials_in_an_address_are_hidden() -> None:
     """A user, a password or a key that stands in a URL is taken out of it."""
     assert redact("http://me:secret@host/v1 and https://host/v1?key=abc123") == (

@@ -181,7 +181,9 @@ def test_neither_server_nor_vllm(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_start_and_stop(monkeypatch: pytest.MonkeyPatch, logs: Path) -> None:
     """A server is started with what caching needs and the user's flags, answers, and is gone after close()."""
-    monkeypatch.setenv("GENAIPA_VLLM_ARGS", "--max-model-len 4096 --served-by 'me and you'")
+    monkeypatch.setenv(
+        "GENAIPA_VLLM_ARGS", "--max-model-len 4096 --served-model-name other org/tiny --served-by 'me and you'"
+    )
     system = vllm()
 
     async def through() -> tuple[Reply, int | None, str]:
@@ -197,7 +199,7 @@ def test_start_and_stop(monkeypatch: pytest.MonkeyPatch, logs: Path) -> None:
     called = log.splitlines()[0]
     assert called.startswith("called with serve org/tiny --host 127.0.0.1 --port ")
     assert called.endswith(
-        "--enable-prefix-caching --enable-prompt-tokens-details --max-model-len 4096 --served-by me and you"
+        "--enable-prompt-tokens-details --max-model-len 4096 --served-model-name other org/tiny --served-by me and you"
     )
     assert all(gone(process) for process in processes())
     assert list(logs.iterdir()) == []
@@ -352,6 +354,22 @@ def test_a_time_that_is_none(monkeypatch: pytest.MonkeyPatch, logs: Path, given:
     with pytest.raises(UsageError, match=f"GENAIPA_VLLM_START_TIMEOUT is '{given}'"):
         ask(vllm())
     assert list(logs.iterdir()) == []
+
+
+def test_flags_that_are_genaipas_are_refused_before_the_start(logs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another name of the model, another port: the sentence names the flag, and no server is started."""
+    for flags, named in (
+        ("--served-model-name tiny2", "--served-model-name"),
+        ("--seed 1 --served_model_name=tiny2 --dtype float32", "--served-model-name"),
+        ("--served-model a b", "--served-model-name"),
+        ("--port 8000", "--port"),
+        ("--host=0.0.0.0", "--host"),
+        ("--model other", "--model"),
+    ):
+        monkeypatch.setenv("GENAIPA_VLLM_ARGS", flags)
+        with pytest.raises(UsageError, match=rf"vllm/org/tiny: .*; leave {named} out of GENAIPA_VLLM_ARGS\."):
+            asyncio.run(vllm().start())
+    assert not list(logs.iterdir())
 
 
 @pytest.mark.parametrize("variable", ["GENAIPA_VLLM_COMMAND", "GENAIPA_VLLM_ARGS"])

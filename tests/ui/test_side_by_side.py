@@ -99,8 +99,15 @@ def test_only_the_token_opens_it(address: str, browser: httpx.Client) -> None:
         assert refused.status_code == 403, url
         assert "demo" not in refused.text
     assert browser.get("/").status_code == 200
-    for headers in ({"Host": "evil.example"}, {"Origin": "https://evil.example"}, {"Origin": "null"}):
+    for headers in (
+        {"Host": "evil.example"},
+        {"Origin": "https://evil.example"},
+        {"Origin": "null"},
+        {"Origin": "http://["},
+    ):
         assert browser.get("/", headers=headers).status_code == 403, headers
+    upgrade = {"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13"}
+    assert browser.get("/", headers=upgrade | {"Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ=="}).status_code == 403
     assert browser.post("/").status_code == 405
     said = browser.get("/").headers
     assert said["content-security-policy"].startswith("default-src 'none'; style-src 'self'; form-action 'self'")

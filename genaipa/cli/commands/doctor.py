@@ -37,6 +37,8 @@ _SETTINGS = {
 """Variables that stand for no option."""
 _SECONDS = 2.0
 """Seconds that a server may take to answer."""
+_ENOUGH = 1_000_000
+"""Bytes of its answer that are read."""
 _LITTLE_ROOM = 500 * 1024**2
 """Bytes; a large study takes a few hundred megabytes."""
 
@@ -271,20 +273,22 @@ def _proxies() -> Iterator[Row]:
 
 
 def _server(variable: str, address: str) -> Row:
-    import urllib.parse
-
     import httpx2
 
-    from genaipa.files.certificates import certificate_refused, ssl_context
+    from genaipa.files.certificates import certificate_refused
+    from genaipa.files.download import Downloads
+    from genaipa.files.responses import TooLargeError
+    from genaipa.files.text import split_url
     from genaipa.systems.endpoint import is_loopback
     from genaipa.systems.provider import redact
 
     shown = redact(address)
     why = ""
     try:
-        httpx2.get(address, timeout=_SECONDS, trust_env=not is_loopback(address), verify=ssl_context())
+        with Downloads(by_proxy=not is_loopback(address)) as downloads, contextlib.suppress(TooLargeError):
+            downloads.get(address, seconds=_SECONDS, most=_ENOUGH, follows=False)
     except (httpx2.HTTPError, httpx2.InvalidURL, ValueError, UsageError) as error:
-        host = urllib.parse.urlsplit(shown).hostname or ""
+        host = split_url(shown).hostname or ""
         why = certificate_refused(error, host) or redact(str(error)) or type(error).__name__
     problem = f"nothing answers at {shown} ({why})"
     return _either(variable, not why, f"{shown} answers", problem, "start the server, or mend the address")

@@ -13,7 +13,7 @@ import typer
 
 from genaipa.cli.commands import run_options as options
 from genaipa.cli.terminal import completion
-from genaipa.cli.terminal.console import explain, follow, print_json, say, show, width
+from genaipa.cli.terminal.console import explain, follow, print_json, say, show, width, write_flags
 from genaipa.cli.terminal.options import JsonOption, OfflineOption, current_workspace, option, several
 from genaipa.cli.terminal.selection import RunsArgument, filtered
 from genaipa.runs.filters import EVERYTHING, Filters
@@ -121,7 +121,9 @@ def _carry_out(
     import asyncio
 
     from genaipa.cli.commands.run import CAPPED, INTERRUPTED, PARTIAL
+    from genaipa.cli.terminal.env_file import print_origins
 
+    print_origins(dict.fromkeys(system.name for run in judges.runs for system in run.systems))
     try:
         done = asyncio.run(_promptly(judges, limits, observer))
     except (KeyboardInterrupt, asyncio.CancelledError):
@@ -159,7 +161,7 @@ def _print_closing(
         print_tally(outcome.tally)
         show(f"Judge's run: {folder.name}")
         for system, reason in outcome.stopped.items():
-            show(f"{system} was asked no more: {reason}")
+            show(f"{system} was asked no more: {write_flags(reason)}")
         for sentence in about_servers(outcome.tally):
             show(sentence)
         if outcome.capped:

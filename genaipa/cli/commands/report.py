@@ -14,7 +14,6 @@ from genaipa.cli.terminal.console import (
     explain,
     follow,
     print_json,
-    printable,
     say,
     show,
     show_tables,
@@ -31,7 +30,7 @@ from genaipa.cli.terminal.options import (
 from genaipa.cli.terminal.selection import ByOption, RunsArgument, filtered
 from genaipa.errors import UsageError, nearest
 from genaipa.runs.filters import EVERYTHING, Filters
-from genaipa.words import number
+from genaipa.words import number, printable
 from genaipa.workspace import elsewhere
 
 if TYPE_CHECKING:

@@ -222,6 +222,7 @@ def carry_out(
     import asyncio
 
     from genaipa.cli.commands import run_summary
+    from genaipa.cli.terminal.env_file import print_origins
     from genaipa.cli.terminal.progress import interrupted
     from genaipa.workers.base import no_shards
 
@@ -229,6 +230,7 @@ def carry_out(
         raise no_shards()
     if prepared.complete:
         return run_summary.already_complete(prepared, json=json)
+    print_origins(system.name for system in prepared.systems)
     try:
         outcome = asyncio.run(_promptly(prepared, limits, observer, on))
     except (KeyboardInterrupt, asyncio.CancelledError):

@@ -6,7 +6,7 @@ import asyncio
 import math
 from typing import TYPE_CHECKING
 
-from genaipa.cli.terminal.console import caveat, print_json, say, show, table, width
+from genaipa.cli.terminal.console import caveat, print_json, say, show, table, width, write_flags
 from genaipa.cli.terminal.fitting import whole
 from genaipa.cli.terminal.progress import ENDED, clock, fit, on_run, tokens
 from genaipa.errors import NOT_RECORDED, GenaipaError
@@ -223,7 +223,7 @@ def print_closing(run: PreparedRun, outcome: RunOutcome, *, json: bool, again: S
         caveat(f"Took {took}{_side_by_side(outcome)}.")
     show(f"Run folder: {whole(folder.path)}")
     for system, reason in outcome.stopped.items():
-        show(f"{system} was asked no more: {reason}")
+        show(f"{system} was asked no more: {write_flags(reason)}")
     for sentence in [*_served_otherwise(folder), *about_servers(outcome.tally)]:
         show(sentence)
     if outcome.capped:

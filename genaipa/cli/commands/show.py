@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from genaipa.cli.terminal import completion, console
-from genaipa.cli.terminal.console import say
+from genaipa.cli.terminal.console import say, write_flags
 from genaipa.cli.terminal.options import JsonOption, current_workspace, option
 from genaipa.cli.terminal.selection import filtered
 from genaipa.errors import GenaipaError, UnknownNameError, UsageError, command
@@ -265,7 +265,7 @@ def _print_answer(record: Record, conversation: list[dict[str, str]]) -> None:
     if record.thoughts and conversation:
         console.show(f"\n--- thoughts before it\n{record.thoughts.strip()}")
     if record.error is not None:
-        console.show(f"\n--- no reply ({record.error.kind}): {record.error.message}")
+        console.show(f"\n--- no reply ({record.error.kind}): {write_flags(record.error.message)}")
     facts = [f"{record.seconds} s", f"attempts: {record.attempts}", f"finish: {record.finish or '-'}"]
     if record.model:
         facts.append(f"served by {record.model}")

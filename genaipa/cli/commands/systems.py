@@ -253,9 +253,12 @@ def _check(resolved: Iterable[Resolved], *, json: bool) -> int:
     """Start each system and close it again; 1 if one is not ready."""
     import asyncio
 
+    from genaipa.cli.terminal.env_file import print_origins
+
     found = []
     for system in resolved:
         say(f"starting {system.name}")
+        print_origins([system.name])
         answer = asyncio.run(_start(system))
         found.append({"name": system.asked, "system": system.name, **answer})
         if not json:

@@ -18,11 +18,11 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any, TextIO
-from unicodedata import category
 
 import typer
 
 from genaipa.errors import UsageError
+from genaipa.words import escape_unprintable, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -78,11 +78,11 @@ def _width(stream: TextIO) -> int | None:
 
 
 def say(text: str, *, exact: bool = False) -> None:
-    """A note beside the result, on stderr. The text is shown as it is: nothing in it is markup or steers a terminal.
+    """A note beside the result, on stderr, options as flags: nothing in it is markup or steers a terminal.
 
     On a terminal it is broken between words, unless it is `exact`: to be copied and pasted.
     """
-    _print(err(), sys.stderr, printable(text), exact=exact)
+    _print(err(), sys.stderr, printable(write_flags(text)), exact=exact)
 
 
 def complain(error: object) -> None:
@@ -132,7 +132,8 @@ def print_json(value: Any) -> None:
     """A value (msgspec Structs included) as JSON on stdout."""
     import msgspec
 
-    sys.stdout.write(msgspec.json.format(msgspec.json.encode(value), indent=2).decode() + "\n")
+    text = msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
+    sys.stdout.write(escape_unprintable(text) + "\n")
 
 
 def table(
@@ -176,14 +177,6 @@ def _style(header: str, cell: str) -> str:
     if header in ("state", "status", "severity"):
         return _STATES.get(cell, "")
     return "bold red" if header == "failed" and cell not in ("", "0") else ""
-
-
-def printable(text: str) -> str:
-    """The text without control characters: what a model says must not steer the terminal."""
-    if text.isprintable():
-        return text
-    # Blanks without a break, as French has them before a colon, are none that Python calls printable.
-    return "".join(c if c in "\n\t\ue000" or c.isprintable() or category(c) == "Zs" else "�" for c in text)
 
 
 _GAP = "     "

@@ -1,4 +1,4 @@
-"""The process: its standard streams, made fit for any text, its environment with the nearest `.env`, and its signals.
+"""The process: its standard streams, made fit for any text, and its signals.
 
 At Ctrl-C or a termination signal while an event loop runs it stops in order if possible, else cancels the busy task.
 """
@@ -16,7 +16,6 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from genaipa.cli.terminal.console import say
 from genaipa.errors import GenaipaError
 
 if TYPE_CHECKING:
@@ -57,36 +56,6 @@ class _Output(io.FileIO):
             raise GenaipaError(
                 f"the output could not be written ({error.strerror}); make room, or send it elsewhere."
             ) from None
-
-
-def load_dotenv() -> None:
-    """Read the nearest `.env` into the environment, without replacing what is set."""
-    here = Path.cwd()
-    for folder in (here, *here.parents):
-        path = folder / ".env"
-        if path.is_file():
-            import dotenv
-
-            from genaipa.files.text import read_text
-
-            text = read_text(path)
-            _say_unread(path, text)
-            for name, value in dotenv.dotenv_values(stream=io.StringIO(text)).items():
-                if value is not None:
-                    os.environ.setdefault(name, value)
-            return
-
-
-def _say_unread(path: Path, text: str) -> None:
-    """Say which lines are passed over, in our words instead of the library's."""
-    import logging
-
-    from dotenv.parser import parse_stream
-
-    logging.getLogger("dotenv.main").setLevel(logging.ERROR)
-    for binding in parse_stream(io.StringIO(text)):
-        if binding.error:
-            say(f"{path}: line {binding.original.line} is not NAME=value, and is passed over.")
 
 
 PATIENCE = 1.0

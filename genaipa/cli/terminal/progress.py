@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from genaipa.cli.terminal.console import err, printable, say, write_flags
+from genaipa.cli.terminal.console import err, say, write_flags
 from genaipa.errors import command
 from genaipa.execution.observer import Observer
 from genaipa.kinds import in_words
 from genaipa.runs.status import Count, Tally
 from genaipa.systems.base import Usage
 from genaipa.systems.provider import short_names
-from genaipa.words import number
+from genaipa.words import number, printable
 from genaipa.workspace import elsewhere
 
 if TYPE_CHECKING:
@@ -261,7 +261,7 @@ class Progress(Observer):
 
     def said(self, sentence: str) -> None:
         """Say it."""
-        say(write_flags(sentence))
+        say(sentence)
 
     def stopped(self, system: str, reason: str) -> None:
         """Expect no more of it."""
@@ -420,7 +420,7 @@ class ProgressTable(Progress):
         shown: list[Text] = []
         notes = [_about(*found) for kind in (self._notes, self._failed) for found in kind.items()]
         for note in notes[:_MOST_NOTES]:
-            text = Text(printable(note)[:_LONGEST_REASON], style="yellow")
+            text = Text(printable(write_flags(note))[:_LONGEST_REASON], style="yellow")
             taken = len(text.wrap(console, width))
             if taken < room:
                 shown.append(text)
@@ -483,7 +483,7 @@ class TerminalObserver(Observer):
 
     def said(self, sentence: str) -> None:
         """Say it."""
-        say(write_flags(sentence))
+        say(sentence)
 
     @contextlib.contextmanager
     def pulling(self, title: str) -> Iterator[Callable[[int, int], None]]:

@@ -11,7 +11,7 @@ import socket
 from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlencode
 
 import jinja2
 from starlette.applications import Starlette
@@ -20,6 +20,8 @@ from starlette.responses import HTMLResponse, PlainTextResponse, RedirectRespons
 from starlette.routing import Route
 
 from genaipa.errors import command
+from genaipa.files.html import without_steering
+from genaipa.files.text import split_url
 from genaipa.ui.view.index import BY_SCORE, NO_SCORES, OUTCOMES, ViewChoice
 from genaipa.workspace import elsewhere
 
@@ -65,6 +67,7 @@ class ViewPages:
         templates = jinja2.Environment(
             loader=jinja2.FileSystemLoader(_HERE), autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True
         )
+        templates.finalize = without_steering
         templates.filters["zip_same"] = lambda values: [(value, value) for value in values]
         templates.filters["questions"] = lambda known: [(q, f"{q}  {text}") for q, text in known.items()]
         self._template = templates.get_template("view.html.jinja")
@@ -209,6 +212,8 @@ class _Gate:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or refuse it."""
+        if scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 1008})
         if scope["type"] != "http":
             return
         from starlette.requests import Request
@@ -223,7 +228,7 @@ class _Gate:
     def _answer(self, request: Request) -> ASGIApp:
         origin = request.headers.get("origin")
         # A page of another site must not reach this one under a name of its own (DNS rebinding).
-        if request.headers.get("host") not in self.ours or (origin and urlsplit(origin).netloc not in self.ours):
+        if request.headers.get("host") not in self.ours or (origin and split_url(origin).netloc not in self.ours):
             return PlainTextResponse("This address is not the view's.", HTTPStatus.FORBIDDEN)
         if self._is(request.query_params.get("token")):
             left = [(name, value) for name, value in request.query_params.multi_items() if name != "token"]

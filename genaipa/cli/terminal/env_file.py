@@ -1,0 +1,164 @@
+"""The nearest `.env`: keys, and addresses beside their own keys; nothing else of it reaches the environment.
+
+Somebody else's study may bring one, and a command, a proxy or a certificate in it would have the user's machine do as a
+stranger likes. An address that meets a key of the user's own would have that key sent to it.
+"""
+
+from __future__ import annotations
+
+import functools
+import io
+import logging
+import os
+import re
+from contextvars import ContextVar
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from genaipa.cli.terminal.console import say
+from genaipa.errors import GenaipaError, clipped
+from genaipa.words import listed, some
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from genaipa.systems.provider import Provider
+
+LARGEST = 100_000
+"""Bytes of a file of keys."""
+LONGEST = 4_000
+"""Characters of a line: the parser's time grows with their square."""
+_KEY = "_API_KEY"
+_SECRETS = ("_AUTH_TOKEN", "_CUSTOM_HEADERS")
+"""Ends of other variables that an SDK may send to the address of the same name."""
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_SHOWN = 3
+
+
+class _Taken(NamedTuple):
+    """The variables that a file gave."""
+
+    path: Path
+    names: frozenset[str]
+
+
+_taken: ContextVar[_Taken | None] = ContextVar("taken", default=None)
+
+
+def load_dotenv() -> None:
+    """Read keys and their addresses of the nearest `.env` into the environment, without replacing what is set."""
+    _taken.set(None)
+    folder = Path.cwd()
+    path = next((path for place in (folder, *folder.parents) if (path := place / ".env").is_file()), None)
+    if path is None:
+        return
+    values = _read(path)
+    keys = {name: value for name, value in values.items() if _is_key(name) and "${" not in value}
+    addresses = {name: value for name, value in values.items() if name not in keys and _keys_of(name)}
+    usable = {name: value for name, value in addresses.items() if _is_safe(name, keys)}
+    names = [name for name in (*keys, *usable) if name not in os.environ]
+    os.environ.update({name: values[name] for name in names})
+    _taken.set(_Taken(path, frozenset(names)))
+    left_out = [name for name in values if name not in os.environ]
+    _say_left_out(path, left_out, addresses)
+
+
+def print_origins(systems: Iterable[str]) -> None:
+    """Say in one line which keys and addresses of these systems, by their full names, come from the `.env`."""
+    from genaipa.systems.endpoint import read_variable
+    from genaipa.systems.provider import asked_by, find_provider, redact
+
+    taken, origins = _taken.get(), dict[str, str]()
+    for system in map(asked_by, systems):
+        provider = find_provider(system)
+        if taken is None or provider is None or not provider.is_remote:
+            continue
+        at = provider.at(system)
+        named = ["key"] * bool(taken.names.intersection(at.keys)) + ["address"] * (at.address in taken.names)
+        if named:
+            address = f" ({redact(read_variable(at.address) or '')})" if at.address in taken.names else ""
+            origins[f"{provider.family(system).rstrip('/')}{address}"] = " and ".join(named)
+    if taken is not None and origins:
+        line = listed([f"{named} of {family}" for family, named in origins.items()])
+        say(f"{line[0].upper()}{line[1:]} from {os.path.relpath(taken.path)}.")
+
+
+def _read(path: Path) -> dict[str, str]:
+    """Return the values of a file by name, without a look at other variables; none of a file that is none of keys."""
+    import dotenv
+    from dotenv.parser import parse_stream
+
+    from genaipa.files.text import read_text
+
+    try:
+        if path.stat().st_size > LARGEST:
+            say(f"{path} is larger than {LARGEST // 1000} kB, so it is no file of keys; nothing is taken from it.")
+            return {}
+        text = read_text(path)
+    except OSError as error:
+        say(f"{path} can't be read ({error.strerror}); nothing is taken from it.")
+        return {}
+    except GenaipaError as error:
+        say(f"{error} Nothing is taken from it.")
+        return {}
+    lines = text.splitlines(keepends=True)
+    bad = [number for number, line in enumerate(lines, 1) if len(line) > LONGEST]
+    text = "".join("\n" if len(line) > LONGEST else line for line in lines)
+    # In our words instead of the library's.
+    logging.getLogger("dotenv.main").setLevel(logging.ERROR)
+    bad += [binding.original.line for binding in parse_stream(io.StringIO(text)) if binding.error]
+    if bad:
+        which, are = ("line", "is") if len(bad) == 1 else ("lines", "are")
+        say(f"{path}: {which} {some(sorted(bad), _SHOWN)} {are} not NAME=value, and {are} passed over.")
+    values = dotenv.dotenv_values(stream=io.StringIO(text), interpolate=False)
+    return {name: value for name, value in values.items() if value and _NAME.fullmatch(name) and "\0" not in value}
+
+
+@functools.cache
+def _providers() -> tuple[Provider, ...]:
+    from genaipa.systems.provider import providers
+
+    return providers()
+
+
+def _is_key(name: str) -> bool:
+    """Tell whether a variable is a key, by its name or by a provider's record."""
+    return name.endswith(_KEY) or any(name in provider.keys for provider in _providers())
+
+
+def _keys_of(address: str) -> set[str]:
+    """Return the variables of the keys that may be sent to the address in a variable; none if it is no address."""
+    keys: set[str] = set()
+    for provider in _providers():
+        before, by_server, after = provider.address.partition("{SERVER}")
+        server = address.removeprefix(before).removesuffix(after) if by_server else ""
+        if provider.address and address == provider.address.replace("{SERVER}", server):
+            keys |= {key.replace("{SERVER}", server) for key in provider.keys}
+    return keys
+
+
+def _is_safe(address: str, keys: Mapping[str, str]) -> bool:
+    """Tell whether an address has its key in the same file, and no other secret of the user's would be sent to it."""
+    wanted = _keys_of(address)
+    server = address.removesuffix("_BASE_URL")
+    foreign = [key for key in wanted if os.environ.get(key, keys.get(key)) != keys.get(key)]
+    return bool(wanted & keys.keys()) and not foreign and not any(f"{server}{end}" in os.environ for end in _SECRETS)
+
+
+def _say_left_out(path: Path, names: Iterable[str], addresses: Mapping[str, str]) -> None:
+    """Say which variables of a file are not taken, and the remedy."""
+    apart = [clipped(name) for name in names if name in addresses]
+    others = [clipped(name) for name in names if name not in addresses]
+    sentences = []
+    if apart:
+        sentences.append(
+            f"{some(apart, _SHOWN)} not taken: write the key of the same server into the same file (NAME_API_KEY=none "
+            "where it wants none), and have no other key of it in the environment, or set the address there"
+        )
+    if others:
+        sentences.append(
+            f"{some(others, _SHOWN)} not taken: a .env gives keys (NAME_API_KEY, without ${{…}}) and their addresses "
+            "alone; set the rest in the environment, if it is yours"
+        )
+    if sentences:
+        say(f"{path}: {'; '.join(sentences)}.")
