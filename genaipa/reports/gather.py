@@ -311,6 +311,7 @@ class _Run:
         self._labels = labels(source.manifest)
         self._stances = dict.fromkeys(self._withheld.claims_silence, "yes")
         self._stances |= dict.fromkeys(self._withheld.abstains, "abstains")
+        self._stances |= dict.fromkeys(self._withheld.mute, "none")
 
     def add_to(self, rows: defaultdict[str, list[Any]]) -> None:
         """Add the run's answers, failures, questions not asked, and published scores."""
@@ -470,15 +471,17 @@ class _Run:
         return PUBLISHED if recorded else self._labels.get(chosen, chosen)
 
     def _claims_silence(self, line: MeasuredHead) -> str:
-        """Whether the reply says that the document is silent, or that it is unknown.
+        """Whether the reply says that the document is silent, or that it is unknown, or says nothing.
 
         Empty about a document in a language without rules for that.
         """
         if line.status == "failed" or not line.digest:
             return ""
         language = self._language(line.document)
+        if line.status == "refused":
+            return "none"
         if line.reply is None:
-            return self._stances.get(line.key, "no") if knows_silence(language) else ""
+            return self._stances.get(line.key, "no" if knows_silence(language) else "")
         place = language, line.digest
         if place not in self._looked:
             self._looked[place] = stance(line.reply, language)

@@ -97,7 +97,8 @@ _COLUMNS: dict[str, tuple[ColumnKind, str]] = {
         "category",
         (
             "yes or no: whether the reply begins by saying that the document is silent; abstains if it says instead "
-            "that it does not know the document (found by rules)"
+            "that it does not know the document; none if it says nothing: empty, refused, or a refusal in words (found "
+            "by rules)"
         ),
     ),
     "cites_there": (

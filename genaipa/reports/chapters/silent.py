@@ -34,6 +34,8 @@ _WHERE = {"yes": "silent", "partly": "partly silent", "no": "answers"}
 _STATES: tuple[Status, ...] = ("open", "accepted", "rejected")
 """States of objections to annotated answers, beside withdrawn ones."""
 _ABROAD = "Answers about documents in other languages ({:,}) are left out: there are no rules for these. "
+MUTE = "none"
+"""`claims_silence` of an answer that says nothing, neither one nor the other."""
 _CELL = ["system", "experiment", "question", "document"]
 _COMPARED = 30
 """Most systems whose pairs are compared."""
@@ -46,7 +48,7 @@ def silent_questions(frame: pd.DataFrame, languages: Mapping[str, str] | None = 
     `languages` are the documents' (name → code): how well the rules recognise silence depends on them.
     """
     by = ["system", "experiment"]
-    columns = [*by, "error", "answers", "wrong", "rate", *_SURE, "partly"]
+    columns = [*by, "error", "answers", "wrong", "rate", *_SURE, "mute", "partly"]
     once, foreign = _judged_by_rules(frame)
     data = pd.concat([averages.summed_up(once, by, partial(_rate, error=error)) for error in _ERRORS])
     data = data.reindex(columns=columns).sort_values(by, kind="stable")
@@ -56,16 +58,17 @@ def silent_questions(frame: pd.DataFrame, languages: Mapping[str, str] | None = 
         "By the annotated answers, documents are silent on some questions and answer others. Of the answers to the "
         "former, how many assert something instead of saying so; of those to the latter, how many claim silence all "
         "the same (found by rules in the reply; an answer that an audit excluded is left out). One that says instead "
-        "that it does not know the document is neither wrong nor left out. Clear cases only: the "
+        "that it does not know the document is neither wrong nor left out; one that says nothing (empty, refused, or a "
+        "refusal in words) is left out, and counted as having said nothing. Clear cases only: the "
         "last column counts the answers to questions that a document answers only in part, which are left out (paper, "
         "sections 6.1 and 7). "
         "Each question weighs the same, however many documents and answers it has. "
         f"{recognition('silence', spoken(once, languages))}"
         f"{_ABROAD.format(foreign) if foreign else ''}"
         f"{INTERVALS}{averages.corrections(frame)}",
-        data[data["answers"] > 0],
-        columns,
-        headings={"partly": "left out (partly silent)", "documents": "documents"},
+        data[data["answers"] + data["mute"] > 0],
+        columns if data["mute"].any() else [name for name in columns if name != "mute"],
+        headings={"mute": "said nothing", "partly": "left out (partly silent)", "documents": "documents"},
         formats={"rate": ".0%", **dict.fromkeys(BOTH[:-1], ".0%")},
     )
 
@@ -75,14 +78,15 @@ def _judged_by_rules(frame: pd.DataFrame) -> tuple[pd.DataFrame, int]:
     once = averages.about_policies(outcomes.asked_once(frame))
     answered, told = (
         once["status"].isin(["answered", "truncated", "refused"]),
-        once["claims_silence"].isin(["yes", "no", "abstains"]),
+        once["claims_silence"].isin(["yes", "no", "abstains", MUTE]),
     )
     return once[told & once["silent"].isin(_WHERE) & ~once["left_out"]], int((answered & ~told).sum())
 
 
 def silent_differences(frame: pd.DataFrame) -> Table:
     """The differences between systems in both rates, over the questions about documents that both answered."""
-    once, _ = _judged_by_rules(frame)
+    judged, _ = _judged_by_rules(frame)
+    once = judged[judged["claims_silence"] != MUTE]
     rows = []
     for error, (where, said) in _ERRORS.items():
         clear = once[once["silent"] == where].astype(dict.fromkeys(_CELL, "str"))
@@ -102,7 +106,8 @@ def silent_differences(frame: pd.DataFrame) -> Table:
     return table(
         "silent-differences",
         "False assertions and false silence, one system less another",
-        "Rates over the questions about documents that both answered, the first system's less the second's. p is "
+        "Rates over the questions about documents on which both said something, the first system's less the second's. "
+        "p is "
         "adjusted by Holm's method for all of these rows; each interval is that of its row alone.",
         data[data["questions"] > 0],
         columns,
@@ -116,7 +121,8 @@ def silent_differences(frame: pd.DataFrame) -> Table:
 
 def _rate(rows: pd.DataFrame, error: str) -> dict[str, object]:
     where, said = _ERRORS[error]
-    clear = rows[rows["silent"] == where]
+    of_kind = rows[rows["silent"] == where]
+    clear = of_kind[of_kind["claims_silence"] != MUTE]
     wrong = clear["claims_silence"] == said
     found = crossed(wrong, clear["question"], clear["document"], limits=(0, 1))
     return {
@@ -125,6 +131,7 @@ def _rate(rows: pd.DataFrame, error: str) -> dict[str, object]:
         "wrong": int(wrong.sum()),
         "rate": found.mean,
         **_sure(found),
+        "mute": len(of_kind) - len(clear),
         "partly": int((rows["silent"] == "partly").sum()),
     }
 
