@@ -397,14 +397,16 @@ class _Run:
         """The columns on an answer's passages; nothing where it has none."""
         found = self._withheld.retrieved.get(line.key)
         if found is None and line.passages and line.status != "failed":
-            found = self._count_passages(line.document, line.question, line.passages)
+            found = self._count_passages(line.document, line.question, line.passages, line.reply or "")
         return msgspec.structs.asdict(found) if found else {}
 
-    def _count_passages(self, document: str, question: str, passages: Sequence[Passage] = ()) -> Retrieval | None:
+    def _count_passages(
+        self, document: str, question: str, passages: Sequence[Passage] = (), reply: str = ""
+    ) -> Retrieval | None:
         from genaipa.scoring.evidence.passages import RunPassages  # its expressions take long to compile
 
         self._passages = self._passages or RunPassages(self._inputs, corrected=self._gathered.corrected)
-        return self._passages.count(document, question, passages)
+        return self._passages.count(document, question, passages, reply)
 
     def _retrieve_nothing(self, rows: Collection[dict[str, Any]]) -> None:
         """Count the answers without passages of systems that gave some with others: they found nothing."""
