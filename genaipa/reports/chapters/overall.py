@@ -134,7 +134,7 @@ def who_scored(frame: pd.DataFrame) -> Table:
         "Averages and who scored them",
         "M_all (10 to 100). All other intervals are for the analysts who scored; \u201cfor analysts like "
         "these\u201d is for other policies and other analysts. The last two are the lowest and the highest average "
-        "with one analyst left out.",
+        "of the same answers with one analyst left out: for what only they scored, less what they give beyond others.",
         averages.who_scored(frame).reindex(columns=columns),
         columns,
         headings={
