@@ -15,6 +15,7 @@ from genaipa.reports.chapters import outcomes
 from genaipa.reports.chapters.chapter import Chapter, present
 from genaipa.reports.crossed import crossed
 from genaipa.reports.figures.figure import Scope
+from genaipa.reports.paired_shares import FEW, difference_of_shares
 from genaipa.reports.recognition import recognition, spoken
 from genaipa.reports.significance import holm
 from genaipa.reports.table import SCALE, Table, table
@@ -93,9 +94,9 @@ def silent_differences(frame: pd.DataFrame) -> Table:
         clear = clear.assign(wrong=(clear["claims_silence"] == said).astype(float))
         rates = clear.pivot_table(index=_CELL[1:], columns="system", values="wrong")
         for first, second in combinations(rates.columns, 2) if len(rates.columns) <= _COMPARED else ():
-            apart = (rates[first] - rates[second]).dropna()
-            places = (apart.index.get_level_values(name) for name in ("question", "document"))
-            found = crossed(apart, *places, limits=(-1, 1))
+            both = rates[[first, second]].dropna()
+            places = (both.index.get_level_values(name) for name in ("question", "document"))
+            found = difference_of_shares(both[first], both[second], *places)
             ends = {name: getattr(found, name) for name in (*BOTH[:-1], "questions", "documents", "p", "policies_p")}
             rows.append({"first": first, "second": second, "error": error, "difference": found.mean, **ends})
     columns = ["first", "second", "error", "questions", "documents", "difference", *BOTH[:-1], "p_holm"]
@@ -107,8 +108,8 @@ def silent_differences(frame: pd.DataFrame) -> Table:
         "silent-differences",
         "False assertions and false silence, one system less another",
         "Rates over the questions about documents on which both said something, the first system's less the second's. "
-        "p is "
-        "adjusted by Holm's method for all of these rows; each interval is that of its row alone.",
+        f"Below {FEW} questions that tell the two apart the interval is Newcombe's (1998), which knows the ends of the "
+        "scale. p is adjusted by Holm's method for all of these rows; each interval is that of its row alone.",
         data[data["questions"] > 0],
         columns,
         headings={"p_holm": "p (Holm)", "policies_p_holm": "policies p (Holm)", "documents": "documents"},
