@@ -139,7 +139,8 @@ def _leniencies(value: Floats, who: NDArray[Any], asked: NDArray[Any], about: ND
     # All leniencies together are the average's level: one direction is never known.
     if np.sort(np.linalg.eigvalsh(own / np.sqrt(np.outer(counts, counts))))[1] < _TOLD:
         return None
-    effects, _, rank, _ = np.linalg.lstsq(own, left.T @ free[:, 0], rcond=1e-9)
+    solved, _, rank, _ = np.linalg.lstsq(own, left.T @ free[:, 0], rcond=1e-9)
+    effects: Floats = np.asarray(solved, dtype=np.float64)
     rest = float(((free[:, 0] - left @ effects) ** 2).sum())
     degrees = len(value) - len(np.unique(asked)) - len(np.unique(about)) + 1 - int(rank)
     if degrees <= 0:

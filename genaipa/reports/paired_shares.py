@@ -37,13 +37,14 @@ def difference_of_shares(first: Any, second: Any, questions: Any, documents: Any
     """
     ours, theirs = (np.asarray(one, dtype=np.float64) for one in (first, second))
     apart = crossed(ours - theirs, questions, documents, limits=(-1, 1))
-    sides = [_by_question(one, questions) for one in (ours, theirs)]
-    number = len(sides[0])
-    if number < 2 or int((~np.isclose(*sides)).sum()) >= FEW:  # noqa: PLR2004 - one question says nothing of others
+    one, other = _by_question(ours, questions), _by_question(theirs, questions)
+    number = len(one)
+    if number < 2 or int((~np.isclose(one, other)).sum()) >= FEW:  # noqa: PLR2004 - one question says nothing of others
         return apart
 
     def ends(quantile: float) -> _Ends:
-        return _together(*(_wilson(one, quantile, len(ours)) for one in sides), _correlation(*sides))
+        first_share, second_share = (_wilson(side, quantile, len(ours)) for side in (one, other))
+        return _together(first_share, second_share, _correlation(one, other))
 
     low, high = ends(float(stdtrit(number - 1, (1 + LEVEL) / 2)))
     p = 2 * float(stdtr(number - 1, -_touching(ends)))

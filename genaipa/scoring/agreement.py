@@ -337,9 +337,10 @@ def against_each_other(side: NDArray[np.int64], people: NDArray[np.int64], scale
     without = np.subtract(*(_alphas(whole - part) for whole, part in zip(every, pairs, strict=True)))
     n = len(without)
     if np.isnan(ours) or np.isnan(theirs):
-        return AlphaDifference(*(None if np.isnan(one) else one for one in (ours, theirs)), reason=_NOTHING_VARIES)
+        known = [None if np.isnan(one) else one for one in (ours, theirs)]
+        return AlphaDifference(known[0], known[1], reason=_NOTHING_VARIES)
     # Where hardly anything differs, leaving out an answer changes nothing, and the interval would seem sure.
-    differing = sum(pairs)[:, ~np.eye(len(scale), dtype=bool)].any(axis=-1).sum()
+    differing = np.add(*pairs)[:, ~np.eye(len(scale), dtype=bool)].any(axis=-1).sum()
     if n < LEAST_ANSWERS or np.isnan(without).any() or differing < _FEWEST_DIFFERING:
         return AlphaDifference(ours, theirs, reason=_TOO_FEW)
     error = float(np.sqrt((n - 1) / n * ((without - without.mean()) ** 2).sum()))

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from genaipa.reports import averages, matches, part
+from genaipa.reports.answered import add_answered
 from genaipa.reports.averages import BOTH, INTERVALS
 from genaipa.reports.chapters import documents, prompting
 from genaipa.reports.chapters.chapter import Chapter, drawn, present
@@ -87,7 +88,7 @@ def board(frame: pd.DataFrame) -> Table:
             *(f"{name}_{end}" for name in dict.fromkeys((*_EXPERIMENTS, *others)) for end in BOTH[:-1]),
         ],
     )
-    return prompting.marked(made, averages.about_policies(frame[frame["counted"]]))
+    return prompting.marked(add_answered(made, frame), averages.about_policies(frame[frame["counted"]]))
 
 
 def unlike(frame: pd.DataFrame) -> str:
