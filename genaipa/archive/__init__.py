@@ -355,12 +355,13 @@ class _Redacted:
         """The facts that the tables need about the texts left out."""
         language = cache(lambda document: language_of(self._text(document), self._language(document)))
         quoting = (record for record in self._source.folder.records() if self._quotes(record))
-        stances = {r.key: stance(r.reply or "", language(r.document)) for r in quoting}
+        stances = {r.key: stance(r.reply or "", language(r.document), r.status) for r in quoting}
         known = (r for r in self._source.folder.records() if r.key in self._retrieved)
         return Withheld(
             statistics={name: measure(self._text(name), self._language(name)) for name in sorted(self._documents)},
             claims_silence=tuple(key for key, said in stances.items() if said == "yes"),
             abstains=tuple(key for key, said in stances.items() if said == "abstains"),
+            mute=tuple(key for key, said in stances.items() if said == "none"),
             retrieved={r.key: self._retrieved[r.key] for r in known if self._permission.retrieves(r, self._held)},
             points=self._points(),
         )

@@ -260,6 +260,8 @@ def _in_words(case: Case, evidence: Evidence) -> Iterable[str]:
         yield f"Quotation {number} of {quoted} is {said.get(quotation.match, 'not in the document')}."
     if evidence.silence.claimed:
         yield "It says that the document does not answer the question."
+    elif evidence.silence.mute:
+        yield "It says nothing on the question: it is empty or refuses."
     yield f"It has {count_words(case.reply):,} words."
 
 

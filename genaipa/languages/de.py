@@ -14,6 +14,7 @@ from genaipa.languages.language import (
     SilenceRules,
     syllables_by_vowels,
 )
+from genaipa.languages.refusals import GERMAN
 
 
 def _policy(company: str) -> str:
@@ -565,6 +566,7 @@ LANGUAGE = Language(
     ),
     citations=_CITATIONS,
     silence=_SILENCE,
+    refusals=GERMAN,
     readability=Readability(
         formula="Amstad",
         base=180,

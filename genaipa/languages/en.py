@@ -6,6 +6,7 @@ import re
 from functools import lru_cache
 
 from genaipa.languages.language import QUOTED, CitationRules, Language, LawRules, Readability, Search, SilenceRules
+from genaipa.languages.refusals import ENGLISH
 
 
 def _policy(company: str) -> str:
@@ -562,6 +563,7 @@ LANGUAGE = Language(
     ),
     citations=_CITATIONS,
     silence=_SILENCE,
+    refusals=ENGLISH,
     readability=Readability(
         formula="Flesch-Kincaid",
         base=-15.59,

@@ -15,6 +15,7 @@ from genaipa.languages.language import (
     SilenceRules,
     syllables_by_vowels,
 )
+from genaipa.languages.refusals import FRENCH
 
 # Names don't tell whether an h is mute; that of most companies is (d'Hermès, but de H&M).
 _ELIDED = re.compile(r"h?[aeiou]")
@@ -527,6 +528,7 @@ LANGUAGE = Language(
     ),
     citations=_CITATIONS,
     silence=_SILENCE,
+    refusals=FRENCH,
     readability=Readability(
         formula="Kandel-Moles",
         base=207,

@@ -166,6 +166,23 @@ class SilenceRules:
     oneself: str = NEVER
 
 
+@dataclass(frozen=True, eq=False)
+class RefusalRules:
+    """Expressions over a clause: `refuses` that it answers, `aside` adds advice, an offer or an excuse.
+
+    `breaks` divides clauses, beside strong marks; `grounded` names the text as the reason, which is no refusal.
+    `text` are the document and those whose deeds it tells: a clause of the assistant itself (`oneself`) that has none
+    of them is an aside, too.
+    """
+
+    refuses: str
+    aside: str = NEVER
+    breaks: str = NEVER
+    grounded: str = NEVER
+    oneself: str = NEVER
+    text: str = NEVER
+
+
 def syllables_by_vowels(vowels: re.Pattern[str], mute: re.Pattern[str], apart: re.Pattern[str]) -> Callable[[str], int]:
     """Make a function that counts the syllables of a word from its spelling: groups of vowels; one for a number.
 
@@ -248,5 +265,6 @@ class Language:
     ordinal_of: str = NEVER
     citations: CitationRules | None = None
     silence: SilenceRules | None = None
+    refusals: RefusalRules | None = None
     readability: Readability | None = None
     measured: Mapping[str, tuple[float, float]] = field(default_factory=dict)

@@ -37,7 +37,8 @@ _PUBLISHED = "published"
 class Panel:
     """The analysts behind an average: how many they are, and their part of its variance (NaN where it is unknown).
 
-    `without` is the average with each of them left out.
+    `without` is the average of the same answers with each of them left out; NaN where nobody knows what others would
+    have given.
     """
 
     number: int
@@ -62,14 +63,18 @@ def panel(scores: pd.DataFrame, column: str) -> Panel:
         return Panel(0, np.nan, {})
     value = known[column].to_numpy(float)
     plain = known[["experiment", "question", "document"]].astype(str)
-    without = {str(name): _average(plain[who != n], value[who != n]) for n, name in enumerate(names)}
-    if len(names) < LEAST_ANALYSTS:
-        return Panel(len(names), np.nan, without)
+    weight = _weights(plain)
+    share = np.bincount(who, weight, minlength=len(names))
     asked, about = (
         plain.groupby(["experiment", name], sort=False).ngroup().to_numpy() for name in ("question", "document")
     )
-    share = np.bincount(who, _weights(plain), minlength=len(names))
-    return Panel(len(names), _spread(value, who, asked, about) * float((share**2).sum()), without)
+    leniencies = _leniencies(value, who, asked, about) if len(names) > 1 else None
+    answer = (known["answer"] if "answer" in known else plain.agg("|".join, axis=1)).astype(str).to_numpy()
+    extra = _extra(value, weight, who, answer, leniencies.effects if leniencies else np.full(len(names), np.nan))
+    average = float(weight @ value)
+    without = {str(name): average - float(extra[who == n].sum()) for n, name in enumerate(names)}
+    variance = leniencies.variance if leniencies and len(names) >= LEAST_ANALYSTS else np.nan
+    return Panel(len(names), variance * float((share**2).sum()), without)
 
 
 def refused(found: Panel) -> str:
@@ -90,12 +95,41 @@ def _weights(plain: pd.DataFrame) -> Floats:
     return weight
 
 
-def _average(plain: pd.DataFrame, value: Floats) -> float:
-    return float(_weights(plain) @ value) if len(value) else np.nan
+def _extra(value: Floats, weight: Floats, who: NDArray[Any], answer: NDArray[Any], effects: Floats) -> Floats:
+    """What each score adds to the average beyond what others gave, or would have given, to the same answer.
+
+    Where others scored the answer too, that is known. Where they did not, it is what its analyst gave beyond others on
+    the answers that they share, and else their leniency beside questions and documents (`effects`).
+    """
+    _, place = np.unique(answer, return_inverse=True)
+    of_both = place * (int(who.max()) + 1) + who
+    _, pair = np.unique(of_both, return_inverse=True)
+    number, total = np.bincount(place)[place], np.bincount(place, value)[place]
+    own, given = np.bincount(pair)[pair], np.bincount(pair, value)[pair]
+    shared = number > own
+    beyond = np.where(shared, value - (total - given) / np.maximum(number - own, 1), np.nan)
+    share = np.bincount(who, weight)
+    for n in range(len(share)):
+        mine = who == n
+        if (mine & shared).any():
+            alone = np.average(beyond[mine & shared], weights=weight[mine & shared])
+        else:
+            others = np.arange(len(share)) != n
+            alone = effects[n] - np.average(effects[others], weights=share[others]) if others.any() else np.nan
+        beyond[mine & ~shared] = alone
+    return weight * beyond
 
 
-def _spread(value: Floats, who: NDArray[Any], asked: NDArray[Any], about: NDArray[Any]) -> float:
-    """The variance of analysts' leniencies; NaN where documents or questions tell who scored, or little is known."""
+@dataclass(frozen=True, slots=True)
+class _Leniencies:
+    """How much each analyst gives beside questions and documents, and the variance of that without its noise."""
+
+    effects: Floats
+    variance: float
+
+
+def _leniencies(value: Floats, who: NDArray[Any], asked: NDArray[Any], about: NDArray[Any]) -> _Leniencies | None:
+    """The analysts' leniencies; None where documents or questions tell who scored, or little is known."""
     number = int(who.max()) + 1
     dealt = np.zeros((len(who), number))
     dealt[np.arange(len(who)), who] = 1.0
@@ -104,16 +138,17 @@ def _spread(value: Floats, who: NDArray[Any], asked: NDArray[Any], about: NDArra
     counts = dealt.sum(axis=0)
     # All leniencies together are the average's level: one direction is never known.
     if np.sort(np.linalg.eigvalsh(own / np.sqrt(np.outer(counts, counts))))[1] < _TOLD:
-        return np.nan
-    effects, _, rank, _ = np.linalg.lstsq(own, left.T @ free[:, 0], rcond=1e-9)
+        return None
+    solved, _, rank, _ = np.linalg.lstsq(own, left.T @ free[:, 0], rcond=1e-9)
+    effects: Floats = np.asarray(solved, dtype=np.float64)
     rest = float(((free[:, 0] - left @ effects) ** 2).sum())
     degrees = len(value) - len(np.unique(asked)) - len(np.unique(about)) + 1 - int(rank)
     if degrees <= 0:
-        return np.nan
+        return None
     apart = effects - effects.mean()
     centred = np.eye(number) - 1 / number
     noise = rest / degrees * float(np.trace(centred @ np.linalg.pinv(own) @ centred))
-    return max(float((apart**2).sum()) - noise, 0.0) / (number - 1)
+    return _Leniencies(effects, max(float((apart**2).sum()) - noise, 0.0) / (number - 1))
 
 
 def _beside(columns: Floats, asked: NDArray[Any], about: NDArray[Any]) -> Floats:

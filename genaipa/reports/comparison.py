@@ -20,6 +20,7 @@ from genaipa.files.html import short_repr
 from genaipa.questions.sets import WORDINGS
 from genaipa.reports import render, significance
 from genaipa.reports.analysts import number_of, other_people
+from genaipa.reports.answered import answered, lacking_answers
 from genaipa.reports.chapters.prompting import in_order
 from genaipa.reports.crossed import LEVEL
 from genaipa.reports.figures import forest
@@ -70,6 +71,8 @@ class Comparison:
     method: str
     problems: list[str] = field(default_factory=list)
     documents: tuple[str, ...] = ()
+    answered: str = ""
+    """A sentence where not all that a side was asked came back."""
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -92,7 +95,8 @@ class Comparison:
     def as_json(self) -> dict[str, Any]:
         """The comparison for machines; a number that can't be had is null."""
         said = {
-            name: getattr(self, name) for name in ("first", "second", "documents", "differing", "finding", "method")
+            name: getattr(self, name)
+            for name in ("first", "second", "documents", "differing", "finding", "answered", "method")
         }
         return {**said, "rows": render.as_rows(self.table)}
 
@@ -167,8 +171,10 @@ def compare_sides(first: Side, second: Side, *, anyway: bool = False) -> Compari
     others = _others(first, second, matched[OVERALL], asked)
     told = data["questions"].map(others).astype(bool)
     data.loc[told & (data["test"] != "none"), "meaning"] = significance.OTHER_PEOPLE
+    came = lacking_answers({side.name: own for side in (first, second) for own in answered(side.frame).values()})
     finding = [
         *significance.scope(matched, apart),
+        *filter(None, [came]),
         *significance.found(data, first.name, second.name, refused=others["all"]),
         *(_judged(first, second, judged) if estimated else []),
         *studied(first, second),
@@ -181,7 +187,7 @@ def compare_sides(first: Side, second: Side, *, anyway: bool = False) -> Compari
     table = _table(data[list(HEADINGS)], first.name, second.name, " ".join([*finding, method]))
     documents = dict.fromkeys(matched[OVERALL].apart["document"])
     about = () if "" in documents else tuple(documents)
-    return Comparison(first.name, second.name, table, apart, finding, method, documents=about)
+    return Comparison(first.name, second.name, table, apart, finding, method, documents=about, answered=came)
 
 
 def _others(first: Side, second: Side, match: Match, asked: Mapping[str, set[str]]) -> dict[str, str]:

@@ -311,6 +311,7 @@ class _Run:
         self._labels = labels(source.manifest)
         self._stances = dict.fromkeys(self._withheld.claims_silence, "yes")
         self._stances |= dict.fromkeys(self._withheld.abstains, "abstains")
+        self._stances |= dict.fromkeys(self._withheld.mute, "none")
 
     def add_to(self, rows: defaultdict[str, list[Any]]) -> None:
         """Add the run's answers, failures, questions not asked, and published scores."""
@@ -396,14 +397,16 @@ class _Run:
         """The columns on an answer's passages; nothing where it has none."""
         found = self._withheld.retrieved.get(line.key)
         if found is None and line.passages and line.status != "failed":
-            found = self._count_passages(line.document, line.question, line.passages)
+            found = self._count_passages(line.document, line.question, line.passages, line.reply or "")
         return msgspec.structs.asdict(found) if found else {}
 
-    def _count_passages(self, document: str, question: str, passages: Sequence[Passage] = ()) -> Retrieval | None:
+    def _count_passages(
+        self, document: str, question: str, passages: Sequence[Passage] = (), reply: str = ""
+    ) -> Retrieval | None:
         from genaipa.scoring.evidence.passages import RunPassages  # its expressions take long to compile
 
         self._passages = self._passages or RunPassages(self._inputs, corrected=self._gathered.corrected)
-        return self._passages.count(document, question, passages)
+        return self._passages.count(document, question, passages, reply)
 
     def _retrieve_nothing(self, rows: Collection[dict[str, Any]]) -> None:
         """Count the answers without passages of systems that gave some with others: they found nothing."""
@@ -470,15 +473,17 @@ class _Run:
         return PUBLISHED if recorded else self._labels.get(chosen, chosen)
 
     def _claims_silence(self, line: MeasuredHead) -> str:
-        """Whether the reply says that the document is silent, or that it is unknown.
+        """Whether the reply says that the document is silent, or that it is unknown, or says nothing.
 
         Empty about a document in a language without rules for that.
         """
         if line.status == "failed" or not line.digest:
             return ""
         language = self._language(line.document)
+        if line.status == "refused":
+            return "none"
         if line.reply is None:
-            return self._stances.get(line.key, "no") if knows_silence(language) else ""
+            return self._stances.get(line.key, "no" if knows_silence(language) else "")
         place = language, line.digest
         if place not in self._looked:
             self._looked[place] = stance(line.reply, language)

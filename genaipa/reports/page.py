@@ -25,6 +25,7 @@ from genaipa.files.html import without_steering
 from genaipa.policies.search import HALF, count_words
 from genaipa.reports import answers as beside
 from genaipa.reports import notable, part
+from genaipa.reports.answered import answered, lacking_answers
 from genaipa.reports.answers import Answers, find_answers
 from genaipa.reports.averages import INTERVALS
 from genaipa.reports.chapters import overall
@@ -40,6 +41,7 @@ from genaipa.reports.table import first_sentences
 from genaipa.words import number, some
 
 if TYPE_CHECKING:
+    from genaipa.reports.answered import Answered
     from genaipa.reports.chapters.chapter import Chapter
     from genaipa.reports.figures.figure import Figure
     from genaipa.reports.gather import Gathered
@@ -99,7 +101,7 @@ def front(report: Report) -> Front:
     said = list(dict.fromkeys([*(_changes(report) if means else []), *report.notable]))
     if silence := _silence(report.absent):
         said.insert(_BULLETS - 1, silence)
-    lines = _lines(pairs, means, names) if len(pairs) else []
+    lines = _lines(pairs, means, names, answered(report.frame)) if len(pairs) else []
     wide = bool(len(pairs)) and bool(pairs["policies_p_holm"].notna().any())
     return Front(
         _title(report, pairs, means, names),
@@ -235,7 +237,7 @@ def _limits(
             f"{names[best]} minus {names[row['second']]}: {signed(row['difference'])} points of M_all{sure}, over the "
             f"{int(row['n'])} questions scored of both."
         )
-    said += [_documents(board, pairs), _scorers(board)]
+    said += [lacking_answers(answered(report.frame)), _documents(board, pairs), _scorers(board)]
     return " ".join(filter(None, said))
 
 
@@ -273,7 +275,9 @@ def _silence(absent: Sequence[str]) -> str:
 # -- the matrix --
 
 
-def _lines(pairs: pd.DataFrame, means: Mapping[str, float], names: Mapping[Any, str]) -> list[Line]:
+def _lines(
+    pairs: pd.DataFrame, means: Mapping[str, float], names: Mapping[Any, str], came: Mapping[str, Answered]
+) -> list[Line]:
     systems = list(means)[:_MOST]
     lines = []
     for system in systems:
@@ -284,7 +288,8 @@ def _lines(pairs: pd.DataFrame, means: Mapping[str, float], names: Mapping[Any, 
         )
         rank = f"{1 + higher}" if 1 + higher == len(means) - lower else f"{1 + higher} to {len(means) - lower}"
         cells = [None if other == system else _cell(known[other]) for other in systems]
-        lines.append(Line(system, names[system], rank, f"{means[system]:.0f}", cells))
+        lacks = f" ({part})" if (part := came.get(system)) and not part.is_whole else ""
+        lines.append(Line(system, names[system], rank, f"{means[system]:.0f}{lacks}", cells))
     return lines
 
 

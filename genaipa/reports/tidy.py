@@ -97,7 +97,8 @@ _COLUMNS: dict[str, tuple[ColumnKind, str]] = {
         "category",
         (
             "yes or no: whether the reply begins by saying that the document is silent; abstains if it says instead "
-            "that it does not know the document (found by rules)"
+            "that it does not know the document; none if it says nothing: empty, refused, or a refusal in words (found "
+            "by rules)"
         ),
     ),
     "cites_there": (
@@ -111,7 +112,7 @@ _COLUMNS: dict[str, tuple[ColumnKind, str]] = {
     "answer": ("category", "the answer's digest: document, question and reply; empty where there is none"),
     "passages": (
         "float64",
-        "passages that the system gave along; empty, as the next six, where it gave none with any answer of the run",
+        "passages that the system gave along; empty, as the next seven, where it gave none with any answer of the run",
     ),
     "passages_annotated": (
         "float64",
@@ -120,8 +121,12 @@ _COLUMNS: dict[str, tuple[ColumnKind, str]] = {
     "passages_elsewhere": ("float64", "passages that are not in this document"),
     "passages_other": ("float64", "passages of these that are in another document of the run (of its first 320)"),
     "sections": ("float64", "sections that the annotated answer rests on"),
-    "sections_shown": ("float64", "sections of these of which the passages have half of the sentences"),
+    "sections_shown": (
+        "float64",
+        "sections of these of which the passages have a sentence that the points or the annotated answer rest on",
+    ),
     "shown_at": ("float64", "the number of passages by which the first of these sections is shown; 0 if none is"),
+    "quotes": ("float64", "1 if at least half of the reply's words are its passages', else 0"),
     "in_wave": (
         "category",
         "yes or no: whether it is in the wave that people are asked to score; empty where no wave was drawn from it",

@@ -31,6 +31,7 @@ LEFT_OUT = "(left out of the pack; see its source)"
 class Withheld(msgspec.Struct, frozen=True, omit_defaults=True):
     """Facts in place of texts: a document's statistics, and the keys of the answers that call it silent or unknown.
 
+    `mute` has the keys of answers that say nothing.
     `retrieved` has the counts of answers' passages by key, also of those without any whose system gave some elsewhere.
     `points` has the digests of annotated answers' points, by document and question.
     """
@@ -38,6 +39,7 @@ class Withheld(msgspec.Struct, frozen=True, omit_defaults=True):
     statistics: dict[str, Statistics] = {}
     claims_silence: tuple[str, ...] = ()
     abstains: tuple[str, ...] = ()
+    mute: tuple[str, ...] = ()
     retrieved: dict[str, Retrieval] = {}
     points: dict[str, dict[str, str]] = {}
 

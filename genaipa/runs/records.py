@@ -177,6 +177,7 @@ class Retrieval(msgspec.Struct, frozen=True, omit_defaults=True):
     Of `passages`, `passages_annotated` have a sentence of these sections, `passages_elsewhere` are not in the document,
     and `passages_other` of these are in another document of the run. `sections` is how many there are, `sections_shown`
     how many the passages show, and `shown_at` the number of passages by which the first of them is shown, 0 if none is.
+    `quotes` is 1 if the reply is made of its passages: at least half of its words are in runs that these have.
     """
 
     passages: int = 0
@@ -186,6 +187,7 @@ class Retrieval(msgspec.Struct, frozen=True, omit_defaults=True):
     sections: int = 0
     sections_shown: int = 0
     shown_at: int = 0
+    quotes: int = 0
 
 
 class RecordHead(msgspec.Struct, kw_only=True):

@@ -34,6 +34,12 @@ LEAST_ANSWERS = 10
 """Below this many answers alpha has no interval: none that was tried holds the truth as often as it says."""
 _TWO = 2
 """Number of scores that can be compared."""
+_FEWEST_DIFFERING = 5
+"""Answers to which somebody gave another value than somebody else, below which a difference of alphas is not known."""
+WIDEST = 1.75
+"""An interval of alpha that is wider, of the scale's two, tells nothing."""
+_TOO_FEW = "too few answers, or too few that vary, for a confidence interval"
+_NOTHING_VARIES = "alpha is not defined where nothing varies"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +53,24 @@ class Alpha:
     value: float | None
     interval: tuple[float, float] | None = None
     reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AlphaDifference:
+    """Alpha of a side with people less that of these people with each other, on the same answers.
+
+    `interval` is its confidence interval, by leaving out each answer in turn; where there is none, a `reason` says why.
+    """
+
+    side: float | None
+    people: float | None
+    interval: tuple[float, float] | None = None
+    reason: str = ""
+
+    @property
+    def value(self) -> float | None:
+        """The difference; None where either is not defined."""
+        return None if self.side is None or self.people is None else self.side - self.people
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,17 +260,18 @@ def _alpha(coincidences: Floats, often: NDArray[np.int64], scale: Floats) -> Alp
         return _undefined(scale[every.diagonal().argmax()])
     without = _alphas(every - coincidences)
     if answers < LEAST_ANSWERS or np.isnan(without).any() or max(value, without.max()) >= 1:
-        return Alpha(value, reason="too few answers, or too few that vary, for a confidence interval")
+        return Alpha(value, reason=_TOO_FEW)
     logarithms = np.log1p(-without)
     squares = often @ (logarithms - np.average(logarithms, weights=often)) ** 2
     error = np.sqrt(squares * (answers - 1) / answers)
     reach = stdtrit(answers - 1, (1 + CONFIDENCE) / 2) * (1 + 1 / answers) * error
     # No alpha is below -1, which the logarithm does not know.
-    return Alpha(value, (float(max(-1.0, 1 - (1 - value) * np.exp(reach))), float(1 - (1 - value) * np.exp(-reach))))
+    low, high = (max(-1.0, float(1 - (1 - value) * np.exp(sign * reach))) for sign in (1, -1))
+    return Alpha(value, (low, high)) if high - low <= WIDEST else Alpha(value, reason=_TOO_FEW)
 
 
 def _undefined(value: float) -> Alpha:
-    return Alpha(None, reason=f"every value is {shown(value)}, and alpha is not defined where nothing varies")
+    return Alpha(None, reason=f"every value is {shown(value)}, and {_NOTHING_VARIES}")
 
 
 def within(counts: NDArray[np.int64], scale: Floats, parts: NDArray[np.int64] | None = None) -> MetricAgreement:
@@ -260,10 +285,16 @@ def within(counts: NDArray[np.int64], scale: Floats, parts: NDArray[np.int64] | 
     if not len(counts):
         return _without("no answer has been scored by two analysts")
     patterns, often = _patterns(counts) if parts is None else (counts, np.ones(len(counts), np.int64))
-    scores = patterns.sum(axis=1)
-    same = patterns[:, :, None] * np.eye(len(scale), dtype=np.int64)
-    pairs = patterns[:, :, None] * patterns[:, None, :] - same
-    return _measured(pairs / (scores - 1)[:, None, None], often, scale, parts)
+    return _measured(_pairs_within(patterns), often, scale, parts)
+
+
+def _pairs_within(counts: NDArray[np.int64]) -> Floats:
+    """The coincidences of each answer's scores with one another."""
+    import numpy as np
+
+    same = counts[:, :, None] * np.eye(counts.shape[1], dtype=np.int64)
+    found: Floats = (counts[:, :, None] * counts[:, None, :] - same) / (counts.sum(axis=1) - 1)[:, None, None]
+    return found
 
 
 def between(
@@ -280,10 +311,41 @@ def between(
         return _without("no answer has been scored by both")
     both = np.hstack([first, second])
     patterns, often = _patterns(both) if parts is None else (both, np.ones(len(both), np.int64))
-    ours, theirs = patterns[:, : len(scale)], patterns[:, len(scale) :]
-    ours, theirs = (side / side.sum(axis=1, keepdims=True) for side in (ours, theirs))
+    return _measured(_pairs_between(patterns[:, : len(scale)], patterns[:, len(scale) :]), often, scale, parts)
+
+
+def _pairs_between(first: NDArray[np.int64], second: NDArray[np.int64]) -> Floats:
+    """The coincidences of each answer's scores of one side with those of the other."""
+    ours, theirs = (side / side.sum(axis=1, keepdims=True) for side in (first, second))
     crossed = ours[:, :, None] * theirs[:, None, :]
-    return _measured(crossed + crossed.swapaxes(-2, -1), often, scale, parts)
+    found: Floats = crossed + crossed.swapaxes(-2, -1)
+    return found
+
+
+def against_each_other(side: NDArray[np.int64], people: NDArray[np.int64], scale: Floats) -> AlphaDifference:
+    """Compare a side's agreement with people with these people's agreement, on answers that all of them scored.
+
+    Each has the counts (answers, values) of the same answers: one or more of the side, two or more of the people. The
+    interval is a jackknife over these answers with Student's t, wider by 1/n for few.
+    """
+    import numpy as np
+    from scipy.special import stdtrit
+
+    pairs = (_pairs_between(side, people), _pairs_within(people))
+    every = [part.sum(axis=0) for part in pairs]
+    ours, theirs = (float(_alphas(whole)) for whole in every)
+    without = np.subtract(*(_alphas(whole - part) for whole, part in zip(every, pairs, strict=True)))
+    n = len(without)
+    if np.isnan(ours) or np.isnan(theirs):
+        known = [None if np.isnan(one) else one for one in (ours, theirs)]
+        return AlphaDifference(known[0], known[1], reason=_NOTHING_VARIES)
+    # Where hardly anything differs, leaving out an answer changes nothing, and the interval would seem sure.
+    differing = np.add(*pairs)[:, ~np.eye(len(scale), dtype=bool)].any(axis=-1).sum()
+    if n < LEAST_ANSWERS or np.isnan(without).any() or differing < _FEWEST_DIFFERING:
+        return AlphaDifference(ours, theirs, reason=_TOO_FEW)
+    error = float(np.sqrt((n - 1) / n * ((without - without.mean()) ** 2).sum()))
+    reach = float(stdtrit(n - 1, (1 + CONFIDENCE) / 2)) * (1 + 1 / n) * error
+    return AlphaDifference(ours, theirs, (ours - theirs - reach, ours - theirs + reach))
 
 
 def _patterns(counts: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -94,7 +94,7 @@ _RESERVED = frozenset(
         *("doubt", "doubtful", "metric_doubtful"),
         *("corrected", "conversation", "position"),
         *("passages", "passages_annotated", "passages_elsewhere", "passages_other"),
-        *("sections", "sections_shown", "shown_at"),
+        *("sections", "sections_shown", "shown_at", "quotes"),
         *("points", "points_vital", "points_said", "points_vital_said", "points_contradicted", "points_harm", "harm"),
         "cites_there",
         "ticks",

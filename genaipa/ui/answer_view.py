@@ -379,6 +379,8 @@ def _on_references(evidence: Evidence) -> list[EvidenceLine]:
 def _on_silence(evidence: Evidence) -> list[EvidenceLine]:
     """Whether the answer says that the document is silent, where the annotated answer settles that."""
     silence = evidence.silence
+    if silence.mute:
+        return [_line("plain", "says nothing on the question: it is empty or refuses")]
     if silence.annotated is None or not (silence.annotated or silence.claimed):
         return []
     if silence.annotated:

@@ -12,8 +12,9 @@ from genaipa.policies.reading import Reading, read_line
 from genaipa.policies.search import ranked
 from genaipa.policies.sections import find_sections
 from genaipa.policies.statistics import measure
-from genaipa.scoring.evidence.passages import passage_finder, sentence_spans
+from genaipa.scoring.evidence.passages import passage_finder
 from genaipa.scoring.evidence.quotations import find_quotations
+from genaipa.scoring.evidence.support import sentence_spans
 from genaipa.scoring.objections import proved
 from genaipa.systems.extractive import answer
 from genaipa.systems.rag import RagSystem

@@ -81,9 +81,37 @@ def test_leniency_is_found_and_left_out_one_by_one() -> None:
     found = panel(rows, "score")
     share = rows["analyst"].value_counts(normalize=True)
     assert found.variance == pytest.approx(600 * float((share**2).sum()))
-    others = rows[rows["analyst"] != "0"]
-    by_question = others.groupby(["question", "document"])["score"].mean().groupby("question").mean()
-    assert found.without["0"] == pytest.approx(by_question.mean())
+    # Nobody else scored what 0 did: the others would have given what they give beside questions and documents.
+    others = share.drop("0") / share.drop("0").sum()
+    assert found.without["0"] == pytest.approx(TRUTH - 30 * others["3"], abs=0.01)
+
+
+def both_scored(leniency: float, *, also: int, easier: float = 0.0) -> pd.DataFrame:
+    """Forty answers that ada scored; to the first ones, which are `easier`, bo gives as much more."""
+    random = np.random.default_rng(3)
+    value = TRUTH + random.normal(0, 9, 40) + np.where(np.arange(40) < also, easier, 0.0)
+    rows = [("ada", n, value[n]) for n in range(40)] + [("bo", n, value[n] + leniency) for n in range(also)]
+    data = pd.DataFrame(rows, columns=["analyst", "question", "score"])
+    return data.astype({"question": str}).assign(experiment="quality", document="uber")
+
+
+@pytest.mark.parametrize("easier", [-25.0, 0.0, 25.0])
+@pytest.mark.parametrize("leniency", [-6.0, 4.0])
+def test_who_is_left_out_moves_the_average_by_their_leniency(leniency: float, easier: float) -> None:
+    """Whatever kind of answers both scored: without the lenient one the average is lower, without the strict higher."""
+    rows = both_scored(leniency, also=10, easier=easier)
+    found = panel(rows, "score")
+    alone = rows.loc[rows["analyst"] == "ada", "score"].mean()
+    assert found.without["bo"] == pytest.approx(alone)
+    assert found.without["ada"] == pytest.approx(alone + leniency)
+    assert math.isnan(panel(rows[rows["analyst"] == "ada"], "score").without["ada"])
+
+
+def test_of_people_who_share_nothing_nobody_knows() -> None:
+    """Two who scored other questions about one document: their leniency is in no number, and no average is without."""
+    rows = both_scored(4.0, also=0)
+    parted = rows.assign(analyst=np.where(rows["question"].astype(int) < 20, "ada", "bo"))
+    assert all(math.isnan(one) for one in panel(parted, "score").without.values())
 
 
 def compared(by: Callable[[int, str, str], str]) -> Comparison:

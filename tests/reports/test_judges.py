@@ -361,11 +361,11 @@ def finding(found: Chapter, judge: str) -> str:
 def test_each_judge_is_told_what_it_is(study):
     """Exact, harsh and constant judges are called so, with the numbers, and each beside people's own."""
     _, _, made = study
-    people = {row["measure"]: row["alpha"] for row in rows(made, "judges-agreement", judge="people")}
     for judge, word in ((EXACT, "as lenient as"), (HARSH, "harsher than"), (CONSTANT, "more lenient than")):
         assert f"It is {word} people" in finding(made, judge)
-    (row,) = rows(made, "judges-agreement", judge=HARSH, measure="clarity", **{"with": "people"})
-    assert f"clarity ({row['alpha']:.2f} against {people['clarity']:.2f})" in finding(made, HARSH)
+    (row,) = rows(made, "judges-against-people", judge=HARSH, measure="clarity")
+    assert f"clarity ({row['alpha']:.2f} against {row['people']:.2f}; {row['low']:+.2f} to" in finding(made, HARSH)
+    assert row["verdict"] == "less"
     assert "the judge agrees with people less than people agree with each other." in finding(made, HARSH)
     assert "the judge agrees with people more than people agree with each other." in finding(made, EXACT)
     assert "follows people's" not in finding(made, CONSTANT), "what never varies has no correlation"

@@ -28,12 +28,12 @@ if TYPE_CHECKING:
     from genaipa.reports.chapters.chapter import Chapter
 
 COUNTS = {
-    # passages, with a sentence of the right sections, elsewhere, of another document, right sections, shown, at
-    "Q1": (2, 1, 1, 0, 1, 1, 2),
-    "Q2": (1, 0, 0, 0, 1, 0, 0),
-    "Q3": (0, 0, 0, 0, 2, 0, 0),
-    "Q4": (2, 0, 1, 1, 0, 0, 0),
-    "Q5": (1, 0, 1, 1, 0, 0, 0),
+    # passages, with a sentence of the right sections, elsewhere, of another document, right sections, shown, at, quotes
+    "Q1": (2, 1, 1, 0, 1, 1, 2, 0),
+    "Q2": (1, 0, 0, 0, 1, 0, 0, 0),
+    "Q3": (0, 0, 0, 0, 2, 0, 0, 0),
+    "Q4": (2, 0, 1, 1, 0, 0, 0, 0),
+    "Q5": (1, 0, 1, 1, 0, 0, 0, 0),
 }
 QUESTIONS = ("T_f1", "T_f2", "T_u1", "UC_f1")
 
@@ -55,11 +55,11 @@ def chapter_of(found: Gathered) -> Chapter:
     return retrieval.chapter(found, Scope.of(found.frame))
 
 
-def frame_of(*shown: tuple[float, float, float | None]) -> pd.DataFrame:
+def frame_of(*shown: tuple[float, float, float | None], quotes: bool = False) -> pd.DataFrame:
     """A frame of one question each: its right sections, the place of the first that is shown, its accuracy."""
     rows = answer_rows(systems=("a/one",), documents=("uber",), questions=QUESTIONS[: len(shown)])
     for row, (sections, at, _) in zip(rows, shown, strict=True):
-        counts = (3, at > 0, 1, 0, sections, at > 0, at)
+        counts = (3, at > 0, 1, 0, sections, at > 0, at, quotes)
         row.update(zip(tidy_table.RETRIEVAL, map(float, counts), strict=True))
     given = {row["answer"]: accuracy for row, (*_, accuracy) in zip(rows, shown, strict=True)}
     return tidy_of(rows, scored(rows, lambda row: given[row["answer"]]))
@@ -104,12 +104,22 @@ def test_the_section_shown_and_the_answer_right() -> None:
     assert not retrieval.shown(frame_of((0, 0, 1), (0, 0, 1)))
 
 
+def test_an_answer_made_of_other_passages_is_not_from_elsewhere() -> None:
+    """What is quoted from other sentences and found right is apart from what no passage has."""
+    rows = (1, 1, 1.0), (1, 0, 0.5), (1, 0, -1.0)
+    (row,) = retrieval.shown(frame_of(*rows, quotes=True)).data.to_dict("records")
+    parts = ("shown_right", "quoted_right", "hidden_right", "hidden_wrong")
+    assert [row[part] for part in parts] == pytest.approx([1 / 3, 1 / 3, 0, 1 / 3])
+    (row,) = retrieval.shown(frame_of(*rows)).data.to_dict("records")
+    assert [row[part] for part in parts] == pytest.approx([1 / 3, 0, 1 / 3, 1 / 3])
+
+
 def test_an_experiment_without_a_document_says_nothing_of_the_retriever() -> None:
     """Where a system gave no passage at all, as without a document, it did not miss: the experiment is left out."""
     rows = answer_rows(systems=("a/one",), documents=("uber",), questions=("T_f1",), experiments=("quality", "recall"))
     for row in rows:
         at = float(row["experiment"] == "quality")
-        row.update(zip(tidy_table.RETRIEVAL, (at, at, 0, 0, 1, at, at), strict=True))
+        row.update(zip(tidy_table.RETRIEVAL, (at, at, 0, 0, 1, at, at, 0), strict=True))
     data = retrieval.shown(tidy_of(rows, [])).data
     assert list(zip(data["experiment"], data["mean"], strict=True)) == [("quality", 1)]
 

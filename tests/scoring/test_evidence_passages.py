@@ -10,9 +10,12 @@ import pytest
 from evidence_cases import POLICY
 from size import size
 
-from genaipa.policies.document import Document, load_document
+from genaipa.policies.document import About, Document, load_document
+from genaipa.questions.annotations import AnnotatedAnswer
+from genaipa.questions.points import Point
 from genaipa.scoring.evidence.examine import annotated_targets
-from genaipa.scoring.evidence.passages import OtherDocuments, PassageFinder, RightSections, count, sentence_spans
+from genaipa.scoring.evidence.passages import OtherDocuments, PassageFinder, RightSections, count
+from genaipa.scoring.evidence.support import sentence_spans, supporting_sentences
 from genaipa.systems.base import Passage
 from genaipa.workspace import find_workspace
 
@@ -112,6 +115,76 @@ def test_a_section_is_shown_by_half_of_its_sentences() -> None:
         ([(section[0], section[0] + 20)], False),
     ):
         assert (right.shown(spans) == 1) == shown, spans
+
+
+LODGE = Document(
+    "lodge",
+    """# Lodge
+
+## 1. Guests
+
+We welcome guests from all over the country. Our rooms look upon the lake. Passports are copied at the desk and the
+copies are burnt after forty days. Breakfast is served until ten. We are fond of otters.
+
+## 2. Boats
+
+Boats may be hired by the hour. Names of those who hire a boat are written into the harbour book.
+""",
+    About(company="Lodge"),
+)
+
+
+def shown_by(sentence: str, annotated: AnnotatedAnswer) -> int:
+    """How many right sections a passage of this sentence shows."""
+    targets = [span for _, span in annotated_targets(annotated, LODGE, "") if span]
+    right = RightSections(LODGE, targets, supporting_sentences(LODGE, annotated))
+    return count([Passage(sentence)], PassageFinder(LODGE.text), right, NONE).sections_shown
+
+
+@pytest.mark.parametrize("by", ["points", "answer"])
+def test_a_section_is_shown_by_the_sentence_that_the_annotation_rests_on(by: str) -> None:
+    """One of five sentences is enough, if a point or the answer rests on it, and no other one is."""
+    said = "Copies of passports are burnt after forty days, and hirers of boats are in the harbour book."
+    points = tuple(
+        Point(id=name, text=text, sections=(section,))
+        for name, text, section in (
+            ("copy", "Copies of passports are kept for forty days.", "1"),
+            ("book", "Whoever hires a boat is named in the harbour book.", "2"),
+        )
+    )
+    annotated = AnnotatedAnswer(
+        silent="no",
+        answer=said if by == "answer" else "Yes.",
+        sections=("1", "2"),
+        points=points if by == "points" else (),
+    )
+    assert shown_by("Passports are copied at the desk and the\ncopies are burnt after forty days.", annotated) == 1
+    assert shown_by("Names of those who hire a boat are written into the harbour book.", annotated) == 1
+    for other in ("We are fond of otters.", "Our rooms look upon the lake.", "Boats may be hired by the hour."):
+        assert shown_by(other, annotated) == 0, other
+
+
+def test_where_no_sentence_is_known_half_of_them_show_a_section() -> None:
+    """An annotated answer in words of its own leaves it open which sentence it rests on."""
+    annotated = AnnotatedAnswer(silent="no", answer="Certainly not.", sections=("1",))
+    assert supporting_sentences(LODGE, annotated) == frozenset()
+    assert shown_by("Breakfast is served until ten.", annotated) == 0
+    begin = LODGE.text.index("We welcome")
+    assert shown_by(LODGE.text[begin : LODGE.text.index("Breakfast")], annotated) == 1
+
+
+def test_a_reply_that_is_made_of_its_passages_quotes() -> None:
+    """Half of its words in runs that the passages have; a word or two in common are none."""
+    right, finder = RightSections(POLICY, [WINTER]), PassageFinder(POLICY.text)
+    sentence = POLICY.text[slice(*LEAVING)]
+
+    def quotes(reply: str) -> int:
+        return count(of(LEAVING), finder, right, NONE, reply=reply).quotes
+
+    assert quotes(f'"{sentence}" (Section 2)') == 1
+    assert quotes("You may leave the hedge, says the policy in a section that I remember from elsewhere.") == 0
+    assert quotes("") == 0
+    assert count([], finder, right, NONE, reply=sentence).quotes == 0
 
 
 def test_counts_of_an_answer() -> None:

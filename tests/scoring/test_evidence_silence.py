@@ -128,7 +128,6 @@ def test_what_claims_nothing(reply: str) -> None:
         ("We don't have access to your burrow.", "no"),
         ("I have no doubt that they do.", "no"),
         ("You cannot access the burrow's records.", "no"),
-        ("", "no"),
     ],
 )
 def test_who_knows_nothing_of_the_document_abstains(reply: str, said: str) -> None:

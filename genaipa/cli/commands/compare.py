@@ -221,6 +221,8 @@ def _show(found: Comparison, *, everything: bool) -> None:
         table = replace(table, data=table.data[tested & main if (tested & main).any() else tested])
     show(_verdict(found))
     caveat(f"{_limits(found)} A is {found.first}, B {found.second}.")
+    if found.answered:
+        caveat(found.answered)
     short = [] if everything else [name for name in _COLUMNS if name not in _ALWAYS]
     columns = {head: column for head, column in _COLUMNS.items() if head not in short}
     last = len(columns) - 1

@@ -26,19 +26,21 @@ def answers(frame: pd.DataFrame, groups: Groups) -> Table:
     """Outcomes of the questions about each group's documents, and how often a reply says that one is silent."""
     once = outcomes.asked_once(frame)
     once = once.assign(group=once["document"].astype(str).map(groups.of))
-    columns = ["group", "system", "experiment", "documents", "planned", *_KNOWN, "says_silent", *BOTH[:-1]]
+    known = [*_KNOWN, *(["mute"] if (once["claims_silence"] == "none").any() else [])]
+    columns = ["group", "system", "experiment", "documents", "planned", *known, "says_silent", *BOTH[:-1]]
     data = averages.summed_up(once[once["group"].notna()], ["group", "system", "experiment"], _counts)
     data = data.reindex(columns=[*columns, "questions"])
     return table(
         "groups-answers",
         f"What came back, by {groups.by}",
         f"For each group of documents (column `{groups.by}`), the questions planned and their last status, as in "
-        "the outcomes of the questions. Of the answers, the share that says that the document is silent, found "
-        "by rules in the reply and not by scores: each question weighs the same, however many documents it is about. "
+        "the outcomes of the questions. Of the answers that say something, the share that says that the document is "
+        "silent, found by rules in the reply and not by scores: each question weighs the same, however many documents "
+        "it is about. "
         f"{averages.intervals(data.rename(columns={'questions': 'n'}))}",
         data,
         columns,
-        headings={"group": groups.by, "says_silent": "says silent"},
+        headings={"group": groups.by, "mute": "said nothing", "says_silent": "says silent"},
         formats={"says_silent": ".0%", **dict.fromkeys(BOTH[:-1], ".0%")},
     )
 
@@ -50,6 +52,7 @@ def _counts(rows: pd.DataFrame) -> dict[str, object]:
         "documents": rows["document"].nunique(),
         "planned": len(rows),
         **{status: int((rows["status"] == status).sum()) for status in _KNOWN},
+        "mute": int((rows["claims_silence"] == "none").sum()),
         "says_silent": found.mean,
         "questions": found.questions,
         **{end: getattr(found, end) for end in BOTH[:-1]},

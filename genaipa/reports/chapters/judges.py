@@ -17,6 +17,7 @@ from genaipa.reports.figures import forest, heatmap, style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
 from genaipa.reports.judged import quality
 from genaipa.reports.judged.beside import beside
+from genaipa.reports.judged.findings import findings
 from genaipa.reports.judged.quality import (
     ALL,
     EACH_OTHER,
@@ -24,7 +25,6 @@ from genaipa.reports.judged.quality import (
     agreement_apart,
     alternative,
     answer_groups,
-    findings,
     leniency,
 )
 from genaipa.reports.judged.verdicts import LEAST, Verdicts
@@ -56,12 +56,14 @@ def chapter(gathered: Gathered, scope: Scope) -> Chapter:
     if not given:
         return Chapter("judges", "How good the judges are", "")
     agreed, lenient, tested = quality.agreement(given), leniency(given, gathered.frame), alternative(given)
-    found = findings(given, agreed, lenient, tested)
+    against = quality.against_people(given)
+    found = findings(given, agreed, against, lenient, tested)
     enough = [judge for judge, both in given.both.items() if both.sum() >= LEAST]
     apart = agreement_apart(given, answer_groups(gathered))
     tables = (
         [
             agreed,
+            against,
             apart,
             judges_agreement(gathered, given),
             lenient,

@@ -38,8 +38,8 @@ def statuses(frame: pd.DataFrame) -> Table:
     """Counts of the questions planned, of their statuses, and of the answers that count."""
     by = ["system", "experiment"]
     once = asked_once(frame)
-    cut = once["prompt_cut"] == "yes"
-    lacks = [*_STATUSES, *(["prompt_cut"] if cut.any() else []), "excluded"]
+    cut, mute = once["prompt_cut"] == "yes", once["claims_silence"] == "none"
+    lacks = [*_STATUSES, *(["mute"] if mute.any() else []), *(["prompt_cut"] if cut.any() else []), "excluded"]
     columns = [*by, "planned", *lacks, "scored", "unscored", "score_left_out", "published"]
     published = frame[frame["counted"] & (frame["unit"] == "table")]
     unscored = (once["answer"] != "") & ~once["counted"] & ~once["left_out"] & ~_published(once, published)
@@ -47,6 +47,7 @@ def statuses(frame: pd.DataFrame) -> Table:
     numbers = {
         "planned": once["status"] != "",
         **{status: once["status"] == status for status in _STATUSES},
+        "mute": mute,
         "prompt_cut": cut,
         "excluded": once["excluded"] != "",
         "scored": once["counted"],
@@ -65,9 +66,11 @@ def statuses(frame: pd.DataFrame) -> Table:
         "include it. `scored` are the answers whose scores count, `unscored` the others that have a text. `published` "
         "are scores that a study gives by question, without saying which answer they belong to: the answers to these "
         "questions are neither. Where an audit leaves out such a score, its answers are under `score left out`."
+        + (" `said nothing` are the answers that are empty or refuse, by status or in words." if mute.any() else "")
         + (" `prompt cut` are answers to a part of the prompt, by the server's own count." if cut.any() else ""),
         data,
         columns,
+        headings={"mute": "said nothing"},
     )
 
 

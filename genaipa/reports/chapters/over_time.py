@@ -44,8 +44,9 @@ MEASURES: dict[Measure, str] = {
     "M_all (judge)": "the same as a judge scored it",
     "same words": "replies equal, word for word, to one of the first occasion, in %",
     "cites": "citations that name something that is in the document, in % of a reply's (by rules)",
-    "abstains": "replies that say that the document is silent, or that they do not know it, in % (by rules)",
-    "refuses": "questions refused, in %",
+    "abstains": "replies that say that the document is silent, or that they do not know it, in % of those that say "
+    "something (by rules)",
+    "refuses": "replies that refuse, by status or in words, or are empty, in %",
     "tokens": "tokens of a reply",
     "cost": "US cents a reply",
     "judge again": "M_all as a judge scored answers of the first occasion then, and scores them now: its own change",
@@ -140,8 +141,8 @@ def _answers(
         "M_all": by_people.reindex(answers.index),
         "M_all (judge)": by_judge.reindex(answers.index),
         "cites": answers["cites_there"] * 100,
-        "abstains": (stance.isin(["yes", "abstains"]) * 100.0).where(came & (stance != "")),
-        "refuses": ((answers["status"] == "refused") * 100.0).where(came),
+        "abstains": (stance.isin(["yes", "abstains"]) * 100.0).where(came & ~stance.isin(["", "none"])),
+        "refuses": (((answers["status"] == "refused") | (stance == "none")) * 100.0).where(came),
         "tokens": answers["tokens_out"].astype("float64").where(came),
         "cost": (answers["cost"].astype("float64") * 100).where(came),
     }

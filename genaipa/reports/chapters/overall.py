@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from genaipa.reports import averages, matches, part
+from genaipa.reports.answered import add_answered
 from genaipa.reports.averages import BOTH, INTERVALS
 from genaipa.reports.chapters import documents, prompting
 from genaipa.reports.chapters.chapter import Chapter, drawn, present
@@ -87,7 +88,7 @@ def board(frame: pd.DataFrame) -> Table:
             *(f"{name}_{end}" for name in dict.fromkeys((*_EXPERIMENTS, *others)) for end in BOTH[:-1]),
         ],
     )
-    return prompting.marked(made, averages.about_policies(frame[frame["counted"]]))
+    return prompting.marked(add_answered(made, frame), averages.about_policies(frame[frame["counted"]]))
 
 
 def unlike(frame: pd.DataFrame) -> str:
@@ -134,7 +135,7 @@ def who_scored(frame: pd.DataFrame) -> Table:
         "Averages and who scored them",
         "M_all (10 to 100). All other intervals are for the analysts who scored; \u201cfor analysts like "
         "these\u201d is for other policies and other analysts. The last two are the lowest and the highest average "
-        "with one analyst left out.",
+        "of the same answers with one analyst left out: for what only they scored, less what they give beyond others.",
         averages.who_scored(frame).reindex(columns=columns),
         columns,
         headings={

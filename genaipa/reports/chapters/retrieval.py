@@ -35,6 +35,7 @@ _FIRST = (1, 2, 3, 5, 10, 20, 50)
 _PARTS: dict[str, tuple[str, dict[str, Any]]] = {
     "shown_right": ("shown, right", {"facecolor": "#0072B2"}),
     "shown_wrong": ("shown, wrong", {"facecolor": "#9cc9e6", "hatch": "////"}),
+    "quoted_right": ("not shown, right by what it quotes", {"facecolor": "#cfe8d8", "hatch": "...."}),
     "hidden_right": ("not shown, right", {"facecolor": "#E69F00"}),
     "hidden_wrong": ("not shown, wrong", {"facecolor": "#f6dca6", "hatch": "\\\\\\\\"}),
 }
@@ -42,9 +43,11 @@ _PARTS: dict[str, tuple[str, dict[str, Any]]] = {
 _WRITTEN = 0.08
 """Least share in whose area there is room for its number."""
 _HOW = (
-    "A right section is shown where the passages have half of the sentences of a section that the annotated answer "
-    "rests on; questions without such a section, and experiments in which nothing was retrieved, are left out. "
-    "Passages are placed in the document by rule: word for word, up to typography, or nearly."
+    "A right section is shown where the passages have a sentence that the annotated answer or one of its points rests "
+    "on: within its sections, that with most of the words of the point or clause. In a section where no sentence has a "
+    "quarter of them, it takes half of the sentences. Questions without such a section, and experiments in which "
+    "nothing was retrieved, are left out. Passages are placed in the document by rule: word for word, up to "
+    "typography, or nearly."
 )
 
 
@@ -75,7 +78,9 @@ def shown(frame: pd.DataFrame) -> Table:
         NAME,
         "The right section shown, and the answer right",
         "Share of the questions for which the passages that a system gave show a right section, and the parts of the "
-        f"answers scored by people: right is an accuracy above 0. {_HOW} Each question weighs the same, however many "
+        f"answers scored by people: right is an accuracy above 0. {_HOW} An answer that is made of its passages (at "
+        "least half of its words) and right without a right section is right by what it quotes: by other words of the "
+        f"document. Each question weighs the same, however many "
         f"documents and answers it has. {averages.intervals(data)}{averages.corrections(frame)}",
         data,
         columns,
@@ -96,10 +101,12 @@ def _with_sections(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _shown(rows: pd.DataFrame) -> dict[str, object]:
-    seen, right = rows["shown_at"] > 0, rows["right"] > 0
+    seen, right, quotes = rows["shown_at"] > 0, rows["right"] > 0, rows["quotes"] > 0
     found = crossed(seen.astype("float64"), rows["question"], rows["document"], limits=SHARES[0])
     scored = rows["right"].notna()
-    parts = dict(zip(_PARTS, (seen & right, seen & ~right, ~seen & right, ~seen & ~right), strict=True))
+    hidden = ~seen & right
+    made = (seen & right, seen & ~right, hidden & quotes, hidden & ~quotes, ~seen & ~right)
+    parts = dict(zip(_PARTS, made, strict=True))
     return {
         **averages.as_columns(found),
         **{

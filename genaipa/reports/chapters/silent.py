@@ -15,6 +15,7 @@ from genaipa.reports.chapters import outcomes
 from genaipa.reports.chapters.chapter import Chapter, present
 from genaipa.reports.crossed import crossed
 from genaipa.reports.figures.figure import Scope
+from genaipa.reports.paired_shares import FEW, difference_of_shares
 from genaipa.reports.recognition import recognition, spoken
 from genaipa.reports.significance import holm
 from genaipa.reports.table import SCALE, Table, table
@@ -34,6 +35,8 @@ _WHERE = {"yes": "silent", "partly": "partly silent", "no": "answers"}
 _STATES: tuple[Status, ...] = ("open", "accepted", "rejected")
 """States of objections to annotated answers, beside withdrawn ones."""
 _ABROAD = "Answers about documents in other languages ({:,}) are left out: there are no rules for these. "
+MUTE = "none"
+"""`claims_silence` of an answer that says nothing, neither one nor the other."""
 _CELL = ["system", "experiment", "question", "document"]
 _COMPARED = 30
 """Most systems whose pairs are compared."""
@@ -46,7 +49,7 @@ def silent_questions(frame: pd.DataFrame, languages: Mapping[str, str] | None = 
     `languages` are the documents' (name → code): how well the rules recognise silence depends on them.
     """
     by = ["system", "experiment"]
-    columns = [*by, "error", "answers", "wrong", "rate", *_SURE, "partly"]
+    columns = [*by, "error", "answers", "wrong", "rate", *_SURE, "mute", "partly"]
     once, foreign = _judged_by_rules(frame)
     data = pd.concat([averages.summed_up(once, by, partial(_rate, error=error)) for error in _ERRORS])
     data = data.reindex(columns=columns).sort_values(by, kind="stable")
@@ -56,16 +59,17 @@ def silent_questions(frame: pd.DataFrame, languages: Mapping[str, str] | None = 
         "By the annotated answers, documents are silent on some questions and answer others. Of the answers to the "
         "former, how many assert something instead of saying so; of those to the latter, how many claim silence all "
         "the same (found by rules in the reply; an answer that an audit excluded is left out). One that says instead "
-        "that it does not know the document is neither wrong nor left out. Clear cases only: the "
+        "that it does not know the document is neither wrong nor left out; one that says nothing (empty, refused, or a "
+        "refusal in words) is left out, and counted as having said nothing. Clear cases only: the "
         "last column counts the answers to questions that a document answers only in part, which are left out (paper, "
         "sections 6.1 and 7). "
         "Each question weighs the same, however many documents and answers it has. "
         f"{recognition('silence', spoken(once, languages))}"
         f"{_ABROAD.format(foreign) if foreign else ''}"
         f"{INTERVALS}{averages.corrections(frame)}",
-        data[data["answers"] > 0],
-        columns,
-        headings={"partly": "left out (partly silent)", "documents": "documents"},
+        data[data["answers"] + data["mute"] > 0],
+        columns if data["mute"].any() else [name for name in columns if name != "mute"],
+        headings={"mute": "said nothing", "partly": "left out (partly silent)", "documents": "documents"},
         formats={"rate": ".0%", **dict.fromkeys(BOTH[:-1], ".0%")},
     )
 
@@ -75,23 +79,24 @@ def _judged_by_rules(frame: pd.DataFrame) -> tuple[pd.DataFrame, int]:
     once = averages.about_policies(outcomes.asked_once(frame))
     answered, told = (
         once["status"].isin(["answered", "truncated", "refused"]),
-        once["claims_silence"].isin(["yes", "no", "abstains"]),
+        once["claims_silence"].isin(["yes", "no", "abstains", MUTE]),
     )
     return once[told & once["silent"].isin(_WHERE) & ~once["left_out"]], int((answered & ~told).sum())
 
 
 def silent_differences(frame: pd.DataFrame) -> Table:
     """The differences between systems in both rates, over the questions about documents that both answered."""
-    once, _ = _judged_by_rules(frame)
+    judged, _ = _judged_by_rules(frame)
+    once = judged[judged["claims_silence"] != MUTE]
     rows = []
     for error, (where, said) in _ERRORS.items():
         clear = once[once["silent"] == where].astype(dict.fromkeys(_CELL, "str"))
         clear = clear.assign(wrong=(clear["claims_silence"] == said).astype(float))
         rates = clear.pivot_table(index=_CELL[1:], columns="system", values="wrong")
         for first, second in combinations(rates.columns, 2) if len(rates.columns) <= _COMPARED else ():
-            apart = (rates[first] - rates[second]).dropna()
-            places = (apart.index.get_level_values(name) for name in ("question", "document"))
-            found = crossed(apart, *places, limits=(-1, 1))
+            both = rates[[first, second]].dropna()
+            places = (both.index.get_level_values(name) for name in ("question", "document"))
+            found = difference_of_shares(both[first], both[second], *places)
             ends = {name: getattr(found, name) for name in (*BOTH[:-1], "questions", "documents", "p", "policies_p")}
             rows.append({"first": first, "second": second, "error": error, "difference": found.mean, **ends})
     columns = ["first", "second", "error", "questions", "documents", "difference", *BOTH[:-1], "p_holm"]
@@ -102,8 +107,9 @@ def silent_differences(frame: pd.DataFrame) -> Table:
     return table(
         "silent-differences",
         "False assertions and false silence, one system less another",
-        "Rates over the questions about documents that both answered, the first system's less the second's. p is "
-        "adjusted by Holm's method for all of these rows; each interval is that of its row alone.",
+        "Rates over the questions about documents on which both said something, the first system's less the second's. "
+        f"Below {FEW} questions that tell the two apart the interval is Newcombe's (1998), which knows the ends of the "
+        "scale. p is adjusted by Holm's method for all of these rows; each interval is that of its row alone.",
         data[data["questions"] > 0],
         columns,
         headings={"p_holm": "p (Holm)", "policies_p_holm": "policies p (Holm)", "documents": "documents"},
@@ -116,7 +122,8 @@ def silent_differences(frame: pd.DataFrame) -> Table:
 
 def _rate(rows: pd.DataFrame, error: str) -> dict[str, object]:
     where, said = _ERRORS[error]
-    clear = rows[rows["silent"] == where]
+    of_kind = rows[rows["silent"] == where]
+    clear = of_kind[of_kind["claims_silence"] != MUTE]
     wrong = clear["claims_silence"] == said
     found = crossed(wrong, clear["question"], clear["document"], limits=(0, 1))
     return {
@@ -125,6 +132,7 @@ def _rate(rows: pd.DataFrame, error: str) -> dict[str, object]:
         "wrong": int(wrong.sum()),
         "rate": found.mean,
         **_sure(found),
+        "mute": len(of_kind) - len(clear),
         "partly": int((rows["silent"] == "partly").sum()),
     }
 

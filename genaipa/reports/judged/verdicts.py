@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from genaipa.judging.name import Judge
-from genaipa.scoring.agreement import between, within
+from genaipa.scoring.agreement import against_each_other, between, within
 from genaipa.scoring.current import in_effect, independent_scores
 from genaipa.scoring.rubric import shipped_rubric
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from genaipa.reports.gather import Gathered
-    from genaipa.scoring.agreement import MetricAgreement
+    from genaipa.scoring.agreement import AlphaDifference, MetricAgreement
     from genaipa.scoring.events import Event
     from genaipa.scoring.rubric import Rubric
 
@@ -160,6 +160,19 @@ class Verdicts:
         """The agreement of two sides on some answers, which both scored."""
         ours, theirs = (self.counts(side, some, measure) for side in (first, second))
         return between(ours, theirs, self._scales[measure])
+
+    def compare_with_people(self, judge: str, measure: int) -> tuple[int, AlphaDifference | None]:
+        """Compare a judge's agreement with people with theirs, on the answers that it and two of them scored.
+
+        Returns their number, and None below `LEAST` of them.
+        """
+        side = self.judges[judge]
+        some = (side.often > 0) & (self.people.often > 1)
+        answers = int(some.sum())
+        if answers < LEAST:
+            return answers, None
+        ours, theirs = (self.counts(each, some, measure) for each in (side, self.people))
+        return answers, against_each_other(ours, theirs, self._scales[measure])
 
     def compare_within(self, side: Side, some: Mask, measure: int) -> MetricAgreement:
         """The agreement of a side's scorers with each other on some answers, which two or more of them scored."""

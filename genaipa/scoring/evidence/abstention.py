@@ -1,7 +1,8 @@
 """Find where an answer claims that the document is silent: mentions nothing, specifies nothing.
 
 That the company does not do a thing ("the policy says that it does not share …") is no claim of silence. That the
-assistant knows nothing of the document ("I don't have access to …") is none either, and asserts nothing (`stance`).
+assistant knows nothing of the document ("I don't have access to …") is none either, and asserts nothing (`stance`); a
+reply without words, or one that refuses, says nothing at all.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Literal
 from genaipa.languages.catalog import ENGLISH, read_by
 from genaipa.languages.language import STOPS, expression
 from genaipa.policies.search import HALF, count_words
+from genaipa.scoring.evidence.refusals import says_nothing
 from genaipa.scoring.evidence.word_classes import classify
 
 if TYPE_CHECKING:
@@ -37,13 +39,15 @@ class Silence:
 
     `claimed`: the answer begins so; an answer that adds what the document leaves open claims no silence. `alone`: it
     says nothing else. `phrases` are all places where something is said to be left open. `annotated` is None without an
-    annotated answer, if the document is partly silent by it, or if it leaves something open in its words.
+    annotated answer, if the document is partly silent by it, or if it leaves something open in its words. `mute`: the
+    reply says nothing, neither that nor anything else.
     """
 
     claimed: bool
     phrases: tuple[Span, ...]
     annotated: bool | None
     alone: bool = False
+    mute: bool = False
 
 
 class _Reader:
@@ -151,11 +155,11 @@ def find_silence(
     """
     rules = _rules(reply, language)
     if rules is None:
-        return Silence(False, (), None)
+        return Silence(False, (), None, mute=says_nothing(reply, language))
     reader, expected = _Reader(rules), _expected(annotated, language)
     phrases = reader.phrases(reply, said)
     if not phrases:
-        return Silence(False, (), expected)
+        return Silence(False, (), expected, mute=says_nothing(reply, language))
     sentences = reader.assertions(reply, phrases)
     starts = [start for start, _ in phrases]
     denying = [bisect_left(starts, match.start()) < bisect_left(starts, match.end()) for match in sentences]
@@ -171,7 +175,7 @@ def find_silence(
         and sentences[0].start() <= claims[0][0] < sentences[0].end()
         and reader.leads(reply[sentences[0].start() : claims[0][0]])
     ):
-        return Silence(False, phrases, expected)
+        return Silence(False, phrases, expected, mute=says_nothing(reply, language))
     # "It does not say that they sell it" denies a deed rather than that it speaks of it.
     begin, end = claims[0]
     opening, rest = reply[sentences[0].start() : begin], reply[end : sentences[0].end()]
@@ -195,20 +199,29 @@ def knows_silence(language: str) -> bool:
     return _rules("", language) is not None
 
 
-def stance(reply: str, language: str = ENGLISH.code) -> Literal["yes", "no", "abstains", ""]:
+Stance = Literal["yes", "no", "abstains", "none", ""]
+
+
+def stance(reply: str, language: str = ENGLISH.code, status: str = "answered") -> Stance:
     """Say whether a reply claims that the document is silent; "abstains" if it begins by not knowing the document.
 
-    A reply that says more after a "but" or a "however" asserts that, and does not abstain. Empty for a document in a
-    `language` (its code) without rules.
+    A reply that says more after a "but" or a "however" asserts that, and does not abstain. "none" if it says nothing:
+    without words, refused by its `status`, or refusing in words. Empty for a document in a `language` (its code)
+    without rules.
     """
+    if status == "refused":
+        return "none"
     rules = _rules(reply, language)
     if rules is None:
-        return ""
+        return "none" if says_nothing(reply, language) else ""
     reader, plain = _Reader(rules), reply.replace("\u2019", "'")
     first = next(iter(reader.assertions(plain, ())), None)
-    if find_silence(reply, None, language=language).claimed:
+    silence = find_silence(reply, None, language=language)
+    if silence.claimed:
         # What a search did not bring up may be in the document all the same.
         return "abstains" if first and reader.has(rules.searched, first.group()) else "yes"
+    if silence.mute:
+        return "none"
     unknown = first and reader.has(rules.unknown, plain, *first.span())
     if not first or not unknown or not reader.leads(plain[first.start() : unknown.start()]):
         return "no"

@@ -107,8 +107,13 @@ def annotated_targets(
     annotated: AnnotatedAnswer, document: Document, part_set: str
 ) -> tuple[tuple[str, Span | None], ...]:
     """List the sections of the annotated answer with their spans; None for one that the document lacks."""
+    return section_targets(annotated.sections, document, part_set)
+
+
+def section_targets(labels: Iterable[str], document: Document, part_set: str) -> tuple[tuple[str, Span | None], ...]:
+    """List sections, named as annotated answers name them, with their spans; None for one that the document lacks."""
     found: list[tuple[str, Span | None]] = []
-    for label in annotated.sections:
+    for label in labels:
         word, _, number = label.partition(" ")
         span = document.part(part_set, int(number)) if word == "Part" and number.isdecimal() else None
         section = None if span else resolve(places(document), label)

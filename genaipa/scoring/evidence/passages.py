@@ -20,10 +20,10 @@ from genaipa.runs.records import Retrieval
 from genaipa.scoring.evidence.examine import annotated_targets
 from genaipa.scoring.evidence.quotations import NEAR, WORDS, fold, index_text, literal
 from genaipa.scoring.evidence.section_finder import shares
-from genaipa.systems.extractive import split_sentences
+from genaipa.scoring.evidence.support import sentence_spans, supporting_sentences
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from genaipa.policies.document import Document
     from genaipa.runs.inputs import Inputs
@@ -159,9 +159,13 @@ class OtherDocuments:
 
 
 class RightSections:
-    """The sections of a document that an annotated answer rests on, by their sentences."""
+    """The sections of a document that an annotated answer rests on, by their sentences.
 
-    def __init__(self, document: Document, targets: Iterable[Span]) -> None:
+    A section is shown by a sentence of `support`, and by half of its sentences where it has none of these.
+    """
+
+    def __init__(self, document: Document, targets: Iterable[Span], support: Collection[Span] = ()) -> None:
+        self._support = frozenset(support)
         sentences = sentence_spans(document.text)
         self.sections = [
             [one for one in sentences if target[0] <= one[0] and one[1] <= target[1]] or [target]
@@ -173,11 +177,13 @@ class RightSections:
         return any(shares(sentence, passage) for sentences in self.sections for sentence in sentences)
 
     def shown(self, passages: Sequence[Span]) -> int:
-        """The number of sections that these passages show: half of their sentences."""
-        return sum(
-            2 * sum(_is_covered(sentence, passages) for sentence in sentences) >= len(sentences)
-            for sentences in self.sections
-        )
+        """The number of sections that these passages show."""
+        return sum(self._is_shown(sentences, passages) for sentences in self.sections)
+
+    def _is_shown(self, sentences: Sequence[Span], passages: Sequence[Span]) -> bool:
+        covered = {sentence for sentence in sentences if _is_covered(sentence, passages)}
+        known = self._support.intersection(sentences)
+        return not known.isdisjoint(covered) if known else 2 * len(covered) >= len(sentences)
 
 
 def _is_covered(sentence: Span, passages: Sequence[Span]) -> bool:
@@ -190,20 +196,18 @@ def _is_covered(sentence: Span, passages: Sequence[Span]) -> bool:
     return 2 * covered >= end - start
 
 
-@lru_cache(maxsize=8)
-def sentence_spans(text: str) -> tuple[Span, ...]:
-    """The sentences and list items of a text, in order; headings are none."""
-    return tuple((one.start, one.end) for one in split_sentences(text))
-
-
 def count(
     passages: Sequence[Passage],
     finder: PassageFinder,
     right: RightSections,
     others: OtherDocuments,
     asked: str = "",
+    reply: str = "",
 ) -> Retrieval:
-    """Count an answer's passages by place, and the right sections that they show; `asked` is its document's name."""
+    """Count an answer's passages by place, and the right sections that they show; `asked` is its document's name.
+
+    With its `reply`, tell whether it is made of its passages.
+    """
     placed = [finder.place(passage.text).span for passage in passages]
     elsewhere = [passage for passage, span in zip(passages, placed, strict=True) if span is None]
     shown_at, here = 0, list[tuple[int, int]]()
@@ -219,7 +223,16 @@ def count(
         sections=len(right.sections),
         sections_shown=right.shown(here),
         shown_at=shown_at,
+        quotes=int(_is_made_of(reply, passages)),
     )
+
+
+def _is_made_of(reply: str, passages: Sequence[Passage]) -> bool:
+    """Whether at least half of a reply's words are in runs that its passages have."""
+    words = _words(reply) if passages else []
+    having = {run for passage in passages for run in _runs(_words(passage.text))}
+    taken = {at + step for at, run in enumerate(_runs(words)) if run in having for step in range(_RUN)}
+    return bool(words) and len(taken) >= _SAME * len(words)
 
 
 class RunPassages:
@@ -231,13 +244,15 @@ class RunPassages:
         self._finder = lru_cache(maxsize=_DOCUMENTS)(self._make_finder)
         self._right = lru_cache(maxsize=_DOCUMENTS * 100)(self._find_right)
 
-    def count(self, document: str, question: str, passages: Sequence[Passage]) -> Retrieval | None:
+    def count(
+        self, document: str, question: str, passages: Sequence[Passage] = (), reply: str = ""
+    ) -> Retrieval | None:
         """Count the passages of an answer, which may have none; None if the document can't be read."""
         try:
             finder, right = self._finder(document), self._right(document, question)
         except GenaipaError:
             return None  # which is said elsewhere
-        return count(passages, finder, right, self._others, document)
+        return count(passages, finder, right, self._others, document, reply)
 
     def _make_finder(self, document: str) -> PassageFinder:
         return PassageFinder(self._inputs.document(document).text)
@@ -245,8 +260,11 @@ class RunPassages:
     def _find_right(self, document: str, question: str) -> RightSections:
         about = self._inputs.document(document)
         annotated, part_set = self._inputs.annotated(document, question, corrected=self._corrected)
-        targets = annotated_targets(annotated, about, part_set) if annotated else ()
-        return RightSections(about, [span for _, span in targets if span])
+        if annotated is None:
+            return RightSections(about, ())
+        targets = annotated_targets(annotated, about, part_set)
+        support = supporting_sentences(about, annotated, part_set)
+        return RightSections(about, [span for _, span in targets if span], support)
 
     @cached_property
     def _others(self) -> OtherDocuments:

@@ -156,12 +156,21 @@ def _board(found: ResultsView) -> None:
         return
     experiments = [name for name in board.data.columns if name in set(found.questions.data["experiment"])]
     sure = [f"{LEVEL:.0%} interval for these documents", "for policies like these"]
-    columns = ["system", *numbers(board.headings["m_all10"]), *sure, *numbers(*experiments, "answers"), "scored by"]
+    came = ["answered"] if "answered" in board.printed else []
+    columns = [
+        "system",
+        *numbers(board.headings["m_all10"]),
+        *came,
+        *sure,
+        *numbers(*experiments, "answers"),
+        "scored by",
+    ]
     rows = [
         ListRow(
             (
                 str(row["system"]),
                 board.written("m_all10", row["m_all10"]),
+                *(str(row[name]) for name in came),
                 _interval(board, row, "low", "high"),
                 _interval(board, row, "policies_low", "policies_high"),
                 *(board.written(name, row[name]) or "-" for name in experiments),

@@ -1,0 +1,189 @@
+"""What each judge is worth, in sentences that follow from the tables of its quality."""
+
+from __future__ import annotations
+
+from math import isnan
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from genaipa.reports.judged.quality import (
+    ALL,
+    AS_MUCH,
+    FAMILY,
+    ITSELF,
+    LESS,
+    MARGIN,
+    MORE,
+    NOT_KNOWN,
+    OTHER,
+    OWN,
+    PEOPLE,
+)
+from genaipa.reports.judged.verdicts import LEAST
+from genaipa.reports.table import Table, table
+from genaipa.words import listed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from genaipa.reports.judged.verdicts import Verdicts
+
+    Row = dict[Any, Any]
+
+_OVERALL = "M_all"
+LENIENCY_MARGIN = 5.0
+"""Points of M_all (10 to 100) up to which a judge is as lenient as people: a step of one metric of five is 4.5."""
+
+
+def findings(given: Verdicts, agreement: Table, against: Table, leniency: Table, alternative: Table) -> Table:
+    """A row for each judge: its passes, how much it judged, and what follows from the other tables."""
+    columns = ["judge", "passes", "judged", "answers", "finding"]
+    rows = []
+    for judge, both in given.both.items():
+        tables = (agreement.data, against.data, leniency.readable, alternative.data)
+        said = _words(judge, int(both.sum()), *tables)
+        own = given.judges[judge]
+        counts = (len(own.scorers), int((own.often > 0).sum()), int(both.sum()))
+        rows.append(dict(zip(columns, (judge, *counts, " ".join(said)), strict=True)))
+    return table(
+        "judges",
+        "What the judges are worth",
+        "A judge is a model, as its provider says that it was served, with the prompt whose digest begins as shown; "
+        "another model or prompt is another judge. Its verdicts are in no average and in no agreement of people. This "
+        "is about the answers that people scored, too; it holds for the others where these are a random part (a wave)."
+        f"{_changed(given)}{_left_out(given)}",
+        pd.DataFrame(rows, columns=columns),
+        columns,
+        headings={"judged": "answers judged", "answers": "scored by people too"},
+    )
+
+
+def _changed(given: Verdicts) -> str:
+    """A sentence on judges with one prompt that have no answer in common, as if a model had changed midway."""
+    names = list(given.judges)
+    apart = [
+        f"{one} and {other}"
+        for place, one in enumerate(names)
+        for other in names[place + 1 :]
+        if given.prompts[one] == given.prompts[other]
+        and not (given.judges[one].often * given.judges[other].often).any()
+    ]
+    if not apart:
+        return ""
+    return (
+        f" With the same prompt, and no answer in common: {'; '.join(apart)}. If a model changed while it judged, "
+        "these are two judges, each measured on its own answers."
+    )
+
+
+def _left_out(given: Verdicts) -> str:
+    if not given.left_out:
+        return ""
+    scores = "1 score is" if given.left_out == 1 else f"{given.left_out:,} scores are"
+    return f" {scores} by another rubric than this one, and compared with nothing here."
+
+
+def _words(
+    judge: str,
+    both: int,
+    agreement: pd.DataFrame,
+    against: pd.DataFrame,
+    leniency: pd.DataFrame,
+    alternative: pd.DataFrame,
+) -> Iterator[str]:
+    if both < LEAST:
+        yield (
+            f"Not meaningful: people scored {both or 'none'} of the answers that it judged, and it takes {LEAST}."
+            " What it is worth is not known."
+        )
+        return
+    own = agreement[agreement["judge"] == judge]
+    with_people = own[own["with"] == PEOPLE].to_dict("records")
+    yield from say_agreement(with_people, against[against["judge"] == judge].to_dict("records"))
+    overall = next(row for row in with_people if row["measure"] == _OVERALL)
+    if not isnan(overall["r"]):
+        yield f"Over answers, its M_all follows people's at r = {overall['r']:.2f}{_range(overall, 'r_low', 'r_high')}."
+    yield from _lenient(leniency[(leniency["judge"] == judge) & (leniency["measure"] == _OVERALL)])
+    again = own[(own["with"] == ITSELF) & (own["measure"] == _OVERALL) & own["alpha"].notna()]
+    yield from (f"Asked again, it agrees with itself at {alpha:.2f} on M_all." for alpha in again["alpha"])
+    tested = alternative[(alternative["judge"] == judge) & (alternative["measure"] == _OVERALL)]
+    yield from map(_replaces, tested.to_dict("records"))
+
+
+_HOW = {
+    AS_MUCH: f"as much as people agree with each other, within {MARGIN:g}",
+    LESS: "less than people agree with each other",
+    MORE: "more than people agree with each other",
+}
+
+
+def say_agreement(with_people: list[Row], compared: list[Row]) -> Iterator[str]:
+    """Say on which measures the judge agrees with people as much as they do with each other, less, or more.
+
+    In brackets are both alphas, on the same answers, and the interval of their difference.
+    """
+    answers = compared[0]["answers"]
+    if answers < LEAST:
+        alphas = [f"{row['measure']} ({row['alpha']:.2f})" for row in with_people if not isnan(row["alpha"])]
+        if alphas:
+            yield (
+                f"Its alpha with people: {listed(alphas)}. How far people agree with each other is not known: "
+                f"{answers:.0f} answers were scored by two of them, and it takes {LEAST}."
+            )
+        return
+    groups: dict[str, list[str]] = {}
+    for row in compared:
+        groups.setdefault(row["verdict"], []).append(f"{row['measure']}{_alphas(row)}")
+    for how, words in _HOW.items():
+        if how in groups:
+            yield f"On {listed(groups[how])} the judge agrees with people {words}."
+    if NOT_KNOWN in groups:
+        yield (
+            f"On {listed(groups[NOT_KNOWN])} it is not known whether it agrees with people as much as they do with "
+            "each other."
+        )
+
+
+def _alphas(row: Row) -> str:
+    if isnan(row["difference"]):
+        return f" ({row['reason']})"
+    sure = "no interval" if isnan(row["low"]) else f"{row['low']:+.2f} to {row['high']:+.2f}"
+    return f" ({row['alpha']:.2f} against {row['people']:.2f}; {sure})"
+
+
+def _lenient(rows: pd.DataFrame) -> Iterator[str]:
+    """Sentences on the judge's leniency on M_all, over all answers and towards its own family."""
+    overall = rows[rows["by"] == ALL].to_dict("records")[0]
+    mean, sure = overall["mean"], _range(overall, "low", "high", " for these documents")
+    if not isnan(mean):
+        how = say_leniency(mean, overall["low"], overall["high"])
+        yield f"{how}: its M_all less theirs is {mean:+z.2f} on average{sure}."
+    family = rows[rows["by"] == FAMILY].set_index("group")
+    if {OWN, OTHER} <= {*family.index[family["mean"].notna()]}:
+        own, other = (family.loc[group].to_dict() for group in (OWN, OTHER))
+        yield (
+            f"For systems of its own family that is {own['mean']:+z.2f}{_range(own, 'low', 'high')}, for others "
+            f"{other['mean']:+z.2f}{_range(other, 'low', 'high')}."
+        )
+
+
+def say_leniency(mean: float, low: float, high: float) -> str:
+    """Say whether a judge is more lenient than people; alike only if all of the interval is within the margin."""
+    if low >= -LENIENCY_MARGIN and high <= LENIENCY_MARGIN:
+        return f"It is as lenient as people, within {LENIENCY_MARGIN:g}"
+    if low <= 0 <= high:
+        return "Whether it is as lenient as people is not known"
+    return f"It is {'more lenient than' if mean > 0 else 'harsher than' if mean < 0 else 'as lenient as'} people"
+
+
+def _replaces(row: Row) -> str:
+    if isnan(row["winning"]):
+        return f"The alternative annotator test can't be done: {row['reason'][0].lower()}{row['reason'][1:]}"
+    how = "passes" if row["passes"] == "yes" else "fails"
+    few = " (with two people only, which says little)" if row["reason"] else ""
+    return f"It {how} the alternative annotator test on M_all{few}: winning rate {row['winning']:.2f}."
+
+
+def _range(row: Row, low: str, high: str, after: str = "") -> str:
+    return "" if isnan(row[low]) else f" ({row[low]:.2f} to {row[high]:.2f}{after})"

@@ -1,0 +1,109 @@
+"""How sure the difference between two shares of the same questions is, also where few questions tell them apart.
+
+Student's t knows no end of the scale: with six questions against one, of eight, its interval was all of it. There, both
+shares' score intervals (Wilson, 1927) are put together by their correlation (Newcombe, 1998, Statistics in Medicine 17,
+2635-2650, method 10), with Student's quantile for the questions. `docs/method/intervals.md` has how often they hold.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import isnan, sqrt
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.special import stdtr, stdtrit
+
+from genaipa.reports.crossed import LEVEL, Crossed, crossed, root
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    _Ends = tuple[float, float]
+
+FEW = 10
+"""Questions that tell two shares apart, below which Student's t says too little of the difference, or too much."""
+WIDEST = 1.75
+"""An interval of a difference that is wider, of the scale's two, tells nothing."""
+
+
+def difference_of_shares(first: Any, second: Any, questions: Any, documents: Any) -> Crossed:
+    """The first share less the second, of the same cells (one question about one document each), and how sure it is.
+
+    >>> found = difference_of_shares([1] * 6 + [0] * 2, [0] * 6 + [1, 0], list("abcdefgh"), ["x"] * 8)
+    >>> round(found.mean, 3), round(found.low, 2), round(found.high, 2)
+    (0.625, -0.12, 0.9)
+    """
+    ours, theirs = (np.asarray(one, dtype=np.float64) for one in (first, second))
+    apart = crossed(ours - theirs, questions, documents, limits=(-1, 1))
+    one, other = _by_question(ours, questions), _by_question(theirs, questions)
+    number = len(one)
+    if number < 2 or int((~np.isclose(one, other)).sum()) >= FEW:  # noqa: PLR2004 - one question says nothing of others
+        return apart
+
+    def ends(quantile: float) -> _Ends:
+        first_share, second_share = (_wilson(side, quantile, len(ours)) for side in (one, other))
+        return _together(first_share, second_share, _correlation(one, other))
+
+    low, high = ends(float(stdtrit(number - 1, (1 + LEVEL) / 2)))
+    p = 2 * float(stdtr(number - 1, -_touching(ends)))
+    wider = min(low, apart.policies_low), max(high, apart.policies_high)
+    told = not isnan(apart.policies_low) and wider[1] - wider[0] <= WIDEST
+    return replace(
+        apart,
+        low=low,
+        high=high,
+        p=p,
+        policies_low=wider[0] if told else np.nan,
+        policies_high=wider[1] if told else np.nan,
+        policies_p=max(p, apart.policies_p) if told else np.nan,
+    )
+
+
+_MOST = 1e6
+
+
+def _touching(ends: Any) -> float:
+    """The quantile whose interval ends at 0, so that p belongs to the interval; 0 where the shares are equal."""
+
+    def excludes(quantile: float) -> float:
+        low, high = ends(quantile)
+        return 1.0 if low > 0 or high < 0 else -1.0
+
+    return 0.0 if excludes(1e-9) < 0 else root(excludes, 0.0, _MOST)
+
+
+def _by_question(values: Floats, questions: Any) -> Floats:
+    _, place = np.unique(np.asarray(questions, dtype=np.str_), return_inverse=True)
+    means: Floats = np.bincount(place, values) / np.bincount(place)
+    return means
+
+
+def _wilson(values: Floats, quantile: float, cells: int) -> tuple[float, float, float]:
+    """A share of questions' shares, and its score interval, for as many single answers as are as sure."""
+    share, spread = float(values.mean()), float(values.var())
+    n = min(len(values) * share * (1 - share) / spread, cells) if spread > 0 else len(values)
+    squared = quantile**2 / n
+    middle = (share + squared / 2) / (1 + squared)
+    half = sqrt(max(squared * share * (1 - share) + squared**2 / 4, 0.0)) / (1 + squared)
+    return share, middle - half, middle + half
+
+
+def _together(first: tuple[float, float, float], second: tuple[float, float, float], alike: float) -> _Ends:
+    """The ends of the difference's interval, of both shares (share, low, high)."""
+    (ours, low, high), (theirs, other_low, other_high) = first, second
+    down, up = (
+        sqrt(max(one**2 - 2 * alike * one * other + other**2, 0.0))
+        for one, other in ((ours - low, other_high - theirs), (high - ours, theirs - other_low))
+    )
+    return ours - theirs - down, ours - theirs + up
+
+
+def _correlation(first: Floats, second: Floats) -> float:
+    """The correlation of two shares over questions, less Newcombe's correction where it is positive; 0 without any."""
+    spread = float(first.std() * second.std())
+    if spread <= 0:
+        return 0.0
+    alike = float(((first - first.mean()) * (second - second.mean())).mean()) / spread
+    return alike if alike <= 0 else max(0.0, alike - 1 / (2 * len(first) * spread))

@@ -1,0 +1,86 @@
+"""Find the sentences of a document that an annotated answer rests on, by the words that its statements share with them.
+
+Annotated are sections, which may have dozens of sentences. A statement is a point, or a clause of the annotated answer;
+it rests on the sentence that has most of its words, rare ones counting more, and on those that have nearly as many.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from genaipa.policies.search import language_to_search, words_of
+from genaipa.scoring.evidence.examine import section_targets
+from genaipa.systems.extractive import split_sentences
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from genaipa.policies.document import Document
+    from genaipa.questions.annotations import AnnotatedAnswer
+
+    Span = tuple[int, int]
+
+_LEAST = 0.25
+"""Share of a statement's words that a sentence must have for the statement to rest on it."""
+_NEARLY = 0.8
+"""Share of the best sentence's words that another one needs, to be as good."""
+_FEWEST = 3
+"""Content words of a statement; fewer are in many sentences."""
+_CLAUSE = re.compile("(?<=[.!?;:])\\s+|,\\s+|[()\uff08\uff09\u3002\uff1b\uff1a\uff0c\uff01\uff1f]")
+
+
+def supporting_sentences(document: Document, annotated: AnnotatedAnswer, part_set: str = "") -> frozenset[Span]:
+    """Return the sentences, within its sections, that an annotated answer and its points rest on; perhaps none.
+
+    A point rests on a sentence of each of its own sections, a clause of the answer on one of all sections together.
+    """
+    index = _indexed(document.text)
+    spans: set[Span] = set()
+    for point in annotated.points:
+        for _, section in section_targets(point.sections, document, part_set):
+            spans.update(index.near(point.text, [section] if section else []))
+    sections = [span for _, span in section_targets(annotated.sections, document, part_set) if span]
+    for clause in _CLAUSE.split(annotated.answer):
+        spans.update(index.near(clause, sections))
+    return frozenset(spans)
+
+
+class _Sentences:
+    """The sentences of a text with their words, and how rare each word is."""
+
+    def __init__(self, text: str) -> None:
+        self._language = language_to_search(text)
+        self._words = {span: set(self._words_of(text[slice(*span)])) for span in sentence_spans(text)}
+        self._having = Counter(word for words in self._words.values() for word in words)
+
+    def near(self, statement: str, sections: Sequence[Span]) -> Iterator[Span]:
+        """Yield the sentences of these sections that have most of a statement's words."""
+        words = set(self._words_of(statement))
+        if len(words) < _FEWEST:
+            return
+        within = [span for span in self._words if any(start <= span[0] and span[1] <= end for start, end in sections)]
+        shares = {span: self._weight(words & self._words[span]) / self._weight(words) for span in within}
+        most = max(shares.values(), default=0.0)
+        if most >= _LEAST:
+            yield from (span for span, share in shares.items() if share >= _NEARLY * most)
+
+    def _weight(self, words: Iterable[str]) -> float:
+        return sum(math.log(1 + (len(self._words) + 0.5) / (self._having[word] + 0.5)) for word in words)
+
+    def _words_of(self, text: str) -> list[str]:
+        return words_of(text, self._language)
+
+
+@lru_cache(maxsize=8)
+def _indexed(text: str) -> _Sentences:
+    return _Sentences(text)
+
+
+@lru_cache(maxsize=8)
+def sentence_spans(text: str) -> tuple[Span, ...]:
+    """The sentences and list items of a text, in order; headings are none."""
+    return tuple((one.start, one.end) for one in split_sentences(text))
