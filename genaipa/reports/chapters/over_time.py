@@ -1,8 +1,9 @@
 """Changes over time, between occasions: the days on which a system was asked the same (`runs.selection`).
 
 Several runs of a day, and repetitions, are that day's noise. Changes are against the first occasion: cell by cell (one
-question about one document, in one wording), then question by question, as in every comparison. What is found holds for
-these questions, documents and days.
+question about one document, in one wording), then question by question, as in every comparison. Shares, which may be
+rare, have an exact test (`reports.permutation`). All tests of a report are one family. What is found holds for these
+questions, documents and days.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ from genaipa.reports.chapters.chapter import Chapter, present
 from genaipa.reports.crossed import crossed
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
+from genaipa.reports.permutation import deal_values, deal_words, exact_p
 from genaipa.reports.recognition import Rule, recognition, spoken
+from genaipa.reports.shares import difference_interval
 from genaipa.reports.significance import OTHER_PEOPLE, SIGNIFICANT, holm, paired
 from genaipa.reports.table import SCALE, Table, table
 from genaipa.reports.tidy import plain_texts
@@ -55,6 +58,8 @@ _BY_RULES: dict[Measure, Rule] = {"cites": "citations", "abstains": "silence"}
 _CELL = ["question", "document", "wording", "initialization", "experiment", "prompts"]
 _FEWEST = 6
 """Questions below which no change is tested."""
+_SHARES: tuple[Measure, ...] = ("same words", "cites", "abstains", "refuses")
+"""Measures that are shares of replies, in %."""
 
 
 @plain_texts
@@ -76,13 +81,17 @@ def changes(
                 untold = _scored_by_others(frame, system, days) if measure == "M_all" else []
                 rows += _rows(system, measure, answers, [one.day for one in days], untold)
     columns = ["system", "measure", "occasion", "served", "n", "first", "now", "difference", "low", "high"]
-    data = pd.DataFrame(rows).reindex(columns=[*columns, "p", "p_holm", "meaning"])
+    data = _with_meanings(pd.DataFrame(rows).reindex(columns=[*columns, "p", "p_holm", "meaning"]))
+    tests = int(data["p"].notna().sum())
     return table(
         "occasions",
         "Changes over time",
-        "What changed against the first occasion (`difference`), with its 95 % interval and t test over questions, for "
-        "these questions and documents; `p_holm` is adjusted, by Holm's method, for the number of occasions. `same "
-        "words` is held against how often two replies of the first occasion agree, so that it takes repetitions. "
+        "What changed against the first occasion (`difference`), with its 95 % interval over questions, for these "
+        "questions and documents. Shares have an exact test: had nothing changed, which reply came on which day would "
+        f"be chance; the others a t test over questions. `p_holm` is adjusted, by Holm's method, for all {tests:,} "
+        "tests of this table, of every system, measure and occasion, so that anything seems changed in one study of 20 "
+        "at most where nothing is. `same words` is held against how often two replies of the first occasion agree, so "
+        "that it takes repetitions. "
         + " ".join(f"{name}: {meaning}." for name, meaning in MEASURES.items() if name in set(data["measure"]))
         + "".join(
             f" {recognition(rule, spoken(frame, languages)).rstrip()}"
@@ -98,6 +107,16 @@ def changes(
         },
         headings={"low": "from", "high": "to", "served": "model as served"},
     )
+
+
+def _with_meanings(data: pd.DataFrame) -> pd.DataFrame:
+    """Add each row's p, adjusted for all of them, and its meaning; one that has a meaning has no test."""
+    adjusted = holm(list(data["p"].astype("float64")))
+    told = [
+        meaning if isinstance(meaning, str) else _meaning(difference, p)
+        for meaning, difference, p in zip(data["meaning"], data["difference"], adjusted, strict=True)
+    ]
+    return data.assign(p_holm=adjusted, meaning=told)
 
 
 def judged_again(gathered: Gathered) -> pd.DataFrame:
@@ -196,34 +215,78 @@ def _rows(
     cells = known.pivot_table(measure, _CELL, "occasion")
     if days[0] not in cells:
         return []
+    # Numbered as the rows of the pivot table.
+    known = known.assign(cell=known.groupby(_CELL).ngroup()).sort_values("cell", kind="stable")
     rows: list[dict[str, Any]] = []
     for day in days[1:]:
         if day not in cells:
             continue
-        pairs = cells[[days[0], day]].dropna().reset_index()
-        made = crossed(pairs[day] - pairs[days[0]], pairs["question"], pairs["document"])
+        paired_cells = cells[[days[0], day]].notna().all(axis=1).to_numpy()
+        pairs = cells.loc[paired_cells, [days[0], day]]
+        if pairs.empty:
+            continue
+        if measure in _SHARES:
+            replies = known[paired_cells[known["cell"]] & known["occasion"].isin([days[0], day])]
+            change = _change_of_share(pairs, replies, measure)
+        else:
+            change = _change_of_mean(pairs)
         by_question = pairs.groupby("question")[[days[0], day]].mean()
-        # Where all questions moved alike there is no spread for a t test.
-        p = paired((by_question[day] - by_question[days[0]]).to_numpy()).p if math.isnan(made.p) else made.p
+        tested = len(by_question) >= _FEWEST and day not in untold
         rows.append(
             {
                 "system": system,
                 "measure": measure,
                 "occasion": day,
                 "served": ", ".join(sorted(set(known.loc[known["occasion"] == day, "served"]) - {""})),
-                "n": made.questions,
+                "n": len(by_question),
                 "first": by_question[days[0]].mean(),
                 "now": by_question[day].mean(),
-                "difference": made.mean,
-                "low": made.low,
-                "high": made.high,
-                "p": p if made.questions >= _FEWEST and day not in untold else math.nan,
+                "difference": change.difference,
+                "low": change.low,
+                "high": change.high,
+                "p": change.p if tested else math.nan,
+                "meaning": OTHER_PEOPLE if day in untold else None,
             }
         )
-    for row, adjusted in zip(rows, holm([row["p"] for row in rows]), strict=True):
-        meaning = OTHER_PEOPLE if row["occasion"] in untold else _meaning(row["difference"], adjusted)
-        row |= {"p_holm": adjusted, "meaning": meaning}
     return rows
+
+
+class _Change(NamedTuple):
+    difference: float
+    low: float
+    high: float
+    p: float
+
+
+def _change_of_mean(pairs: pd.DataFrame) -> _Change:
+    """The change between the two columns, which are days; a row is a cell."""
+    first, day = pairs.columns
+    places = (pairs.index.get_level_values(name) for name in ("question", "document"))
+    made = crossed(pairs[day] - pairs[first], *places)
+    if not math.isnan(made.p):
+        return _Change(made.mean, made.low, made.high, made.p)
+    # Where all questions moved alike there is no spread for a t test.
+    apart = pairs.groupby("question")[[first, day]].mean().diff(axis=1)[day]
+    return _Change(made.mean, made.low, made.high, paired(apart.to_numpy()).p)
+
+
+def _change_of_share(pairs: pd.DataFrame, replies: pd.DataFrame, measure: Measure) -> _Change:
+    """The same of a share, in %: its test deals the replies of each cell to the two days."""
+    first, day = pairs.columns
+    questions = (pairs / 100).groupby("question")
+    held, cells = questions.sum(), questions.size()
+    # As in the test, the cells vary: other questions could change otherwise.
+    low, high = difference_interval(*((pairs[name] / 100, np.ones(len(pairs))) for name in (day, first)))
+    value = replies["reply"].to_numpy() if measure == "same words" else replies[measure].to_numpy() / 100
+    after = (replies["occasion"] == day).to_numpy()
+    deal = deal_words if measure == "same words" else deal_values
+    begins = np.flatnonzero(np.diff(replies["cell"].to_numpy()))
+    deals = [
+        deal(list(each[~late]), list(each[late]))
+        for each, late in zip(np.split(value, begins + 1), np.split(after, begins + 1), strict=True)
+        if (each != each[0]).any()
+    ]
+    return _Change(100 * float((held[day] / cells - held[first] / cells).mean()), 100 * low, 100 * high, exact_p(deals))
 
 
 def _meaning(difference: float, p: float) -> str:
@@ -246,12 +309,15 @@ class Loss(NamedTuple):
 
 
 def loss(found: Table) -> Loss:
-    """Find what the latest occasion that is scored lost; by people's scores, by a judge's only without any."""
+    """Find what the latest occasion of one system that is scored lost; by a judge only where people scored none.
+
+    It is what is watched, decided before: its p is adjusted for the number of occasions, and not for other measures.
+    """
     for measure in ("M_all", "M_all (judge)"):
         rows = found.data[(found.data["measure"] == measure) & found.data["p"].notna()]
         if not rows.empty:
-            last = rows.iloc[-1]
-            return Loss(max(-float(last["difference"]) * (last["meaning"] == "lower"), 0.0), measure, last["occasion"])
+            last, p = rows.iloc[-1], holm(list(rows["p"]))[-1]
+            return Loss(max(-float(last["difference"]) * (p < SIGNIFICANT), 0.0), measure, last["occasion"])
     return Loss()
 
 
@@ -269,7 +335,8 @@ def chapter(gathered: Gathered, scope: Scope) -> Chapter:
     return Chapter(
         "over-time",
         "Over time",
-        f"Asked the same on several days: {days}. Averages of the other chapters take these days for repetitions."
+        f"Asked the same on several days: {days}. All changes of all systems, measures and days are one family of "
+        "tests. Averages of the other chapters take these days for repetitions."
         if found
         else "",
         present(made) if made is not None else [],
@@ -289,8 +356,8 @@ def over_time_figure(found: Table, scope: Scope = ALONE) -> Figure | None:
         "over-time",
         "Changes over time",
         "Difference from the first occasion, with its 95 % interval over questions, for these questions and documents; "
-        "a filled mark is more than chance by Holm's method. A dotted line: the provider served another model."
-        + (f" The same on every day: {', '.join(still)}." if still else ""),
+        "a filled mark is more than chance among all tests of the table, by Holm's method. A dotted line: the provider "
+        "served another model." + (f" The same on every day: {', '.join(still)}." if still else ""),
         found,
         lambda: _draw(data, scope),
     )
