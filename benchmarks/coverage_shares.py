@@ -128,7 +128,7 @@ def f1s(random: np.random.Generator, share: float, alike: float, items: Floats) 
 def differences(
     random: np.random.Generator, share: float, alike: float, items: Floats, lower: float = 0.0
 ) -> dict[str, tuple[Ends, float]]:
-    """Intervals of the difference of two systems that find the same policies hard; the other is `lower` by this part."""
+    """Intervals of the difference of systems that find the same policies hard, the other one `lower` by this part."""
     chance, number = chances(random, share, alike, len(items)), items.astype(int)
     one, other = (random.binomial(number, chance * less).astype(np.float64) for less in (1, 1 - lower))
     half = _jackknife(_without(one, items) - _without(other, items), items)

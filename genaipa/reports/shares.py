@@ -27,6 +27,8 @@ LEVEL = 0.95
 ALIKE = 0.2
 """Correlation between items of a cluster, at least, where fewer than `FEW_DIFFER` clusters differ from the others."""
 FEW_DIFFER = 5
+LEAST_APART = 3
+"""Below this many clusters in which two shares differ, Student's t says nothing of their difference."""
 _ROUNDING = 1e-9
 """Standard errors of a share below this are errors of rounding."""
 
@@ -61,13 +63,42 @@ def share_interval(hits: Any, items: Any, level: float = LEVEL) -> Ends:
 
 
 def difference_interval(first: tuple[Any, Any], second: tuple[Any, Any], level: float = LEVEL) -> Ends:
-    """Give the ends of the interval of one share less another, each of the same clusters in the same order.
+    """Give the ends of the interval of one share less another, each as (hits, items) of the same clusters in one order.
 
-    Newcombe's (1998, Statistics in Medicine 17, 2635-2650, method 10) is made of both shares' intervals and of their
-    correlation, here by the jackknife: less his correction where it is positive, and 0 if a share does not vary. So
-    nothing is sure because all agree.
+    It is Student's t over clusters. Where these are single items, or fewer than `LEAST_APART` of them tell the two
+    apart, that would be too sure: Newcombe's then (1998, Statistics in Medicine 17, 2635-2650, method 10).
     """
     one, other = _clusters(*first), _clusters(*second)
+    sizes = one.items + other.items
+    single = float(max(one.items.max(initial=0), other.items.max(initial=0))) <= 1
+    telling = int((~np.isclose(one.hits * other.items, other.hits * one.items)).sum())
+    if single or telling < LEAST_APART:
+        return _newcombe(one, other, level)
+    reach, apart = reached(sizes, one.without - other.without, level), one.share - other.share
+    return apart - reach, apart + reach
+
+
+def reached(items: Any, without: Any, level: float = LEVEL) -> float:
+    """Give half the width of the interval of a figure: its standard error by the jackknife times Student's t.
+
+    `without` are the figures without each cluster, NaN where there is none; `items` how many items each has. NaN of
+    fewer than two clusters.
+    """
+    number, figures = np.asarray(items, dtype=np.float64), np.asarray(without, dtype=np.float64)
+    known = figures[~np.isnan(figures)]
+    if len(known) < 2:  # noqa: PLR2004 - one cluster says nothing of others
+        return float("nan")
+    variance = (len(known) - 1) / len(known) * float(np.square(known - known.mean()).sum())
+    return float(np.sqrt(variance) * stdtrit(_freedom(number), (1 + level) / 2))
+
+
+def _freedom(items: Floats) -> float:
+    """As many clusters, all alike in size, as tell the same (Kish, 1965, section 8.2), less one."""
+    return max(1.0, float(items.sum() ** 2 / np.square(items).sum()) - 1)
+
+
+def _newcombe(one: Clusters, other: Clusters, level: float) -> Ends:
+    """Both shares' intervals put together by their correlation: nothing is sure because all agree."""
     (low, high), (other_low, other_high) = _interval(one, level), _interval(other, level)
     alike = _correlation(one, other)
     below, above = one.share - low, high - one.share
@@ -109,22 +140,22 @@ def _interval(given: Clusters, level: float) -> Ends:
 
 def _worth(given: Clusters, level: float) -> float:
     """The number of independent items that are as sure as these."""
-    hits, items, number = given.hits, given.items, float(given.items.sum())
-    size = float(np.square(items).sum()) / number
-    known = given.without[~np.isnan(given.without)]
-    variance = (len(known) - 1) / len(known) * float(np.square(known - known.mean()).sum())
-    worth, share = number, given.share
-    if variance > _ROUNDING**2:
-        # As many clusters, all alike in size, as tell the same (Kish, 1965), less one.
-        free = max(1.0, number / size - 1)
-        narrower = float(ndtri((1 + level) / 2) / stdtrit(free, (1 + level) / 2))
-        worth = min(number, share * (1 - share) / variance * narrower**2)
-    differ = min(int((hits < items).sum()), int(((hits > 0) & (items > 0)).sum()))
-    return min(worth, number / (1 + ALIKE * (size - 1))) if differ < FEW_DIFFER else worth
+    number, share = float(given.items.sum()), given.share
+    worth, reach = number, reached(given.items, given.without, level)
+    if reach > _ROUNDING:
+        worth = min(number, share * (1 - share) * (float(ndtri((1 + level) / 2)) / reach) ** 2)
+    holding, missing = given.hits > 0, given.hits < given.items
+    if min(int(holding.sum()), int(missing.sum())) < FEW_DIFFER:
+        size = float(np.square(given.items).sum()) / number
+        worth = min(worth, number / (1 + ALIKE * (size - 1)))
+    return worth
 
 
 def _correlation(one: Clusters, other: Clusters) -> float:
-    """The correlation of two shares over clusters, less Newcombe's correction."""
+    """The correlation of two shares over clusters, by the jackknife: less Newcombe's correction where it is positive.
+
+    It is 0 if a share does not vary.
+    """
     both = ~np.isnan(one.without) & ~np.isnan(other.without)
     first, second = (side.without[both] - side.without[both].mean() if both.any() else [] for side in (one, other))
     spread = float(np.sqrt(np.square(first).sum() * np.square(second).sum()))

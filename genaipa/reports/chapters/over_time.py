@@ -22,7 +22,7 @@ from genaipa.reports.chapters.chapter import Chapter, present
 from genaipa.reports.crossed import crossed
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
-from genaipa.reports.permutation import deal_values, deal_words, exact_p
+from genaipa.reports.permutation import Deals, deal_values, deal_words, exact_p
 from genaipa.reports.recognition import Rule, recognition, spoken
 from genaipa.reports.shares import difference_interval
 from genaipa.reports.significance import OTHER_PEOPLE, SIGNIFICANT, holm, paired
@@ -31,9 +31,10 @@ from genaipa.reports.tidy import plain_texts
 from genaipa.runs.selection import occasions
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from matplotlib.figure import Figure as Canvas
+    from numpy.typing import NDArray
 
     from genaipa.reports.gather import Gathered
     from genaipa.runs.selection import Occasion
@@ -86,12 +87,12 @@ def changes(
     return table(
         "occasions",
         "Changes over time",
-        "What changed against the first occasion (`difference`), with its 95 % interval over questions, for these "
-        "questions and documents. Shares have an exact test: had nothing changed, which reply came on which day would "
-        f"be chance; the others a t test over questions. `p_holm` is adjusted, by Holm's method, for all {tests:,} "
-        "tests of this table, of every system, measure and occasion, so that anything seems changed in one study of 20 "
-        "at most where nothing is. `same words` is held against how often two replies of the first occasion agree, so "
-        "that it takes repetitions. "
+        "What changed against the first occasion (`difference`), with its 95 % interval over questions (of shares: "
+        "over replies), for these questions and documents. Shares have an exact test: had nothing changed, which reply "
+        "came on which day would be chance; the others a t test over questions. `p_holm` is adjusted, by Holm's "
+        f"method, for all {tests:,} tests of this table, of every system, measure and occasion: where nothing has "
+        "changed, anything seems to in one study of 20 at most. `same words` is held against how often two replies of "
+        "the first occasion agree, so that it takes repetitions. "
         + " ".join(f"{name}: {meaning}." for name, meaning in MEASURES.items() if name in set(data["measure"]))
         + "".join(
             f" {recognition(rule, spoken(frame, languages)).rstrip()}"
@@ -212,81 +213,85 @@ def _rows(
 ) -> list[dict[str, Any]]:
     """A row for each later day; those `untold` have no test."""
     known = answers[answers[measure].notna()]
-    cells = known.pivot_table(measure, _CELL, "occasion")
-    if days[0] not in cells:
-        return []
-    # Numbered as the rows of the pivot table.
-    known = known.assign(cell=known.groupby(_CELL).ngroup()).sort_values("cell", kind="stable")
+    replies = _Replies.of(known, measure, days)
+    asked = np.bincount(replies.cell * len(days) + replies.day, minlength=len(replies.question) * len(days))
+    asked = asked.reshape(-1, len(days)) > 0
     rows: list[dict[str, Any]] = []
-    for day in days[1:]:
-        if day not in cells:
+    for place, day in enumerate(days[1:], 1):
+        if not (asked[:, 0].any() and asked[:, place].any()):
             continue
-        paired_cells = cells[[days[0], day]].notna().all(axis=1).to_numpy()
-        pairs = cells.loc[paired_cells, [days[0], day]]
-        if pairs.empty:
-            continue
-        if measure in _SHARES:
-            replies = known[paired_cells[known["cell"]] & known["occasion"].isin([days[0], day])]
-            change = _change_of_share(pairs, replies, measure)
-        else:
-            change = _change_of_mean(pairs)
-        by_question = pairs.groupby("question")[[days[0], day]].mean()
-        tested = len(by_question) >= _FEWEST and day not in untold
+        change = _change(replies, asked[:, 0] & asked[:, place], place, measure)
         rows.append(
             {
                 "system": system,
                 "measure": measure,
                 "occasion": day,
                 "served": ", ".join(sorted(set(known.loc[known["occasion"] == day, "served"]) - {""})),
-                "n": len(by_question),
-                "first": by_question[days[0]].mean(),
-                "now": by_question[day].mean(),
-                "difference": change.difference,
-                "low": change.low,
-                "high": change.high,
-                "p": change.p if tested else math.nan,
+                **change,
+                "p": change["p"] if change["n"] >= _FEWEST and day not in untold else math.nan,
                 "meaning": OTHER_PEOPLE if day in untold else None,
             }
         )
     return rows
 
 
-class _Change(NamedTuple):
-    difference: float
-    low: float
-    high: float
-    p: float
+class _Replies(NamedTuple):
+    """The value of each reply, its cell and day by number, and the question and document of each cell."""
+
+    value: NDArray[Any]
+    cell: NDArray[np.int64]
+    day: NDArray[np.int64]
+    question: NDArray[Any]
+    document: NDArray[Any]
+    words: NDArray[Any]
+
+    @classmethod
+    def of(cls, known: pd.DataFrame, measure: Measure, days: Sequence[str]) -> _Replies:
+        """Number the replies' cells and days, sorted by cell."""
+        cell = known.groupby(_CELL).ngroup().to_numpy()
+        order = np.argsort(cell, kind="stable")
+        first = order[np.flatnonzero(np.diff(cell[order], prepend=-1))]
+        day = known["occasion"].map({name: place for place, name in enumerate(days)}).to_numpy()
+        question, document = (known[name].to_numpy()[first] for name in ("question", "document"))
+        value, words = (known[name].to_numpy()[order] for name in (measure, "reply"))
+        return cls(value.astype(float), cell[order], day[order], question, document, words)
+
+    def mean(self, day: int) -> NDArray[np.float64]:
+        """Each cell's mean on a day; NaN without a reply."""
+        some, cells = self.day == day, len(self.question)
+        number = np.bincount(self.cell[some], minlength=cells)
+        sums = np.bincount(self.cell[some], self.value[some], minlength=cells)
+        return np.where(number > 0, sums / np.maximum(number, 1), np.nan)
 
 
-def _change_of_mean(pairs: pd.DataFrame) -> _Change:
-    """The change between the two columns, which are days; a row is a cell."""
-    first, day = pairs.columns
-    places = (pairs.index.get_level_values(name) for name in ("question", "document"))
-    made = crossed(pairs[day] - pairs[first], *places)
-    if not math.isnan(made.p):
-        return _Change(made.mean, made.low, made.high, made.p)
+def _change(replies: _Replies, both: NDArray[np.bool_], day: int, measure: Measure) -> dict[str, Any]:
+    """The change from the first day, of the cells that were asked on both, with its interval and its p."""
+    before, after = (replies.mean(place)[both] for place in (0, day))
+    questions, place = np.unique(replies.question[both], return_inverse=True)
+    cells = np.bincount(place)
+    first, now = (np.bincount(place, values) / cells for values in (before, after))
+    found = {"n": len(questions), "first": first.mean(), "now": now.mean()} if len(questions) else {"n": 0}
+    if measure in _SHARES and len(questions):
+        # As in the test, it is the replies that vary, cell by cell.
+        ones = np.ones(len(before))
+        low, high = (100 * end for end in difference_interval((after / 100, ones), (before / 100, ones)))
+        p = exact_p(_deals(replies, both, day, measure))
+        return {**found, "difference": float((now - first).mean()), "low": low, "high": high, "p": p}
+    made = crossed(after - before, replies.question[both], replies.document[both])
     # Where all questions moved alike there is no spread for a t test.
-    apart = pairs.groupby("question")[[first, day]].mean().diff(axis=1)[day]
-    return _Change(made.mean, made.low, made.high, paired(apart.to_numpy()).p)
+    p = paired(now - first).p if math.isnan(made.p) else made.p
+    return {**found, "difference": made.mean, "low": made.low, "high": made.high, "p": p}
 
 
-def _change_of_share(pairs: pd.DataFrame, replies: pd.DataFrame, measure: Measure) -> _Change:
-    """The same of a share, in %: its test deals the replies of each cell to the two days."""
-    first, day = pairs.columns
-    questions = (pairs / 100).groupby("question")
-    held, cells = questions.sum(), questions.size()
-    # As in the test, the cells vary: other questions could change otherwise.
-    low, high = difference_interval(*((pairs[name] / 100, np.ones(len(pairs))) for name in (day, first)))
-    value = replies["reply"].to_numpy() if measure == "same words" else replies[measure].to_numpy() / 100
-    after = (replies["occasion"] == day).to_numpy()
-    deal = deal_words if measure == "same words" else deal_values
-    begins = np.flatnonzero(np.diff(replies["cell"].to_numpy()))
-    deals = [
-        deal(list(each[~late]), list(each[late]))
-        for each, late in zip(np.split(value, begins + 1), np.split(after, begins + 1), strict=True)
-        if (each != each[0]).any()
-    ]
-    return _Change(100 * float((held[day] / cells - held[first] / cells).mean()), 100 * low, 100 * high, exact_p(deals))
+def _deals(replies: _Replies, both: NDArray[np.bool_], day: int, measure: Measure) -> Iterator[Deals]:
+    """The deals of each cell's replies to the first day and this one, but of those whose replies are all alike."""
+    words = measure == "same words"
+    some = both[replies.cell] & np.isin(replies.day, (0, day))
+    value = replies.words[some] if words else replies.value[some] / 100
+    begins, after = np.flatnonzero(np.diff(replies.cell[some])) + 1, replies.day[some] == day
+    for each, late in zip(np.split(value, begins), np.split(after, begins), strict=True):
+        if (each != each[0]).any():
+            yield (deal_words if words else deal_values)(list(each[~late]), list(each[late]))
 
 
 def _meaning(difference: float, p: float) -> str:
@@ -355,7 +360,7 @@ def over_time_figure(found: Table, scope: Scope = ALONE) -> Figure | None:
     return Figure(
         "over-time",
         "Changes over time",
-        "Difference from the first occasion, with its 95 % interval over questions, for these questions and documents; "
+        "Difference from the first occasion, with its 95 % interval, for these questions and documents; "
         "a filled mark is more than chance among all tests of the table, by Holm's method. A dotted line: the provider "
         "served another model." + (f" The same on every day: {', '.join(still)}." if still else ""),
         found,
