@@ -22,3 +22,16 @@ def some(names: Iterable[object], most: int) -> str:
 def listed(names: Sequence[str], last: str = "and") -> str:
     """`A, B and C`, or `A, B or C` by another word; at least one name."""
     return f"{', '.join(names[:-1])} {last} {names[-1]}" if len(names) > 1 else names[0]
+
+
+_MANY = 1000
+"""Items from which on a share of them has decimals."""
+
+
+def per_cent(share: float, items: float) -> str:
+    """Write a share, in per cent, of so many items: whole where a decimal would be of less than one of them.
+
+    >>> per_cent(97.5, 40), per_cent(71.351, 4152)
+    ('98 %', '71.35')
+    """
+    return f"{share:.0f} %" if items < _MANY else f"{share:.2f}"

@@ -113,13 +113,13 @@ def bounded_interval(value: float, reach: float, items: Any, level: float = LEVE
     """Give the ends of the interval of a figure from 0 to 1 that is no share of items, such as F1.
 
     `reach` is its standard error times a quantile. It is laid off on the logarithm of the odds, where no end is beyond
-    the scale (Dean and Pagano, 2015, https://doi.org/10.1093/jssam/smv024). A figure of 0 or 1 has the interval of a
-    share of the same items that is as large.
+    the scale. A figure of 0 or 1, or one that is the same in all clusters, has the interval of a share of as many items
+    that is as large: that nothing varied is not sure.
     """
     number = np.asarray(items, dtype=np.float64)
     spread = value * (1 - value)
-    if spread < _ROUNDING:
-        return _interval(Clusters(number * round(value), number), level)
+    if spread < _ROUNDING or reach < _ROUNDING:
+        return _interval(Clusters(number * value, number), level)
     middle = float(logit(value))
     return float(expit(middle - reach / spread)), float(expit(middle + reach / spread))
 

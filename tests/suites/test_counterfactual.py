@@ -273,7 +273,7 @@ def test_a_run_without_a_key(genaipa: Cli) -> None:
     """The baselines and the extractive one are asked, and reported with what follows of what they were able."""
     done = genaipa("run", "--suite", NAME, "--split", "sample", "-s", "extractive,baseline/memory,baseline/gold")
     assert done.code == 0, done.err
-    assert "extractive: follows 100.00; stays 0.00; able 100.00" in done.out
+    assert "extractive: follows 100 %; stays 0 %; able 100 %" in done.out
     rows = {row["system"]: row for row in report().as_json()["tables"]["counterfactual-sample"]["rows"]}
     assert rows["extractive"]["follows"] >= 80
     assert rows["baseline/memory"]["stays"] == 100

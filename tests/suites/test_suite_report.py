@@ -284,7 +284,7 @@ def test_a_run_closes_with_the_figures_of_its_report(genaipa: Cli) -> None:
     # The page begins with its result.
     found = re.search(r"<h1>(.*?)</h1>", (Path(made["folder"]) / "index.html").read_text(encoding="utf-8"), re.DOTALL)
     assert found is not None
-    assert found[1].endswith(f": turning:Turning {next(iter(closed['figures'].values())):.2f}")
+    assert found[1].endswith(f": turning:Turning micro F1 {next(iter(closed['figures'].values())):.0f} %")
 
 
 def test_probes_show_a_gap_and_categories_meet_in_one_walk(genaipa: Cli) -> None:
