@@ -232,9 +232,9 @@ def _added(words: list[Token]) -> Iterator[Token]:
             rest = words[next_] if next_ < len(words) and not words[next_].pause else None
             of_more = next_ + 1 < len(words) and _unit(words[next_ + 1].word)
             if rest and linked and rest.word == "half" and not of_more:
-                one, behind = _with(one, one.number + 0.5, rest), next_ + 1
+                one, behind = _with(one, one.amount / one.scale + 0.5, rest), next_ + 1
             elif rest and rest.unit == one.unit and rest.scale < one.scale and rest.amount < one.scale:
-                one, behind = _with(one, one.number + rest.amount / one.scale, rest), next_ + 1
+                one, behind = _with(one, (one.amount + rest.amount) / one.scale, rest), next_ + 1
         yield one
         place = behind
 

@@ -143,12 +143,11 @@ class Counts:
         means = [float(np.mean(_values(measure, each.sum(axis=0)))) for each in sums]
         items, policies = self._basis(ours)
         units, apart = self._sizes(ours), means[0] - means[1]
-        shares = [_share(measure, each) for each in sums]
+        first, second = (_share(measure, each) for each in sums)
         ends = nan, nan
-        if shares[0] is not None and shares[1] is not None:
-            both = (shares[0].items > 0) & (shares[1].items > 0)
-            if both.sum() >= LEAST:
-                ends = difference_interval(*shares)
+        if first is not None and second is not None:
+            if ((first.items > 0) & (second.items > 0)).sum() >= LEAST:
+                ends = difference_interval(first, second)
         else:
             without = _without(measure, sums[0]) - _without(measure, sums[1])
             if (~np.isnan(without[units > 0])).sum() >= LEAST:
