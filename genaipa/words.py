@@ -44,3 +44,16 @@ def _each_unprintable(text: str, change: Callable[[str], str]) -> str:
         else "".join(c if c in "\t\ue000" or c.isprintable() or category(c) == "Zs" else change(c) for c in line)
         for line in text.split("\n")
     )
+
+
+_MANY = 1000
+"""Items from which on a share of them has decimals."""
+
+
+def per_cent(share: float, items: float) -> str:
+    """Write a share, in per cent, of so many items: whole where a decimal would be of less than one of them.
+
+    >>> per_cent(97.5, 40), per_cent(71.351, 4152)
+    ('98 %', '71.35')
+    """
+    return f"{share:.0f} %" if items < _MANY else f"{share:.2f}"

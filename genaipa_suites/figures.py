@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from genaipa.kinds import Closing
 from genaipa.tasks.catalog import make_task
-from genaipa.words import number
+from genaipa.words import number, per_cent
 from genaipa_suites.catalog import parts_of
 from genaipa_suites.material import FAULTS, PART
 
@@ -69,7 +69,11 @@ def closing(workspace: Workspace, folder: RunFolder) -> Closing:
     lines, rows = [], []
     for one in figures(workspace, folder):
         known = ((measure, one.of(measure)) for measure in one.suite.measures[:_FIRST])
-        first = [f"{measure.heading} {100 * value:.2f}" for measure, value in known if not math.isnan(value)]
+        first = [
+            f"{measure.heading} {per_cent(100 * value, len(one.suite.items))}"
+            for measure, value in known
+            if not math.isnan(value)
+        ]
         counts = {**one.faults, "read in prose": one.in_prose}
         faults = [f"{count:,} {name}" for name, count in counts.items() if count]
         of = "" if one.suite.name == folder.outline().spec.task else f" of {one.suite.name}"

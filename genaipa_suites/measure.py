@@ -86,8 +86,6 @@ class Measure:
     definition: str
     counts: Callable[[Outcome], Sequence[float]]
     value: Callable[[Sequence[float]], float] = ratio
-    share: bool = False
-    """Whether it is a share of things that hold or don't: its interval is Wilson's, since none of 36 isn't surely 0."""
 
     def of(self, outcomes: Iterable[Outcome]) -> float:
         """The figure over these outcomes; NaN over none."""

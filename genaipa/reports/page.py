@@ -38,7 +38,7 @@ from genaipa.reports.points import harm_in_words
 from genaipa.reports.render import as_html, prose
 from genaipa.reports.significance import OTHER_PEOPLE, SIGNIFICANT, written
 from genaipa.reports.table import first_sentences
-from genaipa.words import number, some
+from genaipa.words import number, per_cent, some
 
 if TYPE_CHECKING:
     from genaipa.reports.answered import Answered
@@ -162,8 +162,12 @@ def _first_figure(key: Table) -> str:
         return key.title
     names = brief(rows["system"], 40)
     ranked = rows.sort_values(measure, ascending=False, kind="stable")
-    each = (f"{names[row['system']]} {key.written(measure, row[measure])}" for _, row in ranked.iterrows())
-    return f"{key.title}, {key.headings.get(measure, measure)}: {some(each, _NAMED)}"
+    shares = "items" in rows
+    items = rows["items"].max() if shares else 0
+    values = (per_cent(value, items) if shares else key.written(measure, value) for value in ranked[measure])
+    each = [f"{names[system]} {value}" for system, value in zip(ranked["system"], values, strict=True)]
+    first, heading = names[ranked["system"].iloc[0]], key.headings.get(measure, measure)
+    return f"{key.title}: {some([f'{first} {heading}{each[0].removeprefix(first)}', *each[1:]], _NAMED)}"
 
 
 def _unscored(report: Report) -> str:

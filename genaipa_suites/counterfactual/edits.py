@@ -18,7 +18,8 @@ from genaipa.errors import DataError, GenaipaError, clipped
 from genaipa.files.strict_yaml import read_partly
 from genaipa.files.text import digest
 from genaipa.policies.sections import find_sections, resolve
-from genaipa_suites.counterfactual.values import NO, YES, amounts, denies, find, is_traceable, tokens, tokens_of
+from genaipa_suites.counterfactual.quantities import tokens
+from genaipa_suites.counterfactual.values import NO, YES, amounts, denies, find, is_traceable, tokens_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

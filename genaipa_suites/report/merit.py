@@ -1,21 +1,20 @@
 """Figures of merit: each measure over all repetitions, with an interval over policies.
 
 Items of one policy are alike, so that whole policies are left out in turn, with all their items (a jackknife); where
-no policy is known, single items are. Its standard error is widened by Student's t, with as many degrees of freedom as
-the policies are worth when one has more items than another (Kish 1965, section 8.2), less one. A share of edits has
-Wilson's interval, over as many edits as repetitions are worth, and a difference of two Newcombe's of these. Measures
-are made of counts that add up: a policy's counts are taken from the sums, and no answer is ever scored twice.
+no policy is known, single items are. A measure whose counts are whole, a part of a whole, is a share, and any other a
+figure from 0 to 1 (`genaipa.reports.shares` has the intervals of both); repetitions make no item more. Measures are
+made of counts that add up: a policy's counts are taken from the sums, and no answer is ever scored twice.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from math import nan
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import ndtri, stdtrit
 
+from genaipa.reports.shares import Clusters, bounded_interval, difference_interval, reached, share_interval
 from genaipa_suites.measure import f1, macro_f1, micro_f1, precision, ratio, recall
 
 if TYPE_CHECKING:
@@ -119,12 +118,17 @@ class Counts:
         sums = self._sums(measure, chosen)
         each = _values(measure, sums.sum(axis=0))
         value, units = float(np.mean(each)), self._sizes(chosen)
-        without = _without(measure, sums)[units > 0]
-        error = _error(units, without)
-        # No figure is beyond its scale, whatever its standard error.
-        ends = (max(0.0, value - error), min(1.0, value + error)) if error == error else (nan, nan)  # noqa: PLR0124
-        if measure.share:
-            ends = _wilson(value, sums.sum(axis=1), without)
+        share = _share(measure, sums)
+        if share is not None:
+            enough = (share.items > 0).sum() >= LEAST
+            ends = share_interval(*share) if enough else (nan, nan)
+        else:
+            without = _without(measure, sums)
+            enough = (~np.isnan(without[units > 0])).sum() >= LEAST
+            asked = units / sums.shape[1]
+            ends = bounded_interval(value, reached(units, without), asked) if enough else (nan, nan)
+        # Of a share it is the mean over repetitions, which may differ in how many items they have.
+        ends = (min(ends[0], value), max(ends[1], value)) if enough else ends
         spread = float(np.std(each)) if len(each) > 1 else nan
         items, policies = self._basis(chosen)
         return Merit(value, *ends, spread, items, policies)
@@ -139,12 +143,16 @@ class Counts:
         means = [float(np.mean(_values(measure, each.sum(axis=0)))) for each in sums]
         items, policies = self._basis(ours)
         units, apart = self._sizes(ours), means[0] - means[1]
-        without = [_without(measure, each)[units > 0] for each in sums]
-        error = _error(units, without[0] - without[1])
-        ends = apart - error, apart + error
-        if measure.share:
-            sides = [_Side(*found) for found in zip(means, (each.sum(axis=1) for each in sums), without, strict=True)]
-            ends = _paired(*sides)
+        first, second = (_share(measure, each) for each in sums)
+        ends = nan, nan
+        if first is not None and second is not None:
+            if ((first.items > 0) & (second.items > 0)).sum() >= LEAST:
+                ends = difference_interval(first, second)
+        else:
+            without = _without(measure, sums[0]) - _without(measure, sums[1])
+            if (~np.isnan(without[units > 0])).sum() >= LEAST:
+                reach = reached(units, without)
+                ends = apart - reach, apart + reach
         return Merit(apart, *ends, nan, items, policies, (means[0], means[1]))
 
     def _sizes(self, chosen: Mask) -> Floats:
@@ -192,68 +200,9 @@ def _without(measure: Measure, sums: Floats) -> Floats:
     return np.asarray(np.mean([_values(measure, rest[:, place]) for place in range(sums.shape[1])], axis=0))
 
 
-def _wilson(value: float, sums: Floats, without: Floats) -> tuple[float, float]:
-    """Ends of Wilson's interval of a share, over as many units as those that have it are worth; NaN below `LEAST`.
-
-    `sums` are each unit's counts (that hold, of all). What is repeated is worth more than one, by the jackknife's
-    variance: at least a unit each, at most a thing each.
-    """
-    units, things = float((sums[:, 1] > 0).sum()), float(sums[:, 1].sum())
-    if units < LEAST or value != value:  # noqa: PLR0124 - NaN
-        return nan, nan
-    known = without[~np.isnan(without)]
-    variance = (len(known) - 1) / len(known) * float(np.square(known - known.mean()).sum())
-    spread = value * (1 - value)
-    worth = min(max(spread / variance, units), things) if variance > 0 and spread > 0 else units
-    z = float(ndtri(0.5 + LEVEL / 200))
-    middle = (value + z * z / (2 * worth)) / (1 + z * z / worth)
-    half = z / (1 + z * z / worth) * float(np.sqrt(spread / worth + z * z / (4 * worth * worth)))
-    return max(0.0, middle - half), min(1.0, middle + half)
-
-
-class _Side(NamedTuple):
-    """A share, the counts (that hold, of all) of each unit, and the share without each unit."""
-
-    value: float
-    sums: Floats
-    without: Floats
-
-
-def _paired(one: _Side, other: _Side) -> tuple[float, float]:
-    """Ends of Newcombe's interval of the difference of two shares of the same units (1998, method 10).
-
-    It is made of both Wilson intervals, and of their correlation, by the jackknife: less his correction where it is
-    positive, and 0 if a share does not vary. So nothing is sure because all agree.
-    """
-    low, high = _wilson(*one)
-    other_low, other_high = _wilson(*other)
-    both = ~np.isnan(one.without) & ~np.isnan(other.without)
-    spread = one.without[both].std() * other.without[both].std() if both.any() else 0.0
-    alike = 0.0
-    if spread > 0:
-        first, second = (each.without[both] - each.without[both].mean() for each in (one, other))
-        alike = float((first * second).mean() / spread)
-    if alike > 0:
-        units = min(float((each.sums[:, 1] > 0).sum()) for each in (one, other))
-        vary = float(np.sqrt(np.prod([each.value * (1 - each.value) for each in (one, other)])))
-        alike = max(0.0, alike - 1 / (2 * units * vary)) if vary > 0 else 0.0
-    apart = one.value - other.value
-    below, above = one.value - low, high - one.value
-    other_below, other_above = other.value - other_low, other_high - other.value
-    down = np.sqrt(max(0.0, below**2 - 2 * alike * below * other_above + other_above**2))
-    up = np.sqrt(max(0.0, above**2 - 2 * alike * above * other_below + other_below**2))
-    return float(apart - down), float(apart + up)
-
-
-def _error(sizes: Floats, without: Floats) -> float:
-    """Half the width of the interval: the jackknife's standard error times Student's t; NaN below `LEAST` units.
-
-    `sizes` are the outcomes of each unit, and `without` the figures without each unit that has any.
-    """
-    known = without[~np.isnan(without)]
-    if len(known) < LEAST:
-        return nan
-    number = len(known)
-    error = np.sqrt((number - 1) / number * np.square(known - known.mean()).sum())
-    worth = sizes.sum() ** 2 / np.square(sizes).sum()
-    return float(error * stdtrit(max(1.0, worth - 1), 0.5 + LEVEL / 200))
+def _share(measure: Measure, sums: Floats) -> Clusters | None:
+    """Each unit's items that hold, and all, over repetitions; None for a measure that is no share of whole things."""
+    if measure.value not in _SHARES or (sums != np.round(sums)).any():
+        return None
+    held, every = sums[:, :, 0].mean(axis=1), sums[:, :, _SHARES[measure.value][0]].mean(axis=1)
+    return Clusters(held, every) if (held <= every).all() else None

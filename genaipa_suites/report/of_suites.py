@@ -67,8 +67,9 @@ def _faults(board: Board) -> Iterator[str]:
 
 _METHOD = (
     "Suites are scored without a person: each reply is read by a rule, and compared with the gold label. The intervals "
-    "of a suite leave out each of its policies in turn (a jackknife, widened by Student's t); those of shares of edits "
-    "are Wilson's, by edit; a difference of shares has Newcombe's for pairs."
+    "of a suite leave out each of its policies in turn (a jackknife, widened by Student's t). A share has Clopper and "
+    "Pearson's for as many items as that says they are worth (Korn and Graubard, 1998), by edit where there are edits; "
+    "other figures are bent at 0 and 100 %; a difference of shares in few policies, or of edits, has Newcombe's."
 )
 
 

@@ -22,6 +22,7 @@ from genaipa.judging.name import Judge
 from genaipa.reports.chapters.over_time import changes, loss, over_time_figure
 from genaipa.reports.gather import gather_scored
 from genaipa.reports.report import Report
+from genaipa.reports.significance import holm
 from genaipa.runs.selection import Occasion, find_run, select
 from genaipa.workspace import find_workspace
 
@@ -43,6 +44,35 @@ def test_an_unchanged_system_seldom_seems_changed_and_a_loss_of_five_points_is_f
     found = [loss(changes(*series(seed, size(small=2, soak=12), lost=5))) for seed in range(size(small=1, soak=30))]
     assert sum(one.points > 0 for one in found) >= 0.95 * len(found)
     assert np.mean([one.points for one in found if one.points]) == pytest.approx(5, abs=size(small=2, soak=1))
+
+
+def test_all_measures_and_systems_are_one_family_and_the_gate_has_its_own() -> None:
+    """A change counts among the tests of every system; the gate's loss does not depend on what else is tested."""
+    frame, found = series(3, 1, lost=2.6, systems=3, replies=True)
+    made = changes(frame, found).data
+    assert made["p"].notna().sum() == 3 * 7
+    assert made["p_holm"].tolist() == holm(made["p"].tolist())
+    ours = made["system"] == "s0"
+    watched = made[ours & (made["measure"] == "M_all")].iloc[0]
+    assert watched["p"] < 0.05 < watched["p_holm"]
+    assert watched["meaning"] == "may be chance"
+    own = changes(frame[frame["system"] == "s0"], {"s0": found["s0"]})
+    assert loss(own).points == pytest.approx(-watched["difference"])
+
+
+def test_a_rare_share_has_an_exact_test() -> None:
+    """Four refusals of 160 where there were none are no change, 12 are; its interval says the same."""
+    frame, found = series(0, 1)
+    frame["status"] = "answered"
+    last = np.flatnonzero(frame["run"] == found["s0"][-1].runs[0])
+    for refusals, p, meaning in ((4, 2 / 2**4, "may be chance"), (12, 2 / 2**12, "higher")):
+        some = frame.assign(
+            status=np.where(np.isin(np.arange(len(frame)), last[::13][:refusals]), "refused", "answered")
+        )
+        row = changes(some, found).data.set_index("measure").loc["refuses"]
+        assert row["p"] == pytest.approx(p)
+        assert row["meaning"] == meaning
+        assert (row["low"] > 0) == (meaning == "higher")
 
 
 def test_a_day_that_other_people_scored_is_no_loss() -> None:

@@ -273,7 +273,7 @@ def test_a_run_without_a_key(genaipa: Cli) -> None:
     """The baselines and the extractive one are asked, and reported with what follows of what they were able."""
     done = genaipa("run", "--suite", NAME, "--split", "sample", "-s", "extractive,baseline/memory,baseline/gold")
     assert done.code == 0, done.err
-    assert "extractive: follows 100.00; stays 0.00; able 100.00" in done.out
+    assert "extractive: follows 100 %; stays 0 %; able 100 %" in done.out
     rows = {row["system"]: row for row in report().as_json()["tables"]["counterfactual-sample"]["rows"]}
     assert rows["extractive"]["follows"] >= 80
     assert rows["baseline/memory"]["stays"] == 100
@@ -320,6 +320,53 @@ def test_the_rule_reads_as_a_person(replies: str, fewest: int) -> None:
     assert len(lines) - len(differing) >= fewest, differing
 
 
+def test_how_often_and_how_long_are_a_grammar() -> None:
+    """Adverbs, times and periods of a frequency are one; short units, halves, sums and dozens are amounts."""
+    twice, quarterly = (["twice a year"], ["quarterly"])
+    for answer, expected in {
+        "Semi-annually.": "before",
+        "At least two times in each calendar year": "before",
+        "at intervals of six months": "before",
+        "every half year": "before",
+        "2x per year": "before",
+        "once every three months": "after",
+        "Four times a year": "after",
+        "every quarter": "after",
+        "Every year": "neither",
+        "every other month": "neither",
+        "once the year is over": "neither",
+    }.items():
+        assert values.said(answer, twice, quarterly) == expected, answer
+    for answer, value in (
+        ("36h", "a day and a half"),
+        ("4 wks", "28 days"),
+        ("one year, or 1 yr", "12 months"),
+        ("2½ hours", "150 minutes"),
+        ("two decades", "20 years"),
+        ("a year and two months", "14 months"),
+        ("a dozen years", "12 yrs"),
+        ("half a decade", "60 months"),
+        ("it is wiped every 10 days", "ten days"),
+    ):
+        assert values.said(answer, [value], ["7 days"]) == "before", answer
+    assert values.said("section 3 d, for the time given", ["3 days"], ["7 days"]) == "neither"
+
+
+def test_verbs_deny_as_not_does() -> None:
+    """What omits, skips or bars says no; what does not omit says yes."""
+    for answer, expected in {
+        "The export omits the score.": "no",
+        "They skip that screen.": "no",
+        "Such screens are off limits for recordings": "no",
+        "It fails to cover these": "no",
+        "The export never omits the score.": "yes",
+        "Nothing is excluded.": "yes",
+        "It covers these.": "yes",
+        "It does not exclude some and never records others": "no",
+    }.items():
+        assert values.said(answer, ["yes"], ["no"]) == {"yes": "before", "no": "after"}[expected], answer
+
+
 def test_the_rule_by_examples() -> None:
     """Numbers in words, units, addresses, denials and what others do, one after another."""
     for answer, expected in {
@@ -336,6 +383,9 @@ def test_the_rule_by_examples() -> None:
         "Twelve weeks": "neither",
         "The policy doesn't say.": "silent",
         "": "silent",
+        "90d": "before",
+        "3 months": "neither",
+        "a couple of days": "neither",
     }.items():
         assert values.said(answer, ["90 days"], ["120 days"]) == expected, answer
     for answer, before, after, expected in (
@@ -432,8 +482,8 @@ def test_a_difference_is_never_sure_because_all_agree() -> None:
         return Counts(scripted(share, draw, 1, 1.0)(of), units)
 
     alike, apart = staying(0).minus(staying(0), follows), staying(0).minus(staying(1), follows)
-    assert (alike.value, round(alike.low, 3), round(alike.high, 3)) == (0, -0.096, 0.096)
-    assert (apart.value, round(apart.low, 3), apart.high) == (1, 0.864, 1)
+    assert (alike.value, round(alike.low, 3), round(alike.high, 3)) == (0, -0.097, 0.097)
+    assert (apart.value, round(apart.low, 3), apart.high) == (1, 0.862, 1)
     found = [staying(0.1).minus(staying(0.3), follows) for _ in range(draws)]
     assert sum(one.low <= 0.2 <= one.high for one in found) >= size(small=0.8, soak=0.93) * draws
 

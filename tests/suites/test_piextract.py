@@ -156,7 +156,7 @@ def test_right_replies_reach_100_and_garbage_0(genaipa, server):
         asked = ("run", "--suite", "piextract", "--split", "sample", "--wording", wording)
         done = genaipa(*asked, "--system", "openai-api/loop/m")
         assert done.code == 0, done.err
-        assert " 100.00 (20 answers)" in done.out
+        assert " 100 % (20 answers)" in done.out
     assert all(layer in str(request.body) for request in server.requests for layer in LAYERS)
 
 

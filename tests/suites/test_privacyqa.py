@@ -295,7 +295,7 @@ def test_a_policy_is_sent_as_one_prefix(genaipa, server) -> None:
     server.script = answered
     done = genaipa("run", "--suite", "privacyqa", "--split", "sample", "--system", "openai-api/loop/m")
     assert done.code == 0, done.err
-    assert " 100.00 (20 answers)" in done.out
+    assert " 100 % (20 answers)" in done.out
     calls = [request.body for request in server.requests if server.is_call(request)]
     prefixes = {json.dumps(body["messages"][:-1]) for body in calls}
     assert (len(calls), len(prefixes)) == (20, 2)

@@ -18,6 +18,7 @@ from size import size
 
 from genaipa.errors import DataError
 from genaipa.reports.report import report
+from genaipa.reports.shares import share_interval
 from genaipa.runs.selection import select
 from genaipa.workspace import find_workspace
 from genaipa_suites.catalog import suites
@@ -89,10 +90,12 @@ def test_an_interval_is_over_policies_with_all_their_items() -> None:
     """Forty items of four policies that agree throughout have the interval of four values, not of forty."""
     rows = [(str(n), f"p{n % 4}", n % 4 < 2) for n in range(40)]
     found = counts(outcomes(*rows)).merit(HIT)
-    # The mean of 1, 1, 0, 0 by Student's t with 3 degrees of freedom is 0.5 plus or minus 0.919: cut to the scale.
-    assert (found.value, found.low, found.high) == (0.5, 0.0, 1.0)
+    # The mean of 1, 1, 0, 0 by Student's t with 3 degrees of freedom is 0.5 plus or minus 0.919: they say nothing.
+    assert found.value == 0.5
+    assert found.low == pytest.approx(1 - found.high)
+    assert 0 < found.low < 0.01
     alone = counts(outcomes(*((name, "", said) for name, _, said in rows))).merit(HIT)
-    assert (alone.low, alone.high) == pytest.approx((0.338, 0.662), abs=0.001)
+    assert (alone.low, alone.high) == pytest.approx((0.331, 0.669), abs=0.001)
     assert (found.policies, alone.policies, alone.items) == (4, 0, 40)
 
 
@@ -127,7 +130,33 @@ def test_a_mean_over_labels_is_over_those_that_are_there() -> None:
     measure = Measure("m", "m", "", lambda one: one.given.prediction, macro_f1)
     rows = [(str(n), f"p{n}", (1.0, 1.0, 1.0, *((1.0, 1.0, 1.0) if not n else (0.0, 0.0, 0.0)))) for n in range(4)]
     found = counts(outcomes(*rows)).merit(measure)
-    assert (found.value, found.low, found.high) == (1, 1, 1)
+    assert (found.value, found.high) == (1, 1)
+    assert 0.3 < found.low < 0.5, "as of a share of four items: none of four wrong is not surely none"
+
+
+def test_a_measure_of_whole_things_is_a_share_and_any_other_is_bent() -> None:
+    """Shares by precision and recall, too; a mean of F1 lies in its interval, which leaves no scale; as repetitions."""
+    rows = [(str(n), f"p{n % 5}", n % 12 > 0) for n in range(60)]
+    share = counts(outcomes(*rows)).merit(HIT)
+    assert (share.low, share.high) == share_interval([11] * 5, [12] * 5)
+    part = Measure("p", "p", "", lambda one: (float(one.given.prediction), 1.0, 1.0), precision)
+    assert (counts(outcomes(*rows)).merit(part).low) == share.low
+    again = [*outcomes(*rows), *outcomes(*rows, repetition=2)]
+    assert counts(again).merit(HIT) == replace(share, spread=0.0), "no item is more for being asked again"
+    half = Measure("m", "m", "", lambda one: (1.0 if one.given.prediction else 0.5, 1.0))
+    mean = counts(outcomes(*rows)).merit(half)
+    assert 0.85 < mean.low < mean.value < mean.high < 1
+
+
+def test_a_difference_of_shares_is_not_sure_of_few_policies() -> None:
+    """Where one policy alone tells two systems apart, or none, there is a width, and no verdict."""
+    rows = [(str(n), f"p{n % 4}", True) for n in range(48)]
+    other = [(name, policy, policy != "p3") for name, policy, _ in rows]
+    for second, value in ((rows, 0.0), (other, 0.25)):
+        both = counts(outcomes(*rows)).minus(counts(outcomes(*second)), HIT)
+        assert both.value == value
+        assert both.low < -0.02
+        assert both.high > value + 0.1
 
 
 def test_repetitions_are_averaged_and_their_spread_is_the_population_s() -> None:
@@ -255,7 +284,7 @@ def test_a_run_closes_with_the_figures_of_its_report(genaipa: Cli) -> None:
     # The page begins with its result.
     found = re.search(r"<h1>(.*?)</h1>", (Path(made["folder"]) / "index.html").read_text(encoding="utf-8"), re.DOTALL)
     assert found is not None
-    assert found[1].endswith(f": turning:Turning {next(iter(closed['figures'].values())):.2f}")
+    assert found[1].endswith(f": turning:Turning micro F1 {next(iter(closed['figures'].values())):.0f} %")
 
 
 def test_probes_show_a_gap_and_categories_meet_in_one_walk(genaipa: Cli) -> None:

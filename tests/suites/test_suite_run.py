@@ -39,8 +39,8 @@ def done(finished: Finished) -> str:
 def test_a_run_ends_with_its_figures(genaipa: Cli) -> None:
     """The first measures by their headings, what was scored 0, and the command for all; JSON has every measure."""
     out = done(genaipa(*RUN, "--system", "baseline/ceiling,baseline/empty"))
-    assert "baseline/ceiling: F1 (SQuAD) 100.00; EM (SQuAD) 100.00" in out
-    assert "baseline/empty: F1 (SQuAD) 0.00" in out
+    assert "baseline/ceiling: F1 (SQuAD) 100 %; EM (SQuAD) 100 %" in out
+    assert "baseline/empty: F1 (SQuAD) 0 %" in out
     assert "All figures: genaipa report" in out
     again = json.loads(done(genaipa(*RUN, "--system", "baseline/ceiling,baseline/empty", "--json")))
     ceiling, empty = again["suites"]

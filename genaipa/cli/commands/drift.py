@@ -38,8 +38,8 @@ def drift(
 ) -> None:
     """Show what changed since the first day.
 
-    An occasion is a complete run of the same plan on another day: the same documents, questions and prompts. Changes
-    are tested over questions, adjusted for the number of occasions.
+    An occasion is a complete run of the same plan on another day: the same documents, questions and prompts. The tests
+    of all measures and occasions are one family; the gate goes by M_all alone.
     """
     from genaipa.reports import render
     from genaipa.reports.chapters.over_time import changes, judged_again, loss
@@ -104,6 +104,12 @@ def _print(system: str, days: list[Occasion], every: Table, lost: Loss, *, gated
     elif lost.day != days[-1].day:
         other = "was scored by other people than the first" if days[-1].day in others else "is not"
         caveat(f"Quality is of {lost.day}, the latest occasion that is scored: {days[-1].day} {other}.")
+    watched = latest[(latest["measure"] == lost.by) & (latest["meaning"] != "lower")]
+    if lost.points and len(watched):
+        caveat(
+            f"{lost.by} alone, which the gate goes by, is lower by {lost.points:.1f} points: chance among all of these "
+            "tests, and more than chance among those of its own occasions."
+        )
     moved = latest[(latest["measure"] == "judge again") & latest["meaning"].isin(["higher", "lower"])]
     for row in moved.to_dict("records"):
         caveat(f"The judge itself scores {abs(row['difference']):.1f} points {row['meaning']} than on the first day.")

@@ -1,8 +1,9 @@
 """Changes over time, between occasions: the days on which a system was asked the same (`runs.selection`).
 
 Several runs of a day, and repetitions, are that day's noise. Changes are against the first occasion: cell by cell (one
-question about one document, in one wording), then question by question, as in every comparison. What is found holds for
-these questions, documents and days.
+question about one document, in one wording), then question by question, as in every comparison. Shares, which may be
+rare, have an exact test (`reports.permutation`). All tests of a report are one family. What is found holds for these
+questions, documents and days.
 """
 
 from __future__ import annotations
@@ -21,16 +22,19 @@ from genaipa.reports.chapters.chapter import Chapter, present
 from genaipa.reports.crossed import crossed
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
+from genaipa.reports.permutation import Deals, deal_values, deal_words, exact_p
 from genaipa.reports.recognition import Rule, recognition, spoken
+from genaipa.reports.shares import difference_interval
 from genaipa.reports.significance import OTHER_PEOPLE, SIGNIFICANT, holm, paired
 from genaipa.reports.table import SCALE, Table, table
 from genaipa.reports.tidy import plain_texts
 from genaipa.runs.selection import occasions
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from matplotlib.figure import Figure as Canvas
+    from numpy.typing import NDArray
 
     from genaipa.reports.gather import Gathered
     from genaipa.runs.selection import Occasion
@@ -56,6 +60,8 @@ _BY_RULES: dict[Measure, Rule] = {"cites": "citations", "abstains": "silence"}
 _CELL = ["question", "document", "wording", "initialization", "experiment", "prompts"]
 _FEWEST = 6
 """Questions below which no change is tested."""
+_SHARES: tuple[Measure, ...] = ("same words", "cites", "abstains", "refuses")
+"""Measures that are shares of replies, in %."""
 
 
 @plain_texts
@@ -77,13 +83,17 @@ def changes(
                 untold = _scored_by_others(frame, system, days) if measure == "M_all" else []
                 rows += _rows(system, measure, answers, [one.day for one in days], untold)
     columns = ["system", "measure", "occasion", "served", "n", "first", "now", "difference", "low", "high"]
-    data = pd.DataFrame(rows).reindex(columns=[*columns, "p", "p_holm", "meaning"])
+    data = _with_meanings(pd.DataFrame(rows).reindex(columns=[*columns, "p", "p_holm", "meaning"]))
+    tests = int(data["p"].notna().sum())
     return table(
         "occasions",
         "Changes over time",
-        "What changed against the first occasion (`difference`), with its 95 % interval and t test over questions, for "
-        "these questions and documents; `p_holm` is adjusted, by Holm's method, for the number of occasions. `same "
-        "words` is held against how often two replies of the first occasion agree, so that it takes repetitions. "
+        "What changed against the first occasion (`difference`), with its 95 % interval over questions (of shares: "
+        "over replies), for these questions and documents. Shares have an exact test: had nothing changed, which reply "
+        "came on which day would be chance; the others a t test over questions. `p_holm` is adjusted, by Holm's "
+        f"method, for all {tests:,} tests of this table, of every system, measure and occasion: where nothing has "
+        "changed, anything seems to in one study of 20 at most. `same words` is held against how often two replies of "
+        "the first occasion agree, so that it takes repetitions. "
         + " ".join(f"{name}: {meaning}." for name, meaning in MEASURES.items() if name in set(data["measure"]))
         + "".join(
             f" {recognition(rule, spoken(frame, languages)).rstrip()}"
@@ -99,6 +109,16 @@ def changes(
         },
         headings={"low": "from", "high": "to", "served": "model as served"},
     )
+
+
+def _with_meanings(data: pd.DataFrame) -> pd.DataFrame:
+    """Add each row's p, adjusted for all of them, and its meaning; one that has a meaning has no test."""
+    adjusted = holm(list(data["p"].astype("float64")))
+    told = [
+        meaning if isinstance(meaning, str) else _meaning(difference, p)
+        for meaning, difference, p in zip(data["meaning"], data["difference"], adjusted, strict=True)
+    ]
+    return data.assign(p_holm=adjusted, meaning=told)
 
 
 def judged_again(gathered: Gathered) -> pd.DataFrame:
@@ -194,37 +214,85 @@ def _rows(
 ) -> list[dict[str, Any]]:
     """A row for each later day; those `untold` have no test."""
     known = answers[answers[measure].notna()]
-    cells = known.pivot_table(measure, _CELL, "occasion")
-    if days[0] not in cells:
-        return []
+    replies = _Replies.of(known, measure, days)
+    asked = np.bincount(replies.cell * len(days) + replies.day, minlength=len(replies.question) * len(days))
+    asked = asked.reshape(-1, len(days)) > 0
     rows: list[dict[str, Any]] = []
-    for day in days[1:]:
-        if day not in cells:
+    for place, day in enumerate(days[1:], 1):
+        if not (asked[:, 0].any() and asked[:, place].any()):
             continue
-        pairs = cells[[days[0], day]].dropna().reset_index()
-        made = crossed(pairs[day] - pairs[days[0]], pairs["question"], pairs["document"])
-        by_question = pairs.groupby("question")[[days[0], day]].mean()
-        # Where all questions moved alike there is no spread for a t test.
-        p = paired((by_question[day] - by_question[days[0]]).to_numpy()).p if math.isnan(made.p) else made.p
+        change = _change(replies, asked[:, 0] & asked[:, place], place, measure)
         rows.append(
             {
                 "system": system,
                 "measure": measure,
                 "occasion": day,
                 "served": ", ".join(sorted(set(known.loc[known["occasion"] == day, "served"]) - {""})),
-                "n": made.questions,
-                "first": by_question[days[0]].mean(),
-                "now": by_question[day].mean(),
-                "difference": made.mean,
-                "low": made.low,
-                "high": made.high,
-                "p": p if made.questions >= _FEWEST and day not in untold else math.nan,
+                **change,
+                "p": change["p"] if change["n"] >= _FEWEST and day not in untold else math.nan,
+                "meaning": OTHER_PEOPLE if day in untold else None,
             }
         )
-    for row, adjusted in zip(rows, holm([row["p"] for row in rows]), strict=True):
-        meaning = OTHER_PEOPLE if row["occasion"] in untold else _meaning(row["difference"], adjusted)
-        row |= {"p_holm": adjusted, "meaning": meaning}
     return rows
+
+
+class _Replies(NamedTuple):
+    """The value of each reply, its cell and day by number, and the question and document of each cell."""
+
+    value: NDArray[Any]
+    cell: NDArray[np.int64]
+    day: NDArray[np.int64]
+    question: NDArray[Any]
+    document: NDArray[Any]
+    words: NDArray[Any]
+
+    @classmethod
+    def of(cls, known: pd.DataFrame, measure: Measure, days: Sequence[str]) -> _Replies:
+        """Number the replies' cells and days, sorted by cell."""
+        cell = known.groupby(_CELL).ngroup().to_numpy()
+        order = np.argsort(cell, kind="stable")
+        first = order[np.flatnonzero(np.diff(cell[order], prepend=-1))]
+        day = known["occasion"].map({name: place for place, name in enumerate(days)}).to_numpy()
+        question, document = (known[name].to_numpy()[first] for name in ("question", "document"))
+        value, words = (known[name].to_numpy()[order] for name in (measure, "reply"))
+        return cls(value.astype(float), cell[order], day[order], question, document, words)
+
+    def mean(self, day: int) -> NDArray[np.float64]:
+        """Each cell's mean on a day; NaN without a reply."""
+        some, cells = self.day == day, len(self.question)
+        number = np.bincount(self.cell[some], minlength=cells)
+        sums = np.bincount(self.cell[some], self.value[some], minlength=cells)
+        return np.where(number > 0, sums / np.maximum(number, 1), np.nan)
+
+
+def _change(replies: _Replies, both: NDArray[np.bool_], day: int, measure: Measure) -> dict[str, Any]:
+    """The change from the first day, of the cells that were asked on both, with its interval and its p."""
+    before, after = (replies.mean(place)[both] for place in (0, day))
+    questions, place = np.unique(replies.question[both], return_inverse=True)
+    cells = np.bincount(place)
+    first, now = (np.bincount(place, values) / cells for values in (before, after))
+    found = {"n": len(questions), "first": first.mean(), "now": now.mean()} if len(questions) else {"n": 0}
+    if measure in _SHARES and len(questions):
+        # As in the test, it is the replies that vary, cell by cell.
+        ones = np.ones(len(before))
+        low, high = (100 * end for end in difference_interval((after / 100, ones), (before / 100, ones)))
+        p = exact_p(_deals(replies, both, day, measure))
+        return {**found, "difference": float((now - first).mean()), "low": low, "high": high, "p": p}
+    made = crossed(after - before, replies.question[both], replies.document[both])
+    # Where all questions moved alike there is no spread for a t test.
+    p = paired(now - first).p if math.isnan(made.p) else made.p
+    return {**found, "difference": made.mean, "low": made.low, "high": made.high, "p": p}
+
+
+def _deals(replies: _Replies, both: NDArray[np.bool_], day: int, measure: Measure) -> Iterator[Deals]:
+    """The deals of each cell's replies to the first day and this one, but of those whose replies are all alike."""
+    words = measure == "same words"
+    some = both[replies.cell] & np.isin(replies.day, (0, day))
+    value = replies.words[some] if words else replies.value[some] / 100
+    begins, after = np.flatnonzero(np.diff(replies.cell[some])) + 1, replies.day[some] == day
+    for each, late in zip(np.split(value, begins), np.split(after, begins), strict=True):
+        if (each != each[0]).any():
+            yield (deal_words if words else deal_values)(list(each[~late]), list(each[late]))
 
 
 def _meaning(difference: float, p: float) -> str:
@@ -247,12 +315,15 @@ class Loss(NamedTuple):
 
 
 def loss(found: Table) -> Loss:
-    """Find what the latest occasion that is scored lost; by people's scores, by a judge's only without any."""
+    """Find what the latest occasion of one system that is scored lost; by a judge only where people scored none.
+
+    It is what is watched, decided before: its p is adjusted for the number of occasions, and not for other measures.
+    """
     for measure in ("M_all", "M_all (judge)"):
         rows = found.data[(found.data["measure"] == measure) & found.data["p"].notna()]
         if not rows.empty:
-            last = rows.iloc[-1]
-            return Loss(max(-float(last["difference"]) * (last["meaning"] == "lower"), 0.0), measure, last["occasion"])
+            last, p = rows.iloc[-1], holm(list(rows["p"]))[-1]
+            return Loss(max(-float(last["difference"]) * (p < SIGNIFICANT), 0.0), measure, last["occasion"])
     return Loss()
 
 
@@ -270,7 +341,8 @@ def chapter(gathered: Gathered, scope: Scope) -> Chapter:
     return Chapter(
         "over-time",
         "Over time",
-        f"Asked the same on several days: {days}. Averages of the other chapters take these days for repetitions."
+        f"Asked the same on several days: {days}. All changes of all systems, measures and days are one family of "
+        "tests. Averages of the other chapters take these days for repetitions."
         if found
         else "",
         present(made) if made is not None else [],
@@ -289,9 +361,9 @@ def over_time_figure(found: Table, scope: Scope = ALONE) -> Figure | None:
     return Figure(
         "over-time",
         "Changes over time",
-        "Difference from the first occasion, with its 95 % interval over questions, for these questions and documents; "
-        "a filled mark is more than chance by Holm's method. A dotted line: the provider served another model."
-        + (f" The same on every day: {', '.join(still)}." if still else ""),
+        "Difference from the first occasion, with its 95 % interval, for these questions and documents; "
+        "a filled mark is more than chance among all tests of the table, by Holm's method. A dotted line: the provider "
+        "served another model." + (f" The same on every day: {', '.join(still)}." if still else ""),
         found,
         lambda: _draw(data, scope),
     )
