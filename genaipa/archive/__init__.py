@@ -57,7 +57,7 @@ from genaipa.runs import journal
 from genaipa.runs.batches import BATCHES, RESULTS
 from genaipa.runs.documents import INTRODUCTIONS, KeptIntroductions
 from genaipa.runs.integrity import damage
-from genaipa.runs.manifest import ANSWERS, LEFT_OUT, MANIFEST, WITHHELD, Withheld
+from genaipa.runs.manifest import ANSWERS, LEFT_OUT, MANIFEST, WITHHELD, Withheld, has_other_sum, manifest_file
 from genaipa.runs.permission import Permission, may_be_passed_on, whose_words
 from genaipa.runs.records import DOCUMENTS
 from genaipa.runs.selection import select
@@ -331,7 +331,7 @@ class _Redacted:
         manifest = self._source.folder.manifest()
         manifest.shards = None  # the pack has it in one folder
         manifest.totals = replace(manifest.totals, bytes=len(self._answers))
-        return msgspec.json.format(msgspec.json.encode(manifest), indent=2) + b"\n"
+        return manifest_file(manifest)
 
     def _quotes(self, record: Record) -> bool:
         """Whether the reply is somebody else's text: a study's, or sentences of the document put together."""
@@ -491,6 +491,8 @@ def _check(file: Path, pack: Pack, contents: dict[str, bytes]) -> None:
             raise DataError(file, "is in the pack and not in its list, or the other way round; ask for it again.", name)
         if hashlib.sha256(contents[name]).hexdigest() != pack.files[name]:
             raise DataError(file, "is not as it was packed; ask for the pack again.", name)
+        if PurePosixPath(name).name == MANIFEST and name.startswith("runs/") and has_other_sum(contents[name]):
+            raise DataError(file, "was changed before it was packed; ask for the pack again.", name)
 
 
 def _is_ours(name: str) -> bool:
