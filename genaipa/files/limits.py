@@ -31,10 +31,12 @@ class Limits(NamedTuple):
     """Files in an archive."""
     elements: int = 0
     unit: str = "elements"
+    attributes: int = 0
     depth: int = 0
     page: int = 0
     """Bytes that one page draws, which its library takes a hundred times in memory."""
     seconds: float = 60.0
+    """Of a processor, so that a busy machine refuses nothing."""
 
 
 _AS_TEXT = "save its text as a .txt file"
@@ -43,18 +45,18 @@ TEXT = Limits("text", "take out what is not needed", 64_000_000)
 YAML = Limits("YAML", "write several files of it", 32_000_000, elements=500_000, unit="values", depth=50)
 JSON = Limits("JSON", "export fewer at a time", 64_000_000, elements=5_000_000, unit="values")
 SCORES = Limits("a log of scores", "write several files of it", 2**30, elements=1_000_000, unit="lines")
-CSV = Limits("CSV", _AS_TABLE, 64_000_000, elements=4_000_000, unit="cells")
+CSV = Limits("CSV", _AS_TABLE, 50_000_000, elements=3_000_000, unit="cells")
 WORKBOOK = Limits(
     "a spreadsheet",
     _AS_TABLE,
     100_000_000,
     unpacks=256_000_000,
-    elements=4_000_000,
+    elements=3_000_000,
     unit="cells",
     depth=1_000,
     seconds=120.0,
 )
-PAGE = Limits("HTML", _AS_TEXT, 20_000_000, elements=50_000)
+PAGE = Limits("HTML", _AS_TEXT, 20_000_000, elements=50_000, attributes=300_000)
 WORD = Limits("a Word document", _AS_TEXT, 20_000_000, unpacks=20_000_000, elements=400_000, depth=1_000)
 PDF = Limits("a PDF", _AS_TEXT, 20_000_000, unpacks=20_000_000, page=4_000_000)
 DOCUMENT = Limits("a document", _AS_TEXT, 20_000_000)
@@ -80,7 +82,7 @@ class Allowance:
     def __init__(self, source: Path | str, limits: Limits) -> None:
         self.source, self.limits = source, limits
         self._elements, self._unpacked = 0, 0
-        self._end = time.monotonic() + limits.seconds
+        self._end = time.thread_time() + limits.seconds
 
     def refuse(self, problem: str, entry: str = "") -> DataError:
         """Return the error that tells a problem with the file, or an entry of it, and the kind's remedy."""
@@ -98,7 +100,7 @@ class Allowance:
 
     def check_time(self) -> None:
         """Refuse a file that takes too long."""
-        if time.monotonic() > self._end:
+        if time.thread_time() > self._end:
             raise self.refuse(f"takes longer than {self.limits.seconds:.0f} seconds to read")
 
     def count(self, elements: int, entry: str = "") -> None:
@@ -169,14 +171,35 @@ def _in_words(size: int) -> str:
     return f"{size / 2**30:g} GiB" if size % 2**30 == 0 else f"{size / 1_000_000:.0f} MB"
 
 
+MOST_ATTRIBUTES = 200
+"""Attributes of one element on average that anything writes; parsers compare each with all others."""
 _TAG = re.compile(rb"<[^/?!]")
 _ATTRIBUTE = re.compile(rb"=\s*[\"']")
 _CHUNK = 2**20
+_VALUE = r"""=\s*"[^"]*"|=\s*'[^']*'"""
+_WHOLE_TAG = re.compile(rf"<[a-z](?:{_VALUE}|[^>=]++|=)*+", re.IGNORECASE)
+_BETWEEN = " \t\n\r\f/"
 
 
-def count_markup(content: bytes) -> int:
-    """Count the elements and attributes of XML."""
-    return len(_TAG.findall(content)) + len(_ATTRIBUTE.findall(content))
+def check_attributes(page: str, allowance: Allowance) -> None:
+    """Refuse a page with too many attributes in all, or in one element, as its parser would find them."""
+    every = 0
+    for tag in _WHOLE_TAG.finditer(page):
+        words = re.sub(_VALUE, "= ", tag.group())
+        own = sum(map(words.count, _BETWEEN))
+        every += own
+        if own > MOST_ATTRIBUTES or every > allowance.limits.attributes:
+            raise allowance.refuse("has more attributes than a page needs")
+
+
+def count_elements(content: bytes) -> int:
+    """Count the elements in XML, or a piece of it."""
+    return len(_TAG.findall(content))
+
+
+def count_attributes(content: bytes) -> int:
+    """Count the attributes in XML, or a piece of it."""
+    return len(_ATTRIBUTE.findall(content))
 
 
 def depth_of(content: BinaryIO) -> Iterator[tuple[int, bytes]]:

@@ -18,7 +18,16 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import msgspec
 
 from genaipa.errors import DataError, MissingPackageError
-from genaipa.files.limits import CSV, WORKBOOK, Allowance, depth_of, within
+from genaipa.files.limits import (
+    CSV,
+    MOST_ATTRIBUTES,
+    WORKBOOK,
+    Allowance,
+    count_attributes,
+    count_elements,
+    depth_of,
+    within,
+)
 from genaipa.files.text import read_text
 
 if TYPE_CHECKING:
@@ -116,7 +125,6 @@ MOST_ROWS = 1_048_576
 """Rows of a sheet at most, with the names of the columns: the format's own limit."""
 _OTHER = 200_000
 """Elements of a workbook beside its rows, cells and their texts: styles, of which its library makes large objects."""
-_TAG = re.compile(rb"<[^/?!]")
 _CELLS = re.compile(rb"<(?:x:)?(?:row|c|v|f|is|si|r|t)[\s/>]")
 
 
@@ -138,10 +146,10 @@ def workbook(path: Path, extra: str) -> Iterator[Iterator[tuple[Any, Iterator[tu
     library = openpyxl(extra)
     with within(WORKBOOK, path) as allowance:
         _check(path, allowance)
-        with warnings.catch_warnings():
+        with path.open("rb") as file, warnings.catch_warnings():
             # About formatting, which is not read.
             warnings.simplefilter("ignore")
-            with contextlib.closing(library.load_workbook(path, read_only=True, data_only=True)) as book:
+            with contextlib.closing(library.load_workbook(file, read_only=True, data_only=True)) as book:
                 yield ((sheet, _rows(sheet, allowance)) for sheet in book.worksheets)
 
 
@@ -161,8 +169,10 @@ def _check(path: Path, allowance: Allowance) -> None:
             with archive.open(file) as content:
                 for depth, chunk in depth_of(content):
                     allowance.check_depth(depth, file.filename)
-                    tags, own = len(_TAG.findall(chunk)), len(_CELLS.findall(chunk))
+                    tags, own = count_elements(chunk), len(_CELLS.findall(chunk))
                     cells, others = cells + own, others + tags - own
                     # A cell is an element with another for its value.
                     if cells > 2.2 * allowance.limits.elements or others > _OTHER:
                         raise allowance.refuse(f"has more than {allowance.limits.elements:,} cells, or too many styles")
+                    if count_attributes(chunk) > MOST_ATTRIBUTES * (1 + tags):
+                        raise allowance.refuse("has more attributes than a spreadsheet needs", file.filename)

@@ -26,7 +26,17 @@ import msgspec
 from genaipa import __version__
 from genaipa.errors import DataError, MissingPackageError, UsageError, clipped
 from genaipa.files.certificates import certificate_refused, ssl_context
-from genaipa.files.limits import DOCUMENT, PAGE, PDF, WORD, Allowance, count_markup, within
+from genaipa.files.limits import (
+    DOCUMENT,
+    PAGE,
+    PDF,
+    WORD,
+    Allowance,
+    check_attributes,
+    count_attributes,
+    count_elements,
+    within,
+)
 from genaipa.files.text import DAMAGE
 from genaipa.languages.catalog import LANGUAGES, in_words, language_code, language_of
 from genaipa.languages.detection import detect_language
@@ -250,6 +260,7 @@ def _html(page: str, source: str) -> Extracted:
     trafilatura = library("trafilatura", "HTML")
     with within(PAGE, source) as allowance:
         allowance.count(page.count("<") - page.count("</"))
+        check_attributes(page, allowance)
         return _read_page(page, source, trafilatura)
 
 
@@ -439,7 +450,8 @@ def _as_page(raw: bytes, mammoth: Any, allowance: Allowance) -> tuple[str, int]:
     with allowance.archive(io.BytesIO(raw), _is_markup) as archive:
         for name in filter(_is_markup, archive.namelist()):
             # The library needs minutes and gigabytes for a few kilobytes of packed paragraphs.
-            allowance.count(count_markup(archive.read(name)), name)
+            content = archive.read(name)
+            allowance.count(count_elements(content) + count_attributes(content), name)
     numbered: list[Any] = []
 
     def note(paragraph: Any) -> Any:
