@@ -150,7 +150,9 @@ def _lay_out(folder: Path, sources: Sequence[Source], study: Gathered, *, whole:
     absent: dict[str, Absent] = {}
     put(folder / MARKER, b"# An unpacked study: see pack.json.\n")
     for source in sources:
-        for name, content in run_files(source, whole=whole, retrieved=study.retrieved(source.folder.name)):
+        run = source.folder.name
+        counts, values = study.retrieved(run), study.measured(run)
+        for name, content in run_files(source, whole=whole, retrieved=counts, measured=values):
             put(folder / RUNS / source.folder.name / name, content)
         for name, facts in source.manifest.documents.items():
             if not whole and not may_be_passed_on(facts.license):
@@ -218,14 +220,18 @@ def _names(sources: Sequence[Source]) -> list[str]:
 
 
 def run_files(
-    source: Source, *, whole: bool, retrieved: Mapping[str, Retrieval] | None = None
+    source: Source,
+    *,
+    whole: bool,
+    retrieved: Mapping[str, Retrieval] | None = None,
+    measured: Mapping[str, dict[str, float]] | None = None,
 ) -> Iterator[tuple[str, bytes]]:
     """(path in the run folder, content) of each file of a run that goes into a pack, in the order of the paths.
 
     `whole` leaves nothing out: for a colleague who has the texts anyway. `retrieved` are the counts of passages, by
-    key of the answer, that stay where the passages don't. A DataError for a damaged run, a UsageError
-    for two kinds that go whole or not at all: a judge's, which repeats the texts of the runs that it is about, and a
-    suite's, whose figures could not be made again from what is left.
+    key of the answer, that stay where the passages don't, and `measured` what rules measured in texts. A DataError for
+    a damaged run, a UsageError for two kinds that go whole or not at all: a judge's, which repeats the texts of the
+    runs that it is about, and a suite's, whose figures could not be made again from what is left.
     """
     if kind_of(source.manifest.spec.kind).on_answers and not whole:
         raise UsageError(
@@ -242,7 +248,7 @@ def run_files(
         )
     for found in damage(source.folder):
         raise DataError(found.path, found.problem, found.where)
-    redacted = _Redacted(source, retrieved or {}, whole=whole)
+    redacted = _Redacted(source, retrieved or {}, measured or {}, whole=whole)
     for name, paths in source.folder.members():
         if may_hold(f"{RUNS}/{source.folder.name}/{name}") and redacted.includes(name):
             yield name, redacted.content(name, paths)
@@ -253,8 +259,15 @@ def run_files(
 class _Redacted:
     """One run, with the documents, questions and replies of it that may not be passed on."""
 
-    def __init__(self, source: Source, retrieved: Mapping[str, Retrieval], *, whole: bool) -> None:
-        self._source, self._retrieved = source, retrieved
+    def __init__(
+        self,
+        source: Source,
+        retrieved: Mapping[str, Retrieval],
+        measured: Mapping[str, dict[str, float]],
+        *,
+        whole: bool,
+    ) -> None:
+        self._source, self._retrieved, self._measured = source, retrieved, measured
         self._permission = Permission(source.folder, source.manifest, whole=whole)
         self._kept = source.folder.kept_documents
         self._documents, self._worded = self._permission.documents, self._permission.worded
@@ -346,6 +359,11 @@ class _Redacted:
             abstains=tuple(key for key, said in stances.items() if said == "abstains"),
             retrieved={r.key: self._retrieved[r.key] for r in known if self._permission.retrieves(r, self._held)},
             points=self._points(),
+            measured={
+                r.key: self._measured[r.key]
+                for r in self._source.folder.records()
+                if r.key in self._measured and (r.document in self._documents or self._quotes(r))
+            },
         )
 
     def _points(self) -> dict[str, dict[str, str]]:

@@ -34,7 +34,8 @@ class Withheld(msgspec.Struct, frozen=True, omit_defaults=True):
     """Facts in place of texts: a document's statistics, and the keys of the answers that call it silent or unknown.
 
     `retrieved` has the counts of answers' passages by key, also of those without any whose system gave some elsewhere.
-    `points` has the digests of annotated answers' points, by document and question.
+    `points` has the digests of annotated answers' points, by document and question. `measured` has what rules measure
+    in a reply and its document, for each answer that lacks one of the two: key → column of the tidy table → value.
     """
 
     statistics: dict[str, Statistics] = {}
@@ -42,6 +43,7 @@ class Withheld(msgspec.Struct, frozen=True, omit_defaults=True):
     abstains: tuple[str, ...] = ()
     retrieved: dict[str, Retrieval] = {}
     points: dict[str, dict[str, str]] = {}
+    measured: dict[str, dict[str, float]] = {}
 
 
 def withheld(folder: RunFolder) -> Withheld:

@@ -18,7 +18,7 @@ import pytest
 from analysts import make_answers
 from commandline import call
 from pages import desk_here
-from running import TEXT, answers, carry_out, make_workspace, spec, texts_below, write
+from running import TEXT, answers, carry_out, dated, make_workspace, spec, texts_below, write
 from stores import GOOD, POOR, opened, score
 
 from genaipa.archive import PACK, read_pack, unpack
@@ -157,6 +157,21 @@ def test_an_analyst_who_is_left_out_is_so_for_whoever_unpacks_the_study(genaipa:
     done(genaipa("pack", "-o", "study.zip"))
     unpacked = unpack(Path("study.zip"), Path("there"))
     assert (unpacked.events, unpacked.different) == (4, [])
+
+
+def test_what_rules_measured_in_withheld_texts_stays(genaipa: Cli) -> None:
+    """Where a document, or its reply, is left out, its citations over time are in the unpacked tables as packed."""
+    make_workspace(6)
+    write("policies/acme.yaml", "company: ACME\nlicense: not stated\n")
+    for day, place in (("2026-05-01", 1), ("2026-06-01", 99)):
+        write("acme.yaml", f"default: Section {place} says so.\n")
+        dated(carry_out(spec(systems=("scripted/acme.yaml",)))[0], day)
+    done(genaipa("pack", "-o", "study.zip"))
+    assert SENTENCE not in texts("study.zip")
+    unpacked = unpack(Path("study.zip"), Path("there"))
+    assert unpacked.different == []
+    (table,) = Path("there/reports/again/tables").glob("occasions*.csv")
+    assert "cites" in table.read_text()
 
 
 @pytest.mark.full
