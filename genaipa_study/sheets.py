@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from genaipa.datasets.study import Answer
 from genaipa.errors import DataError
-from genaipa.files.spreadsheets import rows_of, workbook
+from genaipa.files.spreadsheets import workbook
 from genaipa.questions.sets import WORDINGS, Wording
 from genaipa.runs.imported import Finding
 from genaipa_study.layout import (
@@ -324,9 +324,9 @@ def _cost(way: _Way) -> float:
 
 def read_workbook(path: Path) -> Iterator[tuple[str, Grid]]:
     """Each sheet of a workbook: its name, and its cells row by row; a DataError if it isn't one."""
-    with workbook(path, "reports") as found:
-        for sheet in found.worksheets:
-            grid = [tuple(row) for row in rows_of(sheet, path)]
+    with workbook(path, "reports") as sheets:
+        for sheet, rows in sheets:
+            grid = [tuple(row) for row in rows]
             while grid and not any(cell is not None for cell in grid[-1]):
                 grid.pop()
             yield sheet.title, grid

@@ -27,7 +27,6 @@ import json
 import shutil
 import tempfile
 import zipfile
-import zlib
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path, PurePosixPath
@@ -37,11 +36,22 @@ import msgspec
 from msgspec.structs import replace
 
 from genaipa import __version__
-from genaipa.errors import DataError, GenaipaError, OtherFormatError, UsageError
+from genaipa.archive.contents import (
+    FORMAT,
+    PACK,
+    REPORT,
+    RUNS,
+    SCORES,
+    Absent,
+    Pack,
+    may_hold,
+    read_pack,
+    write_files,
+)
+from genaipa.errors import DataError, UsageError
 from genaipa.files.atomic import replacing
 from genaipa.files.spreadsheets import MARK
 from genaipa.files.strict_yaml import as_yaml, read_yaml
-from genaipa.files.text import DAMAGE, why
 from genaipa.kinds import in_words, kind_of
 from genaipa.languages.catalog import language_of
 from genaipa.policies.corpus import json_line
@@ -57,7 +67,7 @@ from genaipa.runs import journal
 from genaipa.runs.batches import BATCHES, RESULTS
 from genaipa.runs.documents import INTRODUCTIONS, KeptIntroductions
 from genaipa.runs.integrity import damage
-from genaipa.runs.manifest import ANSWERS, LEFT_OUT, MANIFEST, WITHHELD, Withheld
+from genaipa.runs.manifest import ANSWERS, LEFT_OUT, MANIFEST, WITHHELD, Withheld, manifest_file
 from genaipa.runs.permission import Permission, may_be_passed_on, whose_words
 from genaipa.runs.records import DOCUMENTS
 from genaipa.runs.selection import select
@@ -79,35 +89,8 @@ if TYPE_CHECKING:
     from genaipa.runs.selection import Source
     from genaipa.workspace import Workspace
 
-FORMAT = 1
-PACK = "pack.json"
-SCORES = "scores.jsonl"
-REPORT = "report"
 _STAMP = (1980, 1, 1, 0, 0, 0)
 """The earliest time that a ZIP archive can hold: the same in every pack."""
-
-
-class Absent(msgspec.Struct, frozen=True):
-    """A document whose text is not in the pack, and where it can be had."""
-
-    document: str
-    digest: str
-    source: str
-    license: str
-
-
-class Pack(msgspec.Struct, frozen=True):
-    """`pack.json`: `names` are the runs and systems to report on; `files` maps each other file to its SHA-256."""
-
-    format: int
-    genaipa: str
-    names: tuple[str, ...]
-    runs: tuple[str, ...]
-    excluded: bool
-    rubric: str
-    absent: tuple[Absent, ...]
-    versions: dict[str, str]
-    files: dict[str, str] = {}
 
 
 @dataclass(frozen=True)
@@ -167,8 +150,10 @@ def _lay_out(folder: Path, sources: Sequence[Source], study: Gathered, *, whole:
     absent: dict[str, Absent] = {}
     put(folder / MARKER, b"# An unpacked study: see pack.json.\n")
     for source in sources:
-        for name, content in run_files(source, whole=whole, retrieved=study.retrieved(source.folder.name)):
-            put(folder / "runs" / source.folder.name / name, content)
+        run = source.folder.name
+        counts, values = study.retrieved(run), study.measured(run)
+        for name, content in run_files(source, whole=whole, retrieved=counts, measured=values):
+            put(folder / RUNS / source.folder.name / name, content)
         for name, facts in source.manifest.documents.items():
             if not whole and not may_be_passed_on(facts.license):
                 absent[facts.digest] = Absent(name, facts.digest, facts.source, facts.license)
@@ -235,14 +220,18 @@ def _names(sources: Sequence[Source]) -> list[str]:
 
 
 def run_files(
-    source: Source, *, whole: bool, retrieved: Mapping[str, Retrieval] | None = None
+    source: Source,
+    *,
+    whole: bool,
+    retrieved: Mapping[str, Retrieval] | None = None,
+    measured: Mapping[str, dict[str, float]] | None = None,
 ) -> Iterator[tuple[str, bytes]]:
     """(path in the run folder, content) of each file of a run that goes into a pack, in the order of the paths.
 
     `whole` leaves nothing out: for a colleague who has the texts anyway. `retrieved` are the counts of passages, by
-    key of the answer, that stay where the passages don't. A DataError for a damaged run, a UsageError
-    for two kinds that go whole or not at all: a judge's, which repeats the texts of the runs that it is about, and a
-    suite's, whose figures could not be made again from what is left.
+    key of the answer, that stay where the passages don't, and `measured` what rules measured in texts. A DataError for
+    a damaged run, a UsageError for two kinds that go whole or not at all: a judge's, which repeats the texts of the
+    runs that it is about, and a suite's, whose figures could not be made again from what is left.
     """
     if kind_of(source.manifest.spec.kind).on_answers and not whole:
         raise UsageError(
@@ -259,9 +248,9 @@ def run_files(
         )
     for found in damage(source.folder):
         raise DataError(found.path, found.problem, found.where)
-    redacted = _Redacted(source, retrieved or {}, whole=whole)
+    redacted = _Redacted(source, retrieved or {}, measured or {}, whole=whole)
     for name, paths in source.folder.members():
-        if not any(part.startswith(".") for part in PurePosixPath(name).parts) and redacted.includes(name):
+        if may_hold(f"{RUNS}/{source.folder.name}/{name}") and redacted.includes(name):
             yield name, redacted.content(name, paths)
     if redacted.withholds:
         yield WITHHELD, msgspec.json.format(msgspec.json.encode(redacted.facts()), indent=1) + b"\n"
@@ -270,8 +259,15 @@ def run_files(
 class _Redacted:
     """One run, with the documents, questions and replies of it that may not be passed on."""
 
-    def __init__(self, source: Source, retrieved: Mapping[str, Retrieval], *, whole: bool) -> None:
-        self._source, self._retrieved = source, retrieved
+    def __init__(
+        self,
+        source: Source,
+        retrieved: Mapping[str, Retrieval],
+        measured: Mapping[str, dict[str, float]],
+        *,
+        whole: bool,
+    ) -> None:
+        self._source, self._retrieved, self._measured = source, retrieved, measured
         self._permission = Permission(source.folder, source.manifest, whole=whole)
         self._kept = source.folder.kept_documents
         self._documents, self._worded = self._permission.documents, self._permission.worded
@@ -331,7 +327,7 @@ class _Redacted:
         manifest = self._source.folder.manifest()
         manifest.shards = None  # the pack has it in one folder
         manifest.totals = replace(manifest.totals, bytes=len(self._answers))
-        return msgspec.json.format(msgspec.json.encode(manifest), indent=2) + b"\n"
+        return manifest_file(manifest)
 
     def _quotes(self, record: Record) -> bool:
         """Whether the reply is somebody else's text: a study's, or sentences of the document put together."""
@@ -364,6 +360,11 @@ class _Redacted:
             mute=tuple(key for key, said in stances.items() if said == "none"),
             retrieved={r.key: self._retrieved[r.key] for r in known if self._permission.retrieves(r, self._held)},
             points=self._points(),
+            measured={
+                r.key: self._measured[r.key]
+                for r in self._source.folder.records()
+                if r.key in self._measured and (r.document in self._documents or self._quotes(r))
+            },
         )
 
     def _points(self) -> dict[str, dict[str, str]]:
@@ -402,13 +403,6 @@ def _questions(path: Path) -> bytes:
     return as_yaml(replace(questions, questions=tuple(bare))).encode()
 
 
-_FOLDERS = ("runs", REPORT, "rubrics")
-_LARGEST = 4 * 2**30
-"""Bytes that a pack may come to: more is no study."""
-_RESERVED = {"con", "prn", "aux", "nul", *(f"{name}{number}" for name in ("com", "lpt") for number in range(1, 10))}
-"""Names that Windows takes for devices."""
-
-
 @dataclass(frozen=True)
 class Unpacked:
     """An unpacked study: its contents, the number of its events, and the report made again here.
@@ -428,23 +422,19 @@ def unpack(file: Path, folder: Path) -> Unpacked:
 
     The folder must be new or empty (a UsageError); nothing is written for a damaged pack (a DataError).
     """
-    pack, contents = read_pack(file)
+    pack = read_pack(file)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(f"{folder} exists and is not an empty folder; name a new one.")
     try:
-        for name, content in contents.items():
-            put(folder / name, content)
-    except OSError as error:
-        raise UsageError(f"{error.filename or folder} can't be written ({error.strerror}).") from None
-    try:
+        write_files(file, pack, folder)
         here = find_workspace(folder)
         with contextlib.closing(Store.open(f"sqlite:///{here.home / 'scores.db'}", load_rubric(here))) as store:
             events = _bring_scores(folder, store)
             found = add_results(here, gather(here, select(here, pack.names), store, excluded=pack.excluded))
         page = Report.of(found).write(here.home / "reports" / "again", formats=("svg",))
-    except GenaipaError:
-        # What its own rubric or scores refuse is damaged too.
-        for path in folder.iterdir():
+    except BaseException:
+        # Whatever its own rubric or scores refuse, or however it is cut short: half a study is none.
+        for path in folder.iterdir() if folder.is_dir() else ():
             shutil.rmtree(path) if path.is_dir() else path.unlink()
         raise
     made, packed = page.parent / "tables", folder / REPORT / "tables"
@@ -459,48 +449,6 @@ def _are_alike(made: Path, packed: Path) -> bool:
         return False
     member, counterpart = (path.read_bytes().removeprefix(MARK.encode()) for path in (made, packed))
     return member == counterpart
-
-
-def read_pack(file: Path) -> tuple[Pack, dict[str, bytes]]:
-    """`pack.json` and the other files of a pack, each checked against its digest; a DataError for anything else."""
-    if file.exists() and not file.is_file():  # a device may have no end, from which an archive is read
-        raise DataError(file, "is not a file.")
-    try:
-        with zipfile.ZipFile(file) as archive:
-            if sum(entry.file_size for entry in archive.infolist()) > _LARGEST:
-                raise DataError(file, f"comes to more than {_LARGEST // 2**30} GiB, which no study does.")
-            contents = {name: archive.read(name) for name in archive.namelist() if not name.endswith("/")}
-        pack = msgspec.json.decode(contents.pop(PACK), type=Pack)
-    except OSError as error:
-        raise DataError(file, f"can't be read ({error.strerror or error}).") from None
-    except KeyError:
-        raise DataError(file, f"holds no {PACK}, so it is no pack of genaipa.") from None
-    except (zipfile.BadZipFile, zlib.error, *DAMAGE, EOFError, RuntimeError, ValueError) as error:
-        raise DataError(file, f"is not a pack, or damaged ({why(error)}).") from None
-    _check(file, pack, contents)
-    return pack, contents
-
-
-def _check(file: Path, pack: Pack, contents: dict[str, bytes]) -> None:
-    """A DataError unless the files are the listed ones, with safe names."""
-    if pack.format > FORMAT:
-        raise OtherFormatError(file, pack.format, FORMAT)
-    for name in sorted({*contents, *pack.files}):
-        if not _is_ours(name):
-            raise DataError(file, "is no file that a pack holds; it was not made by genaipa.", name)
-        if name not in pack.files or name not in contents:
-            raise DataError(file, "is in the pack and not in its list, or the other way round; ask for it again.", name)
-        if hashlib.sha256(contents[name]).hexdigest() != pack.files[name]:
-            raise DataError(file, "is not as it was packed; ask for the pack again.", name)
-
-
-def _is_ours(name: str) -> bool:
-    """Whether a pack may hold a file of that name: in its own folders, nothing hidden, nor of a device's name."""
-    parts = name.split("/")
-    placed = name in (MARKER, SCORES, WAVES, GUIDELINES, DESK) or (len(parts) > 1 and parts[0] in _FOLDERS)
-    plain = all(part and part[-1] not in " ." and part[0] != "." for part in parts)
-    device = any(part.partition(".")[0].casefold() in _RESERVED for part in parts)
-    return placed and plain and not device and all(c.isprintable() and c not in '\\:*?"<>|' for c in name)
 
 
 def _bring_scores(folder: Path, store: Store) -> int:

@@ -31,7 +31,7 @@ from genaipa.runs.imported import (
     write_published,
     write_run,
 )
-from genaipa.runs.manifest import ANSWERS, CONVERSATIONS, MANIFEST
+from genaipa.runs.manifest import ANSWERS, CONVERSATIONS, MANIFEST, manifest_file
 from genaipa.runs.records import (
     FORMAT,
     GUIDED,
@@ -137,8 +137,7 @@ class StudyRun:
         files |= introductions
         files[PUBLISHED_SCORES] = write_published(self.scores)
         files[AUDIT] = write_audit(self.findings)
-        manifest = msgspec.json.encode(self._manifest(records, annotated))
-        files[MANIFEST] = msgspec.json.format(manifest, indent=2) + b"\n"
+        files[MANIFEST] = manifest_file(self._manifest(records, annotated))
         return files
 
     def _orders(self) -> dict[str, tuple[str, ...]]:

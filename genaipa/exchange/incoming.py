@@ -35,7 +35,7 @@ from genaipa.runs import journal
 from genaipa.runs.experiments import experiment_of
 from genaipa.runs.imported import write_run
 from genaipa.runs.integrity import flaw as flaw_of_record
-from genaipa.runs.manifest import ANSWERS, LEFT_OUT, MANIFEST, WITHHELD, Withheld
+from genaipa.runs.manifest import ANSWERS, LEFT_OUT, MANIFEST, WITHHELD, Withheld, manifest_file
 from genaipa.runs.records import (
     FORMAT,
     INITIALIZATIONS,
@@ -186,7 +186,7 @@ class Incoming:
             ),
         )
         files[ANSWERS] = b"".join(map(journal.line, records))
-        files[MANIFEST] = msgspec.json.format(msgspec.json.encode(manifest), indent=2) + b"\n"
+        files[MANIFEST] = manifest_file(manifest)
         folder = self.workspace.runs / name
         before = self._runs.get(name) or (_read_files(folder, files) if folder.exists() else None)
         if before is not None and _comparable_files(before) != _comparable_files(files):

@@ -14,7 +14,7 @@ import shutil
 import zipfile
 from collections import defaultdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
@@ -24,9 +24,9 @@ from genaipa import __version__
 from genaipa.errors import DataError, MissingPackageError, clipped
 from genaipa.exchange.incoming import Recorded, Sample
 from genaipa.exchange.outgoing import Written
+from genaipa.files.limits import INSPECT_LOG, Allowance, within
 from genaipa.files.names import folder_words
 from genaipa.files.stamps import as_stamp, now
-from genaipa.files.text import LARGEST
 from genaipa.runs.records import MOST_REPETITIONS
 from genaipa.systems.base import Usage
 from genaipa.systems.endpoint import as_count
@@ -201,8 +201,7 @@ def read(path: Path, incoming: Incoming) -> Taken:
     for one in _paths(path):
         if not one.is_file():
             raise DataError(one, "is not there.")
-        if _unpacked(one) > LARGEST:
-            raise DataError(one, f"comes to more than {LARGEST // 2**30} GiB, the most that can be read.")
+        _check_log(one)
         try:
             log = read_log(str(one), resolve_attachments="full")
         except Exception as error:  # noqa: BLE001 - it raises whatever its parsers do
@@ -219,13 +218,23 @@ def read(path: Path, incoming: Incoming) -> Taken:
     return incoming.take()
 
 
-def _unpacked(path: Path) -> int:
-    """The bytes that a log comes to: a few kilobytes may hold gigabytes, which its reader would take into memory."""
-    if not zipfile.is_zipfile(path):
-        return path.stat().st_size
-    with contextlib.suppress(zipfile.BadZipFile), zipfile.ZipFile(path) as log:
-        return sum(member.file_size for member in log.infolist())
-    return 0  # its reader says what is wrong
+def _check_log(path: Path) -> None:
+    """Refuse a log of more than its reader could take into memory: a few kilobytes may hold gigabytes."""
+    with within(INSPECT_LOG, path) as allowance:
+        allowance.check_size(path.stat().st_size)
+        if not zipfile.is_zipfile(path):
+            _count_values(path, allowance)
+            return
+        with allowance.archive(path) as log:
+            for name in log.namelist():
+                with log.open(name) as member:
+                    _count_values(member, allowance)
+
+
+def _count_values(file: Path | IO[bytes], allowance: Allowance) -> None:
+    with file.open("rb") if isinstance(file, Path) else contextlib.nullcontext(file) as content:
+        while chunk := content.read(2**20):
+            allowance.count(sum(map(chunk.count, (b"{", b"[", b","))))
 
 
 def _paths(path: Path) -> list[Path]:

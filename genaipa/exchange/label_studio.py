@@ -15,6 +15,7 @@ import msgspec
 
 from genaipa.errors import DataError, clipped, command, nearest
 from genaipa.exchange.outgoing import Written
+from genaipa.files.limits import JSON, within
 from genaipa.files.stamps import as_stamp, now
 from genaipa.files.text import DAMAGE, read_text, why
 from genaipa.scoring.events import Event, new_id
@@ -101,10 +102,13 @@ class _Task(msgspec.Struct):
 
 def read(path: Path, incoming: Incoming) -> Taken:
     """Take in the scores of an export, Label Studio's "JSON"; a DataError names the first task that can't be used."""
-    try:
-        tasks = msgspec.json.decode(read_text(path), type=list[_Task])
-    except DAMAGE as error:
-        raise DataError(path, f"is no export of Label Studio as JSON, or cut ({why(error)}).") from None
+    text = read_text(path, JSON)
+    with within(JSON, path) as allowance:
+        allowance.count(sum(map(text.count, "[{,")))
+        try:
+            tasks = msgspec.json.decode(text, type=list[_Task])
+        except DAMAGE as error:
+            raise DataError(path, f"is no export of Label Studio as JSON, or cut ({why(error)}).") from None
     meanings = {
         metric: {choice(incoming.rubric, metric, value): value for value in incoming.rubric.values}
         for metric in incoming.rubric.metrics

@@ -1,6 +1,6 @@
 """Spreadsheets: .xlsx files from untrusted sources, CSV files with a record a row, and cells that no program runs.
 
-An .xlsx file is read with limits on size, nesting and number of cells. A cell that would be read as a formula gets an
+Both are read within their limits (`files.limits`). A cell that would be read as a formula gets an
 apostrophe in front, which is removed when the cell is read back. In CSV files so does each part behind a semicolon, tab
 or line break, where some spreadsheets begin a new cell. Numbers are read as people write them.
 """
@@ -10,18 +10,24 @@ from __future__ import annotations
 import contextlib
 import csv
 import io
-import lzma
 import re
-import struct
 import typing
 import warnings
-import zipfile
-import zlib
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
 from genaipa.errors import DataError, MissingPackageError
+from genaipa.files.limits import (
+    CSV,
+    MOST_ATTRIBUTES,
+    WORKBOOK,
+    Allowance,
+    count_attributes,
+    count_elements,
+    depth_of,
+    within,
+)
 from genaipa.files.text import read_text
 
 if TYPE_CHECKING:
@@ -49,30 +55,42 @@ def as_csv(kind: type[T], records: Iterable[T]) -> bytes:
 
 def read_csv(path: Path, kind: type[T]) -> list[T]:
     """Read records; columns may be in any order, unknown ones are ignored. A DataError names the row (header: 1)."""
-    rows = csv.reader(io.StringIO(read_text(path), newline=""), strict=True)
+    rows = read_csv_rows(path)
     fields = {field.name: field for field in msgspec.structs.fields(kind)}
     empty = {name for name, field in fields.items() if type(None) in typing.get_args(field.type)}
     records = []
-    try:
-        header = next(rows, [])
-        missing = [name for name, field in fields.items() if field.required and name not in header]
-        if missing:
-            raise DataError(path, f"has no column '{missing[0]}'.", "row 1")
-        for number, row in enumerate(rows, start=2):
-            if not any(row):
-                continue
-            cells: dict[str, Any] = {
-                name: None if name in empty and cell == "" else unescape_formula(cell, csv=True)
-                for name, cell in zip(header, row, strict=False)
-                if name in fields
-            }
-            try:
-                records.append(msgspec.convert(cells, kind, strict=False))
-            except msgspec.ValidationError as error:
-                raise DataError(path, f"{error}.", f"row {number}") from None
-    except csv.Error as error:
-        raise DataError(path, f"is not a CSV file ({error}).", f"line {rows.line_num}") from None
+    header = next(rows, [])
+    missing = [name for name, field in fields.items() if field.required and name not in header]
+    if missing:
+        raise DataError(path, f"has no column '{missing[0]}'.", "row 1")
+    for number, row in enumerate(rows, start=2):
+        if not any(row):
+            continue
+        cells: dict[str, Any] = {
+            name: None if name in empty and cell == "" else unescape_formula(cell, csv=True)
+            for name, cell in zip(header, row, strict=False)
+            if name in fields
+        }
+        try:
+            records.append(msgspec.convert(cells, kind, strict=False))
+        except msgspec.ValidationError as error:
+            raise DataError(path, f"{error}.", f"row {number}") from None
     return records
+
+
+def read_csv_rows(path: Path, separators: str = ",") -> Iterator[list[str]]:
+    """Yield the rows of a CSV file, separated by whichever of the separators its first line has most."""
+    with within(CSV, path) as allowance:
+        text = read_text(path, CSV)
+        separator = max(separators, key=text.lstrip().partition("\n")[0].count)
+        csv.field_size_limit(max(csv.field_size_limit(), len(text)))
+        rows = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+        try:
+            for row in rows:
+                allowance.count(max(1, len(row)))
+                yield row
+        except csv.Error as error:
+            raise DataError(path, f"is not CSV ({error}).", f"line {rows.line_num}") from None
 
 
 # The first character of a formula (full-width forms too), behind blanks, which some spreadsheets drop, and the text's
@@ -105,17 +123,9 @@ def parse_number(cell: str) -> float:
 
 MOST_ROWS = 1_048_576
 """Rows of a sheet at most, with the names of the columns: the format's own limit."""
-_MOST_CELLS = 20_000_000  # of a sheet, blank ones included
-_MOST_FILES = 1_000  # in a workbook: its sheets, and what belongs to each
-_LARGEST = 512 * 2**20  # bytes of an unpacked workbook
-_DEEPEST = 1_000  # nested XML elements; a sheet needs seven
-_CHUNK = 2**20
-
-# Raised for a damaged file, or one that is no spreadsheet; a SyntaxError is about its XML.
-_DAMAGE = (
-    *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError, SyntaxError, MemoryError),
-    *(LookupError, ValueError, TypeError, AttributeError, ArithmeticError, RuntimeError),
-)
+_OTHER = 200_000
+"""Elements of a workbook beside its rows, cells and their texts: styles, of which its library makes large objects."""
+_CELLS = re.compile(rb"<(?:x:)?(?:row|c|v|f|is|si|r|t)[\s/>]")
 
 
 def openpyxl(extra: str) -> Any:
@@ -128,57 +138,41 @@ def openpyxl(extra: str) -> Any:
 
 
 @contextlib.contextmanager
-def workbook(path: Path, extra: str) -> Iterator[Any]:
-    """Open a workbook to read its values (`openpyxl`); a DataError, also while reading, if it can't be."""
+def workbook(path: Path, extra: str) -> Iterator[Iterator[tuple[Any, Iterator[tuple[Any, ...]]]]]:
+    """Open a workbook to read its values: (`openpyxl`'s sheet, its rows) of each sheet.
+
+    A DataError, also while reading, if it can't be read within the limits of a spreadsheet.
+    """
     library = openpyxl(extra)
-    try:
-        _check(path)
-        with warnings.catch_warnings():
+    with within(WORKBOOK, path) as allowance:
+        _check(path, allowance)
+        with path.open("rb") as file, warnings.catch_warnings():
             # About formatting, which is not read.
             warnings.simplefilter("ignore")
-            with contextlib.closing(library.load_workbook(path, read_only=True, data_only=True)) as found:
-                yield found
-    except DataError:
-        raise
-    except OSError as error:
-        raise DataError(path, f"can't be read ({error.strerror or error}).") from None
-    except _DAMAGE:
-        raise DataError(path, "is not a spreadsheet; save it as .xlsx or .csv.") from None
+            with contextlib.closing(library.load_workbook(file, read_only=True, data_only=True)) as book:
+                yield ((sheet, _rows(sheet, allowance)) for sheet in book.worksheets)
 
 
-def rows_of(sheet: Any, path: Path) -> Iterator[tuple[Any, ...]]:
-    """Yield a sheet's values row by row; a DataError beyond `MOST_ROWS` rows or 20 million cells."""
-    cells = 0
-    for number, row in enumerate(sheet.iter_rows(values_only=True), 1):
-        cells += len(row)
-        if number > MOST_ROWS or cells > _MOST_CELLS:
-            raise DataError(path, f"has more than {MOST_ROWS:,} rows or {_MOST_CELLS:,} cells.", sheet.title)
+def _rows(sheet: Any, allowance: Allowance) -> Iterator[tuple[Any, ...]]:
+    for row in sheet.iter_rows(values_only=True):
+        allowance.count(max(1, len(row)), sheet.title)
         yield row
 
 
-def _check(path: Path) -> None:
-    with zipfile.ZipFile(path) as archive:
-        files = archive.infolist()
-        if len(files) > _MOST_FILES:
-            raise DataError(path, f"holds {len(files):,} sheets and other files; a spreadsheet has a few.")
-        if sum(file.file_size for file in files) > _LARGEST:
-            raise DataError(path, f"unpacks to more than {_LARGEST // 2**20} MiB, which no spreadsheet does.")
-        if any(file.flag_bits & 1 for file in files):
-            raise DataError(path, "is encrypted; save it without a password.")
-        for file in files:
-            if file.filename.lower().endswith((".xml", ".rels", ".vml")):
-                with archive.open(file) as content:
-                    if _is_deep(content):
-                        raise DataError(path, "is nested too deep for a spreadsheet.", file.filename)
-
-
-def _is_deep(content: Any) -> bool:
-    """Whether XML elements are nested too deep; counted in chunks, so exact to a few."""
-    depth = 0
-    while piece := content.read(_CHUNK):
-        # Every < opens an element, but those of end tags, comments and instructions.
-        opened = piece.count(b"<") - piece.count(b"</") - piece.count(b"<?") - piece.count(b"<!")
-        depth += opened - piece.count(b"</") - piece.count(b"/>")
-        if depth > _DEEPEST:
-            return True
-    return False
+def _check(path: Path, allowance: Allowance) -> None:
+    allowance.check_size(path.stat().st_size)
+    cells = others = 0
+    with allowance.archive(path) as archive:
+        for file in archive.infolist():
+            if not file.filename.lower().endswith((".xml", ".rels", ".vml")):
+                continue
+            with archive.open(file) as content:
+                for depth, chunk in depth_of(content):
+                    allowance.check_depth(depth, file.filename)
+                    tags, own = count_elements(chunk), len(_CELLS.findall(chunk))
+                    cells, others = cells + own, others + tags - own
+                    # A cell is an element with another for its value.
+                    if cells > 2.2 * allowance.limits.elements or others > _OTHER:
+                        raise allowance.refuse(f"has more than {allowance.limits.elements:,} cells, or too many styles")
+                    if count_attributes(chunk) > MOST_ATTRIBUTES * (1 + tags):
+                        raise allowance.refuse("has more attributes than a spreadsheet needs", file.filename)

@@ -17,6 +17,7 @@ import msgspec
 import yaml
 
 from genaipa.errors import DataError, clipped, closest, nearest
+from genaipa.files.limits import YAML, within
 from genaipa.files.text import read_text
 
 if TYPE_CHECKING:
@@ -70,9 +71,6 @@ def _mapping(loader: Any, node: yaml.MappingNode) -> dict[Any, Any]:
 _StrictLoader.add_constructor("tag:yaml.org,2002:map", _mapping)
 _StrictLoader.add_constructor("tag:yaml.org,2002:timestamp", lambda _loader, node: node.value)
 
-_DEEPEST, _MOST = 50, 2_000_000
-"""Levels of nesting, and values (aliases expanded), that a file may have."""
-
 
 def _check_size(text: str) -> None:
     """Raise a YAMLError for nesting, self-reference or size that no person writes and that would exhaust the parser."""
@@ -86,7 +84,7 @@ def _check_size(text: str) -> None:
         elif isinstance(event, yaml.CollectionStartEvent):
             sizes.append(1)
             open_anchors.append(event.anchor)
-            if len(sizes) > _DEEPEST:
+            if len(sizes) > YAML.depth:
                 raise _bad("is nested too deeply", event)
         elif isinstance(event, yaml.CollectionEndEvent):
             size = sizes.pop()
@@ -95,7 +93,7 @@ def _check_size(text: str) -> None:
         elif isinstance(event, yaml.ScalarEvent):
             sizes[-1] += 1
             anchors[event.anchor] = 1
-        if sizes[-1] > _MOST:
+        if sizes[-1] > YAML.elements:  # aliases expanded
             raise _bad("holds too many values", event)
 
 
@@ -147,17 +145,18 @@ def _place(error: DataError) -> list[tuple[int, str]]:
 
 
 def _load(path: Path) -> Any:
-    text = read_text(path)
-    try:
-        # What reads may change what it gets.
-        raw = pickle.loads(_pickle_yaml(text)) if len(text) < _KEPT else _parse_yaml(text)  # noqa: S301 - our own making
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        where = f"line {mark.line + 1}" if mark else ""
-        said = " ".join(str(getattr(error, "problem", None) or error).split())
-        if said.startswith("mapping values are not allowed"):
-            said = "a text with ': ' in it has to be in quotes"
-        raise DataError(path, f"{clipped(said.rstrip('.'), 200)}.", where) from None
+    text = read_text(path, YAML)
+    with within(YAML, path):
+        try:
+            # What reads may change what it gets.
+            raw = pickle.loads(_pickle_yaml(text)) if len(text) < _KEPT else _parse_yaml(text)  # noqa: S301 - our own
+        except yaml.YAMLError as error:
+            mark = getattr(error, "problem_mark", None)
+            where = f"line {mark.line + 1}" if mark else ""
+            said = " ".join(str(getattr(error, "problem", None) or error).split())
+            if said.startswith("mapping values are not allowed"):
+                said = "a text with ': ' in it has to be in quotes"
+            raise DataError(path, f"{clipped(said.rstrip('.'), 200)}.", where) from None
     if raw is None:
         raise DataError(path, "is empty.")
     return raw

@@ -2,45 +2,67 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import stat
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 from urllib.parse import SplitResult, urlsplit
 
 import msgspec
 
 from genaipa.errors import DataError, clipped
+from genaipa.files.limits import TEXT, Limits, within
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
-LARGEST = 2**30
-"""Bytes of a file that is read: a million scores take less."""
 SHA256 = 64
 """Digits of a SHA-256."""
 DAMAGE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError, OverflowError)
 """Exceptions raised for text that is not JSON, not UTF-8, nested too deep, of another shape, or with a huge number."""
 
 
-def read_text(path: Path) -> str:
+def read_text(path: Path, limits: Limits = TEXT) -> str:
     """Read a UTF-8 file or pipe, without its byte-order mark; a DataError for anything else."""
+    with within(limits, path) as allowance, _open(path) as file:
+        raw = file.read(limits.size + 1)
+        allowance.check_size(len(raw))
+        return _decode(path, raw.removeprefix(_MARK))
+
+
+def read_lines(path: Path, limits: Limits) -> Iterator[str]:
+    """Yield the lines of a UTF-8 file, without their ends, one in memory at a time; a DataError as of `read_text`."""
+    with within(limits, path) as allowance, _open(path) as file:
+        start = 0
+        while line := file.readline(TEXT.size):
+            yield _decode(
+                path, line.removesuffix(b"\n") if start else line.removesuffix(b"\n").removeprefix(_MARK), start
+            )
+            start += len(line)
+            allowance.check_size(start)
+            allowance.count(1)
+
+
+_MARK = b"\xef\xbb\xbf"
+
+
+@contextlib.contextmanager
+def _open(path: Path) -> Iterator[BinaryIO]:
+    with path.open("rb") as file:
+        kind = os.fstat(file.fileno()).st_mode
+        if not (stat.S_ISREG(kind) or stat.S_ISFIFO(kind)):
+            raise DataError(path, "is a device, not a file.")
+        yield file
+
+
+def _decode(path: Path, raw: bytes, start: int = 0) -> str:
     try:
-        with path.open("rb") as file:
-            kind = os.fstat(file.fileno()).st_mode
-            if not (stat.S_ISREG(kind) or stat.S_ISFIFO(kind)):
-                raise DataError(path, "is a device, not a file.")
-            raw = file.read(LARGEST + 1)
-    except OSError as error:
-        raise DataError(path, f"can't be read ({error.strerror}).") from None
-    if len(raw) > LARGEST:
-        raise DataError(path, f"is larger than {LARGEST // 2**30} GiB, the most that can be read.")
-    try:
-        text = raw.decode("utf-8-sig")
+        text = raw.decode()
     except UnicodeDecodeError as error:
-        raise DataError(
-            path, f"is not UTF-8 text (byte {error.start} is 0x{raw[error.start]:02x}); save it as UTF-8 first."
-        ) from None
+        byte, place = raw[error.start], start + error.start
+        raise DataError(path, f"is not UTF-8 text (byte {place} is 0x{byte:02x}); save it as UTF-8 first.") from None
     if "\0" in text:
         raise DataError(path, "is a binary file, not text.")
     return text

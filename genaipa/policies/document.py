@@ -17,6 +17,7 @@ import msgspec
 
 from genaipa.errors import DataError, UnknownNameError, clipped
 from genaipa.files.html import html_table, short_repr
+from genaipa.files.limits import POLICY
 from genaipa.files.strict_yaml import read_yaml
 from genaipa.files.text import read_text
 from genaipa.languages.catalog import ENGLISH, language_code, language_of
@@ -146,9 +147,7 @@ def too_long(text: str) -> str:
 
 def read_document(path: Path) -> str:
     """Read a document's text; a DataError if the file is not text, empty or too long."""
-    if path.stat().st_size > 4 * LONGEST:
-        raise DataError(path, f"is larger than {4 * LONGEST // 1_000_000} MB; take out what nobody asks about.")
-    text = read_text(path)
+    text = read_text(path, POLICY)
     if not text.strip():
         raise DataError(path, "is empty; a document needs text.")
     if len(text) > LONGEST:

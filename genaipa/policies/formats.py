@@ -19,9 +19,22 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+import msgspec
+
 from genaipa.errors import DataError, MissingPackageError, UsageError, clipped
 from genaipa.files.certificates import certificate_refused
-from genaipa.files.text import split_url
+from genaipa.files.limits import (
+    DOCUMENT,
+    PAGE,
+    PDF,
+    WORD,
+    Allowance,
+    check_attributes,
+    count_attributes,
+    count_elements,
+    within,
+)
+from genaipa.files.text import DAMAGE, split_url
 from genaipa.languages.catalog import LANGUAGES, in_words, language_code, language_of
 from genaipa.languages.detection import detect_language
 from genaipa.policies.document import LONGEST, too_long
@@ -29,7 +42,7 @@ from genaipa.policies.encodings import decode_text, find_encoding
 from genaipa.policies.extraction_warnings import extraction_warning
 from genaipa.policies.hidden_parts import HiddenParts
 from genaipa.policies.numbering import is_numbered
-from genaipa.policies.pages import MOST_ELEMENTS, Page
+from genaipa.policies.pages import Page
 from genaipa.policies.pdf_text import page_text, paragraphs, pdf_title
 from genaipa.policies.search import HALF, count_words, plain_letters
 from genaipa.policies.sections import find_headings
@@ -39,7 +52,6 @@ if TYPE_CHECKING:
 
 
 TIMEOUT = 30.0  # seconds, for a whole document
-MAX_BYTES = 20_000_000  # of a document as it comes, from the web after decompression
 
 Format = Literal["text", "Markdown", "HTML", "PDF", "Word"]
 _SUFFIXES: dict[str, Format] = {
@@ -126,26 +138,18 @@ def _read(path: Path) -> bytes:
         raise DataError(path, "doesn't exist.")
     if not path.is_file():
         raise DataError(path, "is not a file.")
-    try:
-        if path.stat().st_size > MAX_BYTES:
-            raise _too_large(path)
+    with within(DOCUMENT, path) as allowance:
+        allowance.check_size(path.stat().st_size)
         return path.read_bytes()
-    except OSError as error:
-        raise DataError(path, f"can't be read ({error.strerror}).") from None
 
 
 def _piped() -> bytes:
     """All of standard input; a UsageError where that is a keyboard, or more than a document may have."""
     if sys.stdin.isatty():
         raise UsageError("nothing is piped in; give the text by standard input: genaipa … < FILE")
-    raw = sys.stdin.buffer.read(MAX_BYTES + 1)
-    if len(raw) > MAX_BYTES:
-        raise _too_large("standard input")
+    raw = sys.stdin.buffer.read(DOCUMENT.size + 1)
+    Allowance("standard input", DOCUMENT).check_size(len(raw))
     return raw
-
-
-def _too_large(source: Path | str) -> DataError:
-    return DataError(source, f"is larger than {MAX_BYTES // 1_000_000} MB; save its text to a file.")
 
 
 def _fetch(url: str, timeout: float) -> tuple[bytes, str, str]:
@@ -155,13 +159,14 @@ def _fetch(url: str, timeout: float) -> tuple[bytes, str, str]:
     from genaipa.files.download import Downloads
     from genaipa.files.responses import TooLargeError
 
+    allowance = Allowance(_shown(url), DOCUMENT)
     try:
         with Downloads() as downloads:
-            answer = downloads.get(url, seconds=timeout, most=MAX_BYTES)
+            answer = downloads.get(url, seconds=timeout, most=DOCUMENT.size)
     except httpx2.TimeoutException:
         raise DataError(_shown(url), f"took longer than {timeout:g} s; try again, or save it to a file.") from None
     except TooLargeError:
-        raise _too_large(_shown(url)) from None
+        raise allowance.refuse_size() from None
     except (httpx2.HTTPError, httpx2.InvalidURL) as error:
         if refused := certificate_refused(error, split_url(url).hostname or ""):
             raise DataError(_shown(url), f"can't be fetched: {refused}.") from None
@@ -202,12 +207,25 @@ def _extracted(raw: bytes, source: str, form: Format | None, charset: str = "") 
             found = _html(text, source)
         elif not text.strip():
             raise DataError(source, "is empty.")
+        elif _is_json(text):
+            raise DataError(source, "is JSON, data and no document; save the document's text as a .txt file.")
         else:
             title = _first_heading(text) if form == "Markdown" else ""
             found = Extracted(text, title, "", source, _current_date(), markdown=form == "Markdown")
     if len(found.text) > LONGEST:
         raise DataError(source, too_long(found.text))
     return replace(found, notes=tuple(filter(None, (*notes, *found.notes, extraction_warning(found.text)))))
+
+
+def _is_json(text: str) -> bool:
+    """Tell whether a text is an object or a list of JSON."""
+    if not text.lstrip().startswith(("{", "[")):
+        return False
+    try:
+        msgspec.json.decode(text, type=dict[str, msgspec.Raw] | list[msgspec.Raw])
+    except DAMAGE:
+        return False
+    return True
 
 
 def _current_date() -> str:
@@ -241,8 +259,13 @@ _LONGEST_NAME = 300  # characters of what a page calls itself
 def _html(page: str, source: str) -> Extracted:
     """Convert a page to Markdown."""
     trafilatura = library("trafilatura", "HTML")
-    if page.count("<") - page.count("</") > MOST_ELEMENTS:
-        raise DataError(source, f"has more than {MOST_ELEMENTS:,} elements; save its text as a .txt file.")
+    with within(PAGE, source) as allowance:
+        allowance.count(page.count("<") - page.count("</"))
+        check_attributes(page, allowance)
+        return _read_page(page, source, trafilatura)
+
+
+def _read_page(page: str, source: str, trafilatura: Any) -> Extracted:
     tree = trafilatura.load_html(page)
     stated = "" if tree is None else tree.get("lang") or tree.get("xml:lang") or ""
     hidden = HiddenParts(tree) if tree is not None else None
@@ -312,7 +335,12 @@ def _stated_language(stated: str, text: str) -> tuple[str, str]:
 def _word(raw: bytes, source: str) -> Extracted:
     """Convert a Word document to Markdown."""
     mammoth = library("mammoth", "Word")
-    html, numbered = as_page(raw, source, mammoth)
+    with within(WORD, source) as allowance:
+        html, numbered = _as_page(raw, mammoth, allowance)
+        return _read_word(html, numbered, source)
+
+
+def _read_word(html: str, numbered: int, source: str) -> Extracted:
     page = Page(library("lxml.html", "Word").document_fromstring(html))
     text = page.markdown()
     if not text.strip():
@@ -330,17 +358,28 @@ def _word(raw: bytes, source: str) -> Extracted:
 def _pdf(raw: bytes, source: str) -> Extracted:
     pypdf = library("pypdf", "PDF")
     try:
-        with _unlogged("pypdf"):
+        with within(PDF, source) as allowance, _unlogged("pypdf"):
             reader = pypdf.PdfReader(io.BytesIO(raw))
-            # Many files are encrypted only to forbid printing; their password is empty.
-            if reader.is_encrypted and not reader.decrypt(""):
-                raise DataError(source, "is encrypted; save it without a password.")
-            pages = list(_page_texts(reader, source))
+            _open_pdf(reader, source)
+            pages = list(_page_texts(reader, source, allowance))
             stated = (reader.metadata.title if reader.metadata else "") or ""
-    except pypdf.errors.DependencyError:
-        raise DataError(source, "is encrypted; save it without a password.") from None
-    except (pypdf.errors.PyPdfError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise DataError(source, f"is not a PDF that can be read ({error}).") from None
+            return _read_pages(pages, str(stated), source)
+    except DataError as error:
+        if isinstance(error.__cause__, pypdf.errors.DependencyError):
+            raise DataError(source, _ENCRYPTED) from None
+        raise
+
+
+_ENCRYPTED = "is encrypted; save it without a password."
+
+
+def _open_pdf(reader: Any, source: str) -> None:
+    # Many files are encrypted only to forbid printing; their password is empty.
+    if reader.is_encrypted and not reader.decrypt(""):
+        raise DataError(source, _ENCRYPTED)
+
+
+def _read_pages(pages: list[str], stated: str, source: str) -> Extracted:
     # A broken font map gives half characters, which no file can hold.
     pages = [plain_letters(page.encode("utf-16", "surrogatepass").decode("utf-16", "replace")) for page in pages]
     text = paragraphs(pages)
@@ -350,16 +389,12 @@ def _pdf(raw: bytes, source: str) -> Extracted:
     return Extracted(text, pdf_title(stated, pages), how, source, _current_date())
 
 
-def _page_texts(reader: Any, source: str) -> Iterator[str]:
-    """The text of each page; a DataError where pages come to more than a document has, as often as one is repeated."""
-    drawn = said = 0
+def _page_texts(reader: Any, source: str, allowance: Allowance) -> Iterator[str]:
+    """Yield the text of each page; a DataError where they come to more than a document has, often as one may repeat."""
+    said = 0
     for page in reader.pages:
         content = page.get_contents()
-        drawn += 0 if content is None else len(content.get_data())
-        if drawn > MOST_BYTES:
-            raise DataError(
-                source, f"has more than {MOST_BYTES // 1_000_000} MB of pages; save its text as a .txt file."
-            )
+        allowance.unpack_page(0 if content is None else len(content.get_data()))
         text = page_text(page)
         said += len(text)
         if said > LONGEST:
@@ -391,14 +426,6 @@ def library(name: str, what: str) -> Any:
 
 # --- The parts of Word ---------------------------------------------------------------------------------------------
 
-MOST_BYTES = 20_000_000
-"""Unpacked text and markup of a file at most; pictures are not read."""
-
-MOST_IN_WORD = 200_000
-"""Elements of a Word document at most, which takes several for a few words."""
-# Whatever they are called: the prefix of a name is the file's own.
-_ELEMENTS = re.compile(rb"<[^/?!]")
-
 TEXT = "word/document.xml"
 # Word's title of a whole document is a paragraph style, which is no heading to the library.
 _STYLES = "p[style-name='Title'] => h1:fresh"
@@ -409,26 +436,23 @@ def is_word(raw: bytes) -> bool:
     try:
         with zipfile.ZipFile(io.BytesIO(raw)) as archive:
             return TEXT in archive.namelist()
-    except (zipfile.BadZipFile, NotImplementedError, ValueError, OSError):
+    except Exception:  # noqa: BLE001 - a broken list makes the library raise anything
         return False
 
 
-def as_page(raw: bytes, source: str, mammoth: Any) -> tuple[str, int]:
-    """Convert to HTML with the library `mammoth`, and count the headings whose numbers only Word generates.
-
-    A DataError for anything that can't be read.
-    """
+def _as_page(raw: bytes, mammoth: Any, allowance: Allowance) -> tuple[str, int]:
+    """Convert to HTML with the library `mammoth`, and count the headings whose numbers only Word generates."""
     if raw.startswith(b"\xd0\xcf\x11\xe0"):
-        raise DataError(source, "is an old Word document or one with a password; save it as .docx without a password.")
+        raise DataError(
+            allowance.source, "is an old Word document or one with a password; save it as .docx without a password."
+        )
     if not is_word(raw):
-        raise DataError(source, "is not a Word document that can be read.")
-    with zipfile.ZipFile(io.BytesIO(raw)) as archive:
-        read = [member for member in archive.infolist() if member.filename.endswith((".xml", ".rels"))]
-        if sum(member.file_size for member in read) > MOST_BYTES:
-            raise DataError(source, f"holds more than {MOST_BYTES // 1_000_000} MB of text; save it as a .txt file.")
-        # The library needs minutes and gigabytes for a few kilobytes of packed paragraphs.
-        if sum(len(_ELEMENTS.findall(archive.read(member))) for member in read) > MOST_IN_WORD:
-            raise DataError(source, f"has more than {MOST_IN_WORD:,} elements; save it as a .txt file.")
+        raise DataError(allowance.source, "is not a Word document that can be read.")
+    with allowance.archive(io.BytesIO(raw), _is_markup) as archive:
+        for name in filter(_is_markup, archive.namelist()):
+            # The library needs minutes and gigabytes for a few kilobytes of packed paragraphs.
+            content = archive.read(name)
+            allowance.count(count_elements(content) + count_attributes(content), name)
     numbered: list[Any] = []
 
     def note(paragraph: Any) -> Any:
@@ -437,15 +461,15 @@ def as_page(raw: bytes, source: str, mammoth: Any) -> tuple[str, int]:
             numbered.append(paragraph)
         return paragraph
 
-    try:
-        found = mammoth.convert_to_html(
-            io.BytesIO(raw),
-            style_map=_STYLES,
-            convert_image=lambda _image: [],
-            transform_document=mammoth.transforms.paragraph(note),
-            include_embedded_style_map=False,
-        )
-    except Exception as error:
-        # A broken file can make the library and its parser raise anything.
-        raise DataError(source, f"is not a Word document that can be read ({type(error).__name__}).") from error
+    found = mammoth.convert_to_html(
+        io.BytesIO(raw),
+        style_map=_STYLES,
+        convert_image=lambda _image: [],
+        transform_document=mammoth.transforms.paragraph(note),
+        include_embedded_style_map=False,
+    )
     return f"<html><body>{found.value}</body></html>", len(numbered)
+
+
+def _is_markup(name: str) -> bool:
+    return name.endswith((".xml", ".rels"))

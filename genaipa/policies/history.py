@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from genaipa.errors import UsageError, clipped, closest
+from genaipa.files.limits import HISTORY, POLICY, within
 from genaipa.languages.catalog import language_of
 from genaipa.policies.changes import words_only
 from genaipa.policies.document import LONGEST
@@ -32,8 +33,6 @@ REASONS: dict[Left, str] = {
     "text": "no text that can be read",
 }
 _SHORT, _LEAST = 0.3, 200
-_LARGEST = 4 * LONGEST
-"""Bytes that the characters of a document may take."""
 # Nothing in a stranger's repository may run a program, reach the network or show anything but what is asked for.
 _GIT = (
     *("git", "--no-pager", "-c", "log.showSignature=false", "-c", "core.fsmonitor=false", "-c", "core.hooksPath="),
@@ -111,7 +110,9 @@ def _texts(repository: Path, blobs: list[str]) -> list[str]:
     """The text of each blob; empty if it is none that a document may have, and then it is not read at all."""
     told = _git(repository, "cat-file", "--batch-check=%(objectsize)", given=_lines(blobs)).splitlines()
     sizes = dict(zip(blobs, told, strict=True))
-    readable = [blob for blob, size in sizes.items() if size.isdigit() and int(size) <= _LARGEST]
+    readable = [blob for blob, size in sizes.items() if size.isdigit() and int(size) <= POLICY.size]
+    with within(HISTORY, repository) as allowance:
+        allowance.unpack(sum(int(sizes[blob]) for blob in readable))
     held = _git(repository, "cat-file", "--batch=%(objectsize)", given=_lines(readable))
     texts, at = dict.fromkeys(blobs, ""), 0
     for blob in readable:

@@ -32,8 +32,6 @@ _BLOCKS = {
     *("dt", "fieldset", "figcaption", "figure", "footer", "form", "header", "hr", "li", "main", "ol", "p", "pre"),
     *("section", "summary", "table", "tbody", "td", "tfoot", "th", "thead", "tr", "ul", *_HEADINGS),
 }
-MOST_ELEMENTS = 50_000
-"""Elements of a page at most: a long policy has some thousand."""
 _BREAK = "\ue000"  # <br> until blanks are tidied; for private use, so that no page means anything by it
 _MOST_SPANNED = 100
 _MOST_REPEATED = 1_000_000

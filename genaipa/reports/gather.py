@@ -134,6 +134,16 @@ class Gathered:
         counts = rows[list(tidy_table.RETRIEVAL)].astype("int64").itertuples(index=False)
         return {key: Retrieval(*each) for key, each in zip(rows["key"], counts, strict=True)}
 
+    def measured(self, run: str) -> dict[str, dict[str, float]]:
+        """The columns that rules measure in texts, by the key of a run's answer; see `runs.manifest.Withheld`."""
+        rows = self.frame[self.frame["run"] == run].drop_duplicates("key")
+        found: defaultdict[str, dict[str, float]] = defaultdict(dict)
+        for name in tidy_table.AGAIN:
+            known = rows[rows[name].notna()]
+            for key, value in zip(known["key"], known[name], strict=True):
+                found[key][name] = float(value)
+        return dict(found)
+
     def __repr__(self) -> str:
         return short_repr("Gathered", "answers and scores", f"{len(self.frame):,} rows of {len(self.sources):,} runs")
 
@@ -492,6 +502,8 @@ class _Run:
 
     def _cites_there(self, line: MeasuredHead) -> float | None:
         """The share of the reply's citations of this document that name something that is there; None without any."""
+        if (kept := self._withheld.measured.get(line.key, {}).get("cites_there")) is not None:
+            return kept
         try:
             document = self._inputs.document(line.document)
         except GenaipaError:

@@ -47,7 +47,10 @@ class KeptDocuments(Mapping[str, Document]):
         return self._places
 
     def __getitem__(self, name: str) -> Document:
-        return document(journal.read_at(self.path, [self._index()[name]], dict[str, Any])[0])
+        cells = journal.read_at(self.path, [self._index()[name]], dict[str, Any])[0]
+        if not isinstance(cells["text"], str) or not isinstance(cells.get("also", []), list):
+            raise DataError(self.path, "is no document; restore the file.", name)
+        return document(cells)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._index())

@@ -17,13 +17,22 @@ from genaipa.kinds import kind_of
 from genaipa.runs import journal
 from genaipa.runs.documents import KeptDocuments, KeptIntroductions
 from genaipa.runs.manifest import LEFT_OUT
-from genaipa.runs.records import DOCUMENTS, ConversationRecord, Record, conversation_of, is_as_digested, key_of
+from genaipa.runs.records import (
+    DOCUMENTS,
+    ConversationRecord,
+    DocumentFacts,
+    Record,
+    conversation_of,
+    is_as_digested,
+    key_of,
+)
 from genaipa.words import number as number_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
+    from genaipa.policies.document import Document
     from genaipa.runs.folder import RunFolder
     from genaipa.runs.manifest import ManifestFolder
     from genaipa.runs.part import Part
@@ -82,7 +91,7 @@ def damage(folder: RunFolder) -> Iterator[Damage]:
         manifest = folder.manifest()
     except GenaipaError:
         return  # told by whoever checks the manifest
-    if other := folder.copy_differs():
+    if other := folder.sum_differs() or folder.copy_differs():
         yield Damage(folder.path / "manifest.json", "", other)
     for _, part in folder.parts():
         yield from _of_part(part)
@@ -97,7 +106,7 @@ def _of_part(part: Part) -> Iterator[Damage]:
         manifest = part.outline()
     except GenaipaError:
         return
-    if part.whole and (other := part.copy_differs()):
+    if part.whole and (other := part.sum_differs() or part.copy_differs()):
         yield Damage(part.path / "manifest.json", "", other)
     yield from _records(part, manifest)
     yield from _documents(part, manifest)
@@ -145,13 +154,22 @@ def _records(folder: Part, manifest: Manifest) -> Iterator[Damage]:
                 yield Damage(folder.conversations_file, "", lacks)
 
 
+def _is_as_noted(document: Document, facts: DocumentFacts, *, withheld: bool) -> bool:
+    """Tell whether a line's document is the one that the run notes, in everything that is noted of it."""
+    line, left_out = DocumentFacts.of(document), withheld and not document.text
+    if left_out:
+        line = replace(line, digest=facts.digest)
+    if not document.about.language and (left_out or not facts.language):
+        line = replace(line, language=facts.language)  # detected in the text, perhaps by other rules than today's
+    return line == facts
+
+
 def _documents(folder: Part, manifest: Manifest) -> Iterator[Damage]:
     """Lines of a run of a corpus that are not as their digests say; a pack leaves texts out."""
     kept = KeptDocuments(folder.path)
     try:
         for name, facts in manifest.documents.items() if kept else ():
-            left_out = folder.is_withheld and name in kept and not kept[name].text
-            if not left_out and (name not in kept or kept[name].digest != facts.digest):
+            if name not in kept or not _is_as_noted(kept[name], facts, withheld=folder.is_withheld):
                 yield Damage(kept.path, name, "has changed since the run was made; restore the file.")
     except GenaipaError as error:
         yield Damage(kept.path, "", f"can't be read ({error})")

@@ -5,7 +5,9 @@ A packed run has `withheld.json`, too: facts about texts that may not be passed 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import contextlib
+import hashlib
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -33,7 +35,8 @@ class Withheld(msgspec.Struct, frozen=True, omit_defaults=True):
 
     `mute` has the keys of answers that say nothing.
     `retrieved` has the counts of answers' passages by key, also of those without any whose system gave some elsewhere.
-    `points` has the digests of annotated answers' points, by document and question.
+    `points` has the digests of annotated answers' points, by document and question. `measured` has what rules measure
+    in a reply and its document, for each answer that lacks one of the two: key → column of the tidy table → value.
     """
 
     statistics: dict[str, Statistics] = {}
@@ -42,6 +45,7 @@ class Withheld(msgspec.Struct, frozen=True, omit_defaults=True):
     mute: tuple[str, ...] = ()
     retrieved: dict[str, Retrieval] = {}
     points: dict[str, dict[str, str]] = {}
+    measured: dict[str, dict[str, float]] = {}
 
 
 def withheld(folder: RunFolder) -> Withheld:
@@ -67,8 +71,29 @@ _LASTING = (
     *("corpus", "shards"),
 )
 """Fields of a manifest that stay as they are for as long as the run goes on."""
+_SUM = b'"sum":'
 _OF_THE_RUN = ("prompts/", "questions/")
 """Folders that are with the run, for all of its shards."""
+
+
+def manifest_file(manifest: Manifest) -> bytes:
+    """Return the content of a manifest's file, with its sum."""
+    fields = msgspec.to_builtins(manifest)
+    return msgspec.json.format(msgspec.json.encode(fields | {"sum": _sum_of(fields)}), indent=2) + b"\n"
+
+
+def _sum_of(fields: dict[str, Any]) -> str:
+    others = {name: value for name, value in fields.items() if name != "sum"}
+    return hashlib.sha256(msgspec.json.encode(others, order="deterministic")).hexdigest()
+
+
+def has_other_sum(content: bytes) -> bool:
+    """Tell whether a manifest was changed since genaipa wrote it; one without a sum, or that is no JSON, was not."""
+    try:
+        fields = msgspec.json.decode(content, type=dict[str, Any])
+    except DAMAGE:
+        return False  # told by whoever reads it
+    return "sum" in fields and fields["sum"] != _sum_of(fields)
 
 
 class _Format(msgspec.Struct):
@@ -172,6 +197,21 @@ class ManifestFolder:
             return f"{damaged.problem.partition(';')[0]}; its copy of {self.outline().updated} is used in its place."
         return ""
 
+    def sum_differs(self) -> str:
+        """A sentence about a manifest, or its copy, that was changed since it was written; empty if none was."""
+        contents: dict[str, bytes] = {}
+        for name in (MANIFEST, MANIFEST_COPY):
+            with contextlib.suppress(OSError):  # told by whoever reads it; a packed or imported run has no copy
+                contents[name] = (self.path / name).read_bytes()
+        summed = [name for name, content in contents.items() if _SUM in content]
+        if MANIFEST in contents and summed == [MANIFEST_COPY]:
+            return f"has lost its sum, which its copy has; restore it from {MANIFEST_COPY}."
+        for name in summed:
+            if has_other_sum(contents[name]):
+                which = "" if name == MANIFEST else f"its copy {name} "
+                return f"{which}was changed since the run wrote it; restore the file."
+        return ""
+
     def copy_differs(self) -> str:
         """A sentence about a manifest that plans something else than its copy; empty if they agree, or one is gone."""
         try:
@@ -188,7 +228,7 @@ class ManifestFolder:
         manifest.updated = now()
         size = self.answers.stat().st_size if self.answers.is_file() else 0
         manifest.totals = msgspec.structs.replace(manifest.totals, bytes=size)
-        content = msgspec.json.format(msgspec.json.encode(manifest), indent=2) + b"\n"
+        content = manifest_file(manifest)
         for name in (MANIFEST, MANIFEST_COPY):
             self.write_file(name, content)
 

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from genaipa.errors import DataError
 from genaipa.files.strict_yaml import read_yaml
 from genaipa.kinds import kind_of
 from genaipa.questions.annotations import Annotations
 from genaipa.questions.sets import QuestionSet
-from genaipa.runs.manifest import LEFT_OUT
+from genaipa.runs.manifest import LEFT_OUT, MANIFEST
 from genaipa.systems.base import Passage
 from genaipa.systems.provider import find_provider
 
@@ -39,10 +40,13 @@ class Permission:
     asked may not be, `worded` the files of the run folder (question sets, annotated answers) whose words may not be.
     `items` tells whether what its kind of task is made of may be. `licenses` are the licenses of the texts that may be.
 
-    A `whole` one holds nothing back: for somebody who has the texts anyway.
+    A `whole` one holds nothing back: for somebody who has the texts anyway. A DataError for a manifest that was
+    changed, since its licenses and authors decide.
     """
 
     def __init__(self, folder: RunFolder, manifest: Manifest, *, whole: bool = False) -> None:
+        if not whole and (changed := folder.sum_differs()):
+            raise DataError(folder.path / MANIFEST, changed)
         self._folder, self._manifest, self._whole = folder, manifest, whole
         self.items = whole or kind_of(manifest.spec.kind).may_pass_on(manifest.spec.plan)
         stated = dict(_licenses(folder.path, "questions", QuestionSet))
@@ -108,18 +112,19 @@ def _licenses(folder: Path, kind: str, form: type[QuestionSet | Annotations]) ->
 def whose_words(manifest: Manifest, system: str) -> Words:
     """The author of the replies of a system of this run; empty where nothing says it.
 
-    Under whatever name it was asked: what counts is what the run notes of the system, and in the manifest of an
-    earlier genaipa, which doesn't note it, what the name stood for.
+    Under whatever name it was asked: what counts is what the run notes of the system, unless what it stood for quotes;
+    in the manifest of an earlier genaipa, which notes nothing, also what the name stands for.
     """
     facts = manifest.systems.get(system)
-    if facts is not None and facts.words:
-        return facts.words
-    model = facts.model if facts else ""
+    noted, model = (facts.words, facts.model) if facts else ("", "")
     identity = manifest.digests.systems.get(system, "").partition(" ")[0]
-    stood_for = {provider.words for name in (system, identity, model) if (provider := find_provider(name))}
+    names = (identity, model) if noted else (system, identity, model)
+    authors = {noted, *(provider.words for name in names if (provider := find_provider(name)))}
     for words in ("recording", "document"):
-        if words in stood_for:
+        if words in authors:
             return words
+    if noted:
+        return noted
     meant = model or identity
     provider = find_provider(meant)
     return "own" if provider and ("/" in meant or provider.builtin) else ""

@@ -348,7 +348,8 @@ class Manifest(msgspec.Struct, omit_defaults=True):
 
     `max_cost` is the spending cap in US dollars over the whole run, kept for whenever it goes on; None is no cap.
     `planned` is how many answers are wanted of each system, for tasks without `orders`. A run with `shards` has no maps
-    by document: they are in `shards.jsonl`, and its spec maps kinds of documents to question sets.
+    by document: they are in `shards.jsonl`, and its spec maps kinds of documents to question sets. `sum` is the SHA-256
+    of all other fields as the file has them; an earlier genaipa wrote none.
     """
 
     format: int
@@ -369,6 +370,7 @@ class Manifest(msgspec.Struct, omit_defaults=True):
     planned: int = 0
     corpus: CorpusFacts | None = None
     shards: Shards | None = None
+    sum: str = ""
 
     @property
     def models(self) -> dict[str, set[str]]:

@@ -16,8 +16,9 @@ import msgspec
 
 from genaipa.errors import DataError, UsageError, nearest
 from genaipa.files.html import short_repr
+from genaipa.files.limits import SCORES
 from genaipa.files.strict_yaml import convert
-from genaipa.files.text import DAMAGE, read_text, why
+from genaipa.files.text import DAMAGE, read_lines, why
 from genaipa.scoring.current import in_effect
 from genaipa.scoring.events import LASTING, Event, complaint, event_decoder, misfit
 from genaipa.scoring.tables import (
@@ -240,13 +241,11 @@ class ScoresReading:
         self.problems.append(str(DataError(path, problem, entry)))
 
     def _read_log(self, path: Path) -> None:
-        ids, text, decode = set(), read_text(path), event_decoder().decode
-        if not text.strip():
-            raise DataError(path, "is empty.")
-        # Not splitlines: a note may hold a line separator of Unicode.
-        for count, line in enumerate(text.split("\n"), start=1):
+        ids, is_empty, decode = set(), True, event_decoder().decode
+        for count, line in enumerate(read_lines(path, SCORES), start=1):
             if not line.strip():
                 continue
+            is_empty = False
             entry = f"line {count}"
             try:
                 event = decode(line)
@@ -262,6 +261,8 @@ class ScoresReading:
             else:
                 ids.add(event.id)
                 self.found.append(ReadEvents(event, path, entry))
+        if is_empty:
+            raise DataError(path, "is empty.")
 
     def _read_rows(self, table: ReadTable) -> None:
         columns = dict(self._columns(table))

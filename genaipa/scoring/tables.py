@@ -25,12 +25,12 @@ from genaipa.files.spreadsheets import (
     escape_formula,
     openpyxl,
     parse_number,
-    rows_of,
+    read_csv_rows,
     unescape_formula,
     workbook,
 )
 from genaipa.files.stamps import now
-from genaipa.files.text import digest, read_text
+from genaipa.files.text import digest
 from genaipa.questions.annotations import SAID
 from genaipa.questions.points import Ticks
 from genaipa.scoring.answers import occurring
@@ -264,23 +264,15 @@ def simplified(name: str) -> str:
 
 
 def _csv_rows(path: Path) -> Iterator[Iterable[tuple[str, ...]]]:
-    text = read_text(path)
-    first = text.lstrip().partition("\n")[0]
-    separator = max(",;\t", key=first.count)
-    csv.field_size_limit(max(csv.field_size_limit(), len(text)))
-    rows = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
-    try:
-        yield [tuple(unescape_formula(cell, csv=True) for cell in row) for row in rows]
-    except csv.Error as error:
-        raise DataError(path, f"is not CSV ({error}).", f"line {rows.line_num}") from None
+    yield [tuple(unescape_formula(cell, csv=True) for cell in row) for row in read_csv_rows(path, ",;\t")]
 
 
 def _xlsx_sheets(path: Path) -> Iterator[Iterable[tuple[str, ...]]]:
-    with workbook(path, "desk") as found:
-        for sheet in found.worksheets:
+    with workbook(path, "desk") as sheets:
+        for sheet, rows in sheets:
             # What a file says of a sheet's size may be wrong where another program wrote it.
             sheet.reset_dimensions()
-            yield [tuple(map(_text, row)) for row in rows_of(sheet, path)]
+            yield [tuple(map(_text, row)) for row in rows]
 
 
 def _text(value: object) -> str:

@@ -10,6 +10,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from genaipa.files.limits import JSON
 from genaipa.systems.endpoint import read_variable
 
 if TYPE_CHECKING:
@@ -33,8 +34,6 @@ _DECISIVE = (
 )
 """Beginnings of flags with which the template is another, or a parser was chosen."""
 _TOKENS = ("tokenizer.json", "added_tokens.json", "tokenizer_config.json")
-_LARGEST = 100_000_000
-"""Bytes of the largest file that is read."""
 
 
 def reasoning_parser(model: str, flags: Sequence[str]) -> str:
@@ -74,7 +73,7 @@ def _model_folder(model: str) -> Path | None:
 def _read(path: Path) -> str:
     """Return the text of a file; empty where there is none that can be read."""
     try:
-        return path.read_text(encoding="utf-8") if path.stat().st_size <= _LARGEST else ""
+        return path.read_text(encoding="utf-8") if path.stat().st_size <= JSON.size else ""
     except (OSError, ValueError):
         return ""
 

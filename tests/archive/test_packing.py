@@ -18,10 +18,11 @@ import pytest
 from analysts import make_answers
 from commandline import call
 from pages import desk_here
-from running import TEXT, answers, carry_out, make_workspace, spec, texts_below, write
+from running import TEXT, answers, carry_out, dated, make_workspace, spec, texts_below, write
 from stores import GOOD, POOR, opened, score
 
 from genaipa.archive import PACK, read_pack, unpack
+from genaipa.archive.contents import is_inert, may_hold
 from genaipa.errors import DataError, GenaipaError, UsageError
 from genaipa.files.stamps import now
 from genaipa.files.text import digest
@@ -158,6 +159,21 @@ def test_an_analyst_who_is_left_out_is_so_for_whoever_unpacks_the_study(genaipa:
     assert (unpacked.events, unpacked.different) == (4, [])
 
 
+def test_what_rules_measured_in_withheld_texts_stays(genaipa: Cli) -> None:
+    """Where a document, or its reply, is left out, its citations over time are in the unpacked tables as packed."""
+    make_workspace(6)
+    write("policies/acme.yaml", "company: ACME\nlicense: not stated\n")
+    for day, place in (("2026-05-01", 1), ("2026-06-01", 99)):
+        write("acme.yaml", f"default: Section {place} says so.\n")
+        dated(carry_out(spec(systems=("scripted/acme.yaml",)))[0], day)
+    done(genaipa("pack", "-o", "study.zip"))
+    assert SENTENCE not in texts("study.zip")
+    unpacked = unpack(Path("study.zip"), Path("there"))
+    assert unpacked.different == []
+    (table,) = Path("there/reports/again/tables").glob("occasions*.csv")
+    assert "cites" in table.read_text()
+
+
 @pytest.mark.full
 def test_the_same_study_gives_the_same_archive(genaipa: Cli, packed: Path) -> None:
     """Two packs of one study are equal byte for byte; with texts that may go along, the document is in it."""
@@ -250,6 +266,69 @@ def test_what_a_packs_own_rubric_refuses_leaves_nothing(packed: Path) -> None:
     assert list(Path("check").iterdir()) == []
 
 
+def test_a_pack_holds_data_and_nothing_that_runs(packed: Path) -> None:
+    """Code, unknown kinds of files, files that are folders, other runs and long names: refused, nothing is written."""
+    with zipfile.ZipFile(packed / "study.zip") as archive:
+        contents = {name: archive.read(name) for name in archive.namelist()}
+    listing = json.loads(contents[PACK])
+    (run,) = listing["runs"]
+    page = contents["report/index.html"].decode()
+    for name, content in (
+        (f"runs/{run}/evil.py", "print()"),
+        (f"runs/{run}/prompts/evil.exe", "MZ"),
+        (f"runs/{run}/answers.jsonl/x.txt", "x"),
+        (f"runs/{run}/{'x' * 300}.txt", "x"),
+        (f"runs/{run}", "x"),
+        ("runs/other/manifest.json", "{}"),
+        ("report/macro.docm", "x"),
+        ("report/index.html", "<script>alert(1)</script>"),
+        ("report/index.html", page.replace("<body", "<body onload=alert(1)")),
+        ("report/other.svg", "<svg xmlns='http://www.w3.org/2000/svg'><a href=' java&#115;cript:alert(1)'/></svg>"),
+    ):
+        files = listing["files"] | {name: hashlib.sha256(content.encode()).hexdigest()}
+        with zipfile.ZipFile("evil.zip", "w") as archive:
+            for known, kept in (contents | {PACK: json.dumps(listing | {"files": files}), name: content}).items():
+                archive.writestr(known, kept)
+        with pytest.raises(DataError, match="it was not made by genaipa"):
+            unpack(Path("evil.zip"), Path("check"))
+        assert not Path("check").exists(), name
+
+
+def test_every_file_that_is_packed_may_be_unpacked(packed: Path) -> None:
+    """A pack of genaipa's own holds only what a pack may hold, and only pages that do nothing."""
+    with zipfile.ZipFile(packed / "study.zip") as archive:
+        names = [name for name in archive.namelist() if name != PACK]
+        assert [name for name in names if not may_hold(name)] == []
+        pages = [name for name in names if name.endswith((".html", ".svg"))]
+        assert len(pages) > 5
+        assert [name for name in pages if not is_inert(archive.read(name).decode())] == []
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "<script>",
+        "<SCRIPT src=x>",
+        "<img src=x onerror=alert(1)>",
+        "<img src='x'onerror=alert(1)>",
+        "<svg/onload=alert(1)>",
+        "<svg><foreignObject/></svg>",
+        "<svg><x:script xmlns:x='http://www.w3.org/2000/svg'/></svg>",
+        '<a href="java\nscript:alert(1)">',
+        "<a href=javascript:alert(1)>",
+        '<a href="data:text/html,x">',
+        '<meta http-equiv="refresh" content="0">',
+        "<iframe srcdoc=x>",
+        '<!DOCTYPE svg [<!ENTITY x "y">]>',
+        '<p title="<',
+    ],
+)
+def test_a_page_that_does_something_is_known(page: str) -> None:
+    """Scripts, handlers, frames, addresses of scripts and what no parser would read alike; quoted words are none."""
+    assert not is_inert(f"<p>Before.</p>{page}")
+    assert is_inert("<p title='turned on x=1'>&lt;script&gt; <img alt='javascript' src='data:image/png;base64,A'></p>")
+
+
 def test_what_is_no_pack_is_refused_in_a_sentence(tmp_path: Path) -> None:
     """Another file, another archive, a pack from the future, a folder that is in use: each has its sentence."""
     plain = tmp_path / "plain.zip"
@@ -265,11 +344,11 @@ def test_what_is_no_pack_is_refused_in_a_sentence(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="can't be read"):
         read_pack(tmp_path / "absent.zip")
     with zipfile.ZipFile(tmp_path / "torn.zip", "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("a.txt", "word " * 1000)
+        archive.writestr(PACK, "word " * 1000)
     torn = bytearray((tmp_path / "torn.zip").read_bytes())
     torn[40:50] = b"0123456789"
     (tmp_path / "torn.zip").write_bytes(torn)
-    with pytest.raises(DataError, match="damaged"):
+    with pytest.raises(DataError, match="is not a pack that can be read"):
         read_pack(tmp_path / "torn.zip")
     with zipfile.ZipFile(tmp_path / "deep.zip", "w") as archive:
         archive.writestr(PACK, '{"x":' + "[" * 100_000)

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from genaipa.errors import DataError, MissingPackageError, UsageError
+from genaipa.files.limits import DOCUMENT
 from genaipa.policies import formats
 from genaipa.policies.adding import write_document
 from genaipa.policies.document import load_document
@@ -467,8 +468,8 @@ def test_other_types_from_the_web(site: str) -> None:
         ("/broken", "the server answered 503 Service Unavailable."),
         ("/loop", "can't be fetched (Exceeded maximum allowed redirects.)."),
         ("/away", "can't be fetched (Request URL has an unsupported protocol 'file://'.)."),
-        ("/large", "is larger than 20 MB; save its text to a file."),
-        ("/bomb", "is larger than 20 MB; save its text to a file."),
+        ("/large", "is larger than 20 MB; save its text as a .txt file."),
+        ("/bomb", "is larger than 20 MB; save its text as a .txt file."),
         ("/picture", "is image/png; a document is HTML, PDF, Word (.docx), Markdown or plain text."),
         ("/slow", "took longer than 0.5 s; try again, or save it to a file."),
     ],
@@ -594,4 +595,4 @@ def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
 
 def test_limits_are_the_documented_ones() -> None:
     """A document from the web may take 30 s and be 20 MB."""
-    assert (formats.TIMEOUT, formats.MAX_BYTES) == (30.0, 20_000_000)
+    assert (formats.TIMEOUT, DOCUMENT.size) == (30.0, 20_000_000)

@@ -12,7 +12,7 @@ from pypdf.generic import NameObject, StreamObject
 from running import write
 
 from genaipa.errors import DataError, UsageError
-from genaipa.policies import formats
+from genaipa.files.limits import DOCUMENT
 from genaipa.policies.adding import write_document
 from genaipa.policies.companies import find_company
 from genaipa.policies.document import LONGEST, load_document
@@ -25,7 +25,7 @@ def test_a_document_has_a_bounded_size() -> None:
     """A file that nobody could read to the end is refused before it is read, by its size or by its length."""
     path = Path("huge.txt")
     with path.open("wb") as file:
-        file.truncate(formats.MAX_BYTES + 1)
+        file.truncate(DOCUMENT.size + 1)
     with pytest.raises(DataError, match="is larger than 20 MB"):
         extract("huge.txt")
     path.write_text("a " * (LONGEST // 2 + 1))
@@ -55,13 +55,16 @@ def test_cells_over_many_rows_and_columns_are_few_in_the_end() -> None:
 def test_lines_of_a_pdf_are_joined_in_one_go() -> None:
     """One paragraph of twenty thousand lines takes as long as many paragraphs, and a page is not drawn forever."""
     assert paragraphs(["We keep\n" + "it\n" * 20_000]).count(" it") == 20_000
-    drawn = StreamObject()
-    drawn.set_data(b"q Q " * 5_000_001)
-    writer = pypdf.PdfWriter()
-    writer.add_blank_page(9, 9)[NameObject("/Contents")] = writer._add_object(drawn.flate_encode())
-    writer.write("long.pdf")
-    with pytest.raises(DataError, match="has more than 20 MB of pages; save its text"):
-        extract("long.pdf")
+    for pages, drawn, said in ((1, b"q Q " * 1_000_001, "a page of more than 4 MB"), (6, b"q Q " * 999_999, "20 MB")):
+        content = StreamObject()
+        content.set_data(drawn)
+        writer = pypdf.PdfWriter()
+        shared = writer._add_object(content.flate_encode())
+        for _ in range(pages):
+            writer.add_blank_page(9, 9)[NameObject("/Contents")] = shared
+        writer.write("long.pdf")
+        with pytest.raises(DataError, match=f"{said}; save its text"):
+            extract("long.pdf")
 
 
 def test_half_a_document_is_taken_away_again() -> None:

@@ -135,7 +135,8 @@ def lines_of(path: Path) -> list[dict[str, Any]]:
 def dated(folder: RunFolder, day: str) -> RunFolder:
     """A run as if it had been carried out on that day."""
     path = folder.path.rename(folder.path.with_name(f"{day}-{folder.name}"))
-    for manifest in path.glob("manifest*.json"):
-        facts = json.loads(manifest.read_text())
-        manifest.write_text(json.dumps({**facts, "name": path.name, "created": f"{day}T10:00:00Z"}))
-    return RunFolder(path)
+    run = RunFolder(path)
+    manifest = run.outline()
+    manifest.name, manifest.created = path.name, f"{day}T10:00:00Z"
+    run.write_manifest(manifest)
+    return run

@@ -1,0 +1,183 @@
+"""The contents of a pack: which files it may hold, and how one from somebody else is checked and written.
+
+Nothing is written before every file has a name, a kind and the digest that a pack of genaipa's gives it. A pack holds
+data and pages without anything active; it holds no code.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import html
+import re
+import shutil
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from genaipa.errors import DataError, OtherFormatError, UsageError
+from genaipa.files.limits import PACK as LIMITS
+from genaipa.files.limits import TEXT, within
+from genaipa.files.text import DAMAGE, why
+from genaipa.runs.manifest import MANIFEST, has_other_sum
+from genaipa.scoring.people import FILE as DESK
+from genaipa.scoring.rubric import GUIDELINES
+from genaipa.scoring.waves import WAVES
+from genaipa.workspace import MARKER
+
+if TYPE_CHECKING:
+    import zipfile
+    from pathlib import Path
+
+FORMAT = 1
+PACK = "pack.json"
+SCORES = "scores.jsonl"
+REPORT = "report"
+RUNS = "runs"
+
+
+class Absent(msgspec.Struct, frozen=True):
+    """A document whose text is not in the pack, and where it can be had."""
+
+    document: str
+    digest: str
+    source: str
+    license: str
+
+
+class Pack(msgspec.Struct, frozen=True):
+    """`pack.json`: `names` are the runs and systems to report on; `files` maps each other file to its SHA-256."""
+
+    format: int
+    genaipa: str
+    names: tuple[str, ...]
+    runs: tuple[str, ...]
+    excluded: bool
+    rubric: str
+    absent: tuple[Absent, ...]
+    versions: dict[str, str]
+    files: dict[str, str] = {}
+
+
+_ALONE = (MARKER, SCORES, WAVES, GUIDELINES, DESK)
+_KINDS = {
+    RUNS: frozenset((".json", ".jsonl", ".txt", ".md", ".jinja", ".yaml", ".csv", ".tsv", ".toml")),
+    REPORT: frozenset((".html", ".svg", ".png", ".pdf", ".csv", ".tex", ".txt", ".json", ".parquet")),
+    "rubrics": frozenset((".yaml",)),
+}
+"""Folder → endings of the files that it may hold."""
+_RESERVED = {"con", "prn", "aux", "nul", *(f"{name}{number}" for name in ("com", "lpt") for number in range(1, 10))}
+"""Names that Windows takes for devices."""
+_LONGEST_PART, _LONGEST = 255, 1000
+"""Bytes of a file's name, and of its path, that file systems take."""
+
+
+def may_hold(name: str) -> bool:
+    """Tell whether a pack may hold a file of that name: in its own folders, nothing hidden, no code, no device."""
+    parts = name.split("/")
+    kinds = _KINDS.get(parts[0], frozenset())
+    placed = name in _ALONE or (len(parts) > 1 + (parts[0] == RUNS) and f".{name.rpartition('.')[2]}" in kinds)
+    plain = all(part and part[-1] not in " ." and part[0] != "." for part in parts)
+    short = len(name.encode(errors="replace")) <= _LONGEST and all(
+        len(part.encode(errors="replace")) <= _LONGEST_PART for part in parts
+    )
+    device = any(part.partition(".")[0].casefold() in _RESERVED for part in parts)
+    return placed and plain and short and not device and all(c.isprintable() and c not in '\\:*?"<>|' for c in name)
+
+
+def read_pack(file: Path) -> Pack:
+    """Return what `pack.json` lists, once each file is checked against it; a DataError for anything else."""
+    if file.exists() and not file.is_file():  # a device may have no end, from which an archive is read
+        raise DataError(file, "is not a file.")
+    with within(LIMITS, file) as allowance, allowance.archive(file) as archive:
+        names = [name for name in archive.namelist() if not name.endswith("/")]
+        if PACK not in names:
+            raise DataError(file, f"holds no {PACK}, so it is no pack of genaipa.")
+        try:
+            pack = msgspec.json.decode(_read_small(file, archive, PACK), type=Pack)
+        except DAMAGE as error:
+            raise DataError(file, f"is not a pack, or damaged ({why(error)}).") from None
+        if pack.format > FORMAT:
+            raise OtherFormatError(file, pack.format, FORMAT)
+        _check_names(file, pack, names)
+        for name in pack.files:
+            with archive.open(name) as content:
+                known = hashlib.sha256()
+                while chunk := content.read(2**20):
+                    known.update(chunk)
+            allowance.check_time()
+            if known.hexdigest() != pack.files[name]:
+                raise DataError(file, "is not as it was packed; ask for the pack again.", name)
+            _check_content(file, archive, name)
+    return pack
+
+
+def write_files(file: Path, pack: Pack, folder: Path) -> None:
+    """Write the files of a pack that was checked into a folder; a UsageError where they can't be written."""
+    with within(LIMITS, file) as allowance, allowance.archive(file) as archive:
+        for name in pack.files:
+            path = folder / name
+            try:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                with archive.open(name) as content, path.open("wb") as written:
+                    shutil.copyfileobj(content, written)
+            except OSError as error:
+                raise UsageError(f"{error.filename or path} can't be written ({error.strerror}).") from None
+
+
+def _check_names(file: Path, pack: Pack, names: list[str]) -> None:
+    """Raise a DataError unless the files are the listed ones, with names of their own that a pack may hold."""
+    listed, held = {PACK, *pack.files}, set(names)
+    if len(held) < len(names):
+        raise DataError(file, "holds two files of one name; it was not made by genaipa.")
+    folders = {name.rsplit("/", depth)[0] for name in listed for depth in range(1, name.count("/") + 1)}
+    for name in sorted({*held, *pack.files} - {PACK}):
+        place = name.split("/")
+        if not may_hold(name) or name in folders or (place[0] == RUNS and place[1] not in pack.runs):
+            raise DataError(file, "is no file that a pack holds; it was not made by genaipa.", name)
+        if name not in listed or name not in held:
+            raise DataError(file, "is in the pack and not in its list, or the other way round; ask for it again.", name)
+
+
+def _read_small(file: Path, archive: zipfile.ZipFile, name: str) -> bytes:
+    """Read a file of a pack that is in memory as a whole; a DataError for one that is too large for that."""
+    if archive.getinfo(name).file_size > TEXT.size:
+        raise DataError(file, f"is larger than {TEXT.size // 1_000_000} MB; ask for the pack again.", name)
+    return archive.read(name)
+
+
+def _check_content(file: Path, archive: zipfile.ZipFile, name: str) -> None:
+    """Raise a DataError for a manifest that was changed before it was packed, and for a page that does something."""
+    place, ending = name.split("/"), name.rpartition(".")[2]
+    if place[0] == RUNS and place[-1] == MANIFEST and has_other_sum(_read_small(file, archive, name)):
+        raise DataError(file, "was changed before it was packed; ask for the pack again.", name)
+    if ending in ("html", "svg") and not is_inert(_read_small(file, archive, name).decode(errors="replace")):
+        raise DataError(file, "would run code or fetch something when opened; it was not made by genaipa.", name)
+
+
+_TAG = re.compile(r"""<[a-z](?:[^<>"']|"[^"]*"|'[^']*')*>""", re.IGNORECASE)
+_TAG_BEGINS = re.compile(r"<[a-z]", re.IGNORECASE)
+_ACTIVE = re.compile(
+    r"<\s*(?:[\w.-]+:)?(?:script|iframe|frame|object|embed|applet|base|form|input|button|link|foreignobject|animate|set)\b"
+    r"|<!entity|<\?xml-stylesheet|http-equiv\s*=\s*[\"']?\s*refresh",
+    re.IGNORECASE,
+)
+_QUOTED = re.compile(r""""[^"]*"|'[^']*'""")
+_ADDRESS = re.compile(
+    r"""(?:href|src|srcset|action|poster|to|from|values)\s*=\s*("[^"]*"|'[^']*'|[^\s>"']+)""", re.IGNORECASE
+)
+_HANDLER = re.compile(r"""[\s/"']on\w+\s*=""", re.IGNORECASE)
+_RUNS = re.compile(r"javascript:|vbscript:|data:(?!image/)", re.IGNORECASE)
+
+
+def is_inert(page: str) -> bool:
+    """Tell whether a page of HTML or SVG does nothing when it is opened: no script, handler, frame or form."""
+    if _ACTIVE.search(page) or _TAG_BEGINS.search(_TAG.sub("", page)):
+        return False
+    tags = _TAG.findall(page)
+    return not any(_HANDLER.search(_QUOTED.sub('""', tag)) or _leads_to_code(tag) for tag in tags)
+
+
+def _leads_to_code(tag: str) -> bool:
+    """Tell whether an address in a tag is a script."""
+    values = (html.unescape(value.strip("\"'")) for value in _ADDRESS.findall(tag))
+    return any(_RUNS.match("".join(value.split())) for value in values)
