@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import operator
 import pickle
 import re
 import types
@@ -214,7 +215,7 @@ class _Reading:
         origin, inner = typing.get_origin(kind), typing.get_args(kind)
         if type(None) in inner:
             rest = [one for one in inner if one is not type(None)]
-            return None if raw is None else self.value(raw, rest[0], entry)
+            return None if raw is None else self.value(raw, functools.reduce(operator.or_, rest), entry)
         if isinstance(kind, type) and issubclass(kind, msgspec.Struct) and isinstance(raw, dict):
             return self._struct(raw, kind, entry)
         if origin in (tuple, list, frozenset) and isinstance(raw, list):

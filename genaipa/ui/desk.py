@@ -22,6 +22,7 @@ from genaipa.scoring.queue import Queue
 from genaipa.scoring.rubric import load_guidelines
 from genaipa.scoring.store import Store, open_store
 from genaipa.scoring.waves import Waves, draw_waves, in_words, short_digest, standings
+from genaipa.words import number
 from genaipa.workspace import Workspace, find_workspace
 
 if TYPE_CHECKING:
@@ -62,6 +63,17 @@ class Desk:
         return f"{said} {late:,} came later; the desk draws from them when it is opened again." if late else said
 
     @property
+    def wanted_in_words(self) -> str:
+        """The scores that are wanted and given, in a sentence: what all pages count."""
+        progress = self.queue.progress("")
+        apart = sum(len(self.queue.history(name).scores) for name in self.people.reference)
+        reference = f" ({apart:,} of reference analysts are apart)" if apart else ""
+        return (
+            f"{number(progress.wanted, 'score')} {'is' if progress.wanted == 1 else 'are'} wanted, "
+            f"{progress.given:,} {'is' if progress.given == 1 else 'are'} given{reference}."
+        )
+
+    @property
     def rubric(self) -> Rubric:
         """The rubric that answers are scored by."""
         return self.store.rubric
@@ -86,8 +98,9 @@ def open_desk(settings: DeskSettings) -> Desk:
     """Open the store and the runs; the errors of both."""
     workspace = find_workspace(settings.workspace)
     people = load_people(workspace)
-    meant = select(workspace, settings.runs) if settings.runs else []
-    folders = [source.folder for source in meant] if settings.runs else run_folders(workspace)
+    narrow = bool(settings.runs or settings.only)
+    meant = select(workspace, settings.runs, settings.only) if narrow else []
+    folders = [source.folder for source in meant] if narrow else run_folders(workspace)
     pool = Pool(workspace, folders, sources=meant, excluded=settings.excluded)
     store = open_store(workspace)
     current = CurrentScores(lambda seen: _counted(store, people, seen))
@@ -213,7 +226,7 @@ def progress_line(desk: Desk, user: User, digest: str, *, correcting: bool) -> l
         "Correcting a score of yours" if correcting else f"Answer {progress.scored + 1}",
         "calibration: compared with the reference once it is saved" if calibrating else "",
         _left(desk, progress),
-        f"study: {progress.given:,} of {progress.wanted:,} scores",
+        f"study: {progress.given:,} of {progress.wanted:,} scores, {progress.wanted - progress.given:,} left",
         f"{_minutes(progress.seconds)} an answer" if progress.seconds is not None and _knows_pace(progress) else "",
         "settled cases are filled in" if desk.queue.plan.settled else "",
         *([] if desk.queue.plan.blind else _systems(desk, digest)),

@@ -471,3 +471,28 @@ def test_waves_are_the_default_for_what_is_larger(genaipa):
     assert again.waves.asked > desk.waves.asked
     assert [(d.answers, d.size) for d in again.waves.draws] == [(82, 64), (8, 6)]
     again.store.close()
+
+
+def test_sample_and_sheet_go_by_the_plan(genaipa):
+    """The plan's size is drawn, a size that is given comes before it, and a sheet has the answers that were drawn."""
+    make_run()
+    write("desk.yaml", "plan: {sample: 3}\n")
+    assert "3 answers in the random part" in genaipa("sample").out
+    told = genaipa("sample", "--size", "4").out
+    assert "4 answers in the random part" in told
+    assert "The plan in desk.yaml says sample: 3" in " ".join(told.split())
+    sheet = genaipa("scores", "sheet", "latest", "-o", "a.xlsx").out
+    assert "4 answers to score. 8 more are outside of the random part." in " ".join(sheet.split())
+    assert "12 answers to score." in genaipa("scores", "sheet", "latest", "--all", "-o", "b.xlsx").out
+
+
+def test_nothing_is_left_to_draw_from(genaipa):
+    """Where people have scored everything, that is the reason, and there is nothing to advise but the report."""
+    make_run()
+    desk = opened()
+    work(desk.queue, "Anna", 12)
+    desk.store.close()
+    told = " ".join(genaipa("sample", "--size", "4").out.split())
+    assert "Nothing was drawn: people have scored all 12 answers already" in told
+    assert "--size N" not in told
+    assert told.endswith("Next: genaipa report")

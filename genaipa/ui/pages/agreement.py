@@ -88,19 +88,24 @@ def page(desk: Desk, user: User) -> None:
     _answers(desk, user)
 
 
-def measured(desk: Desk) -> tuple[Agreement, Preselected, int]:
-    """The agreement on the desk's answers, the effect of filled-in values, and how many scores are not independent."""
+def measured(desk: Desk, apart: tuple[str, ...] = ()) -> tuple[Agreement, Preselected, int]:
+    """The agreement on the desk's answers, the effect of filled-in values, and how many scores are not independent.
+
+    The analysts who are `apart` are left out.
+    """
     stamp = (desk.pool.generation, len(desk.pool.arrived), desk.current.seen)
-    return _measured(desk.pool, desk.current, desk.store, stamp)
+    return _measured(desk.pool, desk.current, desk.store, apart, stamp)
 
 
-@lru_cache(maxsize=1)
+@lru_cache(maxsize=2)
 def _measured(
-    pool: Pool, current: CurrentScores, store: Store, _stamp: tuple[int, ...]
+    pool: Pool, current: CurrentScores, store: Store, apart: tuple[str, ...], _stamp: tuple[int, ...]
 ) -> tuple[Agreement, Preselected, int]:
     """The same, computed once for all sessions until something comes in."""
-    left_out = sum(1 for score in current.all_scores() if score.answer in pool.answers and not score.independent)
-    scores = [score for score in current.independent_scores() if score.answer in pool.answers]
+    given = [score for score in current.all_scores() if score.answer in pool.answers and score.analyst not in apart]
+    left_out = sum(not score.independent for score in given)
+    own = current.independent_scores()
+    scores = [score for score in own if score.answer in pool.answers and score.analyst not in apart]
     return measure(scores, store.rubric), compare_preselected(scores, store.rubric), left_out
 
 

@@ -125,7 +125,7 @@ def _numbers(desk: Desk, user: User) -> None:
 
 
 def _runs(desk: Desk) -> dict[str, RunFolder]:
-    folders = selection.folders(desk.workspace, desk.settings.runs)
+    folders = selection.folders(desk.workspace, desk.settings.runs, desk.settings.only)
     if folders:
         heading("Runs")
         heads = ["run", "state", "systems", "documents", *numbers("answered", "planned", "failed")]
