@@ -1,10 +1,10 @@
 """Assignment of answers to analysts: the scores still needed, their order, who gave the others, where they differ.
 
 Counted once when the desk opens, then kept up to date score by score, so that the next answer is found at once among
-100,000. Of the answers that want two scores or more, `EARLY` come first, for all analysts the same ones, spread over
-systems, experiments and documents, so that agreement is known early; answers that one analyst has scored come before
-new ones. Once this many have two scores, the others wait for their place in each analyst's order, so that agreement
-is measured throughout a study.
+100,000. Of the answers that want two scores or more, `EARLY` come first, for all analysts the same ones, drawn from all
+systems, experiments and documents, so that agreement is known early, and served document by document. Once this many
+have two scores, the others wait for their place in each analyst's order, so that agreement is measured throughout a
+study.
 """
 
 from __future__ import annotations
@@ -359,19 +359,31 @@ class Early:
         self._spread: list[str] = []
 
     def of(self, coverage: Coverage, is_open: Callable[[str], bool]) -> Iterator[str]:
-        """The early answers that are open to an analyst, in the order in which they come.
+        """The early answers that are open to an analyst, in the order in which they come: document by document.
 
-        Which ones they are is settled before this returns; whether they are open, as each is asked for.
+        Chance has drawn them over all documents; whoever scores them reads one after the other. Of a document, those
+        that another analyst has scored come first.
         """
         left = EARLY - len(coverage.twice)
         if left <= 0 or not coverage.doubles:
             return iter(())
         candidates = self._candidates(coverage.doubles)
         begun = [digest for digest in candidates if digest in coverage.once]
-        others = [*coverage.once.difference(candidates)]
-        new = [digest for digest in candidates if digest not in coverage.once and digest not in coverage.twice]
+        others = coverage.once.difference(candidates)
+        new = (digest for digest in candidates if digest not in coverage.once and digest not in coverage.twice)
         few = max(left - len(coverage.once), 0)
-        return chain(filter(is_open, chain(begun, _ascending(others))), islice(filter(is_open, new), few))
+        # Which of the new ones there is room for is settled in the order of the draw.
+        drawn = [*filter(is_open, begun), *islice(filter(is_open, new), few)]
+        place = by_document(candidates, self._pool)
+        return chain(sorted(drawn, key=place.__getitem__), filter(is_open, self._ascending(others)))
+
+    def _ascending(self, digests: Iterable[str]) -> Iterator[str]:
+        """The answers document by document: of perhaps thousands of them one is wanted."""
+        there = self._pool.answers
+        heap = [(there[digest].document_digest if digest in there else "", digest) for digest in digests]
+        heapify(heap)
+        while heap:
+            yield heappop(heap)[1]
 
     def _candidates(self, doubles: Iterable[str]) -> list[str]:
         as_of = (self._pool.generation, len(self._pool.arrived))
@@ -381,11 +393,14 @@ class Early:
         return self._spread
 
 
-def _ascending(digests: list[str]) -> Iterator[str]:
-    """The digests in their order: of perhaps thousands of them one is wanted."""
-    heapify(digests)
-    while digests:
-        yield heappop(digests)
+def by_document(digests: Iterable[str], pool: Pool) -> dict[str, int]:
+    """Answer → the place of its document, in the order in which the answers bring documents up."""
+    documents: dict[str, int] = {}
+    answers = ((digest, pool.answers.get(digest)) for digest in digests)
+    return {
+        digest: documents.setdefault(answer.document_digest if answer else "", len(documents))
+        for digest, answer in answers
+    }
 
 
 def spread(answers: Iterable[PooledAnswer], number: int, *, seed: int) -> list[str]:

@@ -14,7 +14,7 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from genaipa.files.stamps import now
-from genaipa.scoring.assignment import Coverage, Early, Orders, wanted_from
+from genaipa.scoring.assignment import Coverage, Early, Orders, by_document, wanted_from
 from genaipa.scoring.events import EXPOSURE, Draft, Event, new_id
 
 if TYPE_CHECKING:
@@ -164,15 +164,16 @@ class Queue:
             return iter(()) if analyst in self.plan.reference else self._early.of(self._coverage, is_open)
 
     def _calibration(self, analyst: str) -> list[str]:
-        """The calibration answers that this analyst has not scored yet, in the reference analyst's order."""
+        """The calibration answers that this analyst has not scored yet: the reference analyst's first, by document."""
         if analyst in self.plan.reference or not self._coverage.referenced:
             return []
         done = self.history(analyst).calibrated
         if done >= self.plan.calibration:
             return []
         scored, seen = self._coverage.scored[analyst], self.current.saw_scores(analyst)
-        left = [digest for digest in list(self._coverage.referenced) if digest not in scored and digest not in seen]
-        return left[: self.plan.calibration - done]
+        referenced = list(self._coverage.referenced)
+        left = [digest for digest in referenced if digest not in scored and digest not in seen]
+        return sorted(left[: self.plan.calibration - done], key=by_document(referenced, self.pool).__getitem__)
 
     def _is_taken(self, digest: str, analyst: str, held: Mapping[str, Collection[str]]) -> bool:
         """Whether others who have it reserved will give all the scores that it still needs."""
