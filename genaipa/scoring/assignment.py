@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from genaipa.runs.experiments import experiment_of
-from genaipa.scoring.events import Order
+from genaipa.scoring.events import MEAN, Order
 from genaipa.scoring.waves import short_digest
 
 if TYPE_CHECKING:
@@ -73,6 +73,13 @@ class Dispute:
     scores: dict[str, Event]
     differences: dict[str, float]
     adjudication: Event | None
+    mean: Event | None = None
+    """The word that the mean of the scores stands."""
+
+    @property
+    def settled(self) -> Event | None:
+        """The adjudication or, without one, the word that the mean stands."""
+        return self.adjudication or self.mean
 
     @property
     def largest(self) -> float:
@@ -140,7 +147,7 @@ class Coverage:
         new_events = self._current.events(self._seen)
         self._seen += len(new_events)
         for event in new_events:
-            if event.changes_scores and event.answer in self._wanted:
+            if (event.changes_scores or event.kind == MEAN) and event.answer in self._wanted:
                 scores = self._current.scores(event.answer)
                 if event.analyst not in scores:
                     self.scored[event.analyst].discard(event.answer)
@@ -187,7 +194,8 @@ class Coverage:
         (self.later.discard if wanted or counted else self.later.add)(digest)
         differences = _differences([score.values for score in counted.values() if score.values])
         if differences:
-            self.disputes[digest] = Dispute(digest, counted, differences, self._current.adjudication(digest))
+            settled = (self._current.adjudication(digest), self._current.mean(digest))
+            self.disputes[digest] = Dispute(digest, counted, differences, *settled)
         else:
             self.disputes.pop(digest, None)
 

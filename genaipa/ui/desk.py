@@ -223,7 +223,7 @@ def progress_line(desk: Desk, user: User, digest: str, *, correcting: bool) -> l
     progress = desk.queue.progress(user.name)
     calibrating = desk.queue.is_calibration(digest, user.name)
     pieces = [
-        "Correcting a score of yours" if correcting else f"Answer {progress.scored + 1}",
+        _which(desk, user, digest) if correcting else f"Answer {progress.scored + 1}",
         "calibration: compared with the reference once it is saved" if calibrating else "",
         _left(desk, progress),
         f"study: {progress.given:,} of {progress.wanted:,} scores, {progress.wanted - progress.given:,} left",
@@ -232,6 +232,16 @@ def progress_line(desk: Desk, user: User, digest: str, *, correcting: bool) -> l
         *([] if desk.queue.plan.blind else _systems(desk, digest)),
     ]
     return [piece for piece in pieces if piece]
+
+
+def _which(desk: Desk, user: User, digest: str) -> str:
+    """Why an answer is on screen that this analyst has scored; whoever sent it back is not named, only their word."""
+    returned = desk.queue.returned(user.name)
+    word = desk.current.sent_back(digest) if digest in returned else None
+    if word is None:
+        return "Correcting a score of yours"
+    more = f" ({len(returned) - 1:,} more to look at again)" if len(returned) > 1 else ""
+    return f"Please look again: “{word.note}”{more}"
 
 
 def _systems(desk: Desk, digest: str) -> list[str]:

@@ -256,7 +256,7 @@ def _answers(desk: Desk, user: User) -> None:
         hidden = ", or none whose scores you may see: answers that you can still be asked to score are left out"
         notice("agreement same", f"There is none{hidden if user.scores else ''}.")
         return
-    columns = ["question", "document", "analysts", *_heads(desk.rubric), "adjudicated"]
+    columns = ["question", "answer begins", "document", "analysts", *_heads(desk.rubric), "settled"]
 
     def expose(page: Sequence[Dispute]) -> None:
         desk.queue.expose(name, [dispute.answer for dispute in page], scores=True)
@@ -301,9 +301,13 @@ def _dispute(desk: Desk, dispute: Dispute) -> ListRow:
     answer = desk.pool.answers[dispute.answer]
     most = max(desk.rubric.values) - min(desk.rubric.values)
     spread = (_apart(difference, most) for difference in dispute.differences.values())
-    settled = dispute.adjudication.analyst if dispute.adjudication else ""
-    asked = f"{words_of(desk, dispute.answer)[0]} ({answer.question})"
-    cells: tuple[str | ListCell, ...] = (asked, answer.document, ", ".join(dispute.scores), *spread, settled)
+    settled = dispute.settled.analyst if dispute.settled else ""
+    words, begins = words_of(desk, dispute.answer)
+    asked = f"{words} ({answer.question})"
+    cells: tuple[str | ListCell, ...] = (
+        *(asked, begins, answer.document, ", ".join(dispute.scores)),
+        *(*spread, f"{settled}{'' if dispute.adjudication or not settled else ' (the mean)'}"),
+    )
     return ListRow(cells, id=dispute.answer)
 
 

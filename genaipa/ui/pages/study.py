@@ -152,16 +152,19 @@ def _who_disagrees(desk: Desk) -> Said:
 
 def _what_to_discuss(desk: Desk, user: User) -> Said:
     disputes = adjudication.disputes(desk, user).values()
-    open_ = [dispute for dispute in disputes if dispute.adjudication is None]
+    waiting = [dispute for dispute in disputes if desk.queue.waiting(dispute.answer)]
+    open_ = [dispute for dispute in disputes if dispute.settled is None and dispute not in waiting]
     furthest = max((dispute.largest for dispute in open_), default=0.0)
     apart = sum(1 for dispute in open_ if dispute.largest == furthest)
     objecting = " Annotated answers are objected to, too." if objections.here(desk) else ""
     if not open_:
-        settled = f"; {len(disputes):,} are settled" if disputes else ""
+        settled = f"; {len(disputes) - len(waiting):,} are settled" if disputes else ""
+        settled += f", {len(waiting):,} sent back" if waiting else ""
         return Said("What to discuss?", f"No scores differ that are not settled{settled}.{objecting}", "adjudicate")
     said = (
         f"{len(open_):,} answers have scores that differ and are not settled; "
-        f"{apart:,} of them by {furthest:g} on a metric. These come first.{objecting}"
+        f"{apart:,} of them by {furthest:g} on a metric. These come first."
+        f"{f' {len(waiting):,} more are sent back to their analysts.' if waiting else ''}{objecting}"
     )
     return Said("What to discuss?", said, "adjudicate")
 
