@@ -304,10 +304,9 @@ def _dispute(desk: Desk, dispute: Dispute) -> ListRow:
     settled = dispute.settled.analyst if dispute.settled else ""
     words, begins = words_of(desk, dispute.answer)
     asked = f"{words} ({answer.question})"
-    cells: tuple[str | ListCell, ...] = (
-        *(asked, begins, answer.document, ", ".join(dispute.scores)),
-        *(*spread, f"{settled}{'' if dispute.adjudication or not settled else ' (the mean)'}"),
-    )
+    by_mean = " (the mean)" if settled and not dispute.adjudication else ""
+    about = (asked, begins, answer.document, ", ".join(dispute.scores))
+    cells: tuple[str | ListCell, ...] = (*about, *spread, f"{settled}{by_mean}")
     return ListRow(cells, id=dispute.answer)
 
 
