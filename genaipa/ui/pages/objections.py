@@ -147,7 +147,9 @@ def _settle(desk: Desk, user: User, case: Case, one: Filed) -> None:
     if not accepts and not rejects:
         return
     try:
-        correction = proved(case.document, passage, silent=silent, answer=answer, why=why) if accepts else None
+        before = case.annotated.silent if case.annotated else None
+        given = {"silent": silent, "answer": answer, "why": why, "annotated": before}
+        correction = proved(case.document, passage, **given) if accepts else None
         desk.store.append([ruling(one, user.name, correction, reason=reason)])
     except GenaipaError as error:
         st.text(f"Not settled: {error}")
