@@ -295,8 +295,8 @@ class Incoming:
         """Write the runs and keep the scores; nothing if a score is wrong."""
         with contextlib.closing(open_store(self.workspace)) as store:
             if self._numbers or self._annotators:
-                files = dict.fromkeys(one.path.name for one in self._events.values())
-                self._check_numbers(" and ".join(files) or "the file", [event for _, event in store.events()])
+                paths = dict.fromkeys(one.path.name for one in self._events.values())
+                self._check_numbers(" and ".join(paths) or "the file", [event for _, event in store.events()])
             scores = take_in(store, self._events.values(), self._pool.keys() | self._digests)
         scores.unscored = self.unscored
         if scores.problems:

@@ -185,7 +185,8 @@ def read_login(workspace: Workspace) -> Login | None:
     redirect = auth["redirect_uri"]
     parts = urlsplit(_filled(redirect, 1))
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.path != _CALLBACK:
-        raise DataError(path, f"is not an address of the desk; write https://HOST{_CALLBACK}.", "redirect_uri")
+        wrong = "is not an address of the desk, which needs a host of its own for a login, not a path of one"
+        raise DataError(path, f"{wrong}; write https://HOST{_CALLBACK}.", "redirect_uri")
     return Login(tuple(providers), redirect)
 
 

@@ -64,7 +64,7 @@ def _names(given: str) -> dict[str, str]:
     names: dict[str, str] = {}
     for pair in filter(None, given.split(",")):
         key, equals, name = (piece.strip() for piece in pair.partition("="))
-        if not (equals and key.isdecimal() and name):
+        if not (equals and (key.isdecimal() or not key) and name):
             raise UsageError(f"--annotators takes 1=ada@example.org,2=NAME; not '{clipped(pair.strip())}'.")
         if key in names:
             raise UsageError(f"--annotators names annotator {key} twice.")
