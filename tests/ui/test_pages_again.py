@@ -10,6 +10,7 @@ from pages import EDSGER, Shown, digests, dispute, make_desk, score
 
 from genaipa.scoring.people import User
 from genaipa.ui.desk import Desk
+from genaipa.ui.download import scores_table
 
 ADA, GRACE = (User(name, scores=True, adjudicates=False) for name in ("ada", "grace"))
 WORD = "Read section 2 once more."
@@ -103,3 +104,19 @@ def test_rows_of_one_question_can_be_told_apart(disputed: Desk) -> None:
     """Agreement and Overview say how each answer begins."""
     replies = {disputed.pool.case(answer).masked_reply()[:20] for answer in digests(disputed)[:2]}
     assert {row[1][:20] for row in Shown("agreement", disputed, EDSGER).rows("agreement answers")} == replies
+
+
+def test_the_scores_can_be_downloaded_by_whoever_scores_no_more(disputed: Desk) -> None:
+    """The table is that of `scores export`; whoever could still be asked to score, or does not lead, gets none."""
+    label = "Download the scores (CSV)"
+    lead = User("lead", scores=False, adjudicates=True)
+    for name in ("study", "overview", "agreement"):
+        assert [one.proto.label for one in Shown(name, disputed, lead).test.get("download_button")] == [label]
+    table = scores_table(disputed).decode("utf-8-sig").splitlines()
+    assert len(table) == 1 + 7
+    assert table[0].startswith("digest,analyst,time,relevance")
+    assert "extractive" in table[1]
+    ahead = Shown("agreement", disputed, User("cy", scores=True, adjudicates=True))
+    assert not ahead.test.get("download_button")
+    assert "genaipa scores export" in ahead.text()
+    assert not Shown("agreement", disputed, ADA).test.get("download_button")

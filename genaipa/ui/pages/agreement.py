@@ -21,6 +21,7 @@ from genaipa.scoring.agreement import (
     measure,
 )
 from genaipa.ui.answer_view import annotated_of, asked_of, case_of, scores_of
+from genaipa.ui.download import scores_button
 from genaipa.ui.pages import adjudication
 from genaipa.ui.points import PointApart, points_apart
 from genaipa.ui.scoring_session import words_of
@@ -86,6 +87,7 @@ def page(desk: Desk, user: User) -> None:
         _filled_in_systems(desk)
     _points(desk, user)
     _answers(desk, user)
+    scores_button(desk, user)
 
 
 def measured(desk: Desk, apart: tuple[str, ...] = ()) -> tuple[Agreement, Preselected, int]:

@@ -148,10 +148,10 @@ def _settle(desk: Desk, user: User, case: Case, one: Filed) -> None:
         return
     try:
         before = case.annotated.silent if case.annotated else None
-        right = (
+        settled = (
             proved(case.document, passage, silent=silent, answer=answer, why=why, annotated=before) if accepts else None
         )
-        desk.store.append([ruling(one, user.name, right, reason=reason)])
+        desk.store.append([ruling(one, user.name, settled, reason=reason)])
     except GenaipaError as error:
         st.text(f"Not settled: {error}")
     else:

@@ -17,6 +17,7 @@ from genaipa.runs.inputs import conversation
 from genaipa.scoring.assignment import is_asked
 from genaipa.ui.answer_view import annotated_of, case_of, scores_of
 from genaipa.ui.desk import in_all, lasting, price, workloads
+from genaipa.ui.download import scores_button
 from genaipa.ui.scoring_session import words_of
 from genaipa.ui.widgets import (
     ANY,
@@ -92,6 +93,7 @@ def page(desk: Desk, user: User) -> None:
         notice("overview none", "There is no run yet. Begin with: genaipa run --system extractive --policy brindlecart")
         return
     _analysts(desk, runs)
+    scores_button(desk, user)
     _answers(desk, Visibility.of(desk, user), runs)
 
 

@@ -14,6 +14,7 @@ import streamlit as st
 
 from genaipa.judging.name import Judge
 from genaipa.ui.desk import lasting, workloads
+from genaipa.ui.download import scores_button
 from genaipa.ui.launch import why_no_results
 from genaipa.ui.pages import adjudication, objections
 from genaipa.ui.pages.agreement import FEW, measured
@@ -61,6 +62,7 @@ def page(desk: Desk, user: User) -> None:
     found = _view(desk, user)
     for said in (_is_the_judge_good(desk, found), _when_to_stop(desk, found)):
         _show(said)
+    scores_button(desk, user)
 
 
 def _show(said: Said) -> None:
