@@ -18,7 +18,7 @@ from genaipa.scoring.importing import ImportedScores, import_from
 from genaipa.scoring.people import load_people
 from genaipa.scoring.store import existing_store, open_store
 from genaipa.scoring.tables import ReadTable
-from genaipa.scoring.waves import SIZE, WaveStanding, draw_waves, gone, short_digest, standings
+from genaipa.scoring.waves import SIZE, WaveStanding, draw_waves, gone, load_waves, short_digest, standings
 from genaipa.workspace import find_workspace
 
 if TYPE_CHECKING:
@@ -150,12 +150,18 @@ def sample(
     draw_size = size or planned
     strata = _strata(meant, stratify, draw_size) if stratify else None
     days, seed = days_of(meant), plan.seed if seed is None else seed
-    waves = draw_waves(here, pool.answers.values(), scored, size=draw_size, seed=seed, strata=strata, days=days)
+    if plan.size == "all" and size is None:
+        waves = load_waves(here)
+    else:
+        waves = draw_waves(here, pool.answers.values(), scored, size=draw_size, seed=seed, strata=strata, days=days)
     groups = standings(waves, pool.answers.values(), scored)
     asked = set().union(*(waves.taken.get((group.system, group.experiment), set()) for group in groups))
     unscored = len(asked - set(map(short_digest, scored)))
     lost = 0 if names or only else gone(waves, pool.answers)
-    notes = [*_drawn(groups, waves, draw_size, len(asked), unscored), *_noted(groups, waves, stratify, lost)]
+    drawn = [*_drawn(groups, waves, draw_size, len(asked), unscored)]
+    if plan.size == "all" and not waves:
+        drawn = ["Nothing was drawn: by the plan in desk.yaml (sample: all) people are asked for all answers."]
+    notes = [*drawn, *_noted(groups, waves, stratify, lost)]
     if size and plan.size and plan.size != size:
         notes.append(f"The plan in desk.yaml says sample: {plan.size}, which the desk goes by when it is next opened.")
     return Sample(groups, waves, len(asked), unscored, tuple(notes))

@@ -104,8 +104,13 @@ def open_desk(settings: DeskSettings) -> Desk:
     pool = Pool(workspace, folders, sources=meant, excluded=settings.excluded)
     store = open_store(workspace)
     current = CurrentScores(lambda seen: _counted(store, people, seen))
-    counted = pool if not settings.excluded else Pool(workspace, folders, sources=meant, excluded=False)
-    waves, asked = _sampled(workspace, counted, current, settings, meant)
+    counted, drawn_from = pool, meant
+    if settings.excluded or settings.only:
+        # A wave is drawn from all that it is a part of, whatever part of it one looks at.
+        drawn_from = select(workspace, settings.runs) if settings.runs else []
+        runs = [source.folder for source in drawn_from] if settings.runs else run_folders(workspace)
+        counted = Pool(workspace, runs, sources=drawn_from, excluded=False)
+    waves, asked = _sampled(workspace, counted, current, settings, drawn_from)
     # Whoever wants answers that no wave is drawn from gets them beside it.
     asked = asked and asked.union(map(short_digest, pool.answers.keys() - counted.answers.keys()))
     plan = msgspec.structs.replace(

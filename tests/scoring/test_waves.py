@@ -20,12 +20,13 @@ from running import answers, carry_out, dated, spec, write
 from size import size
 
 from genaipa.runs import journal
+from genaipa.runs.filters import Filters
 from genaipa.runs.records import answer_digest
 from genaipa.scoring.answers import Occurrence, Pool, PooledAnswer
 from genaipa.scoring.assignment import ScoringPlan
 from genaipa.scoring.waves import Waves, inclusion, load_waves, short_digest, standings, written
 from genaipa.ui.desk import open_desk
-from genaipa.ui.settings import DeskSettings
+from genaipa.ui.settings import DeskSettings, handed_settings
 from genaipa.workspace import find_workspace
 
 if TYPE_CHECKING:
@@ -496,3 +497,22 @@ def test_nothing_is_left_to_draw_from(genaipa):
     assert "Nothing was drawn: people have scored all 12 answers already" in told
     assert "--size N" not in told
     assert told.endswith("Next: genaipa report")
+
+
+def test_a_filter_of_the_desk_draws_nothing_of_its_own(genaipa, monkeypatch):
+    """Answers about one document alone are offered, of a wave that is drawn from all of them."""
+    make_run()
+    only = Filters(documents=("acme",))
+    settings = DeskSettings(Path.cwd(), only=only, sample=6, plan=ScoringPlan(per_answer=1))
+    monkeypatch.setenv(*next(iter(settings.handed_on().items())))
+    assert handed_settings() == settings
+    desk = open_desk(settings)
+    assert {answer.document for answer in desk.pool.answers.values()} == {"acme"}
+    assert len(desk.waves.asked) == 6
+    assert 0 < desk.queue.progress("Anna").wanted < 6
+    assert load_waves(find_workspace()).draws[0].answers == 12
+    desk.store.close()
+    write("desk.yaml", "plan: {sample: all}\n")
+    Path("waves.jsonl").unlink()
+    assert "by the plan in desk.yaml (sample: all)" in " ".join(genaipa("sample").out.split())
+    assert not Path("waves.jsonl").exists()
