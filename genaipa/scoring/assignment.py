@@ -77,7 +77,7 @@ class Dispute:
     """The word that the mean of the scores stands."""
 
     @property
-    def settled(self) -> Event | None:
+    def settlement(self) -> Event | None:
         """The adjudication or, without one, the word that the mean stands."""
         return self.adjudication or self.mean
 

@@ -119,23 +119,23 @@ class CurrentScores:
                 return latest
         return None
 
-    def sent_back(self, answer: str) -> Event | None:
+    def latest_return(self, answer: str) -> Event | None:
         """The latest word in effect by which an answer was sent back to those who had scored it."""
         with self._lock:
             return max(self._kinds[AGAIN].of(answer).values(), key=self.number, default=None)
 
-    def all_sent_back(self) -> dict[str, Event]:
+    def latest_returns(self) -> dict[str, Event]:
         """Answer → the latest word in effect by which it was sent back, the earliest first."""
         with self._lock:
             latest = sorted(self._kinds[AGAIN].all(), key=self.number)
         return {event.answer: event for event in latest}
 
-    def waiting(self, answer: str) -> list[str]:
+    def pending(self, answer: str) -> list[str]:
         """The analysts who have not scored an answer again since it was sent back to them, by name.
 
         Nobody is waited for once it is settled.
         """
-        word, settled = self.sent_back(answer), self.adjudication(answer) or self.mean(answer)
+        word, settled = self.latest_return(answer), self.adjudication(answer) or self.mean(answer)
         if word is None or (settled and self.number(settled) > self.number(word)):
             return []
         scores = self.scores(answer).values()

@@ -116,7 +116,7 @@ class StudyPlan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """The day on which scoring is to be done; None without one."""
         return dt.date.fromisoformat(self.due) if self.due else None
 
-    def replaced(self, options: Mapping[str, object]) -> StudyPlan:
+    def override(self, options: Mapping[str, object]) -> StudyPlan:
         """Return this plan with other values; an OptionError for one that no plan has."""
         made = msgspec.structs.replace(self, **options)
         for name, problem in plan_problems(made):

@@ -95,7 +95,7 @@ class Queue:
         """
         coverage = self._caught_up()
         scored, asked = coverage.scored[analyst], coverage.asked_of(analyst)
-        begun, calibration, returned = self._begun(analyst), self._calibration(analyst), self.returned(analyst)
+        begun, calibration, returned = self._begun(analyst), self._calibration(analyst), self.second_looks(analyst)
         seen, skipped = self.current.saw_scores(analyst), self.current.skipped(analyst)
         held = self.store.reservations()
         # These are theirs whoever else has scored them; of the others each is given to as many as are wanted.
@@ -130,19 +130,19 @@ class Queue:
         # Until all have looked again, none of them is shown what the others gave.
         ahead.update(
             digest
-            for digest, word in self.current.all_sent_back().items()
-            if word.analyst != analyst and digest in coverage.scored[analyst] and self.waiting(digest)
+            for digest, word in self.current.latest_returns().items()
+            if word.analyst != analyst and digest in coverage.scored[analyst] and self.pending(digest)
         )
         return ahead
 
-    def returned(self, analyst: str) -> list[str]:
+    def second_looks(self, analyst: str) -> list[str]:
         """The answers that were sent back to this analyst and that they have not scored again since."""
-        words = self.current.all_sent_back()
-        return [digest for digest in words if digest in self._coverage and analyst in self.waiting(digest)]
+        words = self.current.latest_returns()
+        return [digest for digest in words if digest in self._coverage and analyst in self.pending(digest)]
 
-    def waiting(self, digest: str) -> list[str]:
+    def pending(self, digest: str) -> list[str]:
         """The analysts who are still to look again at an answer that was sent back; none of the reference."""
-        return [name for name in self.current.waiting(digest) if name not in self.plan.reference]
+        return [name for name in self.current.pending(digest) if name not in self.plan.reference]
 
     def _remaining(self, analyst: str) -> int:
         """The number of answers ahead in the wave, without going through them: this is asked at every key pressed."""
@@ -151,7 +151,7 @@ class Queue:
         more = {*self._begun(analyst), *self._calibration(analyst)} - scored
         away = (scored | self.current.saw_scores(analyst)) - more
         return (
-            len(self.returned(analyst))
+            len(self.second_looks(analyst))
             + len(asked)
             - sum(digest in asked for digest in away)
             + sum(digest not in asked for digest in more)
@@ -260,7 +260,7 @@ class Queue:
             "order": order,
         }
         screen |= {"ticks": ticks, "calibration": self.is_calibration(digest, analyst)}
-        word = self.current.sent_back(digest)
+        word = self.current.latest_return(digest)
         if word and word.analyst != analyst and self.current.score(digest, analyst):
             # Whoever is told to look again knows that the scores differ.
             screen["independent"] = False

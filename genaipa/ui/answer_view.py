@@ -450,7 +450,7 @@ def thread(desk: Desk, digest: str, names: Mapping[str, str] | None = None) -> l
     `names` are shown in the place of those of the analysts, and without times. Nothing where it was never sent back.
     """
     lines: list[str] = []
-    for event in desk.store.events_of(digest) if desk.current.sent_back(digest) else ():
+    for event in desk.store.events_of(digest) if desk.current.latest_return(digest) else ():
         name = names.get(event.analyst, event.analyst) if names else f"{format_time(event.time)} {event.analyst}"
         if event.kind == AGAIN:
             lines.append(f"{name} sent it back: {event.note}")

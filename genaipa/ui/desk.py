@@ -241,8 +241,8 @@ def progress_line(desk: Desk, user: User, digest: str, *, correcting: bool) -> l
 
 def _which(desk: Desk, user: User, digest: str) -> str:
     """Why an answer is on screen that this analyst has scored; whoever sent it back is not named, only their word."""
-    returned = desk.queue.returned(user.name)
-    word = desk.current.sent_back(digest) if digest in returned else None
+    returned = desk.queue.second_looks(user.name)
+    word = desk.current.latest_return(digest) if digest in returned else None
     if word is None:
         return "Correcting a score of yours"
     more = f" ({len(returned) - 1:,} more to look at again)" if len(returned) > 1 else ""

@@ -66,9 +66,7 @@ class DeskSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     plan: ScoringPlan = ScoringPlan()
 
     @classmethod
-    def planned(
-        cls, workspace: Path, plan: StudyPlan, *, runs: tuple[str, ...] = (), only: Filters = EVERYTHING
-    ) -> Self:
+    def make(cls, workspace: Path, plan: StudyPlan, *, runs: tuple[str, ...] = (), only: Filters = EVERYTHING) -> Self:
         """Return the settings of a study's plan."""
         return cls(
             workspace=workspace,

@@ -46,12 +46,12 @@ def test_an_answer_comes_up_again_until_both_have_scored(run: RunFolder, each_st
     assert queue.progress("Anna").remaining == 1
     given = save(queue, "Anna", answer, "11112")
     assert not given.independent
-    assert queue.waiting(answer) == ["Bo"]
+    assert queue.pending(answer) == ["Bo"]
     assert queue.next("Anna") is None
     assert answer in queue.ahead_of("Anna"), "Bo is still to look again"
     assert answer in queue.ahead_of("Bo")
     save(queue, "Bo", answer, "33112")
-    assert queue.waiting(answer) == []
+    assert queue.pending(answer) == []
     assert answer not in queue.ahead_of("Anna") | queue.ahead_of("Bo")
     own = {score.analyst: score.values for score in queue.current.independent_scores() if score.answer == answer}
     assert own["Anna"] is not None
@@ -72,11 +72,11 @@ def test_whoever_looks_again_may_put_it_off_and_withdraw(run: RunFolder, store: 
     assert queue.next("Anna") == answer
     save(queue, "Anna", answer)
     queue.undo("Anna")
-    assert queue.returned("Anna") == [answer]
+    assert queue.second_looks("Anna") == [answer]
     queue.withdraw(word)
-    assert queue.returned("Bo") == [answer]
+    assert queue.second_looks("Bo") == [answer]
     queue.adjudicate("Edsger", answer, save(queue, "Cy", other).values, note="", seconds=1, id=new_id())
-    assert queue.returned("Bo") == [], "it is settled"
+    assert queue.second_looks("Bo") == [], "it is settled"
 
 
 def test_what_can_be_sent_back(run: RunFolder, store: Store) -> None:
@@ -87,7 +87,7 @@ def test_what_can_be_sent_back(run: RunFolder, store: Store) -> None:
             queue.send_back("Edsger", answer, word)
     assert queue.send_back("Edsger", answer, "Bob's Boxes?  Both\nof them.").note == "Bob's Boxes? Both of them."
     queue.send_back("Bo", answer, WORD)
-    assert queue.waiting(answer) == ["Anna"], "the sender knows the scores"
+    assert queue.pending(answer) == ["Anna"], "the sender knows the scores"
     lonely = open_queue(run, store, ScoringPlan(reference=("Anna", "Bo")))
     with pytest.raises(UsageError, match="nobody else has scored"):
         lonely.send_back("Edsger", answer, WORD)
@@ -103,10 +103,10 @@ def test_the_mean_of_close_scores_stands(run: RunFolder, store: Store) -> None:
     save(queue, "Bo", answer, "22111")
     queue.take_mean("Edsger", answer)
     (dispute,) = queue.disputes("Edsger", scores=False)
-    assert dispute.settled is dispute.mean
+    assert dispute.settlement is dispute.mean
     assert dispute.adjudication is None
     again = open_queue(run, store, ScoringPlan(per_answer=2))
-    assert again.disputes("Edsger", scores=False)[0].settled == dispute.mean, "a desk that opens later knows it"
+    assert again.disputes("Edsger", scores=False)[0].settlement == dispute.mean, "a desk that opens later knows it"
     save(queue, "Anna", answer, "11112")
-    assert queue.disputes("Edsger", scores=False)[0].settled is None
+    assert queue.disputes("Edsger", scores=False)[0].settlement is None
     assert not verify_log(store).breaks

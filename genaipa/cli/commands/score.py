@@ -118,8 +118,8 @@ def score(
         "include_excluded": include_excluded or None,
     }
     planned = load_people(here).plan
-    plan = planned.replaced({name: value for name, value in given.items() if value is not None})
-    settings = DeskSettings.planned(here.home, plan, runs=several(run), only=only)
+    plan = planned.override({name: value for name, value in given.items() if value is not None})
+    settings = DeskSettings.make(here.home, plan, runs=several(run), only=only)
     folders = _runs(here, settings)
     desk, login = launch.open_once(settings)
     try:

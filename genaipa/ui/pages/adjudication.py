@@ -174,9 +174,9 @@ def _chosen(desk: Desk, disputes: dict[str, Dispute]) -> list[str]:
 
 
 def _state(desk: Desk, dispute: Dispute) -> str:
-    if dispute.settled:
+    if dispute.settlement:
         return "settled"
-    return "sent back" if desk.queue.waiting(dispute.answer) else "not settled"
+    return "sent back" if desk.queue.pending(dispute.answer) else "not settled"
 
 
 def _opened(desk: Desk, user: User, disputes: Mapping[str, Dispute], chosen: list[str]) -> OpenDispute | None:
@@ -226,8 +226,8 @@ def _agreed(rubric: Rubric, dispute: Dispute) -> str:
 
 
 def _say_where(disputes: Mapping[str, Dispute], chosen: list[str], opened: OpenDispute | None) -> None:
-    settled = sum(1 for dispute in disputes.values() if dispute.settled)
-    means = sum(1 for dispute in disputes.values() if dispute.settled and dispute.adjudication is None)
+    settled = sum(1 for dispute in disputes.values() if dispute.settlement)
+    means = sum(1 for dispute in disputes.values() if dispute.settlement and dispute.adjudication is None)
     by_mean = f" ({means:,} by the mean)" if means else ""
     where = (
         f" · {chosen.index(opened.answer) + 1:,} of {len(chosen):,} shown" if opened and opened.answer in chosen else ""
@@ -302,7 +302,7 @@ def _can(
         "back": others,
         "skip": others,
         "undo": last is not None,
-        "mean": dispute.settled is None and desk.queue.is_close(dispute),
+        "mean": dispute.settlement is None and desk.queue.is_close(dispute),
         "again": any(name != user.name for name in dispute.scores),
     }
 
@@ -417,7 +417,7 @@ def _beside(answer: str, chosen: list[str], step: int) -> str:
 def _last(desk: Desk, user: User, disputes: Mapping[str, Dispute]) -> Event | None:
     """This adjudicator's last decision in effect: values, the mean, or a word with which an answer was sent back."""
     given = [event for dispute in disputes.values() for event in (dispute.adjudication, dispute.mean)]
-    given += [desk.current.sent_back(answer) for answer in disputes if desk.queue.waiting(answer)]
+    given += [desk.current.latest_return(answer) for answer in disputes if desk.queue.pending(answer)]
     mine = (event for event in given if event and event.analyst == user.name)
     return max(mine, key=desk.current.number, default=None)
 

@@ -303,7 +303,7 @@ def _dispute(desk: Desk, dispute: Dispute) -> ListRow:
     answer = desk.pool.answers[dispute.answer]
     most = max(desk.rubric.values) - min(desk.rubric.values)
     spread = (_apart(difference, most) for difference in dispute.differences.values())
-    settled = dispute.settled.analyst if dispute.settled else ""
+    settled = dispute.settlement.analyst if dispute.settlement else ""
     words, begins = words_of(desk, dispute.answer)
     asked = f"{words} ({answer.question})"
     by_mean = " (the mean)" if settled and not dispute.adjudication else ""

@@ -108,7 +108,7 @@ def _numbers(desk: Desk, user: User) -> None:
         (desk.current.seen, desk.pool.generation),
         lambda: desk.queue.disputes(user.name, scores=False),
     )
-    settled = sum(1 for dispute in disputes if dispute.settled)
+    settled = sum(1 for dispute in disputes if dispute.settlement)
     counts = {
         "Answers": progress.answers,
         "Scores wanted": progress.wanted,
