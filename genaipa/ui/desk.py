@@ -67,7 +67,7 @@ class Desk:
         """The scores that are wanted and given, in a sentence: what all pages count."""
         progress = self.queue.progress("")
         apart = sum(len(self.queue.history(name).scores) for name in self.people.reference)
-        reference = f" ({apart:,} of reference analysts are apart)" if apart else ""
+        reference = f" (beside {number(apart, 'score')} of reference analysts)" if apart else ""
         return (
             f"{number(progress.wanted, 'score')} {'is' if progress.wanted == 1 else 'are'} wanted, "
             f"{progress.given:,} {'is' if progress.given == 1 else 'are'} given{reference}."

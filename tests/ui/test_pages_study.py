@@ -11,8 +11,10 @@ from running import carry_out, make_workspace, spec, write
 
 from genaipa.errors import DataError, StoreError
 from genaipa.scoring.people import User
-from genaipa.ui.desk import Desk
+from genaipa.ui.desk import Desk, progress_line
+from genaipa.ui.signin import lasts
 from genaipa.ui.widgets import desk_message
+from rubrics import typed
 
 LEAD = User("lead", scores=False, adjudicates=True)
 STOP = "When may we stop?"
@@ -89,3 +91,19 @@ def test_the_study_names_everyone_and_keeps_to_its_plan() -> None:
     assert [line.partition(":")[0] for line in others] == [name for name in names if name != names[1]] + [names[1]]
     assert others[-1] == "analyst-1: 3 of 4 (75%)."
     assert told["Who disagrees?"] == "No answer has been scored by two analysts beside reference yet."
+
+
+def test_all_pages_count_scores() -> None:
+    """Sign-in counts what the pad and Study count, and does not say that nobody has scored where somebody has."""
+    desk = make_desk()
+    assert desk.wanted_in_words == "8 scores are wanted, 0 are given."
+    assert lasts(desk) == "How long an answer takes is not known yet: nobody has scored one."
+    first, *others = digests(desk)
+    for name, answer in (("reference", first), ("ada", others[0])):
+        values = typed("11111")
+        more = {"note": "", "suggested": {}, "preselected": False, "id": f"{name} 1"}
+        desk.queue.save(name, answer, values, seconds=None, **more)
+    assert desk.wanted_in_words == "8 scores are wanted, 1 is given (beside 1 score of reference analysts)."
+    assert lasts(desk).endswith("the scores that are here came without times.")
+    line = progress_line(desk, User("ada", scores=True, adjudicates=False), others[1], correcting=False)
+    assert "study: 1 of 8 scores, 7 left" in line
