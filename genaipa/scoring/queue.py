@@ -293,8 +293,8 @@ class Queue:
             raise UsageError("nobody else has scored this answer, whom it could be sent back to.")
         if not word.strip():
             raise UsageError("what should they look at? Write it into the note.")
-        if told := [name for name in names if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", word)]:
-            raise UsageError(f"the others must not know of {told[0]} before they have scored; leave the name out.")
+        if told := next(filter(None, (_mention(name, word) for name in names)), ""):
+            raise UsageError(f"the others must not know of {told} before they have scored; leave the name out.")
         note = " ".join(word.split())
         return self._keep(self._event(AGAIN, analyst, digest, note=note, seconds=seconds, independent=False))
 
@@ -434,3 +434,12 @@ class Queue:
         if exposures:
             self.store.append(exposures)
             self._caught_up()
+
+
+def _mention(name: str, text: str) -> str:
+    """The words by which a text names an analyst; empty if it does not.
+
+    Names are capitalised, so that a text may speak of a grace period; of an address the part before the @ is a name.
+    """
+    words = {name, name.title(), name.partition("@")[0].title()}
+    return next((one for one in sorted(words) if re.search(rf"(?<!\w){re.escape(one)}(?!\w)", text)), "")

@@ -82,13 +82,18 @@ def test_whoever_looks_again_may_put_it_off_and_withdraw(run: RunFolder, store: 
 def test_what_can_be_sent_back(run: RunFolder, store: Store) -> None:
     """There is a word, it names none of those who are asked, and there is somebody to ask but the sender."""
     queue, answer = disputed(run, store)
-    for word, told in (("  ", "what should they look at"), ("Bo has a point.", "must not know of Bo")):
+    save(queue, "anna.b@example.org", answer)
+    for word, told in (
+        ("  ", "what should they look at"),
+        ("Bo has a point.", "must not know of Bo"),
+        ("Not as Anna.B has it", "must not know of Anna"),
+    ):
         with pytest.raises(UsageError, match=re.escape(told)):
             queue.send_back("Edsger", answer, word)
     assert queue.send_back("Edsger", answer, "Bob's Boxes?  Both\nof them.").note == "Bob's Boxes? Both of them."
     queue.send_back("Bo", answer, WORD)
-    assert queue.pending(answer) == ["Anna"], "the sender knows the scores"
-    lonely = open_queue(run, store, ScoringPlan(reference=("Anna", "Bo")))
+    assert queue.pending(answer) == ["Anna", "anna.b@example.org"], "the sender knows the scores"
+    lonely = open_queue(run, store, ScoringPlan(reference=("Anna", "Bo", "anna.b@example.org")))
     with pytest.raises(UsageError, match="nobody else has scored"):
         lonely.send_back("Edsger", answer, WORD)
     with pytest.raises(DataError, match="says what to look at"):
