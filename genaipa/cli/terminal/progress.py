@@ -372,7 +372,7 @@ class Lines(Progress):
             said.append(f"{tokens(usage.input + usage.output)} tokens, {100 * usage.cached / usage.input:.0f} % cached")
         return [*said, when]
 
-    def pending(self, system: str, reason: str) -> None:
+    def waiting(self, system: str, reason: str) -> None:
         """Say it once."""
         self._once(_about(system, reason), key=f"{system}{reason.partition(';')[0]}")
 
@@ -402,7 +402,7 @@ class ProgressTable(Progress):
         else:
             self._notes.pop(record.system, None)
 
-    def pending(self, system: str, reason: str) -> None:
+    def waiting(self, system: str, reason: str) -> None:
         """Show the reason that a call waits for."""
         self._notes[system] = reason
 
