@@ -1,8 +1,8 @@
 """Run the commands that the documentation shows: `python docs/run_consoles.py [PAGE…]`.
 
 Each page's blocks of `console` run in order in one shell, in an empty workspace, without keys or a network. A line
-`$ ` is a command, `> ` continues it, and all else is output, which is not compared. A command ends with 0, or as its
-comment says ("# ends with 3").
+`$ ` is a command, `> ` continues it, and all else is output. A command ends with 0, or as its comment says ("# ends
+with 3"). In a tutorial each line of output is one that is printed, but for blanks and what stands there as `…`.
 `<!-- example -->` before a block says that it is not run: it needs a key, a browser or somebody's data.
 """
 
@@ -29,6 +29,16 @@ def commands(page: str) -> list[str]:
     blocks = [block for example, block in BLOCK.findall(page) if not example]
     shown = re.findall(r"^\$ (.*(?:(?<=\\)\n.*|\n> ?.*)*)", "\n".join(blocks), re.MULTILINE)
     return [re.sub(r"^> ?", "", command, flags=re.MULTILINE) for command in shown]
+
+
+def missing_lines(page: str, printed: str) -> list[str]:
+    """The lines of output that a page shows and that no command has printed; `…` stands for anything."""
+    blocks = "\n".join(block for example, block in BLOCK.findall(page) if not example)
+    # The lines of a command that goes on end with a backslash, or begin with the shell's mark.
+    output = re.sub(r"^\$ .*(?:(?<=\\)\n.*|\n> ?.*)*", "", blocks, flags=re.MULTILINE)
+    known = "\n".join(" ".join(line.split()) for line in printed.splitlines())
+    lines = (" ".join(line.split()) for line in output.splitlines())
+    return [line for line in lines if line and not re.search(".*".join(map(re.escape, line.split("…"))), known)]
 
 
 def script(commands: list[str]) -> str:
@@ -74,7 +84,10 @@ def run(page: Path) -> tuple[int, float, str]:
         )
     seconds = time.monotonic() - began
     if shell.returncode == 0:
-        return len(wanted), seconds, ""
+        text = page.read_text(encoding="utf-8")
+        missing = missing_lines(text, shell.stdout) if page.parent.name == "tutorials" else []
+        other = "".join(f"{page.relative_to(DOCS)}: no command prints: {line}\n" for line in missing)
+        return len(wanted), seconds, other
     failed = wanted[min(shell.returncode, len(wanted)) - 1]
     return len(wanted), seconds, f"{page.relative_to(DOCS)}: $ {failed}\n{shell.stdout}"
 

@@ -55,17 +55,20 @@ from genaipa.runs.records import (
 from genaipa.runs.selection import run_folders
 from genaipa.scoring.answers import Pool
 from genaipa.scoring.events import Event, event_decoder, new_id
-from genaipa.scoring.importing import ImportedScores, ReadEvents, flaw, take_in
+from genaipa.scoring.importing import ImportedScores, ReadEvents, flaw, saying, take_in
+from genaipa.scoring.people import FILE as DESK
 from genaipa.scoring.people import load_people
 from genaipa.scoring.rubric import load_rubric
 from genaipa.scoring.store import existing_store, open_store
 from genaipa.systems.base import Usage
 from genaipa.tasks.plan import ProcedurePlan, plan_of
+from genaipa.words import listed, number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
+    from genaipa.scoring.people import People
     from genaipa.workspace import Workspace
 
 
@@ -92,10 +95,18 @@ class Taken:
 
 
 class Incoming:
-    """Runs and scores on their way into a workspace. `documents` is a folder of texts, by the documents' names."""
+    """Runs and scores on their way into a workspace. `documents` is a folder of texts, by the documents' names.
 
-    def __init__(self, workspace: Workspace, documents: Path | None = None) -> None:
+    `annotators` are the names of people whom a file knows by number alone, by that number.
+    """
+
+    def __init__(
+        self, workspace: Workspace, documents: Path | None = None, annotators: Mapping[str, str] | None = None
+    ) -> None:
         self.workspace, self.rubric = workspace, load_rubric(workspace)
+        self._annotators = dict(annotators or {})
+        self._numbers: Counter[str] = Counter()
+        """Number → how many scores a file has of the person whom it knows by this number alone."""
         self.ignored = self.unscored = 0
         self._pool = Pool(workspace, run_folders(workspace)).answers
         self._texts = _texts_in(documents) if documents else {}
@@ -229,17 +240,63 @@ class Incoming:
             raise DataError(path, str(error), entry) from None
         self._events[event.id] = ReadEvents(event, path, entry, itself=False)
 
+    def person(self, number: str) -> str:
+        """The name of a person whom a file knows by number alone: the one given, else "annotator" and the number."""
+        self._numbers[number] += 1
+        return self._annotators.get(number) or _numbered(number)
+
+    def _check_numbers(self, path: str, history: Sequence[Event]) -> None:
+        """Note who has a number alone; a UsageError for a name that was given to none, or if somebody has it already.
+
+        Each server counts its people from 1, so that its first user is not that of another.
+        """
+        if lacking := sorted(self._annotators.keys() - self._numbers.keys()):
+            there = (
+                f"its numbers are {listed(sorted(self._numbers))}" if self._numbers else "it names all of its people"
+            )
+            raise UsageError(f"there is no annotator {clipped(lacking[0])} in {path}: {there}.")
+        unnamed = {_numbered(key): key for key in self._numbers if key not in self._annotators}
+        known, events = {saying(event) for event in history}, [one.event for one in self._events.values()]
+        for key, name in self._annotators.items():
+            before, spelt = _numbered(key), self._spelling(name)
+            here = (replace(event, analyst=before) for event in events if event.analyst == spelt != before)
+            if not self._people.why_left_out(before) and any(saying(event) in known for event in here):
+                raise UsageError(
+                    f"scores of {path} are here already under the name {before}, and would count twice; leave those "
+                    f"out in {DESK}, left_out: {{{before}: is {name}}}, and import again."
+                )
+        if not unnamed:
+            return
+        example = ",".join(f"{key}=NAME" for key in unnamed.values())
+        scored = {event.analyst for event in history}
+        for name in unnamed:
+            if name in scored and not all(saying(event) in known for event in events if event.analyst == name):
+                raise UsageError(
+                    f"{path} knows a person by number alone, and scores of {name} are here already: whether they are "
+                    f"of the same person only you know. Say who it is: --annotators {example}"
+                )
+        each = ", ".join(f"{name} ({number(self._numbers[key], 'score')})" for name, key in unnamed.items())
+        self._notes[
+            f"{path} knows people by number alone, who are called {each}; to name them: --annotators {example}"
+        ] = None
+
     @cached_property
     def _spelling(self) -> Callable[[str], str]:
         """A person's name as the file has it → as their scores are kept."""
-        people = load_people(self.workspace)
         with existing_store(self.workspace) as store:
             known = {event.analyst for _, event in store.events()} if store else set()
-        return cache(lambda name: people.who(name, known))
+        return cache(lambda name: self._people.who(name, known))
+
+    @cached_property
+    def _people(self) -> People:
+        return load_people(self.workspace)
 
     def take(self) -> Taken:
         """Write the runs and keep the scores; nothing if a score is wrong."""
         with contextlib.closing(open_store(self.workspace)) as store:
+            if self._numbers or self._annotators:
+                paths = dict.fromkeys(one.path.name for one in self._events.values())
+                self._check_numbers(" and ".join(paths) or "the file", [event for _, event in store.events()])
             scores = take_in(store, self._events.values(), self._pool.keys() | self._digests)
         scores.unscored = self.unscored
         if scores.problems:
@@ -247,6 +304,10 @@ class Incoming:
         for name, files in self._runs.items():
             write_run(self.workspace.runs / name, files)
         return Taken(tuple(self._runs), self._answers, self._known, scores, self.ignored, tuple(self._notes))
+
+
+def _numbered(number: str) -> str:
+    return f"annotator {number}".strip()
 
 
 def _texts_in(folder: Path) -> dict[str, Path]:

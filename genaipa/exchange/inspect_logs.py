@@ -27,21 +27,28 @@ from genaipa.exchange.outgoing import Written
 from genaipa.files.limits import INSPECT_LOG, Allowance, within
 from genaipa.files.names import folder_words
 from genaipa.files.stamps import as_stamp, now
+from genaipa.files.text import digest
 from genaipa.runs.records import MOST_REPETITIONS
 from genaipa.systems.base import Usage
 from genaipa.systems.endpoint import as_count
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from genaipa.exchange.incoming import Incoming, Taken
     from genaipa.exchange.outgoing import Outgoing, OutgoingAnswer, OutgoingRun
     from genaipa.runs.records import Status
+    from genaipa.scoring.events import Event
+    from genaipa.scoring.rubric import Rubric
 
+_ANSWER = 500
+"""Characters of a reply beside its scores: all of it is a click away."""
 _VERSION = 2
 """Version of the logs that are written; Inspect reads earlier ones, too."""
 _LONGEST = 1e9
 """Seconds of a call that are believed."""
+M_ALL = "M_all"
+"""The sum of all metrics, from 10 to 100: what Inspect lists first of a score, before the metrics."""
 OURS = "genaipa"
 """Key of a log's metadata under which there is all that makes it a run again."""
 
@@ -94,13 +101,16 @@ class _Log:
         self.scores: set[str] = set()
         """Ids of events: an answer that was given in several places has its scores in each."""
         self._documents: dict[str, None] = {}
+        self._times: list[tuple[str, str]] = []
+        """When each answer was begun, and when it was there."""
         self._sums: defaultdict[str, defaultdict[str, float]] = defaultdict(lambda: defaultdict(float))
         self._numbers: defaultdict[str, int] = defaultdict(int)
 
     def add(self, answer: OutgoingAnswer) -> None:
         """Write an answer as a sample."""
         record = answer.record
-        sample = _sample(answer)
+        sample = _sample(answer, self.run.rubric)
+        self._times.append((sample.started_at, sample.completed_at))
         self._file.write((",\n" if self.answers else "\n") + sample.model_dump_json(exclude_none=True))
         self.answers += 1
         self.ids[sample.id] = max(record.repetition, self.ids.get(sample.id, 0))
@@ -108,7 +118,7 @@ class _Log:
         for event in answer.scores:
             self.scores.add(event.id)
             self._numbers[event.analyst] += 1
-            for metric, value in (event.values or {}).items():
+            for metric, value in _values(event, self.run.rubric).items():
                 self._sums[event.analyst][metric] += value
 
     def finish(self, *, alone: bool) -> None:
@@ -116,20 +126,26 @@ class _Log:
         self._file.close()
         name = self.run.name if alone else self.name
         head = self._head(name).model_dump_json(exclude_none=True)
-        # Inspect lists logs in JSON by such names only.
+        # Inspect lists logs in JSON by such names only, and takes what comes last for the task's id.
         begun = as_stamp(dt.datetime.fromisoformat(self._created))[:19].replace(":", "-")
-        path = self._folder / f"{begun}_{self.experiment}_{name.replace('_', '-')}.json"
+        path = self._folder / f"{begun}_{self.experiment}_{name.replace('_', '-')}_{self.task_id}.json"
         with path.open("w", encoding="utf-8") as log, self._samples.open(encoding="utf-8") as samples:
             log.write(head.removesuffix("}") + ',"samples":[')
             shutil.copyfileobj(samples, log)
             log.write("\n]}\n")
         self._samples.unlink()
 
+    @property
+    def task_id(self) -> str:
+        """An id that no other log has: of this run, system and experiment."""
+        return digest(f"{self.run.name}\0{self.system}\0{self.experiment}")[:22]
+
     def _head(self, name: str) -> Any:
         log, manifest = _inspect("log"), self.run.manifest
         spec = log.EvalSpec(
             created=self._created,
             task=self.experiment,
+            task_id=self.task_id,
             run_id=self.run.name,
             dataset=log.EvalDataset(name=manifest.name, samples=len(self.ids), sample_ids=list(self.ids)),
             model=self.system,
@@ -140,7 +156,9 @@ class _Log:
         results = log.EvalResults(
             total_samples=self.answers, completed_samples=self.answers, scores=list(self._results(log))
         )
-        return log.EvalLog(version=_VERSION, status="success", eval=spec, results=results)
+        begun, ended = zip(*self._times, strict=True) if self._times else ([self._created], [self._created])
+        stats = log.EvalStats(started_at=min(begun), completed_at=max(ended))
+        return log.EvalLog(version=_VERSION, status="success", eval=spec, results=results, stats=stats)
 
     def _results(self, log: Any) -> Iterator[Any]:
         for analyst, sums in self._sums.items():
@@ -149,7 +167,13 @@ class _Log:
             yield log.EvalScore(name=analyst, scorer=analyst, scored_samples=self._numbers[analyst], metrics=metrics)
 
 
-def _sample(answer: OutgoingAnswer) -> Any:
+def _values(event: Event, rubric: Rubric) -> dict[str, float]:
+    """An event's values, and M_all before them."""
+    assert event.values is not None, "scores and adjudications have values"
+    return {M_ALL: round(10 * rubric.m_all(event.values), 2)} | event.values
+
+
+def _sample(answer: OutgoingAnswer, rubric: Rubric) -> Any:
     log, model, record = _inspect("log"), _inspect("model"), answer.record
     metadata = {name: value for name, value in msgspec.to_builtins(record).items() if name not in ("asked", "reply")}
     output = model.ModelOutput.from_content(record.model or record.system, record.reply or "")
@@ -165,6 +189,7 @@ def _sample(answer: OutgoingAnswer) -> Any:
             reasoning_tokens=used.reasoning,
             total_cost=record.cost,
         )
+    started = dt.datetime.fromisoformat(record.started)
     place = (record.document, record.initialization, record.wording, record.question, record.prompts)
     return log.EvalSample(
         id="|".join(filter(None, place)),
@@ -173,18 +198,25 @@ def _sample(answer: OutgoingAnswer) -> Any:
         target=answer.annotated.answer if answer.annotated else "",
         messages=[model.ChatMessageUser(content=record.asked), output.choices[0].message],
         output=output,
-        scores=_scores(answer.scores),
+        scores=_scores(answer.scores, record.reply or "", rubric),
+        started_at=as_stamp(started),
+        completed_at=as_stamp(started + dt.timedelta(seconds=record.seconds)),
+        total_time=record.seconds,
+        working_time=record.seconds,
         metadata=metadata | ({"excluded": answer.excluded} if answer.excluded else {}),
     )
 
 
-def _scores(events: Any) -> dict[str, Any]:
+def _scores(events: Sequence[Event], reply: str, rubric: Rubric) -> dict[str, Any]:
     score = _inspect("scorer").Score
     found: dict[str, Any] = {}
     for event in events:
         name = event.analyst if event.kind == "score" else f"{event.analyst} ({event.kind})"
         found[name] = score(
-            value=dict(event.values), explanation=event.note or None, metadata={"event": msgspec.to_builtins(event)}
+            value=_values(event, rubric),
+            answer=clipped(reply, _ANSWER),
+            explanation=event.note or None,
+            metadata={"event": msgspec.to_builtins(event)},
         )
     return found
 
@@ -324,7 +356,8 @@ def _read_ours(path: Path, log: Any, raw: Any, incoming: Incoming) -> None:
         for name, score in (sample.scores or {}).items():
             if event := (score.metadata or {}).get("event"):
                 where = f"{entry}, score of {name}"
-                incoming.add_score(path, where, event, record.digest, score.value, score.explanation or "")
+                values = {metric: value for metric, value in score.value.items() if metric != M_ALL}
+                incoming.add_score(path, where, event, record.digest, values, score.explanation or "")
             else:
                 incoming.ignored += 1
     incoming.bring_back(path, head, records)

@@ -81,13 +81,13 @@ class _Labelled(msgspec.Struct):
         """The event that was written beside it; None for an annotation that was made there."""
         return next((result.meta["event"] for result in self.result if "event" in result.meta), None)
 
-    @property
-    def analyst(self) -> str:
-        """The person: an address, a name, or a number in Label Studio."""
+    def analyst(self, incoming: Incoming) -> str:
+        """The person: an address or a name, or whoever has the number that the file gives alone."""
         by = self.completed_by
         if isinstance(by, dict):
             by = by.get("email") or by.get("username") or by.get("id")
-        return f"annotator {by}" if isinstance(by, int) else str(by or "annotator")
+        name = "" if by is None else str(by).strip()
+        return name if name and not name.isdecimal() else incoming.person(name)
 
 
 class _Data(msgspec.Struct):
@@ -173,7 +173,7 @@ def _take(
             id=new_id(),
             time=_time(labelled.updated_at),
             kind="score",
-            analyst=labelled.analyst,
+            analyst=labelled.analyst(incoming),
             answer=answer,
             values=incoming.rubric.given(values),
             note=note,

@@ -79,7 +79,7 @@ class OutgoingRun:
     """One run to be written: its answers, and what of its documents, questions and annotated answers may go along."""
 
     def __init__(self, outgoing: Outgoing, source: Source) -> None:
-        self.source, self.name = source, source.folder.name
+        self.source, self.name, self.rubric = source, source.folder.name, outgoing.rubric
         self.manifest = source.manifest
         self._outgoing = outgoing
         self._inputs = Inputs(outgoing.workspace, source.folder)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import operator
 import pickle
 import re
 import types
@@ -213,7 +214,7 @@ class _Reading:
         origin, inner = typing.get_origin(kind), typing.get_args(kind)
         if type(None) in inner:
             rest = [one for one in inner if one is not type(None)]
-            return None if raw is None else self.value(raw, rest[0], entry)
+            return None if raw is None else self.value(raw, functools.reduce(operator.or_, rest), entry)
         if isinstance(kind, type) and issubclass(kind, msgspec.Struct) and isinstance(raw, dict):
             return self._struct(raw, kind, entry)
         if origin in (tuple, list, frozenset) and isinstance(raw, list):
@@ -273,13 +274,16 @@ def _item(entry: str, number: int, item: Any) -> str:
     return f"{entry}[{number}]" + (f" ({clipped(item['id'])})" if named else "")
 
 
+_UNIONS = (types.UnionType, typing.Union)
+
+
 def _instead(kind: Any) -> Any:
     """Make an empty value of that kind, as a placeholder."""
     origin, inner = typing.get_origin(kind), typing.get_args(kind)
     if origin is typing.Annotated:
         return _instead(inner[0])
-    if origin is types.UnionType:
-        return _instead(inner[0])
+    if origin in _UNIONS:
+        return None if type(None) in inner else _instead(inner[0])
     if origin is typing.Literal:
         return inner[0]
     if origin is dict:
@@ -293,6 +297,16 @@ _NAMES: dict[Any, str] = {str: "text", bool: "true or false", int: "a whole numb
 _NAMES |= dict.fromkeys((list, tuple, frozenset), "a list") | {dict: "a mapping", type(None): "nothing"}
 
 
+def _kinds(kind: Any) -> list[Any]:
+    """The plain kinds that a value may be of, without nothing."""
+    origin, inner = typing.get_origin(kind), typing.get_args(kind)
+    if origin in _UNIONS:
+        return [plain for one in inner if one is not type(None) for plain in _kinds(one)]
+    if origin is typing.Annotated:
+        return _kinds(inner[0])
+    return [dict if isinstance(kind, type) and issubclass(kind, msgspec.Struct) else origin or kind]
+
+
 def _problem(raw: Any, kind: Any, error: msgspec.ValidationError) -> str:
     """Why one value is not of its kind, in the words of whoever writes the file."""
     origin, inner = typing.get_origin(kind), typing.get_args(kind)
@@ -304,8 +318,10 @@ def _problem(raw: Any, kind: Any, error: msgspec.ValidationError) -> str:
         if type(raw) not in map(type, inner):
             return _problem(raw, type(inner[0]), error)
         return f"'{clipped(str(raw))}' is not possible here{nearest(str(raw), {*map(str, inner)} - {str(raw)})}"
-    kind = dict if isinstance(kind, type) and issubclass(kind, msgspec.Struct) else origin or kind
-    expected = _NAMES.get(kind, "")
+    kinds = _kinds(kind)
+    # Of several kinds the one that the value is of, with its own bounds.
+    kind = next((one for one in kinds if type(raw) is one), kinds[0])
+    expected = " or ".join(filter(None, map(_NAMES.get, kinds)))
     got = "a number" if type(raw) in (int, float) else _NAMES.get(type(raw), "")
     if not expected or not got or type(raw) is kind or (kind is float and type(raw) is int):
         return f"{clipped(str(error).partition(' - at `')[0], 200)}."

@@ -166,9 +166,11 @@ def _offer_names(systems: Sequence[str], runs: Sequence[_Part]) -> set[str]:
     return {*systems, *called, *(["latest"] if runs else [])}
 
 
-def folders(workspace: Workspace, names: Sequence[str]) -> list[RunFolder]:
-    """The folders of the runs that `select` finds; of all runs, damaged ones too, where no name is given."""
-    return [source.folder for source in select(workspace, names)] if names else run_folders(workspace)
+def folders(workspace: Workspace, names: Sequence[str], only: Filters | None = None) -> list[RunFolder]:
+    """The folders of the runs that `select` finds; of all, damaged ones too, where no name and no filter is given."""
+    if not (names or only):
+        return run_folders(workspace)
+    return [source.folder for source in select(workspace, names, only)]
 
 
 def _originals(runs: list[_Part]) -> list[_Part]:

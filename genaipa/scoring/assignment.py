@@ -1,10 +1,10 @@
 """Assignment of answers to analysts: the scores still needed, their order, who gave the others, where they differ.
 
 Counted once when the desk opens, then kept up to date score by score, so that the next answer is found at once among
-100,000. Of the answers that want two scores or more, `EARLY` come first, for all analysts the same ones, spread over
-systems, experiments and documents, so that agreement is known early; answers that one analyst has scored come before
-new ones. Once this many have two scores, the others wait for their place in each analyst's order, so that agreement
-is measured throughout a study.
+100,000. Of the answers that want two scores or more, `EARLY` come first, for all analysts the same ones, drawn from all
+systems, experiments and documents, so that agreement is known early, and served document by document. Once this many
+have two scores, the others wait for their place in each analyst's order, so that agreement is measured throughout a
+study.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from genaipa.runs.experiments import experiment_of
-from genaipa.scoring.events import Order
+from genaipa.scoring.events import MEAN, Order
 from genaipa.scoring.waves import short_digest
 
 if TYPE_CHECKING:
@@ -73,6 +73,13 @@ class Dispute:
     scores: dict[str, Event]
     differences: dict[str, float]
     adjudication: Event | None
+    mean: Event | None = None
+    """The word that the mean of the scores stands."""
+
+    @property
+    def settlement(self) -> Event | None:
+        """The adjudication or, without one, the word that the mean stands."""
+        return self.adjudication or self.mean
 
     @property
     def largest(self) -> float:
@@ -140,7 +147,7 @@ class Coverage:
         new_events = self._current.events(self._seen)
         self._seen += len(new_events)
         for event in new_events:
-            if event.changes_scores and event.answer in self._wanted:
+            if (event.changes_scores or event.kind == MEAN) and event.answer in self._wanted:
                 scores = self._current.scores(event.answer)
                 if event.analyst not in scores:
                     self.scored[event.analyst].discard(event.answer)
@@ -187,7 +194,8 @@ class Coverage:
         (self.later.discard if wanted or counted else self.later.add)(digest)
         differences = _differences([score.values for score in counted.values() if score.values])
         if differences:
-            self.disputes[digest] = Dispute(digest, counted, differences, self._current.adjudication(digest))
+            settled = (self._current.adjudication(digest), self._current.mean(digest))
+            self.disputes[digest] = Dispute(digest, counted, differences, *settled)
         else:
             self.disputes.pop(digest, None)
 
@@ -359,19 +367,31 @@ class Early:
         self._spread: list[str] = []
 
     def of(self, coverage: Coverage, is_open: Callable[[str], bool]) -> Iterator[str]:
-        """The early answers that are open to an analyst, in the order in which they come.
+        """The early answers that are open to an analyst, in the order in which they come: document by document.
 
-        Which ones they are is settled before this returns; whether they are open, as each is asked for.
+        Chance has drawn them over all documents; whoever scores them reads one after the other. Of a document, those
+        that another analyst has scored come first.
         """
         left = EARLY - len(coverage.twice)
         if left <= 0 or not coverage.doubles:
             return iter(())
         candidates = self._candidates(coverage.doubles)
         begun = [digest for digest in candidates if digest in coverage.once]
-        others = [*coverage.once.difference(candidates)]
-        new = [digest for digest in candidates if digest not in coverage.once and digest not in coverage.twice]
+        others = coverage.once.difference(candidates)
+        new = (digest for digest in candidates if digest not in coverage.once and digest not in coverage.twice)
         few = max(left - len(coverage.once), 0)
-        return chain(filter(is_open, chain(begun, _ascending(others))), islice(filter(is_open, new), few))
+        # Which of the new ones there is room for is settled in the order of the draw.
+        drawn = [*filter(is_open, begun), *islice(filter(is_open, new), few)]
+        place = by_document(candidates, self._pool)
+        return chain(sorted(drawn, key=place.__getitem__), filter(is_open, self._ascending(others)))
+
+    def _ascending(self, digests: Iterable[str]) -> Iterator[str]:
+        """The answers document by document: of perhaps thousands of them one is wanted."""
+        there = self._pool.answers
+        heap = [(there[digest].document_digest if digest in there else "", digest) for digest in digests]
+        heapify(heap)
+        while heap:
+            yield heappop(heap)[1]
 
     def _candidates(self, doubles: Iterable[str]) -> list[str]:
         as_of = (self._pool.generation, len(self._pool.arrived))
@@ -381,11 +401,14 @@ class Early:
         return self._spread
 
 
-def _ascending(digests: list[str]) -> Iterator[str]:
-    """The digests in their order: of perhaps thousands of them one is wanted."""
-    heapify(digests)
-    while digests:
-        yield heappop(digests)
+def by_document(digests: Iterable[str], pool: Pool) -> dict[str, int]:
+    """Answer → the place of its document, in the order in which the answers bring documents up."""
+    documents: dict[str, int] = {}
+    answers = ((digest, pool.answers.get(digest)) for digest in digests)
+    return {
+        digest: documents.setdefault(answer.document_digest if answer else "", len(documents))
+        for digest, answer in answers
+    }
 
 
 def spread(answers: Iterable[PooledAnswer], number: int, *, seed: int) -> list[str]:

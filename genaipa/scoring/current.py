@@ -10,7 +10,7 @@ import threading
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from genaipa.scoring.events import ANCHOR, EXPOSURE, VALUED, Pin
+from genaipa.scoring.events import AGAIN, ANCHOR, EXPOSURE, MEAN, VALUED, Pin
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -31,7 +31,7 @@ class CurrentScores:
         self._log: list[Event] = []
         self._number_of: dict[str, int] = {}
         self._kinds: dict[EventKind | Scorer, _InEffect] = {}
-        for kind in ("human", "machine", "adjudication", "skip"):
+        for kind in ("human", "machine", "adjudication", "skip", AGAIN, MEAN):
             self._kinds[kind] = _InEffect(self._number_of)
         self._objections: dict[str, Event] = {}
         """Id → objection, ruling, or undo of an objection, in the order of the log."""
@@ -109,6 +109,37 @@ class CurrentScores:
         """All adjudications in effect, adjudicator by adjudicator."""
         with self._lock:
             return self._kinds["adjudication"].all()
+
+    def mean(self, answer: str) -> Event | None:
+        """The latest word that the mean of an answer's scores stands; None if any of them was given after it."""
+        with self._lock:
+            scores = self._kinds["human"].of(answer).values()
+            latest = max(self._kinds[MEAN].of(answer).values(), key=self.number, default=None)
+            if latest and all(self.number(score) < self.number(latest) for score in scores):
+                return latest
+        return None
+
+    def latest_return(self, answer: str) -> Event | None:
+        """The latest word in effect by which an answer was sent back to those who had scored it."""
+        with self._lock:
+            return max(self._kinds[AGAIN].of(answer).values(), key=self.number, default=None)
+
+    def latest_returns(self) -> dict[str, Event]:
+        """Answer → the latest word in effect by which it was sent back, the earliest first."""
+        with self._lock:
+            latest = sorted(self._kinds[AGAIN].all(), key=self.number)
+        return {event.answer: event for event in latest}
+
+    def pending(self, answer: str) -> list[str]:
+        """The analysts who have not scored an answer again since it was sent back to them, by name.
+
+        Nobody is waited for once it is settled.
+        """
+        word, settled = self.latest_return(answer), self.adjudication(answer) or self.mean(answer)
+        if word is None or (settled and self.number(settled) > self.number(word)):
+            return []
+        scores = self.scores(answer).values()
+        return sorted(s.analyst for s in scores if s.analyst != word.analyst and self.number(s) < self.number(word))
 
     def saw_system(self, analyst: str) -> frozenset[str]:
         """The answers whose system was ever shown to an analyst."""

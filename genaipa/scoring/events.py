@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     from genaipa.scoring.store import Store
 
 
-EventKind = Literal["score", "adjudication", "undo", "skip", "look", "objection", "ruling", "pin", "anchor"]
+EventKind = Literal[
+    "score", "adjudication", "undo", "skip", "look", "objection", "ruling", "pin", "again", "mean", "anchor"
+]
 Scorer = Literal["human", "machine"]
 Order = Literal["question", "document", "random"]
 """The order in which the desk brings up answers: see `assignment.ScoringPlan`."""
@@ -33,6 +35,10 @@ VALUED: tuple[EventKind, ...] = ("score", "adjudication")
 """The kinds of events that give values."""
 EXPOSURE: EventKind = "look"
 """The kind of event, by its word in the log, that says that an analyst saw an answer's system or others' scores."""
+AGAIN: EventKind = "again"
+"""The kind of event by which an adjudicator sends an answer back to those who have scored it, with a word (`note`)."""
+MEAN: EventKind = "mean"
+"""The kind of event by which an adjudicator lets scores stand that hardly differ: their mean counts, as before."""
 ANCHOR: EventKind = "anchor"
 """The kind of event that has a judge's values of an answer that it judged on an earlier day: it is in no average."""
 LASTING: tuple[EventKind, ...] = ("undo", EXPOSURE, "ruling", "pin", ANCHOR)
@@ -205,12 +211,17 @@ def complaint(event: Event, rubric: Rubric) -> str:
     if event.kind not in (("score", "undo", ANCHOR) if event.scorer == "machine" else get_args(EventKind)[:-1]):
         who, others = _OTHERS[event.scorer]
         return f"{who} gives scores, and no {event.kind}: that is for {others}."
-    return _on_annotation(event)
+    return _word_problem(event)
 
 
-def _on_annotation(event: Event) -> str:
-    """The problem of an event's word on a question, which objections, rulings and pins have, and no others."""
+def _word_problem(event: Event) -> str:
+    """The problem of an event's word on a question, which objections, rulings and pins have, and no others.
+
+    Whoever sends an answer back has a word for those who are to look again, which is the note.
+    """
     said = event.annotation
+    if event.kind == AGAIN and not event.note.strip():
+        return "whoever sends an answer back says what to look at."
     if _ABOUT.get(type(said)) != (event.kind if event.kind in _ABOUT.values() else None):
         return (
             f"the {event.kind} must say {'its own' if event.kind in _ABOUT.values() else 'nothing'} of an annotation."

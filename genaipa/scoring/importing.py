@@ -125,15 +125,15 @@ class _Sifting:
         self.problems: list[str] = []
         self._events = {event.id: event for event in history}
         self._standing = {event.id for event in in_effect(history)}
-        self._said = {_saying(event): event for event in history}
+        self._said = {saying(event): event for event in history}
         self._answers, self._remedy = answers, remedy
         self._unknown_answers = unknown_answers
 
     def sift(self, found: ReadEvents) -> None:
         """Put an event where it belongs."""
         event = found.event
-        same = self._events.get(event.id) if found.itself else self._said.get(_saying(event))
-        if same is not None and _saying(same) == _saying(event) and event.ticks in (None, same.ticks):
+        same = self._events.get(event.id) if found.itself else self._said.get(saying(event))
+        if same is not None and saying(same) == saying(event) and event.ticks in (None, same.ticks):
             if found.itself or same.id in self._standing:
                 self.known += 1
             else:
@@ -147,7 +147,7 @@ class _Sifting:
             self.new.append(event)
             self._events[event.id] = event
             self._standing.add(event.id)
-            self._said[_saying(event)] = event
+            self._said[saying(event)] = event
 
     def _of_another_content(self, found: ReadEvents) -> str:
         if found.event.id not in self._events:
@@ -179,7 +179,7 @@ class _Sifting:
         return ""
 
 
-def _saying(event: Event) -> tuple[object, ...]:
+def saying(event: Event) -> tuple[object, ...]:
     """An event's content without its time, and without its ticks, which not every file has.
 
     Blanks in a note don't count: spreadsheets change line ends.

@@ -18,7 +18,7 @@ from genaipa.scoring.importing import ImportedScores, import_from
 from genaipa.scoring.people import load_people
 from genaipa.scoring.store import existing_store, open_store
 from genaipa.scoring.tables import ReadTable
-from genaipa.scoring.waves import SIZE, WaveStanding, draw_waves, gone, short_digest, standings
+from genaipa.scoring.waves import SIZE, WaveStanding, draw_waves, gone, load_waves, short_digest, standings
 from genaipa.workspace import find_workspace
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ def sample(
     runs: Runs = (),
     *,
     size: int | None = None,
-    seed: int = 0,
+    seed: int | None = None,
     stratify: str = "",
     only: Filters | None = None,
     workspace: WorkspaceLike = None,
@@ -124,10 +124,11 @@ def sample(
 ) -> Sample:
     """Draw the random part of these runs' answers that people score; without a name, of every run.
 
-    `size` is that of each system in each experiment; without one, nothing is drawn where none has more than 64 answers.
-    What was drawn stays: a larger size adds to it, and answers that came later are drawn from beside it. `seed` is that
-    of the first draw, and each group of documents in the column `stratify` has its share. `tell` is called with files
-    that can't be read. A UsageError where there is no answer, a name fits none, or a column has too many groups.
+    `size` is that of each system in each experiment; without one it is that of the plan in desk.yaml, and without
+    either, nothing is drawn where none has more than 64 answers. What was drawn stays: a larger size adds to it, and
+    answers that came later are drawn from beside it. `seed` is that of the first draw (the plan's by default), and each
+    group of documents in the column `stratify` has its share. `tell` is called with files that can't be read. A
+    UsageError where there is no answer, a name fits none, or a column has too many groups.
 
     >>> run = genaipa.run("extractive", "vpda", experiment="regulation")
     >>> genaipa.sample(run, size=4)
@@ -144,14 +145,25 @@ def sample(
         raise UsageError(f"there is no answer to draw from in {here.runs} yet; see: genaipa runs")
     with existing_store(here) as store:
         scored = set() if store is None else CurrentScores(store.events).scored()
-    strata = _strata(meant, stratify, size) if stratify else None
-    days = days_of(meant)
-    waves = draw_waves(here, pool.answers.values(), scored, size=size, seed=seed, strata=strata, days=days)
+    plan = load_people(here).plan
+    planned = None if plan.size == "all" else plan.size
+    draw_size = size or planned
+    strata = _strata(meant, stratify, draw_size) if stratify else None
+    days, seed = days_of(meant), plan.seed if seed is None else seed
+    if plan.size == "all" and size is None:
+        waves = load_waves(here)
+    else:
+        waves = draw_waves(here, pool.answers.values(), scored, size=draw_size, seed=seed, strata=strata, days=days)
     groups = standings(waves, pool.answers.values(), scored)
     asked = set().union(*(waves.taken.get((group.system, group.experiment), set()) for group in groups))
     unscored = len(asked - set(map(short_digest, scored)))
     lost = 0 if names or only else gone(waves, pool.answers)
-    notes = [*_drawn(groups, waves, size, len(asked), unscored), *_noted(groups, waves, stratify, lost)]
+    drawn = [*_drawn(groups, waves, draw_size, len(asked), unscored)]
+    if plan.size == "all" and not waves:
+        drawn = ["Nothing was drawn: by the plan in desk.yaml (sample: all) people are asked for all answers."]
+    notes = [*drawn, *_noted(groups, waves, stratify, lost)]
+    if size and plan.size and plan.size != size:
+        notes.append(f"The plan in desk.yaml says sample: {plan.size}, which the desk goes by when it is next opened.")
     return Sample(groups, waves, len(asked), unscored, tuple(notes))
 
 
@@ -169,13 +181,25 @@ def _strata(sources: Sequence[Source], by: str, size: int | None) -> dict[str, s
 def _drawn(groups: Sequence[WaveStanding], waves: Waves, wanted: int | None, size: int, unscored: int) -> Iterator[str]:
     """Sentences on the random part."""
     if not waves:
-        few = f"no system has more than {SIZE} answers in an experiment"
-        yield f"Nothing was drawn: {few}, so people are asked for all of them."
+        yield _nothing_drawn(groups, wanted)
         return
     once = ", equal texts counted once" if size < sum(group.wave for group in groups) else ""
     yield f"{size:,} answer{'s' * (size != 1)} in the random part{once}, {unscored:,} of them to be scored."
     if larger := sum(wanted is not None and waves.wanted(group[:2]) > wanted for group in groups):
         yield f"A wave never gets smaller: {larger} of {len(groups)} keep the size that they had."
+
+
+def _nothing_drawn(groups: Sequence[WaveStanding], wanted: int | None) -> str:
+    """Why nothing was drawn: without a size no group is large enough; with one, chance has nothing left to choose."""
+    scored, answers = (sum(getattr(group, count) for group in groups) for count in ("outside", "answers"))
+    if wanted is None:
+        few = f"no system has more than {SIZE} answers in an experiment"
+        every = "and all of them are scored" if scored == answers else "so people are asked for all of them"
+        return f"Nothing was drawn: {few}, {every}."
+    return (
+        f"Nothing was drawn: people have scored all {answers:,} answers already, and chance can choose among others "
+        "only. The scores count as they are; a larger study begins with more answers: genaipa run."
+    )
 
 
 def _noted(groups: Sequence[WaveStanding], waves: Waves, by: str, lost: int) -> Iterator[str]:

@@ -104,11 +104,43 @@ def own(found: Iterable[Filed], analyst: str, about: tuple[str, str, str]) -> Fi
     return next((one for one in theirs if not one.withdrawn), None)
 
 
-def proved(document: Document, passage: str, *, silent: Silent | None, answer: str, why: str) -> Correction:
+def check_silence(silent: Silent | None, annotated: Silent | None) -> None:
+    """Raise a UsageError for a correction by which the document stays silent, though a passage of it proves it.
+
+    `silent` is what the correction says, None for nothing, and `annotated` what the annotated answer says.
+    """
+    if annotated == "yes" and silent in (None, "yes"):
+        raise UsageError(
+            "by the annotated answer the document is silent, and this passage is to show that it is not: say whether "
+            "the document answers the question (no) or only some of it (partly)."
+        )
+
+
+def silence_of(workspace: Workspace, said: Objection) -> Silent | None:
+    """What the annotated answer that an objection is about says of the document's silence; None if it is not here."""
+    document = find_document(workspace, said)
+    held = find_annotations(workspace, document) if document else None
+    if document is None or held is None or not held.of_this_text:
+        return None
+    answer = held.annotations.answers.get(_id_in(workspace, said, held.annotations.questions, document))
+    return answer.silent if answer else None
+
+
+def proved(
+    document: Document,
+    passage: str,
+    *,
+    silent: Silent | None,
+    answer: str,
+    why: str,
+    annotated: Silent | None = None,
+) -> Correction:
     """A correction with the place of the passage that proves it; a UsageError says what it lacks.
 
-    The passage has to be in the text, however it is spaced; of several places the first is taken.
+    The passage has to be in the text, however it is spaced; of several places the first is taken. `annotated` is what
+    the annotated answer says of the document's silence.
     """
+    check_silence(silent, annotated)
     words = passage.split()
     if not words:
         raise UsageError("which passage of the document proves it? Select it in the document, or paste it.")

@@ -1,4 +1,4 @@
-"""The users of the desk and their roles: `desk.yaml` of the workspace.
+"""The users of the desk, their roles, and the plan of scoring: `desk.yaml` of the workspace.
 
     analysts: [anna@example.org, Bo]        who scores
     adjudicators: [anna@example.org]        who settles answers whose scores differ
@@ -7,6 +7,7 @@
     rate: 25                                the price of an analyst's hour
     keys: {skip: x, undo: ";"}              which keys do at the desk what others would (see KEYS)
     assign: {Ada: [uber, quality]}          the documents, experiments and systems that one is asked about alone
+    plan: {per_answer: 2, due: 2026-12-18}  how much is scored, how, how surely, and by when (see StudyPlan)
 
 Names, or the e-mail addresses of a login; upper and lower case are the same. A list that is left out is open to anyone
 who gives a name, but to nobody who logs in.
@@ -14,16 +15,20 @@ who gives a name, but to nobody who logs in.
 
 from __future__ import annotations
 
+import datetime as dt
+import math
+import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import msgspec
 
-from genaipa.errors import DataError, UsageError, clipped, nearest
+from genaipa.errors import DataError, OptionError, UsageError, clipped, nearest
 from genaipa.files.strict_yaml import read_yaml
+from genaipa.scoring.events import Order
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
     from genaipa.scoring.events import Event
@@ -78,6 +83,47 @@ class User:
         return "" if self.adjudicates else f"{self.name} scores in this study, and is not one of its adjudicators."
 
 
+class StudyPlan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The plan of a study's scoring, by the names of the options that replace it for one start of the desk.
+
+    `per_answer` to `points` are as in `assignment.ScoringPlan`; `show_systems` is its `blind`, the other way round.
+    With `suggestions`, values are suggested. `sample` is the size of the random part of each system in each
+    experiment, or all for everything (None: as `DeskSettings`); with `include_excluded`, answers that an audit
+    excludes are scored too. Scoring may stop once every average of M_all is sure to ± `target` points of 10 to 100,
+    and is to be done on the day `due` (empty: no day).
+    """
+
+    per_answer: Annotated[float, msgspec.Meta(ge=1, le=100)] = 1.2
+    order: Order = "question"
+    seed: int = 0
+    calibration: Annotated[int, msgspec.Meta(ge=0)] = 10
+    show_systems: bool = False
+    suggestions: bool = True
+    settled: bool = False
+    points: bool = False
+    sample: Annotated[int, msgspec.Meta(ge=1)] | str | None = None
+    include_excluded: bool = False
+    target: Annotated[float, msgspec.Meta(gt=0)] = 5.0
+    due: str = ""
+
+    @property
+    def size(self) -> int | Literal["all"] | None:
+        """The size of the random part: `sample`, as it is once it is checked."""
+        return "all" if isinstance(self.sample, str) else self.sample
+
+    @property
+    def last_day(self) -> dt.date | None:
+        """The day on which scoring is to be done; None without one."""
+        return dt.date.fromisoformat(self.due) if self.due else None
+
+    def override(self, options: Mapping[str, object]) -> StudyPlan:
+        """Return this plan with other values; an OptionError for one that no plan has."""
+        made = msgspec.structs.replace(self, **options)
+        for name, problem in plan_problems(made):
+            raise OptionError(name, f": {problem}")
+        return made
+
+
 class People(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The lists of the file: None for one that is left out; `reference` names the reference analysts.
 
@@ -94,6 +140,7 @@ class People(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     assign: dict[str, tuple[str, ...]] = {}
     rate: Annotated[float, msgspec.Meta(gt=0)] | None = None
     keys: dict[str, str] = {}
+    plan: StudyPlan = StudyPlan()
 
     @property
     def reference(self) -> tuple[str, ...]:
@@ -176,8 +223,12 @@ def load_people(workspace: Workspace) -> People:
 
 
 def problems(path: Path, people: People) -> Iterator[DataError]:
-    """The errors in the listed names, in the reasons of those left out, and in the keys."""
+    """The errors in the listed names, in the reasons of those left out, in the keys, in the rate and in the plan."""
     yield from _key_problems(path, people)
+    if people.rate is not None and not math.isfinite(people.rate):
+        yield DataError(path, "is no price; write a number.", "rate")
+    for name, problem in plan_problems(people.plan):
+        yield DataError(path, problem, f"plan.{name}")
     for name, reason in people.left_out.items():
         if not reason.strip():
             yield DataError(path, f"says no reason for '{clipped(name)}'; write one.", "left_out")
@@ -191,6 +242,25 @@ def problems(path: Path, people: People) -> Iterator[DataError]:
             if _same(name) in seen:
                 yield DataError(path, f"'{clipped(name)}' appears twice; take one out.", entry)
             seen.add(_same(name))
+
+
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
+
+
+def plan_problems(plan: StudyPlan) -> Iterator[tuple[str, str]]:
+    """The name of each value that no plan has, and what is wrong with it."""
+    for name in ("per_answer", "target"):
+        if not math.isfinite(getattr(plan, name)):
+            yield name, "is no number that can be counted to; write one such as 1.5."
+    if isinstance(plan.sample, str) and plan.sample != "all":
+        yield "sample", f"'{clipped(plan.sample)}' is neither a number of answers nor all."
+    if plan.due:
+        try:
+            readable = bool(_DAY.fullmatch(plan.due)) and plan.last_day is not None
+        except ValueError:
+            readable = False
+        if not readable:
+            yield "due", f"'{clipped(plan.due)}' is no day; write it as 2026-12-18."
 
 
 def _key_problems(path: Path, people: People) -> Iterator[DataError]:

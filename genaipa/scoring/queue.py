@@ -5,17 +5,19 @@ Nothing here returns another analyst's values of an answer that this analyst cou
 
 from __future__ import annotations
 
+import re
 import threading
 from dataclasses import dataclass
-from itertools import chain, tee
+from itertools import chain, pairwise, tee
 from typing import TYPE_CHECKING, Any
 
 from msgspec import UNSET
 from msgspec.structs import replace
 
+from genaipa.errors import UsageError
 from genaipa.files.stamps import now
-from genaipa.scoring.assignment import Coverage, Early, Orders, wanted_from
-from genaipa.scoring.events import EXPOSURE, Draft, Event, new_id
+from genaipa.scoring.assignment import Coverage, Early, Orders, by_document, wanted_from
+from genaipa.scoring.events import AGAIN, EXPOSURE, MEAN, Draft, Event, new_id
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -88,25 +90,26 @@ class Queue:
     def next(self, analyst: str) -> str | None:
         """The answer to score now, reserved for some minutes; None when nothing is left for this analyst.
 
-        Answers that they have begun come first, then calibration, answers that two analysts score before all others,
-        their order, and last the skipped ones.
+        Answers that they have begun come first, then those that were sent back to them, calibration, answers that two
+        analysts score before all others, their order, and last the skipped ones.
         """
         coverage = self._caught_up()
         scored, asked = coverage.scored[analyst], coverage.asked_of(analyst)
-        begun, calibration = self._begun(analyst), self._calibration(analyst)
+        begun, calibration, returned = self._begun(analyst), self._calibration(analyst), self.second_looks(analyst)
         seen, skipped = self.current.saw_scores(analyst), self.current.skipped(analyst)
         held = self.store.reservations()
         # These are theirs whoever else has scored them; of the others each is given to as many as are wanted.
-        theirs = {*begun, *calibration}
+        theirs = {*begun, *returned, *calibration}
 
         def is_open(digest: str) -> bool:
             return digest in asked and digest not in seen and not self._is_taken(digest, analyst, held)
 
         # Thousands may be early, of which the first that is open is wanted.
         early, all_early = tee(self._early_for(analyst, lambda d: is_open(d) and d not in scored and d not in skipped))
-        first = (digest for digest in chain(calibration, early, self._in_order(analyst)) if digest not in skipped)
+        ordered = chain(returned, calibration, early, self._in_order(analyst))
+        first = (digest for digest in ordered if digest not in skipped)
         for digest in chain(begun, first, sorted(skipped, key=skipped.__getitem__)):
-            if digest in scored:
+            if digest in scored and digest not in returned:
                 continue
             if (digest in theirs or is_open(digest)) and self._reserve(digest, analyst, always=digest in theirs):
                 (self._given_early.add if digest in all_early else self._given_early.discard)((analyst, digest))
@@ -124,7 +127,22 @@ class Queue:
         ahead.difference_update(self.current.saw_scores(analyst))
         ahead.update(self._begun(analyst), self._calibration(analyst))
         ahead.difference_update(coverage.scored[analyst])
+        # Until all have looked again, none of them is shown what the others gave.
+        ahead.update(
+            digest
+            for digest, word in self.current.latest_returns().items()
+            if word.analyst != analyst and digest in coverage.scored[analyst] and self.pending(digest)
+        )
         return ahead
+
+    def second_looks(self, analyst: str) -> list[str]:
+        """The answers that were sent back to this analyst and that they have not scored again since."""
+        words = self.current.latest_returns()
+        return [digest for digest in words if digest in self._coverage and analyst in self.pending(digest)]
+
+    def pending(self, digest: str) -> list[str]:
+        """The analysts who are still to look again at an answer that was sent back; none of the reference."""
+        return [name for name in self.current.pending(digest) if name not in self.plan.reference]
 
     def _remaining(self, analyst: str) -> int:
         """The number of answers ahead in the wave, without going through them: this is asked at every key pressed."""
@@ -132,7 +150,12 @@ class Queue:
         asked, scored = coverage.asked_of(analyst), coverage.scored[analyst]
         more = {*self._begun(analyst), *self._calibration(analyst)} - scored
         away = (scored | self.current.saw_scores(analyst)) - more
-        return len(asked) - sum(digest in asked for digest in away) + sum(digest not in asked for digest in more)
+        return (
+            len(self.second_looks(analyst))
+            + len(asked)
+            - sum(digest in asked for digest in away)
+            + sum(digest not in asked for digest in more)
+        )
 
     def has_begun(self, analyst: str) -> bool:
         """Whether an analyst has an answer reserved, or has begun one that they have not scored."""
@@ -164,15 +187,16 @@ class Queue:
             return iter(()) if analyst in self.plan.reference else self._early.of(self._coverage, is_open)
 
     def _calibration(self, analyst: str) -> list[str]:
-        """The calibration answers that this analyst has not scored yet, in the reference analyst's order."""
+        """The calibration answers that this analyst has not scored yet: the reference analyst's first, by document."""
         if analyst in self.plan.reference or not self._coverage.referenced:
             return []
         done = self.history(analyst).calibrated
         if done >= self.plan.calibration:
             return []
         scored, seen = self._coverage.scored[analyst], self.current.saw_scores(analyst)
-        left = [digest for digest in list(self._coverage.referenced) if digest not in scored and digest not in seen]
-        return left[: self.plan.calibration - done]
+        referenced = list(self._coverage.referenced)
+        left = [digest for digest in referenced if digest not in scored and digest not in seen]
+        return sorted(left[: self.plan.calibration - done], key=by_document(referenced, self.pool).__getitem__)
 
     def _is_taken(self, digest: str, analyst: str, held: Mapping[str, Collection[str]]) -> bool:
         """Whether others who have it reserved will give all the scores that it still needs."""
@@ -236,6 +260,10 @@ class Queue:
             "order": order,
         }
         screen |= {"ticks": ticks, "calibration": self.is_calibration(digest, analyst)}
+        word = self.current.latest_return(digest)
+        if word and word.analyst != analyst and self.current.score(digest, analyst):
+            # Whoever is told to look again knows that the scores differ.
+            screen["independent"] = False
         return self._keep(self._event("score", analyst, digest, **given, **screen))
 
     def adjudicate(
@@ -253,6 +281,40 @@ class Queue:
         self._caught_up()
         given = {"id": id, "values": values, "note": note, "seconds": seconds, "rubric": self.store.rubric.digest}
         return self._keep(self._event("adjudication", analyst, digest, **given, ticks=ticks, independent=False))
+
+    def send_back(self, analyst: str, digest: str, word: str, *, seconds: float | None = None) -> Event:
+        """Send an answer back to the others who have scored it, to look again; a UsageError where that can't be.
+
+        The word names none of them: they don't know of each other while they score.
+        """
+        self._caught_up()
+        names = sorted(set(self.current.scores(digest)).difference({analyst}, self.plan.reference))
+        if not names:
+            raise UsageError("nobody else has scored this answer, whom it could be sent back to.")
+        if not word.strip():
+            raise UsageError("what should they look at? Write it into the note.")
+        if told := next(filter(None, (_mention(name, word) for name in names)), ""):
+            raise UsageError(f"the others must not know of {told} before they have scored; leave the name out.")
+        note = " ".join(word.split())
+        return self._keep(self._event(AGAIN, analyst, digest, note=note, seconds=seconds, independent=False))
+
+    def take_mean(self, analyst: str, digest: str, *, seconds: float | None = None) -> Event:
+        """Let the scores of an answer stand, so that their mean counts; a UsageError if they are not close."""
+        coverage = self._caught_up()
+        dispute = coverage.disputes.get(digest)
+        if dispute is None or not self.is_close(dispute):
+            raise UsageError(f"the mean is for scores that are at most {self.least_apart:g} apart on every metric.")
+        return self._keep(self._event(MEAN, analyst, digest, seconds=seconds, independent=False))
+
+    @property
+    def least_apart(self) -> float:
+        """How far two values of the rubric are apart at least."""
+        values = sorted(self.store.rubric.values)
+        return min(more - less for less, more in pairwise(values))
+
+    def is_close(self, dispute: Dispute) -> bool:
+        """Whether scores differ so little that their mean may stand."""
+        return dispute.largest <= self.least_apart
 
     def _event(self, kind: EventKind, analyst: str, digest: str, **fields: Any) -> Event:
         """An event of now; by default, `blind` and `independent` follow from its analyst's exposures."""
@@ -286,23 +348,18 @@ class Queue:
         self._caught_up()
         self._keep(self._event("objection", analyst, digest, annotation=objection))
 
-    def withdraw(self, objection: Event) -> None:
-        """Withdraw an objection in its analyst's name."""
-        self._withdraw(objection)
+    def withdraw(self, event: Event) -> None:
+        """Withdraw an objection, an adjudication, which becomes a draft again, or an adjudicator's word.
+
+        That is in the name of the event's own analyst.
+        """
+        self._caught_up()
+        self._withdraw(event)
 
     def pin(self, analyst: str, digest: str, pin: Pin) -> None:
         """Pin a passage for the question of this answer, or none any more."""
         self._caught_up()
         self._keep(self._event("pin", analyst, digest, annotation=pin))
-
-    def undo_adjudication(self, analyst: str, digest: str) -> Event | None:
-        """Withdraw an answer's adjudication, which becomes a draft again; return it, or None if it is not theirs."""
-        self._caught_up()
-        given = self.current.adjudication(digest)
-        if given is None or given.analyst != analyst:
-            return None
-        self._withdraw(given)
-        return given
 
     def _withdraw(self, event: Event) -> None:
         if event.values is not None and event.kind in ("score", "adjudication"):
@@ -377,3 +434,12 @@ class Queue:
         if exposures:
             self.store.append(exposures)
             self._caught_up()
+
+
+def _mention(name: str, text: str) -> str:
+    """The words by which a text names an analyst; empty if it does not.
+
+    Names are capitalised, so that a text may speak of a grace period; of an address the part before the @ is a name.
+    """
+    words = {name, name.title(), name.partition("@")[0].title()}
+    return next((one for one in sorted(words) if re.search(rf"(?<!\w){re.escape(one)}(?!\w)", text)), "")

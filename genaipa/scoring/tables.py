@@ -46,7 +46,9 @@ if TYPE_CHECKING:
     from genaipa.scoring.answers import Case, Occurrence, PooledAnswer
 
 
-SHOWN = ("asked", "answer", "annotated answer")
+IN_PART = "random part"
+"""The column that says whether a row is in the random part (`waves`); it is there where a part was drawn."""
+SHOWN = ("asked", "answer", "annotated answer", IN_PART)
 """The columns that a sheet has for the analyst to read; they are not read back."""
 _READ = ("digest", "document", *SHOWN)
 _WIDTHS = {"asked": 40, "answer": 80, "annotated answer": 50, "note": 40}
@@ -70,21 +72,33 @@ def blind_order(answers: Iterable[PooledAnswer], analyst: str) -> list[str]:
     return [answer.digest for answer in sorted(answers, key=place)]
 
 
-def write_sheet(file: BinaryIO, cases: Iterable[Case], rubric: Rubric, analyst: str = "") -> int:
-    """Write a spreadsheet to fill, with these answers in this order and the analyst's name; how many they are."""
+def write_sheet(
+    file: BinaryIO,
+    cases: Iterable[Case],
+    rubric: Rubric,
+    analyst: str = "",
+    *,
+    in_part: Callable[[str], bool] | None = None,
+) -> int:
+    """Write a spreadsheet to fill, with these answers in this order and the analyst's name; how many they are.
+
+    `in_part` says whether the answer with a digest is in the random part; None where none was drawn.
+    """
     workbook = openpyxl("desk").Workbook()
     scores, explained = workbook.active, workbook.create_sheet("rubric")
     scores.title = "scores"
-    columns = (*_READ, *rubric.metrics, "note", "analyst")
+    read = _READ if in_part else tuple(name for name in _READ if name != IN_PART)
+    columns = (*read, *rubric.metrics, "note", "analyst")
     _append(scores, columns, bold=True)
     documents: dict[str, Document] = {}
     for case in cases:
         documents[case.document.digest] = case.document
-        _append(scores, [*_row(case), *[None] * (len(rubric.metrics) + 1), analyst])
+        part = [_word(in_part(case.answer.digest))] if in_part else []
+        _append(scores, [*_row(case), *part, *[None] * (len(rubric.metrics) + 1), analyst])
     _append_rubric(explained, rubric)
     for document in documents.values():
         _append_document(workbook, document)
-    _make_fillable(scores, columns, rubric)
+    _make_fillable(scores, columns, rubric, len(read))
     workbook.save(file)
     return int(scores.max_row) - 1
 
@@ -143,8 +157,8 @@ def _append_document(workbook: Any, document: Document) -> None:
             _append(sheet, [piece])
 
 
-def _make_fillable(sheet: Any, columns: Sequence[str], rubric: Rubric) -> None:
-    """Frozen names of columns, a drop-down for each metric, and everything locked but the analyst's cells."""
+def _make_fillable(sheet: Any, columns: Sequence[str], rubric: Rubric, read: int) -> None:
+    """Freeze the names of columns, give each metric a drop-down, and lock the first columns, which are `read`."""
     from openpyxl.utils import get_column_letter as letter
     from openpyxl.worksheet.datavalidation import DataValidation
 
@@ -161,7 +175,7 @@ def _make_fillable(sheet: Any, columns: Sequence[str], rubric: Rubric) -> None:
         showErrorMessage=True,
     )
     allowed.error = f"One of {', '.join(f'{value:+g}' for value in rubric.values)}, please."
-    first, last = 1 + len(_READ), len(_READ) + len(rubric.metrics)
+    first, last = 1 + read, read + len(rubric.metrics)
     allowed.add(f"{letter(first)}2:{letter(last)}{max(sheet.max_row, 2)}")
     sheet.add_data_validation(allowed)
     unlocked = openpyxl("desk").styles.Protection(locked=False)

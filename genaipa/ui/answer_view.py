@@ -19,16 +19,17 @@ from msgspec.structs import replace
 from genaipa.errors import GenaipaError
 from genaipa.policies.search import count_words
 from genaipa.questions.annotations import SAID
+from genaipa.scoring.events import AGAIN
 from genaipa.scoring.evidence.examine import annotated_targets, examine
 from genaipa.scoring.evidence.passages import passage_finder
 from genaipa.scoring.evidence.section_finder import outline
 from genaipa.scoring.rubric import shown
 from genaipa.ui.points import on_screen, side_by_side
-from genaipa.ui.widgets import FOLD, ListRow, Text, numbers, table
+from genaipa.ui.widgets import FOLD, ListRow, Text, format_time, numbers, table, texts
 from genaipa.words import number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from genaipa.policies.document import Document
     from genaipa.questions.points import Point
@@ -441,6 +442,24 @@ def scores_of(desk: Desk, user: User, answer: PooledAnswer, *, key: str) -> None
     table(key, "Scores of this answer", heads, [_score(desk, event) for event in given])
     if any(event.ticks for event in given):
         _ticks_of(desk, answer, given, f"{key} points")
+    if lines := thread(desk, answer.digest):
+        texts(f"{key} thread", [Text("\n".join(lines), "Sent back", tone="note")])
+
+
+def thread(desk: Desk, digest: str, names: Mapping[str, str] | None = None) -> list[str]:
+    """What was said of an answer since it was first sent back: the words, and what each analyst gave then.
+
+    `names` are shown in the place of those of the analysts, and without times. Nothing where it was never sent back.
+    """
+    lines: list[str] = []
+    for event in desk.store.events_of(digest) if desk.current.latest_return(digest) else ():
+        name = names.get(event.analyst, event.analyst) if names else f"{format_time(event.time)} {event.analyst}"
+        if event.kind == AGAIN:
+            lines.append(f"{name} sent it back: {event.note}")
+        elif lines and event.kind == "score" and event.scorer == "human" and event.values is not None:
+            values = " ".join(map(shown, event.values.values()))
+            lines.append(f"{name} gave {values}{f': {event.note}' if event.note else ''}")
+    return lines
 
 
 def _ticks_of(desk: Desk, answer: PooledAnswer, given: list[Event], key: str) -> None:

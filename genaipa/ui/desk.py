@@ -22,6 +22,7 @@ from genaipa.scoring.queue import Queue
 from genaipa.scoring.rubric import load_guidelines
 from genaipa.scoring.store import Store, open_store
 from genaipa.scoring.waves import Waves, draw_waves, in_words, short_digest, standings
+from genaipa.words import number
 from genaipa.workspace import Workspace, find_workspace
 
 if TYPE_CHECKING:
@@ -62,6 +63,17 @@ class Desk:
         return f"{said} {late:,} came later; the desk draws from them when it is opened again." if late else said
 
     @property
+    def wanted_in_words(self) -> str:
+        """The scores that are wanted and given, in a sentence: what all pages count."""
+        progress = self.queue.progress("")
+        apart = sum(len(self.queue.history(name).scores) for name in self.people.reference)
+        reference = f" (beside {number(apart, 'score')} of reference analysts)" if apart else ""
+        return (
+            f"{number(progress.wanted, 'score')} {'is' if progress.wanted == 1 else 'are'} wanted, "
+            f"{progress.given:,} {'is' if progress.given == 1 else 'are'} given{reference}."
+        )
+
+    @property
     def rubric(self) -> Rubric:
         """The rubric that answers are scored by."""
         return self.store.rubric
@@ -86,13 +98,19 @@ def open_desk(settings: DeskSettings) -> Desk:
     """Open the store and the runs; the errors of both."""
     workspace = find_workspace(settings.workspace)
     people = load_people(workspace)
-    meant = select(workspace, settings.runs) if settings.runs else []
-    folders = [source.folder for source in meant] if settings.runs else run_folders(workspace)
+    narrow = bool(settings.runs or settings.only)
+    meant = select(workspace, settings.runs, settings.only) if narrow else []
+    folders = [source.folder for source in meant] if narrow else run_folders(workspace)
     pool = Pool(workspace, folders, sources=meant, excluded=settings.excluded)
     store = open_store(workspace)
     current = CurrentScores(lambda seen: _counted(store, people, seen))
-    counted = pool if not settings.excluded else Pool(workspace, folders, sources=meant, excluded=False)
-    waves, asked = _sampled(workspace, counted, current, settings, meant)
+    counted, drawn_from = pool, meant
+    if settings.excluded or settings.only:
+        # A wave is drawn from all that it is a part of, whatever part of it one looks at.
+        drawn_from = select(workspace, settings.runs) if settings.runs else []
+        runs = [source.folder for source in drawn_from] if settings.runs else run_folders(workspace)
+        counted = Pool(workspace, runs, sources=drawn_from, excluded=False)
+    waves, asked = _sampled(workspace, counted, current, settings, drawn_from)
     # Whoever wants answers that no wave is drawn from gets them beside it.
     asked = asked and asked.union(map(short_digest, pool.answers.keys() - counted.answers.keys()))
     plan = msgspec.structs.replace(
@@ -210,15 +228,25 @@ def progress_line(desk: Desk, user: User, digest: str, *, correcting: bool) -> l
     progress = desk.queue.progress(user.name)
     calibrating = desk.queue.is_calibration(digest, user.name)
     pieces = [
-        "Correcting a score of yours" if correcting else f"Answer {progress.scored + 1}",
+        _which(desk, user, digest) if correcting else f"Answer {progress.scored + 1}",
         "calibration: compared with the reference once it is saved" if calibrating else "",
         _left(desk, progress),
-        f"study: {progress.given:,} of {progress.wanted:,} scores",
+        f"study: {progress.given:,} of {progress.wanted:,} scores, {progress.wanted - progress.given:,} left",
         f"{_minutes(progress.seconds)} an answer" if progress.seconds is not None and _knows_pace(progress) else "",
         "settled cases are filled in" if desk.queue.plan.settled else "",
         *([] if desk.queue.plan.blind else _systems(desk, digest)),
     ]
     return [piece for piece in pieces if piece]
+
+
+def _which(desk: Desk, user: User, digest: str) -> str:
+    """Why an answer is on screen that this analyst has scored; whoever sent it back is not named, only their word."""
+    returned = desk.queue.second_looks(user.name)
+    word = desk.current.latest_return(digest) if digest in returned else None
+    if word is None:
+        return "Correcting a score of yours"
+    more = f" ({len(returned) - 1:,} more to look at again)" if len(returned) > 1 else ""
+    return f"Please look again: “{word.note}”{more}"
 
 
 def _systems(desk: Desk, digest: str) -> list[str]:

@@ -80,7 +80,8 @@ class DeskGate:
             said = "This desk opens with the whole address that 'genaipa score' printed; it ends in ?key=…"
             return PlainTextResponse(f"{said}\n", status_code=403)
         # The same page without the key, which a screen or a history would show.
-        response = RedirectResponse("/" + quote(scope["path"].lstrip("/")), status_code=303)
+        # By its last part alone, since a proxy may have the desk under a path of its own, which is not in the scope's.
+        response = RedirectResponse("./" + quote(scope["path"].rpartition("/")[2]), status_code=303)
         response.set_cookie(cookie_of(self.key), self.key, max_age=_YEAR, httponly=True, samesite="lax")
         return response
 

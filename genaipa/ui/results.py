@@ -169,8 +169,8 @@ def _state(pool: Pool) -> tuple[int, int]:
 
 def sources_of(desk: Desk) -> list[Source]:
     """The runs that the desk is open on, without those with a damaged manifest, which the pool reports."""
-    if desk.settings.runs:
-        return select(desk.workspace, desk.settings.runs)
+    if desk.settings.runs or desk.settings.only:
+        return select(desk.workspace, desk.settings.runs, desk.settings.only)
     sources = []
     for folder in run_folders(desk.workspace):
         with contextlib.suppress(GenaipaError):

@@ -248,7 +248,9 @@ def _keep(desk: Desk, analyst: str, case: Case, said: Mapping[str, Any], mine: F
     chosen = next((value for value in SAID if value == said["silent"]), None)
     changed = case.annotated is not None and chosen != case.annotated.silent
     passage, answer, why = (str(said[name]) for name in ("passage", "answer", "why"))
-    right = proved(case.document, passage, silent=chosen if changed else None, answer=answer, why=why)
+    before = case.annotated.silent if case.annotated else None
+    silent = chosen if changed else None
+    right = proved(case.document, passage, silent=silent, answer=answer, why=why, annotated=before)
     if mine is None or mine.said.correction != right:
         about = (case.document.name, case.document.digest, case.questions, case.answer.question)
         desk.queue.object(analyst, case.answer.digest, Objection(*about, right))

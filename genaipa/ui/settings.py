@@ -28,17 +28,19 @@ import tomllib
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import msgspec
 
 from genaipa.errors import DataError, UsageError
 from genaipa.files.text import read_text, split_url
+from genaipa.runs.filters import EVERYTHING, Filters
 from genaipa.scoring.assignment import ScoringPlan
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from genaipa.scoring.people import StudyPlan
     from genaipa.workspace import Workspace
 
 
@@ -48,18 +50,40 @@ VARIABLE = "GENAIPA_DESK"
 class DeskSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Settings of a study's scoring at the desk: the `plan`, and what is to be scored.
 
-    `runs` names the runs to score, as `runs.selection.select` takes names; empty means every run of the workspace. With
-    `excluded`, answers that an audit excludes from analyses are scored too. `sample` is the size of the wave in each
-    group, or all for everything; by default (None) it is that of the workspace's wave, which is drawn where a group has
-    more than `waves.SIZE` answers.
+    `runs` names the runs to score, as `runs.selection.select` takes names; empty means every run of the workspace.
+    `only` are the filters on their answers. With `excluded`, answers that an audit excludes from analyses are scored
+    too. `sample` is the size of the wave in each group, or all for everything; by default (None) it is that of the
+    workspace's wave, which is drawn where a group has more than `waves.SIZE` answers.
     """
 
     workspace: Path
     runs: tuple[str, ...] = ()
+    only: Filters = EVERYTHING
     excluded: bool = False
     sample: int | Literal["all"] | None = None
     suggestions: bool = True
     plan: ScoringPlan = ScoringPlan()
+
+    @classmethod
+    def make(cls, workspace: Path, plan: StudyPlan, *, runs: tuple[str, ...] = (), only: Filters = EVERYTHING) -> Self:
+        """Return the settings of a study's plan."""
+        return cls(
+            workspace=workspace,
+            runs=runs,
+            only=only,
+            excluded=plan.include_excluded,
+            sample=plan.size,
+            suggestions=plan.suggestions,
+            plan=ScoringPlan(
+                per_answer=plan.per_answer,
+                order=plan.order,
+                seed=plan.seed,
+                calibration=plan.calibration,
+                blind=not plan.show_systems,
+                settled=plan.settled,
+                points=plan.points,
+            ),
+        )
 
     def handed_on(self) -> dict[str, str]:
         """The environment variable by which the desk's server gets these settings."""
@@ -158,7 +182,8 @@ def read_login(workspace: Workspace) -> Login | None:
     redirect = auth["redirect_uri"]
     parts = split_url(_filled(redirect, 1))
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.path != _CALLBACK:
-        raise DataError(path, f"is not an address of the desk; write https://HOST{_CALLBACK}.", "redirect_uri")
+        wrong = "is not an address of the desk, which needs a host of its own for a login, not a path of one"
+        raise DataError(path, f"{wrong}; write https://HOST{_CALLBACK}.", "redirect_uri")
     return Login(tuple(providers), redirect)
 
 

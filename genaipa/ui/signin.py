@@ -67,7 +67,7 @@ def _leave() -> None:
 
 def _ask_name(desk: Desk, refusal: str) -> None:
     page_header("Who are you?")
-    for sentence in (_asked(desk), _lasts(desk), _RECORDED):
+    for sentence in (_asked(desk), lasts(desk), _RECORDED):
         st.text(sentence)
     with st.form("name", width=480):
         given = st.text_input("Your name", max_chars=LONGEST_NAME)
@@ -90,18 +90,20 @@ def _asked(desk: Desk) -> str:
     questions = len({answer.question for answer in answers})
     return (
         f"This study asks people to score {len(answers):,} answers to {questions:,} questions about {about}, "
-        f"each by {len(desk.rubric.metrics)} metrics."
+        f"each by {len(desk.rubric.metrics)} metrics. {desk.wanted_in_words}"
     )
 
 
-def _lasts(desk: Desk) -> str:
+def lasts(desk: Desk) -> str:
     """The time that it takes an analyst, by the times of those who have scored."""
     each = [known.seconds for known in desk.queue.histories().values() if known.seconds is not None]
     if not each:
-        return "How long an answer takes is not known yet: nobody has scored one."
+        scored = any(known.scores for known in desk.queue.histories().values())
+        why = "the scores that are here came without times" if scored else "nobody has scored one"
+        return f"How long an answer takes is not known yet: {why}."
     left = left_for(desk, desk.queue.progress(""))
-    lasts = lasting(left * median(each))
-    return f"About {left:,} are left for each analyst: about {lasts}." if left else "All are scored."
+    time = lasting(left * median(each))
+    return f"About {left:,} are left for each analyst: about {time}." if left else "All are scored."
 
 
 def _by_login(desk: Desk, login: Login) -> User | None:

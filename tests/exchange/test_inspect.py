@@ -115,6 +115,29 @@ def test_a_log_is_readable_and_comes_back() -> None:
     done("validate", "--data", "-w", "other")
 
 
+def test_a_log_shows_what_inspect_lists() -> None:
+    """Its viewer has a duration, an answer beside each score, M_all before the metrics, and an id for each log."""
+    from inspect_ai.log import list_eval_logs, read_eval_log
+
+    study_with_scores()
+    done("run", "--system", "extractive", "--policy", "acme", "--experiment", "quality", "--questions", "policy")
+    done("export", "inspect", "-o", "out")
+    listed = list_eval_logs("out")
+    logs = [read_eval_log(info) for info in listed]
+    assert len({log.eval.task_id for log in logs}) == len(logs) == 2
+    assert {info.task_id for info in listed} == {log.eval.task_id for log in logs}
+    for log in logs:
+        assert "" < log.stats.started_at <= log.stats.completed_at
+        assert all(one.started_at <= one.completed_at and one.total_time is not None for one in log.samples)
+    scored = next(log for log in logs if log.results.scores)
+    assert next(iter(scored.results.scores[0].metrics)) == "M_all"
+    sample = next(one for one in scored.samples if one.scores)
+    for score in sample.scores.values():
+        assert score.answer == sample.output.completion
+        assert next(iter(score.value)) == "M_all"
+        assert score.value["M_all"] == pytest.approx(10 + 9 * (sum([*score.value.values()][1:]) + 5))
+
+
 def test_a_text_that_stayed_is_asked_for() -> None:
     """Of a document that may not be passed on, the text comes from a folder; without one a sentence asks for it."""
     study_with_scores("not redistributable")

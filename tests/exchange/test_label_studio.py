@@ -21,12 +21,12 @@ def tasks(folder: str = "out") -> list[dict[str, Any]]:
     return found
 
 
-def labelled(change: Any) -> Any:
+def labelled(change: Any, *options: str) -> Any:
     """Import the export after a change to its tasks."""
     changed = tasks()
     change(changed)
     write("export.json", json.dumps(changed))
-    return call("import", "label-studio", "export.json")
+    return call("import", "label-studio", "export.json", *options)
 
 
 @SDK
@@ -129,4 +129,54 @@ def test_what_can_not_be_used_is_told() -> None:
         assert told in finished.err
     write("cut.json", Path("out/tasks.json").read_text()[:-100])
     assert "cut.json: is no export of Label Studio as JSON, or cut" in call("import", "label-studio", "cut.json").err
+    assert everything_in() == before
+
+
+def numbered(number: int, accuracy: str = "-1 incorrect") -> Any:
+    """Change an export so that somebody with this number alone labelled its first task with scores."""
+
+    def change(changed: list[dict[str, Any]]) -> None:
+        whole = next(task for task in changed if task["annotations"])
+        own = json.loads(json.dumps(whole["annotations"][0]))
+        for one in own["result"]:
+            one.pop("meta", None)
+        own["result"][1]["value"]["choices"] = [accuracy]
+        whole["annotations"].append(own | {"completed_by": number, "updated_at": "2026-11-26T10:00:00Z"})
+
+    return change
+
+
+def test_people_with_a_number_alone_are_nobody_elses() -> None:
+    """The number is told, two servers' first users stay apart, and a name puts neither together nor twice."""
+    study_with_scores()
+    assert call("export", "label-studio", "-o", "out").code == 0
+    told = labelled(numbered(1))
+    assert "people by number alone, who are called annotator 1 (1 score); to name them: --annotators 1=NAME" in told.err
+    assert labelled(numbered(1)).out.startswith("4 scores read, 0 new"), "the same file"
+    other = labelled(numbered(1, "+1 entirely correct"))
+    assert other.code == 2
+    assert "scores of annotator 1 are here already: whether they are of the same person only you know" in other.err
+    named = labelled(numbered(1, "+1 entirely correct"), "--annotators", "1=Ada@Example.org")
+    assert (named.code, named.err) == (0, "")
+    assert "Ada@Example.org" in {one.analyst for one in everything_in()}
+    twice = labelled(numbered(1), "--annotators", "1=Cy")
+    assert "are here already under the name annotator 1, and would count twice" in twice.err
+    write("desk.yaml", "left_out: {annotator 1: is Cy}\n")
+    assert labelled(numbered(1), "--annotators", "1=Cy").out.startswith("4 scores read, 1 new")
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ("1:ada", "--annotators takes 1=ada@example.org,2=NAME; not '1:ada'"),
+        ("1=", "not '1='"),
+        ("1=a,1=b", "names annotator 1 twice"),
+        ("2=ada", "there is no annotator 2 in export.json: its numbers are 1."),
+    ],
+)
+def test_names_of_numbers_that_can_not_be_used(given: str, words: str) -> None:
+    """A slip in --annotators is told in a sentence, and nothing is taken in."""
+    before = study_with_scores()
+    assert call("export", "label-studio", "-o", "out").code == 0
+    assert words in labelled(numbered(1), "--annotators", given).err
     assert everything_in() == before

@@ -48,6 +48,13 @@ def test_commands_of_pages_are_run(tmp_path: Path) -> None:
     said = consoles["run"](page)[2]
     assert said.startswith("page.md: $ cat c.txt\nso far\n")
     assert "never" not in said
+    page = tmp_path / "tutorials" / "page.md"
+    page.parent.mkdir()
+    page.write_text(
+        "```console\n$ echo 23  answers in 4 s && \\\n  echo so\n23 answers in … s\nso\n16 answers\n```\n",
+        encoding="utf-8",
+    )
+    assert consoles["run"](page)[2] == "tutorials/page.md: no command prints: 16 answers\n"
 
 
 def test_faults_of_the_site_are_found(tmp_path: Path) -> None:

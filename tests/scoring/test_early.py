@@ -73,6 +73,7 @@ def test_they_are_spread(run, store):
     rows = [(place.document, place.question) for place in places]
     alike = sum(one == other for one, other in itertools.pairwise(rows))
     assert alike == EARLY // 2, "both systems' answers to a question come in a row"
+    assert len([*itertools.groupby(rows, key=lambda row: row[0])]) == 3, "one document after the other"
     assert {event.answer for event in queue.current.history("Anna")} == set(work(queue, "Bo", answers=EARLY))
     assert doubly(queue) == EARLY
 
@@ -92,6 +93,23 @@ def test_one_analyst_alone_goes_on_in_their_order(run, store):
     # In place of the one that was skipped comes no new one: Anna's waits for somebody else.
     assert doubly(queue) >= EARLY - 1
     assert queue.next("Cy") == calibration[0]
+
+
+def test_beginners_read_document_by_document(run, store):
+    """Three who begin together, after calibration in a mixed order, change documents no more often than they must."""
+    queue = open_queue(run, store, ScoringPlan(calibration=6))
+    by_question = sorted(queue.pool.answers, key=lambda digest: queue.pool.answers[digest].question)
+    for digest in by_question[:6]:
+        save(queue, "reference", digest)
+    read: dict[str, list[str]] = {name: [] for name in ANALYSTS[:3]}
+    for _ in range(16):
+        on_screen = [queue.next(analyst) for analyst in read]
+        for analyst, digest in zip(read, on_screen, strict=True):
+            read[analyst].append(queue.pool.answers[digest].document)
+            save(queue, analyst, digest)
+    for analyst, documents in read.items():
+        assert len([*itertools.groupby(documents[:6])]) == len(set(documents[:6])), analyst
+        assert len([*itertools.groupby(documents[6:])]) <= 3, (analyst, documents)
 
 
 def test_a_wave_and_a_plan_without_second_scores_have_their_own(run, store):

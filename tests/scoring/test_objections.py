@@ -137,6 +137,10 @@ def test_a_passage_has_to_be_in_the_document() -> None:
         given: dict[str, Any] = {"passage": SENTENCE, "silent": None, "answer": "It sells none.", "why": "So."} | said
         with pytest.raises(UsageError, match=problem):
             proved(DOCUMENT, **given)
+    for silent in (None, "yes"):
+        with pytest.raises(UsageError, match="this passage is to show that it is not"):
+            proved(DOCUMENT, SENTENCE, silent=silent, answer="It sells none.", why="So.", annotated="yes")
+    assert proved(DOCUMENT, SENTENCE, silent="partly", answer="", why="So.", annotated="yes").silent == "partly"
     with pytest.raises(UsageError, match="why is it rejected"):
         ruling(filed([objection("ana")])[0], "lee", None)
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from running import write
 
-from genaipa.errors import DataError, UsageError
+from genaipa.cli.commands.score import for_this_start
+from genaipa.errors import DataError, OptionError, UsageError
 from genaipa.scoring.people import People, User, load_people
+from genaipa.ui.settings import DeskSettings
 from genaipa.workspace import find_workspace
 
 
@@ -77,6 +81,19 @@ def test_what_is_no_name(given):
         ("reference: ['']\n", "reference: '' is not a name"),
         ("adjudicators: [' Bo']\n", "adjudicators: ' Bo' is not a name"),
         ("left_out: {Bo: ' '}\n", "left_out: says no reason for 'Bo'"),
+        ("plan: {per_anser: 2}\n", "plan: unknown key 'per_anser': did you mean 'per_answer'"),
+        ("plan: {per_answer: 0.5}\n", "plan.per_answer: Expected `float` >= 1.0"),
+        ("plan: {per_answer: .nan}\n", "plan.per_answer"),
+        ("plan: {order: sideways}\n", "plan.order: 'sideways' is not possible here"),
+        ("plan: {sample: 0, due: 2026-12-18}\n", "plan.sample: Expected `int` >= 1"),
+        ("plan: {sample: 1.5}\n", "plan.sample: expected a whole number or text, got a number"),
+        ("plan: {sample: most}\n", "plan.sample: 'most' is neither a number of answers nor all"),
+        ("plan: {points: 1}\n", "plan.points: expected true or false, got a number"),
+        ("plan: {target: .inf}\n", "plan.target: is no number that can be counted to"),
+        ("plan: {due: 2026-02-30}\n", "plan.due: '2026-02-30' is no day; write it as 2026-12-18"),
+        ("plan: {due: 20261218}\n", "plan.due: expected text, got a number"),
+        ("plan: [2]\n", "plan: expected a mapping, got a list"),
+        ("rate: .inf\n", "rate: is no price"),
         ("", "is empty"),
     ],
 )
@@ -85,3 +102,19 @@ def test_a_bad_file_says_what_to_mend(text, said):
     with pytest.raises(DataError, match=said) as caught:
         people_of(text)
     assert "desk.yaml" in str(caught.value)
+
+
+def test_a_plan_outlives_the_start_of_a_desk():
+    """What the plan says is what the desk is opened with; an option replaces its word for one start, and it is said."""
+    plan = people_of("plan: {per_answer: 2, points: true, sample: all, show_systems: true, due: 2026-12-18}\n").plan
+    settings = DeskSettings.make(Path.cwd(), plan)
+    assert (settings.plan.per_answer, settings.plan.points, settings.plan.blind) == (2, True, False)
+    assert (settings.sample, str(plan.last_day)) == ("all", "2026-12-18")
+    assert for_this_start(plan, plan) == ""
+    other = plan.override({"per_answer": 1.5, "points": False})
+    assert for_this_start(plan, other) == (
+        "For this start alone: per_answer: 1.5, points: false; the plan has per_answer 2 and points true. "
+        "To keep it, write into desk.yaml: plan: {per_answer: 1.5, points: false}"
+    )
+    with pytest.raises(OptionError, match="per_answer"):
+        plan.override({"per_answer": float("nan")})

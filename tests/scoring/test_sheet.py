@@ -120,3 +120,15 @@ def test_every_analyst_has_an_order_of_their_own() -> None:
     assert ann == blind_order(reversed(answers), "Ann")
     of = {answer.digest: answer.document_digest for answer in answers}
     assert len(list(groupby(ann, of.get))) == 3
+
+
+def test_a_sheet_says_which_rows_are_in_the_random_part() -> None:
+    """The column is there where a part was drawn, locked as what is to be read; the metrics come after it."""
+    with Path("sheet.xlsx").open("wb") as file:
+        write_sheet(file, [case(1), case(2)], PAPER, in_part={digest(2)}.__contains__)
+    sheet = openpyxl.load_workbook("sheet.xlsx")["scores"]
+    head, *rows = sheet.iter_rows(values_only=True)
+    assert head[5:7] == ("random part", METRICS[0])
+    assert [row[5] for row in rows] == ["no", "yes"]
+    assert [cell.protection.locked for cell in sheet[2]][4:8] == [True, True, False, False]
+    assert str(sheet.data_validations.dataValidation[0].sqref) == "G2:K3"

@@ -20,12 +20,13 @@ from running import answers, carry_out, dated, spec, write
 from size import size
 
 from genaipa.runs import journal
+from genaipa.runs.filters import Filters
 from genaipa.runs.records import answer_digest
 from genaipa.scoring.answers import Occurrence, Pool, PooledAnswer
 from genaipa.scoring.assignment import ScoringPlan
 from genaipa.scoring.waves import Waves, inclusion, load_waves, short_digest, standings, written
 from genaipa.ui.desk import open_desk
-from genaipa.ui.settings import DeskSettings
+from genaipa.ui.settings import DeskSettings, handed_settings
 from genaipa.workspace import find_workspace
 
 if TYPE_CHECKING:
@@ -471,3 +472,47 @@ def test_waves_are_the_default_for_what_is_larger(genaipa):
     assert again.waves.asked > desk.waves.asked
     assert [(d.answers, d.size) for d in again.waves.draws] == [(82, 64), (8, 6)]
     again.store.close()
+
+
+def test_sample_and_sheet_go_by_the_plan(genaipa):
+    """The plan's size is drawn, a size that is given comes before it, and a sheet has the answers that were drawn."""
+    make_run()
+    write("desk.yaml", "plan: {sample: 3}\n")
+    assert "3 answers in the random part" in genaipa("sample").out
+    told = genaipa("sample", "--size", "4").out
+    assert "4 answers in the random part" in told
+    assert "The plan in desk.yaml says sample: 3" in " ".join(told.split())
+    sheet = genaipa("scores", "sheet", "latest", "-o", "a.xlsx").out
+    assert "4 answers to score. 8 more are outside of the random part." in " ".join(sheet.split())
+    assert "12 answers to score." in genaipa("scores", "sheet", "latest", "--all", "-o", "b.xlsx").out
+
+
+def test_nothing_is_left_to_draw_from(genaipa):
+    """Where people have scored everything, that is the reason, and there is nothing to advise but the report."""
+    make_run()
+    desk = opened()
+    work(desk.queue, "Anna", 12)
+    desk.store.close()
+    told = " ".join(genaipa("sample", "--size", "4").out.split())
+    assert "Nothing was drawn: people have scored all 12 answers already" in told
+    assert "--size N" not in told
+    assert told.endswith("Next: genaipa report")
+
+
+def test_a_filter_of_the_desk_draws_nothing_of_its_own(genaipa, monkeypatch):
+    """Answers about one document alone are offered, of a wave that is drawn from all of them."""
+    make_run()
+    only = Filters(documents=("acme",))
+    settings = DeskSettings(Path.cwd(), only=only, sample=6, plan=ScoringPlan(per_answer=1))
+    monkeypatch.setenv(*next(iter(settings.handed_on().items())))
+    assert handed_settings() == settings
+    desk = open_desk(settings)
+    assert {answer.document for answer in desk.pool.answers.values()} == {"acme"}
+    assert len(desk.waves.asked) == 6
+    assert 0 < desk.queue.progress("Anna").wanted < 6
+    assert load_waves(find_workspace()).draws[0].answers == 12
+    desk.store.close()
+    write("desk.yaml", "plan: {sample: all}\n")
+    Path("waves.jsonl").unlink()
+    assert "by the plan in desk.yaml (sample: all)" in " ".join(genaipa("sample").out.split())
+    assert not Path("waves.jsonl").exists()

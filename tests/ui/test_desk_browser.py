@@ -100,6 +100,8 @@ def test_a_study_from_the_first_name_to_the_export(genaipa: Callable[..., Finish
         cy = browser.visit(desk, "Cy")
         cy.get_by_role("link", name="Adjudicate").click()
         cy.locator(".verdict .save").wait_for()
+        cy.get_by_text("Show who gave what").click()
+        cy.locator(".verdict th", has_text="Anna").wait_for()
         cy.keyboard.press("Enter")
         cy.locator(".verdict .message", has_text="has no value yet.").wait_for()
         for keys in SETTLED:

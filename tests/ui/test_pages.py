@@ -70,7 +70,7 @@ def test_the_overview_counts_runs_scores_and_analysts(desk):
         "Given": "3",
         "Remaining": "5",
         "Disputed": "1",
-        "Adjudicated": "0",
+        "Settled": "0",
     }
     (run,) = page.rows("overview runs")
     assert run[1:] == ["complete", "extractive", "acme", "4", "4", "0"]
@@ -107,7 +107,7 @@ def test_an_answer_outside_the_wave_is_called_so(desk):
     score(desk, "ada", digests(desk)[0], "11111")
     desk.store.close()
     part = open_desk(DeskSettings(Path.cwd(), sample=1, plan=ScoringPlan(per_answer=2)))
-    given = [row[4] for row in Shown("overview", part).rows("overview answers")]
+    given = [row[5] for row in Shown("overview", part).rows("overview answers")]
     assert sorted(given) == ["0 of 2", "0, not in the wave", "0, not in the wave", "1, not in the wave"]
 
 
@@ -159,9 +159,11 @@ def decide(page: Shown, what: str, typed: str = ".....", note: str = "") -> None
 def test_both_scores_are_side_by_side(disputed):
     """The answer that differs most comes first, with each analyst's values in the rubric's words, and their notes."""
     page = Shown("adjudication", disputed)
+    page.test.checkbox(key="adjudication names").check()
+    page.run()
     data = page.components()["verdict"]
     assert data["answer"] == digests(disputed)[0]
-    assert [(a["name"], a["note"]) for a in data["analysts"]] == [("ada", "ada on Q1"), ("grace", "")]
+    assert sorted((a["name"], a["note"]) for a in data["analysts"]) == [("ada", "ada on Q1"), ("grace", "")]
     accuracy = data["metrics"][METRICS.index("accuracy")]
     assert [(given["value"], given["words"]) for given in accuracy["given"]] == [
         ("+1", "entirely correct"),
@@ -186,13 +188,13 @@ def test_what_all_gave_is_filled_in_and_the_case_is_beside_it(disputed):
     assert disputed.store.drafts("edsger") == []
 
 
-def test_names_are_hidden_by_choice(disputed):
+def test_names_are_hidden_at_first(disputed):
     """Letters stand in place of names and times, in an order that the answer decides, each above their own values."""
     page = Shown("adjudication", disputed)
-    named = page.components()["verdict"]
-    page.test.checkbox(key="adjudication nameless").check()
-    page.run()
     data = page.components()["verdict"]
+    page.test.checkbox(key="adjudication names").check()
+    page.run()
+    named = page.components()["verdict"]
     assert [(one["name"], one["about"]) for one in data["analysts"]] == [("Analyst A", ""), ("Analyst B", "")]
     assert "grace" not in json.dumps(data)
     place = METRICS.index("accuracy")
@@ -254,7 +256,7 @@ def test_settled_answers_can_be_corrected(disputed):
     decide(Shown("adjudication", disputed), "save", "12111")
     page = Shown("adjudication", disputed)
     assert page.components()["verdict"]["answer"] == second
-    page.test.selectbox(key="adjudication state").select("adjudicated")
+    page.test.selectbox(key="adjudication state").select("settled")
     page.run()
     data = page.components()["verdict"]
     assert (data["answer"], data["draft"]["typed"]) == (first, "12111")
@@ -391,7 +393,7 @@ def test_agreement_shows_what_is_measured(disputed):
     assert [row[0] for row in page.rows("agreement answers")] == [
         f"{disputed.pool.case(answer).asked} (Q{n})" for n, answer in enumerate(digests(disputed)[:2], 1)
     ]
-    tones = [cell.get("tone", "") for cell in page.components()["agreement answers"]["rows"][0]["cells"][3:-1]]
+    tones = [cell.get("tone", "") for cell in page.components()["agreement answers"]["rows"][0]["cells"][4:-1]]
     assert tones == ["quiet", "bad", "quiet", "quiet", "quiet"], "red is what is furthest apart, and nothing else"
 
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 from pages import Shown, desk_here, digests, dispute, make_desk, score
-from running import carry_out, make_workspace, spec
+from running import carry_out, make_workspace, spec, write
 
 from genaipa.errors import DataError, StoreError
 from genaipa.scoring.people import User
-from genaipa.ui.desk import Desk
+from genaipa.ui.desk import Desk, progress_line
+from genaipa.ui.signin import lasts
 from genaipa.ui.widgets import desk_message
+from rubrics import typed
 
 LEAD = User("lead", scores=False, adjudicates=True)
 STOP = "When may we stop?"
@@ -26,7 +29,8 @@ def said(desk: Desk, user: User = LEAD) -> dict[str, str]:
 def test_five_questions_have_an_answer() -> None:
     """Each is said from what the runs and the store hold, and a blank where that is too little."""
     found = said(dispute(make_desk()))
-    assert found["How far are we?"].startswith("7 of 8 scores are given (88%): ada 4, grace 3. About 1 min of")
+    assert found["How far are we?"].startswith("7 of 8 scores are given (88%). About 1 min of")
+    assert found["How far are we?"].endswith("\ngrace: 3 of 4 (75%).\nada: 4 of 4 (100%).")
     assert "no pace to tell a day by" in found["How far are we?"]
     assert found["Who disagrees?"].startswith("ada and grace most: on 3 answers (fewer than 30: this may change)")
     assert found["What to discuss?"].startswith(
@@ -69,3 +73,37 @@ def test_what_is_told_at_the_desk_has_no_path(capsys: pytest.CaptureFixture[str]
         "the scores can't be reached."
     )
     assert capsys.readouterr().err == f"{wrong}\n/srv/study/scores.db can't be used\n"
+
+
+def test_the_study_names_everyone_and_keeps_to_its_plan() -> None:
+    """All analysts, whoever has not begun first, with the day; a reference analyst is not among who disagrees."""
+    names = [f"analyst-{number}" for number in range(6)]
+    due = (datetime.now(UTC) + timedelta(days=1)).strftime("%Y-%m-%d")
+    write("desk.yaml", f"analysts: [{', '.join(names)}]\nplan: {{target: 2, due: {due}}}\n")
+    desk = make_desk()
+    for name, keys in (("reference", "11111"), (names[1], "33333")):
+        for answer in digests(desk)[:3]:
+            score(desk, name, answer, keys)
+    told = said(desk)
+    first, *others = told["How far are we?"].splitlines()
+    assert f"3 of 8 scores are given (38%), due on {datetime.fromisoformat(due):%A}" in first
+    assert ": that is 3 a day." in first
+    assert [line.partition(":")[0] for line in others] == [name for name in names if name != names[1]] + [names[1]]
+    assert others[-1] == "analyst-1: 3 of 4 (75%)."
+    assert told["Who disagrees?"] == "No answer has been scored by two analysts beside reference yet."
+
+
+def test_all_pages_count_scores() -> None:
+    """Sign-in counts what the pad and Study count, and does not say that nobody has scored where somebody has."""
+    desk = make_desk()
+    assert desk.wanted_in_words == "8 scores are wanted, 0 are given."
+    assert lasts(desk) == "How long an answer takes is not known yet: nobody has scored one."
+    first, *others = digests(desk)
+    for name, answer in (("reference", first), ("ada", others[0])):
+        values = typed("11111")
+        more = {"note": "", "suggested": {}, "preselected": False, "id": f"{name} 1"}
+        desk.queue.save(name, answer, values, seconds=None, **more)
+    assert desk.wanted_in_words == "8 scores are wanted, 1 is given (beside 1 score of reference analysts)."
+    assert lasts(desk).endswith("the scores that are here came without times.")
+    line = progress_line(desk, User("ada", scores=True, adjudicates=False), others[1], correcting=False)
+    assert "study: 1 of 8 scores, 7 left" in line

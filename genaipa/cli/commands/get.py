@@ -29,20 +29,18 @@ def get(
         str | None,
         option("--from", metavar="DIR|URL", help="A checkout or a mirror, instead of the published repository."),
     ] = None,
-    runs: Annotated[
-        bool, option("--runs", help="Bring a study that was fetched into this workspace, as runs and scores.")
-    ] = False,
+    runs: Annotated[bool, option("--runs", help="Bring a study into this workspace, as runs and scores.")] = False,
     offline: OfflineOption = False,
     json: JsonOption = False,
 ) -> None:
     """Fetch published data, or a study as runs.
 
     Documents, questions, annotated answers, recordings, files of suites: each file is checked against its published
-    hash, and fetched only once. With --runs, the study that was fetched becomes runs and scores here, with an audit of
-    its data. Runs that are here already are left alone.
+    hash, and fetched only once. With --runs, the study that was fetched (or is, with --from) becomes runs and scores
+    here, with an audit of its data. Runs that are here already are left alone.
     """
     if runs:
-        import_study(dataset, source, json=json)
+        import_study(dataset, source, offline=offline, json=json)
     else:
         _pull(dataset, source, offline=offline, json=json)
 
@@ -95,11 +93,12 @@ def pull_shown(dataset: Dataset, *, origin: str | None = None, offline: bool = F
         return dataset.pull(origin=origin, offline=offline, progress=shown)
 
 
-def import_study(dataset: str | None, source: str | None, *, json: bool) -> None:
-    """Import a published study as runs and scores, and print what came."""
+def import_study(dataset: str | None, source: str | None, *, offline: bool = False, json: bool) -> None:
+    """Import a published study as runs and scores, and print what came; a `source` is fetched from before."""
     known = named_dataset(dataset, runs=True)
     if source is not None:
-        raise UsageError("--from is where files are fetched from; fetch them first, without --runs.")
+        result = pull_shown(known, origin=source, offline=offline)
+        say(f"{known.title}: {number(result.fetched, 'file')} fetched, {result.kept} already here, all as published.")
     done = known.import_study(current_workspace())
     if json:
         print_json(_facts(done))

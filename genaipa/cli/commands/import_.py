@@ -10,7 +10,7 @@ import typer
 from genaipa.cli.terminal import completion
 from genaipa.cli.terminal.console import follow, say, show
 from genaipa.cli.terminal.options import current_workspace, option
-from genaipa.errors import UsageError, command
+from genaipa.errors import UsageError, clipped, command
 from genaipa.words import number, some
 
 if TYPE_CHECKING:
@@ -27,6 +27,14 @@ def import_(
         Path | None,
         option("--documents", metavar="FOLDER", help="Texts that the file lacks, each named after its document."),
     ] = None,
+    annotators: Annotated[
+        str,
+        option(
+            "--annotators",
+            metavar="1=NAME,…",
+            help="The names of people whom a file of Label Studio knows by number alone.",
+        ),
+    ] = "",
 ) -> None:
     """Take answers and scores in from another program.
 
@@ -40,13 +48,28 @@ def import_(
     assert chosen.read is not None, "it comes back"
     if not path.exists():
         raise UsageError(f"{path} is not there.")
-    taken = chosen.read(path, Incoming(current_workspace(), documents))
+    if annotators and chosen.name != "label-studio":
+        raise UsageError(f"--annotators is for label-studio; a file of {chosen.name} names its people.")
+    taken = chosen.read(path, Incoming(current_workspace(), documents, _names(annotators)))
     for told in (*taken.notes, *taken.scores.problems, *taken.scores.replaced):
         say(told)
     if taken.scores.problems:
         say(f"genaipa: nothing was imported: {number(len(taken.scores.problems), 'problem')}.")
         raise typer.Exit(_REFUSED)
     _report(taken)
+
+
+def _names(given: str) -> dict[str, str]:
+    """Number → name, of --annotators; a UsageError for anything else."""
+    names: dict[str, str] = {}
+    for pair in filter(None, given.split(",")):
+        key, equals, name = (piece.strip() for piece in pair.partition("="))
+        if not (equals and (key.isdecimal() or not key) and name):
+            raise UsageError(f"--annotators takes 1=ada@example.org,2=NAME; not '{clipped(pair.strip())}'.")
+        if key in names:
+            raise UsageError(f"--annotators names annotator {key} twice.")
+        names[key] = name
+    return names
 
 
 def _report(taken: Taken) -> None:

@@ -90,7 +90,7 @@ def accept(
 
     An earlier decision on it no longer counts.
     """
-    from genaipa.scoring.objections import exporting, find_document, proved
+    from genaipa.scoring.objections import check_silence, exporting, find_document, proved, silence_of
 
     here = current_workspace()
     one = _one(here, which)
@@ -106,6 +106,7 @@ def accept(
             answer=correction.answer if answer is None else answer,
             why=correction.why if why is None else why,
         )
+    check_silence(correction.silent, silence_of(here, one.said))
     _settle(here, one, by, correction, reason)
     show(f"{one.said.document} {one.said.question}: accepted. Into a file of corrections:")
     show(exporting(here, one.said.document), exact=True)

@@ -16,9 +16,13 @@ def sample(
     only: Filters = EVERYTHING,
     size: Annotated[
         int | None,
-        option("--size", help="Answers of each system in each experiment; 64, or as many as before.", min=1),
+        option(
+            "--size", help="Answers of each system in each experiment; 64, as planned, or as many as before.", min=1
+        ),
     ] = None,
-    seed: Annotated[int, option("--seed", help="Seed of the first draw; later ones go on with it.")] = 0,
+    seed: Annotated[
+        int | None, option("--seed", help="Seed of the first draw; later ones go on with it.", show_default="0")
+    ] = None,
     stratify: Annotated[
         str | None,
         option("--stratify", metavar="COLUMN", help="Each group of documents in this column has its share."),
@@ -29,7 +33,8 @@ def sample(
 
     The size is that of each system in each experiment: its questions have equal shares of it, about different
     documents. Without --size, nothing is drawn where none has more than 64 answers: all are asked for. What was drawn
-    stays: a larger size adds to it, and answers that came later are drawn from beside it.
+    stays: a larger size adds to it, and answers that came later are drawn from beside it. The plan in desk.yaml may
+    have a size (sample) and a seed; these options come before it.
     The workspace keeps it in waves.jsonl; the desk asks for it, and reports say which averages rest on it.
     """
     from genaipa.scoring.notebook import SAMPLE_HEAD
@@ -44,7 +49,10 @@ def sample(
     table(SAMPLE_HEAD, found.rows, right=(2, 3, 4, 5))
     for note in found.notes:
         show(note)
-    if found.waves:
-        follow("Next: genaipa score" if found.unscored else "Next: genaipa report")
+    all_scored = all(group.outside + group.scored == group.answers for group in found.groups)
+    if all_scored or (found.waves and not found.unscored):
+        follow("Next: genaipa report")
+    elif found.waves:
+        follow("Next: genaipa score")
     else:
         follow("Next: genaipa score", "A part: genaipa sample --size N")

@@ -7,25 +7,30 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from genaipa.cli.terminal.console import say, show
 from genaipa.cli.terminal.options import current_workspace, option, several
-from genaipa.cli.terminal.selection import RunsArgument
+from genaipa.cli.terminal.selection import RunsArgument, filtered
 from genaipa.errors import UnknownNameError, UsageError, clipped, command
 from genaipa.kinds import kind_of
-from genaipa.words import number
+from genaipa.runs.filters import EVERYTHING, Filters
+from genaipa.words import listed, number
 
 if TYPE_CHECKING:
     from genaipa.runs.folder import RunFolder
+    from genaipa.scoring.people import StudyPlan
     from genaipa.ui.desk import Desk
-    from genaipa.ui.settings import Login
+    from genaipa.ui.settings import DeskSettings, Login
     from genaipa.workspace import Workspace
 
 _PORT = 8501
 _HOST = "127.0.0.1"
 _PerAnswer = Annotated[
-    float, option("--per-answer", help="Analysts per answer; 1.2 is one, and two for a sample of 20 %.", min=1.0)
+    float | None,
+    option("--per-answer", help="Analysts per answer; 1.2 is one, and two for a sample of 20 %.", min=1.0, max=100.0),
 ]
 _Order = Annotated[
-    str, option("--order", help="question: answers to one question in a row; document: about one document; random.")
+    str | None,
+    option("--order", help="question: answers to one question in a row; document: about one document; random."),
 ]
+_Seed = Annotated[int | None, option("--seed", help="Seed of that sample, of a wave, and of every analyst's order.")]
 _Sample = Annotated[
     str | None,
     option(
@@ -35,14 +40,24 @@ _Sample = Annotated[
     ),
 ]
 _Settled = Annotated[
-    bool,
-    option("--settled", help="Fill in settled cases (silence rightly said, near repeats) to accept with one key."),
+    bool | None,
+    option(
+        "--settled/--no-settled",
+        help="Fill in settled cases (silence rightly said, near repeats) to accept with one key.",
+        show_default=False,
+    ),
 ]
 _Points = Annotated[
-    bool, option("--points", help="List the points of annotated answers, to tick what each answer says of them.")
+    bool | None,
+    option(
+        "--points/--no-points",
+        help="List the points of annotated answers, to tick what each answer says of them.",
+        show_default=False,
+    ),
 ]
 _Calibration = Annotated[
-    int, option("--calibration", help="Answers of the reference analyst that a new analyst scores first.", min=0)
+    int | None,
+    option("--calibration", help="Answers of the reference analyst that a new analyst scores first.", min=0),
 ]
 
 
@@ -54,21 +69,23 @@ _Excluded = Annotated[
 ]
 
 
+@filtered
 def score(
     run: RunsArgument = None,
+    only: Filters = EVERYTHING,
     port: Annotated[int, option("--port", help="Port of the desk.", min=1, max=65535)] = _PORT,
     host: Annotated[
         str, option("--host", help="Address to listen at; any but this machine's own needs a login.")
     ] = _HOST,
     no_browser: Annotated[bool, option("--no-browser", help="Open no browser, only say the address.")] = False,
-    per_answer: _PerAnswer = 1.2,
-    order: _Order = "question",
-    seed: Annotated[int, option("--seed", help="Seed of that sample, of a wave, and of every analyst's order.")] = 0,
-    calibration: _Calibration = 10,
+    per_answer: _PerAnswer = None,
+    order: _Order = None,
+    seed: _Seed = None,
+    calibration: _Calibration = None,
     show_systems: _ShowSystems = False,
     no_suggestions: Annotated[bool, option("--no-suggestions", help="Suggest no value.")] = False,
-    settled: _Settled = False,
-    points: _Points = False,
+    settled: _Settled = None,
+    points: _Points = None,
     sample: _Sample = None,
     include_excluded: _Excluded = False,
     insecure: Annotated[bool, option("--insecure", help="Listen beyond this machine even without a login.")] = False,
@@ -76,34 +93,34 @@ def score(
     """Score answers in the browser; scores lists them.
 
     Where a system has more than 64 answers in an experiment, a random part of them is asked: see genaipa sample. The
-    workspace's desk.yaml says who may score and adjudicate. Ctrl-C closes the desk.
+    workspace's desk.yaml says who may score and adjudicate, and what is planned (plan: per_answer, order, …); an option
+    replaces its word for this start alone. Ctrl-C closes the desk.
     """
-    from genaipa.scoring.assignment import ScoringPlan
     from genaipa.scoring.events import ORDERS
+    from genaipa.scoring.people import load_people
     from genaipa.ui import launch
     from genaipa.ui.settings import DeskSettings
 
-    if order not in ORDERS:
+    if order is not None and order not in ORDERS:
         raise UnknownNameError("order", order, ORDERS)
     launch.check_extra()
     here = current_workspace()
-    settings = DeskSettings(
-        workspace=here.home,
-        runs=several(run),
-        excluded=include_excluded,
-        sample=_size(sample),
-        suggestions=not no_suggestions,
-        plan=ScoringPlan(
-            per_answer=per_answer,
-            order=ORDERS[order],
-            seed=seed,
-            calibration=calibration,
-            blind=not show_systems,
-            settled=settled,
-            points=points,
-        ),
-    )
-    folders = _runs(here, settings.runs)
+    given = {
+        "per_answer": per_answer,
+        "order": order,
+        "seed": seed,
+        "calibration": calibration,
+        "show_systems": show_systems or None,
+        "suggestions": False if no_suggestions else None,
+        "settled": settled,
+        "points": points,
+        "sample": _size(sample),
+        "include_excluded": include_excluded or None,
+    }
+    planned = load_people(here).plan
+    plan = planned.override({name: value for name, value in given.items() if value is not None})
+    settings = DeskSettings.make(here.home, plan, runs=several(run), only=only)
+    folders = _runs(here, settings)
     desk, login = launch.open_once(settings)
     try:
         _check_answers(desk, folders)
@@ -111,6 +128,8 @@ def score(
         launch.check_address(host, port)
         launch.import_pages()
         _announce(desk, login, host, port)
+        if said := for_this_start(planned, plan):
+            show(said)
         own = dict.fromkeys(kind_of(folder.manifest().spec.kind).page.partition(":")[2] for folder in folders)
         for title in filter(None, () if desk.pool.answers else own):
             show(f"{title} are scored without people; their items are on the page {title}.")
@@ -133,11 +152,31 @@ def _size(given: str | None) -> int | Literal["all"] | None:
     return int(given)
 
 
-def _runs(workspace: Workspace, names: tuple[str, ...]) -> list[RunFolder]:
+def for_this_start(planned: StudyPlan, plan: StudyPlan) -> str:
+    """What differs from the study's plan, in a sentence with the line that would keep it; empty without any."""
+    import msgspec
+
+    given, kept = msgspec.to_builtins(plan), msgspec.to_builtins(planned)
+    other = [name for name, value in given.items() if value != kept[name]]
+    if not other:
+        return ""
+    now = ", ".join(f"{name}: {_as_written(given[name])}" for name in other)
+    instead = listed([f"{name} {_as_written(kept[name])}" for name in other])
+    return f"For this start alone: {now}; the plan has {instead}. To keep it, write into desk.yaml: plan: {{{now}}}"
+
+
+def _as_written(value: object) -> str:
+    """A value of the plan as desk.yaml has it."""
+    if isinstance(value, bool) or value is None:
+        return "not said" if value is None else str(value).lower()
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _runs(workspace: Workspace, settings: DeskSettings) -> list[RunFolder]:
     """The runs that are scored; a UsageError where there is none yet."""
     from genaipa.runs import selection
 
-    found = selection.folders(workspace, names)
+    found = selection.folders(workspace, settings.runs, settings.only)
     if not found:
         raise UsageError(f"there is no run in {workspace.runs} yet; make one with genaipa demo, or with genaipa run.")
     return found
@@ -188,7 +227,8 @@ def _announce(desk: Desk, login: Login | None, host: str, port: int) -> None:
     runs = ", ".join(f"{run} ({count:,})" for run, count in sorted(in_runs.items()))
     texts = desk.pool.answers.values()
     once = ", equal texts counted once," if any(len(answer.occurrences) > 1 for answer in texts) else ""
-    show(f"{number(len(texts), 'answer')} to score{once}{' of ' if runs else ''}{runs}.")
+    wanted = f" {desk.wanted_in_words}" if texts else ""
+    show(f"{number(len(texts), 'answer')} to score{once}{' of ' if runs else ''}{runs}.{wanted}")
     if desk.part:
         show(desk.part)
     if desk.pool.left_out:

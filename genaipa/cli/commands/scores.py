@@ -163,16 +163,22 @@ def sheet(
     include_excluded: Annotated[
         bool, option("--include-excluded", help="Answers too that an audit leaves out, which nothing counts.")
     ] = False,
+    every: Annotated[
+        bool, option("--all", help="The answers outside of the random part, too, after those in it.")
+    ] = False,
     force: ForceOption = False,
 ) -> None:
     """Write a spreadsheet to score answers offline.
 
     One row for each answer, without its system's name and in an order of the analyst's own; the rubric and the
-    documents are in it. 'genaipa scores import' takes it back, as .xlsx or saved as .csv.
+    documents are in it. Where a random part was drawn (genaipa sample), the answers are those in it. 'genaipa scores
+    import' takes it back, as .xlsx or saved as .csv.
     """
     from genaipa.runs.selection import select
+    from genaipa.scoring.people import load_people
     from genaipa.scoring.rubric import load_rubric
     from genaipa.scoring.tables import blind_order, write_sheet
+    from genaipa.scoring.waves import load_waves, short_digest
 
     here = current_workspace()
     if output.suffix.lower() != ".xlsx":
@@ -185,14 +191,28 @@ def sheet(
         sources=sources,
         excluded=include_excluded,
     )
-    order = blind_order(pool.answers.values(), analyst)
+    answers = blind_order(pool.answers.values(), analyst)
     if pool.left_out:
         show(pool.left_out)
-    if not order:
+    if not answers:
         raise UsageError(f"{', '.join(several(run))}: no answer to score yet.")
+    drawn = frozenset[str]() if load_people(here).plan.size == "all" else load_waves(here).asked
+
+    def in_part(digest: str) -> bool:
+        return short_digest(digest) in drawn
+
+    order, others = ([one for one in answers if in_part(one) == inside] for inside in (True, False))
+    if drawn and not order and not every:
+        raise UsageError(
+            "no answer of these runs is in the random part; draw from them with genaipa sample, or add --all."
+        )
+    order = [*order, *others] if every or not drawn else order
     with written(output, force=force) as file:
-        write_sheet(file, map(pool.case, order), load_rubric(here), analyst)
-    show(f"{output}: {number(len(order), 'answer')} to score.")
+        write_sheet(file, map(pool.case, order), load_rubric(here), analyst, in_part=in_part if drawn else None)
+    outside = (
+        f" {len(answers) - len(order):,} more are outside of the random part." if len(order) < len(answers) else ""
+    )
+    show(f"{output}: {number(len(order), 'answer')} to score.{outside}")
     named = () if analyst else ("--analyst", "NAME")
     show(f"Filled, it comes back with: {command('genaipa', 'scores', 'import', str(output), *named)}")
 

@@ -764,7 +764,7 @@ class Pad extends Recall {
     } catch {
       // As in restore().
     }
-    const before = written ?? objection.mine ?? { passage: "", silent: annotated.is, answer: "", why: "" };
+    const before = written ?? objection.mine ?? { passage: "", silent: annotated.is === "yes" ? "no" : annotated.is, answer: "", why: "" };
     for (const [name, node] of Object.entries(this.fields)) node.value = before[name] ?? "";
     this.withdraw.hidden = !objection.mine;
     // In a field the key is a letter.

@@ -1,6 +1,6 @@
 // An adjudication: what each analyst gave, metric by metric, and the adjudicator's own values and note.
 //
-// One thing goes to Python: `did`, with `what` (draft, save, skip, back, undo), the id under which this answer is shown,
+// One thing goes to Python: `did`, with `what` (draft, save, mean, again, skip, back, undo), the id under which this answer is shown,
 // and what is typed and ticked by then. Python sends the same id as long as the same adjudication goes on; what is typed in this
 // tab then stays as it is.
 
@@ -18,7 +18,8 @@ class Verdict extends Values {
     this.grid = make("div", { class: "grid" });
     this.buttons = make("div", { class: "buttons" });
     this.message = make("div", { class: "message", role: "status" });
-    root.replaceChildren(this.grid, make("div", { class: "foot" }, this.note, make("div", {}, this.buttons, this.message)), this.aloud);
+    this.thread = make("ol", { class: "thread", "aria-label": "Sent back" });
+    root.replaceChildren(this.grid, this.thread, make("div", { class: "foot" }, this.note, make("div", {}, this.buttons, this.message)), this.aloud);
   }
 
   show(component) {
@@ -46,9 +47,12 @@ class Verdict extends Values {
     const points = this.ticks.list.map((point, n) => this.point(point, n));
     const rows = metrics.flatMap((metric, n) => [this.metric(metric, n), ...(metric.metric === this.ticks.metric ? points : [])]);
     fill(this.grid, make("table", {}, make("thead", {}, head), make("tbody", {}, ...rows, foot)));
+    fill(this.thread, ...this.data.thread.map((line) => make("li", { dir: "auto" }, line)));
     fill(
       this.buttons,
       this.saveButton(),
+      ...(can.mean ? [this.button("The mean", bound.accept, () => this.act("mean"), !this.waiting)] : []),
+      this.button("Look again", bound.last, () => this.sendBack(), can.again && !this.waiting),
       this.button("Back", bound.back, () => this.act("back"), can.back),
       this.button("Next", bound.skip, () => this.act("skip"), can.skip),
       this.button("Undo", bound.undo, () => this.act("undo"), can.undo),
@@ -88,11 +92,21 @@ class Verdict extends Values {
   }
 
   keys() {
+    const { can, bound } = this.data;
     return {
       ...super.keys(),
+      ...(can.mean ? { [bound.accept]: () => this.act("mean") } : {}),
+      [bound.last]: () => this.sendBack(),
       ArrowUp: () => this.focusMetric(this.current - 1),
       ArrowDown: () => this.focusMetric(this.current + 1),
     };
+  }
+
+  // The note is the word with which the answer goes back to its analysts.
+  sendBack() {
+    if (this.note.value.trim()) return this.act("again");
+    this.note.focus();
+    this.say("What should they look at? Write it, then press Esc and the key once more.");
   }
 
   // What the analysts agree on is filled in: one goes on to the next that is open.

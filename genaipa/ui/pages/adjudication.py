@@ -12,7 +12,7 @@ from msgspec import UNSET, structs, to_builtins
 from genaipa.errors import GenaipaError
 from genaipa.files.stamps import now
 from genaipa.scoring.events import Draft, Event, new_id
-from genaipa.ui.answer_view import Prepared, in_words, metric_in_words, prepare
+from genaipa.ui.answer_view import Prepared, in_words, metric_in_words, prepare, thread
 from genaipa.ui.pages import objections
 from genaipa.ui.points import agreed_ticks, sent_ticks, side_by_side
 from genaipa.ui.widgets import ANY, component, desk_message, duration, format_time, notice, page_header, session_cached
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from genaipa.scoring.rubric import Rubric
     from genaipa.ui.desk import Desk
 
-_NAMELESS = "adjudication nameless"
-"""Key of the choice to settle without the analysts' names."""
-_STATES = {"not adjudicated": False, "adjudicated": True, ANY: None}
+_NAMED = "adjudication names"
+"""Key of the choice to settle with the analysts' names on screen."""
+_STATES = ("not settled", "sent back", "settled", ANY)
 
 
 @dataclass
@@ -115,7 +115,8 @@ def page(desk: Desk, user: User) -> None:
     with right:
         component("verdict")(
             key="verdict",
-            data=_on_screen(desk, user, found[opened.answer], opened, prepared) | {"can": _can(user, found, chosen)},
+            data=_on_screen(desk, user, found[opened.answer], opened, prepared)
+            | {"can": _can(desk, user, found[opened.answer], found, chosen)},
             on_did_change=lambda: _take(desk, user, found, chosen),
         )
 
@@ -167,9 +168,15 @@ def _chosen(desk: Desk, disputes: dict[str, Dispute]) -> list[str]:
         for answer, dispute in disputes.items()
         if apart(dispute) >= least
         and document in (ANY, desk.pool.answers[answer].document)
-        and _STATES[state] in (None, dispute.adjudication is not None)
+        and state in (ANY, _state(desk, dispute))
     ]
     return sorted(found, key=lambda answer: -apart(disputes[answer]))
+
+
+def _state(desk: Desk, dispute: Dispute) -> str:
+    if dispute.settlement:
+        return "settled"
+    return "sent back" if desk.queue.pending(dispute.answer) else "not settled"
 
 
 def _opened(desk: Desk, user: User, disputes: Mapping[str, Dispute], chosen: list[str]) -> OpenDispute | None:
@@ -219,12 +226,14 @@ def _agreed(rubric: Rubric, dispute: Dispute) -> str:
 
 
 def _say_where(disputes: Mapping[str, Dispute], chosen: list[str], opened: OpenDispute | None) -> None:
-    settled = sum(1 for dispute in disputes.values() if dispute.adjudication)
+    settled = sum(1 for dispute in disputes.values() if dispute.settlement)
+    means = sum(1 for dispute in disputes.values() if dispute.settlement and dispute.adjudication is None)
+    by_mean = f" ({means:,} by the mean)" if means else ""
     where = (
         f" · {chosen.index(opened.answer) + 1:,} of {len(chosen):,} shown" if opened and opened.answer in chosen else ""
     )
-    st.caption(f"{len(disputes):,} answers differ, {settled:,} of them adjudicated{where}", width="content")
-    st.checkbox("Hide who gave what", key=_NAMELESS)
+    st.caption(f"{len(disputes):,} answers differ, {settled:,} of them settled{by_mean}{where}", width="content")
+    st.checkbox("Show who gave what", key=_NAMED)
 
 
 # -- what is on screen --
@@ -244,8 +253,10 @@ def _on_screen(desk: Desk, user: User, dispute: Dispute, opened: OpenDispute, pr
     others = [event for event in (dispute.adjudication,) if event and event.analyst != user.name]
     columns = [*dispute.scores.values(), *others]
     about = [{"name": event.analyst, "about": _about(event), "note": event.note} for event in columns]
-    if st.session_state.get(_NAMELESS):
+    names = None
+    if not st.session_state.get(_NAMED):
         columns, about = _nameless(columns)
+        names = {event.analyst: head["name"] for event, head in zip(columns, about, strict=True)}
     draft, rubric = opened.draft, desk.rubric
     shown: dict[str, Any] = {
         "id": opened.id,
@@ -255,6 +266,7 @@ def _on_screen(desk: Desk, user: User, dispute: Dispute, opened: OpenDispute, pr
         "draft": {"typed": draft.typed or rubric.untyped, "note": draft.note, "seconds": draft.seconds},
         "message": opened.message,
         "bound": desk.people.bound,
+        "thread": thread(desk, opened.answer, names),
     }
     if points := prepared.points:
         agreed, settled = agreed_ticks(points, list(dispute.scores.values()))
@@ -281,9 +293,18 @@ def _nameless(columns: list[Event]) -> tuple[list[Event], list[dict[str, str]]]:
     ]
 
 
-def _can(user: User, disputes: Mapping[str, Dispute], chosen: list[str]) -> dict[str, bool]:
+def _can(
+    desk: Desk, user: User, dispute: Dispute, disputes: Mapping[str, Dispute], chosen: list[str]
+) -> dict[str, bool]:
     others = len(chosen) > 1
-    return {"back": others, "skip": others, "undo": _last(user, disputes) is not None}
+    last = _last(desk, user, disputes)
+    return {
+        "back": others,
+        "skip": others,
+        "undo": last is not None,
+        "mean": dispute.settlement is None and desk.queue.is_close(dispute),
+        "again": any(name != user.name for name in dispute.scores),
+    }
 
 
 def _about(event: Event) -> str:
@@ -310,8 +331,10 @@ def _take(desk: Desk, user: User, disputes: Mapping[str, Dispute], chosen: list[
         return
     before, opened.draft = opened.draft, _drafted(desk, opened.draft, sent)
     try:
-        if sent["what"] == "save":
-            session.opened = _save(desk, user, opened, disputes, chosen)
+        if sent["what"] in _DECIDED:
+            decide, message = _DECIDED[sent["what"]]
+            decide(desk, user, opened)
+            session.opened = _after(desk, user, opened, disputes, chosen, message)
             return
         if _typed(opened.draft) != _typed(before):
             desk.store.save_draft(opened.draft)
@@ -341,9 +364,7 @@ def _typed(draft: Draft) -> tuple[object, ...]:
     return draft.typed, draft.note, draft.ticks
 
 
-def _save(
-    desk: Desk, user: User, opened: OpenDispute, disputes: Mapping[str, Dispute], chosen: list[str]
-) -> OpenDispute | None:
+def _save(desk: Desk, user: User, opened: OpenDispute) -> None:
     draft = opened.draft
     desk.queue.adjudicate(
         user.name,
@@ -354,9 +375,37 @@ def _save(
         ticks=draft.ticks or None,
         id=opened.event,
     )
+
+
+def _take_mean(desk: Desk, user: User, opened: OpenDispute) -> None:
+    desk.queue.take_mean(user.name, opened.answer, seconds=opened.draft.seconds)
+
+
+def _send_back(desk: Desk, user: User, opened: OpenDispute) -> None:
+    """Send the answer back with the note as the word; what is filled in is made of the scores that come then."""
+    desk.queue.send_back(user.name, opened.answer, opened.draft.note, seconds=opened.draft.seconds)
+    desk.store.discard_draft(user.name, opened.answer, "adjudication")
+
+
+_DECIDED = {
+    "save": (_save, "Saved."),
+    "mean": (_take_mean, "The mean stands."),
+    "again": (_send_back, "Sent back: it comes up again here once its analysts have looked."),
+}
+
+
+def _after(
+    desk: Desk,
+    user: User,
+    opened: OpenDispute,
+    disputes: Mapping[str, Dispute],
+    chosen: list[str],
+    message: str,
+) -> OpenDispute | None:
+    """The next answer once something was decided about this one."""
     beside = _beside(opened.answer, chosen, 1)
     # The last one of its kind: the filters show the others.
-    return None if beside == opened.answer else _open(desk, user, disputes[beside], "Saved.")
+    return None if beside == opened.answer else _open(desk, user, disputes[beside], message)
 
 
 def _beside(answer: str, chosen: list[str], step: int) -> str:
@@ -365,14 +414,18 @@ def _beside(answer: str, chosen: list[str], step: int) -> str:
     return chosen[(here + step) % len(chosen)] if chosen else answer
 
 
-def _last(user: User, disputes: Mapping[str, Dispute]) -> Event | None:
-    given = (dispute.adjudication for dispute in disputes.values())
-    return max((e for e in given if e and e.analyst == user.name), key=lambda event: event.time, default=None)
+def _last(desk: Desk, user: User, disputes: Mapping[str, Dispute]) -> Event | None:
+    """This adjudicator's last decision in effect: values, the mean, or a word with which an answer was sent back."""
+    given = [event for dispute in disputes.values() for event in (dispute.adjudication, dispute.mean)]
+    given += [desk.current.latest_return(answer) for answer in disputes if desk.queue.pending(answer)]
+    mine = (event for event in given if event and event.analyst == user.name)
+    return max(mine, key=desk.current.number, default=None)
 
 
 def _undo(desk: Desk, user: User, opened: OpenDispute, disputes: Mapping[str, Dispute]) -> OpenDispute:
-    """Withdraw the last adjudication; its answer is there again with the note that was typed."""
-    last = _last(user, disputes)
-    if last is None or desk.queue.undo_adjudication(user.name, last.answer) is None:
+    """Withdraw the last decision; its answer is there again with the note that was typed."""
+    last = _last(desk, user, disputes)
+    if last is None:
         return opened
-    return _open(desk, user, disputes[last.answer], "Your adjudication is withdrawn: here is the answer again.")
+    desk.queue.withdraw(last)
+    return _open(desk, user, disputes[last.answer], "Your decision is withdrawn: here is the answer again.")

@@ -21,6 +21,7 @@ from genaipa.scoring.agreement import (
     measure,
 )
 from genaipa.ui.answer_view import annotated_of, asked_of, case_of, scores_of
+from genaipa.ui.download import scores_button
 from genaipa.ui.pages import adjudication
 from genaipa.ui.points import PointApart, points_apart
 from genaipa.ui.scoring_session import words_of
@@ -86,21 +87,27 @@ def page(desk: Desk, user: User) -> None:
         _filled_in_systems(desk)
     _points(desk, user)
     _answers(desk, user)
+    scores_button(desk, user)
 
 
-def measured(desk: Desk) -> tuple[Agreement, Preselected, int]:
-    """The agreement on the desk's answers, the effect of filled-in values, and how many scores are not independent."""
+def measured(desk: Desk, apart: tuple[str, ...] = ()) -> tuple[Agreement, Preselected, int]:
+    """The agreement on the desk's answers, the effect of filled-in values, and how many scores are not independent.
+
+    The analysts who are `apart` are left out.
+    """
     stamp = (desk.pool.generation, len(desk.pool.arrived), desk.current.seen)
-    return _measured(desk.pool, desk.current, desk.store, stamp)
+    return _measured(desk.pool, desk.current, desk.store, apart, stamp)
 
 
-@lru_cache(maxsize=1)
+@lru_cache(maxsize=2)
 def _measured(
-    pool: Pool, current: CurrentScores, store: Store, _stamp: tuple[int, ...]
+    pool: Pool, current: CurrentScores, store: Store, apart: tuple[str, ...], _stamp: tuple[int, ...]
 ) -> tuple[Agreement, Preselected, int]:
     """The same, computed once for all sessions until something comes in."""
-    left_out = sum(1 for score in current.all_scores() if score.answer in pool.answers and not score.independent)
-    scores = [score for score in current.independent_scores() if score.answer in pool.answers]
+    given = [score for score in current.all_scores() if score.answer in pool.answers and score.analyst not in apart]
+    left_out = sum(not score.independent for score in given)
+    own = current.independent_scores()
+    scores = [score for score in own if score.answer in pool.answers and score.analyst not in apart]
     return measure(scores, store.rubric), compare_preselected(scores, store.rubric), left_out
 
 
@@ -251,7 +258,7 @@ def _answers(desk: Desk, user: User) -> None:
         hidden = ", or none whose scores you may see: answers that you can still be asked to score are left out"
         notice("agreement same", f"There is none{hidden if user.scores else ''}.")
         return
-    columns = ["question", "document", "analysts", *_heads(desk.rubric), "adjudicated"]
+    columns = ["question", "answer begins", "document", "analysts", *_heads(desk.rubric), "settled"]
 
     def expose(page: Sequence[Dispute]) -> None:
         desk.queue.expose(name, [dispute.answer for dispute in page], scores=True)
@@ -296,9 +303,12 @@ def _dispute(desk: Desk, dispute: Dispute) -> ListRow:
     answer = desk.pool.answers[dispute.answer]
     most = max(desk.rubric.values) - min(desk.rubric.values)
     spread = (_apart(difference, most) for difference in dispute.differences.values())
-    settled = dispute.adjudication.analyst if dispute.adjudication else ""
-    asked = f"{words_of(desk, dispute.answer)[0]} ({answer.question})"
-    cells: tuple[str | ListCell, ...] = (asked, answer.document, ", ".join(dispute.scores), *spread, settled)
+    settled = dispute.settlement.analyst if dispute.settlement else ""
+    words, begins = words_of(desk, dispute.answer)
+    asked = f"{words} ({answer.question})"
+    by_mean = " (the mean)" if settled and not dispute.adjudication else ""
+    about = (asked, begins, answer.document, ", ".join(dispute.scores))
+    cells: tuple[str | ListCell, ...] = (*about, *spread, f"{settled}{by_mean}")
     return ListRow(cells, id=dispute.answer)
 
 

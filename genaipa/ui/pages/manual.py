@@ -85,7 +85,7 @@ def page(desk: Desk, _user: User) -> None:
 
 def _waiting(desk: Desk) -> tuple[dict[str, RunFolder], list[str]]:
     """The unfinished runs with a web chat, the newest first, and the problems of others."""
-    folders = selection.folders(desk.workspace, desk.settings.runs)
+    folders = selection.folders(desk.workspace, desk.settings.runs, desk.settings.only)
     found, unusable = {}, []
     for folder in reversed(folders):
         try:

@@ -147,14 +147,17 @@ def _settle(desk: Desk, user: User, case: Case, one: Filed) -> None:
     if not accepts and not rejects:
         return
     try:
-        correction = proved(case.document, passage, silent=silent, answer=answer, why=why) if accepts else None
-        desk.store.append([ruling(one, user.name, correction, reason=reason)])
+        before = case.annotated.silent if case.annotated else None
+        settled = (
+            proved(case.document, passage, silent=silent, answer=answer, why=why, annotated=before) if accepts else None
+        )
+        desk.store.append([ruling(one, user.name, settled, reason=reason)])
     except GenaipaError as error:
         st.text(f"Not settled: {error}")
     else:
         export = f" Into a file of corrections: {exporting(desk.workspace, one.said.document)}"
         st.session_state[_SETTLED] = f"{one.said.question} of {one.said.document} is " + (
-            f"accepted.{export}" if correction else "rejected."
+            f"accepted.{export}" if accepts else "rejected."
         )
         # It stays on screen, with its new state, where the filter shows it.
         st.rerun()

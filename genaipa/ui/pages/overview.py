@@ -17,6 +17,8 @@ from genaipa.runs.inputs import conversation
 from genaipa.scoring.assignment import is_asked
 from genaipa.ui.answer_view import annotated_of, case_of, scores_of
 from genaipa.ui.desk import in_all, lasting, price, workloads
+from genaipa.ui.download import scores_button
+from genaipa.ui.scoring_session import words_of
 from genaipa.ui.widgets import (
     ANY,
     FOLD,
@@ -91,6 +93,7 @@ def page(desk: Desk, user: User) -> None:
         notice("overview none", "There is no run yet. Begin with: genaipa run --system extractive --policy brindlecart")
         return
     _analysts(desk, runs)
+    scores_button(desk, user)
     _answers(desk, Visibility.of(desk, user), runs)
 
 
@@ -105,14 +108,14 @@ def _numbers(desk: Desk, user: User) -> None:
         (desk.current.seen, desk.pool.generation),
         lambda: desk.queue.disputes(user.name, scores=False),
     )
-    settled = sum(1 for dispute in disputes if dispute.adjudication)
+    settled = sum(1 for dispute in disputes if dispute.settlement)
     counts = {
         "Answers": progress.answers,
         "Scores wanted": progress.wanted,
         "Given": progress.given,
         "Remaining": progress.wanted - progress.given,
         "Disputed": len(disputes),
-        "Adjudicated": settled,
+        "Settled": settled,
     }
     for column, (label, number) in zip(st.columns(len(counts)), counts.items(), strict=True):
         column.metric(label, f"{number:,}")
@@ -125,7 +128,7 @@ def _numbers(desk: Desk, user: User) -> None:
 
 
 def _runs(desk: Desk) -> dict[str, RunFolder]:
-    folders = selection.folders(desk.workspace, desk.settings.runs)
+    folders = selection.folders(desk.workspace, desk.settings.runs, desk.settings.only)
     if folders:
         heading("Runs")
         heads = ["run", "state", "systems", "documents", *numbers("answered", "planned", "failed")]
@@ -216,7 +219,7 @@ def _answers(desk: Desk, visible: Visibility, runs: dict[str, RunFolder]) -> Non
     long_table(
         "overview answers",
         "Answers",
-        ["question", "wording", "document", "state", "scores", "system", "initialization", "run"],
+        ["question", "answer begins", "wording", "document", "state", "scores", "system", "initialization", "run"],
         found,
         lambda answer: _answer(desk, visible, answer),
         chosen=state.get(ANSWER, ""),
@@ -271,7 +274,8 @@ def _answer(desk: Desk, visible: Visibility, answer: PooledAnswer) -> ListRow:
     given = len(desk.current.scores(answer.digest))
     asked = is_asked(desk.queue.plan, answer.digest)
     scores = f"{given} of {desk.queue.wanted(answer.digest)}" if asked else f"{given}, not in the wave"
-    return ListRow((answer.question, answer.wording, answer.document, answer.status, scores, *whose), id=answer.digest)
+    about = (answer.question, words_of(desk, answer.digest)[1], answer.wording, answer.document, answer.status)
+    return ListRow((*about, scores, *whose), id=answer.digest)
 
 
 def _listed(names: Iterable[str]) -> str:

@@ -293,6 +293,10 @@ def _skip(desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer, s
         _keep_if_changed(desk, user, opened, sent)
         desk.queue.skip(user.name, opened.answer)
         session.message = "Skipped: it comes back at the end."
+    elif opened.answer in desk.queue.second_looks(user.name):
+        _keep_if_changed(desk, user, opened, sent)
+        desk.queue.skip(user.name, opened.answer)
+        session.message = "Skipped: it comes back at the end. Enter saves it as it is."
     else:
         desk.store.discard_draft(user.name, opened.answer, "score")
         session.message = "Left as it was."

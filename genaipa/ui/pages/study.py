@@ -5,6 +5,7 @@ Each is a sentence with the way to act on it. None tells how an answer was score
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
@@ -13,27 +14,26 @@ import streamlit as st
 
 from genaipa.judging.name import Judge
 from genaipa.ui.desk import lasting, workloads
+from genaipa.ui.download import scores_button
 from genaipa.ui.launch import why_no_results
 from genaipa.ui.pages import adjudication, objections
 from genaipa.ui.pages.agreement import FEW, measured
 from genaipa.ui.widgets import PAGES_HERE, Text, notice, page_header, problems, texts
+from genaipa.words import listed, number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from datetime import date
 
     from streamlit.navigation.page import StreamlitPage
 
     from genaipa.scoring.people import User
-    from genaipa.ui.desk import Desk
+    from genaipa.ui.desk import Desk, Workload
     from genaipa.ui.results import ResultsView
 
-_NAMED = 4
-"""Analysts who are named in a sentence."""
 _LATELY = timedelta(days=7)
 _LEAST = 10
 """Answers below which an interval says too little to forecast from."""
-_TARGET = 5.0
-"""Half of the interval of M_all (10 to 100) at which one may stop."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +62,7 @@ def page(desk: Desk, user: User) -> None:
     found = _view(desk, user)
     for said in (_is_the_judge_good(desk, found), _when_to_stop(desk, found)):
         _show(said)
+    scores_button(desk, user)
 
 
 def _show(said: Said) -> None:
@@ -76,21 +77,37 @@ def _how_far(desk: Desk) -> Said:
     if not progress.wanted:
         return Said(question, "No score is wanted of anyone.", "overview")
     share, left = progress.given / progress.wanted, progress.wanted - progress.given
-    said = f"{progress.given:,} of {progress.wanted:,} scores are given ({share:.0%}){_by_whom(desk)}."
-    if left > 0 and (ahead := sum(work.ahead or 0 for work in workloads(desk))):
+    works = [work for work in workloads(desk) if work.analyst not in desk.people.reference]
+    said = f"{progress.given:,} of {progress.wanted:,} scores are given ({share:.0%}){_due(desk, left)}."
+    if left > 0 and (ahead := sum(work.ahead or 0 for work in works)):
         said += f" About {lasting(ahead)} of analysts' time is left{_at_this_pace(desk, left)}."
-    return Said(question, said, "overview")
+    return Said(question, "\n".join([said, *map(_done, sorted(works, key=_share))]), "overview")
 
 
-def _by_whom(desk: Desk) -> str:
-    scored = {name: len(known.scores) for name, known in desk.queue.histories().items()}
-    counts = sorted(((n, name) for name, n in scored.items() if name not in desk.people.reference), reverse=True)
-    if not counts:
+def _share(work: Workload) -> float:
+    """The share of an analyst's scores that is done."""
+    return work.scored / (work.scored + work.left) if work.scored + work.left else 1.0
+
+
+def _done(work: Workload) -> str:
+    return f"{work.analyst}: {work.scored:,} of {work.scored + work.left:,} ({_share(work):.0%})."
+
+
+def _due(desk: Desk, left: int) -> str:
+    """The day on which all is to be scored, and what is wanted of each day until then."""
+    day = desk.people.plan.last_day
+    if day is None:
         return ""
-    named = [f"{name} {number:,}" for number, name in counts[:_NAMED]]
-    if len(counts) > _NAMED:
-        named.append(f"{len(counts) - _NAMED} others {sum(number for number, _ in counts[_NAMED:]):,}")
-    return f": {', '.join(named)}"
+    said, days = f", due on {_written(day)}", (day - datetime.now(UTC).date()).days + 1
+    if left <= 0:
+        return said
+    if days < 1:
+        return f"{said}, {number(1 - days, 'day')} ago"
+    return f"{said}: that is {math.ceil(left / days):,} a day"
+
+
+def _written(day: date) -> str:
+    return f"{day:%A}, {day.day} {day:%B %Y}"
 
 
 def _at_this_pace(desk: Desk, left: int) -> str:
@@ -106,15 +123,20 @@ def _at_this_pace(desk: Desk, left: int) -> str:
     if len(lately) < _LEAST:
         return f"; with {len(lately)} scores in the last {_LATELY.days} days there is no pace to tell a day by"
     days = max((now - min(lately)) / timedelta(days=1), 1.0)
-    done = now + timedelta(days=left / (len(lately) / days))
-    return f"; at the pace of the last {_LATELY.days} days all is scored by {done:%A}, {done.day} {done:%B %Y}"
+    done = (now + timedelta(days=left / (len(lately) / days))).date()
+    due = desk.people.plan.last_day
+    late = "" if due is None or done <= due else f", {number((done - due).days, 'day')} late"
+    return f"; at the pace of the last {_LATELY.days} days all is scored by {_written(done)}{late}"
 
 
 def _who_disagrees(desk: Desk) -> Said:
     question = "Who disagrees?"
-    found = measured(desk)[0]
+    # How far analysts are from the reference is another question, which Agreement answers.
+    apart = desk.people.reference
+    found = measured(desk, apart=apart)[0]
     if not found.answers:
-        return Said(question, "No answer has been scored by two analysts yet.")
+        others = f" beside {listed(apart)}" if set(apart).intersection(desk.current.analysts()) else ""
+        return Said(question, f"No answer has been scored by two analysts{others} yet.")
     pair = next((pair for pair in found.pairs if pair.answers >= FEW), found.pairs[0])
     few = f" (fewer than {FEW}: this may change)" if pair.answers < FEW else ""
     most = max(desk.rubric.values) - min(desk.rubric.values)
@@ -132,16 +154,19 @@ def _who_disagrees(desk: Desk) -> Said:
 
 def _what_to_discuss(desk: Desk, user: User) -> Said:
     disputes = adjudication.disputes(desk, user).values()
-    open_ = [dispute for dispute in disputes if dispute.adjudication is None]
+    waiting = [dispute for dispute in disputes if desk.queue.pending(dispute.answer)]
+    open_ = [dispute for dispute in disputes if dispute.settlement is None and dispute not in waiting]
     furthest = max((dispute.largest for dispute in open_), default=0.0)
     apart = sum(1 for dispute in open_ if dispute.largest == furthest)
     objecting = " Annotated answers are objected to, too." if objections.here(desk) else ""
     if not open_:
-        settled = f"; {len(disputes):,} are settled" if disputes else ""
+        settled = f"; {len(disputes) - len(waiting):,} are settled" if disputes else ""
+        settled += f", {len(waiting):,} sent back" if waiting else ""
         return Said("What to discuss?", f"No scores differ that are not settled{settled}.{objecting}", "adjudicate")
     said = (
         f"{len(open_):,} answers have scores that differ and are not settled; "
-        f"{apart:,} of them by {furthest:g} on a metric. These come first.{objecting}"
+        f"{apart:,} of them by {furthest:g} on a metric. These come first."
+        f"{f' {len(waiting):,} more are sent back to their analysts.' if waiting else ''}{objecting}"
     )
     return Said("What to discuss?", said, "adjudicate")
 
@@ -188,11 +213,12 @@ def _when_to_stop(desk: Desk, found: ResultsView | None) -> Said:
     half, answers = max(halves)
     which = "The average of M_all" if len(halves) == 1 else f"The least sure of {len(halves)} averages of M_all"
     sure = f"{which} is sure to ±{half:.1f} points of 10 to 100, from {answers:,} answers"
-    if half <= _TARGET:
-        return Said(question, f"Now: {sure[0].lower()}{sure[1:]}, and ±{_TARGET:g} is enough to stop.", "results")
-    more = round(answers * ((half / _TARGET) ** 2 - 1))
+    target = desk.people.plan.target
+    if half <= target:
+        return Said(question, f"Now: {sure[0].lower()}{sure[1:]}, and ±{target:g} is enough to stop.", "results")
+    more = round(answers * ((half / target) ** 2 - 1))
     return Said(
-        question, f"{sure}. ±{_TARGET:g} needs about {more:,} more of that system{_not_there(desk, more)}.", "results"
+        question, f"{sure}. ±{target:g} needs about {more:,} more of that system{_not_there(desk, more)}.", "results"
     )
 
 

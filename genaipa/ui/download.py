@@ -1,0 +1,47 @@
+"""The button that hands out the scores as a table, for whoever leads and can't be asked to score any more."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from genaipa.scoring.tables import given, write_scores
+from genaipa.ui.widgets import session_cached
+
+if TYPE_CHECKING:
+    from genaipa.scoring.people import User
+    from genaipa.ui.desk import Desk
+
+FILE = "scores.csv"
+
+
+def scores_button(desk: Desk, user: User) -> None:
+    """Offer the scores and adjudications in effect, as `genaipa scores export` writes them.
+
+    They tell whose each answer is and how others scored it: whoever could still be asked to score one gets the command
+    for whoever keeps the study, and that one who scores has them is recorded.
+    """
+    if not user.adjudicates or not desk.current.seen:
+        return
+    if user.scores and desk.queue.ahead_of(user.name):
+        st.caption("You can still be asked to score answers; the scores as a table: genaipa scores export")
+        return
+    stamp = (desk.current.seen, len(desk.pool.arrived), desk.pool.generation)
+    content = session_cached("scores as a table", stamp, lambda: scores_table(desk))
+
+    def note() -> None:
+        desk.queue.expose(user.name, desk.current.scored(), scores=True, system=True)
+
+    st.download_button(
+        "Download the scores (CSV)", content, FILE, "text/csv", on_click=note if user.scores else "rerun", key="scores"
+    )
+
+
+def scores_table(desk: Desk) -> bytes:
+    """The table of the scores of people and of the adjudications in effect, as CSV."""
+    file = io.BytesIO()
+    events = given((event for _, event in desk.store.events()), machines=False)
+    write_scores(file, ".csv", events, desk.pool.answers, desk.rubric)
+    return file.getvalue()

@@ -1,0 +1,117 @@
+"""Answers that are sent back to their analysts to look again, and scores whose mean stands."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+from queues import make_run, open_queue, save, work
+
+from genaipa.errors import DataError, UsageError
+from genaipa.scoring.assignment import ScoringPlan
+from genaipa.scoring.events import AGAIN, Event, new_id, verify_log
+
+if TYPE_CHECKING:
+    from genaipa.runs.folder import RunFolder
+    from genaipa.scoring.queue import Queue
+    from genaipa.scoring.store import Store
+
+WORD = "Section 2 says more."
+
+
+@pytest.fixture
+def run() -> RunFolder:
+    """A run with twelve answers."""
+    return make_run()
+
+
+def disputed(run: RunFolder, store: Store) -> tuple[Queue, str]:
+    """A queue of which all is scored twice, and an answer whose two scores differ on two metrics."""
+    queue = open_queue(run, store, ScoringPlan(per_answer=2))
+    first = queue.order("Anna")[0]
+    for analyst, keys in (("Anna", "11111"), ("Bo", "33111")):
+        save(queue, analyst, first, keys)
+        work(queue, analyst)
+    return queue, first
+
+
+def test_an_answer_comes_up_again_until_both_have_scored(run: RunFolder, each_store: Store) -> None:
+    """It is next for both, hidden from both until the second has scored again; what they give is not independent."""
+    queue, answer = disputed(run, each_store)
+    assert queue.next("Anna") is None
+    assert answer not in queue.ahead_of("Anna")
+    queue.send_back("Edsger", answer, WORD)
+    assert (queue.next("Anna"), queue.next("Bo"), queue.next("Cy")) == (answer, answer, None)
+    assert queue.progress("Anna").remaining == 1
+    given = save(queue, "Anna", answer, "11112")
+    assert not given.independent
+    assert queue.pending(answer) == ["Bo"]
+    assert queue.next("Anna") is None
+    assert answer in queue.ahead_of("Anna"), "Bo is still to look again"
+    assert answer in queue.ahead_of("Bo")
+    save(queue, "Bo", answer, "33112")
+    assert queue.pending(answer) == []
+    assert answer not in queue.ahead_of("Anna") | queue.ahead_of("Bo")
+    own = {score.analyst: score.values for score in queue.current.independent_scores() if score.answer == answer}
+    assert own["Anna"] is not None
+    assert own["Anna"]["reference"] == 1.0, "agreement is measured on what was given first"
+    assert not verify_log(each_store).breaks
+
+
+def test_whoever_looks_again_may_put_it_off_and_withdraw(run: RunFolder, store: Store) -> None:
+    """A skip sends it to the end; what is withdrawn waits again; undone by the lead, nobody is asked any more."""
+    queue, answer = disputed(run, store)
+    other = queue.order("Anna")[1]
+    for digest in (answer, other):
+        word = queue.send_back("Edsger", digest, WORD)
+    assert queue.next("Anna") == answer
+    queue.skip("Anna", answer)
+    assert queue.next("Anna") == other
+    save(queue, "Anna", other)
+    assert queue.next("Anna") == answer
+    save(queue, "Anna", answer)
+    queue.undo("Anna")
+    assert queue.second_looks("Anna") == [answer]
+    queue.withdraw(word)
+    assert queue.second_looks("Bo") == [answer]
+    queue.adjudicate("Edsger", answer, save(queue, "Cy", other).values, note="", seconds=1, id=new_id())
+    assert queue.second_looks("Bo") == [], "it is settled"
+
+
+def test_what_can_be_sent_back(run: RunFolder, store: Store) -> None:
+    """There is a word, it names none of those who are asked, and there is somebody to ask but the sender."""
+    queue, answer = disputed(run, store)
+    save(queue, "anna.b@example.org", answer)
+    for word, told in (
+        ("  ", "what should they look at"),
+        ("Bo has a point.", "must not know of Bo"),
+        ("Not as Anna.B has it", "must not know of Anna"),
+    ):
+        with pytest.raises(UsageError, match=re.escape(told)):
+            queue.send_back("Edsger", answer, word)
+    assert queue.send_back("Edsger", answer, "Bob's Boxes?  Both\nof them.").note == "Bob's Boxes? Both of them."
+    queue.send_back("Bo", answer, WORD)
+    assert queue.pending(answer) == ["Anna", "anna.b@example.org"], "the sender knows the scores"
+    lonely = open_queue(run, store, ScoringPlan(reference=("Anna", "Bo", "anna.b@example.org")))
+    with pytest.raises(UsageError, match="nobody else has scored"):
+        lonely.send_back("Edsger", answer, WORD)
+    with pytest.raises(DataError, match="says what to look at"):
+        store.append([Event(new_id(), "2026-01-01T00:00:00.000Z", AGAIN, "Edsger", answer)])
+
+
+def test_the_mean_of_close_scores_stands(run: RunFolder, store: Store) -> None:
+    """Scores half a point apart are settled without other values, until one of them changes; further ones are not."""
+    queue, answer = disputed(run, store)
+    with pytest.raises(UsageError, match=r"at most 0\.5 apart"):
+        queue.take_mean("Edsger", answer)
+    save(queue, "Bo", answer, "22111")
+    queue.take_mean("Edsger", answer)
+    (dispute,) = queue.disputes("Edsger", scores=False)
+    assert dispute.settlement is dispute.mean
+    assert dispute.adjudication is None
+    again = open_queue(run, store, ScoringPlan(per_answer=2))
+    assert again.disputes("Edsger", scores=False)[0].settlement == dispute.mean, "a desk that opens later knows it"
+    save(queue, "Anna", answer, "11112")
+    assert queue.disputes("Edsger", scores=False)[0].settlement is None
+    assert not verify_log(store).breaks
