@@ -55,6 +55,8 @@ _ENDLESS = (-np.inf, np.inf)
 _TWO = 2
 _MOST_BENT = 0.97
 """At 1 the transformation for skewness has no end on one side: a few questions would give intervals without end."""
+_LEAST_LEFT = 0.5
+"""The share of the documents' variance that is left to them at least."""
 _ROUNDING = 1e-9
 """Standard errors below this share of the largest value are errors of rounding."""
 
@@ -135,15 +137,16 @@ def crossed(
     these = _of_share(mean, [by_question], limits, cells.means) if share else _interval(mean, [by_question], limits)
     why, also, warning, theirs = _refused(cells, share=share), (np.nan, np.nan, np.nan), "", (np.nan, np.nan, np.nan)
     if not why:
-        parts = [by_question, _of_documents(cells)]
+        of_documents, alike = _of_documents(cells)
+        parts = [by_question, of_documents]
         wider = _of_share(mean, parts, limits, cells) if share else _interval(mean, parts, limits)
         # What holds for other policies holds for these: never the narrower of the two.
         also = (min(these[0], wider[0]), max(these[1], wider[1]), max(these[2], wider[2]))
         if panel is not None and not share and not isnan(panel.variance):
             theirs = _interval(mean, [*parts, _Part(panel.number, panel.variance, 0.0)], limits)
             theirs = (min(also[0], theirs[0]), max(also[1], theirs[1]), np.nan)
-        if not parts[1].variance:
-            warning = " Documents differ no more than chance makes them: both intervals are alike."
+        if alike:
+            warning = " Documents differ no more than chance makes them."
         if cells.documents < FEW_DOCUMENTS:
             few = f"{cells.documents} documents: below {FEW_DOCUMENTS}, the interval for policies like these is rough."
             warning = few + warning
@@ -321,22 +324,26 @@ def _part(deviations: Floats) -> _Part:
     return _Part(n, variance, third)
 
 
-def _of_documents(cells: _Cells) -> _Part:
-    """The documents' part in the variance of the mean, beyond the questions' part."""
+def _of_documents(cells: _Cells) -> tuple[_Part, bool]:
+    """The documents' part in the variance of the mean, beyond the questions' part.
+
+    Beside it, whether the documents differ no more than chance makes them.
+    """
     share = cells.weight / cells.known
     apart = cells.value - float((share * cells.value).sum())
     sums = np.bincount(cells.document, share * apart, minlength=cells.documents).astype(np.float64)
     part = _part(sums * cells.documents)
     # What is left of cells once questions and documents are taken out is in both parts. It is taken out of one, but
-    # for a document's share: with few documents their variance may be low by chance (docs/method/intervals.md).
+    # for a document's share, and never more than half of what documents vary: by chance a few documents may be so much
+    # alike that nothing was left, and of several systems one pair would seem to differ (docs/method/intervals.md).
     both = float((share**2).sum()) * _residual(cells) * (1 - 1 / cells.documents)
     # Documents of which more was scored say less of others than so many alike would, and vary more than it seems.
     each = np.bincount(cells.document, share, minlength=cells.documents)
     n = _alike(cells)
     seen = float((each**2 * (1 - 2 * each + 1 / n)).sum()) * cells.documents / (cells.documents - 1)
-    variance = max(part.variance - both, 0.0) / n / seen
+    variance = max(part.variance - both, part.variance * _LEAST_LEFT) / n / seen
     # So few have no skewness that could be told from chance.
-    return _Part(n, variance, 0.0)
+    return _Part(n, variance, 0.0), part.variance <= both
 
 
 def _residual(cells: _Cells) -> float:
