@@ -25,21 +25,23 @@ from genaipa.policies.search import HALF, count_words
 from genaipa.reports import answers as beside
 from genaipa.reports import notable, part
 from genaipa.reports.answers import Answers, find_answers
-from genaipa.reports.averages import INTERVALS
+from genaipa.reports.averages import INTERVALS, about_policies
 from genaipa.reports.chapters import overall
 from genaipa.reports.chapters.judges import NAME as ALONE
 from genaipa.reports.crossed import FEW_DOCUMENTS, LEAST_DOCUMENTS
+from genaipa.reports.evidence import evidence
 from genaipa.reports.figures.figure import as_bytes
 from genaipa.reports.figures.style import brief, signed
 from genaipa.reports.part import warning
 from genaipa.reports.points import harm_in_words
 from genaipa.reports.render import as_html, prose
-from genaipa.reports.significance import OTHER_PEOPLE, SIGNIFICANT, written
+from genaipa.reports.significance import OTHER_PEOPLE, SIGNIFICANT, in_percent, written
 from genaipa.reports.table import first_sentences
 from genaipa.words import number, some
 
 if TYPE_CHECKING:
     from genaipa.reports.chapters.chapter import Chapter
+    from genaipa.reports.evidence import EvidenceLevel
     from genaipa.reports.figures.figure import Figure
     from genaipa.reports.gather import Gathered
     from genaipa.reports.report import Report
@@ -88,6 +90,8 @@ class Front:
     further: list[str]
     wide: bool
     """Whether ranks and intervals in the matrix are for policies like these."""
+    confidence: str
+    """Of the intervals in the picture, and of those of differences before they are adjusted for their number."""
 
 
 def front(report: Report) -> Front:
@@ -108,6 +112,7 @@ def front(report: Report) -> Front:
         [_DETAILS.sub("", sentence) for sentence in said[:_BULLETS]],
         said[_BULLETS:],
         wide,
+        in_percent(_needed(report).p if means else SIGNIFICANT),
     )
 
 
@@ -201,9 +206,9 @@ def _higher(row: Mapping[str, Any] | None, system: str) -> str:
 
 
 def _holds(row: Mapping[str, Any]) -> str:
-    if row["meaning"] == OTHER_PEOPLE or not row["p_holm"] < SIGNIFICANT:
+    if row["meaning"] == OTHER_PEOPLE or not row["p_holm"] < row["level"]:
         return "chance"
-    return "sure" if row["policies_p_holm"] < SIGNIFICANT else "here"
+    return "sure" if row["policies_p_holm"] < row["level"] else "here"
 
 
 def _about(pairs: pd.DataFrame) -> str:
@@ -229,13 +234,22 @@ def _limits(
         low, high = (row["policies_low"], row["policies_high"]) if wide else (row["low"], row["high"])
         target = "policies like these" if wide else "other questions about the same documents"
         p = row["policies_p_holm"] if wide else row["p_holm"]
-        sure = f" (95 %: {signed(low)} to {signed(high)} for {target}, {written(p)})" if pd.notna(low) else ""
+        tests = int(pairs["p_holm"].notna().sum())
+        among = f", adjusted for {tests} pairs" if tests > 1 and pd.notna(p) else ""
+        tested = f", {written(p)}" if pd.notna(p) else ""
+        ends = f"{signed(low)} to {signed(high)} for {target}{tested}"
+        sure = f" ({in_percent(row['level'])}{among}: {ends})" if pd.notna(low) else ""
         said.append(
             f"{names[best]} minus {names[row['second']]}: {signed(row['difference'])} points of M_all{sure}, over the "
             f"{int(row['n'])} questions scored of both."
         )
-    said += [_documents(board, pairs), _scorers(board)]
+    said += [str(_needed(report)), _documents(board, pairs), _scorers(board)]
     return " ".join(filter(None, said))
+
+
+def _needed(report: Report) -> EvidenceLevel:
+    """What a difference has to show before it counts, by how much of what the leaderboard ranks is scored."""
+    return evidence(about_policies(part.enough(report.frame)))
 
 
 def _documents(board: pd.DataFrame, pairs: pd.DataFrame) -> str:
