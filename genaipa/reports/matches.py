@@ -21,11 +21,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from genaipa.reports import averages, significance
+from genaipa.reports import averages, part, significance
 from genaipa.reports.analysts import other_people
 from genaipa.reports.averages import about_policies, policy_questions
 from genaipa.reports.crossed import LEVEL, apart, crossed
-from genaipa.reports.evidence import ENDED, EvidenceLevel, evidence, evidence_level, scored_part
+from genaipa.reports.evidence import ENDED, EvidenceLevel, evidence_level, scored_part
 from genaipa.reports.judged.estimate import estimates
 from genaipa.reports.part import enough
 from genaipa.reports.significance import OTHER_PEOPLE, OVERALL, SIGNIFICANT, Tested, factors, holm, paired, unpaired
@@ -429,7 +429,7 @@ def tables(frame: pd.DataFrame) -> list[Table]:
     pairs = differences(frame)
     if pairs.empty:
         return []
-    said, columns = evidence(about_policies(enough(frame))), [name for name in PAIRS if name != "level"]
+    said, columns = part.needed(frame), [name for name in PAIRS if name != "level"]
     early = bool((pairs["level"] != SIGNIFICANT).any())
     return [
         table(

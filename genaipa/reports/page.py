@@ -25,11 +25,10 @@ from genaipa.policies.search import HALF, count_words
 from genaipa.reports import answers as beside
 from genaipa.reports import notable, part
 from genaipa.reports.answers import Answers, find_answers
-from genaipa.reports.averages import INTERVALS, about_policies
+from genaipa.reports.averages import INTERVALS
 from genaipa.reports.chapters import overall
 from genaipa.reports.chapters.judges import NAME as ALONE
 from genaipa.reports.crossed import FEW_DOCUMENTS, LEAST_DOCUMENTS
-from genaipa.reports.evidence import evidence
 from genaipa.reports.figures.figure import as_bytes
 from genaipa.reports.figures.style import brief, signed
 from genaipa.reports.part import warning
@@ -41,7 +40,6 @@ from genaipa.words import number, some
 
 if TYPE_CHECKING:
     from genaipa.reports.chapters.chapter import Chapter
-    from genaipa.reports.evidence import EvidenceLevel
     from genaipa.reports.figures.figure import Figure
     from genaipa.reports.gather import Gathered
     from genaipa.reports.report import Report
@@ -100,6 +98,9 @@ def front(report: Report) -> Front:
     means = dict(zip(board["system"], board["m_all10"], strict=True)) if len(board) else {}
     names = brief(means, 40)
     said = list(dict.fromkeys([*(_changes(report) if means else []), *report.notable]))
+    needed = part.needed(report.frame)
+    if means:  # said above them
+        said = [sentence for sentence in said if sentence != str(needed)]
     if silence := _silence(report.absent):
         said.insert(_BULLETS - 1, silence)
     lines = _lines(pairs, means, names) if len(pairs) else []
@@ -112,7 +113,7 @@ def front(report: Report) -> Front:
         [_DETAILS.sub("", sentence) for sentence in said[:_BULLETS]],
         said[_BULLETS:],
         wide,
-        in_percent(_needed(report).p if means else SIGNIFICANT),
+        in_percent(needed.p if means else SIGNIFICANT),
     )
 
 
@@ -243,13 +244,8 @@ def _limits(
             f"{names[best]} minus {names[row['second']]}: {signed(row['difference'])} points of M_all{sure}, over the "
             f"{int(row['n'])} questions scored of both."
         )
-    said += [str(_needed(report)), _documents(board, pairs), _scorers(board)]
+    said += [str(part.needed(report.frame)), _documents(board, pairs), _scorers(board)]
     return " ".join(filter(None, said))
-
-
-def _needed(report: Report) -> EvidenceLevel:
-    """What a difference has to show before it counts, by how much of what the leaderboard ranks is scored."""
-    return evidence(about_policies(part.enough(report.frame)))
 
 
 def _documents(board: pd.DataFrame, pairs: pd.DataFrame) -> str:

@@ -16,13 +16,12 @@ import numpy as np
 import pandas as pd
 
 from genaipa.errors import GenaipaError
-from genaipa.reports.averages import about_policies
+from genaipa.reports import part
 from genaipa.reports.chapters import documents, judges, metrics, overall
-from genaipa.reports.evidence import evidence
 from genaipa.reports.figures.figure import Scope, as_png
 from genaipa.reports.gather import gather, rescored
 from genaipa.reports.judged.beside import beside, in_words
-from genaipa.reports.part import enough, too_few
+from genaipa.reports.part import too_few
 from genaipa.reports.report import Report
 from genaipa.reports.tidy import metrics_of
 from genaipa.runs.selection import Source, run_folders, select
@@ -245,7 +244,7 @@ class ResultsView:
     @cached_property
     def needed(self) -> EvidenceLevel:
         """What a difference has to show before it counts, by how much of what was planned is scored."""
-        return evidence(about_policies(enough(self.frame)))
+        return part.needed(self.frame)
 
     @property
     def no_board(self) -> str:

@@ -18,7 +18,6 @@ from genaipa.reports.averages import BOTH
 from genaipa.reports.chapters import documents, prompting
 from genaipa.reports.chapters.chapter import Chapter, drawn, present
 from genaipa.reports.crossed import LEVEL
-from genaipa.reports.evidence import evidence
 from genaipa.reports.figures import forest, heatmap, style
 from genaipa.reports.figures.figure import Figure, Scope
 from genaipa.reports.judged.beside import beside, forecasts, measures_of
@@ -34,7 +33,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
-    from genaipa.reports.evidence import EvidenceLevel
     from genaipa.reports.gather import Gathered
     from genaipa.scoring.rubric import Bounds
 
@@ -43,18 +41,15 @@ _EXPERIMENTS = [name for name in get_args(StudyExperiment) if EXPERIMENTS[name].
 _BY = ["system", "experiment"]
 
 
-def board(frame: pd.DataFrame, needed: EvidenceLevel | None = None) -> Table:
+def board(frame: pd.DataFrame) -> Table:
     """Systems by the mean over questions of their means over experiments, the best first.
-
-    Intervals are of the confidence that `needed` has, by default that of these rows.
 
     Experiments with too few scores and no finished wave (`thin`) are left blank, and don't count: a handful
     that shares its texts with answers scored elsewhere is not a sample. Where averages rest on a part of the answers,
     people see the column `scored`, which says on which part.
     """
-    few = thin(frame)
+    few, needed = thin(frame), part.needed(frame)
     frame = enough(frame)
-    needed = needed or evidence(averages.about_policies(frame))
     mean_of = functools.partial(averages.mean_of, column="m_all10", confidence=needed.confidence)
     policies, estimate = averages.about_policies(frame), estimated(frame)
     shown = estimate.frame
@@ -223,9 +218,8 @@ def chapter(gathered: Gathered, scope: Scope) -> Chapter:
     """The first picture, the leaderboard, the differences, and M_all in five numbers and by source."""
     frame = gathered.frame
     ranked, few = board(frame), too_few(frame)
-    counting = enough(frame)
-    confidence = evidence(averages.about_policies(counting)).confidence
-    shown = overview_numbers(ranked, averages.weighted(estimated(counting).frame, "m_all10"), confidence)
+    cells = averages.weighted(estimated(enough(frame)).frame, "m_all10")
+    shown = overview_numbers(ranked, cells, part.needed(frame).confidence)
     return Chapter(
         "overall",
         "Overall quality",
