@@ -325,8 +325,18 @@ def mean_of(
     """
     ends = limits or _ENDS.get(column)
     known = rows["scores"] > 0 if "scores" in rows else None
-    about = {"weights": rows.get("weight"), "limits": ends, "known": known, "confidence": confidence}
-    return as_columns(crossed(rows[column], rows["question"], rows["document"], **about))
+    weights = rows.get("weight")
+    return as_columns(
+        crossed(
+            rows[column],
+            rows["question"],
+            rows["document"],
+            weights=weights,
+            limits=ends,
+            known=known,
+            confidence=confidence,
+        )
+    )
 
 
 def mean_over_documents(

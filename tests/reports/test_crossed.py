@@ -67,7 +67,7 @@ def test_for_policies_like_these_by_hand() -> None:
 
 
 def test_documents_keep_half_of_how_they_vary() -> None:
-    """Three documents that chance made nearly alike: what is left to them is half of their means' variance, not none."""
+    """Three documents that chance made nearly alike: half of their means' variance is left to them, not none."""
     values = study(8, 3)
     values += np.array([2.0, 0.0, -2.0]) - values.mean(axis=0) + values.mean()
     values = np.vstack([values, 2 * values.mean(axis=0) - values])

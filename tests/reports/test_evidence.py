@@ -152,7 +152,7 @@ def test_intervals_agree_with_the_adjusted_p() -> None:
     """Of four systems each pair's interval leaves out 0 exactly where its adjusted p counts, for both targets."""
     rows = answer_rows(systems=("a/one", "b/two", "c/three", "d/four"), documents=("uber", "spotify", "tiktok"))
     differ = set()
-    for seed in range(size(small=2, soak=40)):
+    for seed in range(size(small=2, soak=12)):
         random = np.random.default_rng(seed)
         of = dict(zip(("a/one", "b/two", "c/three", "d/four"), random.normal(0, 0.12, 4), strict=True))
         values = np.clip(
