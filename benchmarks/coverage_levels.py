@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from genaipa.reports.crossed import LEAST_DOCUMENTS, LEVEL
-from genaipa.reports.evidence import EARLY, ENDED, ENLARGED, LEAST_QUESTIONS, ScoredPart, evidence_level
+from genaipa.reports.evidence import EARLY, ENDED, ENLARGED, LEAST_QUESTIONS, PlanShare, evidence_level
 from genaipa.reports.significance import PUBLISHED, SIGNIFICANT
 
 Floats = NDArray[np.float64]
@@ -193,7 +193,7 @@ def _ever(values: Floats, turn: NDArray[np.int64], at: Sequence[int], target: in
     """The number of studies in which the one pair differs at any look."""
     ever = np.zeros(len(values), bool)
     for count in at:
-        needed = evidence_level([ScoredPart(turn[0].size, count)]) if early else ENDED
+        needed = evidence_level([PlanShare(turn[0].size, count)]) if early else ENDED
         if count >= needed.least_questions:
             known = spread(values, turn < count, LEFT["now" if early else "before"])
             ever |= known.counts(needed.p)[target][:, 0]

@@ -162,7 +162,7 @@ _BUT = ", but for a share of 0 or 100 %."
 
 
 def both_intervals(confidence: float) -> str:
-    """The two intervals of this confidence, for whoever reads one: sentences for the notes of tables."""
+    """Describe the two intervals of this confidence, for whoever reads one: sentences for the notes of tables."""
     return (
         f"Two intervals go with an average; in {confidence * 100:g} of 100 such studies the interval holds the true "
         "average, by the same analysts. \u201cFor these documents\u201d: other questions of this kind, asked about the "

@@ -25,7 +25,7 @@ from genaipa.reports.evidence import ENDED
 from genaipa.reports.figures import forest
 from genaipa.reports.gather import gather_scored
 from genaipa.reports.judged.estimate import estimates
-from genaipa.reports.matches import HEADINGS, PRINTED, groups, in_common, matches, planned, rows
+from genaipa.reports.matches import HEADINGS, PRINTED, groups, in_common, level_between, matches, rows
 from genaipa.reports.significance import OVERALL
 from genaipa.reports.table import Table
 from genaipa.reports.tidy import ORDERED, names_of, plain_texts
@@ -165,7 +165,7 @@ def compare_sides(first: Side, second: Side, *, anyway: bool = False) -> Compari
     asked, judged = groups(first.frame, second.frame), estimates([first.frame, second.frame], alike=True)
     estimated = any(not one.given.empty for one in judged)
     matched = matches(judged[0].frame, judged[1].frame)
-    evidence = planned([first.frame, second.frame], matched[OVERALL])
+    evidence = level_between([first.frame, second.frame], matched[OVERALL])
     data = rows(matched, asked, judged=any(one.is_z for one in judged), evidence=evidence)
     data = data.replace({"measure": names_of(first.frame)})
     others = _others(first, second, matched[OVERALL], asked)

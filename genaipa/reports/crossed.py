@@ -370,7 +370,7 @@ def _half(parts: list[_Part], probability: float) -> float:
 
 
 def _ends(mean: float, parts: list[_Part], limits: _Limits, confidence: float, drawn: Floats | _Cells | None) -> _Ends:
-    """The interval of a share, of which these were `drawn`; without them that of any other mean."""
+    """Return the interval of a share, of which these were `drawn`; without them that of any other mean."""
     if drawn is None:
         return _interval(mean, parts, limits, confidence)
     return _of_share(mean, parts, limits, confidence, drawn)

@@ -31,7 +31,7 @@ LEAST_QUESTIONS = 16
 """Before the end, nothing counts on fewer questions."""
 
 
-class ScoredPart(NamedTuple):
+class PlanShare(NamedTuple):
     """How many answers of one side are planned to be scored, and are; whether the plan was enlarged."""
 
     planned: int
@@ -50,23 +50,23 @@ class EvidenceLevel:
 
     @property
     def p(self) -> float:
-        """The p below which a difference counts."""
+        """Return the p below which a difference counts."""
         if not self.ended:
             return EARLY
         return ENLARGED if self.enlarged else SIGNIFICANT
 
     @property
     def confidence(self) -> float:
-        """The confidence of the intervals that belong to it."""
+        """Return the confidence of the intervals that belong to it."""
         return 1 - self.p
 
     @property
     def least_questions(self) -> int:
-        """The number of questions below which nothing counts, whatever its p."""
+        """Return the number of questions below which nothing counts, whatever its p."""
         return 0 if self.ended else LEAST_QUESTIONS
 
     def __str__(self) -> str:
-        """A sentence on it; empty for a plan that was scored as it was made."""
+        """Say it in a sentence; empty for a plan that was scored as it was made."""
         if not self.ended:
             return (
                 f"{self.scored:,} of {self.planned:,} planned answers are scored: until all are, a difference counts "
@@ -81,8 +81,8 @@ class EvidenceLevel:
         return ""
 
     @property
-    def before(self) -> str:
-        """The sentence as it stands before others."""
+    def prefix(self) -> str:
+        """Return the sentence as it stands before others."""
         return f"{self} ".lstrip()
 
 
@@ -90,7 +90,7 @@ ENDED = EvidenceLevel()
 """That of a study that is complete, such as a published one."""
 
 
-def evidence_level(sides: Iterable[ScoredPart]) -> EvidenceLevel:
+def evidence_level(sides: Iterable[PlanShare]) -> EvidenceLevel:
     """Return the level for what is compared: the planned end is there when each side's is."""
     parts = list(sides)
     return EvidenceLevel(
@@ -104,10 +104,10 @@ def evidence_level(sides: Iterable[ScoredPart]) -> EvidenceLevel:
 @kept
 def evidence(frame: pd.DataFrame) -> EvidenceLevel:
     """Return the level for the systems of a tidy table that have scores."""
-    return evidence_level(scored_part(rows) for _, rows in frame.groupby("system", observed=True))
+    return evidence_level(plan_share(rows) for _, rows in frame.groupby("system", observed=True))
 
 
-def scored_part(rows: pd.DataFrame) -> ScoredPart:
+def plan_share(rows: pd.DataFrame) -> PlanShare:
     """Return the planned and the scored answers of one side, which are rows of a tidy table.
 
     Planned are a wave's answers, and where none was drawn all that could be scored, in each experiment that has a
@@ -127,4 +127,4 @@ def scored_part(rows: pd.DataFrame) -> ScoredPart:
         planned += int(in_plan.sum())
         scored += int((in_plan & has_score).sum())
         enlarged |= bool((plan == "later").any())
-    return ScoredPart(planned, scored, enlarged)
+    return PlanShare(planned, scored, enlarged)

@@ -25,7 +25,7 @@ from genaipa.reports import averages, part, significance
 from genaipa.reports.analysts import other_people
 from genaipa.reports.averages import about_policies, policy_questions
 from genaipa.reports.crossed import LEVEL, apart, crossed
-from genaipa.reports.evidence import ENDED, EvidenceLevel, evidence_level, scored_part
+from genaipa.reports.evidence import ENDED, EvidenceLevel, evidence_level, plan_share
 from genaipa.reports.judged.estimate import estimates
 from genaipa.reports.part import enough
 from genaipa.reports.significance import OTHER_PEOPLE, OVERALL, SIGNIFICANT, Tested, factors, holm, paired, unpaired
@@ -229,13 +229,13 @@ def rows(
                 behind.append(_Difference(here, _LIMITS[measure == OVERALL], judged))
                 row = behind[-1].row(evidence)
                 found.append({"measure": measure, "questions": group, "family": family, **row})
-    data = _adjusted(found, behind, [*HEADINGS, "why", "warning"])
+    data = _adjust(found, behind, [*HEADINGS, "why", "warning"])
     data["meaning"] = [significance.meaning(row) for row in data.to_dict("records")]
     return data
 
 
-def _adjusted(found: Sequence[Mapping[str, Any]], behind: Sequence[_Difference], columns: list[str]) -> pd.DataFrame:
-    """The rows with p adjusted within their families by Holm's method, and with the intervals that belong to it."""
+def _adjust(found: Sequence[Mapping[str, Any]], behind: Sequence[_Difference], columns: list[str]) -> pd.DataFrame:
+    """Return the rows with p adjusted within their families by Holm's method, and the intervals that belong to it."""
     data = pd.DataFrame(found, columns=columns)
     more = {}
     for p in ("p", "policies_p"):
@@ -269,7 +269,7 @@ class _Difference(NamedTuple):
     judged: bool
 
     def row(self, evidence: EvidenceLevel) -> dict[str, Any]:
-        """The comparison, but for its intervals and what other comparisons make of its p."""
+        """Return the comparison, but for its intervals and what other comparisons make of its p."""
         ours, theirs = np.asarray(self.here.ours), np.asarray(self.here.theirs)
         row = {"n": min(len(ours), len(theirs)), "mean_a": float(ours.mean()), "mean_b": float(theirs.mean())}
         row["level"] = evidence.p
@@ -298,7 +298,7 @@ class _Difference(NamedTuple):
         }
 
     def sure(self, confidence: float) -> tuple[Crossed, Crossed]:
-        """How sure the average difference is: of all pairs, and of those that say something of other documents."""
+        """Say how sure the average difference is: of all pairs, and of those that say something of other documents."""
         pairs = self.here.apart
         if not len(self.here.pairs):
             sides = ((side, side.index) for side in (self.here.ours, self.here.theirs))
@@ -320,7 +320,7 @@ class _Difference(NamedTuple):
         )
 
     def ends(self, level: float, policies_level: float) -> tuple[float, float, float, float]:
-        """The ends of both intervals, each of 1 - its level; the second holds the first."""
+        """Return the ends of both intervals, each of 1 - its level; the second holds the first."""
         sure, wider = self.sure(1 - level)
         low, high = sure.low, sure.high
         if policies_level != level:
@@ -368,7 +368,7 @@ def differences(frame: pd.DataFrame) -> pd.DataFrame:
     people = about_policies(frame)
     sides = {name: (shown[shown["system"] == name], people[people["system"] == name]) for name in ordered}
     pairs = list(_pairs(sides, judged=found.is_z)) if len(ordered) <= _MOST else []
-    data = _adjusted([row for row, _ in pairs], [behind for _, behind in pairs], [*PAIRS, "family", "p", "policies_p"])
+    data = _adjust([row for row, _ in pairs], [behind for _, behind in pairs], [*PAIRS, "family", "p", "policies_p"])
     data["meaning"] = [_meaning(row) for row in data.to_dict("records")]
     return data[PAIRS]
 
@@ -383,15 +383,15 @@ def _pairs(
             people = [sides[name][1] for name in (first, second)]
             others = other_people(*(in_common(rows, match) for rows in people))
             behind = _Difference(match.within(set(match.pairs.index)), _LIMITS[True], judged)
-            row = behind.row(planned(people, match))
+            row = behind.row(level_between(people, match))
             about = {"first": first, "second": second, "meaning": OTHER_PEOPLE if others else ""}
             yield {**row, **about, "family": significance.PRIMARY}, behind
 
 
-def planned(sides: Sequence[pd.DataFrame], match: Match) -> EvidenceLevel:
+def level_between(sides: Sequence[pd.DataFrame], match: Match) -> EvidenceLevel:
     """Return what has to be shown of two sides, by how much of the experiments in which they are compared is scored."""
     return evidence_level(
-        scored_part(rows[rows["experiment"].isin(match.experiments)] if len(match.pairs) else rows) for rows in sides
+        plan_share(rows[rows["experiment"].isin(match.experiments)] if len(match.pairs) else rows) for rows in sides
     )
 
 
@@ -429,13 +429,13 @@ def tables(frame: pd.DataFrame) -> list[Table]:
     pairs = differences(frame)
     if pairs.empty:
         return []
-    said, columns = part.needed(frame), [name for name in PAIRS if name != "level"]
+    said, columns = part.board_level(frame), [name for name in PAIRS if name != "level"]
     early = bool((pairs["level"] != SIGNIFICANT).any())
     return [
         table(
             "system-differences",
             "Systems against each other",
-            f"{said.before}M_all (10 to 100), the first minus the second, over the questions about documents that "
+            f"{said.prefix}M_all (10 to 100), the first minus the second, over the questions about documents that "
             f"people scored of both. {_BY_HOLM}",
             pairs,
             PAIRS if early else columns,

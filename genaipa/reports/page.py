@@ -34,7 +34,7 @@ from genaipa.reports.figures.style import brief, signed
 from genaipa.reports.part import warning
 from genaipa.reports.points import harm_in_words
 from genaipa.reports.render import as_html, prose
-from genaipa.reports.significance import OTHER_PEOPLE, SIGNIFICANT, in_percent, written
+from genaipa.reports.significance import OTHER_PEOPLE, SIGNIFICANT, percent, written
 from genaipa.reports.table import first_sentences
 from genaipa.words import number, some
 
@@ -98,7 +98,7 @@ def front(report: Report) -> Front:
     means = dict(zip(board["system"], board["m_all10"], strict=True)) if len(board) else {}
     names = brief(means, 40)
     said = list(dict.fromkeys([*(_changes(report) if means else []), *report.notable]))
-    needed = part.needed(report.frame)
+    needed = part.board_level(report.frame)
     if means:  # said above them
         said = [sentence for sentence in said if sentence != str(needed)]
     if silence := _silence(report.absent):
@@ -113,7 +113,7 @@ def front(report: Report) -> Front:
         [_DETAILS.sub("", sentence) for sentence in said[:_BULLETS]],
         said[_BULLETS:],
         wide,
-        in_percent(needed.p if means else SIGNIFICANT),
+        percent(needed.p if means else SIGNIFICANT),
     )
 
 
@@ -239,12 +239,12 @@ def _limits(
         among = f", adjusted for {tests} pairs" if tests > 1 and pd.notna(p) else ""
         tested = f", {written(p)}" if pd.notna(p) else ""
         ends = f"{signed(low)} to {signed(high)} for {target}{tested}"
-        sure = f" ({in_percent(row['level'])}{among}: {ends})" if pd.notna(low) else ""
+        sure = f" ({percent(row['level'])}{among}: {ends})" if pd.notna(low) else ""
         said.append(
             f"{names[best]} minus {names[row['second']]}: {signed(row['difference'])} points of M_all{sure}, over the "
             f"{int(row['n'])} questions scored of both."
         )
-    said += [str(part.needed(report.frame)), _documents(board, pairs), _scorers(board)]
+    said += [str(part.board_level(report.frame)), _documents(board, pairs), _scorers(board)]
     return " ".join(filter(None, said))
 
 

@@ -190,7 +190,7 @@ def enough(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.loc[~pd.MultiIndex.from_frame(frame[_BY].astype(str)).isin(list(few))] if few else frame
 
 
-def needed(frame: pd.DataFrame) -> EvidenceLevel:
+def board_level(frame: pd.DataFrame) -> EvidenceLevel:
     """Return what a difference has to show before it counts, by what is scored of all that a leaderboard ranks."""
     return evidence(averages.about_policies(enough(frame)))
 

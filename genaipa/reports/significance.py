@@ -48,8 +48,8 @@ def written(p: float) -> str:
     return f"p < {_LEAST_WRITTEN}" if p < _LEAST_WRITTEN else f"p = {p:.2g}"
 
 
-def in_percent(level: float) -> str:
-    """The confidence that belongs to a level, as sentences have it: `95%` of 0.05, `99.9%` of 0.001."""
+def percent(level: float) -> str:
+    """Write the confidence that belongs to a level, as sentences have it: `95%` of 0.05, `99.9%` of 0.001."""
     return f"{100 * (1 - level):g}%"
 
 
@@ -125,7 +125,7 @@ def _two_sided(ways: Floats, at: int) -> float:
 
 def holm(p: Sequence[float]) -> list[float]:
     """The p-values adjusted for their number by Holm's method; NaN is no test, and stays."""
-    return [value if math.isnan(value) else min(1.0, value) for value in _stepped(p)]
+    return [value if math.isnan(value) else min(1.0, value) for value in _step_down(p)]
 
 
 def factors(p: Sequence[float]) -> list[float]:
@@ -134,11 +134,11 @@ def factors(p: Sequence[float]) -> list[float]:
     The interval that belongs to an adjusted p is that of 1 - level / factor: it excludes 0 exactly where the adjusted p
     is below the level. By itself it holds the truth at least as often as that of 1 - level.
     """
-    return [more / value if value > 0 else 1.0 for value, more in zip(p, _stepped(p), strict=True)]
+    return [more / value if value > 0 else 1.0 for value, more in zip(p, _step_down(p), strict=True)]
 
 
-def _stepped(p: Sequence[float]) -> list[float]:
-    """Each p times the number of those that are not below it, and never less than one before it."""
+def _step_down(p: Sequence[float]) -> list[float]:
+    """Multiply each p by the number of those that are not below it, and at least as one before it."""
     tests = sorted((value, place) for place, value in enumerate(p) if not math.isnan(value))
     adjusted, least = [math.nan] * len(p), 0.0
     for before, (value, place) in enumerate(tests):
@@ -233,7 +233,7 @@ def found(data: pd.DataFrame, first: str, second: str, refused: str = "") -> Ite
             )
             if not math.isnan(row[low])
         ]
-        intervals = f" ({in_percent(row['level'])} intervals: {', '.join(sure)})" if sure else ""
+        intervals = f" ({percent(row['level'])} intervals: {', '.join(sure)})" if sure else ""
         yield (
             f"{OVERALL}: {first} {row['mean_a']:.1f}, {second} {row['mean_b']:.1f}, "
             f"difference {row['difference']:+.1f}{intervals}."

@@ -183,7 +183,7 @@ class Waves(msgspec.Struct, frozen=True, dict=True):
 
     @property
     def plans(self) -> tuple[Waves, Waves]:
-        """These waves as they were first drawn, and as they were asked for last, finished or not."""
+        """Return these waves as they were first drawn, and as they were asked for last, finished or not."""
         first, last = (
             tuple(msgspec.structs.replace(draw, back=max(len(draw.sizes) - 1, 0) * early) for draw in self.draws)
             for early in (True, False)

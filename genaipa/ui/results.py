@@ -216,7 +216,7 @@ class ResultsView:
         scored[places[frame["m_all"].notna() & (frame["unit"] == "answer")]] = True
         self.left_out = [str(answer) for answer in frame["answer"].cat.categories[kept & scored]]
         chosen, out = _chosen(frame, choice), (kept & scored)[places]
-        waiting = _unscored(frame[chosen & out & _in_plan(frame)])
+        waiting = _unscored(frame[chosen & out & _is_planned(frame)])
         self.frame = pd.concat([frame[chosen & ~out], waiting])
         # Averages of many give no verdict of one away: estimates need those on answers that nobody is asked to score.
         self._beyond = frame[chosen & out & (frame["in_wave"] == "no")].assign(counted=False)
@@ -242,9 +242,9 @@ class ResultsView:
         return overall.board(self.frame[self.frame["scorer"] != "machine"])
 
     @cached_property
-    def needed(self) -> EvidenceLevel:
-        """What a difference has to show before it counts, by how much of what was planned is scored."""
-        return part.needed(self.frame)
+    def level(self) -> EvidenceLevel:
+        """Return what a difference has to show before it counts, by how much of what was planned is scored."""
+        return part.board_level(self.frame)
 
     @property
     def no_board(self) -> str:
@@ -349,8 +349,8 @@ def view_without_ahead(desk: Desk, user: User) -> ResultsView | None:
     return view(snapshot, ResultsChoice(), snapshot.hidden(ahead)) if snapshot else None
 
 
-def _in_plan(frame: pd.DataFrame) -> pd.Series[bool]:
-    """Whether people are to score a row's answer: by a wave or, where none was drawn of its group, in any case."""
+def _is_planned(frame: pd.DataFrame) -> pd.Series[bool]:
+    """Tell whether people are to score a row's answer: by a wave or, where none was drawn of its group, in any case."""
     planned = frame["planned"]
     drawn = (planned != "").groupby([frame["system"], frame["experiment"]], observed=True).transform("any")
     return planned.isin(["first", "later"]) | ~drawn

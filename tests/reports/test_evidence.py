@@ -15,7 +15,7 @@ from verdicts import scores_of
 from genaipa.reports import matches
 from genaipa.reports.chapters.overall import board
 from genaipa.reports.crossed import crossed
-from genaipa.reports.evidence import EvidenceLevel, ScoredPart, evidence, evidence_level, scored_part
+from genaipa.reports.evidence import EvidenceLevel, PlanShare, evidence, evidence_level, plan_share
 from genaipa.reports.gather import gather_scored, rescored
 from genaipa.reports.significance import factors, holm
 from genaipa.runs.selection import select
@@ -52,7 +52,7 @@ ONE = [row for row in ROWS if row["system"] == "a/one"]
 )
 def test_the_level_goes_by_the_share_that_is_scored(sides, p: float, words: str) -> None:
     """Before the end, at the end (95 % of each side), and at the end of what was enlarged."""
-    level = evidence_level(ScoredPart(*side) for side in sides)
+    level = evidence_level(PlanShare(*side) for side in sides)
     assert (level.p, level.confidence) == (p, 1 - p)
     assert str(level).startswith(words)
     assert bool(str(level)) is bool(words)
@@ -61,14 +61,14 @@ def test_the_level_goes_by_the_share_that_is_scored(sides, p: float, words: str)
 
 def test_planned_is_what_could_be_scored() -> None:
     """Neither what failed nor what an audit leaves out; no experiment without a score, and no published study."""
-    assert scored_part(tidy_of(ONE, score_rows(ONE[:64]))) == (160, 64, False)
+    assert plan_share(tidy_of(ONE, score_rows(ONE[:64]))) == (160, 64, False)
     rows = [
         {**row, "answer": ""} if n < 10 else {**row, "excluded": "no"} if n < 20 else row for n, row in enumerate(ONE)
     ]
-    assert scored_part(tidy_of(rows, score_rows(rows))) == (140, 140, False)
+    assert plan_share(tidy_of(rows, score_rows(rows))) == (140, 140, False)
     more = [*ONE, *answer_rows(systems=("a/one",), experiments=("recall",))]
-    assert scored_part(tidy_of(more, score_rows(ONE))) == (160, 160, False)
-    assert scored_part(tidy_of([published("a/one", "quality", "uber", "T_f1", m_all=7.0), *ONE[1:]])) == (0, 0, False)
+    assert plan_share(tidy_of(more, score_rows(ONE))) == (160, 160, False)
+    assert plan_share(tidy_of([published("a/one", "quality", "uber", "T_f1", m_all=7.0), *ONE[1:]])) == (0, 0, False)
     assert evidence(tidy_of(ROWS, score_rows(ONE))) == EvidenceLevel(160, 160)
 
 
@@ -82,8 +82,8 @@ def test_a_wave_is_the_plan_and_a_larger_one_another() -> None:
         desk.store.close()
         here = find_workspace()
         found = gather_scored(here, select(here, ()))
-        seen.append((*scored_part(found.frame), evidence(found.frame).p))
-        assert scored_part(rescored(found, found.events).frame) == seen[-1][:-1]
+        seen.append((*plan_share(found.frame), evidence(found.frame).p))
+        assert plan_share(rescored(found, found.events).frame) == seen[-1][:-1]
     assert seen == [
         (4, 2, False, 0.001),
         (4, 4, False, 0.05),

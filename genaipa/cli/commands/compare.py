@@ -234,7 +234,7 @@ def _show(found: Comparison, *, everything: bool) -> None:
 def _verdict(found: Comparison) -> str:
     """The main result in a sentence: who is higher, by how much, and how sure that is."""
     table = found.table
-    from genaipa.reports.significance import in_percent, written
+    from genaipa.reports.significance import percent, written
 
     row = table.data.iloc[0].to_dict()
     ends = [table.readable.iloc[0][name] for name in ("low", "high")]
@@ -247,7 +247,7 @@ def _verdict(found: Comparison) -> str:
         ends = [-end for end in reversed(ends)]
     by = read["difference"].lstrip("+-\u2212")
     low, high = (table.written(name, end) for name, end in zip(("low", "high"), ends, strict=True))
-    interval = f"{in_percent(row['level'])}: {low} to {high}, " if low else ""
+    interval = f"{percent(row['level'])}: {low} to {high}, " if low else ""
     sure = f"{interval}{written(row['p_holm'])}"
     means = f"{first[1]} against {second[1]}"
     about = f"on {_documents(found.documents)}: {means} ({sure})."

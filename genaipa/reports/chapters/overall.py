@@ -48,7 +48,7 @@ def board(frame: pd.DataFrame) -> Table:
     that shares its texts with answers scored elsewhere is not a sample. Where averages rest on a part of the answers,
     people see the column `scored`, which says on which part.
     """
-    few, needed = thin(frame), part.needed(frame)
+    few, needed = thin(frame), part.board_level(frame)
     frame = enough(frame)
     mean_of = functools.partial(averages.mean_of, column="m_all10", confidence=needed.confidence)
     policies, estimate = averages.about_policies(frame), estimated(frame)
@@ -75,7 +75,7 @@ def board(frame: pd.DataFrame) -> Table:
     made = table(
         "leaderboard",
         "Leaderboard",
-        f"{needed.before}Systems by M_all (10 to 100): each question's mean over the experiments that it is scored in, "
+        f"{needed.prefix}Systems by M_all (10 to 100): each question's mean over the experiments that it is scored in, "
         "each a mean over documents, averaged over questions. An experiment's own column averages its questions. "
         "`answers` is how many answers, or published scores, this rests on. The intervals are for one system; whether "
         "two differ is what `genaipa compare` says (paper, sections 6 and 7), by averages over what both have alone, "
@@ -219,7 +219,7 @@ def chapter(gathered: Gathered, scope: Scope) -> Chapter:
     frame = gathered.frame
     ranked, few = board(frame), too_few(frame)
     cells = averages.weighted(estimated(enough(frame)).frame, "m_all10")
-    shown = overview_numbers(ranked, cells, part.needed(frame).confidence)
+    shown = overview_numbers(ranked, cells, part.board_level(frame).confidence)
     return Chapter(
         "overall",
         "Overall quality",

@@ -13,7 +13,7 @@ import streamlit as st
 
 from genaipa.reports.crossed import LEAST_DOCUMENTS
 from genaipa.reports.figures import style
-from genaipa.reports.significance import in_percent
+from genaipa.reports.significance import percent
 from genaipa.reports.tidy import plain_texts
 from genaipa.runs.experiments import experiment_of
 from genaipa.scoring.rubric import shown
@@ -156,9 +156,9 @@ def _board(found: ResultsView) -> None:
         notice("results no board", found.no_board)
         return
     experiments = [name for name in board.data.columns if name in set(found.questions.data["experiment"])]
-    if said := str(found.needed):
+    if said := str(found.level):
         notice("results early", said)
-    sure = [f"{in_percent(found.needed.p)} interval for these documents", "for policies like these"]
+    sure = [f"{percent(found.level.p)} interval for these documents", "for policies like these"]
     columns = ["system", *numbers(board.headings["m_all10"]), *sure, *numbers(*experiments, "answers"), "scored by"]
     rows = [
         ListRow(
