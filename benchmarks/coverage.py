@@ -3,7 +3,7 @@
     python -m benchmarks.coverage [--quick] [--figure FILE]
 
 Studies are drawn from a known truth and go through the functions of the reports (`reports.crossed`,
-`scoring.agreement`). A thousand for each cell, half as many for other analysts and three times as many for several
+`scoring.agreement`). A thousand for each cell, a quarter of that for other analysts and three times as many for several
 systems and looks, take about seven minutes of one core (--quick: a hundred, one minute). The tables of
 docs/method/intervals.md are what it prints, and the figure there is what it draws.
 """
@@ -392,7 +392,7 @@ def main() -> None:
     print_table(heads, list(uneven_documents(studies)))
     targets = ("these documents", "policies like these", "analysts like these", "width")
     print_table(
-        ("leniency", "analysts", *targets, "alike differ", "by own analysts"), list(other_analysts(studies // 2))
+        ("leniency", "analysts", *targets, "alike differ", "by own analysts"), list(other_analysts(studies // 4))
     )
     print_table(("policies of a suite", "alike in size", "unlike"), list(suites_policies(studies)))
     print(f"\n{studies} studies a cell, {(time.process_time() - begun) / 60:.1f} minutes of processor")

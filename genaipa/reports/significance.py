@@ -214,8 +214,8 @@ def scope(matched: Mapping[str, Match], differing: Sequence[str]) -> Iterator[st
             for experiments in dict.fromkeys(known.values())
         )
         yield (
-            "Where one side is known by means over documents only, a pair is a question, and the documents may differ "
-            f"(in no interval for policies like these, unless there is nothing else): {where}."
+            "Where one side is known by means over documents only, a pair is a question, and the documents may differ; "
+            f"these pairs say nothing of policies like these, unless there are no others: {where}."
         )
 
 
