@@ -4,7 +4,7 @@
 
 Studies are drawn from a known truth and go through the functions of the reports (`reports.crossed`,
 `scoring.agreement`). A thousand for each cell, a quarter of that for other analysts and three times as many for several
-systems and looks, take about seven minutes of one core (--quick: a hundred, one minute). The tables of
+systems and looks, take about six minutes of one core (--quick: a hundred, one minute). The tables of
 docs/method/intervals.md are what it prints, and the figure there is what it draws.
 """
 
