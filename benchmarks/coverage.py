@@ -389,10 +389,11 @@ def main() -> None:
     print_table(("shape", "questions x documents", *CANDIDATES), list(candidates(studies)))
     print_table(("analysts", "answers", "high alpha", "middling alpha"), list(agreements(studies)))
     heads = ("documents", "variance between them 46", "162")
-    print_table(heads, list(uneven_documents(studies)))
+    print_table(heads, list(uneven_documents(max(studies * 2 // 5, 1))))
     targets = ("these documents", "policies like these", "analysts like these", "width")
     print_table(
-        ("leniency", "analysts", *targets, "alike differ", "by own analysts"), list(other_analysts(studies // 4))
+        ("leniency", "analysts", *targets, "alike differ", "by own analysts"),
+        list(other_analysts(max(studies // 4, 1))),
     )
     print_table(("policies of a suite", "alike in size", "unlike"), list(suites_policies(studies)))
     print(f"\n{studies} studies a cell, {(time.process_time() - begun) / 60:.1f} minutes of processor")
