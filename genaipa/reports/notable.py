@@ -48,7 +48,7 @@ def notable(gathered: Gathered) -> list[str]:
         *points.harm_in_words(gathered.frame),
         *_lacking(outcomes.statuses(gathered.frame)),
         *_unscored(gathered.frame),
-        *filter(None, [part.in_words(gathered.frame).strip()]),
+        *filter(None, [str(part.board_level(gathered.frame)), part.in_words(gathered.frame).strip()]),
         *_left_out(gathered),
         *_mixed(gathered.frame),
         *_model_changes(gathered.frame),

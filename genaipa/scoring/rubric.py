@@ -89,7 +89,7 @@ _RESERVED = frozenset(
         *("suggested", "preselected", "pinned", "order", "rubric", "id", "run", "system", "document", "question"),
         *("wording", "initialization", "prompts", "repetition", "m_all", "asked", "answer", "annotated answer"),
         *("unit", "key", "model", "experiment", "category", "source", "silent", "status", "claims_silence", "role"),
-        *("pi", "in_wave", "desk_order"),
+        *("pi", "in_wave", "planned", "desk_order"),
         *("cost", "tokens_in", "tokens_cached", "tokens_out", "prompt_cut", "excluded", "counted", "averaged"),
         *("doubt", "doubtful", "metric_doubtful"),
         *("corrected", "conversation", "position"),

@@ -49,6 +49,23 @@ def test_one_document_speaks_for_itself_alone():
     assert not said.wide
 
 
+def test_a_study_that_is_half_scored_says_so():
+    """The sentence is there once, below the title, and intervals are of 99.9 %."""
+    rows = answer_rows(documents=FIVE)
+    said = first_screen(tidy_of(rows, score_rows(rows[:96] + rows[160:256])))
+    early = "192 of 320 planned answers are scored: until all are, a difference counts only at p < 0.001"
+    assert early in said.limits
+    assert "(99.9%: " in said.limits
+    assert said.confidence == "99.9%"
+    assert not any(early in sentence for sentence in (*said.bullets, *said.further))
+
+
+def test_of_several_pairs_the_interval_is_adjusted_as_p_is():
+    """Of three systems the sentence below the title says for how many pairs."""
+    said = first_screen(study(systems=("a/one", "b/two", "c/three"), documents=FIVE))
+    assert "(95%, adjusted for 3 pairs: +" in said.limits
+
+
 @pytest.mark.full
 def test_alike_systems_are_not_ranked():
     """Two systems scored alike have no winner, and both may be first."""

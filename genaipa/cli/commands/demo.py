@@ -111,10 +111,10 @@ def _show_ranking(made: Report) -> None:
 
 def _against(row: Any) -> str:
     """A sentence on one pair, the higher one first."""
-    from genaipa.reports.significance import SIGNIFICANT, written
+    from genaipa.reports.significance import written
 
     by = f"{row.difference:+.1f}, {written(row.p_holm)}"
-    if row.p_holm < SIGNIFICANT:
+    if row.p_holm < row.level:
         return f"{row.first} beats {row.second} ({by})"
     return f"{row.first} against {row.second} may be chance ({by})"
 
