@@ -79,7 +79,7 @@ def band(value: float, bounds: Bounds) -> Band:
 
 SHIPPED = "genaipabench"
 """The name of the rubric that ships, which a workspace has that names none."""
-EvidenceKind = Literal["citations", "quotations", "length"]
+EvidenceKind = Literal["citations", "quotations", "length", "question"]
 """A kind of evidence that the desk shows beside a metric."""
 _MOST_VALUES = 9
 """Each value has a digit as its key."""

@@ -96,7 +96,8 @@ def _row(case: Case) -> list[str | None]:
         rests_on = f"\n\n({', '.join(case.annotated.sections)})" if case.annotated.sections else ""
         said = SAID[case.annotated.silent]
         silent = f"\n\n({said[0].upper()}{said[1:]}.)" if said else ""
-        annotated = case.annotated.answer + rests_on + silent
+        doubt = f"[{case.doubt}]\n\n" if case.doubt else ""
+        annotated = doubt + case.annotated.answer + rests_on + silent
     shown = [asked, case.masked_reply(), annotated]
     return [case.answer.digest, case.answer.document, *map(_fitting, shown)]
 

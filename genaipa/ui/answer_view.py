@@ -9,7 +9,9 @@ paragraphs; its pieces have their lengths for their texts.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +21,9 @@ from msgspec.structs import replace
 from genaipa.errors import GenaipaError
 from genaipa.policies.search import count_words
 from genaipa.questions.annotations import SAID
+from genaipa.scoring.evidence.asked import speaks_of
 from genaipa.scoring.evidence.examine import annotated_targets, examine
+from genaipa.scoring.evidence.nearest import find_claims, index_of
 from genaipa.scoring.evidence.passages import passage_finder
 from genaipa.scoring.evidence.section_finder import outline
 from genaipa.scoring.rubric import shown
@@ -28,7 +32,7 @@ from genaipa.ui.widgets import FOLD, ListRow, Text, numbers, table
 from genaipa.words import number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from genaipa.policies.document import Document
     from genaipa.questions.points import Point
@@ -42,6 +46,8 @@ if TYPE_CHECKING:
     from genaipa.ui.desk import Desk
 
 
+_TWICE = re.compile("[\U00010000-\U0010ffff]")
+"""A character that JavaScript counts twice."""
 Piece = list[str]
 EvidenceLine = dict[str, str]
 """A line of evidence: `tone` (good, bad, unsure or plain), `text`, and the mark that it jumps to, if any."""
@@ -130,17 +136,18 @@ def paragraphs(document: Document) -> list[int]:
 
 def prepare(case: Case, rubric: Rubric, *, blind: bool, suggestions: bool, points: bool = False) -> Prepared:
     """The data of one answer that do not depend on the analyst, with the points of its annotated answer if wanted."""
-    document, annotated = case.document, case.annotated
+    document, annotated, trusted = case.document, case.annotated, case.trusted
     reply = case.masked_reply() if blind else case.reply
     evidence = examine(
         reply,
         document,
         parts=case.parts,
-        annotated=annotated,
+        annotated=trusted,
         part_set=case.part_set,
         summarised=case.summarised,
+        asked=case.question,
     )
-    targets = annotated_targets(annotated, document, case.part_set) if annotated else ()
+    targets = annotated_targets(trusted, document, case.part_set) if trusted else ()
     rests_on = [(label, span, f"a{n}") for n, (label, span) in enumerate(targets)]
     placed = [passage_finder(document.text).place(passage).span for passage in case.passages]
     retrieved = [TextSpan(*span, "shown") for span in placed if span]
@@ -165,12 +172,16 @@ def prepare(case: Case, rubric: Rubric, *, blind: bool, suggestions: bool, point
         and {
             "is": annotated.silent,
             "silent": SAID[annotated.silent],
-            "rule": rubric.silent_rule if annotated.silent == "yes" else "",
+            "rule": rubric.silent_rule if trusted and trusted.silent == "yes" else "",
+            "doubt": case.doubt,
             "text": annotated.answer,
             "note": annotated.note,
-            "sections": [{"label": label, "mark": mark if span else ""} for label, span, mark in rests_on],
+            "sections": [{"label": label, "mark": mark if span else ""} for label, span, mark in rests_on]
+            or [{"label": label, "mark": ""} for label in annotated.sections],
         },
-        "evidence": _lines(evidence, reply, rubric),
+        "evidence": _lines(evidence, case, reply, rubric),
+        "sentences": _sentences(reply, document, evidence),
+        "near": _near_question(case),
         "first": _first(rests_on, evidence),
         "suggestion": {metric: rubric.key(value) for metric, value in suggested.items()},
         "reason": evidence.reason if suggestions else "",
@@ -182,6 +193,47 @@ def prepare(case: Case, rubric: Rubric, *, blind: bool, suggestions: bool, point
     breaks = [*accumulate(units(text[start:end]) for start, end in pairwise([0, *at]))]
     about = {"digest": document.digest, "name": name, "text": text, "breaks": breaks}
     return Prepared(shown, about, reply, evidence, suggested, case, listed)
+
+
+def _sentences(reply: str, document: Document, evidence: Evidence) -> list[dict[str, Any]]:
+    """The sentences of the answer as `nearest.Claim` has them, with places and lengths as JavaScript counts."""
+    here = _counted(reply)
+    return [
+        {
+            "at": here(claim.start),
+            "length": here(claim.end) - here(claim.start),
+            "near": _places_in(document, claim.near),
+            "line": claim.line,
+            "literal": claim.literal,
+        }
+        for claim in find_claims(reply, document, evidence)
+    ]
+
+
+def _near_question(case: Case) -> list[tuple[int, int]]:
+    """The sentences of the document that are nearest to the question; none where it is silent on that.
+
+    What the document says on it, by its annotated answer, is looked for as well.
+    """
+    trusted = case.trusted
+    if trusted and trusted.silent == "yes":
+        return []
+    matter = f"{case.asked}\n{trusted.answer}" if trusted and trusted.silent == "no" else case.asked
+    near = index_of(case.document.text).nearest_to(matter)
+    return _places_in(case.document, [(one.start, one.end) for one in near])
+
+
+def _places_in(document: Document, spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """These stretches of the document, as place and length as JavaScript counts them."""
+    there = _counted(document.text)
+    return [(there(start), there(end) - there(start)) for start, end in spans]
+
+
+@lru_cache(maxsize=32)
+def _counted(text: str) -> Callable[[int], int]:
+    """Return a function that counts the characters before a place as JavaScript does, which counts some twice."""
+    twice = [] if text.isascii() else [match.start() for match in _TWICE.finditer(text)]
+    return lambda at: at + bisect_left(twice, at)
 
 
 def metric_in_words(rubric: Rubric, metric: str) -> dict[str, Any]:
@@ -315,8 +367,9 @@ def _tone_of_quotation(quotation: Quotation) -> str:
     return {"exact": "good", "normalised": "good", "near": "unsure", "none": "bad"}[quotation.match]
 
 
-def _lines(evidence: Evidence, reply: str, rubric: Rubric) -> dict[str, list[EvidenceLine]]:
+def _lines(evidence: Evidence, case: Case, reply: str, rubric: Rubric) -> dict[str, list[EvidenceLine]]:
     of_kind = {
+        "question": _on_question(evidence, case, reply),
         "quotations": [*_on_quotations(evidence), *_on_silence(evidence)],
         "length": [_line("plain", f"{count_words(reply):,} words")],
         "citations": _on_references(evidence),
@@ -324,6 +377,15 @@ def _lines(evidence: Evidence, reply: str, rubric: Rubric) -> dict[str, list[Evi
     return {
         name: [line for kind in metric.evidence for line in of_kind[kind]] for name, metric in rubric.metrics.items()
     }
+
+
+def _on_question(evidence: Evidence, case: Case, reply: str) -> list[EvidenceLine]:
+    """A line on an answer that has no word of the question, unless it says in no words that the document is silent."""
+    if (evidence.silence.phrases and evidence.on_question) or speaks_of(
+        reply, case.question, case.document
+    ) is not False:
+        return []
+    return [_line("plain", "no content word of the question is in the answer")]
 
 
 def _on_quotations(evidence: Evidence) -> list[EvidenceLine]:
@@ -363,7 +425,8 @@ def _on_references(evidence: Evidence) -> list[EvidenceLine]:
         elif not evidence.references and not evidence.points:
             # An answer that asserts something is not right for citing nothing.
             said = _line("good", "cites no section, as is right where the document is silent")
-            lines.append(said if evidence.silence.alone else _line("plain", "cites no section"))
+            right = evidence.silence.alone and evidence.on_question
+            lines.append(said if right else _line("plain", "cites no section"))
     elif not evidence.references and not evidence.points:
         lines.append(_line("plain", "names no section"))
     for n, ref in enumerate(evidence.references):
@@ -383,8 +446,10 @@ def _on_silence(evidence: Evidence) -> list[EvidenceLine]:
         return []
     if silence.annotated:
         tone, says = "bad", "does not say that the document is silent"
-        if silence.alone:
-            tone, says = "good", "says that the document is silent"
+        if silence.phrases and evidence.on_question is False:
+            tone, says = "unsure", "says that the document is silent on something else than was asked"
+        elif silence.alone:
+            tone, says = "good" if evidence.on_question else "plain", "says that the document is silent"
         elif silence.claimed:
             tone, says = "plain", "begins by saying that the document is silent, and goes on"
         elif silence.phrases:
@@ -392,6 +457,8 @@ def _on_silence(evidence: Evidence) -> list[EvidenceLine]:
         return [_line(tone, f"{says}; by the annotated answer it is silent")]
     # An answer that names where the document speaks of it says more than that.
     if not silence.alone or any(ref.target for ref in evidence.references):
+        return []
+    if evidence.on_question is False:
         return []
     return [_line("bad", "says that the document is silent; by the annotated answer it is not")]
 
@@ -423,7 +490,8 @@ def annotated_of(case: Case) -> list[Text]:
     """The annotated answer; empty without one."""
     if not case.annotated:
         return []
-    return [Text(case.annotated.answer, "Annotated answer", case.annotated.aside, "good", fold=FOLD)]
+    doubt = [Text(case.doubt, tone="warning")] if case.doubt else []
+    return [*doubt, Text(case.annotated.answer, "Annotated answer", case.annotated.aside, "good", fold=FOLD)]
 
 
 def scores_of(desk: Desk, user: User, answer: PooledAnswer, *, key: str) -> None:

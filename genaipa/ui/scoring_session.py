@@ -19,6 +19,7 @@ from genaipa.files.text import digest
 from genaipa.questions.annotations import SAID
 from genaipa.scoring.events import Draft, Objection, Pin, new_id
 from genaipa.scoring.evidence.examine import JUST, ScoredAnswer, begins_blank, near_repeat, rightly_silent
+from genaipa.scoring.evidence.nearest import index_of
 from genaipa.scoring.objections import filed, own, proved
 from genaipa.scoring.rubric import shown
 from genaipa.ui.answer_view import Prepared, prepare, units
@@ -192,6 +193,10 @@ def take_pin(desk: Desk, user: User, case: Case, said: Mapping[str, Any]) -> Non
     start, end = (_characters(text, int(said["at"]) + more) for more in (0, int(said["length"])))
     if not text[start:end].strip():
         raise UsageError("the document has no such passage.")
+    if said["word"]:
+        # What is searched for is a word or two: pinned is the sentence that has it.
+        around = ((one.start, one.end) for one in index_of(text).sentences if one.start <= start and end <= one.end)
+        start, end = next(around, (start, end))
     pin = Pin(none.document, *none.about, (start, end), digest(text[start:end]))
     before = desk.current.pin(none.about)
     same = before is not None and before.annotation == pin

@@ -9,7 +9,6 @@ const SIGNS = { bad: "✗", unsure: "≈" };
 const MARKS =
   "In the document: what the annotated answer rests on, sections that the answer cites, passages that it quotes, and the one that is pinned for the question. " +
   "In the answer: green is in the document, dotted nearly so, dashed is not.";
-const CLAIMS = 200; // sentences of an answer that have one of the document beneath: each more makes the rest slower
 const AWAY = 2000; // ms between two attempts to reach the scores
 // The browser's notes that the answer is shown without the document's sentences, and without grey words.
 const PLAIN = "genaipa plain";
@@ -299,30 +298,22 @@ class Pad extends Recall {
     }
     this.marks.querySelector(".shown")?.remove();
     if (data.retrieved) this.marks.append(shownMark(data.retrieved));
-    if (before?.document !== data.document) this.readable = searchable(this.policy.text);
     const reply = characters(this.reply);
-    this.said = sentences(reply.whole).map(({ at, length, words }) => ({
-      text: reply.whole.slice(at, at + length),
-      words,
-      range: reply.range(at, length),
-    }));
+    this.said = data.sentences.map((one) => ({ ...one, range: reply.range(one.at, one.length) }));
     this.greyRepeated(scored, reply);
     this.drawClaims();
     this.look(-1);
     return { anew, stays };
   }
 
-  // Beneath each sentence of the answer that claims something the nearest one of the document: its words are no part of the
-  // answer's text, for whoever copies or hears that.
+  // Beneath each sentence of the answer that claims something the nearest one of the document (`nearest.py` finds it): its
+  // words are no part of the answer's text, for whoever copies or hears that.
   drawClaims() {
-    for (const [n, { text, words, range }] of this.said.slice(0, CLAIMS).entries()) {
-      if (words.size < CLAIM || range.startContainer.parentElement.closest(".table")) continue;
-      const exact = wordForWord(text, this.readable);
-      const [found] = exact ? [] : nearest(text, this.readable, true);
-      const said = found && excerpt(this.policy.text.slice(found.at, found.at + found.length), words);
-      const beneath = make("span", { class: `claim${exact ? " exact" : found ? "" : " far"}` });
+    for (const [n, { line, literal, range }] of this.said.entries()) {
+      if (line === null || range.startContainer.parentElement.closest(".table")) continue;
+      const beneath = make("span", { class: `claim${literal ? " exact" : line ? "" : " far"}` });
       beneath.dataset.of = n;
-      beneath.dataset.near = exact ? "✓ word for word" : (said ?? "nothing near");
+      beneath.dataset.near = literal ? "✓ word for word" : line || "nothing near";
       const end = range.cloneRange();
       end.collapse(false);
       // A mark's line is under the answer's words alone.
@@ -389,6 +380,7 @@ class Pad extends Recall {
     fill(
       this.expected,
       make("div", { class: "head" }, make("h2", {}, annotated.silent ? `Annotated answer: ${annotated.silent}` : "Annotated answer"), ...sections, wrong),
+      annotated.doubt ? make("div", { class: "state", dir: "auto" }, annotated.doubt) : null,
       make("div", { class: "text", dir: "auto" }, ...set([[annotated.text]])),
       annotated.rule ? make("div", { class: "rule" }, annotated.rule) : null,
       annotated.note ? make("div", { class: "aside", dir: "auto" }, annotated.note) : null,
@@ -883,26 +875,20 @@ class Pad extends Recall {
     if (here) reveal(this.reply, here.range);
   }
 
-  // The question, with what by the annotated answer the document says on it.
-  matter() {
-    const { question, annotated } = this.data;
-    return annotated?.is === "no" ? `${question} ${annotated.text}` : question;
-  }
-
   // Show the next of the document's sentences that are nearest to the one of the answer, or to the question. Where the
   // document is silent on the question, those that would be shown have nothing to do with it.
   nextNearest(step) {
     this.inDocument ??= characters(this.document).range;
     const silent = this.sentence < 0 && this.data.annotated?.is === "yes";
     if (!this.near) {
-      this.near = silent ? [] : nearest(this.said[this.sentence]?.text ?? this.matter(), this.readable, this.sentence >= 0);
+      this.near = this.said[this.sentence]?.near ?? this.data.near;
       this.nearAt = step > 0 ? -1 : 0;
     }
     const { length } = this.near;
     this.nearAt = (this.nearAt + step + length) % (length || 1);
     const here = this.near[this.nearAt];
     this.found.textContent = here ? `nearest words ${this.nearAt + 1} of ${length}` : silent ? "nothing near: silent" : "nothing near";
-    const range = here && this.inDocument(here.at, here.length);
+    const range = here && this.inDocument(...here);
     light("genaipa-near", range ? [range] : []);
     if (!range) return;
     this.lit = range;
@@ -936,10 +922,10 @@ class Pad extends Recall {
     before.setEnd(range.startContainer, range.startOffset);
     const [start, { length: letters }] = [String(before).length, String(range)];
     // What is searched for is a word or two: pinned is the sentence that has it.
-    const around = (one) => one.at <= start && start + letters <= one.at + one.length;
-    const sentence = range === this.word && this.readable.all.find(around);
-    const { at, length } = sentence || { at: start, length: letters };
-    this.pinning = { at, length, remove: pin?.at === at && pin.length === length };
+    const word = range === this.word;
+    const within = pin && pin.at <= start && start + letters <= pin.at + pin.length;
+    const remove = Boolean(within) && (word || (pin.at === start && pin.length === letters));
+    this.pinning = remove ? { at: pin.at, length: pin.length, word: false, remove } : { at: start, length: letters, word, remove };
     this.act("pin");
   }
 
