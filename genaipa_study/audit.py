@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from genaipa.runs.imported import Finding
-from genaipa.scoring.evidence.doubts import FUNCTION_WORDS, misplaced
+from genaipa.scoring.evidence.doubts import FUNCTION_WORDS, find_misplacement
 from genaipa.scoring.evidence.examine import NEAR, likeness
 from genaipa.scoring.rubric import shipped_rubric
 from genaipa.words import some
@@ -101,7 +101,7 @@ def audit_annotations(tree: Tree, document: Document, annotations: Annotations) 
         place = (path, "", cells.get(question, ""))
         if "is a copy of" in answer.note:
             yield Finding("annotation-copied", *place, answer.note, document=document.name, question=question)
-        if said := misplaced(answer, document, annotations.part_set):
+        if said := find_misplacement(answer, document, annotations.part_set):
             yield Finding("annotation-wrong-part", *place, said, document=document.name, question=question)
 
 

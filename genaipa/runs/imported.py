@@ -85,7 +85,7 @@ _OF_ANNOTATION = "annotation-"
 """The beginning of the kinds of findings that an annotated answer is wrong."""
 
 
-def doubted_annotations(findings: Iterable[Finding]) -> dict[tuple[str, str], str]:
+def collect_annotation_doubts(findings: Iterable[Finding]) -> dict[tuple[str, str], str]:
     """(document, question) → the reasons for which its annotated answer is in doubt."""
     doubted: dict[tuple[str, str], str] = {}
     for finding in findings:

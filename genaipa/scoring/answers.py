@@ -21,13 +21,13 @@ from genaipa.errors import DataError, GenaipaError
 from genaipa.files.text import DAMAGE, why
 from genaipa.questions.annotations import describe_correction
 from genaipa.questions.sets import Wording
-from genaipa.runs.imported import audit_of, doubted_annotations, excluded_answers
+from genaipa.runs.imported import audit_of, collect_annotation_doubts, excluded_answers
 from genaipa.runs.inputs import Inputs
 from genaipa.runs.integrity import flaw
 from genaipa.runs.journal import Followed
 from genaipa.runs.records import RecordHead, Status, is_as_digested
 from genaipa.scoring.evidence.asked import Asked
-from genaipa.scoring.evidence.doubts import misplaced
+from genaipa.scoring.evidence.doubts import find_misplacement
 from genaipa.systems.provider import ADAPTERS, providers
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ class Case:
     doubt: str = ""
 
     @property
-    def trusted(self) -> AnnotatedAnswer | None:
+    def reliable_annotation(self) -> AnnotatedAnswer | None:
         """The annotated answer, if nothing is known against it: evidence rests on no other."""
         return None if self.doubt else self.annotated
 
@@ -158,7 +158,7 @@ class _RunAnswers:
         self._source = source
         findings = audit_of(folder)
         self.excluded = frozenset[str]() if excluded else frozenset(excluded_answers(findings))
-        self._doubted = doubted_annotations(findings)
+        self._doubted = collect_annotation_doubts(findings)
         self.left_out: dict[str, str] = {}
         """Key → digest of an answer that the audit leaves out."""
         self.latest: dict[str, str] = {}
@@ -237,7 +237,7 @@ class _RunAnswers:
         known = (
             describe_correction(annotated, right) if right else "",
             self._doubted.get((document, question), ""),
-            misplaced(annotated, self.inputs.document(document), part_set),
+            find_misplacement(annotated, self.inputs.document(document), part_set),
         )
         return " ".join(dict.fromkeys(filter(None, known)))
 

@@ -86,7 +86,8 @@ _MOST_VALUES = 9
 _RESERVED = frozenset(
     (
         *("digest", "analyst", "time", "note", "seconds", "kind", "scorer", "blind", "independent", "calibration"),
-        *("suggested", "preselected", "pinned", "order", "rubric", "id", "run", "system", "document", "question"),
+        *("suggested", "preselected", "pinned", "shown", "order", "rubric", "id", "run", "system"),
+        *("document", "question"),
         *("wording", "initialization", "prompts", "repetition", "m_all", "asked", "answer", "annotated answer"),
         *("unit", "key", "model", "experiment", "category", "source", "silent", "status", "claims_silence", "role"),
         *("pi", "in_wave", "desk_order"),

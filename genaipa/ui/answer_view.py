@@ -21,9 +21,9 @@ from msgspec.structs import replace
 from genaipa.errors import GenaipaError
 from genaipa.policies.search import count_words
 from genaipa.questions.annotations import SAID
-from genaipa.scoring.evidence.asked import speaks_of
-from genaipa.scoring.evidence.examine import annotated_targets, examine
-from genaipa.scoring.evidence.nearest import find_claims, index_of
+from genaipa.scoring.evidence.asked import mentions_question
+from genaipa.scoring.evidence.examine import annotated_targets, examine, is_withheld
+from genaipa.scoring.evidence.nearest import find_claims, load_index
 from genaipa.scoring.evidence.passages import passage_finder
 from genaipa.scoring.evidence.section_finder import outline
 from genaipa.scoring.rubric import shown
@@ -81,7 +81,9 @@ class Prepared:
     """The answer as it is on screen."""
     evidence: Evidence
     suggested: dict[str, float]
-    """Metric → the value that is suggested on screen."""
+    """Metric → the value that is suggested on screen, once the analyst is at it."""
+    withheld: dict[str, float]
+    """Metric → the value that would be, and is held back for this answer."""
     case: Case
     points: tuple[Point, ...] = ()
     """The points on screen."""
@@ -136,7 +138,7 @@ def paragraphs(document: Document) -> list[int]:
 
 def prepare(case: Case, rubric: Rubric, *, blind: bool, suggestions: bool, points: bool = False) -> Prepared:
     """The data of one answer that do not depend on the analyst, with the points of its annotated answer if wanted."""
-    document, annotated, trusted = case.document, case.annotated, case.trusted
+    document, annotated, trusted = case.document, case.annotated, case.reliable_annotation
     reply = case.masked_reply() if blind else case.reply
     evidence = examine(
         reply,
@@ -154,7 +156,9 @@ def prepare(case: Case, rubric: Rubric, *, blind: bool, suggestions: bool, point
     listed = annotated.points if annotated and points and rubric.pointed else ()
     places = _places(case, listed)
     settled = suggestions and evidence.suggestion is not None
-    suggested = dict.fromkeys(rubric.with_evidence("citations"), evidence.suggestion or 0.0) if settled else {}
+    every = dict.fromkeys(rubric.with_evidence("citations"), evidence.suggestion or 0.0) if settled else {}
+    withheld = {metric: value for metric, value in every.items() if is_withheld(case.answer.digest, metric)}
+    suggested = {metric: value for metric, value in every.items() if metric not in withheld}
     spans = [*_headings(document), *_marked(rests_on, evidence), *places.values(), *retrieved]
     shown = {
         "answer": case.answer.digest,
@@ -180,11 +184,12 @@ def prepare(case: Case, rubric: Rubric, *, blind: bool, suggestions: bool, point
             or [{"label": label, "mark": ""} for label in annotated.sections],
         },
         "evidence": _lines(evidence, case, reply, rubric),
-        "sentences": _sentences(reply, document, evidence),
-        "near": _near_question(case),
+        "sentences": _list_sentences(reply, document, evidence),
+        "near": _find_question_places(case),
         "first": _first(rests_on, evidence),
         "suggestion": {metric: rubric.key(value) for metric, value in suggested.items()},
-        "reason": evidence.reason if suggestions else "",
+        "reason": evidence.reason if suggested else "",
+        "withheld": list(withheld),
     }
     if listed:
         shown["points"] = on_screen(listed, rubric, {label: span.mark for label, span in places.items()})
@@ -192,17 +197,17 @@ def prepare(case: Case, rubric: Rubric, *, blind: bool, suggestions: bool, point
     text, at = document.text, paragraphs(document)
     breaks = [*accumulate(units(text[start:end]) for start, end in pairwise([0, *at]))]
     about = {"digest": document.digest, "name": name, "text": text, "breaks": breaks}
-    return Prepared(shown, about, reply, evidence, suggested, case, listed)
+    return Prepared(shown, about, reply, evidence, suggested, withheld, case, listed)
 
 
-def _sentences(reply: str, document: Document, evidence: Evidence) -> list[dict[str, Any]]:
+def _list_sentences(reply: str, document: Document, evidence: Evidence) -> list[dict[str, Any]]:
     """The sentences of the answer as `nearest.Claim` has them, with places and lengths as JavaScript counts."""
-    here = _counted(reply)
+    here = _make_counter(reply)
     return [
         {
             "at": here(claim.start),
             "length": here(claim.end) - here(claim.start),
-            "near": _places_in(document, claim.near),
+            "near": _count_places(document, claim.near),
             "line": claim.line,
             "literal": claim.literal,
         }
@@ -210,27 +215,27 @@ def _sentences(reply: str, document: Document, evidence: Evidence) -> list[dict[
     ]
 
 
-def _near_question(case: Case) -> list[tuple[int, int]]:
+def _find_question_places(case: Case) -> list[tuple[int, int]]:
     """The sentences of the document that are nearest to the question; none where it is silent on that.
 
     What the document says on it, by its annotated answer, is looked for as well.
     """
-    trusted = case.trusted
+    trusted = case.reliable_annotation
     if trusted and trusted.silent == "yes":
         return []
     matter = f"{case.asked}\n{trusted.answer}" if trusted and trusted.silent == "no" else case.asked
-    near = index_of(case.document.text).nearest_to(matter)
-    return _places_in(case.document, [(one.start, one.end) for one in near])
+    near = load_index(case.document.text).nearest_to(matter)
+    return _count_places(case.document, [(one.start, one.end) for one in near])
 
 
-def _places_in(document: Document, spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+def _count_places(document: Document, spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     """These stretches of the document, as place and length as JavaScript counts them."""
-    there = _counted(document.text)
+    there = _make_counter(document.text)
     return [(there(start), there(end) - there(start)) for start, end in spans]
 
 
 @lru_cache(maxsize=32)
-def _counted(text: str) -> Callable[[int], int]:
+def _make_counter(text: str) -> Callable[[int], int]:
     """Return a function that counts the characters before a place as JavaScript does, which counts some twice."""
     twice = [] if text.isascii() else [match.start() for match in _TWICE.finditer(text)]
     return lambda at: at + bisect_left(twice, at)
@@ -369,7 +374,7 @@ def _tone_of_quotation(quotation: Quotation) -> str:
 
 def _lines(evidence: Evidence, case: Case, reply: str, rubric: Rubric) -> dict[str, list[EvidenceLine]]:
     of_kind = {
-        "question": _on_question(evidence, case, reply),
+        "question": _list_question_lines(evidence, case, reply),
         "quotations": [*_on_quotations(evidence), *_on_silence(evidence)],
         "length": [_line("plain", f"{count_words(reply):,} words")],
         "citations": _on_references(evidence),
@@ -379,9 +384,9 @@ def _lines(evidence: Evidence, case: Case, reply: str, rubric: Rubric) -> dict[s
     }
 
 
-def _on_question(evidence: Evidence, case: Case, reply: str) -> list[EvidenceLine]:
+def _list_question_lines(evidence: Evidence, case: Case, reply: str) -> list[EvidenceLine]:
     """A line on an answer that has no word of the question, unless it says in no words that the document is silent."""
-    if (evidence.silence.phrases and evidence.on_question) or speaks_of(
+    if (evidence.silence.phrases and evidence.on_question) or mentions_question(
         reply, case.question, case.document
     ) is not False:
         return []

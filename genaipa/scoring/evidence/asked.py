@@ -7,6 +7,7 @@ question has the words of all wordings that its set has for it, so that what one
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections import Counter
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
@@ -44,47 +45,52 @@ class Asked(NamedTuple):
     every: tuple[str, ...] = ()
 
 
-def speaks_of(reply: str, asked: Asked, document: Document) -> bool | None:
+def mentions_question(reply: str, asked: Asked, document: Document) -> bool | None:
     """Whether a reply has a content word of the question; None where either has none, or they are in two languages."""
-    language = _language(reply, asked, document)
+    language = _find_language(reply, asked, document)
     if language is None:
         return None
     names = set(words_of(document.company, language))
+    if language.silence:
+        # Whether it says yes or no first.
+        first = expression(rf"\W*{language.silence.answered}", re.IGNORECASE).match(reply)
+        reply = reply[first.end() :] if first else reply
     said, wanted = (set(words_of(text, language)) - names for text in (reply, "\n".join(asked.wordings)))
-    return _share(said, wanted, language) if said and wanted else None
+    return _share_word(said, wanted, language) if said and wanted else None
 
 
-def denies(reply: str, phrases: Sequence[Span], asked: Asked, document: Document) -> bool | None:
+def denies_question(reply: str, phrases: Sequence[Span], asked: Asked, document: Document) -> bool | None:
     """Whether denials (`phrases`) in a reply are of the question asked; None for a reply in another language.
 
     "The policy does not say." names nothing, and so denies what was asked. What names something has to share a word
     with the question that most others of its set have not.
     """
-    language = _language(reply, asked, document)
+    language = _find_language(reply, asked, document)
     if language is None:
         return None
     if not language.silence or not language.silence.classes:
         return True
-    common = _common(asked.every, language.code) | set(words_of(document.company, language))
+    common = _find_common_words(asked.every, language.code) | set(words_of(document.company, language))
     wanted = set(words_of("\n".join(asked.wordings), language)) - common
+    starts = sorted(start for start, _ in phrases)
     denying = [
         sentence.group()
         for sentence in _SENTENCE.finditer(reply)
-        if any(sentence.start() <= start < sentence.end() for start, _ in phrases)
+        if bisect_left(starts, sentence.start()) < bisect_left(starts, sentence.end())
     ]
-    if _share(set(words_of("\n".join(denying), language)) - common, wanted, language):
+    if _share_word(set(words_of("\n".join(denying), language)) - common, wanted, language):
         return True
-    named = (word for sentence in denying for word in _naming(sentence, language.silence))
+    named = (word for sentence in denying for word in _list_names(sentence, language.silence))
     return not set(words_of(" ".join(named), language)) - common
 
 
-def _language(reply: str, asked: Asked, document: Document) -> Language | None:
+def _find_language(reply: str, asked: Asked, document: Document) -> Language | None:
     """The language that a reply and a question are both in; None if they are in two, or it is not known."""
     found = read_by(reply, document.language)
     return found if found and found == read_by("\n".join(asked.wordings), document.language) else None
 
 
-def _naming(sentence: str, rules: SilenceRules) -> list[str]:
+def _list_names(sentence: str, rules: SilenceRules) -> list[str]:
     """The words of a denial that name what it denies."""
     letters, places = classify(sentence, rules)
     vague = expression(rules.vague, re.IGNORECASE)
@@ -92,25 +98,25 @@ def _naming(sentence: str, rules: SilenceRules) -> list[str]:
     return [word for word in words if not vague.fullmatch(word)]
 
 
-def _share(said: set[str], wanted: set[str], language: Language) -> bool:
+def _share_word(said: set[str], wanted: set[str], language: Language) -> bool:
     """Whether two sets of words have one in common, up to an ending or as a part of a compound."""
     if said & wanted:
         return True
-    if any(_akin(one, other) for one in said for other in wanted):
+    if any(_are_akin(one, other) for one in said for other in wanted):
         return True
     # Of a compound each part is looked for by itself.
     found = (words_asked(" ".join(one), language, other) for one, other in ((said, wanted), (wanted, said)))
     return any({*parts} & other for parts, other in zip(found, (wanted, said), strict=True))
 
 
-def _akin(one: str, other: str) -> bool:
+def _are_akin(one: str, other: str) -> bool:
     short, long = sorted((one, other), key=len)
     begins = len(short) >= _STEM and len(long) - len(short) <= _ENDING and long.startswith(short)
     return begins or (len(short) >= _PART and short in long)
 
 
 @lru_cache(maxsize=64)
-def _common(every: tuple[str, ...], code: str) -> frozenset[str]:
+def _find_common_words(every: tuple[str, ...], code: str) -> frozenset[str]:
     """The words that many questions of a set have; none in a set of few."""
     often = Counter(word for wordings in every for word in set(words_of(wordings, LANGUAGES[code])))
     least = _COMMON * len(every)

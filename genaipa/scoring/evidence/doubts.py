@@ -40,7 +40,7 @@ FUNCTION_WORDS = frozenset(
 """English words that say nothing about what a text is about."""
 
 
-def misplaced(annotated: AnnotatedAnswer, document: Document, part_set: str) -> str:
+def find_misplacement(annotated: AnnotatedAnswer, document: Document, part_set: str) -> str:
     """A sentence where an annotated answer names a part that there is not, or shares far more with another; else ""."""
     parts = document.parts(part_set)
     numbers = [int(found[1]) for label in annotated.sections if (found := _PART.fullmatch(label))] if parts else []
@@ -51,12 +51,12 @@ def misplaced(annotated: AnnotatedAnswer, document: Document, part_set: str) -> 
     if not cited:
         return ""
     others = [(f"Part {number}", span) for number, span in enumerate(parts, start=1)] if numbers else []
-    others = others or _elsewhere(document, cited)
-    phrases = phrases_of(_CITED.sub("", annotated.answer), document.language)
-    within = (phrases_of(document.text[slice(*span)], document.language) for span in cited)
+    others = others or _list_other_sections(document, cited)
+    phrases = list_phrases(_CITED.sub("", annotated.answer), document.language)
+    within = (list_phrases(document.text[slice(*span)], document.language) for span in cited)
     there = max(len(phrases & held) for held in within)
     shared = {
-        label: len(phrases & phrases_of(document.text[slice(*span)], document.language))
+        label: len(phrases & list_phrases(document.text[slice(*span)], document.language))
         for label, span in others
         if not any(span[0] < end and start < span[1] for start, end in cited)
     }
@@ -69,7 +69,7 @@ def misplaced(annotated: AnnotatedAnswer, document: Document, part_set: str) -> 
     )
 
 
-def _elsewhere(document: Document, cited: Sequence[Span]) -> list[tuple[str, Span]]:
+def _list_other_sections(document: Document, cited: Sequence[Span]) -> list[tuple[str, Span]]:
     """The sections of a document beside these passages and what is beneath them, with their labels."""
     sections = outline(document)
     above = {one.number for one in sections if (one.start, one.end) in cited and one.number}
@@ -81,7 +81,7 @@ def _elsewhere(document: Document, cited: Sequence[Span]) -> list[tuple[str, Spa
 
 
 @lru_cache(maxsize=512)
-def phrases_of(text: str, language: str) -> frozenset[tuple[str, ...]]:
+def list_phrases(text: str, language: str) -> frozenset[tuple[str, ...]]:
     """Return the runs of three words in which at least two mean something."""
     known = LANGUAGES.get(language, ENGLISH)
     empty = FUNCTION_WORDS if known is ENGLISH else known.function_words

@@ -1,6 +1,6 @@
 """Collect the evidence about an answer before it is scored, and the value of its citations that follows.
 
-evidence = examine(reply, document, parts=case.parts, annotated=case.trusted, part_set=case.part_set)
+evidence = examine(reply, document, parts=case.parts, annotated=case.reliable_annotation, part_set=case.part_set)
 
 Settled are the cases whose values follow from the rubric's rule, or from values that an analyst has just given. They
 are proposed to the analyst, who accepts or changes them; nothing is scored without that.
@@ -14,12 +14,13 @@ from difflib import SequenceMatcher
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from genaipa.files.text import digest
 from genaipa.languages.catalog import LANGUAGES, read_by
 from genaipa.languages.language import expression
 from genaipa.policies.numbering import SEVERAL
 from genaipa.policies.sections import resolve
 from genaipa.scoring.evidence.abstention import Silence, find_silence
-from genaipa.scoring.evidence.asked import denies
+from genaipa.scoring.evidence.asked import denies_question
 from genaipa.scoring.evidence.quotations import Quotation, TextIndex, find_quotations
 from genaipa.scoring.evidence.resolution import Reference, find_references
 from genaipa.scoring.evidence.section_finder import outline, places
@@ -98,7 +99,7 @@ def examine(
     if language is None or language.citations is None or language.silence is None:
         return Evidence(references, quotations, silence, None, "", len(targets), True, summarised)
     points = not references and _points(reply, document, silence, language.citations.pointing)
-    ours = denies(reply, silence.phrases, asked, document) if asked and silence.phrases else True
+    ours = denies_question(reply, silence.phrases, asked, document) if asked and silence.phrases else True
     value, reason = None, ""
     if annotated and annotated.silent == "yes":
         value, reason = _on_silence(references, silence, points=points, ours=ours)
@@ -212,6 +213,11 @@ class ScoredAnswer:
 def begins_blank(digest: str) -> bool:
     """Whether a settled case of this answer begins blank for everybody: one in five does."""
     return int(digest[:8], 16) % _BLANK == 0
+
+
+def is_withheld(answer: str, metric: str) -> bool:
+    """Whether what is suggested for a metric of an answer (its digest) is held back from everybody: one in five is."""
+    return begins_blank(digest(f"{answer} {metric}"))
 
 
 def rightly_silent(reply: str, evidence: Evidence, rubric: Rubric) -> Proposal | None:

@@ -11,13 +11,16 @@ import streamlit as st
 from genaipa.questions.points import points_digest
 from genaipa.scoring.agreement import (
     CONFIDENCE,
+    LEAST_ANSWERS,
     LEAST_COMPARED,
     Agreement,
     Alpha,
     AnalystPair,
     Leaning,
     Preselected,
+    Suggested,
     compare_preselected,
+    compare_suggested,
     measure,
 )
 from genaipa.ui.answer_view import annotated_of, asked_of, case_of, scores_of
@@ -64,7 +67,7 @@ def page(desk: Desk, user: User) -> None:
     """Show the agreement of the people's current scores."""
     page_header("Agreement")
     desk.current.refresh()
-    found, filled, left_out = measured(desk)
+    found, filled, beside, left_out = measured(desk)
     if left_out:
         scores = "One score is" if left_out == 1 else f"{left_out:,} scores are"
         st.caption(
@@ -82,14 +85,18 @@ def page(desk: Desk, user: User) -> None:
     _pairs(found, desk.rubric)
     _leanings(found, desk.rubric)
     _filled_in(filled, desk.rubric)
+    _show_suggested(beside, desk.rubric)
     if filled.scores and user.adjudicates and not (user.scores and desk.queue.plan.blind):
         _filled_in_systems(desk)
     _points(desk, user)
     _answers(desk, user)
 
 
-def measured(desk: Desk) -> tuple[Agreement, Preselected, int]:
-    """The agreement on the desk's answers, the effect of filled-in values, and how many scores are not independent."""
+def measured(desk: Desk) -> tuple[Agreement, Preselected, dict[str, Suggested], int]:
+    """The agreement on the desk's answers, the effects of filled-in values and of suggestions, and the scores left out.
+
+    These are not independent.
+    """
     stamp = (desk.pool.generation, len(desk.pool.arrived), desk.current.seen)
     return _measured(desk.pool, desk.current, desk.store, stamp)
 
@@ -97,11 +104,12 @@ def measured(desk: Desk) -> tuple[Agreement, Preselected, int]:
 @lru_cache(maxsize=1)
 def _measured(
     pool: Pool, current: CurrentScores, store: Store, _stamp: tuple[int, ...]
-) -> tuple[Agreement, Preselected, int]:
+) -> tuple[Agreement, Preselected, dict[str, Suggested], int]:
     """The same, computed once for all sessions until something comes in."""
     left_out = sum(1 for score in current.all_scores() if score.answer in pool.answers and not score.independent)
     scores = [score for score in current.independent_scores() if score.answer in pool.answers]
-    return measure(scores, store.rubric), compare_preselected(scores, store.rubric), left_out
+    rubric = store.rubric
+    return measure(scores, rubric), compare_preselected(scores, rubric), compare_suggested(scores, rubric), left_out
 
 
 def _heads(rubric: Rubric, more: str = "") -> list[str | Column]:
@@ -189,6 +197,34 @@ def _filled_in(found: Preselected, rubric: Rubric) -> None:
         "The mean value of scores that began with filled-in values (a settled case, a suggestion) less that of scores "
         "of the same answers that did not: above 0, what was filled in is more lenient. "
         f"Blank below {LEAST_COMPARED} such answers."
+    )
+
+
+def _show_suggested(found: dict[str, Suggested], rubric: Rubric) -> None:
+    """Values beside a suggestion and where it was held back; nothing where no score says what was on screen."""
+    if not found:
+        return
+    heading("With and without a suggestion")
+    heads = ["metric", *numbers("with", "without", "difference"), f"{CONFIDENCE:.0%} interval"]
+    heads += numbers("as suggested", "as held back", "answers")
+    rows = [
+        ListRow(
+            (
+                rubric.names[metric],
+                *map(_number, (one.with_it, one.without)),
+                _signed(one.difference),
+                " to ".join(map(_signed, one.interval)) if one.interval else "-",
+                *map(_percent, (one.as_suggested, one.as_withheld)),
+                f"{one.shown:,} and {one.withheld:,}",
+            )
+        )
+        for metric, one in found.items()
+    ]
+    table("agreement suggested", "With and without a suggestion", heads, rows)
+    st.caption(
+        "Mean values of independent scores beside a suggestion, and where it was held back: for one answer in five, by "
+        "its digest. The interval says where the difference could lie for other answers of this kind (Welch's t over "
+        f"answers; blank below {LEAST_ANSWERS} on a side). Then the shares of scores that are as suggested."
     )
 
 
