@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from genaipa.scoring.answers import Pool
     from genaipa.scoring.assignment import Dispute, History, ScoringPlan
     from genaipa.scoring.current import CurrentScores
-    from genaipa.scoring.events import EventKind, Objection, Pin
+    from genaipa.scoring.events import EventKind, Objection, Pin, Shown
     from genaipa.scoring.rubric import Values
     from genaipa.scoring.store import Store
 
@@ -244,6 +244,7 @@ class Queue:
         suggested: Mapping[str, float],
         preselected: bool,
         pinned: bool = False,
+        shown: Shown | None = None,
         ticks: Ticks | None = None,
         id: str,  # noqa: A002 - the event's own word
     ) -> Event:
@@ -257,6 +258,7 @@ class Queue:
             "suggested": dict(suggested),
             "preselected": preselected,
             "pinned": pinned,
+            "shown": shown,
             "order": order,
         }
         screen |= {"ticks": ticks, "calibration": self.is_calibration(digest, analyst)}
@@ -366,7 +368,8 @@ class Queue:
             # The draft first, so that nothing is lost: that of a scored answer does no harm.
             typed, seconds = self.store.rubric.keys_of(event.values), event.seconds or 0.0
             draft = Draft(event.analyst, event.answer, event.kind, typed, event.note, seconds)
-            self.store.save_draft(replace(draft, preselected=event.preselected, ticks=event.ticks or UNSET))
+            screen: dict[str, Any] = {"ticks": event.ticks or UNSET, "shown": event.shown or UNSET}
+            self.store.save_draft(replace(draft, preselected=event.preselected, **screen))
         self._keep(self._event("undo", event.analyst, event.answer, undoes=event.id))
 
     def last(self, analyst: str) -> Event | None:

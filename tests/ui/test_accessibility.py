@@ -102,6 +102,7 @@ def reached_by_keyboard_alone(anna: Analyst) -> None:
         assert page.locator(".metric[aria-current=true]").get_attribute("data-metric") == "accuracy"
     anna.keys("2")
     page.get_by_role("group", name=f"accuracy: {PAPER.metrics['accuracy'].question}").wait_for()
+    page.locator(".metric[data-metric=reference] h2").click()
     # The order of answers is each analyst's own; one of the two cites a section that is not there.
     doubt = ["reference 1 doubt"] if "section 9" in screen.reply else []
     for head in (screen.asked, "Answer", "Annotated answer", "acme", *doubt):

@@ -53,7 +53,7 @@ class Case {
       text.append("There is none for this question.");
       return this.entry("", "Annotated answer", [], text);
     }
-    const said = [annotated.text, annotated.rule, annotated.note].filter(Boolean).join("\n\n");
+    const said = [annotated.doubt, annotated.text, annotated.rule, annotated.note].filter(Boolean).join("\n\n");
     fill(text, ...set([[said]]));
     const sections = annotated.sections.map(({ label, mark }) =>
       make("button", { type: "button", disabled: !mark, "data-marks": mark || null }, label),

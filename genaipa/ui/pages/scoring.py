@@ -21,6 +21,7 @@ from genaipa.ui.scoring_session import (
     open_answer,
     pin_on_screen,
     prepared,
+    read_shown,
     recalled,
     take_objection,
     take_pin,
@@ -63,7 +64,7 @@ def _answer(desk: Desk, user: User) -> None:
         return
     try:
         if session.opened is None:
-            session.opened = _compared_last(desk, user, session) or _next(desk, user, session)
+            session.opened = _compared_last(desk, user, session) or _next(desk, user)
         if session.opened is None:
             session.shown = None
             _nothing_left(desk, user, session)
@@ -92,7 +93,9 @@ def _mount(desk: Desk, user: User, parts: dict[str, dict[str, Any]]) -> None:
     """Show the pad. A part that the browser has is not sent again (`launch`), and a key changes none of them."""
     metrics = [metric_in_words(desk.rubric, metric) for metric in desk.rubric.metrics]
     guide = {"text": desk.guidelines.text, "sections": desk.guidelines.sections} if desk.guidelines else None
-    component("pad")(key="pad", data={"metrics": metrics, "guidelines": guide, "bound": desk.people.bound})
+    suggests = desk.settings.suggestions and bool(desk.rubric.with_evidence("citations"))
+    pad = {"metrics": metrics, "guidelines": guide, "bound": desk.people.bound, "suggests": suggests}
+    component("pad")(key="pad", data=pad)
     for name in ("past", "document", "answer"):
         component("feed")(key=name, data={"part": name, **parts[name]})
     component("feed")(
@@ -103,7 +106,7 @@ def _mount(desk: Desk, user: User, parts: dict[str, dict[str, Any]]) -> None:
     )
 
 
-def _next(desk: Desk, user: User, session: ScoringSession) -> OpenAnswer | None:
+def _next(desk: Desk, user: User) -> OpenAnswer | None:
     """This analyst's next answer, with their draft of it; None when nothing is left."""
     while digest := desk.queue.next(user.name) or (desk.queue.next(user.name) if desk.pool.refresh() else None):
         try:
@@ -111,7 +114,7 @@ def _next(desk: Desk, user: User, session: ScoringSession) -> OpenAnswer | None:
         except GenaipaError as error:
             desk.set_aside(digest, error)
         else:
-            return open_answer(desk, user, digest, session)
+            return open_answer(desk, user, digest)
     return None
 
 
@@ -125,7 +128,7 @@ def _compared_last(desk: Desk, user: User, session: ScoringSession) -> OpenAnswe
     if reference is None:
         return None
     session.comparison = comparison(last, reference, prepared(desk, last.answer), desk.rubric)
-    return open_answer(desk, user, last.answer, session)
+    return open_answer(desk, user, last.answer)
 
 
 def _on_screen(desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer) -> dict[str, dict[str, Any]]:
@@ -179,7 +182,7 @@ def _nothing_left(desk: Desk, user: User, session: ScoringSession) -> None:
     if progress.scored and back.button("Back to the last", shortcut=desk.people.bound["back"]):
         last = desk.queue.before(user.name, None)
         assert last is not None, "an analyst who has scored has a last score"
-        session.opened = open_answer(desk, user, last, session)
+        session.opened = open_answer(desk, user, last)
         st.rerun()
     if again.button("Look again"):
         desk.pool.refresh()
@@ -204,7 +207,8 @@ def _keep_draft(desk: Desk, user: User, opened: OpenAnswer, sent: dict[str, Any]
     if not desk.rubric.can_be_typed(typed):
         return
     try:
-        ticks = sent_ticks(prepared(desk, opened.answer).points, sent)
+        ready = prepared(desk, opened.answer)
+        ticks, shown = sent_ticks(ready.points, sent), read_shown(ready, sent)
     except ValueError:
         return
     opened.draft = Draft(
@@ -218,6 +222,7 @@ def _keep_draft(desk: Desk, user: User, opened: OpenAnswer, sent: dict[str, Any]
         revision=int(sent["revision"]),
         preselected=_filled_in(opened, sent),
         ticks=ticks or UNSET,
+        shown=shown or UNSET,
     )
     try:
         desk.store.save_draft(opened.draft)
@@ -263,6 +268,8 @@ def _save(desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer, s
     ticks = sent_ticks(ready.points, sent)
     if opened.proposal and not any_ticked(ticks):
         ticks = None  # whoever accepts what was filled in has judged no point
+    filled = opened.proposal.values if opened.proposal else {}
+    shown = read_shown(ready, sent, filled)
     score = desk.queue.save(
         user.name,
         opened.answer,
@@ -271,12 +278,13 @@ def _save(desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer, s
         # A score from a sheet has no time, and its correction's few seconds are not the time that it took.
         seconds=None if untimed else float(sent["seconds"]),
         suggested={
-            **ready.suggested,
-            **(opened.proposal.values if opened.proposal else {}),
+            **{metric: ready.suggested[metric] for metric in (shown.suggestion if shown else ())},
+            **filled,
             **suggested_by(ticks, ready.points, desk.rubric),
         },
         preselected=_filled_in(opened, sent),
         pinned=opened.pinned,
+        shown=shown,
         ticks=ticks,
         id=opened.id,
     )
@@ -314,7 +322,7 @@ def _undo(desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer, s
         desk.store.discard_draft(user.name, withdrawn.answer, "score")
         message = "Your correction is withdrawn: the score before it is in effect again."
     _go_on(session, opened)
-    session.opened = open_answer(desk, user, withdrawn.answer, session)
+    session.opened = open_answer(desk, user, withdrawn.answer)
     session.message = message
 
 
@@ -334,7 +342,7 @@ def _return_to(
     _keep_if_changed(desk, user, opened, sent)
     if digest is not None:
         _go_on(session, opened)
-        session.opened = open_answer(desk, user, digest, session)
+        session.opened = open_answer(desk, user, digest)
         session.message = "Saving again corrects this score; Skip leaves it as it was."
 
 
@@ -354,7 +362,7 @@ def _pin(desk: Desk, user: User, _: ScoringSession, opened: OpenAnswer, sent: di
 
 
 def _compared(desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer, _sent: dict[str, Any]) -> None:
-    following = _next(desk, user, session)
+    following = _next(desk, user)
     if following is not None and not following.draft.updated:
         # Now it is begun: a reload does not lead back to the comparison.
         desk.store.save_draft(replace(following.draft, turn=following.id))
