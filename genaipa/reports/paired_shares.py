@@ -37,17 +37,17 @@ def difference_of_shares(first: Any, second: Any, questions: Any, documents: Any
     """
     ours, theirs = (np.asarray(one, dtype=np.float64) for one in (first, second))
     apart = crossed(ours - theirs, questions, documents, limits=(-1, 1))
-    one, other = _by_question(ours, questions), _by_question(theirs, questions)
+    one, other = _question_means(ours, questions), _question_means(theirs, questions)
     number = len(one)
     if number < 2 or int((~np.isclose(one, other)).sum()) >= FEW:  # noqa: PLR2004 - one question says nothing of others
         return apart
 
     def ends(quantile: float) -> _Ends:
         first_share, second_share = (_wilson(side, quantile, len(ours)) for side in (one, other))
-        return _together(first_share, second_share, _correlation(one, other))
+        return _join_ends(first_share, second_share, _correlation(one, other))
 
     low, high = ends(float(stdtrit(number - 1, (1 + LEVEL) / 2)))
-    p = 2 * float(stdtr(number - 1, -_touching(ends)))
+    p = 2 * float(stdtr(number - 1, -_quantile_at_zero(ends)))
     wider = min(low, apart.policies_low), max(high, apart.policies_high)
     told = not isnan(apart.policies_low) and wider[1] - wider[0] <= WIDEST
     return replace(
@@ -64,7 +64,7 @@ def difference_of_shares(first: Any, second: Any, questions: Any, documents: Any
 _MOST = 1e6
 
 
-def _touching(ends: Any) -> float:
+def _quantile_at_zero(ends: Any) -> float:
     """The quantile whose interval ends at 0, so that p belongs to the interval; 0 where the shares are equal."""
 
     def excludes(quantile: float) -> float:
@@ -74,7 +74,7 @@ def _touching(ends: Any) -> float:
     return 0.0 if excludes(1e-9) < 0 else root(excludes, 0.0, _MOST)
 
 
-def _by_question(values: Floats, questions: Any) -> Floats:
+def _question_means(values: Floats, questions: Any) -> Floats:
     _, place = np.unique(np.asarray(questions, dtype=np.str_), return_inverse=True)
     means: Floats = np.bincount(place, values) / np.bincount(place)
     return means
@@ -90,7 +90,7 @@ def _wilson(values: Floats, quantile: float, cells: int) -> tuple[float, float, 
     return share, middle - half, middle + half
 
 
-def _together(first: tuple[float, float, float], second: tuple[float, float, float], alike: float) -> _Ends:
+def _join_ends(first: tuple[float, float, float], second: tuple[float, float, float], alike: float) -> _Ends:
     """The ends of the difference's interval, of both shares (share, low, high)."""
     (ours, low, high), (theirs, other_low, other_high) = first, second
     down, up = (

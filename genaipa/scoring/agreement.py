@@ -322,7 +322,7 @@ def _pairs_between(first: NDArray[np.int64], second: NDArray[np.int64]) -> Float
     return found
 
 
-def against_each_other(side: NDArray[np.int64], people: NDArray[np.int64], scale: Floats) -> AlphaDifference:
+def compare_alphas(side: NDArray[np.int64], people: NDArray[np.int64], scale: Floats) -> AlphaDifference:
     """Compare a side's agreement with people with these people's agreement, on answers that all of them scored.
 
     Each has the counts (answers, values) of the same answers: one or more of the side, two or more of the people. The
