@@ -29,7 +29,7 @@ WIDEST = 1.75
 
 
 def difference_of_shares(first: Any, second: Any, questions: Any, documents: Any) -> Crossed:
-    """The first share less the second, of the same cells (one question about one document each), and how sure it is.
+    """Subtract the second share of the same cells (one question about one document each) from the first.
 
     >>> found = difference_of_shares([1] * 6 + [0] * 2, [0] * 6 + [1, 0], list("abcdefgh"), ["x"] * 8)
     >>> round(found.mean, 3), round(found.low, 2), round(found.high, 2)
@@ -65,7 +65,7 @@ _MOST = 1e6
 
 
 def _quantile_at_zero(ends: Any) -> float:
-    """The quantile whose interval ends at 0, so that p belongs to the interval; 0 where the shares are equal."""
+    """Find the quantile whose interval ends at 0, so that p belongs to the interval; 0 where the shares are equal."""
 
     def excludes(quantile: float) -> float:
         low, high = ends(quantile)
@@ -81,7 +81,7 @@ def _question_means(values: Floats, questions: Any) -> Floats:
 
 
 def _wilson(values: Floats, quantile: float, cells: int) -> tuple[float, float, float]:
-    """A share of questions' shares, and its score interval, for as many single answers as are as sure."""
+    """Give a share of questions' shares, and its score interval, for as many single answers as are as sure."""
     share, spread = float(values.mean()), float(values.var())
     n = min(len(values) * share * (1 - share) / spread, cells) if spread > 0 else len(values)
     squared = quantile**2 / n
@@ -91,7 +91,7 @@ def _wilson(values: Floats, quantile: float, cells: int) -> tuple[float, float, 
 
 
 def _join_ends(first: tuple[float, float, float], second: tuple[float, float, float], alike: float) -> _Ends:
-    """The ends of the difference's interval, of both shares (share, low, high)."""
+    """Give the ends of the difference's interval, of both shares (share, low, high)."""
     (ours, low, high), (theirs, other_low, other_high) = first, second
     down, up = (
         sqrt(max(one**2 - 2 * alike * one * other + other**2, 0.0))
@@ -101,7 +101,7 @@ def _join_ends(first: tuple[float, float, float], second: tuple[float, float, fl
 
 
 def _correlation(first: Floats, second: Floats) -> float:
-    """The correlation of two shares over questions, less Newcombe's correction where it is positive; 0 without any."""
+    """Correlate two shares over questions, less Newcombe's correction where it is positive; 0 without any."""
     spread = float(first.std() * second.std())
     if spread <= 0:
         return 0.0

@@ -289,7 +289,7 @@ def within(counts: NDArray[np.int64], scale: Floats, parts: NDArray[np.int64] | 
 
 
 def _pairs_within(counts: NDArray[np.int64]) -> Floats:
-    """The coincidences of each answer's scores with one another."""
+    """Count the coincidences of each answer's scores with one another."""
     import numpy as np
 
     same = counts[:, :, None] * np.eye(counts.shape[1], dtype=np.int64)
@@ -315,7 +315,7 @@ def between(
 
 
 def _pairs_between(first: NDArray[np.int64], second: NDArray[np.int64]) -> Floats:
-    """The coincidences of each answer's scores of one side with those of the other."""
+    """Count the coincidences of each answer's scores of one side with those of the other."""
     ours, theirs = (side / side.sum(axis=1, keepdims=True) for side in (first, second))
     crossed = ours[:, :, None] * theirs[:, None, :]
     found: Floats = crossed + crossed.swapaxes(-2, -1)

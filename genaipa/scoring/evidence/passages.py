@@ -177,7 +177,7 @@ class RightSections:
         return any(shares(sentence, passage) for sentences in self.sections for sentence in sentences)
 
     def shown(self, passages: Sequence[Span]) -> int:
-        """The number of sections that these passages show."""
+        """Count the sections that these passages show."""
         return sum(self._is_shown(sentences, passages) for sentences in self.sections)
 
     def _is_shown(self, sentences: Sequence[Span], passages: Sequence[Span]) -> bool:
