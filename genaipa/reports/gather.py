@@ -490,7 +490,7 @@ class _Run:
         return PUBLISHED if recorded else self._labels.get(chosen, chosen)
 
     def _claims_silence(self, line: MeasuredHead) -> str:
-        """Whether the reply says that the document is silent, or that it is unknown, or says nothing.
+        """Tell whether the reply says that the document is silent, or that it is unknown, or says nothing.
 
         Empty about a document in a language without rules for that.
         """

@@ -290,7 +290,7 @@ def within(counts: NDArray[np.int64], scale: Floats, parts: NDArray[np.int64] | 
 
 
 def _pairs_within(counts: NDArray[np.int64]) -> Floats:
-    """The coincidences of each answer's scores with one another."""
+    """Count the coincidences of each answer's scores with one another."""
     import numpy as np
 
     same = counts[:, :, None] * np.eye(counts.shape[1], dtype=np.int64)
@@ -316,14 +316,14 @@ def between(
 
 
 def _pairs_between(first: NDArray[np.int64], second: NDArray[np.int64]) -> Floats:
-    """The coincidences of each answer's scores of one side with those of the other."""
+    """Count the coincidences of each answer's scores of one side with those of the other."""
     ours, theirs = (side / side.sum(axis=1, keepdims=True) for side in (first, second))
     crossed = ours[:, :, None] * theirs[:, None, :]
     found: Floats = crossed + crossed.swapaxes(-2, -1)
     return found
 
 
-def against_each_other(side: NDArray[np.int64], people: NDArray[np.int64], scale: Floats) -> AlphaDifference:
+def compare_alphas(side: NDArray[np.int64], people: NDArray[np.int64], scale: Floats) -> AlphaDifference:
     """Compare a side's agreement with people with these people's agreement, on answers that all of them scored.
 
     Each has the counts (answers, values) of the same answers: one or more of the side, two or more of the people. The

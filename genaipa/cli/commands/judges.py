@@ -233,7 +233,7 @@ def _interval(found: Table, row: dict[Any, Any], column: str, low: str = "low", 
         return ""
     value, ends = found.written(column, row[column]), _ends(found, row, low, high)
     if value or column == "r":
-        return f"{value} ({ends})" if ends else value
+        return f"{value} ({ends})" if ends else f"{value} (too few to tell)" if column == "alpha" else value
     return f"n={row['answers']}: too few" if not_meaningful(row["answers"]) else "not defined"
 
 

@@ -56,7 +56,7 @@ def chapter(gathered: Gathered, scope: Scope) -> Chapter:
     if not given:
         return Chapter("judges", "How good the judges are", "")
     agreed, lenient, tested = quality.agreement(given), leniency(given, gathered.frame), alternative(given)
-    against = quality.against_people(given)
+    against = quality.compare_judges(given)
     found = findings(given, agreed, against, lenient, tested)
     enough = [judge for judge, both in given.both.items() if both.sum() >= LEAST]
     apart = agreement_apart(given, answer_groups(gathered))

@@ -128,7 +128,7 @@ MARGIN = 0.1
 AS_MUCH, LESS, MORE, NOT_KNOWN = "as much", "less", "more", "not known"
 
 
-def against_people(given: Verdicts) -> Table:
+def compare_judges(given: Verdicts) -> Table:
     """Alpha of each judge with people less people's with each other, on the same answers, and what follows from it."""
     columns = ["judge", "measure", "answers", "alpha", "people", "difference", "low", "high", "verdict", "reason"]
     rows = [
