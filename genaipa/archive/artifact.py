@@ -30,7 +30,8 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from genaipa import __version__
-from genaipa.archive import REPORT, pack
+from genaipa.archive import pack
+from genaipa.archive.contents import REPORT
 from genaipa.errors import UsageError
 from genaipa.files.atomic import replacing
 from genaipa.files.text import as_code
