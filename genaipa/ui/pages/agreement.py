@@ -95,7 +95,7 @@ def page(desk: Desk, user: User) -> None:
 
 
 def measured(desk: Desk, apart: tuple[str, ...] = ()) -> tuple[Agreement, Preselected, dict[str, Suggested], int]:
-    """Return the agreement on the desk's answers, the effects of filled-in values and suggestions, and the scores left out.
+    """Return the agreement on the desk's answers, effects of filled-in values and suggestions, and the scores left out.
 
     These are not independent. The analysts who are `apart` are left out.
     """
