@@ -10,6 +10,8 @@ const MARKS =
   "In the document: what the annotated answer rests on, sections that the answer cites, passages that it quotes, and the one that is pinned for the question. " +
   "In the answer: green is in the document, dotted nearly so, dashed is not.";
 const CLAIMS = 200; // sentences of an answer that have one of the document beneath: each more makes the rest slower
+const LINE = 75; // letters of evidence in a line, about
+const EVIDENCE = 3; // lines of evidence that always have room
 const AWAY = 2000; // ms between two attempts to reach the scores
 // The browser's notes that the answer is shown without the document's sentences, and without grey words.
 const PLAIN = "genaipa plain";
@@ -132,6 +134,7 @@ class Pad extends Recall {
       make("h2", { class: "unseen" }, "Answer"),
       part("reply", "div", { ...pane("Answer"), onclick: (event) => this.follow(event) }),
       part("points", "div", pane("Points")),
+      part("evidence", "div", pane("Evidence")),
       part("expected", "div", pane("Annotated answer")),
     );
     const right = make(
@@ -143,8 +146,8 @@ class Pad extends Recall {
     const foot = make(
       "section",
       { class: "foot", "aria-label": "Score" },
-      make("div", { class: "values" }, part("metrics"), part("evidence", "div", pane("Evidence"))),
-      make("div", { class: "side" }, note, part("buttons"), part("message", "div", { role: "status" })),
+      make("div", { class: "values" }, part("metrics"), part("message", "div", { role: "status" })),
+      make("div", { class: "side" }, note, part("buttons")),
     );
     this.screen = make("div", { class: "screen" }, part("progress"), make("div", { class: "panes" }, left, right), foot);
     const overlay = part("overlay", "dialog", {
@@ -199,8 +202,8 @@ class Pad extends Recall {
     this.data = data;
     const said = data.progress.map((text, n) => make("span", { class: n ? "" : "first" }, text));
     fill(this.progress, ...said, make("div", { class: "about" }, this.fillSwitch(), this.keySwitch(), this.helpButton()));
-    this.search.placeholder = `Search the document (${data.bound.search})`;
-    this.note.placeholder = `Note (${data.bound.note}); Esc leaves it, Ctrl+Enter saves`;
+    this.search.placeholder = TOUCHED ? "Search the document" : `Search the document (${data.bound.search})`;
+    this.note.placeholder = TOUCHED ? "Note" : `Note (${data.bound.note}); Esc leaves it, Ctrl+Enter saves`;
     if (before && before.id === data.id) {
       if (data.answered === this.sent) this.settle();
       if (data.trouble) this.say(data.trouble, "bad");
@@ -296,6 +299,9 @@ class Pad extends Recall {
     );
     fill(this.reply, ...(data.words ? set(data.reply) : [make("em", {}, "(The answer is empty.)")]));
     this.showAnnotated();
+    // Room for what the metrics will say, so that nothing moves from one to the next.
+    const lines = Object.values(data.evidence).map((all) => all.reduce((sum, { text }) => sum + Math.ceil(text.length / LINE), 0));
+    this.evidence.style.setProperty("--lines", Math.min(EVIDENCE, Math.max(1, ...lines)));
     // The document is drawn anew only when it or what is marked in it differs.
     const anew = before?.document !== data.document || JSON.stringify(before.pieces) !== JSON.stringify(data.pieces);
     if (anew) {
@@ -424,6 +430,7 @@ class Pad extends Recall {
       button("Back", bound.back, () => this.act("back"), data.can.back),
       button("Skip", bound.skip, () => this.act("skip"), data.can.skip),
       button("Undo", bound.undo, () => this.act("undo"), data.can.undo),
+      data.guidelines && this.button("Guidelines", bound.guidelines, () => this.showGuidelines(), true, { class: "guide" }),
     ];
   }
 
@@ -521,15 +528,10 @@ class Pad extends Recall {
     const { metric, name } = metrics[Math.min(this.current, metrics.length - 1)];
     const shows = [metric, this.data.evidence[metric], suggestion[metric], reason, this.byPoints(metric) && this.ticks.sum()];
     redraw(this.evidence, shows, () => this.evidenceAt(metric, name));
-    // Beneath its metric, as far as the lines keep their room: the eye goes to and fro between them.
-    const widths = metrics.map((one) => (one.wide ? 1.35 : 1));
-    const sum = (some) => some.reduce((all, width) => all + width, 0);
-    const before = sum(widths.slice(0, Math.min(this.current, metrics.length - 1))) / sum(widths);
-    this.evidence.style.setProperty("--before", `${100 * before}%`);
   }
 
   evidenceAt(metric, name) {
-    const { suggestion, reason, guidelines, bound } = this.data;
+    const { suggestion, reason } = this.data;
     const piece = ({ text, mark }) =>
       mark ? make("button", { type: "button", onclick: () => this.jump(mark) }, text) : make("span", {}, text);
     const lines = ["bad", "unsure", "plain"].flatMap((tone) =>
@@ -541,8 +543,7 @@ class Pad extends Recall {
     const said = right.length || this.evidenceOn(metric, "bad").length;
     if (suggestion[metric] && !said) lines.push(make("li", { class: "plain" }, `Suggested: ${reason}`));
     if (this.byPoints(metric)) lines.push(make("li", { class: "plain" }, `Suggested: ${this.ticks.sum()}; Enter takes it`));
-    const guide = guidelines && this.button("Guidelines", bound.guidelines, () => this.showGuidelines(), true, { class: "guide" });
-    return [make("div", { class: "at" }, make("h2", {}, name), guide), make("ul", {}, ...lines)];
+    return [make("h2", {}, name), make("ul", {}, ...lines)];
   }
 
   // What analysts agreed on, at the metric one is at; and the whole of it.
@@ -669,9 +670,15 @@ class Pad extends Recall {
     return this.button("Accept all", key, () => this.accept(), !this.waiting, { class: "save", title });
   }
 
-  // Save what was filled in, with the changes there are.
+  // Save what was filled in, with the changes there are; what it leaves open comes first.
   accept() {
-    if (this.data.proposal) super.save();
+    const open = this.typed.indexOf(".");
+    if (!this.data.proposal) return;
+    if (open < 0) super.save();
+    else {
+      this.focusMetric(open);
+      this.say(`What is filled in counts. Not filled in: ${this.data.metrics[open].name}.`);
+    }
   }
 
   save() {
