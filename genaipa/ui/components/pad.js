@@ -93,7 +93,7 @@ function redraw(node, shows, children) {
   fill(node, ...children());
 }
 
-class Pad extends Recall {
+class Pad extends Following {
   constructor(root) {
     super(root);
     this.revision = 0;
@@ -187,16 +187,6 @@ class Pad extends Recall {
     pad.take();
   }
 
-  // Show the parts as soon as they belong together: each comes by itself.
-  take({ document, answer, turn, past }) {
-    if (past) this.past = past.data;
-    const belongs = turn && answer && document && turn.data.of === answer.data.answer && answer.data.document === document.data.digest;
-    if (!belongs || !this.root.isConnected) return;
-    this.component = turn;
-    this.policy = document.data;
-    this.showTurn({ ...this.rubric, ...answer.data, ...turn.data });
-  }
-
   showTurn(data) {
     const before = this.data;
     this.data = data;
@@ -215,13 +205,14 @@ class Pad extends Recall {
       this.comeBack();
       return;
     }
-    if (before && data.settled === before.id) this.forget(before);
+    if (before && data.settled === before.id && !this.saving) this.forget(before);
     const scored = before?.id === data.settled && ["save", "compared"].includes(this.waiting) ? before : null;
     this.restore(data);
     // What was written of an objection to another answer comes back with that one.
     if (before?.answer !== data.answer) this.object(false);
     const drawn = this.texts(before, scored);
-    this.say(data.message || "");
+    if (data.trouble || this.unsaved) this.say(data.trouble || "Not saved yet: Enter saves it.", "bad");
+    else this.say(data.message || "");
     this.announce([`${data.progress[0]}: ${data.question}`, data.proposal?.reason].filter(Boolean).join(" "));
     this.draw();
     this.arrive(drawn);
@@ -250,11 +241,14 @@ class Pad extends Recall {
   // What was typed: from the server, unless the browser kept a later state of it that never got there.
   restore(data) {
     let { draft } = data;
+    this.unsaved = false;
     try {
       const kept = JSON.parse(localStorage.getItem(place(data)) || "null");
       const newer = draft.turn
         ? (kept?.turn === draft.turn && kept.revision > draft.revision) || kept?.base === draft.turn
         : !draft.updated;
+      const same = kept?.turn === draft.turn && kept?.revision === draft.revision;
+      this.unsaved = Boolean(kept?.entered && (newer || same));
       if (kept && newer) draft = kept;
     } catch {
       // A browser that keeps nothing loses nothing that the server has.
@@ -267,9 +261,10 @@ class Pad extends Recall {
     this.begin(draft);
   }
 
-  keep() {
+  // With it, whether Enter was pressed.
+  keep(entered = false) {
     try {
-      localStorage.setItem(place(this.data), JSON.stringify({ ...this.draft(), base: this.base }));
+      localStorage.setItem(place(this.data), JSON.stringify({ ...this.draft(), base: this.base, entered }));
     } catch {
       // As in restore().
     }
@@ -443,6 +438,10 @@ class Pad extends Recall {
 
   // Suggestions are where nothing is typed yet: of this answer, and of those to come.
   fillIn(on) {
+    if (this.saving) {
+      this.wait(() => this.fillIn(on));
+      return;
+    }
     const { metrics, suggestion } = this.data;
     const open = metrics.map(({ metric }, n) => (this.typed[n] === "." && suggestion[metric] ? n : -1)).filter((n) => n >= 0);
     if (on && !this.waiting && open.length) {
@@ -705,12 +704,14 @@ class Pad extends Recall {
 
   tellAct(name) {
     const more = { object: { objection: this.proposed }, pin: { pin: this.pinning }, go: { to: this.to } };
+    if (name === "save") this.keep(true);
     this.tell(name, { ...this.draft(), ...more[name] });
   }
 
   tell(name, more = {}) {
     this.sent += 1;
-    this.component.setTriggerValue("act", { act: name, id: this.data.id, number: this.sent, ...more });
+    this.acted = { act: name, id: this.data.id, number: this.sent, ...more };
+    this.component.setTriggerValue("act", this.acted);
   }
 
   // What was typed goes out once more.
@@ -808,6 +809,10 @@ class Pad extends Recall {
   // Send the objection, or withdraw it (null).
   propose(objection) {
     if (this.waiting) return;
+    if (this.saving) {
+      this.wait(() => this.propose(objection));
+      return;
+    }
     this.proposed = objection;
     this.act("object");
   }

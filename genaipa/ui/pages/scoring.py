@@ -60,6 +60,7 @@ def _answer(desk: Desk, user: User) -> None:
     session = current_session()
     if session.stays and session.shown is not None:
         _mount(desk, user, session.shown)
+        _mount_following(desk, user, session)
         return
     try:
         if session.opened is None:
@@ -68,7 +69,7 @@ def _answer(desk: Desk, user: User) -> None:
             session.shown = None
             _nothing_left(desk, user, session)
             return
-        session.shown = _on_screen(desk, user, session, session.opened)
+        session.shown, session.next_shown = _on_screen(desk, user, session, session.opened), None
     except GenaipaError as error:
         # Whoever is in the middle of an answer goes on with it: what they type is kept in their browser until then.
         if session.shown is None:
@@ -77,6 +78,7 @@ def _answer(desk: Desk, user: User) -> None:
     else:
         session.stays = True
         _mount(desk, user, session.shown)
+        _mount_following(desk, user, session)
 
 
 def _away(session: ScoringSession, error: GenaipaError) -> dict[str, Any]:
@@ -93,8 +95,7 @@ def _mount(desk: Desk, user: User, parts: dict[str, dict[str, Any]]) -> None:
     metrics = [metric_in_words(desk.rubric, metric) for metric in desk.rubric.metrics]
     guide = {"text": desk.guidelines.text, "sections": desk.guidelines.sections} if desk.guidelines else None
     component("pad")(key="pad", data={"metrics": metrics, "guidelines": guide, "bound": desk.people.bound})
-    for name in ("past", "document", "answer"):
-        component("feed")(key=name, data={"part": name, **parts[name]})
+    _feed({name: part for name, part in parts.items() if name != "turn"})
     component("feed")(
         key="turn",
         data={"part": "turn", **parts["turn"]},
@@ -103,15 +104,59 @@ def _mount(desk: Desk, user: User, parts: dict[str, dict[str, Any]]) -> None:
     )
 
 
+def _feed(parts: dict[str, dict[str, Any]]) -> None:
+    for name, part in parts.items():
+        component("feed")(key=name, data={"part": name, **part})
+
+
+def _mount_following(desk: Desk, user: User, session: ScoringSession) -> None:
+    """Send the answer after the one on screen, which waits in the browser until that one is saved."""
+    opened, shown = session.opened, session.shown
+    if opened is None or shown is None:
+        return
+    if session.next_shown is None:
+        session.next_shown = _following(desk, user, session, opened)
+    _feed({name: part for name, part in session.next_shown.items() if name not in shown})
+
+
+def _following(desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer) -> dict[str, dict[str, Any]]:
+    """The parts of the answer that comes next; empty for a correction, a comparison, and where none is left.
+
+    Where settled cases are filled in it has no turn: what is filled in may rest on the score that is still to come.
+    """
+    known, session.following = session.following, None
+    if opened.mode != "score" or session.comparison or desk.queue.is_calibration(opened.answer, user.name):
+        return {}
+    try:
+        digest = desk.queue.following(user.name, opened.answer)
+        if digest is None:
+            return {}
+        following = open_answer(desk, user, digest, session)
+        if known and known.answer == digest:
+            following.id = known.id
+        parts = _on_screen(desk, user, session, following, predecessor=opened)
+    except GenaipaError:
+        return {}  # it is said once its turn has come
+    session.following = following
+    del parts["past"]
+    turn = parts.pop("turn")
+    return parts if desk.queue.plan.settled else {**parts, "following": turn}
+
+
 def _next(desk: Desk, user: User, session: ScoringSession) -> OpenAnswer | None:
     """This analyst's next answer, with their draft of it; None when nothing is left."""
-    while digest := desk.queue.next(user.name) or (desk.queue.next(user.name) if desk.pool.refresh() else None):
+    following, session.following = session.following, None
+    first = following.answer if following else ""
+    while digest := desk.queue.next(user.name, first) or (desk.queue.next(user.name) if desk.pool.refresh() else None):
         try:
             prepared(desk, digest)
         except GenaipaError as error:
             desk.set_aside(digest, error)
         else:
-            return open_answer(desk, user, digest, session)
+            opened = open_answer(desk, user, digest, session)
+            if digest == first and following:
+                opened.id = following.id  # under which it may be on screen already
+            return opened
     return None
 
 
@@ -128,8 +173,11 @@ def _compared_last(desk: Desk, user: User, session: ScoringSession) -> OpenAnswe
     return open_answer(desk, user, last.answer, session)
 
 
-def _on_screen(desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer) -> dict[str, dict[str, Any]]:
-    ready = prepared(desk, opened.answer)
+def _on_screen(
+    desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer, *, predecessor: OpenAnswer | None = None
+) -> dict[str, dict[str, Any]]:
+    """The parts of an answer as it is on screen now, or as it will be right after its predecessor is scored."""
+    ready, before = prepared(desk, opened.answer), predecessor and prepared(desk, predecessor.answer)
     pin = pin_on_screen(desk, user, ready.case)
     opened.pinned = opened.pinned or pin is not None
     turn = {
@@ -138,26 +186,37 @@ def _on_screen(desk: Desk, user: User, session: ScoringSession, opened: OpenAnsw
         "mode": opened.mode,
         "analyst": user.name,
         "draft": to_builtins(opened.shown) | {"typed": opened.shown.typed or desk.rubric.untyped},
-        "progress": progress_line(desk, user, opened.answer, correcting=opened.mode == "correction"),
+        "progress": progress_line(
+            desk, user, opened.answer, correcting=opened.mode == "correction", later=int(predecessor is not None)
+        ),
         "can": {
-            "back": desk.queue.before(user.name, _scored(opened)) is not None,
+            "back": predecessor is not None or desk.queue.before(user.name, _scored(opened)) is not None,
             "skip": True,
-            "undo": desk.queue.last(user.name) is not None,
+            "undo": predecessor is not None or desk.queue.last(user.name) is not None,
         },
         "objection": objection_on_screen(desk, user.name, ready.case, opened.objection),
         "pin": pin,
         "preselect": session.preselect,
         "proposal": opened.proposal
         and {"keys": desk.rubric.keys_of(opened.proposal.values), "reason": opened.proposal.reason},
-        "settled": session.settled,
+        "settled": predecessor.id if predecessor else session.settled,
         "answered": session.answered,
-        "message": session.message,
+        "message": "" if predecessor else session.message,
         "trouble": opened.trouble,
         "comparison": session.comparison,
         "away": False,
     }
+    document = _place(session.documents, ready.document["digest"], before and before.document["digest"])
+    answer = _place(session.answers, opened.answer, predecessor and predecessor.answer)
     past = recalled(desk, user.name)
-    return {"document": ready.document, "answer": ready.shown, "past": past, "turn": turn}
+    return {"past": past, f"document{document}": ready.document, f"answer{answer}": ready.shown, "turn": turn}
+
+
+def _place(places: list[str], digest: str, kept: str | None) -> str:
+    """The place in the browser of a document or an answer: where it is already, else one that another doesn't need."""
+    if digest not in places:
+        places[places[0] == kept] = digest
+    return ("", " beside")[places.index(digest)]
 
 
 def _scored(opened: OpenAnswer) -> str | None:
