@@ -49,7 +49,7 @@ def test_what_was_sent_ahead_is_what_comes(page: Shown) -> None:
 
 
 def test_no_key_changes_what_follows(page: Shown) -> None:
-    """After a draft it is the same, and under the same id; a skip leads to what was sent ahead, a correction is followed by nothing."""
+    """After a draft it is the same, under the same id; a skip leads to it, and a correction is followed by nothing."""
     before = page.components()
     page.tell("turn", "draft", {"id": before["turn"]["id"], "typed": "1....", "note": "", "seconds": 1, "revision": 1})
     assert page.components()["following"] == before["following"]
@@ -62,11 +62,8 @@ def test_no_key_changes_what_follows(page: Shown) -> None:
 def test_nothing_of_what_follows_tells_whose_it_is(page: Shown) -> None:
     """What is sent ahead names no system, run or other analyst, and no value of anybody's."""
     shown = page.components()
-    sent = {
-        name: shown[name]
-        for name in shown
-        if name == "following" or shown[name].get("answer") == shown["following"]["of"]
-    }
+    following = shown["following"]
+    sent = [following, *(data for data in shown.values() if data.get("answer") == following["of"])]
     assert len(sent) == 2
     for trace in ("extractive", "2026", "Bo"):
         assert trace not in json.dumps(sent)
