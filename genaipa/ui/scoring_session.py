@@ -81,8 +81,7 @@ class ScoringSession:
     next_shown: dict[str, dict[str, Any]] | None = None
     """The parts of that; None until they are made."""
     documents: list[str] = field(default_factory=lambda: ["", ""])
-    """The digests of the documents that the browser has, by their places there; `answers` likewise."""
-    answers: list[str] = field(default_factory=lambda: ["", ""])
+    """The digests of the documents that the browser has, by their places there."""
     stays: bool = False
     """Whether nothing but drafts came since: then it is on screen as it should be."""
 

@@ -5,20 +5,18 @@
 
 class Following extends Recall {
   // What the pad shows for a turn, once all of it is here: its answer and that one's document come by themselves.
-  parts(turn) {
-    const part = (name, key, digest) =>
-      Object.values(this.feeds).map(({ data }) => data).find((data) => data.part.startsWith(name) && data[key] === digest);
-    const answer = turn && part("answer", "answer", turn.of);
-    const document = answer && part("document", "digest", answer.document);
+  parts(turn, answer) {
+    const documents = ["document", "document beside"].map((name) => this.feeds[name]?.data);
+    const document = turn && answer?.answer === turn.of && documents.find((data) => data?.digest === answer.document);
     return document ? { document, data: { ...this.rubric, ...answer, ...turn } } : null;
   }
 
   // Show the parts as soon as they belong together: each comes by itself.
   take(feeds) {
     this.feeds = feeds;
-    if (feeds.past) this.past = feeds.past.data;
     const turn = feeds.turn?.data;
-    const parts = this.parts(turn);
+    if (turn) this.past = turn.past;
+    const parts = this.parts(turn, feeds.answer?.data);
     if (!parts || !this.root.isConnected) return;
     this.component = feeds.turn;
     if (!this.saving) this.showParts(parts);
@@ -43,7 +41,7 @@ class Following extends Recall {
   // Go on to the next answer, if it is here, before the desk has answered.
   goAhead() {
     const next = this.feeds.following?.data;
-    const parts = next?.settled === this.data.id && this.parts(next);
+    const parts = next?.turn.settled === this.data.id && this.parts(next.turn, next.answer);
     if (!parts) return;
     this.saving = { id: this.data.id, number: this.sent, data: this.data, sent: this.acted };
     this.screen.classList.add("saving");

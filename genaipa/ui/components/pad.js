@@ -1,7 +1,7 @@
 // The scoring pad: one answer beside its document, the metrics of the rubric, and the keys that score it.
 //
 // Python sends what to show in parts (`feed.js`): the document, the answer (`answer_view.py` says what is in both), the
-// analyst's turn at it, and their past (`recall.js`). It gets two things back: `draft`, the unfinished score as it grows,
+// analyst's turn at it with their past (`recall.js`), and what comes after it (`following.js`). It gets two things back: `draft`, the unfinished score as it grows,
 // and `act`, what the analyst decided (save, skip, undo, back, go, object, …). Every text is put on screen as text.
 
 const SIGNS = { bad: "✗", unsure: "≈" };

@@ -122,7 +122,7 @@ def _mount_following(desk: Desk, user: User, session: ScoringSession) -> None:
 def _following(desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer) -> dict[str, dict[str, Any]]:
     """The parts of the answer that comes next; empty for a correction, a comparison, and where none is left.
 
-    Where settled cases are filled in it has no turn: what is filled in may rest on the score that is still to come.
+    Where settled cases are filled in that is its document: what is filled in may rest on the score that is to come.
     """
     known, session.following = session.following, None
     if opened.mode != "score" or session.comparison or desk.queue.is_calibration(opened.answer, user.name):
@@ -138,9 +138,9 @@ def _following(desk: Desk, user: User, session: ScoringSession, opened: OpenAnsw
     except GenaipaError:
         return {}  # it is said once its turn has come
     session.following = following
-    del parts["past"]
-    turn = parts.pop("turn")
-    return parts if desk.queue.plan.settled else {**parts, "following": turn}
+    turn, answer = parts.pop("turn"), parts.pop("answer")
+    del turn["past"]
+    return parts if desk.queue.plan.settled else {**parts, "following": {"turn": turn, "answer": answer}}
 
 
 def _next(desk: Desk, user: User, session: ScoringSession) -> OpenAnswer | None:
@@ -177,7 +177,8 @@ def _on_screen(
     desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer, *, predecessor: OpenAnswer | None = None
 ) -> dict[str, dict[str, Any]]:
     """The parts of an answer as it is on screen now, or as it will be right after its predecessor is scored."""
-    ready, before = prepared(desk, opened.answer), predecessor and prepared(desk, predecessor.answer)
+    ready = prepared(desk, opened.answer)
+    needed = prepared(desk, predecessor.answer).document["digest"] if predecessor else ""
     pin = pin_on_screen(desk, user, ready.case)
     opened.pinned = opened.pinned or pin is not None
     turn = {
@@ -205,18 +206,17 @@ def _on_screen(
         "trouble": opened.trouble,
         "comparison": session.comparison,
         "away": False,
+        "past": recalled(desk, user.name),
     }
-    document = _place(session.documents, ready.document["digest"], before and before.document["digest"])
-    answer = _place(session.answers, opened.answer, predecessor and predecessor.answer)
-    past = recalled(desk, user.name)
-    return {"past": past, f"document{document}": ready.document, f"answer{answer}": ready.shown, "turn": turn}
+    document = _place(session.documents, ready.document["digest"], needed)
+    return {document: ready.document, "answer": ready.shown, "turn": turn}
 
 
-def _place(places: list[str], digest: str, kept: str | None) -> str:
-    """The place in the browser of a document or an answer: where it is already, else one that another doesn't need."""
+def _place(places: list[str], digest: str, needed: str) -> str:
+    """The place in the browser of a document: where it is already, else one that the answer on screen doesn't need."""
     if digest not in places:
-        places[places[0] == kept] = digest
-    return ("", " beside")[places.index(digest)]
+        places[bool(needed) and places[0] == needed] = digest
+    return ("document", "document beside")[places.index(digest)]
 
 
 def _scored(opened: OpenAnswer) -> str | None:
