@@ -38,10 +38,11 @@ class Following extends Recall {
     if (name === "save" && this.waiting === "save") this.goAhead();
   }
 
-  // Go on to the next answer, if it is here, before the desk has answered.
+  // Go on to the next answer before the desk has answered, if it is here as it is after whatever was decided before.
   goAhead() {
     const next = this.feeds.following?.data;
-    const parts = next?.turn.settled === this.data.id && this.parts(next.turn, next.answer);
+    const fresh = next?.turn.settled === this.data.id && (this.sent === 1 || next.turn.answered === this.sent - 1);
+    const parts = fresh && this.parts(next.turn, next.answer);
     if (!parts) return;
     this.saving = { id: this.data.id, number: this.sent, data: this.data, sent: this.acted };
     this.screen.classList.add("saving");
