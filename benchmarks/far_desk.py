@@ -4,8 +4,8 @@
 
 opens the desk of a workspace for those runs behind a proxy that delays what goes through it (`latency`: milliseconds
 from question to answer) and lets so many kB through in a second, one line for all. One analyst scores by the keyboard,
-with a pause before each Enter as short as no reader's. Prints the median, the 95th percentile and the largest of the
-milliseconds that the page itself measured. Scores in the workspace are removed first.
+with a pause before each Enter as short as no reader's. Prints the median and the largest of the milliseconds
+that the page itself measured. Scores in the workspace are removed first.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import asyncio
 import contextlib
 import threading
 from pathlib import Path
-from statistics import median, quantiles
+from statistics import median
 from urllib.parse import urlsplit
 
 from benchmarks.analyst import desk
@@ -111,8 +111,7 @@ def main() -> None:
         here = urlsplit(url)
         port = lay(Line(here.port or 0, wanted.latency, wanted.rate))
         waits = asyncio.run(measure(url.replace(f":{here.port}", f":{port}"), wanted.answers, wanted.pause))
-    most = quantiles(waits, n=20)[-1]
-    print(f"{len(waits)} answers: median {median(waits):,.0f} ms, p95 {most:,.0f} ms, at most {max(waits):,.0f} ms")
+    print(f"{len(waits)} answers: median {median(waits):,.0f} ms, at most {max(waits):,.0f} ms")
 
 
 if __name__ == "__main__":
