@@ -7,7 +7,7 @@ last answers, to go back to, and their notes, to be written again.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
@@ -78,6 +78,12 @@ class ScoringSession:
     """Whether an answer was on screen before."""
     shown: dict[str, dict[str, Any]] | None = None
     """The pad's parts when it was last on screen: the document, the answer, and this analyst's turn at it."""
+    following: OpenAnswer | None = None
+    """The answer after it, which the browser has already."""
+    next_shown: dict[str, dict[str, Any]] | None = None
+    """The parts of that; None until they are made."""
+    documents: list[str] = field(default_factory=lambda: ["", ""])
+    """The digests of the documents that the browser has, by their places there."""
     stays: bool = False
     """Whether nothing but drafts came since: then it is on screen as it should be."""
 

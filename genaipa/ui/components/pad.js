@@ -1,7 +1,7 @@
 // The scoring pad: one answer beside its document, the metrics of the rubric, and the keys that score it.
 //
 // Python sends what to show in parts (`feed.js`): the document, the answer (`answer_view.py` says what is in both), the
-// analyst's turn at it, and their past (`recall.js`). It gets two things back: `draft`, the unfinished score as it grows,
+// analyst's turn at it with their past (`recall.js`), and what comes after it (`following.js`). It gets two things back: `draft`, the unfinished score as it grows,
 // and `act`, what the analyst decided (save, skip, undo, back, go, object, …). Every text is put on screen as text.
 
 const SIGNS = { bad: "✗", unsure: "≈" };
@@ -9,6 +9,8 @@ const SIGNS = { bad: "✗", unsure: "≈" };
 const MARKS =
   "In the document: what the annotated answer rests on, sections that the answer cites, passages that it quotes, and the one that is pinned for the question. " +
   "In the answer: green is in the document, dotted nearly so, dashed is not.";
+const LINE = 75; // letters of evidence in a line, about
+const EVIDENCE = 3; // lines of evidence that always have room
 const AWAY = 2000; // ms between two attempts to reach the scores
 // The browser's notes that the answer is shown without the document's sentences, and without grey words.
 const PLAIN = "genaipa plain";
@@ -90,7 +92,7 @@ function redraw(node, shows, children) {
   fill(node, ...children());
 }
 
-class Pad extends Recall {
+class Pad extends Following {
   constructor(root) {
     super(root);
     this.revision = 0;
@@ -131,6 +133,7 @@ class Pad extends Recall {
       make("h2", { class: "unseen" }, "Answer"),
       part("reply", "div", { ...pane("Answer"), onclick: (event) => this.follow(event) }),
       part("points", "div", pane("Points")),
+      part("evidence", "div", pane("Evidence")),
       part("expected", "div", pane("Annotated answer")),
     );
     const right = make(
@@ -142,8 +145,8 @@ class Pad extends Recall {
     const foot = make(
       "section",
       { class: "foot", "aria-label": "Score" },
-      make("div", { class: "values" }, part("metrics"), part("evidence", "div", pane("Evidence"))),
-      make("div", { class: "side" }, note, part("buttons"), part("message", "div", { role: "status" })),
+      make("div", { class: "values" }, part("metrics"), part("message", "div", { role: "status" })),
+      make("div", { class: "side" }, note, part("buttons")),
     );
     this.screen = make("div", { class: "screen" }, part("progress"), make("div", { class: "panes" }, left, right), foot);
     const overlay = part("overlay", "dialog", {
@@ -157,12 +160,18 @@ class Pad extends Recall {
     // At first, and whenever the window changes.
     const resized = new ResizeObserver(() => {
       drawBars(this.document, this.pinned);
-      reachTables(this.screen);
+      this.reachAll();
     });
     for (const one of [this.document, this.reply]) resized.observe(one);
     // Which of the texts a selection begins in; from outside of the component one can't tell.
     this.root.addEventListener("click", () => this.data && this.acts());
     this.root.addEventListener("selectstart", ({ target }) => (this.selecting = this.document.contains(target)));
+  }
+
+  // Whatever scrolls and is no pane, at the size that it has now.
+  reachAll() {
+    reachTables(this.screen);
+    for (const asked of this.question.querySelectorAll(".asked")) reach(asked);
   }
 
   legend() {
@@ -178,23 +187,13 @@ class Pad extends Recall {
     pad.take();
   }
 
-  // Show the parts as soon as they belong together: each comes by itself.
-  take({ document, answer, turn, past }) {
-    if (past) this.past = past.data;
-    const belongs = turn && answer && document && turn.data.of === answer.data.answer && answer.data.document === document.data.digest;
-    if (!belongs || !this.root.isConnected) return;
-    this.component = turn;
-    this.policy = document.data;
-    this.showTurn({ ...this.rubric, ...answer.data, ...turn.data });
-  }
-
   showTurn(data) {
     const before = this.data;
     this.data = data;
     const said = data.progress.map((text, n) => make("span", { class: n ? "" : "first" }, text));
     fill(this.progress, ...said, make("div", { class: "about" }, this.fillSwitch(), this.keySwitch(), this.helpButton()));
-    this.search.placeholder = `Search the document (${data.bound.search})`;
-    this.note.placeholder = `Note (${data.bound.note}); Esc leaves it, Ctrl+Enter saves`;
+    this.search.placeholder = TOUCHED ? "Search the document" : `Search the document (${data.bound.search})`;
+    this.note.placeholder = TOUCHED ? "Note" : `Note (${data.bound.note}); Esc leaves it, Ctrl+Enter saves`;
     if (before && before.id === data.id) {
       if (data.answered === this.sent) this.settle();
       if (data.trouble) this.say(data.trouble, "bad");
@@ -206,13 +205,14 @@ class Pad extends Recall {
       this.comeBack();
       return;
     }
-    if (before && data.settled === before.id) this.forget(before);
+    if (before && data.settled === before.id && !this.saving) this.forget(before);
     const scored = before?.id === data.settled && ["save", "compared"].includes(this.waiting) ? before : null;
     this.restore(data);
     // What was written of an objection to another answer comes back with that one.
     if (before?.answer !== data.answer) this.object(false);
     const drawn = this.texts(before, scored);
-    this.say(data.message || "");
+    if (data.trouble || this.unsaved) this.say(data.trouble || "Not saved yet: Enter saves it.", "bad");
+    else this.say(data.message || "");
     this.announce([`${data.progress[0]}: ${data.question}`, data.proposal?.reason].filter(Boolean).join(" "));
     this.draw();
     this.arrive(drawn);
@@ -241,11 +241,14 @@ class Pad extends Recall {
   // What was typed: from the server, unless the browser kept a later state of it that never got there.
   restore(data) {
     let { draft } = data;
+    this.unsaved = false;
     try {
       const kept = JSON.parse(localStorage.getItem(place(data)) || "null");
       const newer = draft.turn
         ? (kept?.turn === draft.turn && kept.revision > draft.revision) || kept?.base === draft.turn
         : !draft.updated;
+      const same = kept?.turn === draft.turn && kept?.revision === draft.revision;
+      this.unsaved = Boolean(kept?.entered && (newer || same));
       if (kept && newer) draft = kept;
     } catch {
       // A browser that keeps nothing loses nothing that the server has.
@@ -261,9 +264,10 @@ class Pad extends Recall {
     this.begin(draft);
   }
 
-  keep() {
+  // With it, whether Enter was pressed.
+  keep(entered = false) {
     try {
-      localStorage.setItem(place(this.data), JSON.stringify({ ...this.draft(), base: this.base }));
+      localStorage.setItem(place(this.data), JSON.stringify({ ...this.draft(), base: this.base, entered }));
     } catch {
       // As in restore().
     }
@@ -293,6 +297,9 @@ class Pad extends Recall {
     );
     fill(this.reply, ...(data.words ? set(data.reply) : [make("em", {}, "(The answer is empty.)")]));
     this.showAnnotated();
+    // Room for what the metrics will say, so that nothing moves from one to the next.
+    const lines = Object.values(data.evidence).map((all) => all.reduce((sum, { text }) => sum + Math.ceil(text.length / LINE), 0));
+    this.evidence.style.setProperty("--lines", Math.min(EVIDENCE, Math.max(1, ...lines)));
     // The document is drawn anew only when it or what is marked in it differs.
     const anew = before?.document !== data.document || JSON.stringify(before.pieces) !== JSON.stringify(data.pieces);
     if (anew) {
@@ -368,7 +375,7 @@ class Pad extends Recall {
   // Where the document is read from, once all else is drawn.
   arrive({ anew, stays }) {
     if (anew || this.pinned || this.data.pin) this.markPinned();
-    reachTables(this.screen);
+    this.reachAll();
     if (this.pinned) reveal(this.document, this.pinned);
     else if (this.data.first && !stays) this.scrollTo(this.data.first);
     this.find(false);
@@ -424,6 +431,7 @@ class Pad extends Recall {
       button("Back", bound.back, () => this.act("back"), data.can.back),
       button("Skip", bound.skip, () => this.act("skip"), data.can.skip),
       button("Undo", bound.undo, () => this.act("undo"), data.can.undo),
+      data.guidelines && this.button("Guidelines", bound.guidelines, () => this.showGuidelines(), true, { class: "guide" }),
     ];
   }
 
@@ -436,6 +444,10 @@ class Pad extends Recall {
 
   // From now on a suggestion is filled in when one comes to its metric.
   fillIn(on) {
+    if (this.saving) {
+      this.wait(() => this.fillIn(on));
+      return;
+    }
     this.data = { ...this.data, preselect: on };
     for (const metric of on ? this.shown.suggestion : []) this.fill(metric);
     this.draw();
@@ -557,15 +569,10 @@ class Pad extends Recall {
     const { metric, name } = metrics[Math.min(this.current, metrics.length - 1)];
     const shows = [metric, this.data.evidence[metric], this.suggested(metric), reason, this.byPoints(metric) && this.ticks.sum()];
     redraw(this.evidence, shows, () => this.evidenceAt(metric, name));
-    // Beneath its metric, as far as the lines keep their room: the eye goes to and fro between them.
-    const widths = metrics.map((one) => (one.wide ? 1.35 : 1));
-    const sum = (some) => some.reduce((all, width) => all + width, 0);
-    const before = sum(widths.slice(0, Math.min(this.current, metrics.length - 1))) / sum(widths);
-    this.evidence.style.setProperty("--before", `${100 * before}%`);
   }
 
   evidenceAt(metric, name) {
-    const { reason, guidelines, bound } = this.data;
+    const { reason } = this.data;
     const piece = ({ text, mark }) =>
       mark ? make("button", { type: "button", onclick: () => this.jump(mark) }, text) : make("span", {}, text);
     const lines = ["bad", "unsure", "plain"].flatMap((tone) =>
@@ -577,8 +584,7 @@ class Pad extends Recall {
     const said = right.length || this.evidenceOn(metric, "bad").length;
     if (this.suggested(metric) && !said) lines.push(make("li", { class: "plain" }, `Suggested: ${reason}`));
     if (this.byPoints(metric)) lines.push(make("li", { class: "plain" }, `Suggested: ${this.ticks.sum()}; Enter takes it`));
-    const guide = guidelines && this.button("Guidelines", bound.guidelines, () => this.showGuidelines(), true, { class: "guide" });
-    return [make("div", { class: "at" }, make("h2", {}, name), guide), make("ul", {}, ...lines)];
+    return [make("h2", {}, name), make("ul", {}, ...lines)];
   }
 
   // What analysts agreed on, at the metric one is at; and the whole of it.
@@ -624,7 +630,7 @@ class Pad extends Recall {
         "div",
         { class: "comparison" },
         make("h2", {}, "Your score beside the reference analyst's"),
-        make("div", { class: "about", dir: "auto" }, comparison.question),
+        make("div", { class: "about", ...pane("The question") }, comparison.question),
         make("div", { class: "about quiet", ...pane("The answer") }, comparison.reply),
         make(
           "table",
@@ -705,9 +711,15 @@ class Pad extends Recall {
     return this.button("Accept all", key, () => this.accept(), !this.waiting, { class: "save", title });
   }
 
-  // Save what was filled in, with the changes there are.
+  // Save what was filled in, with the changes there are; what it leaves open comes first.
   accept() {
-    if (this.data.proposal) super.save();
+    const open = this.typed.indexOf(".");
+    if (!this.data.proposal) return;
+    if (open < 0) super.save();
+    else {
+      this.focusMetric(open);
+      this.say(`What is filled in counts. Not filled in: ${this.data.metrics[open].name}.`);
+    }
   }
 
   save() {
@@ -734,12 +746,14 @@ class Pad extends Recall {
 
   tellAct(name) {
     const more = { object: { objection: this.proposed }, pin: { pin: this.pinning }, go: { to: this.to } };
+    if (name === "save") this.keep(true);
     this.tell(name, { ...this.draft(), ...more[name] });
   }
 
   tell(name, more = {}) {
     this.sent += 1;
-    this.component.setTriggerValue("act", { act: name, id: this.data.id, number: this.sent, ...more });
+    this.acted = { act: name, id: this.data.id, number: this.sent, ...more };
+    this.component.setTriggerValue("act", this.acted);
   }
 
   // What was typed goes out once more.
@@ -837,6 +851,10 @@ class Pad extends Recall {
   // Send the objection, or withdraw it (null).
   propose(objection) {
     if (this.waiting) return;
+    if (this.saving) {
+      this.wait(() => this.propose(objection));
+      return;
+    }
     this.proposed = objection;
     this.act("object");
   }

@@ -61,15 +61,16 @@ def _answer(desk: Desk, user: User) -> None:
     session = current_session()
     if session.stays and session.shown is not None:
         _mount(desk, user, session.shown)
+        _mount_following(desk, user, session)
         return
     try:
         if session.opened is None:
-            session.opened = _compared_last(desk, user, session) or _next(desk, user)
+            session.opened = _compared_last(desk, user, session) or _next(desk, user, session)
         if session.opened is None:
             session.shown = None
             _nothing_left(desk, user, session)
             return
-        session.shown = _on_screen(desk, user, session, session.opened)
+        session.shown, session.next_shown = _on_screen(desk, user, session, session.opened), None
     except GenaipaError as error:
         # Whoever is in the middle of an answer goes on with it: what they type is kept in their browser until then.
         if session.shown is None:
@@ -78,6 +79,7 @@ def _answer(desk: Desk, user: User) -> None:
     else:
         session.stays = True
         _mount(desk, user, session.shown)
+        _mount_following(desk, user, session)
 
 
 def _away(session: ScoringSession, error: GenaipaError) -> dict[str, Any]:
@@ -96,8 +98,7 @@ def _mount(desk: Desk, user: User, parts: dict[str, dict[str, Any]]) -> None:
     suggests = desk.settings.suggestions and bool(desk.rubric.with_evidence("citations"))
     pad = {"metrics": metrics, "guidelines": guide, "bound": desk.people.bound, "suggests": suggests}
     component("pad")(key="pad", data=pad)
-    for name in ("past", "document", "answer"):
-        component("feed")(key=name, data={"part": name, **parts[name]})
+    _feed({name: part for name, part in parts.items() if name != "turn"})
     component("feed")(
         key="turn",
         data={"part": "turn", **parts["turn"]},
@@ -106,15 +107,59 @@ def _mount(desk: Desk, user: User, parts: dict[str, dict[str, Any]]) -> None:
     )
 
 
-def _next(desk: Desk, user: User) -> OpenAnswer | None:
+def _feed(parts: dict[str, dict[str, Any]]) -> None:
+    for name, part in parts.items():
+        component("feed")(key=name, data={"part": name, **part})
+
+
+def _mount_following(desk: Desk, user: User, session: ScoringSession) -> None:
+    """Send the answer after the one on screen, which waits in the browser until that one is saved."""
+    opened, shown = session.opened, session.shown
+    if opened is None or shown is None:
+        return
+    if session.next_shown is None:
+        session.next_shown = _following(desk, user, session, opened)
+    _feed({name: part for name, part in session.next_shown.items() if name not in shown})
+
+
+def _following(desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer) -> dict[str, dict[str, Any]]:
+    """The parts of the answer that comes next; empty for a correction, a comparison, and where none is left.
+
+    Where settled cases are filled in that is its document: what is filled in may rest on the score that is to come.
+    """
+    known, session.following = session.following, None
+    if opened.mode != "score" or session.comparison or desk.queue.is_calibration(opened.answer, user.name):
+        return {}
+    try:
+        digest = desk.queue.following(user.name, opened.answer)
+        if digest is None:
+            return {}
+        following = open_answer(desk, user, digest)
+        if known and known.answer == digest:
+            following.id = known.id
+        parts = _on_screen(desk, user, session, following, predecessor=opened)
+    except GenaipaError:
+        return {}  # it is said once its turn has come
+    session.following = following
+    turn, answer = parts.pop("turn"), parts.pop("answer")
+    del turn["past"]
+    return parts if desk.queue.plan.settled else {**parts, "following": {"turn": turn, "answer": answer}}
+
+
+def _next(desk: Desk, user: User, session: ScoringSession) -> OpenAnswer | None:
     """This analyst's next answer, with their draft of it; None when nothing is left."""
-    while digest := desk.queue.next(user.name) or (desk.queue.next(user.name) if desk.pool.refresh() else None):
+    following, session.following = session.following, None
+    first = following.answer if following else ""
+    while digest := desk.queue.next(user.name, first) or (desk.queue.next(user.name) if desk.pool.refresh() else None):
         try:
             prepared(desk, digest)
         except GenaipaError as error:
             desk.set_aside(digest, error)
         else:
-            return open_answer(desk, user, digest)
+            opened = open_answer(desk, user, digest)
+            if digest == first and following:
+                opened.id = following.id  # under which it may be on screen already
+            return opened
     return None
 
 
@@ -131,8 +176,12 @@ def _compared_last(desk: Desk, user: User, session: ScoringSession) -> OpenAnswe
     return open_answer(desk, user, last.answer)
 
 
-def _on_screen(desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer) -> dict[str, dict[str, Any]]:
+def _on_screen(
+    desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer, *, predecessor: OpenAnswer | None = None
+) -> dict[str, dict[str, Any]]:
+    """The parts of an answer as it is on screen now, or as it will be right after its predecessor is scored."""
     ready = prepared(desk, opened.answer)
+    needed = prepared(desk, predecessor.answer).document["digest"] if predecessor else ""
     pin = pin_on_screen(desk, user, ready.case)
     opened.pinned = opened.pinned or pin is not None
     turn = {
@@ -141,26 +190,36 @@ def _on_screen(desk: Desk, user: User, session: ScoringSession, opened: OpenAnsw
         "mode": opened.mode,
         "analyst": user.name,
         "draft": to_builtins(opened.shown) | {"typed": opened.shown.typed or desk.rubric.untyped},
-        "progress": progress_line(desk, user, opened.answer, correcting=opened.mode == "correction"),
+        "progress": progress_line(
+            desk, user, opened.answer, correcting=opened.mode == "correction", later=int(predecessor is not None)
+        ),
         "can": {
-            "back": desk.queue.before(user.name, _scored(opened)) is not None,
+            "back": predecessor is not None or desk.queue.before(user.name, _scored(opened)) is not None,
             "skip": True,
-            "undo": desk.queue.last(user.name) is not None,
+            "undo": predecessor is not None or desk.queue.last(user.name) is not None,
         },
         "objection": objection_on_screen(desk, user.name, ready.case, opened.objection),
         "pin": pin,
         "preselect": session.preselect,
         "proposal": opened.proposal
         and {"keys": desk.rubric.keys_of(opened.proposal.values), "reason": opened.proposal.reason},
-        "settled": session.settled,
+        "settled": predecessor.id if predecessor else session.settled,
         "answered": session.answered,
-        "message": session.message,
+        "message": "" if predecessor else session.message,
         "trouble": opened.trouble,
         "comparison": session.comparison,
         "away": False,
+        "past": recalled(desk, user.name),
     }
-    past = recalled(desk, user.name)
-    return {"document": ready.document, "answer": ready.shown, "past": past, "turn": turn}
+    document = _place(session.documents, ready.document["digest"], needed)
+    return {document: ready.document, "answer": ready.shown, "turn": turn}
+
+
+def _place(places: list[str], digest: str, needed: str) -> str:
+    """The place in the browser of a document: where it is already, else one that the answer on screen doesn't need."""
+    if digest not in places:
+        places[bool(needed) and places[0] == needed] = digest
+    return ("document", "document beside")[places.index(digest)]
 
 
 def _scored(opened: OpenAnswer) -> str | None:
@@ -362,7 +421,7 @@ def _pin(desk: Desk, user: User, _: ScoringSession, opened: OpenAnswer, sent: di
 
 
 def _compared(desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer, _sent: dict[str, Any]) -> None:
-    following = _next(desk, user)
+    following = _next(desk, user, session)
     if following is not None and not following.draft.updated:
         # Now it is begun: a reload does not lead back to the comparison.
         desk.store.save_draft(replace(following.draft, turn=following.id))
