@@ -215,8 +215,8 @@ def _rows(
     """Make a row for each later day; those `untold` have no test."""
     known = answers[answers[measure].notna()]
     replies = _Replies.of(known, measure, days)
-    asked = np.bincount(replies.cell * len(days) + replies.day, minlength=len(replies.question) * len(days))
-    asked = asked.reshape(-1, len(days)) > 0
+    number = np.bincount(replies.cell * len(days) + replies.day, minlength=len(replies.question) * len(days))
+    asked = number.reshape(-1, len(days)) > 0
     rows: list[dict[str, Any]] = []
     for place, day in enumerate(days[1:], 1):
         if not (asked[:, 0].any() and asked[:, place].any()):
@@ -240,8 +240,8 @@ class _Replies(NamedTuple):
     """The value of each reply, its cell and day by number, and the question and document of each cell."""
 
     value: NDArray[Any]
-    cell: NDArray[np.int64]
-    day: NDArray[np.int64]
+    cell: NDArray[np.integer[Any]]
+    day: NDArray[np.integer[Any]]
     question: NDArray[Any]
     document: NDArray[Any]
     words: NDArray[Any]
