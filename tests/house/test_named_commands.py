@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 PACKAGES = ("genaipa", "genaipa_ray", "genaipa_study", "genaipa_suites")
 NAMED = re.compile(r"(?:['`:(] ?|\A|with |\n)genaipa ([a-z][a-z-]*)((?: [\w./-]+| \{\})*)")
 """A command in quotes, behind a colon or "with", or at the beginning: prose says what genaipa does, not so."""
-PROSE = frozenset(("or", "works", "wrote", "is", "needs", "ships", "itself", "desk", "can", "has", "and", "for"))
+PROSE = frozenset("or works wrote is needs ships itself starts desk can has and for".split())
 
 
 def words_of(node: ast.AST) -> str:
