@@ -2,10 +2,10 @@
 
 Whoever looks at a study as often as they like, and stops when something shows, finds that alike systems differ: at
 p < .05 after ten looks in 17 of 100 studies. So a difference counts at p < .001 until the planned answers are scored,
-and at p < .05 then; where the plan was enlarged, its smaller size had an end of its own, and the last one is at .01.
-No look needs to be written down, and nothing is lost at the end. Ten looks add less than one false alarm in 100
-studies, one after every answer up to 2.4, most of them while the last 5 % of answers come in
-(`docs/method/intervals.md`). Intervals of differences are those of the level, so that they agree with what is said.
+and at p < .05 then; between, while the last 5 % of them come in, at p < .02. Where the plan was enlarged, its smaller
+size had an end of its own, and the last one is at .01. No look needs to be written down, and nothing is lost at the
+end. A look after every answer adds less than one false alarm in 100 studies (`docs/method/intervals.md`).
+Intervals of differences are those of the level, so that they agree with what is said.
 """
 
 from __future__ import annotations
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 EARLY = 0.001
 """Before the planned end, an adjusted p below this is taken for more than chance."""
+NEARLY = 0.02
+"""The same while at most `UNFINISHED` of the planned answers wait."""
 ENLARGED = 0.01
 """The same at the end of a plan that was enlarged."""
 LEAST_QUESTIONS = 16
@@ -45,15 +47,8 @@ class EvidenceLevel:
 
     planned: int = 0
     scored: int = 0
-    ended: bool = True
-    enlarged: bool = False
-
-    @property
-    def p(self) -> float:
-        """Return the p below which a difference counts."""
-        if not self.ended:
-            return EARLY
-        return ENLARGED if self.enlarged else SIGNIFICANT
+    p: float = SIGNIFICANT
+    """An adjusted p below this is taken for more than chance."""
 
     @property
     def confidence(self) -> float:
@@ -63,17 +58,18 @@ class EvidenceLevel:
     @property
     def least_questions(self) -> int:
         """Return the number of questions below which nothing counts, whatever its p."""
-        return 0 if self.ended else LEAST_QUESTIONS
+        return LEAST_QUESTIONS if self.p == EARLY else 0
 
     def __str__(self) -> str:
         """Say it in a sentence; empty for a plan that was scored as it was made."""
-        if not self.ended:
+        if self.p in (EARLY, NEARLY):
+            enough = f" and on {LEAST_QUESTIONS} questions or more" if self.least_questions else ""
             return (
                 f"{self.scored:,} of {self.planned:,} planned answers are scored: until all are, a difference counts "
-                f"only at p < {EARLY:g} and on {LEAST_QUESTIONS} questions or more, so that looking as often as you "
-                "like adds two or three false alarms in 100 studies at most."
+                f"only at p < {self.p:g}{enough}, so that looking as often as you like adds about one false alarm in "
+                "100 studies at most."
             )
-        if self.enlarged:
+        if self.p == ENLARGED:
             return (
                 f"The plan was enlarged on the way, to {self.planned:,} answers: a difference counts only at p < "
                 f"{ENLARGED:g}, since the smaller plan had an end of its own."
@@ -93,12 +89,14 @@ ENDED = EvidenceLevel()
 def evidence_level(sides: Iterable[PlanShare]) -> EvidenceLevel:
     """Return the level for what is compared: the planned end is there when each side's is."""
     parts = list(sides)
-    return EvidenceLevel(
-        sum(part.planned for part in parts),
-        sum(part.scored for part in parts),
-        all(part.planned - part.scored <= UNFINISHED * part.planned for part in parts),
-        any(part.enlarged for part in parts),
-    )
+    lack = max(((part.planned - part.scored) / part.planned for part in parts if part.planned), default=0.0)
+    if lack > UNFINISHED:
+        level = EARLY
+    elif any(part.enlarged for part in parts):
+        level = ENLARGED
+    else:
+        level = NEARLY if lack else SIGNIFICANT
+    return EvidenceLevel(sum(part.planned for part in parts), sum(part.scored for part in parts), level)
 
 
 @kept

@@ -38,7 +38,13 @@ ONE = [row for row in ROWS if row["system"] == "a/one"]
             "64 of 160 planned answers are scored: until all are, a difference counts only at p < 0.001",
         ),
         ([(160, 151)], 0.001, "151 of 160"),
-        ([(160, 152)], 0.05, ""),
+        (
+            [(160, 152)],
+            0.02,
+            "152 of 160 planned answers are scored: until all are, a difference counts only at p < 0.02",
+        ),
+        ([(160, 160)], 0.05, ""),
+        ([(160, 160), (160, 159)], 0.02, "319 of 320"),
         ([(160, 160), (160, 80)], 0.001, "240 of 320"),
         (
             [(96, 96, True)],
@@ -51,7 +57,7 @@ ONE = [row for row in ROWS if row["system"] == "a/one"]
     ],
 )
 def test_the_level_goes_by_the_share_that_is_scored(sides, p: float, words: str) -> None:
-    """Before the end, at the end (95 % of each side), and at the end of what was enlarged."""
+    """Before the end, shortly before it (95 % of each side), at the end, and at that of what was enlarged."""
     level = evidence_level(PlanShare(*side) for side in sides)
     assert (level.p, level.confidence) == (p, 1 - p)
     assert str(level).startswith(words)
