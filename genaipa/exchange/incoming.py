@@ -241,7 +241,7 @@ class Incoming:
         self._events[event.id] = ReadEvents(event, path, entry, itself=False)
 
     def person(self, number: str) -> str:
-        """The name of a person whom a file knows by number alone: the one given, else "annotator" and the number."""
+        """Name a person whom a file knows by number alone: as was given, else "annotator" and the number."""
         self._numbers[number] += 1
         return self._annotators.get(number) or _numbered(number)
 

@@ -82,7 +82,7 @@ class _Labelled(msgspec.Struct):
         return next((result.meta["event"] for result in self.result if "event" in result.meta), None)
 
     def analyst(self, incoming: Incoming) -> str:
-        """The person: an address or a name, or whoever has the number that the file gives alone."""
+        """Return the person: an address or a name, or whoever has the number that the file gives alone."""
         by = self.completed_by
         if isinstance(by, dict):
             by = by.get("email") or by.get("username") or by.get("id")

@@ -274,7 +274,7 @@ class PreparedRun:
         return range(which - 1, self.shards.number if self.shards else 1, parts)
 
     def open(self) -> RunFolder:
-        """The run folder, made now if the run is new, and nobody has begun the same meanwhile."""
+        """Open the run folder, made now if the run is new, and nobody has begun the same meanwhile."""
         if self.folder is None:
             runs = self.workspace.runs
             make_folder(runs)
@@ -400,7 +400,7 @@ def check_unchanged(folder: RunFolder, manifest: Manifest, now_is: Digests) -> N
 
 
 def same_plan(run: PreparedRun, name: str | None, besides: Collection[str] = ()) -> RunFolder | None:
-    """The newest run of this very plan and data (and name, if one is given) `besides` some; None if there is none."""
+    """Find the newest run of this plan, data and name (if one is given) `besides` some; None if there is none."""
     for folder in reversed(run_folders(run.workspace)):
         if folder.name in besides:
             continue

@@ -298,7 +298,7 @@ _NAMES |= dict.fromkeys((list, tuple, frozenset), "a list") | {dict: "a mapping"
 
 
 def _kinds(kind: Any) -> list[Any]:
-    """The plain kinds that a value may be of, without nothing."""
+    """Return the plain kinds that a value may be of, without nothing."""
     origin, inner = typing.get_origin(kind), typing.get_args(kind)
     if origin in _UNIONS:
         return [plain for one in inner if one is not type(None) for plain in _kinds(one)]

@@ -328,7 +328,7 @@ def _part(deviations: Floats) -> _Part:
 
 
 def _of_documents(cells: _Cells) -> tuple[_Part, bool]:
-    """The documents' part in the variance of the mean, beyond the questions' part.
+    """Return the documents' part in the variance of the mean, beyond the questions' part.
 
     Beside it, whether the documents differ no more than chance makes them.
     """

@@ -135,7 +135,7 @@ class Gathered:
         return {key: Retrieval(*each) for key, each in zip(rows["key"], counts, strict=True)}
 
     def measured(self, run: str) -> dict[str, dict[str, float]]:
-        """The columns that rules measure in texts, by the key of a run's answer; see `runs.manifest.Withheld`."""
+        """Measure texts by rules, in columns by the key of a run's answer; see `runs.manifest.Withheld`."""
         rows = self.frame[self.frame["run"] == run].drop_duplicates("key")
         found: defaultdict[str, dict[str, float]] = defaultdict(dict)
         for name in tidy_table.AGAIN:

@@ -56,7 +56,7 @@ def deal_words(before: Sequence[Any], after: Sequence[Any]) -> Deals:
     first, second = len(before), len(after)
 
     def steps(across: int, inside: int) -> int:
-        """The share of equal pairs across days, less that of pairs of the first day."""
+        """Return the share of equal pairs across days, less that of pairs of the first day."""
         return round(STEPS * (across / (first * second) - 2 * inside / (first * (first - 1))))
 
     # The ways to (replies of the first day, equal pairs across, equal pairs of the first day), text by text.

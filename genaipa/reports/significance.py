@@ -399,7 +399,7 @@ def detectable(
     studies: int = STUDIES,
     level: float = SIGNIFICANT,
 ) -> Detectable:
-    """The smallest differences that studies of this size find: each question about each document, once for both.
+    """Return the smallest differences that studies of this size find: each question about each document, once for both.
 
     They are found at p below the `level`.
     """

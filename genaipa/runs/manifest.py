@@ -198,7 +198,7 @@ class ManifestFolder:
         return ""
 
     def sum_differs(self) -> str:
-        """A sentence about a manifest, or its copy, that was changed since it was written; empty if none was."""
+        """Return a sentence about a manifest, or its copy, that was changed since it was written; empty if none was."""
         contents: dict[str, bytes] = {}
         for name in (MANIFEST, MANIFEST_COPY):
             with contextlib.suppress(OSError):  # told by whoever reads it; a packed or imported run has no copy

@@ -167,7 +167,7 @@ def _offer_names(systems: Sequence[str], runs: Sequence[_Part]) -> set[str]:
 
 
 def folders(workspace: Workspace, names: Sequence[str], only: Filters | None = None) -> list[RunFolder]:
-    """The folders of the runs that `select` finds; of all, damaged ones too, where no name and no filter is given."""
+    """List the folders of the runs that `select` finds; damaged ones, too, where no name and no filter is given."""
     if not (names or only):
         return run_folders(workspace)
     return [source.folder for source in select(workspace, names, only)]

@@ -564,7 +564,7 @@ def _measure_suggested(beside: _Given, withheld: _Given) -> Suggested:
 
 
 def _compute_welch_interval(one: list[float], other: list[float]) -> tuple[float, float] | None:
-    """The interval of the difference of two means (Welch's t); None where nothing varies."""
+    """Compute the interval of the difference of two means (Welch's t); None where nothing varies."""
     from scipy.special import stdtrit
 
     parts = [variance(side) / len(side) for side in (one, other)]

@@ -367,7 +367,7 @@ class Early:
         self._spread: list[str] = []
 
     def of(self, coverage: Coverage, is_open: Callable[[str], bool]) -> Iterator[str]:
-        """The early answers that are open to an analyst, in the order in which they come: document by document.
+        """Yield the early answers that are open to an analyst, in the order in which they come: document by document.
 
         Chance has drawn them over all documents; whoever scores them reads one after the other. Of a document, those
         that another analyst has scored come first.
@@ -386,7 +386,7 @@ class Early:
         return chain(sorted(drawn, key=place.__getitem__), filter(is_open, self._ascending(others)))
 
     def _ascending(self, digests: Iterable[str]) -> Iterator[str]:
-        """The answers document by document: of perhaps thousands of them one is wanted."""
+        """Yield the answers document by document: of perhaps thousands of them one is wanted."""
         there = self._pool.answers
         heap = [(there[digest].document_digest if digest in there else "", digest) for digest in digests]
         heapify(heap)

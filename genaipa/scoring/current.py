@@ -111,7 +111,7 @@ class CurrentScores:
             return self._kinds["adjudication"].all()
 
     def mean(self, answer: str) -> Event | None:
-        """The latest word that the mean of an answer's scores stands; None if any of them was given after it."""
+        """Return the latest word that the mean of an answer's scores stands; None if any of them was given after it."""
         with self._lock:
             scores = self._kinds["human"].of(answer).values()
             latest = max(self._kinds[MEAN].of(answer).values(), key=self.number, default=None)
@@ -120,7 +120,7 @@ class CurrentScores:
         return None
 
     def latest_return(self, answer: str) -> Event | None:
-        """The latest word in effect by which an answer was sent back to those who had scored it."""
+        """Return the latest word in effect by which an answer was sent back to those who had scored it."""
         with self._lock:
             return max(self._kinds[AGAIN].of(answer).values(), key=self.number, default=None)
 
@@ -131,7 +131,7 @@ class CurrentScores:
         return {event.answer: event for event in latest}
 
     def pending(self, answer: str) -> list[str]:
-        """The analysts who have not scored an answer again since it was sent back to them, by name.
+        """Return the analysts who have not scored an answer again since it was sent back to them, by name.
 
         Nobody is waited for once it is settled.
         """

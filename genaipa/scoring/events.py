@@ -233,7 +233,7 @@ def complaint(event: Event, rubric: Rubric) -> str:
 
 
 def _word_problem(event: Event) -> str:
-    """The problem of an event's word on a question, which objections, rulings and pins have, and no others.
+    """Return the problem of an event's word on a question, which objections, rulings and pins have, and no others.
 
     Whoever sends an answer back has a word for those who are to look again, which is the note.
     """

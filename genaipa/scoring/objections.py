@@ -117,7 +117,7 @@ def check_silence(silent: Silent | None, annotated: Silent | None) -> None:
 
 
 def silence_of(workspace: Workspace, said: Objection) -> Silent | None:
-    """What the annotated answer that an objection is about says of the document's silence; None if it is not here."""
+    """Tell whether an objection's annotated answer says that the document is silent; None if it is not here."""
     document = find_document(workspace, said)
     held = find_annotations(workspace, document) if document else None
     if document is None or held is None or not held.of_this_text:

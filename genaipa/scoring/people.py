@@ -223,7 +223,7 @@ def load_people(workspace: Workspace) -> People:
 
 
 def problems(path: Path, people: People) -> Iterator[DataError]:
-    """The errors in the listed names, in the reasons of those left out, in the keys, in the rate and in the plan."""
+    """Yield the errors in listed names, in the reasons of those left out, in keys, rate and plan."""
     yield from _key_problems(path, people)
     if people.rate is not None and not math.isfinite(people.rate):
         yield DataError(path, "is no price; write a number.", "rate")
@@ -248,7 +248,7 @@ _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 
 
 def plan_problems(plan: StudyPlan) -> Iterator[tuple[str, str]]:
-    """The name of each value that no plan has, and what is wrong with it."""
+    """Yield the name of each value that no plan has, and what is wrong with it."""
     for name in ("per_answer", "target"):
         if not math.isfinite(getattr(plan, name)):
             yield name, "is no number that can be counted to; write one such as 1.5."

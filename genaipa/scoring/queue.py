@@ -108,7 +108,7 @@ class Queue:
         return None
 
     def following(self, analyst: str, digest: str) -> str | None:
-        """The answer that comes after this one, kept for the analyst for some minutes; None where nothing does.
+        """Return the answer that comes after this one, kept for the analyst for some minutes; None where nothing does.
 
         It is not reserved: whoever has nothing else left may get it.
         """
@@ -171,12 +171,12 @@ class Queue:
         return ahead
 
     def second_looks(self, analyst: str) -> list[str]:
-        """The answers that were sent back to this analyst and that they have not scored again since."""
+        """Return the answers that were sent back to this analyst and that they have not scored again since."""
         words = self.current.latest_returns()
         return [digest for digest in words if digest in self._coverage and analyst in self.pending(digest)]
 
     def pending(self, digest: str) -> list[str]:
-        """The analysts who are still to look again at an answer that was sent back; none of the reference."""
+        """Return the analysts who are still to look again at an answer that was sent back; none of the reference."""
         return [name for name in self.current.pending(digest) if name not in self.plan.reference]
 
     def _remaining(self, analyst: str) -> int:
@@ -222,7 +222,7 @@ class Queue:
             return iter(()) if analyst in self.plan.reference else self._early.of(self._coverage, is_open)
 
     def _calibration(self, analyst: str) -> list[str]:
-        """The calibration answers that this analyst has not scored yet: the reference analyst's first, by document."""
+        """List calibration answers that this analyst has not scored yet: the reference analyst's first, by document."""
         if analyst in self.plan.reference or not self._coverage.referenced:
             return []
         done = self.history(analyst).calibrated
@@ -475,7 +475,7 @@ class Queue:
 
 
 def _mention(name: str, text: str) -> str:
-    """The words by which a text names an analyst; empty if it does not.
+    """Return the words by which a text names an analyst; empty if it does not.
 
     Names are capitalised, so that a text may speak of a grace period; of an address the part before the @ is a name.
     """

@@ -399,7 +399,7 @@ def _ticks(ticks: Ticks | None) -> str:
 
 
 def _describe_shown(on_screen: Shown | None) -> str:
-    """What was on screen as `nearest grey evidence=METRIC,… suggestion=METRIC,… withheld=METRIC:VALUE,…`."""
+    """Describe what was on screen as `nearest grey evidence=METRIC,… suggestion=METRIC,… withheld=METRIC:VALUE,…`."""
     if on_screen is None:
         return ""
     lists = {

@@ -375,7 +375,7 @@ def prefix_ends(messages: Sequence[Message]) -> tuple[list[int], bool]:
 
 
 async def lines_in(chunks: AsyncIterator[bytes]) -> AsyncGenerator[bytes]:
-    """The lines of a file that comes in chunks, without empty ones; a ValueError for one that is no answer."""
+    """Yield the lines of a file that comes in chunks, without empty ones; a ValueError for one that is no answer."""
     rest = b""
     async for chunk in chunks:
         *lines, rest = (rest + chunk).split(b"\n")

@@ -202,7 +202,7 @@ def prepare(case: Case, rubric: Rubric, *, blind: bool, suggestions: bool, point
 
 
 def _list_sentences(reply: str, document: Document, evidence: Evidence) -> list[dict[str, Any]]:
-    """The sentences of the answer as `nearest.Claim` has them, with places and lengths as JavaScript counts."""
+    """List the sentences of the answer as `nearest.Claim` has them, with places and lengths as JavaScript counts."""
     here = _make_counter(reply)
     return [
         {
@@ -217,7 +217,7 @@ def _list_sentences(reply: str, document: Document, evidence: Evidence) -> list[
 
 
 def _find_question_places(case: Case) -> list[tuple[int, int]]:
-    """The sentences of the document that are nearest to the question; none where it is silent on that.
+    """Find the sentences of the document that are nearest to the question; none where it is silent on that.
 
     What the document says on it, by its annotated answer, is looked for as well.
     """
@@ -230,7 +230,7 @@ def _find_question_places(case: Case) -> list[tuple[int, int]]:
 
 
 def _count_places(document: Document, spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """These stretches of the document, as place and length as JavaScript counts them."""
+    """Return these stretches of the document as place and length, as JavaScript counts them."""
     there = _make_counter(document.text)
     return [(there(start), there(end) - there(start)) for start, end in spans]
 
@@ -386,7 +386,7 @@ def _lines(evidence: Evidence, case: Case, reply: str, rubric: Rubric) -> dict[s
 
 
 def _list_question_lines(evidence: Evidence, case: Case, reply: str) -> list[EvidenceLine]:
-    """A line on an answer that has no word of the question, unless it says in no words that the document is silent."""
+    """Say that an answer has no word of the question, unless it says that the document is silent."""
     if (evidence.silence.phrases and evidence.on_question) or mentions_question(
         reply, case.question, case.document
     ) is not False:
@@ -520,7 +520,7 @@ def scores_of(desk: Desk, user: User, answer: PooledAnswer, *, key: str) -> None
 
 
 def thread(desk: Desk, digest: str, names: Mapping[str, str] | None = None) -> list[str]:
-    """What was said of an answer since it was first sent back: the words, and what each analyst gave then.
+    """Return what was said of an answer since it was first sent back: the words, and what each analyst gave then.
 
     `names` are shown in the place of those of the analysts, and without times. Nothing where it was never sent back.
     """

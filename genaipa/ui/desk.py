@@ -224,7 +224,7 @@ _PACE = 10
 
 
 def progress_line(desk: Desk, user: User, digest: str, *, correcting: bool, later: int = 0) -> list[str]:
-    """The pieces of the line while that answer is on screen, once this analyst has scored so many more."""
+    """Return the pieces of the line while that answer is on screen, once this analyst has scored so many more."""
     now = desk.queue.progress(user.name)
     scored, left, given = now.scored + later, max(now.remaining - later, 1), now.given + later
     progress = replace(now, scored=scored, remaining=left, given=given)

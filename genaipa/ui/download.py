@@ -40,7 +40,7 @@ def scores_button(desk: Desk, user: User) -> None:
 
 
 def scores_table(desk: Desk) -> bytes:
-    """The table of the scores of people and of the adjudications in effect, as CSV."""
+    """Return the table of the scores of people and of the adjudications in effect, as CSV."""
     file = io.BytesIO()
     events = given((event for _, event in desk.store.events()), machines=False)
     write_scores(file, ".csv", events, desk.pool.answers, desk.rubric)

@@ -112,7 +112,7 @@ def _prepared(_desk: Desk, digest: str, rubric: str) -> Prepared:  # noqa: ARG00
 
 
 def open_answer(desk: Desk, user: User, digest: str) -> OpenAnswer:
-    """An answer with its draft, else with the score to be corrected, else with a settled case's values, else empty."""
+    """Open an answer with its draft, else the score to be corrected, else a settled case's values, else empty."""
     score = desk.current.score(digest, user.name)
     draft = desk.store.draft(user.name, digest, "score") or _as_draft(desk, score) or Draft(user.name, digest, "score")
     mode: Literal["score", "correction"] = "correction" if score else "score"
@@ -142,7 +142,7 @@ def _as_draft(desk: Desk, score: Event | None) -> Draft | None:
 
 
 def read_shown(ready: Prepared, sent: Mapping[str, Any], filled: Collection[str] = ()) -> Shown | None:
-    """What the browser says that it showed of an answer; of metrics that were `filled` in nothing was held back.
+    """Read what the browser says that it showed of an answer; of metrics that were `filled` in nothing was held back.
 
     None where it says nothing, and a ValueError where it says anything else.
     """

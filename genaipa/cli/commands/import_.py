@@ -60,7 +60,7 @@ def import_(
 
 
 def _names(given: str) -> dict[str, str]:
-    """Number → name, of --annotators; a UsageError for anything else."""
+    """Read --annotators as number → name; a UsageError for anything else."""
     names: dict[str, str] = {}
     for pair in filter(None, given.split(",")):
         key, equals, name = (piece.strip() for piece in pair.partition("="))

@@ -153,7 +153,7 @@ def _size(given: str | None) -> int | Literal["all"] | None:
 
 
 def for_this_start(planned: StudyPlan, plan: StudyPlan) -> str:
-    """What differs from the study's plan, in a sentence with the line that would keep it; empty without any."""
+    """Return what differs from the study's plan, in a sentence with the line that would keep it; empty without any."""
     import msgspec
 
     given, kept = msgspec.to_builtins(plan), msgspec.to_builtins(planned)
@@ -166,7 +166,7 @@ def for_this_start(planned: StudyPlan, plan: StudyPlan) -> str:
 
 
 def _as_written(value: object) -> str:
-    """A value of the plan as desk.yaml has it."""
+    """Return a value of the plan as desk.yaml has it."""
     if isinstance(value, bool) or value is None:
         return "not said" if value is None else str(value).lower()
     return f"{value:g}" if isinstance(value, float) else str(value)

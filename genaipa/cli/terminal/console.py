@@ -78,7 +78,7 @@ def _width(stream: TextIO) -> int | None:
 
 
 def say(text: str, *, exact: bool = False) -> None:
-    """A note beside the result, on stderr, options as flags: nothing in it is markup or steers a terminal.
+    """Print a note beside the result, on stderr, options as flags: nothing in it is markup or steers a terminal.
 
     On a terminal it is broken between words, unless it is `exact`: to be copied and pasted.
     """

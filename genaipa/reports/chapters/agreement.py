@@ -148,7 +148,7 @@ def filled_in(events: Iterable[Event], rubric: Rubric) -> Table:
 
 
 def tabulate_suggested(events: Iterable[Event], rubric: Rubric) -> Table:
-    """The effect of suggestions on screen, by metric; nothing where none were kept."""
+    """Tabulate the effect of suggestions on screen, by metric; nothing where none were kept."""
     rows = []
     for metric, found in compare_suggested(events, rubric).items():
         low, high = found.interval or (None, None)

@@ -85,13 +85,13 @@ def denies_question(reply: str, phrases: Sequence[Span], asked: Asked, document:
 
 
 def _find_language(reply: str, asked: Asked, document: Document) -> Language | None:
-    """The language that a reply and a question are both in; None if they are in two, or it is not known."""
+    """Find the language that a reply and a question are both in; None if they are in two, or it is not known."""
     found = read_by(reply, document.language)
     return found if found and found == read_by("\n".join(asked.wordings), document.language) else None
 
 
 def _list_names(sentence: str, rules: SilenceRules) -> list[str]:
-    """The words of a denial that name what it denies."""
+    """List the words of a denial that name what it denies."""
     letters, places = classify(sentence, rules)
     vague = expression(rules.vague, re.IGNORECASE)
     words = (sentence[slice(*place)] for letter, place in zip(letters, places, strict=True) if letter in _NAMES)
@@ -117,7 +117,7 @@ def _are_akin(one: str, other: str) -> bool:
 
 @lru_cache(maxsize=64)
 def _find_common_words(every: tuple[str, ...], code: str) -> frozenset[str]:
-    """The words that many questions of a set have; none in a set of few."""
+    """Find the words that many questions of a set have; none in a set of few."""
     often = Counter(word for wordings in every for word in set(words_of(wordings, LANGUAGES[code])))
     least = _COMMON * len(every)
     return frozenset(word for word, count in often.items() if len(every) >= _MANY and count > least)

@@ -41,7 +41,7 @@ FUNCTION_WORDS = frozenset(
 
 
 def find_misplacement(annotated: AnnotatedAnswer, document: Document, part_set: str) -> str:
-    """A sentence where an annotated answer names a part that there is not, or shares far more with another; else ""."""
+    """Say where an annotated answer names a part that there is not, or shares far more with another; else ""."""
     parts = document.parts(part_set)
     numbers = [int(found[1]) for label in annotated.sections if (found := _PART.fullmatch(label))] if parts else []
     missing = [number for number in numbers if not 1 <= number <= len(parts)]
@@ -70,7 +70,7 @@ def find_misplacement(annotated: AnnotatedAnswer, document: Document, part_set: 
 
 
 def _list_other_sections(document: Document, cited: Sequence[Span]) -> list[tuple[str, Span]]:
-    """The sections of a document beside these passages and what is beneath them, with their labels."""
+    """List the sections of a document beside these passages and what is beneath them, with their labels."""
     sections = outline(document)
     above = {one.number for one in sections if (one.start, one.end) in cited and one.number}
     return [

@@ -102,7 +102,7 @@ def find_claims(reply: str, document: Document, evidence: Evidence) -> list[Clai
 
 
 def _find_unclaimed(reply: str, evidence: Evidence, language: Language | None) -> list[Span]:
-    """The stretches of a reply that cite, answer by a word, or deny that the document speaks of something."""
+    """Find the stretches of a reply that cite, answer by a word, or deny that the document speaks of something."""
     found = [(reference.start, reference.end) for reference in evidence.references]
     if language and language.silence:
         answered = expression(rf"\W*{language.silence.answered}", re.IGNORECASE).match(reply)
@@ -234,12 +234,12 @@ class SentenceIndex:
         return _spell_words(said) in self._letters
 
     def measure_share(self, wanted: set[str]) -> float:
-        """The share of these words that the document has, rare words counting more."""
+        """Measure the share of these words that the document has, rare words counting more."""
         known = sum(self._weight(word) for word in wanted if word in self._holding)
         return known / (sum(map(self._weight, wanted)) or 1.0)
 
     def _weigh_shared(self, wanted: Iterable[str]) -> dict[int, float]:
-        """The weight of the words that each sentence shares."""
+        """Weigh the words that each sentence shares."""
         shared: defaultdict[int, float] = defaultdict(float)
         for word in wanted:
             for n in self._holding.get(word, ()):
@@ -247,7 +247,7 @@ class SentenceIndex:
         return shared
 
     def nearest_to_claim(self, wanted: set[str]) -> tuple[list[Sentence], float]:
-        """The sentences that share part of a claim's words, the nearest first, and the share that the first has."""
+        """Find sentences that share part of a claim's words, the nearest first, and the share that the first has."""
         whole = self._size(wanted) ** 2 or 1.0
         shares = {n: weight / whole for n, weight in self._weigh_shared(wanted).items() if weight >= LEAST * whole}
         likeness = {n: share / max(self._sizes[n], self._usual) for n, share in shares.items()}
@@ -255,7 +255,7 @@ class SentenceIndex:
         return [self.sentences[n] for n in near], shares[near[0]] if near else 0.0
 
     def nearest_to(self, question: str) -> list[Sentence]:
-        """The sentences that are likest to a question, the nearest first."""
+        """Return the sentences that are likest to a question, the nearest first."""
         wanted = set(words_of(question, self.language))
         size = self._size(wanted) or 1.0
         found = {n: sum_ / (size * (self._sizes[n] or 1.0)) for n, sum_ in self._weigh_shared(wanted).items()}
@@ -263,13 +263,13 @@ class SentenceIndex:
         return [self.sentences[n] for n in near]
 
     def _choose_best(self, likeness: dict[int, float]) -> list[int]:
-        """The numbers of the likest sentences."""
+        """Choose the numbers of the likest sentences."""
         return sorted(likeness, key=lambda n: (-likeness[n], n))[:MOST]
 
 
 @lru_cache(maxsize=16)
 def load_index(text: str) -> SentenceIndex:
-    """The index of a document's text."""
+    """Load the index of a document's text."""
     return SentenceIndex(text)
 
 
@@ -278,7 +278,7 @@ def _spell_words(text: str) -> str:
 
 
 def excerpt(said: str, wanted: set[str], language: Language) -> str:
-    """The part of a long sentence that has most of these words."""
+    """Return the part of a long sentence that has most of these words."""
     flat = " ".join(said.split())
     if len(flat) <= EXCERPT:
         return flat

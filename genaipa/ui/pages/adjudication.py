@@ -402,7 +402,7 @@ def _after(
     chosen: list[str],
     message: str,
 ) -> OpenDispute | None:
-    """The next answer once something was decided about this one."""
+    """Return the next answer once something was decided about this one."""
     beside = _beside(opened.answer, chosen, 1)
     # The last one of its kind: the filters show the others.
     return None if beside == opened.answer else _open(desk, user, disputes[beside], message)
@@ -415,7 +415,7 @@ def _beside(answer: str, chosen: list[str], step: int) -> str:
 
 
 def _last(desk: Desk, user: User, disputes: Mapping[str, Dispute]) -> Event | None:
-    """This adjudicator's last decision in effect: values, the mean, or a word with which an answer was sent back."""
+    """Return this adjudicator's last decision in effect: values, the mean, or a word that sent an answer back."""
     given = [event for dispute in disputes.values() for event in (dispute.adjudication, dispute.mean)]
     given += [desk.current.latest_return(answer) for answer in disputes if desk.queue.pending(answer)]
     mine = (event for event in given if event and event.analyst == user.name)

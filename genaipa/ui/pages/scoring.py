@@ -123,7 +123,7 @@ def _mount_following(desk: Desk, user: User, session: ScoringSession) -> None:
 
 
 def _following(desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer) -> dict[str, dict[str, Any]]:
-    """The parts of the answer that comes next; empty for a correction, a comparison, and where none is left.
+    """Return the parts of the answer that comes next; empty for a correction, a comparison, and where none is left.
 
     Where settled cases are filled in that is its document: what is filled in may rest on the score that is to come.
     """
@@ -179,7 +179,7 @@ def _compared_last(desk: Desk, user: User, session: ScoringSession) -> OpenAnswe
 def _on_screen(
     desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer, *, predecessor: OpenAnswer | None = None
 ) -> dict[str, dict[str, Any]]:
-    """The parts of an answer as it is on screen now, or as it will be right after its predecessor is scored."""
+    """Return the parts of an answer as it is on screen now, or as it will be right after its predecessor is scored."""
     ready = prepared(desk, opened.answer)
     needed = prepared(desk, predecessor.answer).document["digest"] if predecessor else ""
     pin = pin_on_screen(desk, user, ready.case)
@@ -216,7 +216,7 @@ def _on_screen(
 
 
 def _place(places: list[str], digest: str, needed: str) -> str:
-    """The place in the browser of a document: where it is already, else one that the answer on screen doesn't need."""
+    """Place a document in the browser: where it is already, else where the answer on screen needs none."""
     if digest not in places:
         places[bool(needed) and places[0] == needed] = digest
     return ("document", "document beside")[places.index(digest)]

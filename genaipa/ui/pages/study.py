@@ -85,7 +85,7 @@ def _how_far(desk: Desk) -> Said:
 
 
 def _share(work: Workload) -> float:
-    """The share of an analyst's scores that is done."""
+    """Return the share of an analyst's scores that is done."""
     return work.scored / (work.scored + work.left) if work.scored + work.left else 1.0
 
 
@@ -94,7 +94,7 @@ def _done(work: Workload) -> str:
 
 
 def _due(desk: Desk, left: int) -> str:
-    """The day on which all is to be scored, and what is wanted of each day until then."""
+    """Return the day on which all is to be scored, and what is wanted of each day until then."""
     day = desk.people.plan.last_day
     if day is None:
         return ""

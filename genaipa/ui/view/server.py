@@ -92,7 +92,7 @@ class ViewPages:
         uvicorn.Server(config).run(sockets=[self.socket])
 
     def app(self) -> Starlette:
-        """The application: a page, its style and script, and the gate before them."""
+        """Return the application: a page, its style and script, and the gate before them."""
         routes = [Route("/", self._page, methods=["GET"]), Route("/view.{name}", self._file, methods=["GET"])]
         return Starlette(routes=routes, middleware=[Middleware(_Gate, token=self.token, port=self.port)])
 
@@ -172,7 +172,7 @@ class ViewPages:
         }
 
     def _asked(self, answers: dict[str, ViewCell], chosen: tuple[str, ...]) -> tuple[str, ...]:
-        """The columns of a row: those with an answer, and the first of each system that has none."""
+        """Return the columns of a row: those with an answer, and the first of each system that has none."""
         system_of = self.index.system_of
         answered = {system_of[name] for name in chosen if name in answers}
         first = {system_of[name]: name for name in reversed(chosen)}
@@ -318,7 +318,7 @@ def is_unlike(text: str, texts: Sequence[str]) -> bool:
 
 
 def _words_beside(number: int, texts: Sequence[str]) -> frozenset[str]:
-    """The words of all of these texts but one."""
+    """Return the words of all of these texts but one."""
     others = (text for place, text in enumerate(texts) if place != number)
     return frozenset(_plain(found[0]) for text in others for found in _WORD.finditer(text))
 
