@@ -182,8 +182,8 @@ def _one_line(text: str) -> str:
 
 _WIDE, _HIGH = 455.0, 560.0
 """Points across and down a page that a table may take, the caption aside."""
-_NARROW = 290.0
-"""Points across that fit one of two columns, which are 240 or more, scaled by no more than a sixth."""
+_NARROW, _CLOSE = 330.0, 3.0
+"""Points across that fit one of two columns, scaled by an eighth at most, and those beside a column of such a table."""
 _COMMENT = 100
 """Characters of a line of a comment."""
 _SIZES = {"small": (9.25, 5.0), "footnotesize": (8.5, 4.0), "scriptsize": (8.0, 2.5)}
@@ -308,27 +308,32 @@ def _cut(note: str) -> tuple[str, str]:
 
 
 _STEPS = (
-    ("small", False, False, _LEAST),
-    ("small", True, False, _LEAST),
-    ("footnotesize", True, False, _LEAST),
-    ("small", True, True, _LEAST),
-    ("footnotesize", True, True, _LEAST),
-    ("footnotesize", True, True, 0.0),
-    ("scriptsize", True, True, 0.0),
+    ("small", False, False, _LEAST, 0.85 * _NARROW),
+    ("footnotesize", True, False, _LEAST, _NARROW),
+    ("small", False, False, _LEAST, _WIDE),
+    ("small", True, False, _LEAST, _WIDE),
+    ("footnotesize", True, False, _LEAST, _WIDE),
+    ("small", True, True, _LEAST, _WIDE),
+    ("footnotesize", True, True, _LEAST, _WIDE),
+    ("footnotesize", True, True, 0.0, _WIDE),
+    ("scriptsize", True, True, 0.0, _WIDE),
 )
-"""Steps to make a table fit: the size; headings broken, and turned; how narrow texts may be."""
+"""Steps to make a table fit: the size; headings broken, and turned; how narrow texts may be; the room that there is."""
 
 
 def _fitted(head: Sequence[str], body: Cells, right: set[int]) -> _Layout:
-    """The first of the steps by which the table is no wider than a page."""
+    """The first of the steps by which the table is no wider than a column, else than a page."""
     places = range(len(head))
     cells = [
         max(((_number_ems if place in right else _ems)(row[place]) for row in body), default=0.0) for place in places
     ]
     chunks = [max((_ems(part) for row in body for part in _parts(row[place])), default=0.0) for place in places]
-    for size, broken, turned, floor in _STEPS:
+    for size, broken, turned, floor, room in _STEPS:
         points, gap = _SIZES[size]
-        least = [cells[place] if place in right else min(cells[place], max(floor, chunks[place])) for place in places]
+        gap = gap if room == _WIDE else _CLOSE
+        # A text is broken in what takes the whole page alone.
+        broad = [place in right or room < _WIDE for place in places]
+        least = [cells[place] if broad[place] else min(cells[place], max(floor, chunks[place])) for place in places]
         # A heading is as wide as its cells, or as its longest word.
         lines = [_heading(text, max(cells[place], 4.0)) if broken else [text] for place, text in enumerate(head)]
         upright = [
@@ -336,7 +341,7 @@ def _fitted(head: Sequence[str], body: Cells, right: set[int]) -> _Layout:
             for place in places
         ]
         heads = [_TURNED if upright[place] else max(map(_ems, lines[place])) for place in places]
-        widths = _shared(cells, least, heads, (_WIDE - 2 * gap * len(head)) / points)
+        widths = _shared(cells, least, heads, (room - 2 * gap * len(head)) / points)
         if widths is not None:
             break
     found = widths or least

@@ -61,7 +61,9 @@ def test_tables_stand_in_classes_of_two_columns() -> None:
 
 def test_a_note_is_a_sentence_and_the_rest_a_comment() -> None:
     """Only the first sentence is set; no line of the others is left outside a comment, whatever they hold."""
-    text = made(["a"], ["b"], set(), note=f"One is set.\nThe others, 5 % of {chr(92)}all, aren't. {'Words. ' * 40}Last.")
+    text = made(
+        ["a"], ["b"], set(), note=f"One is set.\nThe others, 5 % of {chr(92)}all, aren't. {'Words. ' * 40}Last."
+    )
     assert r"\emph{Note.} One is set.\end{minipage}" in text
     assert "% The others, 5 % of \\all, aren't. Words." in text
     before = text[: text.index(r"\begin{table}")].splitlines()
