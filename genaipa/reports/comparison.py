@@ -23,7 +23,16 @@ from genaipa.reports.analysts import number_of, other_people
 from genaipa.reports.answered import answered, lacking_answers
 from genaipa.reports.chapters.prompting import in_order
 from genaipa.reports.evidence import ENDED
-from genaipa.reports.figures import forest
+from genaipa.reports.figures.differences import (
+    Sides,
+    by_group,
+    differences,
+    finding,
+    group_names,
+    limits,
+    verdict,
+)
+from genaipa.reports.figures.figure import ALONE, Scope
 from genaipa.reports.gather import gather_scored
 from genaipa.reports.judged.estimate import estimates
 from genaipa.reports.matches import HEADINGS, PRINTED, groups, in_common, level_between, matches, rows
@@ -52,6 +61,8 @@ if TYPE_CHECKING:
 
 FORMS = (*render.FORMS, ".json")
 """Suffixes of the files of a comparison."""
+MAIN = ("measure", "mean_a", "mean_b", "difference", "low", "high", "policies_low", "policies_high", "meaning")
+"""The columns of the table to print in a column of a paper."""
 _SIDE = 28
 """Characters of a side's name in a line."""
 
@@ -75,6 +86,10 @@ class Comparison:
     answered: str = ""
     """A sentence where not all that a side was asked came back."""
     evidence: EvidenceLevel = ENDED
+    systems: tuple[str, str] = ("A", "B")
+    """The systems of both sides."""
+    scope: Scope = ALONE
+    """That of a report on the same runs: its systems, which have the same colours, and the names of categories."""
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -82,9 +97,42 @@ class Comparison:
         return self.table.data
 
     @property
+    def sides(self) -> Sides:
+        """What figures and printed tables say of the two."""
+        return Sides((self.first, self.second), self.systems, self.documents, self.scope)
+
+    @property
     def figure(self) -> Figure | None:
-        """The forest plot of the differences; None if there is nothing to compare."""
-        return forest.forest(self.table, self.first, self.second)
+        """One panel of all measures over all questions; None if there is nothing to compare."""
+        return differences(self.table, self.sides)
+
+    @property
+    def figures(self) -> list[Figure]:
+        """The figure, and that of the groups of questions, as far as there are any."""
+        return [figure for figure in (self.figure, by_group(self.table, self.sides)) if figure]
+
+    @property
+    def main(self) -> Table:
+        """The table to print: a row for each measure over all questions, as narrow as a column of a paper."""
+        data = self.frame[self.frame["questions"] == "all"].reset_index(drop=True)
+        rows, (first, second) = data.to_dict("records"), self.sides.short(16)
+        interval = f"{significance.percent(rows[0]['level'])} interval"
+        low = interval if data["policies_low"].isna().all() else HEADINGS["low"]
+        headings = {**HEADINGS, "mean_a": first, "mean_b": second, "difference": "difference", "low": low}
+        note = f"{'; '.join(limits(self.table, self.sides))}. {self.table.note}"
+        data = data[list(MAIN)].assign(meaning=[verdict(row, ("better", "worse"), self.sides.judge) for row in rows])
+        headings["meaning"] = f"{first} is"
+        return replace(self.table, title=finding(self.table, self.sides), note=note, data=data, headings=headings)
+
+    @property
+    def groups(self) -> Table:
+        """The table of the groups of questions to print, each with its name in full."""
+        data = self.frame.loc[self.frame["questions"] != "all", list(PRINTED)].reset_index(drop=True)
+        names = group_names([*data["questions"].unique()], self.scope.categories)
+        title = f"{self.table.title}: groups of questions"
+        return replace(
+            self.table, name=f"{self.table.name}-groups", title=title, data=data.replace({"questions": names})
+        )
 
     def __repr__(self) -> str:
         sides = (clipped(name, _SIDE) for name in (self.first, self.second))
@@ -106,8 +154,7 @@ class Comparison:
         """The text of a file of the comparison, by its suffix: one of `FORMS`."""
         if form == ".json":
             return msgspec.json.format(msgspec.json.encode(self.as_json()), indent=2).decode() + "\n"
-        wide = form != ".tex"
-        return render.FORMS[form](self.table if wide else replace(self.table, data=self.frame[list(PRINTED)]))
+        return render.FORMS[form](self.main if form == ".tex" else self.table)
 
 
 def compare(
@@ -143,7 +190,9 @@ def compare(
     ours, theirs = (
         side(here, name, sources, found.frame, experiments) for name, sources in zip(names, sides, strict=True)
     )
-    return replace(compare_sides(ours, theirs, anyway=anyway), problems=found.problems)
+    systems = {system for source in (*sides[0], *sides[1]) for system in source.manifest.systems}
+    scope = Scope(tuple(sorted(systems)), categories=found.categories)
+    return replace(compare_sides(ours, theirs, anyway=anyway), problems=found.problems, scope=scope)
 
 
 @plain_texts
@@ -202,7 +251,13 @@ def compare_sides(first: Side, second: Side, *, anyway: bool = False) -> Compari
         documents=about,
         answered=came,
         evidence=evidence,
+        systems=(_system(first), _system(second)),
     )
+
+
+def _system(side: Side) -> str:
+    """The system whose scores a side is."""
+    return str(side.frame["system"].iloc[0])
 
 
 def _others(first: Side, second: Side, match: Match, asked: Mapping[str, set[str]]) -> dict[str, str]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -518,24 +518,10 @@ def _chapter(chapter: Chapter, pictures: Mapping[str, bytes], answers: Answers, 
 
 
 def _table(table: Table, answers: Answers) -> _Shown:
-    lean = _lean(table)
+    lean = table.lean
     markup = Markup(as_html(lean, hrefs=answers.hrefs(lean.data), bare=True))  # noqa: S704 - escaped cell by cell
     brief = sum(count_words(cell, HALF) for row in lean.cells for cell in row) <= _BRIEF
     return _Shown(table.name, table.title, _caption(table.caption, table.note), markup, brief=brief)
-
-
-def _lean(table: Table) -> Table:
-    """The table without rows that say what another one says, and without columns that say nothing."""
-    data = table.data
-    if "questions" in data and (data["questions"] == "all").any():
-        others = [name for name in data.columns if name != "questions"]
-        every = data.loc[data["questions"] == "all", others]
-        # The only source there is has the values of all questions.
-        same = pd.MultiIndex.from_frame(data[others].astype(str)).isin(pd.MultiIndex.from_frame(every.astype(str)))
-        data = data[(data["questions"] == "all") | ~same].reset_index(drop=True)
-    lean = table if data is table.data else replace(table, data=data)
-    empty = [name for name in lean.printed if all(not lean.written(name, value) for value in data[name])]
-    return replace(lean, aside=lean.aside | frozenset(empty)) if 0 < len(empty) < len(lean.printed) else lean
 
 
 def _caption(caption: str, note: str) -> Markup:

@@ -5,16 +5,18 @@ has the numbers as they are, under the columns' own names; the other forms have 
 ends of an interval (`low` and `high`) in one cell under the heading of the lower one.
 
 In LaTeX a table fits a page, in classes of one column and of two. It is laid out for a width of 455 pt (`article` with
-margins of an inch); where the page is narrower it is scaled down. In two columns it takes the width of both, and one
-that breaks over pages begins a page of its own. Where it is too wide, its headings are broken into lines or turned
-upright, its texts broken, and its letters get smaller; one that is too high is a `longtable`. Widths are Computer
-Modern's, roughly. M_all and p-values are set as formulas.
+margins of an inch); where the page is narrower it is scaled down. In two columns a narrow one takes one of them,
+another the width of both, and one that breaks over pages begins a page of its own. Where it is too wide, its headings
+are broken into lines or turned upright, its texts broken, and its letters get smaller; one that is too high is a
+`longtable`. Widths are Computer Modern's, roughly. M_all and p-values are set as formulas. Under a table is its note's
+first sentence; the others are a comment.
 """
 
 from __future__ import annotations
 
 import itertools
 import re
+import textwrap
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -23,6 +25,7 @@ import pandas as pd
 
 from genaipa.files.html import escape_html
 from genaipa.files.spreadsheets import MARK, escape_formula
+from genaipa.reports.table import first_sentences
 from genaipa.reports.tidy import metrics_of
 
 if TYPE_CHECKING:
@@ -99,7 +102,8 @@ def as_rows(table: Table) -> list[dict[str, Any]]:
 
 def as_latex(table: Table) -> str:
     """A table that fits a page of LaTeX, with booktabs' rules."""
-    return latex_table(table.name, table.title, table.note, headings(table), table.cells, set(numeric(table)))
+    lean = table.lean
+    return latex_table(lean.name, lean.title, lean.note, headings(lean), lean.cells, set(numeric(lean)))
 
 
 def as_html(table: Table, *, most: int | None = None, hrefs: Sequence[str] = (), bare: bool = False) -> str:
@@ -178,6 +182,10 @@ def _one_line(text: str) -> str:
 
 _WIDE, _HIGH = 455.0, 560.0
 """Points across and down a page that a table may take, the caption aside."""
+_NARROW, _CLOSE = 330.0, 3.0
+"""Points across that fit one of two columns, scaled by an eighth at most, and those beside a column of such a table."""
+_COMMENT = 100
+"""Characters of a line of a comment."""
 _SIZES = {"small": (9.25, 5.0), "footnotesize": (8.5, 4.0), "scriptsize": (8.0, 2.5)}
 """LaTeX's name of a size of letters → points of an em (small letters are wider), and those beside a column."""
 _LEADING = 1.25
@@ -226,18 +234,19 @@ _EMS = {**dict.fromkeys("fijlrtI.,:;!'|()[]-/ ", 0.33), **dict.fromkeys("mwMW%@"
 
 @dataclass(frozen=True)
 class _Layout:
-    """Widths of the columns: None for one as wide as its cells, else points, broken into lines."""
+    """Widths of the columns: None for one as wide as its cells, else points, broken into lines; `wide` is their sum."""
 
     size: str
     points: float
     gap: float
     widths: list[float | None]
     head: list[str]
+    wide: float
 
 
 def latex_table(name: str, title: str, note: str, head: Sequence[str], body: Cells, right: set[int]) -> str:
     r"""A floating table labelled `tab:NAME`, or a `longtable`; `right` are the columns that hold numbers."""
-    layout = _fitted(head, body, right)
+    layout, (note, rest) = _fitted(head, body, right), _cut(note)
     columns = "".join(
         ("r" if place in right else "l") if width is None else f">{{\\raggedright\\arraybackslash}}p{{{width:.1f}pt}}"
         for place, width in enumerate(layout.widths)
@@ -254,6 +263,7 @@ def latex_table(name: str, title: str, note: str, head: Sequence[str], body: Cel
     if len(body) > _LONG or _height(layout, body, note) > _HIGH:
         return _joined(
             "% needs \\usepackage{array,booktabs,graphicx,longtable} and UTF-8",
+            rest,
             _ONE_COLUMN,
             f"{{{size}",
             f"\\begin{{longtable}}{{{columns}}}",
@@ -267,9 +277,11 @@ def latex_table(name: str, title: str, note: str, head: Sequence[str], body: Cel
             "}",
             "\\genaipaback",
         )
+    place = "table" if layout.wide <= _NARROW else "table*"
     return _joined(
         "% needs \\usepackage{array,booktabs,graphicx} and UTF-8",
-        "\\begin{table*}[tbp]",
+        rest,
+        f"\\begin{{{place}}}[tbp]",
         f"\\centering{size}",
         caption,
         "\\resizebox{\\ifdim\\width>\\linewidth\\linewidth\\else\\width\\fi}{!}{%",
@@ -281,35 +293,47 @@ def latex_table(name: str, title: str, note: str, head: Sequence[str], body: Cel
         "\\bottomrule",
         "\\end{tabular}}",
         f"\\par\\smallskip{below}" if below else "",
-        "\\end{table*}",
+        f"\\end{{{place}}}",
     )
+
+
+def _cut(note: str) -> tuple[str, str]:
+    """The note's first sentence, and the others as lines of a comment."""
+    line = _one_line(note)
+    first = first_sentences(line, 1)
+    return first, "\n".join(f"% {text}" for text in textwrap.wrap(line[len(first) :].strip(), _COMMENT))
 
 
 # -- what fits --
 
 
 _STEPS = (
-    ("small", False, False, _LEAST),
-    ("small", True, False, _LEAST),
-    ("footnotesize", True, False, _LEAST),
-    ("small", True, True, _LEAST),
-    ("footnotesize", True, True, _LEAST),
-    ("footnotesize", True, True, 0.0),
-    ("scriptsize", True, True, 0.0),
+    ("small", False, False, _LEAST, 0.85 * _NARROW),
+    ("footnotesize", True, False, _LEAST, _NARROW),
+    ("small", False, False, _LEAST, _WIDE),
+    ("small", True, False, _LEAST, _WIDE),
+    ("footnotesize", True, False, _LEAST, _WIDE),
+    ("small", True, True, _LEAST, _WIDE),
+    ("footnotesize", True, True, _LEAST, _WIDE),
+    ("footnotesize", True, True, 0.0, _WIDE),
+    ("scriptsize", True, True, 0.0, _WIDE),
 )
-"""Steps to make a table fit: the size; headings broken, and turned; how narrow texts may be."""
+"""Steps to make a table fit: the size; headings broken, and turned; how narrow texts may be; the room that there is."""
 
 
 def _fitted(head: Sequence[str], body: Cells, right: set[int]) -> _Layout:
-    """The first of the steps by which the table is no wider than a page."""
+    """The first of the steps by which the table is no wider than a column, else than a page."""
     places = range(len(head))
     cells = [
         max(((_number_ems if place in right else _ems)(row[place]) for row in body), default=0.0) for place in places
     ]
     chunks = [max((_ems(part) for row in body for part in _parts(row[place])), default=0.0) for place in places]
-    for size, broken, turned, floor in _STEPS:
+    for size, broken, turned, floor, room in _STEPS:
         points, gap = _SIZES[size]
-        least = [cells[place] if place in right else min(cells[place], max(floor, chunks[place])) for place in places]
+        gap = gap if room == _WIDE else _CLOSE
+        # A text is broken in what takes the whole page alone.
+        broad = [place in right or room < _WIDE for place in places]
+        least = [cells[place] if broad[place] else min(cells[place], max(floor, chunks[place])) for place in places]
         # A heading is as wide as its cells, or as its longest word.
         lines = [_heading(text, max(cells[place], 4.0)) if broken else [text] for place, text in enumerate(head)]
         upright = [
@@ -317,7 +341,7 @@ def _fitted(head: Sequence[str], body: Cells, right: set[int]) -> _Layout:
             for place in places
         ]
         heads = [_TURNED if upright[place] else max(map(_ems, lines[place])) for place in places]
-        widths = _shared(cells, least, heads, (_WIDE - 2 * gap * len(head)) / points)
+        widths = _shared(cells, least, heads, (room - 2 * gap * len(head)) / points)
         if widths is not None:
             break
     found = widths or least
@@ -330,7 +354,8 @@ def _fitted(head: Sequence[str], body: Cells, right: set[int]) -> _Layout:
         else _stacked(lines[place], "r" if place in right else "l")
         for place in places
     ]
-    return _Layout(size, points, gap, narrowed, said)
+    wide = sum(max(pair) for pair in zip(found, heads, strict=True)) * points + 2 * gap * len(head)
+    return _Layout(size, points, gap, narrowed, said, wide)
 
 
 def _shared(cells: list[float], least: list[float], heads: list[float], room: float) -> list[float] | None:

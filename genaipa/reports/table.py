@@ -104,11 +104,24 @@ class Table:
         """The columns that are not aside."""
         return [str(column) for column in self.data.columns if column not in self.aside]
 
-    @property
+    @cached_property
     def shown(self) -> list[str]:
-        """The columns that people see: the upper end of an interval is in the column of the lower."""
+        """The columns that people see: those with anything in them, the upper end of an interval in the lower's."""
         names = self.printed
-        return [name for name in names if not name.endswith("high") or _other_end(name) not in names]
+        names = [name for name in names if not name.endswith("high") or _other_end(name) not in names]
+        return [name for name in names if any(self._column(name))] or names
+
+    @property
+    def lean(self) -> Table:
+        """The table without rows that say what another one says."""
+        data = self.data
+        if "questions" not in data or not (data["questions"] == "all").any():
+            return self
+        others = [name for name in data.columns if name != "questions"]
+        every = data.loc[data["questions"] == "all", others]
+        # The only source there is has the values of all questions.
+        same = pd.MultiIndex.from_frame(data[others].astype(str)).isin(pd.MultiIndex.from_frame(every.astype(str)))
+        return replace(self, data=data[(data["questions"] == "all") | ~same].reset_index(drop=True))
 
     @cached_property
     def readable(self) -> pd.DataFrame:

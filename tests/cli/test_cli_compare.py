@@ -58,7 +58,7 @@ def run(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """That run in the working folder; its name."""
     monkeypatch.setenv("COLUMNS", "200")
     shutil.copytree(made, tmp_path, dirs_exist_ok=True)
-    return next(Path("runs").iterdir()).name
+    return next(path.name for path in Path("runs").iterdir() if path.is_dir())
 
 
 def give_scores(run: str) -> None:
@@ -149,15 +149,27 @@ def test_files_are_written(genaipa: Cli, run: str) -> None:
     for folder in ("two", "three"):
         done(genaipa("compare", "extractive", "scripted", "-o", folder))
     names = {path.name for path in Path("two").iterdir()}
-    forms = {f"comparison.{form}" for form in ("csv", "tex", "html", "json", "txt")}
-    assert names == forms | {f"differences.{form}" for form in ("csv", "png", "svg", "pdf")}
+    forms = {f"comparison.{form}" for form in ("csv", "tex", "html", "json", "txt")} | {"comparison-groups.tex"}
+    figures = ("differences", "differences-groups")
+    assert names == forms | {f"{figure}.{form}" for figure in figures for form in ("csv", "png", "svg", "pdf")}
     for name in names:
         assert (Path("two") / name).read_bytes() == (Path("three") / name).read_bytes()
     printed = Path("two/comparison.tex").read_text(encoding="utf-8")
     assert "\\toprule" in printed
-    assert "family" in printed
+    assert "extractive is better" in printed
     assert "<table" in Path("two/comparison.html").read_text(encoding="utf-8")
     assert "forms of a comparison" in refused(genaipa("compare", "extractive", "scripted", "-o", "table.docx"))
+
+
+def test_formats_are_of_the_figures_in_a_folder(genaipa: Cli, run: str) -> None:
+    """The formats that are asked for are written; an unknown one, and one without a folder, is a sentence."""
+    give_scores(run)
+    command = ("compare", "extractive", "scripted", "--formats")
+    assert "There is no format 'slid': did you mean 'slide'?" in refused(genaipa(*command, "slid", "-o", "out"))
+    for more in ((), ("-o", "one.tex")):
+        assert "--formats is for the figures in a folder: add -o FOLDER." in refused(genaipa(*command, "pdf", *more))
+    done(genaipa(*command, "svg", "-o", "out"))
+    assert {path.suffix for path in Path("out").glob("differences*")} == {".svg", ".csv"}
 
 
 def test_what_cannot_be_compared_is_said(genaipa: Cli, run: str) -> None:

@@ -140,7 +140,7 @@ def test_a_report_of_a_system_is_named_after_it(genaipa: Cli, unscored: Path):
     ("arguments", "said"),
     [
         (("latest", "--green", "0", "--red", "0.5"), "Red ends at 0.5, which must not be above 0, where Green begins"),
-        (("latest", "--formats", "pgn"), "no format 'pgn': did you mean 'png'?"),
+        (("latest", "--formats", "pgn"), "There is no format 'pgn': did you mean 'png'?"),
         (("latest", "--frame", "tidy.xlsx"), "'tidy.xlsx' ends in neither .csv nor .parquet"),
         (("latest", "--frame", "genaipa.toml/tidy.csv"), "tidy.csv can't be written"),
         (("latest", "-o", "genaipa.toml"), "genaipa.toml is a file; name a folder for the report."),

@@ -16,7 +16,6 @@ from size import size
 from genaipa.errors import UsageError
 from genaipa.reports.comparison import OVERALL, Side, compare_sides, differing
 from genaipa.reports.crossed import crossed
-from genaipa.reports.figures import forest
 from genaipa.reports.matches import Match, rows
 from genaipa.reports.significance import holm, paired, unpaired
 from rubrics import METRICS, PAPER
@@ -363,7 +362,7 @@ def test_one_question_is_told_to_be_too_few():
     assert math.isnan(first["low"])
     assert math.isnan(first["p_holm"])
     assert any(said.startswith("Small n: 6 of 6") for said in found.finding)
-    assert forest.forest(found.table, "A", "B").plot()
+    assert found.figure.plot()
 
 
 def test_a_group_that_repeats_another_is_left_out():
@@ -440,14 +439,17 @@ def test_other_paraphrases_matter_only_to_who_was_asked_them(frame):
     assert differing(first, replace(second, asked=more))[0] == []
 
 
-def test_the_forest_plot_shows_every_row(compared):
-    """The figure has a panel per measure with a mark per group, and the table's numbers beside it."""
-    found = compared
-    figure = forest.forest(found.table, "a/one", "b/two")
-    drawn = figure.plot()
-    assert [axes.get_title() for axes in drawn.axes] == list(MEASURES)
-    marks = [line.get_xdata()[0] for line in drawn.axes[0].lines if line.get_marker() in ("o", "d", "s")]
-    data = found.frame
-    assert marks == data.loc[data["measure"] == OVERALL, "difference"].tolist()
-    assert figure.table.data.equals(data)
-    assert forest.forest(replace(found.table, data=pd.DataFrame()), "a", "b") is None
+def test_the_figures_show_every_row(compared):
+    """All questions are in one panel, groups in a panel per measure, each with the numbers of the table."""
+    main, groups = compared.figures
+    data = compared.frame
+    assert main.table.data.equals(data[data["questions"] == "all"])
+    assert groups.table.data.equals(data[data["questions"] != "all"])
+    scales = np.array([90.0, *[2.0] * len(METRICS)])
+    marks = [line.get_xdata()[0] for line in main.plot().axes[0].lines if line.get_marker() in ("o", "s", "d")]
+    assert marks == pytest.approx((main.table.data["difference"] / scales).tolist())
+    drawn = groups.plot()
+    assert [axes.get_title() for axes in drawn.axes] == ["M_all", *METRICS]
+    marks = [line.get_xdata()[0] for line in drawn.axes[0].lines if line.get_marker() in ("o", "s", "d")]
+    assert marks == data.loc[(data["measure"] == OVERALL) & (data["questions"] != "all"), "difference"].tolist()
+    assert replace(compared, table=replace(compared.table, data=pd.DataFrame())).figures == []

@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from commandline import Finished
 
 from genaipa.reports import render
+from genaipa.reports.table import Table
 
 NUMBERS = ["leave out a score", "answers where silent", "completeness", "M_all*10 elsewhere", "p (Holm)"]
 
@@ -44,12 +47,38 @@ def test_a_high_table_breaks_over_pages() -> None:
 
 
 def test_tables_stand_in_classes_of_two_columns() -> None:
-    """A table floats over both columns, never wider than they; a longtable, which stops there, has a page of one."""
-    floating, long = made(["a"], ['a "b"'], set()), made(["a"], ["b"], set(), rows=50)
-    assert r"\begin{table*}" in floating
-    assert r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}" in floating
-    assert "a ''b''" in floating
+    """A narrow table floats in a column, a wide one over both; a longtable, which stops there, has a page of one."""
+    narrow, wide = made(["a"], ['a "b"'], set()), made(["words"] * 5, ["words of some width"] * 5, set())
+    long = made(["a"], ["b"], set(), rows=50)
+    assert r"\begin{table}[tbp]" in narrow
+    assert r"\end{table}" in narrow
+    assert r"\begin{table*}[tbp]" in wide
+    assert r"\end{table*}" in wide
+    assert r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}" in narrow
+    assert "a ''b''" in narrow
     assert long.index(r"\onecolumn") < long.index(r"\begin{longtable}") < long.index("\n\\genaipaback")
+
+
+def test_a_note_is_a_sentence_and_the_rest_a_comment() -> None:
+    """Only the first sentence is set; no line of the others is left outside a comment, whatever they hold."""
+    text = made(
+        ["a"], ["b"], set(), note=f"One is set.\nThe others, 5 % of {chr(92)}all, aren't. {'Words. ' * 40}Last."
+    )
+    assert r"\emph{Note.} One is set.\end{minipage}" in text
+    assert "% The others, 5 % of \\all, aren't. Words." in text
+    before = text[: text.index(r"\begin{table}")].splitlines()
+    assert all(line.startswith("%") and len(line) < 105 for line in before)
+    assert before[-1].endswith("Last.")
+
+
+def test_a_column_without_a_value_is_in_no_form_but_csv() -> None:
+    """What nobody has a value of takes no room where people read; a table that has nothing at all keeps its heads."""
+    data = pd.DataFrame({"system": ["a"], "recall": [float("nan")], "low": [float("nan")], "high": [float("nan")]})
+    table = Table("t", "T", "", data, formats={"recall": ".1f", "low": ".1f", "high": ".1f"})
+    forms = {suffix: form(table) for suffix, form in render.FORMS.items()}
+    assert [suffix for suffix, text in forms.items() if "recall" in text] == [".csv"]
+    assert [suffix for suffix, text in forms.items() if "low" in text] == [".csv"]
+    assert "recall" in render.as_latex(replace(table, data=data[:0]))
 
 
 def test_formulas() -> None:

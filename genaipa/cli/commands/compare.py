@@ -15,9 +15,11 @@ from genaipa.cli.terminal.console import table as print_table
 from genaipa.cli.terminal.options import (
     ExcludedOption,
     ForceOption,
+    FormatsOption,
     JsonOption,
     check_new,
     current_workspace,
+    figure_formats,
     option,
     several,
     written,
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 
     from genaipa.reports.chapters.chapter import Against
     from genaipa.reports.comparison import Comparison
+    from genaipa.reports.figures.figure import Format
     from genaipa.reports.table import Table
     from genaipa.runs.selection import Source
     from genaipa.workspace import Workspace
@@ -93,6 +96,7 @@ def compare(
         option("--all", help="Show rows on too few questions, and all measures, too; files have them anyway."),
     ] = False,
     output: _OutputOption = None,
+    formats: FormatsOption = None,
     force: ForceOption = False,
     json: JsonOption = False,
 ) -> None:
@@ -112,6 +116,7 @@ def compare(
     from genaipa.reports import comparison
 
     form = _form(output, force=force) if output else ""
+    wanted = _formats(formats, folder=output is not None and not form)
     people = all(any(kind_of(one.manifest.spec.kind).people for one in sources) for sources in sides)
     own = {} if only else _by_rule(here, first, second, sides, people=people)
     found = None
@@ -126,14 +131,14 @@ def compare(
             say(f"Answers to questions are not compared: {error}")
     if found is None:
         if output:
-            _write_own(next(iter(own.values())).table, output, form, force=force)
+            _write_own(next(iter(own.values())).table, output, form, formats, force=force)
             say(f"Written to {output}.")
         _print_own(own, everything=everything, json=json)
         return
     for problem in found.problems:
         say(problem)
     if output:
-        _write(found, output, form, force=force)
+        _write(found, output, form, wanted, force=force)
         say(f"Written to {output}.")
     if json:
         from genaipa.reports.render import as_rows
@@ -181,8 +186,13 @@ def _facts(table: Table) -> dict[str, object]:
     return {"title": table.title, "method": table.note, "rows": as_rows(table)}
 
 
-def _write_own(table: Table, output: Path, form: str, *, force: bool) -> None:
-    """Write the differences in what is scored by a rule into a file, or a folder where there is no `form`."""
+def _write_own(table: Table, output: Path, form: str, formats: list[str] | None, *, force: bool) -> None:
+    """Write the differences in what is scored by a rule into a file, or a folder where there is no `form`.
+
+    A UsageError where formats of figures are asked for, of which there are none.
+    """
+    if formats:
+        raise UsageError("Items of suites are compared in tables, without a figure: leave out --formats.")
     import msgspec
 
     from genaipa.reports.render import FORMS
@@ -199,6 +209,14 @@ def _write_own(table: Table, output: Path, form: str, *, force: bool) -> None:
         write_table(table, output)
     except OSError as error:
         raise DataError(output, f"can't be written ({error.strerror}).") from None
+
+
+def _formats(given: list[str] | None, *, folder: bool) -> tuple[Format, ...]:
+    """Return the formats of the figures; a UsageError for an unknown one, and where no folder is to be written."""
+    wanted = figure_formats(given, ("png", "svg", "pdf"))
+    if given and not folder:
+        raise UsageError("--formats is for the figures in a folder: add -o FOLDER.")
+    return wanted
 
 
 def _form(output: Path, *, force: bool) -> str:
@@ -296,24 +314,27 @@ def _rows(table: Table, columns: Mapping[str, str]) -> Iterator[list[str] | str]
             yield [written[name] for name in columns.values()]
 
 
-def _write(found: Comparison, output: Path, form: str, *, force: bool) -> None:
-    """One file, or a folder with every form of the table and of the figure."""
+def _write(found: Comparison, output: Path, form: str, formats: Sequence[Format], *, force: bool) -> None:
+    """One file, or a folder with every form of the table, and the figures."""
     from genaipa.reports.comparison import FORMS
-    from genaipa.reports.figures.figure import FORMATS, save
+    from genaipa.reports.figures.figure import paths_of, save
+    from genaipa.reports.render import as_latex
 
     if form:
         with written(output, force=force) as file:
             file.write(found.as_text(form).encode())
         return
-    figure = found.figure
-    tables = {output / f"{found.table.name}{each}": each for each in FORMS}
-    for path in (*tables, *(output / f"{figure.name}.{each}" for each in (*FORMATS, "csv") if figure)):
+    texts = {output / f"{found.table.name}{each}": found.as_text(each) for each in FORMS}
+    if found.groups:
+        texts[output / f"{found.groups.name}.tex"] = as_latex(found.groups)
+    figures = found.figures
+    for path in (*texts, *(path for figure in figures for path in paths_of(figure, output, formats))):
         check_new(path, force=force)
     try:
         output.mkdir(parents=True, exist_ok=True)
-        for path, each in tables.items():
-            path.write_text(found.as_text(each), encoding="utf-8", newline="")
-        if figure:
-            save(figure, output)
+        for path, text in texts.items():
+            path.write_text(text, encoding="utf-8", newline="")
+        for figure in figures:
+            save(figure, output, formats)
     except OSError as error:
         raise DataError(output, f"can't be written ({error.strerror}).") from None

@@ -21,14 +21,16 @@ from genaipa.cli.terminal.console import (
 from genaipa.cli.terminal.options import (
     ExcludedOption,
     ForceOption,
+    FormatsOption,
     JsonOption,
     check_new,
     current_workspace,
+    figure_formats,
     option,
     several,
 )
 from genaipa.cli.terminal.selection import ByOption, RunsArgument, filtered
-from genaipa.errors import UsageError, nearest
+from genaipa.errors import UsageError
 from genaipa.runs.filters import EVERYTHING, Filters
 from genaipa.words import number, printable
 from genaipa.workspace import elsewhere
@@ -36,7 +38,6 @@ from genaipa.workspace import elsewhere
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from genaipa.reports.figures.figure import Format
     from genaipa.reports.report import Report
     from genaipa.scoring.rubric import Bounds
     from genaipa.workspace import Workspace
@@ -69,9 +70,7 @@ def report(
     by: ByOption = "",
     green: _GreenOption = None,
     red: _RedOption = None,
-    formats: Annotated[
-        list[str] | None, option("--formats", help="Of the figures' files: png, svg, pdf (by default svg).")
-    ] = None,
+    formats: FormatsOption = None,
     with_texts: _TextsOption = False,
     frame: Annotated[
         Path | None,
@@ -89,7 +88,7 @@ def report(
     from genaipa.runs.selection import select
 
     here = current_workspace()
-    bounds, wanted = _bounds(here, green, red), _formats(several(formats))
+    bounds, wanted = _bounds(here, green, red), figure_formats(formats, ("svg",))
     _check_frame(frame, force=force)
     # Names first: what reports need takes a second to import.
     select(here, several(run), only)
@@ -191,14 +190,6 @@ def _bounds(here: Workspace, green: float | None, red: float | None) -> Bounds:
         return Bounds(bands.green if green is None else green, bands.red if red is None else red)
     except ValueError as error:
         raise UsageError(f"{error}.") from None
-
-
-def _formats(names: tuple[str, ...]) -> tuple[Format, ...]:
-    known: tuple[Format, ...] = ("png", "svg", "pdf")
-    for name in names:
-        if name not in known:
-            raise UsageError(f"no format '{name}'{nearest(name, known)}")
-    return tuple(form for form in known if form in names) or ("svg",)
 
 
 def _write_frame(made: Report, path: Path) -> None:

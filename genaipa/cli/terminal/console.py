@@ -287,9 +287,5 @@ def show_tables(several: Iterable[Table]) -> None:
 
     for place, made in enumerate(several):
         show(("\n" if place else "") + made.title)
-        rows, right = made.cells, set(render.numeric(made))
-        heads = render.headings(made)
-        kept = [column for column in range(len(heads)) if not rows or any(row[column] for row in rows)]
-        cells = [[row[column] for column in kept] for row in rows]
-        table([heads[one] for one in kept], cells, right=[kept.index(one) for one in right if one in kept])
+        table(render.headings(made), made.cells, right=render.numeric(made))
         explain(*re.split(r"(?<=\.) (?=[A-Z`“])", made.note), hint="What the numbers mean: --explain")

@@ -19,6 +19,7 @@ from genaipa.files.atomic import replacing
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from genaipa.reports.figures.figure import Format
     from genaipa.workspace import Workspace
 
 
@@ -71,6 +72,23 @@ def several(values: list[str] | None) -> tuple[str, ...]:
     """Repeated flags and commas alike: `-s a,b -s c` is a, b, c, each once."""
     names = [name.strip() for value in values or () for name in value.split(",")]
     return tuple(dict.fromkeys(name for name in names if name))
+
+
+FormatsOption = Annotated[
+    list[str] | None,
+    option("--formats", help="Of the figures: png, svg, pdf, slide (a PNG of 16:9), column (a PDF of one column)."),
+]
+
+
+def figure_formats(given: list[str] | None, usual: tuple[Format, ...]) -> tuple[Format, ...]:
+    """Return the formats that are wanted, else the usual ones; a UsageError for an unknown one."""
+    names = several(given)
+    # Written out: the figures' module takes a second to import.
+    known: tuple[Format, ...] = ("png", "svg", "pdf", "slide", "column")
+    for name in names:
+        if name not in known:
+            raise UsageError(f"There is no format '{name}'{nearest(name, known)}")
+    return tuple(form for form in known if form in names) or usual
 
 
 ForceOption = Annotated[bool, option("--force", help="Overwrite the file if it is there already.")]

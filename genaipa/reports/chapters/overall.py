@@ -280,7 +280,30 @@ def overview(found: Table, scope: Scope) -> Figure | None:
     systems = style.brief(dict.fromkeys(found.data["system"]), 20)
     note = f"{found.note} {forest.READING} {style.bands_in_words(scope.bounds)}{style.in_full(systems)}"
     data = found.data
-    return Figure(OVERVIEW, found.title, note, found, lambda: _draw(data, systems, scope), caption=found.note)
+    return Figure(
+        OVERVIEW,
+        found.title,
+        note,
+        found,
+        lambda: _draw(data, systems, scope),
+        caption=found.note,
+        layouts={"column": lambda: _draw_column(data, systems, scope)},
+    )
+
+
+def _draw_column(data: pd.DataFrame, systems: Mapping[Any, str], scope: Scope) -> Canvas:
+    """Draw the systems over their categories, as wide as a column of a paper."""
+    categories = [name for name in dict.fromkeys(data["category"]) if name != "all"]
+    whole, heads = _ROW * len(systems) * 1.2 + _HEAD, 0.3 + _ROW * len(categories)
+    drawn = style.canvas(style.COLUMN, whole + (heads + 0.1 if categories else 0.0))
+    if not categories:
+        _draw_systems(drawn.subplots(), data, systems, scope)
+        return drawn
+    above, below = drawn.subplots(2, 1, height_ratios=(whole, heads))
+    _draw_systems(above, data[data["category"] == "all"], systems, scope)
+    names = {name: scope.categories.get(name, name) for name in categories}
+    _draw_categories(below, data, systems, names, scope.bounds)
+    return drawn
 
 
 def _draw(data: pd.DataFrame, systems: Mapping[Any, str], scope: Scope) -> Canvas:

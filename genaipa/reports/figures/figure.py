@@ -16,6 +16,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
+import numpy as np
+
 from genaipa.files.html import short_repr
 from genaipa.reports.figures import style
 from genaipa.reports.render import as_csv
@@ -28,9 +30,14 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
 
 
-Format = Literal["png", "svg", "pdf"]
+Format = Literal["png", "svg", "pdf", "slide", "column"]
 
-FORMATS: tuple[Format, ...] = get_args(Format)
+FORMATS: tuple[Format, ...] = ("png", "svg", "pdf")
+"""The formats of a figure as it is."""
+KNOWN: tuple[Format, ...] = get_args(Format)
+"""All formats: `slide` is a PNG of 16:9 with the title, `column` a PDF for one column of a paper."""
+_ENDS: dict[Format, str] = {"slide": "-slide.png", "column": "-column.pdf"}
+"""Format → the end of its file's name; others have theirs as a suffix."""
 PNG_DPI = 200
 """Dots per inch of a PNG file."""
 
@@ -51,7 +58,8 @@ class Figure:
     `name` is the stem of its files. `about` says in words what is to be seen and what is left out, `reading` how such
     a figure is read, which is the same for all of its kind. `caption` are at most two sentences for the page, by
     default the note's first; `kind` is what figures of several experiments have in common. `fits` is how many systems
-    fit a page. `draw` draws it; call `plot` to have it in the house style.
+    fit a page. `draw` draws it; call `plot` to have it in the house style. `layouts` draw it for a format that is not
+    drawn as the others are.
     """
 
     name: str
@@ -63,6 +71,7 @@ class Figure:
     fits: int = sys.maxsize
     caption: str = ""
     kind: str = ""
+    layouts: Mapping[str, Callable[[], Canvas]] = field(default_factory=dict)
 
     @property
     def note(self) -> str:
@@ -81,16 +90,24 @@ class Figure:
         return as_png(self, dpi=style.SCREEN_DPI)
 
 
+def paths_of(figure: Figure, folder: Path, formats: Sequence[Format]) -> list[Path]:
+    """Return the files that `save` writes; one column of a paper has those figures alone that are laid out for it."""
+    drawn = [form for form in formats if form != "column" or form in figure.layouts]
+    return [*(folder / f"{figure.name}{_ENDS.get(form, f'.{form}')}" for form in drawn), folder / f"{figure.name}.csv"]
+
+
 def save(figure: Figure, folder: Path, formats: Sequence[Format] = FORMATS) -> list[Path]:
     """Write NAME.png, .svg, .pdf (as `formats` says) and NAME.csv into the folder; gives the paths."""
     folder.mkdir(parents=True, exist_ok=True)
-    paths = []
+    plain = [form for form in formats if form not in _ENDS]
     with style.house(figure.name):
-        drawn = _laid_out(figure.draw())
-        for form in formats:
-            paths.append(folder / f"{figure.name}.{form}")
-            paths[-1].write_bytes(_written(drawn, figure.title, form, PNG_DPI))
-    paths.append(folder / f"{figure.name}.csv")
+        drawn = _laid_out(figure.draw()) if plain else None
+        for form in plain:
+            (folder / f"{figure.name}.{form}").write_bytes(_written(drawn, figure.title, form, PNG_DPI))
+    for form in formats:
+        if form == "slide" or (form == "column" and form in figure.layouts):
+            (folder / f"{figure.name}{_ENDS[form]}").write_bytes(as_bytes(figure, form))
+    paths = paths_of(figure, folder, formats)
     paths[-1].write_text(as_csv(figure.table), encoding="utf-8", newline="")
     return paths
 
@@ -98,7 +115,36 @@ def save(figure: Figure, folder: Path, formats: Sequence[Format] = FORMATS) -> l
 def as_bytes(figure: Figure, form: Format, dpi: int = PNG_DPI) -> bytes:
     """The figure as a file of this format; the text of SVG is drawn, that of PDF has its font embedded."""
     with style.house(figure.name):
-        return _written(_laid_out(figure.draw()), figure.title, form, dpi)
+        drawn = _laid_out(figure.layouts.get(form, figure.draw)())
+        if form == "slide":
+            return _slide(drawn, figure.title)
+        return _written(drawn, figure.title, "pdf" if form == "column" else form, dpi)
+
+
+_SLIDE = (12.8, 7.2)
+"""Inches of a slide, 16:9."""
+_MARGIN, _HEADING = 0.45, 24.0
+"""Inches around what is on a slide, and points of its title."""
+
+
+def _slide(drawn: Canvas, title: str) -> bytes:
+    """Return a slide as PNG: the drawing under its title, as large as it can be; the house style must still hold."""
+    wide, high = drawn.get_size_inches()
+    slide = style.canvas(*_SLIDE)
+    slide.set_layout_engine(None)
+    lines = style.wrap(title, 62).split("\n")
+    above = 2 * _MARGIN + len(lines) * _HEADING * 1.2 / 72
+    room = (_SLIDE[0] - 2 * _MARGIN, _SLIDE[1] - above - _MARGIN)
+    times = min(room[0] / wide, room[1] / high)
+    picture = io.BytesIO()
+    drawn.savefig(picture, format="rgba", dpi=PNG_DPI * times)
+    across, down = (int(PNG_DPI * times * length) for length in (wide, high))
+    pixels = np.frombuffer(picture.getvalue(), dtype=np.uint8).reshape(down, across, 4)
+    left = _MARGIN + (room[0] - wide * times) / 2
+    slide.figimage(pixels, left * PNG_DPI, (_MARGIN + (room[1] - high * times) / 2) * PNG_DPI, origin="upper")
+    look: Any = {"va": "top", "fontsize": _HEADING, "weight": "bold", "linespacing": 1.2}
+    slide.text(_MARGIN / _SLIDE[0], 1 - _MARGIN / _SLIDE[1], "\n".join(lines), **look)
+    return _written(slide, title, "png", PNG_DPI)
 
 
 def _laid_out(drawn: Canvas) -> Canvas:
@@ -213,8 +259,8 @@ class Scope:
         return sorted(questions, key=lambda question: place.get(question, len(place)))
 
     def marks(self, systems: Sequence[Any]) -> dict[Any, dict[str, Any]]:
-        """System → its colour and marker, the same in every figure of the report."""
-        return style.system_marks(list(dict.fromkeys((*self.systems, *systems))))
+        """System → its colour and marker, the same in every figure of the report, in whatever order they are."""
+        return style.system_marks(sorted({*self.systems, *systems}))
 
     def without(self, present: Iterable[Any], what: str) -> str:
         """A sentence that names the report's systems that a figure lacks for want of something; empty without one."""

@@ -1,0 +1,459 @@
+"""Figures of a comparison: a row for each measure, with who is better in words; and its groups of questions.
+
+Measures have different scales, M_all one from 10 to 100 and a metric one from -1 to 1. In one panel each row is drawn
+in parts of its own scale, and its numbers are written beside it.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from genaipa.reports.figures import style
+from genaipa.reports.figures.figure import ALONE, Figure, Scope
+from genaipa.reports.figures.fonts import families
+from genaipa.reports.significance import OTHER_PEOPLE, OVERALL, holds_widely, percent
+from genaipa.words import number
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Canvas
+
+    from genaipa.reports.table import Table
+
+    Row = Mapping[Any, Any]
+
+
+CHANCE, UNTESTED, OTHERS = "may be chance", "too few questions", "other scorers"
+_GREY = "#5f5f5f"
+_LOOKS: dict[str, dict[str, Any]] = {
+    CHANCE: {"marker": "o", "color": _GREY, "markerfacecolor": "white"},
+    OTHERS: {"marker": "o", "color": _GREY, "markerfacecolor": "white"},
+    UNTESTED: {"marker": "d", "color": style.FAINT, "markerfacecolor": "white"},
+}
+"""Meaning of a row in which nobody is better → its mark, which is hollow."""
+_TARGETS: dict[str, tuple[str, str, dict[str, Any]]] = {
+    "for these documents": ("low", "high", {"linewidth": 2.6, "solid_capstyle": "butt"}),
+    "for policies like these": ("policies_low", "policies_high", {"linewidth": 0.8, "marker": "|", "markersize": 5.0}),
+}
+"""Target of an interval → its columns, and its line: thick, or thin with caps."""
+_SCALES = {OVERALL: 90.0}
+"""Measure → the length of its scale; a metric's is `_METRIC`."""
+_METRIC = 2.0
+
+
+@dataclass(frozen=True)
+class Sides:
+    """The two that are compared: names, their systems, and what the differences rest on.
+
+    `scope` is that of the report on the same runs, where the systems have the same colours. A `judge` is named where
+    its verdicts alone are compared: then all is grey.
+    """
+
+    names: tuple[str, str]
+    systems: tuple[str, str] = ("A", "B")
+    documents: tuple[str, ...] = ()
+    scope: Scope = field(default=ALONE)
+    judge: str = ""
+
+    def short(self, most: int) -> tuple[str, str]:
+        """Return both names in at most this many signs."""
+        labels = style.labels(dict.fromkeys(self.names), most)
+        return labels[self.names[0]], labels[self.names[1]]
+
+    @property
+    def looks(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return the colour and marker of each side."""
+        marks = self.scope.marks(self.systems)
+        looks = marks[self.systems[0]], marks[self.systems[1]]
+        return tuple({**look, "color": _GREY} for look in looks) if self.judge else looks  # type: ignore[return-value]
+
+    @property
+    def judged(self) -> str:
+        """Return who judges, as the beginning of a sentence; empty where people scored."""
+        return f"By the judge {style.plain(self.judge)} alone, " if self.judge else ""
+
+
+def better(row: Row) -> int | None:
+    """Return which side a row finds better: 0 or 1; None where it finds neither."""
+    if row["test"] == "none" or row["meaning"] == OTHER_PEOPLE or not row["p_holm"] < row["level"]:
+        return None
+    return 0 if row["difference"] > 0 else 1
+
+
+def verdict(row: Row, wins: Sequence[str], judge: str = "") -> str:
+    """Return what a row finds, in the words for a win of each side, or why it finds nothing; a judge's says so."""
+    side = better(row)
+    no_win = UNTESTED if row["test"] == "none" else OTHERS if row["meaning"] == OTHER_PEOPLE else CHANCE
+    return f"{'judge: ' if judge else ''}{no_win if side is None else wins[side]}"
+
+
+def finding(table: Table, sides: Sides) -> str:
+    """Return the title of a comparison: who is better, and by how much."""
+    row, (first, second) = table.data.iloc[0].to_dict(), sides.short(24)
+    by, side = style.signed(abs(row["difference"])).lstrip("+"), better(row)
+    if row["test"] == "none":
+        return f"{sides.judged}{first} and {second} have too few questions for a verdict"
+    if side is None:
+        return f"{sides.judged}{first} and {second} may be alike: {by} points of M_all apart"
+    winner, loser = (first, second) if side == 0 else (second, first)
+    return f"{sides.judged}{winner} is better than {loser}, by {by} points of M_all"
+
+
+def limits(table: Table, sides: Sides) -> list[str]:
+    """Return what a comparison rests on, and what it doesn't tell, to be joined into a sentence."""
+    row, (first, second) = table.data.iloc[0].to_dict(), sides.short(24)
+    ours, theirs = _means(row)
+    documents = [style.short(name, 24) for name in sides.documents]
+    about = f" about {documents[0] if len(documents) == 1 else number(len(documents), 'document')}" if documents else ""
+    said = [f"M_all (10 to 100): {first} {ours}, {second} {theirs}", f"{number(row['n'], 'question')}{about}"]
+    if row["test"] == "none":
+        return said
+    if math.isnan(row["policies_low"]):
+        said.append("of other policies nothing is known")
+    elif better(row) is not None:
+        said.append(f"for policies like these {'it holds, too' if holds_widely(row) else 'it may be chance'}")
+    return [*said, *(["no estimate of what people would say"] if sides.judge else [])]
+
+
+def _legend(row: Row) -> str:
+    """Return what the lines and the axis of a panel are."""
+    wide = not math.isnan(row["policies_low"])
+    lines = ", thick for these documents, thin for policies like these" if wide else ""
+    return f"Lines: intervals of {percent(row['level'])}{lines}. Axis: in % of each row's scale."
+
+
+def differences(table: Table, sides: Sides) -> Figure | None:
+    """Return one panel with a row for each measure, over all questions, the first minus the second; None without one.
+
+    It has a layout of its own for a slide, and for one column of a paper.
+    """
+    data = table.data[table.data["questions"] == "all"] if table else table.data
+    if data.empty:
+        return None
+    title = finding(table, sides)
+    note = (
+        f"{title}. Differences, {sides.names[0]} minus {sides.names[1]}, over all questions. Each row is "
+        "drawn in percent of its own scale, from 10 to 100 of M_all and from -1 to 1 of a metric. Hollow: no verdict. "
+        f"{'; '.join(limits(table, sides))}. {table.note}"
+    )
+
+    def layout(wide: float, *, titled: bool = True) -> Callable[[], Canvas]:
+        said = [f"{'; '.join(limits(table, sides))}.", _legend(data.iloc[0].to_dict())]
+        return lambda: _Panel(data, sides, wide).draw([title] if titled else [], said)
+
+    drawn = replace(table, name="differences", title=title, note=note, data=data)
+    layouts: dict[str, Callable[[], Canvas]] = {"slide": layout(_SLIDE, titled=False), "column": layout(style.COLUMN)}
+    return Figure("differences", title, note, drawn, layout(style.WIDTH), layouts=layouts)
+
+
+_SLIDE = 6.0
+"""Inches across a panel that fills a slide: its letters are twice as large there."""
+_GAP = 9.0
+"""Points between two columns."""
+_AXIS = 92.0
+"""Points of an axis, at least, and seven tenths of it in a narrow panel: names are shortened for it."""
+_TICK = 30.0
+"""Points from tick to tick, at least."""
+
+
+class _Panel:
+    """One panel of a row for each measure; in a narrow one the numbers stand over the verdicts. Lengths are points."""
+
+    def __init__(self, data: pd.DataFrame, sides: Sides, inches: float) -> None:
+        self.rows = data.to_dict("records")
+        self.sides, self.wide, self.narrow = sides, inches * 72, inches <= style.COLUMN
+        self.size = style.TINY if self.narrow else style.TEXT
+        self.high = 25.0 if self.narrow else 21.0
+        """A row's height."""
+        self.head = "difference" if self.narrow else "difference and interval"
+        self.measures = ["M_all" if row["measure"] == OVERALL else str(row["measure"]) for row in self.rows]
+        self.left = max(_measure(text, self.size, bold=True) for text in self.measures) + 4
+        page = inches >= style.WIDTH
+        for most, means in [(most, True) for most in range(14, 10, -1) if page] + [
+            (most, False) for most in range(14, 7, -1)
+        ]:
+            self._name(most, means=means)
+            begin, end = self._ends()
+            if end - begin >= _AXIS * (0.7 if self.narrow else 1.0):
+                break
+
+    def _name(self, most: int, *, means: bool) -> None:
+        """Write both names in so many signs, and measure what stands beside the axis, both means or none among it."""
+        self.names = self.sides.short(most)
+        self.means = [max(30.0, _measure(name, self.size, bold=True)) for name in self.names] if means else []
+        wins = [f"{name} is better" for name in self.names]
+        verdicts = [verdict(row, wins, self.sides.judge) for row in self.rows]
+        self.right = [[_numbers(row) for row in self.rows], verdicts]
+        self.widths = [
+            max(_measure(text, self.size, bold=True) for text in (head, *texts))
+            for head, texts in zip((self.head, ""), self.right, strict=True)
+        ]
+
+    def draw(self, title: Sequence[str], below: Sequence[str]) -> Canvas:
+        """Draw it under its title, with what it rests on below."""
+        small = style.TINY if self.narrow else style.SMALL
+        heads = _wrap(" ".join(title), self.wide - 8, size := 9.0 if self.narrow else 11.0, bold=True)
+        feet = _wrap(" ".join(below), self.wide - 8, small)
+        above, under = len(heads) * size * 1.3 + 22, len(feet) * small * 1.35 + 32
+        tall = above + under + self.high * len(self.rows)
+        drawn = style.canvas(self.wide / 72, tall / 72)
+        drawn.set_layout_engine(None)
+        for place, line in enumerate(heads):
+            drawn.text(4 / self.wide, 1 - (4 + place * size * 1.3) / tall, line, va="top", fontsize=size, weight="bold")
+        for place, line in enumerate(feet):
+            high = under - 32 - place * small * 1.35
+            drawn.text(4 / self.wide, high / tall, line, va="top", fontsize=small, color="#444444")
+        begin, end = self._ends()
+        axes = drawn.add_axes((begin / self.wide, under / tall, (end - begin) / self.wide, 1 - (above + under) / tall))
+        self._draw_rows(axes)
+        self._write(axes, begin, end)
+        return drawn
+
+    def _ends(self) -> tuple[float, float]:
+        """Return where the axis begins and ends."""
+        sides = sum(wide + _GAP for wide in self.means)
+        texts = max(self.widths) if self.narrow else sum(self.widths) + _GAP
+        return 4 + self.left + sides, self.wide - 4 - texts - _GAP
+
+    def _draw_rows(self, axes: Axes) -> None:
+        """Draw a mark with its intervals in each row, in parts of its scale."""
+        scaled = [_scaled(row) for row in self.rows]
+        ends = [value for row in scaled for value in row.values() if not math.isnan(value)]
+        reach = 1.06 * max(0.05, *map(abs, ends))
+        # The side on which nothing lies is there, too, though narrow: its name says whose it is.
+        axes.set_xlim(max(-reach, min(*ends, -0.4 * reach) * 1.06), min(reach, max(*ends, 0.4 * reach) * 1.06))
+        axes.set_ylim(len(scaled) - 0.5, -0.5)
+        axes.axvline(0, color=_GREY, linewidth=0.9, zorder=0)
+        for place, (row, at) in enumerate(zip(self.rows, scaled, strict=True)):
+            if place == 1:
+                axes.axhline(0.5, color=style.FAINT, linewidth=0.4)
+            look = _look(row, self.sides)
+            for low, high, line in _TARGETS.values():
+                axes.plot([at[low], at[high]], [place, place], color=look["color"], **line)
+            axes.plot(at["difference"], place, linestyle="none", markersize=5.5, **look)
+        low, high = axes.get_xlim()
+        begin, end = self._ends()
+        # Labels keep apart.
+        least = _TICK * (high - low) / (end - begin)
+        step = next((step for step in (0.05, 0.1, 0.25, 0.5) if step > least), 1.0)
+        ticks = [tick for tick in (-step, 0.0, step) if low <= tick <= high]
+        axes.set_xticks(ticks, [_percent(tick) for tick in ticks], fontsize=style.TINY)
+        axes.set_yticks([])
+        axes.spines["left"].set_visible(False)
+
+    def _write(self, axes: Axes, begin: float, end: float) -> None:
+        """Write beside each row what it is and what it says, and above whose side is whose."""
+        for place, (row, measure) in enumerate(zip(self.rows, self.measures, strict=True)):
+            bold, look = "bold" if place == 0 else "normal", _look(row, self.sides)
+            colour = look["color"] if better(row) is not None else _GREY
+            self._text(axes, 4 - begin, place, measure, weight=bold)
+            if self.narrow:
+                self._text(axes, end - begin + _GAP, place - 0.2, self.right[0][place], weight=bold)
+                self._text(axes, end - begin + _GAP, place + 0.2, self.right[1][place], weight=bold, color=colour)
+                continue
+            at = 4 + self.left - begin
+            for mean, wide in zip(_means(row), self.means, strict=False):
+                self._text(axes, at + wide, place, mean, weight=bold, ha="right")
+                at += wide + _GAP
+            self._text(axes, end - begin + _GAP + self.widths[0], place, self.right[0][place], weight=bold, ha="right")
+            at = end - begin + 2 * _GAP + self.widths[0]
+            self._text(axes, at, place, self.right[1][place], weight=bold, color=colour)
+        self._head(axes, begin, end)
+
+    def _head(self, axes: Axes, begin: float, end: float) -> None:
+        """Write the heads of the columns, and below the axis on which side of zero who is better."""
+        above, colours = -0.5 - 7 / self.high, [look["color"] for look in self.sides.looks]
+        look: dict[str, Any] = {"fontsize": self.size - 1, "weight": "bold"}
+        below, (left, right) = len(self.rows) - 0.5 + 20 / self.high, axes.get_xlim()
+        zero = -left / (right - left) * (end - begin)
+        (first, second), rooms = self.names, (self.wide - begin - zero - 9, begin + zero - 9)
+        ours = f"{first} better \u2192", f"{first} \u2192", "\u2192"
+        theirs = f"\u2190 {second} better", f"\u2190 {second}", "\u2190"
+        for side, texts in enumerate((ours, theirs)):
+            text = next((text for text in texts if _measure(text, style.TINY, bold=True) <= rooms[side]), texts[-1])
+            aside: dict[str, Any] = {"ha": ("left", "right")[side], "color": colours[side], "fontsize": style.TINY}
+            self._text(axes, zero + (5, -5)[side], below, text, **{**look, **aside})
+        at = 4 + self.left - begin
+        for name, colour, wide in zip(self.names, colours, self.means, strict=False):
+            self._text(axes, at + wide, above, name, ha="right", color=colour, **look)
+            at += wide + _GAP
+        at, side = end - begin + _GAP, "left"
+        if not self.narrow:
+            at, side = at + self.widths[0], "right"
+        self._text(axes, at, above, self.head, ha=side, **look)
+
+    def _text(self, axes: Axes, at: float, row: float, text: str, **look: Any) -> None:
+        """Write a text at so many points from the beginning of the axis."""
+        axes.annotate(
+            text,
+            (0, row),
+            (at, 0),
+            xycoords=("axes fraction", "data"),
+            textcoords="offset points",
+            annotation_clip=False,
+            va="center",
+            **{"fontsize": self.size, **look},
+        )
+
+
+def _look(row: Row, sides: Sides) -> dict[str, Any]:
+    """Return the mark of a row: of who is better, or a hollow one."""
+    side = better(row)
+    if side is not None:
+        return sides.looks[side]
+    return _LOOKS[verdict(row, ("", ""))]
+
+
+def _scaled(row: Row) -> dict[str, float]:
+    """Return a row's difference and the ends of its intervals in parts of its scale."""
+    names = ("difference", *(end for low, high, _ in _TARGETS.values() for end in (low, high)))
+    return {name: float(row[name]) / _SCALES.get(row["measure"], _METRIC) for name in names}
+
+
+def _signed(value: float, measure: str) -> str:
+    """Return a difference as it is written: one decimal of M_all, two of a metric."""
+    if measure == OVERALL:
+        return style.signed(value)
+    written = f"{value:+.2f}"
+    return "0.00" if written in {"+0.00", "-0.00"} else written.replace("-", "\u2212")
+
+
+def _numbers(row: Row) -> str:
+    """Return the difference of a row with its interval for these documents."""
+    low, high = (_signed(row[end], row["measure"]) for end in ("low", "high"))
+    said = _signed(row["difference"], row["measure"])
+    return said if math.isnan(row["low"]) else f"{said} ({low} to {high})"
+
+
+def _means(row: Row) -> list[str]:
+    """Return both means of a row."""
+    digits = 1 if row["measure"] == OVERALL else 2
+    return [f"{row[mean]:.{digits}f}".replace("-", "\u2212") for mean in ("mean_a", "mean_b")]
+
+
+def _percent(part: float) -> str:
+    """Return a part of a scale in percent."""
+    return f"{100 * part:+.0f} %".replace("-", "\u2212") if part else "0"
+
+
+def _measure(text: str, size: float, *, bold: bool = False) -> float:
+    """Return the points that a line of text takes."""
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.textpath import text_to_path
+
+    font = FontProperties(family=list(families()), size=size, weight="bold" if bold else "normal")
+    across, _, _ = text_to_path.get_text_width_height_descent(text, font, ismath=False)
+    return 1.04 * float(across)  # letters of few pixels are a little wider
+
+
+def _wrap(text: str, wide: float, size: float, *, bold: bool = False) -> list[str]:
+    """Return a text in lines of at most so many points."""
+    lines: list[str] = []
+    for word in text.split():
+        if lines and _measure(f"{lines[-1]} {word}", size, bold=bold) <= wide:
+            lines[-1] += f" {word}"
+        else:
+            lines.append(word)
+    return lines
+
+
+# Groups of questions
+
+_ROW = 0.205
+
+
+def by_group(table: Table, sides: Sides) -> Figure | None:
+    """Return the differences in groups of questions, a panel for each measure; None where there is no group."""
+    data = table.data[table.data["questions"] != "all"] if table else table.data
+    if data.empty:
+        return None
+    first, second = sides.short(24)
+    title = f"{sides.judged}{first} and {second} by kind of question"
+    note = (
+        f"Differences, {sides.names[0]} minus {sides.names[1]}, for groups of questions; n is the number of questions. "
+        "Hollow marks may be chance, or are of too few questions to test. An arrowhead is where an interval goes on "
+        f"beyond the panel. {table.note}"
+    )
+    drawn = replace(table, name="differences-groups", title=title, note=note, data=data)
+
+    def layout(*, titled: bool) -> Callable[[], Canvas]:
+        return lambda: _draw_groups(data, sides, title if titled else "")
+
+    layouts = {"slide": layout(titled=False)}
+    return Figure("differences-groups", title, note, drawn, layout(titled=True), layouts=layouts)
+
+
+def group_names(groups: Sequence[str], categories: Mapping[str, str]) -> dict[str, str]:
+    """Return group of questions → its name in full, with the category's key."""
+    return {
+        group: style.GROUPS.get(group)
+        or (f"{group}: {categories[group]}" if categories.get(group, group) != group else group)
+        for group in groups
+    }
+
+
+def _draw_groups(data: pd.DataFrame, sides: Sides, title: str) -> Canvas:
+    measures, groups = style.ordered(data["measure"]), style.ordered(data["questions"])
+    names = group_names(groups, sides.scope.categories)
+    down, across = style.panels(len(measures), 3)
+    drawn = style.canvas(style.WIDTH, down * (_ROW * len(groups) + 0.75) + 0.45 + 0.25 * bool(title))
+    if title:
+        drawn.suptitle(title, x=0.01, ha="left", fontsize=11, weight="bold")
+    panels = drawn.subplots(down, across, sharey=True, squeeze=False)
+    for axes, measure in zip(panels.flat, measures, strict=False):
+        rows = data[data["measure"] == measure]
+        # The metrics have one scale.
+        reach = _reach(rows if measure == OVERALL else data[data["measure"] != OVERALL])
+        axes.set_xlim(-reach, reach)
+        _draw_group(axes, rows, groups, sides)
+        axes.set_title("M_all" if measure == OVERALL else measure)
+    panels.flat[0].set_yticks(range(len(groups)), [style.wrap(names[group], 26) for group in groups])
+    for axes in panels[:, 0]:
+        axes.tick_params(axis="y", labelsize=6.5)
+    panels.flat[0].set_ylim(len(groups) - 0.4, -0.6)
+    first, second = sides.short(10)
+    for axes in style.bottom(panels, len(measures)):
+        axes.set_xlabel(f"\u2190 {second} | {first} \u2192", fontsize=style.TINY)
+    rows = data.to_dict("records")
+    wins = f"{first} is better", f"{second} is better"
+    marks = {verdict(row, wins, sides.judge): _look(row, sides) for row in rows}
+    lines = {
+        target: {"linestyle": "-", "color": style.INK, **look}
+        for target, (low, _, look) in _TARGETS.items()
+        if data["policies_low"].notna().any() and data[low].notna().any()
+    }
+    style.legend(drawn, [style.mark(said, **look) for said, look in {**marks, **lines}.items()])
+    return drawn
+
+
+def _reach(rows: pd.DataFrame) -> float:
+    """Return the end of a panel's axis: all of the tested rows is to be seen, and the differences of the others."""
+    tested = rows[rows["test"] != "none"]
+    shown = rows if tested.empty else tested
+    furthest = shown[["low", "high", "policies_low", "policies_high"]].abs().max().max()
+    return float(1.08 * np.nanmax([furthest, rows["difference"].abs().max(), 0.1]))
+
+
+def _draw_group(axes: Axes, rows: pd.DataFrame, groups: Sequence[str], sides: Sides) -> None:
+    """Draw one measure: a mark with its intervals for each group, and n at the edge."""
+    axes.axvline(0, color=style.FAINT, linewidth=0.8, zorder=0)
+    for row in rows.to_dict("records"):
+        place, look = groups.index(row["questions"]), _look(row, sides)
+        for low, high, line in _TARGETS.values():
+            axes.plot([row[low], row[high]], [place, place], color=look["color"], **line)
+            edge = axes.get_xlim()[1]
+            for end, sign in ((row[low], "<"), (row[high], ">")):
+                if abs(end) > edge:
+                    axes.plot(np.copysign(0.98 * edge, end), place, sign, color=look["color"], markersize=4)
+        axes.plot(row["difference"], place, linestyle="none", markersize=4.5, **look)
+        axes.annotate(
+            f"n={row['n']}", (1.02, place), xycoords=("axes fraction", "data"), fontsize=style.TINY, va="center"
+        )
+    axes.tick_params(axis="y", length=0)
