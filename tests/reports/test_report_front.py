@@ -54,10 +54,8 @@ def test_systems_have_one_order():
     """The frame of a report has the best system first, whatever its name, and with it all figures and tables."""
     rows = answer_rows(systems=("a/worse", "z/better", "c/unscored"), documents=("uber",))
     scored = [row for row in rows if row["system"] != "c/unscored"]
-    scores = [
-        {**score, **dict.fromkeys(METRICS, 1.0 if "better" in score["answer"] else -1.0)}
-        for score in score_rows(scored)
-    ]
+    values = {"a/worse": dict.fromkeys(METRICS, -1.0), "z/better": dict.fromkeys(METRICS, 1.0)}
+    scores = [score | values[row["system"]] for row in scored for score in score_rows([row])]
     ordered = overall.by_rank(tidy_of(rows, scores))
     assert list(ordered["system"].cat.categories) == ["z/better", "a/worse", "c/unscored"]
     assert Scope.of(ordered).systems == ("z/better", "a/worse", "c/unscored")
