@@ -3,8 +3,9 @@
     python -m benchmarks.coverage [--quick] [--figure FILE]
 
 Studies are drawn from a known truth and go through the functions of the reports (`reports.crossed`,
-`scoring.agreement`). A thousand for each cell take about half an hour of one core (--quick: a hundred, three
-minutes). The tables of docs/method/intervals.md are what it prints, and the figure there is what it draws.
+`scoring.agreement`). A thousand for each cell, a quarter of that for other analysts and three times as many for several
+systems and looks, take about six minutes of one core (--quick: a hundred, one minute). The tables of
+docs/method/intervals.md are what it prints, and the figure there is what it draws.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from scipy import stats
 
+from benchmarks import coverage_levels as levels
 from benchmarks.__main__ import print_table
 from benchmarks.coverage_others import other_analysts, suites_policies, uneven_documents
 from genaipa.reports.crossed import LEAST_DOCUMENTS, crossed
@@ -353,6 +355,17 @@ def simulation(name: str, about: str | None) -> tuple[int, Path | None]:
     return wanted.studies or (100 if wanted.quick else 1000), wanted.figure
 
 
+def print_levels(studies: int) -> None:
+    """Print the tables on several systems and on looks (`coverage_levels`)."""
+    systems = [f"{number} systems" for number in levels.SYSTEMS]
+    heads = ("documents", "variance", "rule", *systems, "10 points found")
+    print_table(heads, list(levels.several_systems(studies)))
+    print_table(("looks", "variance", "rule", "these documents", "policies like these"), list(levels.looks(studies)))
+    print_table(("documents", "ten looks", *systems), list(levels.looks_at_systems(studies)))
+    heads = ("variance", "later ends", "these documents", "policies like these")
+    print_table(heads, list(levels.enlarged(studies)))
+
+
 def main() -> None:
     """Print the tables, and draw the figure if it is asked for."""
     studies, figure = simulation("coverage", __doc__)
@@ -372,12 +385,16 @@ def main() -> None:
             for questions, documents, *shares in false_differences(studies)
         ],
     )
+    print_levels(3 * studies)
     print_table(("shape", "questions x documents", *CANDIDATES), list(candidates(studies)))
     print_table(("analysts", "answers", "high alpha", "middling alpha"), list(agreements(studies)))
     heads = ("documents", "variance between them 46", "162")
-    print_table(heads, list(uneven_documents(studies)))
+    print_table(heads, list(uneven_documents(max(studies * 2 // 5, 1))))
     targets = ("these documents", "policies like these", "analysts like these", "width")
-    print_table(("leniency", "analysts", *targets, "alike differ", "by own analysts"), list(other_analysts(studies)))
+    print_table(
+        ("leniency", "analysts", *targets, "alike differ", "by own analysts"),
+        list(other_analysts(max(studies // 4, 1))),
+    )
     print_table(("policies of a suite", "alike in size", "unlike"), list(suites_policies(studies)))
     print(f"\n{studies} studies a cell, {(time.process_time() - begun) / 60:.1f} minutes of processor")
     if figure:

@@ -128,13 +128,16 @@ async def sit_down(browser, url: str, name: str):
     return page, seconds
 
 
-async def work(page, answers: int, pause: float, chance: random.Random) -> list[float]:
-    """Score some answers by the keyboard; the milliseconds from each Enter to the next answer."""
-    for done in range(answers):
+async def work(page, answers: int, pause: float, chance: random.Random, *, done: int = 0) -> list[float]:
+    """Score some answers by the keyboard; the milliseconds from each Enter to the next answer.
+
+    `done` is the number of answers that were scored before.
+    """
+    for scored in range(done, done + answers):
         await asyncio.sleep(chance.expovariate(1 / pause) if pause else 0)
         await page.keyboard.type("".join(chance.choices(list(_RUBRIC.keys), k=len(_RUBRIC.metrics))), delay=80)
         await page.keyboard.press("Enter")
-        await page.wait_for_function("(done) => window.waits.length > done", arg=done, polling=50)
+        await page.wait_for_function("(done) => window.waits.length > done", arg=scored, polling=50)
     return await page.evaluate("window.waits")
 
 

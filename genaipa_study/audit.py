@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from genaipa.runs.imported import Finding
+from genaipa.scoring.evidence.doubts import FUNCTION_WORDS, find_misplacement
 from genaipa.scoring.evidence.examine import NEAR, likeness
 from genaipa.scoring.rubric import shipped_rubric
 from genaipa.words import some
@@ -48,12 +49,6 @@ if TYPE_CHECKING:
 _NAMES = {"facebook": "Facebook|Meta|Instagram", "twitter": "Twitter|[Tt]weets?|X Corp"}
 _ENOUGH = 3
 """Answers of a block that have to name another company before the block is taken to be about it."""
-
-_PHRASE = 3
-_FITS = 3
-"""Factor by which another part has to hold more of an annotated answer's phrases than the part that it cites."""
-_PHRASES = 6
-"""That the other part has to hold at least."""
 
 
 def audit_answers(answers: list[Answer], questions: QuestionSet) -> list[Finding]:
@@ -100,37 +95,14 @@ def _other_company(answers: list[Answer]) -> Iterator[Finding]:
 
 def audit_annotations(tree: Tree, document: Document, annotations: Annotations) -> Iterator[Finding]:
     """Annotated answers that cite the wrong part, and copies of another answer."""
-    held = [_phrases(document.text[start:end]) for start, end in document.parts(annotations.part_set)]
     path = f"Annotated Answers/Privacy Policy Answers/annotated_answers_{document.company}.csv"
     cells = _cells(tree, path)
     for question, answer in annotations.answers.items():
         place = (path, "", cells.get(question, ""))
         if "is a copy of" in answer.note:
             yield Finding("annotation-copied", *place, answer.note, document=document.name, question=question)
-        cited = [int(label.split()[1]) for label in answer.sections if re.fullmatch(r"Part \d+", label)]
-        missing = [number for number in cited if not 1 <= number <= len(held)]
-        if missing:
-            said = f"It cites Part {missing[0]}, and the document has {len(held)} parts."
+        if said := find_misplacement(answer, document, annotations.part_set):
             yield Finding("annotation-wrong-part", *place, said, document=document.name, question=question)
-        if not cited or missing:
-            continue
-        phrases = _phrases(re.sub(r"\bP(?:art\s*)?\d+\b", "", answer.answer))
-        shared = [len(phrases & part) for part in held]
-        best = max(range(len(held)), key=lambda part: shared[part])
-        there = max(shared[number - 1] for number in cited)
-        if shared[best] >= _PHRASES and shared[best] > _FITS * there:
-            said = (
-                f"It cites {' and '.join(f'Part {number}' for number in cited)}, which shares {there} of its phrases "
-                f"of {_PHRASE} words; Part {best + 1} shares {shared[best]}."
-            )
-            yield Finding("annotation-wrong-part", *place, said, document=document.name, question=question)
-
-
-def _phrases(text: str) -> set[tuple[str, ...]]:
-    """The runs of three words in which at least two mean something."""
-    words = re.findall(r"[a-z0-9]+", text.lower())
-    runs = (tuple(words[start : start + _PHRASE]) for start in range(len(words) - _PHRASE + 1))
-    return {run for run in runs if sum(word not in FUNCTION_WORDS for word in run) > 1}
 
 
 def _cells(tree: Tree, path: str) -> dict[str, str]:
@@ -154,15 +126,6 @@ _NAMED = 5
 """Places that a finding names."""
 _STEM = 5
 """Letters by which two forms of a word are the same word: "secured" and "security"."""
-
-FUNCTION_WORDS = frozenset(
-    re.findall(
-        r"\w+",
-        "the a an of to and or in for on with is are be by as that this it its their they them you your we our us from "
-        "at not any may can will has have such which if when other also more how who what do does about all",
-    )
-)
-"""Words that say nothing about what a text is about."""
 
 _Text = tuple[str, ...]
 

@@ -30,7 +30,8 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from genaipa import __version__
-from genaipa.archive import REPORT, pack
+from genaipa.archive import pack
+from genaipa.archive.contents import REPORT
 from genaipa.errors import UsageError
 from genaipa.files.atomic import replacing
 from genaipa.files.text import as_code
@@ -93,7 +94,7 @@ def _about(packed: Packed) -> str:
     documents = frame["document"].nunique() - ("" in set(frame["document"]))
     return (
         f"{number(len(answers), 'answer')} of {number(frame['system'].nunique(), 'system')} to questions about "
-        f"{number(documents, 'document')}, and {number(packed.events, 'event')} of scoring, by genaipa {__version__}."
+        f"{number(documents, 'document')}, and {number(packed.events, 'score')}, by genaipa {__version__}."
     )
 
 

@@ -12,7 +12,7 @@ import platform
 import subprocess
 import tempfile
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property, partial
 from importlib import metadata
@@ -159,7 +159,9 @@ def _read_checkout(root: Path) -> tuple[str | None, bool | None]:
     if not (root / ".git").exists():
         return None, None
     # One command says both: first a line on the commit.
-    command = ["git", "-C", str(root), "status", "--porcelain=v2", "--branch", "--no-ahead-behind"]
+    settings = ("core.fsmonitor=false", "core.hooksPath=", "status.showUntrackedFiles=normal", "core.quotePath=false")
+    quiet = [word for setting in settings for word in ("-c", setting)]
+    command = ["git", *quiet, "-C", str(root), "status", "--porcelain=v2", "--branch", "--no-ahead-behind"]
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=10)  # noqa: S603 - it is fixed
     except (OSError, subprocess.SubprocessError):
@@ -171,7 +173,7 @@ def _read_checkout(root: Path) -> tuple[str | None, bool | None]:
 
 _BEGUN_WITH = ("systems", "documents", "questions", "prompts", "task")
 """Kinds of digests that a run's answers depend on; annotations may change without touching them."""
-_LOCK = ".sharding.lock"
+_LOCK = ".beginning.lock"
 
 
 @dataclass
@@ -186,8 +188,6 @@ class Cut:
     sources: dict[str, str] = field(default_factory=dict)
     copies: Callable[[], Iterator[bytes]] = lambda: iter(())
     """Each shard's own lines of documents."""
-    begun: Callable[[], RunFolder | None] = lambda: None
-    """Find a run of the same plan that another process has begun meanwhile."""
 
 
 @dataclass
@@ -205,6 +205,8 @@ class PreparedRun:
     corpus: CorpusFacts | None = None
     cut: Cut | None = None
     part: tuple[int, int] = field(default=(1, 1), kw_only=True)
+    find_begun: Callable[[], RunFolder | None] = field(default=lambda: None, kw_only=True)
+    """Find a run of the same plan that another process has begun meanwhile."""
     digests: Digests = field(init=False)
     """Digests of everything that replies depend on; making them finds faults in a system's own files."""
 
@@ -273,18 +275,18 @@ class PreparedRun:
         return range(which - 1, self.shards.number if self.shards else 1, parts)
 
     def open(self) -> RunFolder:
-        """The run folder, made now if the run is new, and nobody has begun the same shards meanwhile."""
+        """The run folder, made now if the run is new, and nobody has begun the same meanwhile."""
         if self.folder is None:
             runs = self.workspace.runs
-            if self.cut is None:
-                self.folder = RunFolder.create(runs, self.manifest())
-            else:
-                make_folder(runs)
-                with held(native_lock(runs / _LOCK), runs):
-                    self.folder = self.cut.begun() or self._made(self.cut)
+            make_folder(runs)
+            with held(native_lock(runs / _LOCK), runs):
+                self.folder = self.find_begun() or self._make()
         return self.folder
 
-    def _made(self, cut: Cut) -> RunFolder:
+    def _make(self) -> RunFolder:
+        cut = self.cut
+        if cut is None:
+            return RunFolder.create(self.workspace.runs, self.manifest())
         assert cut.plans is not None, "a new run was cut"
         cut.plans.seek(0)
         return RunFolder.create_with(self.workspace.runs, self.manifest(), cut.plans, cut.sources, cut.copies())
@@ -334,9 +336,9 @@ def prepare(workspace: Workspace, request: RunRequest, observer: Observer | None
         cut, task, notes = _cut(kind, request, workspace, observer, corpus, systems)
     run = PreparedRun(task, request.name, None, request.offline, facts, cut)
     if not request.new:
+        known = frozenset(folder.name for folder in run_folders(workspace))
         run.folder = same_plan(run, request.name)
-        if cut is not None:
-            cut.begun = partial(same_plan, run, request.name)
+        run.find_begun = partial(same_plan, run, request.name, known)
     for note in notes if cut or run.folder is None else ():
         observer.said(note)
     if run.folder is not None and not run.folder.is_complete():
@@ -398,9 +400,11 @@ def check_unchanged(folder: RunFolder, manifest: Manifest, now_is: Digests) -> N
             )
 
 
-def same_plan(run: PreparedRun, name: str | None) -> RunFolder | None:
-    """The newest run of this very plan and data (and name, if one is given); None if there is none."""
+def same_plan(run: PreparedRun, name: str | None, besides: Collection[str] = ()) -> RunFolder | None:
+    """The newest run of this very plan and data (and name, if one is given) `besides` some; None if there is none."""
     for folder in reversed(run_folders(run.workspace)):
+        if folder.name in besides:
+            continue
         try:
             manifest = folder.outline()
         except DataError:

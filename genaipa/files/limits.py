@@ -10,7 +10,7 @@ import contextlib
 import re
 import time
 import zipfile
-from typing import TYPE_CHECKING, BinaryIO, NamedTuple
+from typing import IO, TYPE_CHECKING, BinaryIO, NamedTuple
 
 from genaipa.errors import DataError, GenaipaError, clipped
 
@@ -206,7 +206,7 @@ def count_attributes(content: bytes) -> int:
     return len(_ATTRIBUTE.findall(content))
 
 
-def depth_of(content: BinaryIO) -> Iterator[tuple[int, bytes]]:
+def depth_of(content: IO[bytes]) -> Iterator[tuple[int, bytes]]:
     """Yield how deep XML is nested at the end of each of its chunks, exact to a few, with the chunk."""
     depth = 0
     while chunk := content.read(_CHUNK):

@@ -152,8 +152,8 @@ class JudgedAnswers:
             original=case.original,
             annotated=annotated.answer if annotated else "",
             aside=_aside(case),
-            note=annotated.note if annotated else "",
-            silent=bool(annotated and annotated.silent == "yes"),
+            note=" ".join(filter(None, (annotated.note if annotated else "", case.doubt))),
+            silent=bool(case.reliable_annotation and case.reliable_annotation.silent == "yes"),
             passages=passages,
             named=named,
             parts=_parts(case),
@@ -234,9 +234,10 @@ def _examined(case: Case) -> Evidence:
         case.reply,
         case.document,
         parts=case.parts,
-        annotated=case.annotated,
+        annotated=case.reliable_annotation,
         part_set=case.part_set,
         summarised=case.summarised,
+        asked=case.question,
     )
 
 
@@ -258,7 +259,7 @@ def _in_words(case: Case, evidence: Evidence) -> Iterable[str]:
     said |= {"near": "in the document in nearly these words"}
     for number, quotation in enumerate(evidence.quotations, 1):
         yield f"Quotation {number} of {quoted} is {said.get(quotation.match, 'not in the document')}."
-    if evidence.silence.claimed:
+    if evidence.silence.claimed and evidence.on_question is not False:
         yield "It says that the document does not answer the question."
     elif evidence.silence.mute:
         yield "It says nothing on the question: it is empty or refuses."

@@ -399,5 +399,11 @@ def prompt_digest(templates: Mapping[str, str], rubric: Rubric, *, evidence: boo
     schemas = [schema(rubric, annotated=annotated) for annotated in (True, False)]
     if rubric.pointed:
         schemas.append(schema(rubric, annotated=True, points=True))
-    made_of = (FORM, dict(templates), rubric.digest, rubric, schemas, evidence)
+    # The desk's line on the question decides no word, and came later than the names of judges.
+    metrics = {
+        name: msgspec.structs.replace(metric, evidence=tuple(kind for kind in metric.evidence if kind != "question"))
+        for name, metric in rubric.metrics.items()
+    }
+    asked_by = msgspec.structs.replace(rubric, metrics=metrics)
+    made_of = (FORM, dict(templates), rubric.digest, asked_by, schemas, evidence)
     return digest(msgspec.json.encode(made_of, order="sorted").decode())[:_DIGITS]

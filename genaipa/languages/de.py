@@ -425,6 +425,10 @@ _DENIED = (
 )
 _SILENCE = SilenceRules(
     classes=_CLASSES,
+    vague=(
+        r"(?:ausdrücklich|explizit|konkret|näher|genau|direkt|eindeutig|klar|deutlich)\w*|punkt\w*|themen?|fragen?"
+        r"|sache|aspekte?\w*|hinsicht|bezug|gegenstand|zusammenhang|stelle|anbieter|dienst|wir"
+    ),
     oneself=r"(?<!soweit )\b(?:ich|mir|mich|meine[nrms]?|mitgeschickt|beigefügt|angehängt)\b",
     claims="|".join(_CLAIMS),
     denied=_DENIED,

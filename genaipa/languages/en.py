@@ -430,6 +430,7 @@ _DENIED = (
 )
 _SILENCE = SilenceRules(
     classes=_CLASSES,
+    vague=r"\w+ly|points?|topics?|subjects?|matters?|questions?|issues?|aspects?|regards?|respects?|things?|cases?|kind|service|provider",
     oneself=(
         r"(?<!far as )\b(?:I|me|my)\b(?! (?:think|see|fear|found|(?:do not|don't|can't|cannot|couldn't|could not)"
         r" (?:see|find))| am afraid|'m afraid)"

@@ -411,6 +411,7 @@ _DENIED = (
 )
 _SILENCE = SilenceRules(
     classes=_CLASSES,
+    vague=r"\w+ment|points?|sujets?|thèmes?|questions?|aspects?|égard|propos|matière|cas|clair\w*|précis\w*|explicit\w*|service|fournisseur|entreprise",
     oneself=r"(?<!à )\b(?:je|j'|me|m'|mes|ma|mon|joint)(?:\b|(?=\w))",
     claims="|".join(_CLAIMS),
     denied=_DENIED,

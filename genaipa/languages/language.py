@@ -136,7 +136,8 @@ class SilenceRules:
     expressions over the letters of a sentence's words, unless `denied` matches them; `source_of` names whose words
     follow ("according to …"). A sentence that is all `preface` ("It is possible") is not yet the answer. Before a word
     of contrast, a `concession` answers nothing; one that is `linking` may stand inside a clause. Who speaks of
-    `oneself`, and of no text, tells what they know, not what the document says.
+    `oneself`, and of no text, tells what they know, not what the document says. A `vague` word of no class names
+    nothing that could be denied.
     """
 
     silent: str
@@ -164,6 +165,7 @@ class SilenceRules:
     concession: str = NEVER
     linking: str = NEVER
     oneself: str = NEVER
+    vague: str = NEVER
 
 
 @dataclass(frozen=True, eq=False)

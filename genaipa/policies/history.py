@@ -36,7 +36,15 @@ _SHORT, _LEAST = 0.3, 200
 # Nothing in a stranger's repository may run a program, reach the network or show anything but what is asked for.
 _GIT = (
     *("git", "--no-pager", "-c", "log.showSignature=false", "-c", "core.fsmonitor=false", "-c", "core.hooksPath="),
-    *("-c", "protocol.allow=never", "-c", "core.quotePath=false"),
+    *("-c", "core.quotePath=false", "-c", "log.showRoot=true", "-c", "i18n.logOutputEncoding=UTF-8"),
+    *("-c", "log.follow=false", "-c", "log.mailmap=false", "-c", "diff.renames=false"),
+    # A protocol's own setting in the repository outranks the one for all.
+    *(
+        word
+        for name in ("ext", "file", "git", "ssh", "http", "https")
+        for word in ("-c", f"protocol.{name}.allow=never")
+    ),
+    *("-c", "protocol.allow=never"),
 )
 _QUIET = {"GIT_CONFIG_NOSYSTEM": "1", "GIT_NO_LAZY_FETCH": "1", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
 

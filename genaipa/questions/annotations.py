@@ -462,16 +462,15 @@ def correct(annotations: Annotations, corrections: dict[str, Correction]) -> Ann
     return msgspec.structs.replace(annotations, answers=answers)
 
 
-def noted(answer: AnnotatedAnswer, right: AnnotatedAnswer) -> AnnotatedAnswer:
-    """The annotated answer as it is, with what a correction says of it as a note."""
+def describe_correction(answer: AnnotatedAnswer, right: AnnotatedAnswer) -> str:
+    """Say what a correction puts in the place of an annotated answer; empty where it is the same."""
     if answer == right:
-        return answer
+        return ""
     said = right.answer if right.answer != answer.answer else ""
     silent = right.silent if right.silent != answer.silent else ""
     # The note of a corrected answer begins with that of the answer, and goes on with why.
-    parts = (answer.note, "A correction is known:", silent and f"silent: {silent}.", said)
     why = right.note.removeprefix(answer.note).strip()
-    return msgspec.structs.replace(answer, note=" ".join(filter(None, (*parts, why))))
+    return " ".join(filter(None, ("A correction is known:", silent and f"silent: {silent}.", said, why)))
 
 
 def _single_spaced(text: str) -> str:

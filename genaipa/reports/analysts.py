@@ -53,7 +53,7 @@ def scores_of(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def panel(scores: pd.DataFrame, column: str) -> Panel:
-    """The analysts behind the average of a column: over questions of means over experiments and documents.
+    """Find the analysts behind the average of a column: over questions of means over experiments and documents.
 
     `scores` has a row per score of one system's answers: `experiment`, `question`, `document`, `analyst`, the column.
     """
@@ -96,7 +96,7 @@ def _weights(plain: pd.DataFrame) -> Floats:
 
 
 def _extra(value: Floats, weight: Floats, who: NDArray[Any], answer: NDArray[Any], effects: Floats) -> Floats:
-    """What each score adds to the average beyond what others gave, or would have given, to the same answer.
+    """Find what each score adds to the average beyond what others gave, or would have given, to the same answer.
 
     Where others scored the answer too, that is known. Where they did not, it is what its analyst gave beyond others on
     the answers that they share, and else their leniency beside questions and documents (`effects`).
@@ -129,7 +129,7 @@ class _Leniencies:
 
 
 def _leniencies(value: Floats, who: NDArray[Any], asked: NDArray[Any], about: NDArray[Any]) -> _Leniencies | None:
-    """The analysts' leniencies; None where documents or questions tell who scored, or little is known."""
+    """Find the analysts' leniencies; None where documents or questions tell who scored, or little is known."""
     number = int(who.max()) + 1
     dealt = np.zeros((len(who), number))
     dealt[np.arange(len(who)), who] = 1.0

@@ -49,13 +49,13 @@ def answered(frame: pd.DataFrame) -> dict[str, Answered]:
 
 
 def lacking_answers(known: Mapping[str, Answered]) -> str:
-    """A sentence on the systems of which not all came back; empty where all did."""
+    """Name, in a sentence, the systems of which not all came back; empty where all did."""
     said = [f"{system} answered {part} questions" for system, part in known.items() if not part.is_whole]
     return f"{'; '.join(said)}: M_all is over what came back." if said else ""
 
 
 def add_answered(made: Table, frame: pd.DataFrame) -> Table:
-    """The table of systems with how much of what each was asked came back, beside its average, where not all did."""
+    """Put beside each system's average how much of what it was asked came back, where not all did."""
     known = answered(frame)
     said = lacking_answers(known)
     if not said or made.data.empty:

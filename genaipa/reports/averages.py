@@ -159,12 +159,20 @@ def per_question(found: pd.DataFrame) -> pd.DataFrame:
 
 _SURE = f"in {LEVEL * 100:.0f} of 100 such studies the interval holds the true average"
 _BUT = ", but for a share of 0 or 100 %."
-INTERVALS = (
-    f"Two intervals go with an average; {_SURE}, by the same analysts. \u201cFor these documents\u201d: other "
-    "questions of this kind, asked about the very same documents. \u201cFor policies like these\u201d: other documents "
-    f"of this kind as well; as wide or wider, rough below {FEW_DOCUMENTS} documents, blank below {LEAST_DOCUMENTS}. "
-    f"Both are blank for a single question, and where all questions have the same value{_BUT}"
-)
+
+
+def both_intervals(confidence: float) -> str:
+    """Describe the two intervals of this confidence, for whoever reads one: sentences for the notes of tables."""
+    return (
+        f"Two intervals go with an average; in {confidence * 100:g} of 100 such studies the interval holds the true "
+        "average, by the same analysts. \u201cFor these documents\u201d: other questions of this kind, asked about the "
+        "very same documents. \u201cFor policies like these\u201d: other documents of this kind as well; as wide or "
+        f"wider, rough below {FEW_DOCUMENTS} documents, blank below {LEAST_DOCUMENTS}. Both are blank for a single "
+        f"question, and where all questions have the same value{_BUT}"
+    )
+
+
+INTERVALS = both_intervals(LEVEL)
 """The two intervals, for whoever reads one: sentences for the notes of tables."""
 THESE = (
     f"An interval goes with an average; {_SURE}. \u201cFor these documents\u201d: other questions of this kind, asked "
@@ -308,7 +316,9 @@ def who_scored(frame: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(found)
 
 
-def mean_of(rows: pd.DataFrame, column: str, limits: tuple[float, float] | None = None) -> dict[str, object]:
+def mean_of(
+    rows: pd.DataFrame, column: str, limits: tuple[float, float] | None = None, confidence: float = LEVEL
+) -> dict[str, object]:
     """`n` (questions), `mean`, and `BOTH` of a column of cells: rows with `question`, `document`, maybe `weight`.
 
     `limits` are the ends of its scale, where it is no column of the tables of scores.
@@ -317,7 +327,15 @@ def mean_of(rows: pd.DataFrame, column: str, limits: tuple[float, float] | None 
     known = rows["scores"] > 0 if "scores" in rows else None
     weights = rows.get("weight")
     return as_columns(
-        crossed(rows[column], rows["question"], rows["document"], weights=weights, limits=ends, known=known)
+        crossed(
+            rows[column],
+            rows["question"],
+            rows["document"],
+            weights=weights,
+            limits=ends,
+            known=known,
+            confidence=confidence,
+        )
     )
 
 

@@ -22,11 +22,11 @@ from genaipa.reports import render, significance
 from genaipa.reports.analysts import number_of, other_people
 from genaipa.reports.answered import answered, lacking_answers
 from genaipa.reports.chapters.prompting import in_order
-from genaipa.reports.crossed import LEVEL
+from genaipa.reports.evidence import ENDED
 from genaipa.reports.figures import forest
 from genaipa.reports.gather import gather_scored
 from genaipa.reports.judged.estimate import estimates
-from genaipa.reports.matches import HEADINGS, PRINTED, groups, in_common, matches, rows
+from genaipa.reports.matches import HEADINGS, PRINTED, groups, in_common, level_between, matches, rows
 from genaipa.reports.significance import OVERALL
 from genaipa.reports.table import Table
 from genaipa.reports.tidy import ORDERED, names_of, plain_texts
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from genaipa.questions.sets import Wording
+    from genaipa.reports.evidence import EvidenceLevel
     from genaipa.reports.figures.figure import Figure
     from genaipa.reports.judged.estimate import Estimate
     from genaipa.reports.matches import Match
@@ -60,7 +61,7 @@ class Comparison:
     """The differences, and in words: what differed beforehand, what was found, how, and what could not be read.
 
     `frame` are the differences for pandas, `table` the same ready to be shown. `documents` are the pairs' documents;
-    none if means over documents are compared.
+    none if means over documents are compared. `evidence` is what a difference has to show before it counts.
     """
 
     first: str
@@ -73,6 +74,7 @@ class Comparison:
     documents: tuple[str, ...] = ()
     answered: str = ""
     """A sentence where not all that a side was asked came back."""
+    evidence: EvidenceLevel = ENDED
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -167,7 +169,9 @@ def compare_sides(first: Side, second: Side, *, anyway: bool = False) -> Compari
     asked, judged = groups(first.frame, second.frame), estimates([first.frame, second.frame], alike=True)
     estimated = any(not one.given.empty for one in judged)
     matched = matches(judged[0].frame, judged[1].frame)
-    data = rows(matched, asked, judged=any(one.is_z for one in judged)).replace({"measure": names_of(first.frame)})
+    evidence = level_between([first.frame, second.frame], matched[OVERALL])
+    data = rows(matched, asked, judged=any(one.is_z for one in judged), evidence=evidence)
+    data = data.replace({"measure": names_of(first.frame)})
     others = _others(first, second, matched[OVERALL], asked)
     told = data["questions"].map(others).astype(bool)
     data.loc[told & (data["test"] != "none"), "meaning"] = significance.OTHER_PEOPLE
@@ -176,9 +180,10 @@ def compare_sides(first: Side, second: Side, *, anyway: bool = False) -> Compari
         *significance.scope(matched, apart),
         *filter(None, [came]),
         *significance.found(data, first.name, second.name, refused=others["all"]),
-        *(_judged(first, second, judged) if estimated else []),
+        *filter(None, [str(evidence)]),
+        *(_judged(first, second, judged, evidence) if estimated else []),
         *studied(first, second),
-        *significance.power(matched[OVERALL]),
+        *significance.power(matched[OVERALL], evidence.p),
         *significance.small(data),
     ]
     method = _method(first.name, second.name, [number_of(side.frame) for side in (first, second)]) + (
@@ -187,7 +192,17 @@ def compare_sides(first: Side, second: Side, *, anyway: bool = False) -> Compari
     table = _table(data[list(HEADINGS)], first.name, second.name, " ".join([*finding, method]))
     documents = dict.fromkeys(matched[OVERALL].apart["document"])
     about = () if "" in documents else tuple(documents)
-    return Comparison(first.name, second.name, table, apart, finding, method, documents=about, answered=came)
+    return Comparison(
+        first.name,
+        second.name,
+        table,
+        apart,
+        finding,
+        method,
+        documents=about,
+        answered=came,
+        evidence=evidence,
+    )
 
 
 def _others(first: Side, second: Side, match: Match, asked: Mapping[str, set[str]]) -> dict[str, str]:
@@ -206,7 +221,7 @@ def _others(first: Side, second: Side, match: Match, asked: Mapping[str, set[str
 _JUDGED = " Averages are estimates from people and judge (docs/method/estimates.md), which have no ranks."
 
 
-def _judged(first: Side, second: Side, judged: Sequence[Estimate]) -> Iterator[str]:
+def _judged(first: Side, second: Side, judged: Sequence[Estimate], evidence: EvidenceLevel) -> Iterator[str]:
     """Sentences on the basis of the estimates, and on the difference that people alone would find."""
     models = dict.fromkeys(model for one in judged for model in one.judges)
     basis = (
@@ -215,7 +230,7 @@ def _judged(first: Side, second: Side, judged: Sequence[Estimate]) -> Iterator[s
     yield f"Estimates from people and judge ({', '.join(models)}): {'; '.join(basis)}."
     alone = matches(judged[0].people, judged[1].people)[OVERALL]
     asked = {"all": {*alone.ours.index, *alone.theirs.index}}
-    data = rows({OVERALL: alone}, asked, judged=any(one.has_others for one in judged))
+    data = rows({OVERALL: alone}, asked, judged=any(one.has_others for one in judged), evidence=evidence)
     for row in data.to_dict("records"):
         sure = "" if isnan(row["low"]) else f" (for these documents {row['low']:+.1f} to {row['high']:+.1f})"
         yield f"People alone: {OVERALL}, difference {row['difference']:+.1f}{sure}."
@@ -228,10 +243,12 @@ def _method(first: str, second: str, scorers: Sequence[str]) -> str:
         "are, each averaged over its documents and experiments; where there are pairs, only they count, so that "
         "averages may be others than the leaderboard's, which has all of a system's cells. Pairs are the scored cells "
         "behind them, and documents is 0 where only means over them are known. "
-        f"{LEVEL:.0%} intervals have two targets, for these documents (other questions) and for policies like these "
-        "(other questions and other documents), and p belongs to the interval: what holds for the second holds for the "
-        "first. p of ranks, a check on outliers, is Wilcoxon's, with the matched-pairs rank-biserial correlation as "
-        "effect size; without pairs Mann-Whitney's, with Cliff's delta, and the interval is Student's t with each "
+        "Intervals have two targets, for these documents (other questions) and for policies like these (other "
+        "questions and other documents), and each belongs to its p (Holm): it leaves out 0 where this p is below the "
+        f"level at which a difference counts, {significance.SIGNIFICANT:g} at the end of a study. What holds for the "
+        "second holds for the first. p of ranks, a check on outliers, is Wilcoxon's, with the matched-pairs "
+        "rank-biserial correlation as effect size; without pairs Mann-Whitney's, with Cliff's delta, and the interval "
+        "is Student's t with each "
         f"side's own variance. What a row means goes by the second target. {significance.IN_FAMILIES} "
         "Several comparisons are in no family of their own: of all pairs of systems, a report's `system-differences` "
         "has p adjusted. Intervals are for the analysts who scored, whose leniency is in none of them "
@@ -243,7 +260,7 @@ def _table(data: pd.DataFrame, first: str, second: str, note: str) -> Table:
     signed = ("difference", "low", "high", "policies_low", "policies_high", "effect")
     formats = {**dict.fromkeys(signed, "+.2f"), **dict.fromkeys(("mean_a", "mean_b"), ".2f")}
     tests = dict.fromkeys(("p", "p_holm", "ranks_p", "policies_p", "policies_p_holm"), ".2g")
-    return Table("comparison", f"{first} against {second}", note, data, HEADINGS, {**formats, **tests})
+    return Table("comparison", f"{first} against {second}", note, data, HEADINGS, {**formats, **tests, "level": "g"})
 
 
 REGULATION = "regulation"

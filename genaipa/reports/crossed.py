@@ -55,19 +55,21 @@ _ENDLESS = (-np.inf, np.inf)
 _TWO = 2
 _MOST_BENT = 0.97
 """At 1 the transformation for skewness has no end on one side: a few questions would give intervals without end."""
+_LEAST_LEFT = 0.5
+"""The share of the documents' variance that is left to them at least."""
 _ROUNDING = 1e-9
 """Standard errors below this share of the largest value are errors of rounding."""
 
 
 @dataclass(frozen=True, slots=True)
 class Crossed:
-    """An average over questions with its intervals (`LEVEL`); NaN where there is none, and `why` says why.
+    """An average over questions with its intervals; NaN where there is none, and `why` says why.
 
     `questions` and `documents` are how many it rests on; `documents` is 0 where only means over documents are known.
     `low` and `high` hold for these documents, `policies_low` and `policies_high` for policies like these; `warning` is
     empty, or says that the latter rest on few documents, or on some that don't differ. `p` and `policies_p` are the
-    two-sided p values of a mean of 0: below 1 - `LEVEL` exactly where the interval, before it is cut to the scale,
-    excludes 0. `analysts_low` and `analysts_high` hold for policies and analysts like these.
+    two-sided p values of a mean of 0: below a level exactly where the interval of this level, before it is cut to the
+    scale, excludes 0. `analysts_low` and `analysts_high` hold for policies and analysts like these.
     """
 
     mean: float
@@ -94,6 +96,7 @@ def crossed(
     limits: _Limits | None = None,
     known: Any = None,
     panel: Panel | None = None,
+    confidence: float = LEVEL,
 ) -> Crossed:
     """The average of cells (one question about one document each), and how sure it is.
 
@@ -105,8 +108,8 @@ def crossed(
     also where all questions are alike, and no p values. Where some values are a judge's estimates, `known` says of each
     value whether people scored an answer to its question: only those questions say how far the judge is off, there is
     no result below `LEAST_KNOWN` of them, and none is taken for a share. `panel` are the analysts who gave the values.
-    The same cells give the same result, in
-    whatever order they come.
+    `confidence` is that of the intervals; p values don't depend on it. The same cells give the same result, in whatever
+    order they come.
 
     >>> found = crossed([60, 80, 70, 90, 50, 85], list("aabbcc"), list("xyxyxy"))
     >>> found.mean, found.questions, found.documents, found.why
@@ -132,18 +135,19 @@ def crossed(
     if not share and _all_same(by_question.variance, cells.means):
         why = f"All {len(around)} questions have the same value, which says nothing about how others differ."
         return Crossed(mean, len(around), cells.documents, why=why)
-    these = _of_share(mean, [by_question], limits, cells.means) if share else _interval(mean, [by_question], limits)
+    these = _ends(mean, [by_question], limits, confidence, cells.means if share else None)
     why, also, warning, theirs = _refused(cells, share=share), (np.nan, np.nan, np.nan), "", (np.nan, np.nan, np.nan)
     if not why:
-        parts = [by_question, _of_documents(cells)]
-        wider = _of_share(mean, parts, limits, cells) if share else _interval(mean, parts, limits)
+        of_documents, alike = _of_documents(cells)
+        parts = [by_question, of_documents]
+        wider = _ends(mean, parts, limits, confidence, cells if share else None)
         # What holds for other policies holds for these: never the narrower of the two.
         also = (min(these[0], wider[0]), max(these[1], wider[1]), max(these[2], wider[2]))
         if panel is not None and not share and not isnan(panel.variance):
-            theirs = _interval(mean, [*parts, _Part(panel.number, panel.variance, 0.0)], limits)
+            theirs = _interval(mean, [*parts, _Part(panel.number, panel.variance, 0.0)], limits, confidence)
             theirs = (min(also[0], theirs[0]), max(also[1], theirs[1]), np.nan)
-        if not parts[1].variance:
-            warning = " Documents differ no more than chance makes them: both intervals are alike."
+        if alike:
+            warning = " Documents differ no more than chance makes them."
         if cells.documents < FEW_DOCUMENTS:
             few = f"{cells.documents} documents: below {FEW_DOCUMENTS}, the interval for policies like these is rough."
             warning = few + warning
@@ -168,10 +172,12 @@ def sampled(values: Any, limits: _Limits | None = None) -> tuple[float, float]:
     share = limits in SHARES
     if not share and _all_same(part.variance, value):
         return np.nan, np.nan
-    return (_of_share(mean, [part], limits, value) if share else _interval(mean, [part], limits))[:2]
+    return _ends(mean, [part], limits, LEVEL, value if share else None)[:2]
 
 
-def apart(first: tuple[Any, Any], second: tuple[Any, Any], *, limits: _Limits | None = None) -> Crossed:
+def apart(
+    first: tuple[Any, Any], second: tuple[Any, Any], *, limits: _Limits | None = None, confidence: float = LEVEL
+) -> Crossed:
     """The difference between the averages of two independent sets of (values, questions), the first minus the second.
 
     For sets that share their questions, give the differences to `crossed`. `questions` is the smaller number of them.
@@ -189,7 +195,7 @@ def apart(first: tuple[Any, Any], second: tuple[Any, Any], *, limits: _Limits | 
     parts = [_part(ours - ours.mean()), _part(theirs.mean() - theirs)]
     if _all_same(sum(part.variance for part in parts), np.append(ours, theirs)):
         return Crossed(mean, least, 0, why="All questions of a side have the same value.")
-    low, high, p = _interval(mean, parts, limits or _ENDLESS)
+    low, high, p = _interval(mean, parts, limits or _ENDLESS, confidence)
     return Crossed(mean, least, 0, low, high, p=p, why=why)
 
 
@@ -321,22 +327,26 @@ def _part(deviations: Floats) -> _Part:
     return _Part(n, variance, third)
 
 
-def _of_documents(cells: _Cells) -> _Part:
-    """The documents' part in the variance of the mean, beyond the questions' part."""
+def _of_documents(cells: _Cells) -> tuple[_Part, bool]:
+    """The documents' part in the variance of the mean, beyond the questions' part.
+
+    Beside it, whether the documents differ no more than chance makes them.
+    """
     share = cells.weight / cells.known
     apart = cells.value - float((share * cells.value).sum())
     sums = np.bincount(cells.document, share * apart, minlength=cells.documents).astype(np.float64)
     part = _part(sums * cells.documents)
     # What is left of cells once questions and documents are taken out is in both parts. It is taken out of one, but
-    # for a document's share: with few documents their variance may be low by chance (docs/method/intervals.md).
+    # for a document's share, and never more than half of what documents vary: by chance a few documents may be so much
+    # alike that nothing was left, and of several systems one pair would seem to differ (docs/method/intervals.md).
     both = float((share**2).sum()) * _residual(cells) * (1 - 1 / cells.documents)
     # Documents of which more was scored say less of others than so many alike would, and vary more than it seems.
     each = np.bincount(cells.document, share, minlength=cells.documents)
     n = _alike(cells)
     seen = float((each**2 * (1 - 2 * each + 1 / n)).sum()) * cells.documents / (cells.documents - 1)
-    variance = max(part.variance - both, 0.0) / n / seen
+    variance = max(part.variance - both, part.variance * _LEAST_LEFT) / n / seen
     # So few have no skewness that could be told from chance.
-    return _Part(n, variance, 0.0)
+    return _Part(n, variance, 0.0), part.variance <= both
 
 
 def _residual(cells: _Cells) -> float:
@@ -359,7 +369,14 @@ def _half(parts: list[_Part], probability: float) -> float:
     return hypot(*(part.quantile(probability) * sqrt(part.variance) for part in parts if part.variance))
 
 
-def _interval(mean: float, parts: list[_Part], limits: _Limits) -> _Ends:
+def _ends(mean: float, parts: list[_Part], limits: _Limits, confidence: float, drawn: Floats | _Cells | None) -> _Ends:
+    """Return the interval of a share, of which these were `drawn`; without them that of any other mean."""
+    if drawn is None:
+        return _interval(mean, parts, limits, confidence)
+    return _of_share(mean, parts, limits, confidence, drawn)
+
+
+def _interval(mean: float, parts: list[_Part], limits: _Limits, confidence: float) -> _Ends:
     parts = [part for part in parts if part.variance]
     error = sqrt(sum(part.variance for part in parts))
 
@@ -367,15 +384,16 @@ def _interval(mean: float, parts: list[_Part], limits: _Limits) -> _Ends:
         """`_half` in standard errors."""
         return _half(parts, probability) / error
 
-    reach = half((1 - LEVEL) / 2)
-    most = _MOST_BENT / (6 * reach)
+    # Alike at every confidence, so that p belongs to the intervals of all of them.
+    most = _MOST_BENT / (6 * half((1 - LEVEL) / 2))
+    reach = half((1 - confidence) / 2)
     skew = min(max(sum(part.third for part in parts) / (6 * error**3), -most), most)
     low, high = mean - _bent(reach, skew) * error, mean - _bent(-reach, skew) * error
     low, high = (min(max(end, limits[0]), limits[1]) for end in (low, high))
     return low, high, _p(abs(_unbent(mean / error, skew)), half, parts[0] if len(parts) == 1 else None)
 
 
-def _of_share(mean: float, parts: list[_Part], limits: _Limits, drawn: Floats | _Cells) -> _Ends:
+def _of_share(mean: float, parts: list[_Part], limits: _Limits, confidence: float, drawn: Floats | _Cells) -> _Ends:
     """The interval of a share: that of Clopper and Pearson for as many single answers as would be as sure as these.
 
     How many follows from the variance (Korn and Graubard, 1998), if it is known. As long as fewer than
@@ -384,7 +402,7 @@ def _of_share(mean: float, parts: list[_Part], limits: _Limits, drawn: Floats | 
     """
     n, others = _drawn(drawn, limits)
     # Rounded, because what is at an end may be a hair beside it.
-    share, tail = round(mean / limits[1], 12), (1 - LEVEL) / 2
+    share, tail = round(mean / limits[1], 12), (1 - confidence) / 2
     half = _half(parts, tail) / limits[1]
     if half > _ROUNDING:
         known = share * (1 - share) * (float(ndtri(tail)) / half) ** 2

@@ -203,8 +203,15 @@ def _taken(gathered: Gathered, events: Iterable[Event], answers: pd.DataFrame) -
     scored = {event.answer for event in events if event.kind == "score" and event.scorer == "human"}
     gathered.waves = gathered.waves.finished(set(answers["answer"].dropna()), scored)
     taken = inclusion(answers, gathered.waves)
-    in_wave = np.where(taken["pi"].isna(), "", np.where(taken["in_wave"], "yes", "no"))
-    return {"pi": taken["pi"].to_numpy(), "in_wave": in_wave}
+    drawn, in_wave = taken["pi"].notna(), taken["in_wave"]
+    first, whole = (
+        in_wave if waves == gathered.waves else inclusion(answers, waves)["in_wave"] for waves in gathered.waves.plans
+    )
+    return {
+        "pi": taken["pi"].to_numpy(),
+        "in_wave": np.where(drawn, np.where(in_wave, "yes", "no"), ""),
+        "planned": np.where(drawn, np.select([first, whole], ["first", "later"], "no"), ""),
+    }
 
 
 def gather_scored(
@@ -483,7 +490,7 @@ class _Run:
         return PUBLISHED if recorded else self._labels.get(chosen, chosen)
 
     def _claims_silence(self, line: MeasuredHead) -> str:
-        """Whether the reply says that the document is silent, or that it is unknown, or says nothing.
+        """Tell whether the reply says that the document is silent, or that it is unknown, or says nothing.
 
         Empty about a document in a language without rules for that.
         """

@@ -21,18 +21,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from genaipa.reports import averages, significance
+from genaipa.reports import averages, part, significance
 from genaipa.reports.analysts import other_people
 from genaipa.reports.averages import about_policies, policy_questions
-from genaipa.reports.crossed import apart, crossed
+from genaipa.reports.crossed import LEVEL, apart, crossed
+from genaipa.reports.evidence import ENDED, EvidenceLevel, evidence_level, plan_share
 from genaipa.reports.judged.estimate import estimates
 from genaipa.reports.part import enough
-from genaipa.reports.significance import OTHER_PEOPLE, OVERALL, SIGNIFICANT, Tested, holm, paired, unpaired
+from genaipa.reports.significance import OTHER_PEOPLE, OVERALL, SIGNIFICANT, Tested, factors, holm, paired, unpaired
 from genaipa.reports.table import Table, table
 from genaipa.reports.tidy import metrics_of, names_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from genaipa.reports.crossed import Crossed
 
@@ -187,6 +188,7 @@ HEADINGS = {
     "policies_high": "to",
     "policies_p": "policies p",
     "policies_p_holm": "policies p (Holm)",
+    "level": "counts below",
     "effect": "effect",
     "meaning": "meaning",
 }
@@ -199,16 +201,23 @@ PRINTED = (
 _LIMITS = ((-2.0, 2.0), (-90.0, 90.0))
 """The largest differences there are, in a metric and in M_all."""
 _NO_PAIR = "The two have no pair, so that nothing can be said for policies like these."
+_UNTESTED = Tested("none", math.nan, math.nan)
 
 
-def rows(matched: Mapping[str, Match], groups: Mapping[str, set[str]], *, judged: bool = False) -> pd.DataFrame:
+def rows(
+    matched: Mapping[str, Match],
+    groups: Mapping[str, set[str]],
+    *,
+    judged: bool = False,
+    evidence: EvidenceLevel = ENDED,
+) -> pd.DataFrame:
     """A row for each measure and group of questions that both sides have.
 
     The columns are `HEADINGS`, and `why` and `warning`: why nothing is said for policies like these, or that it rests
-    on few documents. `judged` values are estimates from people and judge. A group that comes down to the same questions
-    as one before it says nothing new, and would only cost certainty.
+    on few documents. `judged` values are estimates from people and judge, `evidence` is what has to be shown. A group
+    that comes down to the same questions as one before it says nothing new, and would only cost certainty.
     """
-    found = []
+    found, behind = [], []
     for measure, match in matched.items():
         seen = set()
         for group, questions in groups.items():
@@ -217,55 +226,107 @@ def rows(matched: Mapping[str, Match], groups: Mapping[str, set[str]], *, judged
             if all(compared) and compared not in seen:
                 seen.add(compared)
                 family = significance.FAMILIES[2 * (group != "all") + (measure != OVERALL)]
-                row = _row(here, _LIMITS[measure == OVERALL], judged=judged)
+                behind.append(_Difference(here, _LIMITS[measure == OVERALL], judged))
+                row = behind[-1].row(evidence)
                 found.append({"measure": measure, "questions": group, "family": family, **row})
-    data = pd.DataFrame(found, columns=[*HEADINGS, "why", "warning"])
-    for p in ("p", "policies_p"):
-        data[f"{p}_holm"] = data.groupby("family")[p].transform(lambda tests: holm(tests.tolist()))
+    data = _adjust(found, behind, [*HEADINGS, "why", "warning"])
     data["meaning"] = [significance.meaning(row) for row in data.to_dict("records")]
     return data
 
 
-def _row(here: Match, limits: tuple[float, float], *, judged: bool) -> dict[str, Any]:
-    """The comparison of one measure on one group of questions; differences are within these limits."""
-    ours, theirs = np.asarray(here.ours), np.asarray(here.theirs)
-    row = {"n": min(len(ours), len(theirs)), "mean_a": float(ours.mean()), "mean_b": float(theirs.mean())}
-    if not len(here.pairs):
-        far = apart((here.ours, here.ours.index), (here.theirs, here.theirs.index), limits=limits)
-        known = {"difference": far.mean, "low": far.low, "high": far.high, **_tests(unpaired(ours, theirs), far)}
-        return {**row, "pairs": 0, "documents": 0, **known, "why": _NO_PAIR, "warning": ""}
-    tested, pairs = paired(ours - theirs), here.apart
-    scored = pairs["known"] if judged else None
-    sure = _sure(pairs, limits, judged=judged)
-    # An experiment that is known by means only says nothing of how documents differ, nor where their average is.
-    named = pairs[pairs["document"] != ""]
-    wider = sure if len(named) in (0, len(pairs)) else _sure(named, limits, judged=judged)
-    # Where these differ the other way, nothing holds for policies like these.
-    agree = sure.mean * wider.mean > 0
-    policies_p = float(np.maximum(sure.p, wider.policies_p if agree else np.minimum(wider.policies_p + 1, 1)))
-    if judged and tested.test != "none":  # questions without a score have a part in common: no signs to rank
-        tested = Tested("none" if math.isnan(sure.p) else "t", math.nan, tested.effect)
-    return {
-        **row,
-        "pairs": int(here.pairs["pairs"].sum()),
-        "documents": sure.documents,
-        "difference": float((ours - theirs).mean()) if scored is None else sure.mean,
-        "low": sure.low,
-        "high": sure.high,
-        **_tests(tested, replace(sure, policies_p=policies_p)),
-        "policies_low": wider.policies_low,
-        "policies_high": wider.policies_high,
-        "why": wider.why,
-        "warning": wider.warning,
-    }
+def _adjust(found: Sequence[Mapping[str, Any]], behind: Sequence[_Difference], columns: list[str]) -> pd.DataFrame:
+    """Return the rows with p adjusted within their families by Holm's method, and the intervals that belong to it."""
+    data = pd.DataFrame(found, columns=columns)
+    more = {}
+    for p in ("p", "policies_p"):
+        tests = data.groupby("family", sort=False)[p]
+        data[f"{p}_holm"] = tests.transform(lambda own: holm(own.tolist()))
+        more[p] = tests.transform(lambda own: factors(own.tolist()))
+    # A family of tests for policies may be the smaller one.
+    data["policies_p_holm"] = data[["p_holm", "policies_p_holm"]].max(axis=1).where(data["policies_p"].notna())
+    ends = [
+        one.ends(level / factor, level / policies_factor)
+        for one, level, factor, policies_factor in zip(
+            behind, data["level"], more["p"], more["policies_p"], strict=True
+        )
+    ]
+    data[list(_ENDS)] = np.array(ends, dtype="float64").reshape(-1, len(_ENDS))
+    return data
 
 
-def _sure(pairs: pd.DataFrame, limits: tuple[float, float], *, judged: bool) -> Crossed:
-    """The average difference of these pairs, and how sure it is."""
-    known = pairs["known"] if judged else None
-    return crossed(
-        pairs["apart"], pairs["question"], pairs["document"], weights=pairs["weight"], limits=limits, known=known
-    )
+_ENDS = ("low", "high", "policies_low", "policies_high")
+"""The columns of both intervals."""
+
+
+class _Difference(NamedTuple):
+    """The compared values of one measure on one group of questions; differences are within these limits.
+
+    `judged` values are estimates from people and judge.
+    """
+
+    here: Match
+    limits: tuple[float, float]
+    judged: bool
+
+    def row(self, evidence: EvidenceLevel) -> dict[str, Any]:
+        """Return the comparison, but for its intervals and what other comparisons make of its p."""
+        ours, theirs = np.asarray(self.here.ours), np.asarray(self.here.theirs)
+        row = {"n": min(len(ours), len(theirs)), "mean_a": float(ours.mean()), "mean_b": float(theirs.mean())}
+        row["level"] = evidence.p
+        sure, wider = self.sure(LEVEL)
+        if not len(self.here.pairs):
+            tested = unpaired(ours, theirs) if row["n"] >= evidence.least_questions else _UNTESTED
+            known = {"difference": sure.mean, **_tests(tested, sure)}
+            return {**row, "pairs": 0, "documents": 0, **known, "why": _NO_PAIR, "warning": ""}
+        tested, pairs = paired(ours - theirs), self.here.apart
+        # Where these differ the other way, nothing holds for policies like these.
+        agree = sure.mean * wider.mean > 0
+        policies_p = float(np.maximum(sure.p, wider.policies_p if agree else np.minimum(wider.policies_p + 1, 1)))
+        if self.judged and tested.test != "none":  # questions without a score have a part in common: no signs to rank
+            tested = Tested("none" if math.isnan(sure.p) else "t", math.nan, tested.effect)
+        scored = pairs["known"] if self.judged else slice(None)
+        if pairs.loc[scored, "question"].nunique() < evidence.least_questions:
+            tested = tested._replace(test="none", p=math.nan)
+        return {
+            **row,
+            "pairs": int(self.here.pairs["pairs"].sum()),
+            "documents": sure.documents,
+            "difference": sure.mean if self.judged else float((ours - theirs).mean()),
+            **_tests(tested, replace(sure, policies_p=policies_p)),
+            "why": wider.why,
+            "warning": wider.warning,
+        }
+
+    def sure(self, confidence: float) -> tuple[Crossed, Crossed]:
+        """Say how sure the average difference is: of all pairs, and of those that say something of other documents."""
+        pairs = self.here.apart
+        if not len(self.here.pairs):
+            sides = ((side, side.index) for side in (self.here.ours, self.here.theirs))
+            return (apart(*sides, limits=self.limits, confidence=confidence),) * 2
+        # An experiment that is known by means only says nothing of how documents differ, nor where their average is.
+        named = pairs[pairs["document"] != ""]
+        sure = self._crossed(pairs, confidence)
+        return sure, sure if len(named) in (0, len(pairs)) else self._crossed(named, confidence)
+
+    def _crossed(self, pairs: pd.DataFrame, confidence: float) -> Crossed:
+        return crossed(
+            pairs["apart"],
+            pairs["question"],
+            pairs["document"],
+            weights=pairs["weight"],
+            limits=self.limits,
+            known=pairs["known"] if self.judged else None,
+            confidence=confidence,
+        )
+
+    def ends(self, level: float, policies_level: float) -> tuple[float, float, float, float]:
+        """Return the ends of both intervals, each of 1 - its level; the second holds the first."""
+        sure, wider = self.sure(1 - level)
+        low, high = sure.low, sure.high
+        if policies_level != level:
+            sure, wider = self.sure(1 - policies_level)
+        policies = np.array([[low, sure.low, wider.policies_low], [high, sure.high, wider.policies_high]])
+        return low, high, float(policies[0].min()), float(policies[1].max())
 
 
 def _tests(ranks: Tested, sure: Crossed) -> dict[str, Any]:
@@ -286,7 +347,7 @@ _MOST = 30
 """Systems that are compared; of more, the matrix is too large to be read."""
 PAIRS = [
     *("first", "second", "n", "documents", "difference", "low", "high", "policies_low", "policies_high"),
-    *("p_holm", "policies_p_holm", "meaning"),
+    *("p_holm", "policies_p_holm", "level", "meaning"),
 ]
 """The columns of the table of pairs, as of a comparison: the first system minus the second."""
 _MAY_BE_CHANCE = "may be chance, among so many pairs"
@@ -296,7 +357,7 @@ def differences(frame: pd.DataFrame) -> pd.DataFrame:
     """A row for each pair of systems with questions in common (columns: `PAIRS`), the higher average first.
 
     `meaning` names the higher system, with whom it holds for. It is empty where the difference may be chance, and says
-    so where only the number of pairs makes it that: intervals are each pair's by itself.
+    so where only the number of pairs makes it that. Intervals belong to the adjusted p.
     """
     frame = enough(frame)
     (found,) = estimates([frame], alike=True)
@@ -307,32 +368,40 @@ def differences(frame: pd.DataFrame) -> pd.DataFrame:
     people = about_policies(frame)
     sides = {name: (shown[shown["system"] == name], people[people["system"] == name]) for name in ordered}
     pairs = list(_pairs(sides, judged=found.is_z)) if len(ordered) <= _MOST else []
-    data = pd.DataFrame(pairs, columns=[*PAIRS, "p", "policies_p"])
-    for p in ("p", "policies_p"):
-        data[f"{p}_holm"] = holm(data[p].tolist())
+    data = _adjust([row for row, _ in pairs], [behind for _, behind in pairs], [*PAIRS, "family", "p", "policies_p"])
     data["meaning"] = [_meaning(row) for row in data.to_dict("records")]
     return data[PAIRS]
 
 
-def _pairs(sides: dict[str, tuple[pd.DataFrame, pd.DataFrame]], *, judged: bool) -> Iterator[dict[str, Any]]:
+def _pairs(
+    sides: dict[str, tuple[pd.DataFrame, pd.DataFrame]], *, judged: bool
+) -> Iterator[tuple[dict[str, Any], _Difference]]:
     """Compare each two of the systems, over what averages take and what people scored."""
     for first, second in combinations(sides, 2):
         match = matches(sides[first][0], sides[second][0], (OVERALL,))[OVERALL]
         if len(match.pairs):
-            row: dict[Any, Any] = (
-                rows({OVERALL: match}, {"all": set(match.pairs.index)}, judged=judged).iloc[0].to_dict()
-            )
-            others = other_people(*(in_common(sides[name][1], match) for name in (first, second)))
-            yield {**row, "first": first, "second": second, "meaning": OTHER_PEOPLE if others else ""}
+            people = [sides[name][1] for name in (first, second)]
+            others = other_people(*(in_common(rows, match) for rows in people))
+            behind = _Difference(match.within(set(match.pairs.index)), _LIMITS[True], judged)
+            row = behind.row(level_between(people, match))
+            about = {"first": first, "second": second, "meaning": OTHER_PEOPLE if others else ""}
+            yield {**row, **about, "family": significance.PRIMARY}, behind
+
+
+def level_between(sides: Sequence[pd.DataFrame], match: Match) -> EvidenceLevel:
+    """Return what has to be shown of two sides, by how much of the experiments in which they are compared is scored."""
+    return evidence_level(
+        plan_share(rows[rows["experiment"].isin(match.experiments)] if len(match.pairs) else rows) for rows in sides
+    )
 
 
 def _meaning(row: dict[Any, Any]) -> str:
     if row["meaning"]:
         return str(row["meaning"])
-    if not row["p_holm"] < SIGNIFICANT:
-        return _MAY_BE_CHANCE if row["p"] < SIGNIFICANT else ""
+    if not row["p_holm"] < row["level"]:
+        return _MAY_BE_CHANCE if row["p"] < row["level"] else ""
     higher = row["first"] if row["difference"] > 0 else row["second"]
-    return f"{higher} higher" + ("" if row["policies_p_holm"] < SIGNIFICANT else " for these documents")
+    return f"{higher} higher" + ("" if row["policies_p_holm"] < row["level"] else " for these documents")
 
 
 def is_known_widely(pairs: pd.DataFrame) -> bool:
@@ -349,7 +418,7 @@ def ranks(pairs: pd.DataFrame) -> pd.DataFrame:
     systems = list(dict.fromkeys([*pairs["first"], *pairs["second"]]))
     higher, lower = dict.fromkeys(systems, 0), dict.fromkeys(systems, 0)
     for row in pairs.to_dict("records"):
-        holds = row["p_holm"] < SIGNIFICANT and (not wide or row["policies_p_holm"] < SIGNIFICANT)
+        holds = row["p_holm"] < row["level"] and (not wide or row["policies_p_holm"] < row["level"])
         if holds and row["meaning"] != OTHER_PEOPLE:
             up = row["difference"] > 0
             lower[row["first" if up else "second"]] += 1
@@ -358,27 +427,38 @@ def ranks(pairs: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(known, columns=["system", "rank", "to", "of"])
 
 
+_BY_HOLM = (
+    "p is adjusted by Holm's method for the number of pairs; what a row means goes by it, and each interval belongs to "
+    f"it: it leaves out 0 where this p is below the level at which a difference counts, {SIGNIFICANT:g} at the end of "
+    "a study."
+)
+
+
 def tables(frame: pd.DataFrame) -> list[Table]:
     """The differences between all pairs of systems, and their ranks; none of fewer than two systems."""
     pairs = differences(frame)
     if pairs.empty:
         return []
+    said, columns = part.board_level(frame), [name for name in PAIRS if name != "level"]
+    early = bool((pairs["level"] != SIGNIFICANT).any())
     return [
         table(
             "system-differences",
             "Systems against each other",
-            "M_all (10 to 100), the first minus the second, over the questions about documents that people scored of "
-            "both. Each interval is that of a pair by itself; p is adjusted by Holm's method for the number of pairs, "
-            "and what a row means goes by it.",
+            f"{said.prefix}M_all (10 to 100), the first minus the second, over the questions about documents that "
+            f"people scored of both. {_BY_HOLM}",
             pairs,
-            PAIRS,
+            PAIRS if early else columns,
+            aside=[] if early else ["level"],
             headings={
                 "low": "for these documents",
                 "policies_low": "for policies like these",
                 "p_holm": "p (Holm)",
                 "policies_p_holm": "policies p (Holm)",
+                "level": "counts below",
             },
             formats={
+                "level": "g",
                 **dict.fromkeys(("difference", "low", "high", "policies_low", "policies_high"), "+.1f"),
                 **dict.fromkeys(("p_holm", "policies_p_holm"), ".2g"),
             },

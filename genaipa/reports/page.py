@@ -36,7 +36,7 @@ from genaipa.reports.figures.style import brief, signed
 from genaipa.reports.part import warning
 from genaipa.reports.points import harm_in_words
 from genaipa.reports.render import as_html, prose
-from genaipa.reports.significance import OTHER_PEOPLE, SIGNIFICANT, written
+from genaipa.reports.significance import OTHER_PEOPLE, SIGNIFICANT, percent, written
 from genaipa.reports.table import first_sentences
 from genaipa.words import number, per_cent, some
 
@@ -91,6 +91,8 @@ class Front:
     further: list[str]
     wide: bool
     """Whether ranks and intervals in the matrix are for policies like these."""
+    confidence: str
+    """Of the intervals in the picture, and of those of differences before they are adjusted for their number."""
 
 
 def front(report: Report) -> Front:
@@ -99,6 +101,9 @@ def front(report: Report) -> Front:
     means = dict(zip(board["system"], board["m_all10"], strict=True)) if len(board) else {}
     names = brief(means, 40)
     said = list(dict.fromkeys([*(_changes(report) if means else []), *report.notable]))
+    needed = part.board_level(report.frame)
+    if means:  # said above them
+        said = [sentence for sentence in said if sentence != str(needed)]
     if silence := _silence(report.absent):
         said.insert(_BULLETS - 1, silence)
     lines = _lines(pairs, means, names, answered(report.frame)) if len(pairs) else []
@@ -111,6 +116,7 @@ def front(report: Report) -> Front:
         [_DETAILS.sub("", sentence) for sentence in said[:_BULLETS]],
         said[_BULLETS:],
         wide,
+        percent(needed.p if means else SIGNIFICANT),
     )
 
 
@@ -208,9 +214,9 @@ def _higher(row: Mapping[str, Any] | None, system: str) -> str:
 
 
 def _holds(row: Mapping[str, Any]) -> str:
-    if row["meaning"] == OTHER_PEOPLE or not row["p_holm"] < SIGNIFICANT:
+    if row["meaning"] == OTHER_PEOPLE or not row["p_holm"] < row["level"]:
         return "chance"
-    return "sure" if row["policies_p_holm"] < SIGNIFICANT else "here"
+    return "sure" if row["policies_p_holm"] < row["level"] else "here"
 
 
 def _about(pairs: pd.DataFrame) -> str:
@@ -236,20 +242,29 @@ def _limits(
         low, high = (row["policies_low"], row["policies_high"]) if wide else (row["low"], row["high"])
         target = "policies like these" if wide else "other questions about the same documents"
         p = row["policies_p_holm"] if wide else row["p_holm"]
-        sure = f" (95 %: {signed(low)} to {signed(high)} for {target}, {written(p)})" if pd.notna(low) else ""
+        tests = int(pairs["p_holm"].notna().sum())
+        among = f", adjusted for {tests} pairs" if tests > 1 and pd.notna(p) else ""
+        tested = f", {written(p)}" if pd.notna(p) else ""
+        ends = f"{signed(low)} to {signed(high)} for {target}{tested}"
+        sure = f" ({percent(row['level'])}{among}: {ends})" if pd.notna(low) else ""
         said.append(
             f"{names[best]} minus {names[row['second']]}: {signed(row['difference'])} points of M_all{sure}, over the "
             f"{int(row['n'])} questions scored of both."
         )
-    said += [lacking_answers(answered(report.frame)), _documents(board, pairs), _scorers(board)]
+    said += [
+        str(part.board_level(report.frame)),
+        lacking_answers(answered(report.frame)),
+        _documents(board, pairs),
+        _scorers(board),
+    ]
     return " ".join(filter(None, said))
 
 
 def _documents(board: pd.DataFrame, pairs: pd.DataFrame) -> str:
     number = int((pairs if len(pairs) else board)["documents"].max())
     if number < LEAST_DOCUMENTS:
-        documents = {0: "Only means over documents are known", 1: "1 document"}.get(number, f"{number} documents")
-        return f"{documents}: nothing can be said about {'policies like it' if number == 1 else 'other policies'}."
+        documents = {0: "Means over documents say", 1: "One document says"}.get(number, f"{number} documents say")
+        return f"{documents} nothing about other policies."
     return f"{number} documents{': rough for other policies' if number < FEW_DOCUMENTS else ''}."
 
 
@@ -273,7 +288,7 @@ def _silence(absent: Sequence[str]) -> str:
     found = [match[1] for sentence in absent if (match := _ABSENT.match(sentence))]
     named = "; ".join(f"{what[:1].lower()}{what[1:]}" for what in found[:_SILENT])
     more = f"; and {len(found) - _SILENT} more" if len(found) > _SILENT else ""
-    return f"It can\u2019t say, for want of data: {named}{more}." if found else ""
+    return f"Not measured: {named}{more}." if found else ""
 
 
 # -- the matrix --

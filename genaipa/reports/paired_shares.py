@@ -29,7 +29,7 @@ WIDEST = 1.75
 
 
 def difference_of_shares(first: Any, second: Any, questions: Any, documents: Any) -> Crossed:
-    """The first share less the second, of the same cells (one question about one document each), and how sure it is.
+    """Subtract the second share of the same cells (one question about one document each) from the first.
 
     >>> found = difference_of_shares([1] * 6 + [0] * 2, [0] * 6 + [1, 0], list("abcdefgh"), ["x"] * 8)
     >>> round(found.mean, 3), round(found.low, 2), round(found.high, 2)
@@ -37,17 +37,17 @@ def difference_of_shares(first: Any, second: Any, questions: Any, documents: Any
     """
     ours, theirs = (np.asarray(one, dtype=np.float64) for one in (first, second))
     apart = crossed(ours - theirs, questions, documents, limits=(-1, 1))
-    one, other = _by_question(ours, questions), _by_question(theirs, questions)
+    one, other = _question_means(ours, questions), _question_means(theirs, questions)
     number = len(one)
     if number < 2 or int((~np.isclose(one, other)).sum()) >= FEW:  # noqa: PLR2004 - one question says nothing of others
         return apart
 
     def ends(quantile: float) -> _Ends:
         first_share, second_share = (_wilson(side, quantile, len(ours)) for side in (one, other))
-        return _together(first_share, second_share, _correlation(one, other))
+        return _join_ends(first_share, second_share, _correlation(one, other))
 
     low, high = ends(float(stdtrit(number - 1, (1 + LEVEL) / 2)))
-    p = 2 * float(stdtr(number - 1, -_touching(ends)))
+    p = 2 * float(stdtr(number - 1, -_quantile_at_zero(ends)))
     wider = min(low, apart.policies_low), max(high, apart.policies_high)
     told = not isnan(apart.policies_low) and wider[1] - wider[0] <= WIDEST
     return replace(
@@ -64,8 +64,8 @@ def difference_of_shares(first: Any, second: Any, questions: Any, documents: Any
 _MOST = 1e6
 
 
-def _touching(ends: Any) -> float:
-    """The quantile whose interval ends at 0, so that p belongs to the interval; 0 where the shares are equal."""
+def _quantile_at_zero(ends: Any) -> float:
+    """Find the quantile whose interval ends at 0, so that p belongs to the interval; 0 where the shares are equal."""
 
     def excludes(quantile: float) -> float:
         low, high = ends(quantile)
@@ -74,14 +74,14 @@ def _touching(ends: Any) -> float:
     return 0.0 if excludes(1e-9) < 0 else root(excludes, 0.0, _MOST)
 
 
-def _by_question(values: Floats, questions: Any) -> Floats:
+def _question_means(values: Floats, questions: Any) -> Floats:
     _, place = np.unique(np.asarray(questions, dtype=np.str_), return_inverse=True)
     means: Floats = np.bincount(place, values) / np.bincount(place)
     return means
 
 
 def _wilson(values: Floats, quantile: float, cells: int) -> tuple[float, float, float]:
-    """A share of questions' shares, and its score interval, for as many single answers as are as sure."""
+    """Give a share of questions' shares, and its score interval, for as many single answers as are as sure."""
     share, spread = float(values.mean()), float(values.var())
     n = min(len(values) * share * (1 - share) / spread, cells) if spread > 0 else len(values)
     squared = quantile**2 / n
@@ -90,8 +90,8 @@ def _wilson(values: Floats, quantile: float, cells: int) -> tuple[float, float, 
     return share, middle - half, middle + half
 
 
-def _together(first: tuple[float, float, float], second: tuple[float, float, float], alike: float) -> _Ends:
-    """The ends of the difference's interval, of both shares (share, low, high)."""
+def _join_ends(first: tuple[float, float, float], second: tuple[float, float, float], alike: float) -> _Ends:
+    """Give the ends of the difference's interval, of both shares (share, low, high)."""
     (ours, low, high), (theirs, other_low, other_high) = first, second
     down, up = (
         sqrt(max(one**2 - 2 * alike * one * other + other**2, 0.0))
@@ -101,7 +101,7 @@ def _together(first: tuple[float, float, float], second: tuple[float, float, flo
 
 
 def _correlation(first: Floats, second: Floats) -> float:
-    """The correlation of two shares over questions, less Newcombe's correction where it is positive; 0 without any."""
+    """Correlate two shares over questions, less Newcombe's correction where it is positive; 0 without any."""
     spread = float(first.std() * second.std())
     if spread <= 0:
         return 0.0

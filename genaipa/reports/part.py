@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import pandas as pd
 
 from genaipa.reports import averages
+from genaipa.reports.evidence import evidence
 from genaipa.reports.judged.estimate import estimated
 from genaipa.reports.table import SCALE, Table, table
 from genaipa.runs.experiments import EXPERIMENTS
@@ -26,6 +27,7 @@ from genaipa.scoring.waves import UNFINISHED
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping
 
+    from genaipa.reports.evidence import EvidenceLevel
     from genaipa.reports.figures.figure import Figure
 
 
@@ -186,6 +188,11 @@ def enough(frame: pd.DataFrame) -> pd.DataFrame:
     few = thin(frame)
     # The same object, where that is all, so that what is `kept` of it is found again.
     return frame.loc[~pd.MultiIndex.from_frame(frame[_BY].astype(str)).isin(list(few))] if few else frame
+
+
+def board_level(frame: pd.DataFrame) -> EvidenceLevel:
+    """Return what a difference has to show before it counts, by what is scored of all that a leaderboard ranks."""
+    return evidence(averages.about_policies(enough(frame)))
 
 
 def too_few(frame: pd.DataFrame) -> str:

@@ -97,9 +97,9 @@ def exact_p(questions: Iterable[Deals]) -> float:
             added[(total - least) // step] = chance
         chances = np.convolve(chances, added)
         seen += (deals.seen - least) // step
-    return _doubled(chances, seen)
+    return _double_smaller_tail(chances, seen)
 
 
-def _doubled(chances: NDArray[np.float64], seen: int) -> float:
+def _double_smaller_tail(chances: NDArray[np.float64], seen: int) -> float:
     # The smaller tail is summed from its own end, since 1 less the other has lost its digits.
     return float(min(1.0, 2 * min(chances[: seen + 1].sum(), chances[seen:].sum())))

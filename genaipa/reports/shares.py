@@ -41,12 +41,12 @@ class Clusters(NamedTuple):
 
     @property
     def share(self) -> float:
-        """The share of all items that hold; NaN of none."""
+        """Divide: the share of all items that hold; NaN of none."""
         return float(self.hits.sum() / self.items.sum()) if self.items.any() else np.nan
 
     @property
     def without(self) -> Floats:
-        """The share without each cluster in turn; NaN for one without items, or with all of them."""
+        """Leave out each cluster in turn: the shares without it; NaN for one without items, or with all of them."""
         rest = self.items.sum() - self.items
         known = (self.items > 0) & (rest > 0)
         return np.where(known, (self.hits.sum() - self.hits) / np.where(known, rest, 1), np.nan)
@@ -57,9 +57,9 @@ def share_interval(hits: Any, items: Any, level: float = LEVEL) -> Ends:
 
     >>> low, high = share_interval([12, 11, 12, 12, 10], [12, 12, 12, 12, 12])
     >>> round(low, 3), round(high, 3)
-    (0.789, 0.996)
+    (0.741, 0.999)
     """
-    return _interval(_clusters(hits, items), level)
+    return _clopper_pearson(_as_clusters(hits, items), level)
 
 
 def difference_interval(first: tuple[Any, Any], second: tuple[Any, Any], level: float = LEVEL) -> Ends:
@@ -68,12 +68,12 @@ def difference_interval(first: tuple[Any, Any], second: tuple[Any, Any], level: 
     It is Student's t over clusters. Where these are single items, or fewer than `LEAST_APART` of them tell the two
     apart, that would be too sure: Newcombe's then (1998, Statistics in Medicine 17, 2635-2650, method 10).
     """
-    one, other = _clusters(*first), _clusters(*second)
+    one, other = _as_clusters(*first), _as_clusters(*second)
     sizes = one.items + other.items
     single = float(max(one.items.max(initial=0), other.items.max(initial=0))) <= 1
     telling = int((~np.isclose(one.hits * other.items, other.hits * one.items)).sum())
     if single or telling < LEAST_APART:
-        return _newcombe(one, other, level)
+        return _newcombe_interval(one, other, level)
     reach, apart = reached(sizes, one.without - other.without, level), one.share - other.share
     return apart - reach, apart + reach
 
@@ -89,18 +89,18 @@ def reached(items: Any, without: Any, level: float = LEVEL) -> float:
     if len(known) < 2:  # noqa: PLR2004 - one cluster says nothing of others
         return float("nan")
     variance = (len(known) - 1) / len(known) * float(np.square(known - known.mean()).sum())
-    return float(np.sqrt(variance) * stdtrit(_freedom(number), (1 + level) / 2))
+    return float(np.sqrt(variance) * stdtrit(_degrees_of_freedom(number), (1 + level) / 2))
 
 
-def _freedom(items: Floats) -> float:
-    """As many clusters, all alike in size, as tell the same (Kish, 1965, section 8.2), less one."""
+def _degrees_of_freedom(items: Floats) -> float:
+    """Count as many clusters, all alike in size, as tell the same (Kish, 1965, section 8.2), less one."""
     return max(1.0, float(items.sum() ** 2 / np.square(items).sum()) - 1)
 
 
-def _newcombe(one: Clusters, other: Clusters, level: float) -> Ends:
-    """Both shares' intervals put together by their correlation: nothing is sure because all agree."""
-    (low, high), (other_low, other_high) = _interval(one, level), _interval(other, level)
-    alike = _correlation(one, other)
+def _newcombe_interval(one: Clusters, other: Clusters, level: float) -> Ends:
+    """Put both shares' intervals together by their correlation: nothing is sure because all agree."""
+    (low, high), (other_low, other_high) = _clopper_pearson(one, level), _clopper_pearson(other, level)
+    alike = _correlate_shares(one, other)
     below, above = one.share - low, high - one.share
     other_below, other_above = other.share - other_low, other_high - other.share
     down = np.sqrt(max(0.0, below**2 - 2 * alike * below * other_above + other_above**2))
@@ -119,27 +119,27 @@ def bounded_interval(value: float, reach: float, items: Any, level: float = LEVE
     number = np.asarray(items, dtype=np.float64)
     spread = value * (1 - value)
     if spread < _ROUNDING or reach < _ROUNDING:
-        return _interval(Clusters(number * value, number), level)
+        return _clopper_pearson(Clusters(number * value, number), level)
     middle = float(logit(value))
     return float(expit(middle - reach / spread)), float(expit(middle + reach / spread))
 
 
-def _clusters(hits: Any, items: Any) -> Clusters:
+def _as_clusters(hits: Any, items: Any) -> Clusters:
     return Clusters(np.asarray(hits, dtype=np.float64), np.asarray(items, dtype=np.float64))
 
 
-def _interval(given: Clusters, level: float) -> Ends:
+def _clopper_pearson(given: Clusters, level: float) -> Ends:
     if (given.items > 0).sum() < 2:  # noqa: PLR2004 - one cluster says nothing of others
         return np.nan, np.nan
     # Rounded, because sums of fractions may miss an end by a hair.
-    share, worth, tail = round(given.share, 12), _worth(given, level), (1 - level) / 2
+    share, worth, tail = round(given.share, 12), _effective_size(given, level), (1 - level) / 2
     low = float(betaincinv(share * worth, worth - share * worth + 1, tail)) if share > 0 else 0.0
     high = float(betaincinv(share * worth + 1, worth - share * worth, 1 - tail)) if share < 1 else 1.0
     return low, high
 
 
-def _worth(given: Clusters, level: float) -> float:
-    """The number of independent items that are as sure as these."""
+def _effective_size(given: Clusters, level: float) -> float:
+    """Give the number of independent items that are as sure as these."""
     number, share = float(given.items.sum()), given.share
     worth, reach = number, reached(given.items, given.without, level)
     if reach > _ROUNDING:
@@ -151,8 +151,8 @@ def _worth(given: Clusters, level: float) -> float:
     return worth
 
 
-def _correlation(one: Clusters, other: Clusters) -> float:
-    """The correlation of two shares over clusters, by the jackknife: less Newcombe's correction where it is positive.
+def _correlate_shares(one: Clusters, other: Clusters) -> float:
+    """Correlate two shares over clusters, by the jackknife: less Newcombe's correction where it is positive.
 
     It is 0 if a share does not vary.
     """

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 from scipy.special import ndtr
 
-from genaipa.reports.crossed import LEVEL, crossed, root
+from genaipa.reports.crossed import crossed, root
 from genaipa.words import number
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 OVERALL = "M_all"
 """The name of M_all, from 10 to 100, as a measure beside the metrics."""
 SIGNIFICANT = 0.05
-"""An adjusted p below this is taken for more than chance."""
+"""An adjusted p below this is taken for more than chance, once all that was planned is scored (`reports.evidence`)."""
 _LEAST_WRITTEN = 0.001
 _LEAST_WAYS = 40
 """Below this many ways for chance to deal out signs or sides, no two-sided p gets below 0.05, which is 2 of 40."""
@@ -47,6 +47,11 @@ _DIGITS = 9
 def written(p: float) -> str:
     """A p as sentences have it: to two digits, or as below the smallest one that is written."""
     return f"p < {_LEAST_WRITTEN}" if p < _LEAST_WRITTEN else f"p = {p:.2g}"
+
+
+def percent(level: float) -> str:
+    """Write the confidence that belongs to a level, as sentences have it: `95%` of 0.05, `99.9%` of 0.001."""
+    return f"{100 * (1 - level):g}%"
 
 
 class Tested(NamedTuple):
@@ -121,10 +126,24 @@ def _two_sided(ways: Floats, at: int) -> float:
 
 def holm(p: Sequence[float]) -> list[float]:
     """The p-values adjusted for their number by Holm's method; NaN is no test, and stays."""
+    return [value if math.isnan(value) else min(1.0, value) for value in _step_down(p)]
+
+
+def factors(p: Sequence[float]) -> list[float]:
+    """Return by how much Holm's method multiplies each p; 1 for no test.
+
+    The interval that belongs to an adjusted p is that of 1 - level / factor: it excludes 0 exactly where the adjusted p
+    is below the level. By itself it holds the truth at least as often as that of 1 - level.
+    """
+    return [more / value if value > 0 else 1.0 for value, more in zip(p, _step_down(p), strict=True)]
+
+
+def _step_down(p: Sequence[float]) -> list[float]:
+    """Multiply each p by the number of those that are not below it, and at least as one before it."""
     tests = sorted((value, place) for place, value in enumerate(p) if not math.isnan(value))
     adjusted, least = [math.nan] * len(p), 0.0
     for before, (value, place) in enumerate(tests):
-        least = max(least, min(1.0, value * (len(tests) - before)))
+        least = max(least, value * (len(tests) - before))
         adjusted[place] = least
     return adjusted
 
@@ -149,13 +168,13 @@ def meaning(row: Row) -> str:
     """The meaning of a row, for somebody who does not read p-values: for policies like these, else these documents."""
     if row["test"] == "none":
         return "too few questions to test"
-    here = row["p_holm"] < SIGNIFICANT
+    here = row["p_holm"] < row["level"]
     higher = "A higher" if row["difference"] > 0 else "B higher"
     if here:
         wider = "" if math.isnan(row["policies_p"]) else " only"
         said = higher if holds_widely(row) else f"{higher} for these documents{wider}"
         said += "; not by ranks" if not by_ranks(row) else ""
-    elif row["p"] < SIGNIFICANT or row["policies_p"] < SIGNIFICANT:
+    elif row["p"] < row["level"] or row["policies_p"] < row["level"]:
         said = "may be chance, among so many tests"
     else:
         said = "may be chance" if row["effect"] or row["difference"] else "no difference"
@@ -164,12 +183,12 @@ def meaning(row: Row) -> str:
 
 def holds_widely(row: Row) -> bool:
     """Whether a difference holds for policies like these: never where it does not for these documents."""
-    return bool(row["p_holm"] < SIGNIFICANT and row["policies_p_holm"] < SIGNIFICANT)
+    return bool(row["p_holm"] < row["level"] and row["policies_p_holm"] < row["level"])
 
 
 def by_ranks(row: Row) -> bool:
     """Whether a difference of means is one of ranks, too; also where ranks are not known."""
-    return math.isnan(row["ranks_p"]) or (row["ranks_p"] < SIGNIFICANT and row["effect"] * row["difference"] > 0)
+    return math.isnan(row["ranks_p"]) or (row["ranks_p"] < row["level"] and row["effect"] * row["difference"] > 0)
 
 
 def scope(matched: Mapping[str, Match], differing: Sequence[str]) -> Iterator[str]:
@@ -196,8 +215,8 @@ def scope(matched: Mapping[str, Match], differing: Sequence[str]) -> Iterator[st
             for experiments in dict.fromkeys(known.values())
         )
         yield (
-            "Where one side is known by means over documents only, a pair is a question, and the documents may differ "
-            f"(in no interval for policies like these, unless there is nothing else): {where}."
+            "Where one side is known by means over documents only, a pair is a question, and the documents may differ; "
+            f"these pairs say nothing of policies like these, unless there are no others: {where}."
         )
 
 
@@ -215,7 +234,7 @@ def found(data: pd.DataFrame, first: str, second: str, refused: str = "") -> Ite
             )
             if not math.isnan(row[low])
         ]
-        intervals = f" ({LEVEL:.0%} intervals: {', '.join(sure)})" if sure else ""
+        intervals = f" ({percent(row['level'])} intervals: {', '.join(sure)})" if sure else ""
         yield (
             f"{OVERALL}: {first} {row['mean_a']:.1f}, {second} {row['mean_b']:.1f}, "
             f"difference {row['difference']:+.1f}{intervals}."
@@ -237,26 +256,26 @@ def verdict(row: Row, first: str, second: str) -> str:
     if row["test"] == "none":
         return f"Verdict: none, for {row['n']} questions are too few to test."
     higher = f"{first if row['difference'] > 0 else second} is higher"
-    here = row["p"] < SIGNIFICANT
+    here = row["p"] < row["level"]
     alone = f"{higher if here else 'the difference may be chance'} ({written(row['p'])})"
     ranks = f" By ranks it may be chance ({written(row['ranks_p'])})." if here and not by_ranks(row) else ""
     if here and row["effect"] * row["difference"] < 0:
         ranks = " By ranks the other is higher."
     if math.isnan(row["policies_p"]):
         return f"Verdict, of these documents only: {alone}.{ranks} {row['why']}"
-    said = higher if row["policies_p"] < SIGNIFICANT else "the difference may be chance"
+    said = higher if row["policies_p"] < row["level"] else "the difference may be chance"
     return (
         f"Verdict: for policies like these, {said} ({written(row['policies_p'])}). "
         f"For these documents alone it would be: {alone}.{ranks}"
     )
 
 
-def power(match: Match) -> Iterator[str]:
+def power(match: Match, level: float = SIGNIFICANT) -> Iterator[str]:
     """The size of a difference that a study like this one would find, by how the differences found here vary."""
     named = match.apart[match.apart["document"] != ""]
     pairs = named if len(named) else match.apart
     table = pairs.pivot_table(index="question", columns="document", values="apart")
-    found = detectable(*table.shape, components(table.to_numpy()))
+    found = detectable(*table.shape, components(table.to_numpy()), level=level)
     if said := found.in_words(len(table), table.shape[1] if len(named) else 0):
         yield f"{said}, as the differences found here vary."
 
@@ -264,8 +283,8 @@ def power(match: Match) -> Iterator[str]:
 def _holding(tested: pd.DataFrame, first: str, second: str) -> str:
     """The tests of a family that hold, and for whom."""
     others = tested["meaning"] == OTHER_PEOPLE
-    here = ~others & (tested["p_holm"] < SIGNIFICANT)
-    general = here & (tested["policies_p_holm"] < SIGNIFICANT)
+    here = ~others & (tested["p_holm"] < tested["level"])
+    general = here & (tested["policies_p_holm"] < tested["level"])
     only = here & ~general
     unknown, up = tested["policies_p"].isna(), tested["difference"] > 0
     no_word = "for these documents (nothing can be said for policies like these)"
@@ -374,9 +393,17 @@ class Detectable(NamedTuple):
 
 
 def detectable(
-    questions: int, documents: int, variance: Components = PUBLISHED, *, studies: int = STUDIES
+    questions: int,
+    documents: int,
+    variance: Components = PUBLISHED,
+    *,
+    studies: int = STUDIES,
+    level: float = SIGNIFICANT,
 ) -> Detectable:
-    """The smallest differences that studies of this size find: each question about each document, once for both."""
+    """The smallest differences that studies of this size find: each question about each document, once for both.
+
+    They are found at p below the `level`.
+    """
     if questions < 2 or not documents or max(variance) <= 0:  # noqa: PLR2004 - one question does not vary
         return Detectable(np.nan, np.nan)
     of_questions, of_documents, rest = (max(component, 0.0) for component in variance)
@@ -385,7 +412,8 @@ def detectable(
     reaches = []
     for _ in range(max(10, min(studies, _LARGEST // len(asked)))):
         drawn = random.normal(0, sqrt(of_questions), questions)[asked] + random.normal(0, sqrt(rest), len(asked))
-        found = crossed(drawn + random.normal(0, sqrt(of_documents), documents)[about], asked, about)
+        values = drawn + random.normal(0, sqrt(of_documents), documents)[about]
+        found = crossed(values, asked, about, confidence=1 - level)
         reaches.append((found.mean - found.low, found.mean - found.policies_low))
     here = of_questions / questions + rest / len(asked)
     errors = sqrt(here), sqrt(here + of_documents / documents)

@@ -132,6 +132,13 @@ _COLUMNS: dict[str, tuple[ColumnKind, str]] = {
         "yes or no: whether it is in the wave that people are asked to score; empty where no wave was drawn from it",
     ),
     "pi": ("float64", "the chance by which it came into the wave"),
+    "planned": (
+        "category",
+        (
+            "first, later or no: whether people are to score it by the first size of the wave, by a larger one, or not "
+            "at all, finished or not; empty where no wave was drawn from it"
+        ),
+    ),
     "seconds": ("float64", "from the question to the whole reply"),
     "cost": ("float64", "money for this answer, in US dollars, where prices are known"),
     "tokens_in": ("float64", "tokens sent, cached ones included"),

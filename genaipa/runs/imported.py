@@ -81,6 +81,20 @@ def excluded_answers(findings: Iterable[Finding]) -> dict[str, Finding]:
     return excluded
 
 
+_OF_ANNOTATION = "annotation-"
+"""The beginning of the kinds of findings that an annotated answer is wrong."""
+
+
+def collect_annotation_doubts(findings: Iterable[Finding]) -> dict[tuple[str, str], str]:
+    """(document, question) → the reasons for which its annotated answer is in doubt."""
+    doubted: dict[tuple[str, str], str] = {}
+    for finding in findings:
+        if finding.kind.startswith(_OF_ANNOTATION) and finding.question:
+            place = finding.document, finding.question
+            doubted[place] = " ".join(filter(None, (doubted.get(place), finding.reason)))
+    return doubted
+
+
 PUBLISHED_SCORES = "published-scores.csv"
 
 

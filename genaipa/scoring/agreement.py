@@ -6,11 +6,12 @@ if they are handed over together.
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from dataclasses import dataclass
 from itertools import compress
 from operator import attrgetter
-from statistics import fmean
+from statistics import fmean, variance
 from typing import TYPE_CHECKING, TypeVar
 
 from genaipa.scoring.current import independent_scores
@@ -289,7 +290,7 @@ def within(counts: NDArray[np.int64], scale: Floats, parts: NDArray[np.int64] | 
 
 
 def _pairs_within(counts: NDArray[np.int64]) -> Floats:
-    """The coincidences of each answer's scores with one another."""
+    """Count the coincidences of each answer's scores with one another."""
     import numpy as np
 
     same = counts[:, :, None] * np.eye(counts.shape[1], dtype=np.int64)
@@ -315,14 +316,14 @@ def between(
 
 
 def _pairs_between(first: NDArray[np.int64], second: NDArray[np.int64]) -> Floats:
-    """The coincidences of each answer's scores of one side with those of the other."""
+    """Count the coincidences of each answer's scores of one side with those of the other."""
     ours, theirs = (side / side.sum(axis=1, keepdims=True) for side in (first, second))
     crossed = ours[:, :, None] * theirs[:, None, :]
     found: Floats = crossed + crossed.swapaxes(-2, -1)
     return found
 
 
-def against_each_other(side: NDArray[np.int64], people: NDArray[np.int64], scale: Floats) -> AlphaDifference:
+def compare_alphas(side: NDArray[np.int64], people: NDArray[np.int64], scale: Floats) -> AlphaDifference:
     """Compare a side's agreement with people with these people's agreement, on answers that all of them scored.
 
     Each has the counts (answers, values) of the same answers: one or more of the side, two or more of the people. The
@@ -507,3 +508,70 @@ def compare_preselected(events: Iterable[Event], rubric: Rubric) -> Preselected:
         return fmean(fmean(v[metric] for v in filled) - fmean(v[metric] for v in without) for without, filled in both)
 
     return Preselected(count, len(both), {metric: difference(metric) for metric in rubric.metrics})
+
+
+@dataclass(frozen=True, slots=True)
+class Suggested:
+    """The effect of a suggestion on screen for one metric, by the answers at which it is held back.
+
+    `shown` and `withheld` are the numbers of answers, `with_it` and `without` the mean values of their scores, and
+    `as_suggested` and `as_withheld` the shares (0 to 1) of scores that are what was suggested, or would have been.
+    `difference` is `with_it` less `without`, in an `interval` for other answers of this kind; None where either has
+    fewer than `LEAST_ANSWERS`, or nothing varies.
+    """
+
+    shown: int
+    withheld: int
+    with_it: float | None
+    without: float | None
+    as_suggested: float | None
+    as_withheld: float | None
+    difference: float | None = None
+    interval: tuple[float, float] | None = None
+
+
+def compare_suggested(events: Iterable[Event], rubric: Rubric) -> dict[str, Suggested]:
+    """Compare, by metric, independent scores beside a suggestion with those for which it was held back.
+
+    Which answers these are follows from their digests alone, so that nothing else tells them apart. Only metrics for
+    which there were any; scores of before it was kept what was on screen are left out.
+    """
+    values: defaultdict[str, tuple[_Given, _Given]] = defaultdict(lambda: (defaultdict(list), defaultdict(list)))
+    for score in independent_scores(events):
+        if score.shown is None or score.values is None:
+            continue
+        beside = {metric: score.suggested[metric] for metric in score.shown.suggestion if metric in score.suggested}
+        for side, some in enumerate((beside, score.shown.withheld)):
+            for metric, value in some.items():
+                if metric in rubric.metrics:
+                    given = score.values[metric]
+                    values[metric][side][score.answer].append((given, given == value))
+    return {metric: _measure_suggested(*values[metric]) for metric in rubric.metrics if metric in values}
+
+
+_Given = defaultdict[str, list[tuple[float, bool]]]
+"""Answer → each value given, and whether it is the suggested one."""
+
+
+def _measure_suggested(beside: _Given, withheld: _Given) -> Suggested:
+    sides = [[fmean(value for value, _ in given) for given in side.values()] for side in (beside, withheld)]
+    same = [[fmean(taken for _, taken in given) for given in side.values()] for side in (beside, withheld)]
+    with_it, without, as_suggested, as_withheld = (fmean(side) if side else None for side in (*sides, *same))
+    enough = min(map(len, sides)) >= LEAST_ANSWERS
+    difference = with_it - without if enough and with_it is not None and without is not None else None
+    interval = _compute_welch_interval(*sides) if enough else None
+    return Suggested(len(beside), len(withheld), with_it, without, as_suggested, as_withheld, difference, interval)
+
+
+def _compute_welch_interval(one: list[float], other: list[float]) -> tuple[float, float] | None:
+    """The interval of the difference of two means (Welch's t); None where nothing varies."""
+    from scipy.special import stdtrit
+
+    parts = [variance(side) / len(side) for side in (one, other)]
+    squared = sum(parts)
+    if not squared:
+        return None
+    degrees = squared**2 / sum(part**2 / (len(side) - 1) for part, side in zip(parts, (one, other), strict=True))
+    reach = float(stdtrit(degrees, (1 + CONFIDENCE) / 2)) * math.sqrt(squared)
+    difference = fmean(one) - fmean(other)
+    return difference - reach, difference + reach

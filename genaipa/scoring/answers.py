@@ -19,13 +19,15 @@ import msgspec
 
 from genaipa.errors import DataError, GenaipaError
 from genaipa.files.text import DAMAGE, why
-from genaipa.questions.annotations import noted
+from genaipa.questions.annotations import describe_correction
 from genaipa.questions.sets import Wording
-from genaipa.runs.imported import audit_of, excluded_answers
+from genaipa.runs.imported import audit_of, collect_annotation_doubts, excluded_answers
 from genaipa.runs.inputs import Inputs
 from genaipa.runs.integrity import flaw
 from genaipa.runs.journal import Followed
 from genaipa.runs.records import RecordHead, Status, is_as_digested
+from genaipa.scoring.evidence.asked import Asked
+from genaipa.scoring.evidence.doubts import find_misplacement
 from genaipa.systems.provider import ADAPTERS, providers
 
 if TYPE_CHECKING:
@@ -109,6 +111,8 @@ class Case:
     `parts` are the spans (characters of the document's text) in which the system was given the document, if it was.
     `names` are masked (see `mask`). A `summarised` answer was given from a summary. `questions` is the set asked.
     `passages` are the texts that its system retrieved, without their sources and scores, which tell systems apart.
+    `wordings` are those of the question, and `every` all questions of the set. `doubt` says why the annotated answer
+    is wrong, or seems to be; empty where nothing is known against it.
     """
 
     answer: PooledAnswer
@@ -123,6 +127,19 @@ class Case:
     summarised: bool = False
     questions: str = ""
     passages: tuple[str, ...] = ()
+    wordings: tuple[str, ...] = ()
+    every: tuple[str, ...] = ()
+    doubt: str = ""
+
+    @property
+    def reliable_annotation(self) -> AnnotatedAnswer | None:
+        """The annotated answer, if nothing is known against it: evidence rests on no other."""
+        return None if self.doubt else self.annotated
+
+    @property
+    def question(self) -> Asked:
+        """The question in all its wordings."""
+        return Asked(tuple(dict.fromkeys(filter(None, (self.asked, self.original, *self.wordings)))), self.every)
 
     def masked_reply(self) -> str:
         """The reply without the names of its systems, unless document, company or question name them too."""
@@ -139,7 +156,9 @@ class _RunAnswers:
         self.folder = folder
         self.inputs = Inputs(workspace, folder)
         self._source = source
-        self.excluded = frozenset[str]() if excluded else frozenset(excluded_answers(audit_of(folder)))
+        findings = audit_of(folder)
+        self.excluded = frozenset[str]() if excluded else frozenset(excluded_answers(findings))
+        self._doubted = collect_annotation_doubts(findings)
         self.left_out: dict[str, str] = {}
         """Key → digest of an answer that the audit leaves out."""
         self.latest: dict[str, str] = {}
@@ -208,6 +227,19 @@ class _RunAnswers:
                 self.problems.append(f"{error} Answers about {document} in {self.folder.name} can't be scored.")
                 self.documents[document] = False
         return self.documents[document]
+
+    def doubt(self, document: str, question: str) -> str:
+        """Say what is known against an annotated answer: by corrections, by the audit, and by its own words."""
+        annotated, part_set = self.inputs.annotated(document, question)
+        if annotated is None:
+            return ""
+        right, _ = self.inputs.annotated(document, question, corrected=True)
+        known = (
+            describe_correction(annotated, right) if right else "",
+            self._doubted.get((document, question), ""),
+            find_misplacement(annotated, self.inputs.document(document), part_set),
+        )
+        return " ".join(dict.fromkeys(filter(None, known)))
 
     def record(self, occurrence: Occurrence, digest: str) -> Record:
         """The record of an occurrence; a GenaipaError if the file no longer has this answer there."""
@@ -378,20 +410,26 @@ class Pool:
         run = self._runs[occurrence.run]
         record = run.record(occurrence, answer.digest)
         annotated, part_set = run.inputs.annotated(record.document, record.question)
-        right, _ = run.inputs.annotated(record.document, record.question, corrected=True)
+        question, asked = (
+            run.inputs.question(record.document, record.question),
+            run.inputs.questions(record.document),
+        )
         return Case(
             answer=answer,
             asked=run.inputs.wording(record),
             reply=record.reply or "",
             original=run.inputs.original(record),
             document=run.inputs.document(record.document),
-            annotated=noted(annotated, right) if annotated and right else annotated,
+            annotated=annotated,
             part_set=part_set,
             parts=run.inputs.parts(record),
             names=self._names(answer, record),
             summarised=record.initialization.startswith("summary"),
             questions=run.inputs.manifest.spec.plan.questions.get(record.document, ""),
             passages=tuple(passage.text for passage in record.passages),
+            wordings=(question.text, *question.paraphrases) if question else (),
+            every=tuple("\n".join((one.text, *one.paraphrases)) for one in asked.questions) if asked else (),
+            doubt=run.doubt(record.document, record.question),
         )
 
     def _names(self, answer: PooledAnswer, record: Record) -> tuple[str, ...]:

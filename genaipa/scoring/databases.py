@@ -292,6 +292,8 @@ SCHEMA_STEPS: tuple[Step, ...] = (
         "CREATE TABLE score_reservations (analyst TEXT PRIMARY KEY, answer TEXT NOT NULL, until {seconds} NOT NULL)",
         _guard,
     ),
+    # Events and drafts say what was on screen (`shown`).
+    (),
 )
 """Step by step, the statements from an empty database to today's. A step that was released is never changed.
 

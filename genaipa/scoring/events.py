@@ -86,6 +86,21 @@ class Pin(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults
         return self.digest, self.questions, self.question
 
 
+class Shown(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What was on an analyst's screen that could lead them: beneath the answer, in its words, and at metrics.
+
+    `nearest` are the document's sentences beneath the answer's, `grey` words that the answer before had, too.
+    `evidence` and `suggestion` are the metrics at which there was some, `withheld` the values that would have been
+    suggested, by metric: some are held back, so that what is suggested can be held against what is not.
+    """
+
+    nearest: bool = False
+    grey: bool = False
+    evidence: tuple[str, ...] = ()
+    suggestion: tuple[str, ...] = ()
+    withheld: dict[str, float] = {}
+
+
 _ABOUT: dict[type, EventKind] = {Objection: "objection", Ruling: "ruling", Pin: "pin"}
 """The kinds of events that are about a question and its annotated answer, by what they say of it."""
 
@@ -102,7 +117,8 @@ class Event(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     `calibration` says that the score was given to be compared with a reference analyst's. `rubric` names the rubric by
     which values were given; it is empty in scores of before it was kept, which were given by the paper's. `order` is
     the one in which the desk brought the answer up; it is empty for scores of before it was kept, and from elsewhere.
-    `pinned` says that a pinned passage was on screen. `ticks` are the points that the answer says or contradicts, None
+    `pinned` says that a pinned passage was on screen, `shown` what else was; it is None for scores of before it was
+    kept, and from elsewhere. `ticks` are the points that the answer says or contradicts, None
     unless they were asked for. `annotation` is what an objection says of the annotated answer beside this answer, a
     ruling of an objection, or a pin of the question's passage.
     """
@@ -125,6 +141,7 @@ class Event(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     rubric: str = ""
     order: Order | Literal[""] = ""
     pinned: bool = False
+    shown: Shown | None = None
     ticks: Ticks | None = None
     annotation: Objection | Ruling | Pin | None = None
 
@@ -145,8 +162,8 @@ class Draft(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     `typed` has one character for each metric: the digit that was typed, or a dot; it is empty before the first.
     `updated` is when the store got it,
     and `after` the number of the last event that it held then, which no clock that is set back can confuse.
-    `turn` and `revision` tell the browser whether it kept a later state of the same draft; `preselected` and `ticks`
-    are as in the score that it will be.
+    `turn` and `revision` tell the browser whether it kept a later state of the same draft; `preselected`, `ticks` and
+    `shown` are as in the score that it will be.
     """
 
     analyst: str
@@ -161,6 +178,7 @@ class Draft(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     revision: int = 0
     preselected: bool = False
     ticks: Ticks | msgspec.UnsetType = msgspec.UNSET
+    shown: Shown | msgspec.UnsetType = msgspec.UNSET
 
 
 def event_decoder(rubric: Rubric | None = None) -> msgspec.json.Decoder[Event]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import threading
+import time
 from dataclasses import dataclass
 from itertools import chain, pairwise, tee
 from typing import TYPE_CHECKING, Any
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from genaipa.scoring.answers import Pool
     from genaipa.scoring.assignment import Dispute, History, ScoringPlan
     from genaipa.scoring.current import CurrentScores
-    from genaipa.scoring.events import EventKind, Objection, Pin
+    from genaipa.scoring.events import EventKind, Objection, Pin, Shown
     from genaipa.scoring.rubric import Values
     from genaipa.scoring.store import Store
 
@@ -58,6 +59,8 @@ class Queue:
         self._early = Early(pool, plan)
         self._given_early: set[tuple[str, str]] = set()
         """Analysts, and answers that came up for them out of their order."""
+        self._following: dict[str, tuple[str, float]] = {}
+        """Analyst → the answer after the one on their screen, and until when (seconds) it is kept for them."""
         self._lock = threading.Lock()
 
     def get_ready(self) -> None:
@@ -87,17 +90,51 @@ class Queue:
         """The answers wanted of anyone, in this analyst's order: the plan's, shuffled. A new answer moves no other."""
         return list(self._orders.of(analyst))
 
-    def next(self, analyst: str) -> str | None:
+    def next(self, analyst: str, first: str = "") -> str | None:
         """The answer to score now, reserved for some minutes; None when nothing is left for this analyst.
 
-        Answers that they have begun come first, then those that were sent back to them, calibration, answers that two
-        analysts score before all others, their order, and last the skipped ones.
+        The answer `first` comes before all others if it is still open. Answers that they have begun come then, then
+        those that were sent back to them, calibration, answers that two analysts score before all others, their order,
+        and last the skipped ones.
         """
+        reserved = self.store.reservations()
+        kept = self._kept_for_others(analyst)
+        # What is kept for somebody who will want it next is given where nothing else is left.
+        for held in [_with(reserved, kept), reserved] if kept else [reserved]:
+            for digest, theirs, all_early in self._open_to(analyst, held, first):
+                if self._reserve(digest, analyst, always=theirs):
+                    (self._given_early.add if digest in all_early else self._given_early.discard)((analyst, digest))
+                    return digest
+        return None
+
+    def following(self, analyst: str, digest: str) -> str | None:
+        """The answer that comes after this one, kept for the analyst for some minutes; None where nothing does.
+
+        It is not reserved: whoever has nothing else left may get it.
+        """
+        held = _with(self.store.reservations(), self._kept_for_others(analyst))
+        found = next((other for other, _, _ in self._open_to(analyst, held) if other != digest), None)
+        self._following.pop(analyst, None)
+        if found is not None:
+            self._following[analyst] = (found, time.monotonic() + self.plan.minutes * 60)
+        return found
+
+    def _kept_for_others(self, analyst: str) -> dict[str, list[str]]:
+        """Answer → the other analysts who get it next."""
+        now, kept = time.monotonic(), dict[str, list[str]]()
+        for name, (digest, until) in [*self._following.items()]:
+            if name != analyst and until > now:
+                kept.setdefault(digest, []).append(name)
+        return kept
+
+    def _open_to(
+        self, analyst: str, held: Mapping[str, Collection[str]], first: str = ""
+    ) -> Iterator[tuple[str, bool, Iterable[str]]]:
+        """Yield each answer that this analyst may get, in their order; whether it is theirs; and all early ones."""
         coverage = self._caught_up()
         scored, asked = coverage.scored[analyst], coverage.asked_of(analyst)
         begun, calibration, returned = self._begun(analyst), self._calibration(analyst), self.second_looks(analyst)
         seen, skipped = self.current.saw_scores(analyst), self.current.skipped(analyst)
-        held = self.store.reservations()
         # These are theirs whoever else has scored them; of the others each is given to as many as are wanted.
         theirs = {*begun, *returned, *calibration}
 
@@ -107,14 +144,12 @@ class Queue:
         # Thousands may be early, of which the first that is open is wanted.
         early, all_early = tee(self._early_for(analyst, lambda d: is_open(d) and d not in scored and d not in skipped))
         ordered = chain(returned, calibration, early, self._in_order(analyst))
-        first = (digest for digest in ordered if digest not in skipped)
-        for digest in chain(begun, first, sorted(skipped, key=skipped.__getitem__)):
+        new = (digest for digest in ordered if digest not in skipped)
+        for digest in chain([first] if first else [], begun, new, sorted(skipped, key=skipped.__getitem__)):
             if digest in scored and digest not in returned:
                 continue
-            if (digest in theirs or is_open(digest)) and self._reserve(digest, analyst, always=digest in theirs):
-                (self._given_early.add if digest in all_early else self._given_early.discard)((analyst, digest))
-                return digest
-        return None
+            if digest in theirs or is_open(digest):
+                yield digest, digest in theirs, all_early
 
     def ahead_of(self, analyst: str) -> set[str]:
         """The answers that this analyst could still be asked to score, even if others are scoring them now.
@@ -244,6 +279,7 @@ class Queue:
         suggested: Mapping[str, float],
         preselected: bool,
         pinned: bool = False,
+        shown: Shown | None = None,
         ticks: Ticks | None = None,
         id: str,  # noqa: A002 - the event's own word
     ) -> Event:
@@ -257,6 +293,7 @@ class Queue:
             "suggested": dict(suggested),
             "preselected": preselected,
             "pinned": pinned,
+            "shown": shown,
             "order": order,
         }
         screen |= {"ticks": ticks, "calibration": self.is_calibration(digest, analyst)}
@@ -366,7 +403,8 @@ class Queue:
             # The draft first, so that nothing is lost: that of a scored answer does no harm.
             typed, seconds = self.store.rubric.keys_of(event.values), event.seconds or 0.0
             draft = Draft(event.analyst, event.answer, event.kind, typed, event.note, seconds)
-            self.store.save_draft(replace(draft, preselected=event.preselected, ticks=event.ticks or UNSET))
+            screen: dict[str, Any] = {"ticks": event.ticks or UNSET, "shown": event.shown or UNSET}
+            self.store.save_draft(replace(draft, preselected=event.preselected, **screen))
         self._keep(self._event("undo", event.analyst, event.answer, undoes=event.id))
 
     def last(self, analyst: str) -> Event | None:
@@ -443,3 +481,8 @@ def _mention(name: str, text: str) -> str:
     """
     words = {name, name.title(), name.partition("@")[0].title()}
     return next((one for one in sorted(words) if re.search(rf"(?<!\w){re.escape(one)}(?!\w)", text)), "")
+
+
+def _with(held: Mapping[str, Collection[str]], kept: Mapping[str, Collection[str]]) -> dict[str, list[str]]:
+    """Who has each answer reserved, and for whom it is kept."""
+    return {digest: [*held.get(digest, ()), *kept.get(digest, ())] for digest in {**held, **kept}}

@@ -79,17 +79,18 @@ def band(value: float, bounds: Bounds) -> Band:
 
 SHIPPED = "genaipabench"
 """The name of the rubric that ships, which a workspace has that names none."""
-EvidenceKind = Literal["citations", "quotations", "length"]
+EvidenceKind = Literal["citations", "quotations", "length", "question"]
 """A kind of evidence that the desk shows beside a metric."""
 _MOST_VALUES = 9
 """Each value has a digit as its key."""
 _RESERVED = frozenset(
     (
         *("digest", "analyst", "time", "note", "seconds", "kind", "scorer", "blind", "independent", "calibration"),
-        *("suggested", "preselected", "pinned", "order", "rubric", "id", "run", "system", "document", "question"),
+        *("suggested", "preselected", "pinned", "shown", "order", "rubric", "id", "run", "system"),
+        *("document", "question"),
         *("wording", "initialization", "prompts", "repetition", "m_all", "asked", "answer", "annotated answer"),
         *("unit", "key", "model", "experiment", "category", "source", "silent", "status", "claims_silence", "role"),
-        *("pi", "in_wave", "desk_order"),
+        *("pi", "in_wave", "planned", "desk_order"),
         *("cost", "tokens_in", "tokens_cached", "tokens_out", "prompt_cut", "excluded", "counted", "averaged"),
         *("doubt", "doubtful", "metric_doubtful"),
         *("corrected", "conversation", "position"),

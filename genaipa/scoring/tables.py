@@ -35,7 +35,7 @@ from genaipa.questions.annotations import SAID
 from genaipa.questions.points import Ticks
 from genaipa.scoring.answers import occurring
 from genaipa.scoring.current import in_effect
-from genaipa.scoring.events import ORDERS, Event, Scorer, new_id
+from genaipa.scoring.events import ORDERS, Event, Scorer, Shown, new_id
 from genaipa.scoring.rubric import Rubric, shown
 
 if TYPE_CHECKING:
@@ -110,7 +110,8 @@ def _row(case: Case) -> list[str | None]:
         rests_on = f"\n\n({', '.join(case.annotated.sections)})" if case.annotated.sections else ""
         said = SAID[case.annotated.silent]
         silent = f"\n\n({said[0].upper()}{said[1:]}.)" if said else ""
-        annotated = case.annotated.answer + rests_on + silent
+        doubt = f"[{case.doubt}]\n\n" if case.doubt else ""
+        annotated = doubt + case.annotated.answer + rests_on + silent
     shown = [asked, case.masked_reply(), annotated]
     return [case.answer.digest, case.answer.document, *map(_fitting, shown)]
 
@@ -356,6 +357,7 @@ def columns(rubric: Rubric, *, ticked: bool = False) -> tuple[str, ...]:
     return (
         *(DIGEST, "analyst", "time", *rubric.metrics, "note"),
         *("seconds", "kind", "scorer", "blind", "independent", "calibration", "suggested", "preselected", "pinned"),
+        "shown",
         *("order", "rubric", "id", *(["ticks"] if ticked else [])),
         *ABOUT,
     )
@@ -375,6 +377,7 @@ def row_of(event: Event, places: Sequence[Occurrence], rubric: Rubric, *, ticked
         *(event.answer, event.analyst, event.time, *metrics, event.note),
         *(event.seconds, event.kind, event.scorer, _word(event.blind), _word(event.independent)),
         *(_word(event.calibration), suggested, _word(event.preselected), _word(event.pinned)),
+        _describe_shown(event.shown),
         *(event.order, event.rubric, event.id, *([_ticks(event.ticks)] if ticked else [])),
         *_about(places),
         round(rubric.m_all(values), 2),
@@ -395,6 +398,19 @@ def _ticks(ticks: Ticks | None) -> str:
     return " ".join([f"points={ticks.digest}", *(f"{name}={','.join(ids)}" for name, ids in lists.items() if ids)])
 
 
+def _describe_shown(on_screen: Shown | None) -> str:
+    """What was on screen as `nearest grey evidence=METRIC,… suggestion=METRIC,… withheld=METRIC:VALUE,…`."""
+    if on_screen is None:
+        return ""
+    lists = {
+        "evidence": on_screen.evidence,
+        "suggestion": on_screen.suggestion,
+        "withheld": [f"{metric}:{shown(value)}" for metric, value in on_screen.withheld.items()],
+    }
+    flags = [name for name in ("nearest", "grey") if getattr(on_screen, name)]
+    return " ".join([*flags, *(f"{name}={','.join(some)}" for name, some in lists.items() if some)]) or "nothing"
+
+
 def _word(flag: bool) -> str:
     # Not TRUE and FALSE, which spreadsheets translate.
     return "yes" if flag else "no"
@@ -413,7 +429,7 @@ def event_of(cells: Mapping[str, str], analyst: str, rubric: Rubric) -> tuple[Ev
     fields: dict[str, Any] = {"id": new_id(), "time": now(), "kind": "score"}
     if not cells.get("id", "").strip():
         fields["rubric"] = rubric.digest
-    for column, read in (_READERS | {"suggested": partial(_suggested, rubric=rubric)}).items():
+    for column, read in (_READERS | _make_rubric_readers(rubric)).items():
         text = cells.get(column, "").strip()
         if text:
             try:
@@ -433,6 +449,11 @@ def event_of(cells: Mapping[str, str], analyst: str, rubric: Rubric) -> tuple[Ev
         return None, problems
     given = rubric.given(values)
     return Event(**fields, analyst=analyst, answer=digest, values=given, note=cells.get("note", "")), []
+
+
+def _make_rubric_readers(rubric: Rubric) -> dict[str, Callable[[str], Any]]:
+    """Readers of the columns that name metrics."""
+    return {"suggested": partial(_suggested, rubric=rubric), "shown": partial(_read_shown, rubric=rubric)}
 
 
 def is_scored(cells: Mapping[str, str], rubric: Rubric) -> bool:
@@ -484,6 +505,21 @@ def _suggested(text: str, rubric: Rubric) -> dict[str, float]:
             raise ValueError(f"'{part}' is not a metric and its value, such as reference=-1")
         found[metric] = parse_number(value)
     return found
+
+
+def _read_shown(text: str, rubric: Rubric) -> Shown:
+    fields: dict[str, Any] = {}
+    for part in text.split() if text != "nothing" else ():
+        name, _, listed = part.partition("=")
+        if name in ("nearest", "grey") and not listed:
+            fields[name] = True
+        elif name in ("evidence", "suggestion") and listed and set(listed.split(",")) <= set(rubric.metrics):
+            fields[name] = tuple(listed.split(","))
+        elif name == "withheld" and listed:
+            fields[name] = _suggested(listed.replace(",", " ").replace(":", "="), rubric)
+        else:
+            raise ValueError(f"'{part}' is none of nearest, grey, evidence=, suggestion= and withheld=")
+    return Shown(**fields)
 
 
 def _read_ticks(text: str) -> Ticks:

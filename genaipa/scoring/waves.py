@@ -181,6 +181,15 @@ class Waves(msgspec.Struct, frozen=True, dict=True):
                 found[draw.group].update(chain.from_iterable(documents.values()))
         return dict(found)
 
+    @property
+    def plans(self) -> tuple[Waves, Waves]:
+        """Return these waves as they were first drawn, and as they were asked for last, finished or not."""
+        first, last = (
+            tuple(msgspec.structs.replace(draw, back=max(len(draw.sizes) - 1, 0) * early) for draw in self.draws)
+            for early in (True, False)
+        )
+        return Waves(first), Waves(last)
+
     def wanted(self, group: Group) -> int:
         """The size of a group's wave, as it was asked for; 0 where nothing was drawn."""
         return max((draw.wanted for draw in self.draws if draw.group == group), default=0)

@@ -9,7 +9,9 @@ paragraphs; its pieces have their lengths for their texts.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +22,9 @@ from genaipa.errors import GenaipaError
 from genaipa.policies.search import count_words
 from genaipa.questions.annotations import SAID
 from genaipa.scoring.events import AGAIN
-from genaipa.scoring.evidence.examine import annotated_targets, examine
+from genaipa.scoring.evidence.asked import mentions_question
+from genaipa.scoring.evidence.examine import annotated_targets, examine, is_withheld
+from genaipa.scoring.evidence.nearest import find_claims, load_index
 from genaipa.scoring.evidence.passages import passage_finder
 from genaipa.scoring.evidence.section_finder import outline
 from genaipa.scoring.rubric import shown
@@ -29,7 +33,7 @@ from genaipa.ui.widgets import FOLD, ListRow, Text, format_time, numbers, table,
 from genaipa.words import number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from genaipa.policies.document import Document
     from genaipa.questions.points import Point
@@ -43,6 +47,8 @@ if TYPE_CHECKING:
     from genaipa.ui.desk import Desk
 
 
+_TWICE = re.compile("[\U00010000-\U0010ffff]")
+"""A character that JavaScript counts twice."""
 Piece = list[str]
 EvidenceLine = dict[str, str]
 """A line of evidence: `tone` (good, bad, unsure or plain), `text`, and the mark that it jumps to, if any."""
@@ -76,7 +82,9 @@ class Prepared:
     """The answer as it is on screen."""
     evidence: Evidence
     suggested: dict[str, float]
-    """Metric → the value that is suggested on screen."""
+    """Metric → the value that is suggested on screen, once the analyst is at it."""
+    withheld: dict[str, float]
+    """Metric → the value that would be, and is held back for this answer."""
     case: Case
     points: tuple[Point, ...] = ()
     """The points on screen."""
@@ -131,24 +139,27 @@ def paragraphs(document: Document) -> list[int]:
 
 def prepare(case: Case, rubric: Rubric, *, blind: bool, suggestions: bool, points: bool = False) -> Prepared:
     """The data of one answer that do not depend on the analyst, with the points of its annotated answer if wanted."""
-    document, annotated = case.document, case.annotated
+    document, annotated, trusted = case.document, case.annotated, case.reliable_annotation
     reply = case.masked_reply() if blind else case.reply
     evidence = examine(
         reply,
         document,
         parts=case.parts,
-        annotated=annotated,
+        annotated=trusted,
         part_set=case.part_set,
         summarised=case.summarised,
+        asked=case.question,
     )
-    targets = annotated_targets(annotated, document, case.part_set) if annotated else ()
+    targets = annotated_targets(trusted, document, case.part_set) if trusted else ()
     rests_on = [(label, span, f"a{n}") for n, (label, span) in enumerate(targets)]
     placed = [passage_finder(document.text).place(passage).span for passage in case.passages]
     retrieved = [TextSpan(*span, "shown") for span in placed if span]
     listed = annotated.points if annotated and points and rubric.pointed else ()
     places = _places(case, listed)
     settled = suggestions and evidence.suggestion is not None
-    suggested = dict.fromkeys(rubric.with_evidence("citations"), evidence.suggestion or 0.0) if settled else {}
+    every = dict.fromkeys(rubric.with_evidence("citations"), evidence.suggestion or 0.0) if settled else {}
+    withheld = {metric: value for metric, value in every.items() if is_withheld(case.answer.digest, metric)}
+    suggested = {metric: value for metric, value in every.items() if metric not in withheld}
     spans = [*_headings(document), *_marked(rests_on, evidence), *places.values(), *retrieved]
     shown = {
         "answer": case.answer.digest,
@@ -166,15 +177,20 @@ def prepare(case: Case, rubric: Rubric, *, blind: bool, suggestions: bool, point
         and {
             "is": annotated.silent,
             "silent": SAID[annotated.silent],
-            "rule": rubric.silent_rule if annotated.silent == "yes" else "",
+            "rule": rubric.silent_rule if trusted and trusted.silent == "yes" else "",
+            "doubt": case.doubt,
             "text": annotated.answer,
             "note": annotated.note,
-            "sections": [{"label": label, "mark": mark if span else ""} for label, span, mark in rests_on],
+            "sections": [{"label": label, "mark": mark if span else ""} for label, span, mark in rests_on]
+            or [{"label": label, "mark": ""} for label in annotated.sections],
         },
-        "evidence": _lines(evidence, reply, rubric),
+        "evidence": _lines(evidence, case, reply, rubric),
+        "sentences": _list_sentences(reply, document, evidence),
+        "near": _find_question_places(case),
         "first": _first(rests_on, evidence),
         "suggestion": {metric: rubric.key(value) for metric, value in suggested.items()},
-        "reason": evidence.reason if suggestions else "",
+        "reason": evidence.reason if suggested else "",
+        "withheld": list(withheld),
     }
     if listed:
         shown["points"] = on_screen(listed, rubric, {label: span.mark for label, span in places.items()})
@@ -182,7 +198,48 @@ def prepare(case: Case, rubric: Rubric, *, blind: bool, suggestions: bool, point
     text, at = document.text, paragraphs(document)
     breaks = [*accumulate(units(text[start:end]) for start, end in pairwise([0, *at]))]
     about = {"digest": document.digest, "name": name, "text": text, "breaks": breaks}
-    return Prepared(shown, about, reply, evidence, suggested, case, listed)
+    return Prepared(shown, about, reply, evidence, suggested, withheld, case, listed)
+
+
+def _list_sentences(reply: str, document: Document, evidence: Evidence) -> list[dict[str, Any]]:
+    """The sentences of the answer as `nearest.Claim` has them, with places and lengths as JavaScript counts."""
+    here = _make_counter(reply)
+    return [
+        {
+            "at": here(claim.start),
+            "length": here(claim.end) - here(claim.start),
+            "near": _count_places(document, claim.near),
+            "line": claim.line,
+            "literal": claim.literal,
+        }
+        for claim in find_claims(reply, document, evidence)
+    ]
+
+
+def _find_question_places(case: Case) -> list[tuple[int, int]]:
+    """The sentences of the document that are nearest to the question; none where it is silent on that.
+
+    What the document says on it, by its annotated answer, is looked for as well.
+    """
+    trusted = case.reliable_annotation
+    if trusted and trusted.silent == "yes":
+        return []
+    matter = f"{case.asked}\n{trusted.answer}" if trusted and trusted.silent == "no" else case.asked
+    near = load_index(case.document.text).nearest_to(matter)
+    return _count_places(case.document, [(one.start, one.end) for one in near])
+
+
+def _count_places(document: Document, spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """These stretches of the document, as place and length as JavaScript counts them."""
+    there = _make_counter(document.text)
+    return [(there(start), there(end) - there(start)) for start, end in spans]
+
+
+@lru_cache(maxsize=32)
+def _make_counter(text: str) -> Callable[[int], int]:
+    """Return a function that counts the characters before a place as JavaScript does, which counts some twice."""
+    twice = [] if text.isascii() else [match.start() for match in _TWICE.finditer(text)]
+    return lambda at: at + bisect_left(twice, at)
 
 
 def metric_in_words(rubric: Rubric, metric: str) -> dict[str, Any]:
@@ -316,8 +373,9 @@ def _tone_of_quotation(quotation: Quotation) -> str:
     return {"exact": "good", "normalised": "good", "near": "unsure", "none": "bad"}[quotation.match]
 
 
-def _lines(evidence: Evidence, reply: str, rubric: Rubric) -> dict[str, list[EvidenceLine]]:
+def _lines(evidence: Evidence, case: Case, reply: str, rubric: Rubric) -> dict[str, list[EvidenceLine]]:
     of_kind = {
+        "question": _list_question_lines(evidence, case, reply),
         "quotations": [*_on_quotations(evidence), *_on_silence(evidence)],
         "length": [_line("plain", f"{count_words(reply):,} words")],
         "citations": _on_references(evidence),
@@ -325,6 +383,15 @@ def _lines(evidence: Evidence, reply: str, rubric: Rubric) -> dict[str, list[Evi
     return {
         name: [line for kind in metric.evidence for line in of_kind[kind]] for name, metric in rubric.metrics.items()
     }
+
+
+def _list_question_lines(evidence: Evidence, case: Case, reply: str) -> list[EvidenceLine]:
+    """A line on an answer that has no word of the question, unless it says in no words that the document is silent."""
+    if (evidence.silence.phrases and evidence.on_question) or mentions_question(
+        reply, case.question, case.document
+    ) is not False:
+        return []
+    return [_line("plain", "no content word of the question is in the answer")]
 
 
 def _on_quotations(evidence: Evidence) -> list[EvidenceLine]:
@@ -364,7 +431,8 @@ def _on_references(evidence: Evidence) -> list[EvidenceLine]:
         elif not evidence.references and not evidence.points:
             # An answer that asserts something is not right for citing nothing.
             said = _line("good", "cites no section, as is right where the document is silent")
-            lines.append(said if evidence.silence.alone else _line("plain", "cites no section"))
+            right = evidence.silence.alone and evidence.on_question
+            lines.append(said if right else _line("plain", "cites no section"))
     elif not evidence.references and not evidence.points:
         lines.append(_line("plain", "names no section"))
     for n, ref in enumerate(evidence.references):
@@ -386,8 +454,10 @@ def _on_silence(evidence: Evidence) -> list[EvidenceLine]:
         return []
     if silence.annotated:
         tone, says = "bad", "does not say that the document is silent"
-        if silence.alone:
-            tone, says = "good", "says that the document is silent"
+        if silence.phrases and evidence.on_question is False:
+            tone, says = "unsure", "says that the document is silent on something else than was asked"
+        elif silence.alone:
+            tone, says = "good" if evidence.on_question else "plain", "says that the document is silent"
         elif silence.claimed:
             tone, says = "plain", "begins by saying that the document is silent, and goes on"
         elif silence.phrases:
@@ -395,6 +465,8 @@ def _on_silence(evidence: Evidence) -> list[EvidenceLine]:
         return [_line(tone, f"{says}; by the annotated answer it is silent")]
     # An answer that names where the document speaks of it says more than that.
     if not silence.alone or any(ref.target for ref in evidence.references):
+        return []
+    if evidence.on_question is False:
         return []
     return [_line("bad", "says that the document is silent; by the annotated answer it is not")]
 
@@ -426,7 +498,8 @@ def annotated_of(case: Case) -> list[Text]:
     """The annotated answer; empty without one."""
     if not case.annotated:
         return []
-    return [Text(case.annotated.answer, "Annotated answer", case.annotated.aside, "good", fold=FOLD)]
+    doubt = [Text(case.doubt, tone="warning")] if case.doubt else []
+    return [*doubt, Text(case.annotated.answer, "Annotated answer", case.annotated.aside, "good", fold=FOLD)]
 
 
 def scores_of(desk: Desk, user: User, answer: PooledAnswer, *, key: str) -> None:

@@ -286,8 +286,8 @@ def doubt(line: Line, column: str) -> str:
 
 
 def heatmap_columns(found: ResultsView) -> dict[str, str]:
-    """The columns of the heat map, and their headings."""
-    names = names_of(found.frame) | {"m_all": "M_all"}
+    """The columns of the heat map, and their headings; first that by which systems are compared."""
+    names = {"m_all": "M_all"} | names_of(found.frame)
     return {column: SHORT.get(column, name) for column, name in names.items()}
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import gc
 import math
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 from typing import TYPE_CHECKING
 
@@ -223,9 +223,11 @@ _PACE = 10
 """Answers from which an analyst's own pace is shown."""
 
 
-def progress_line(desk: Desk, user: User, digest: str, *, correcting: bool) -> list[str]:
-    """The pieces of the line while that answer is on screen."""
-    progress = desk.queue.progress(user.name)
+def progress_line(desk: Desk, user: User, digest: str, *, correcting: bool, later: int = 0) -> list[str]:
+    """The pieces of the line while that answer is on screen, once this analyst has scored so many more."""
+    now = desk.queue.progress(user.name)
+    scored, left, given = now.scored + later, max(now.remaining - later, 1), now.given + later
+    progress = replace(now, scored=scored, remaining=left, given=given)
     calibrating = desk.queue.is_calibration(digest, user.name)
     pieces = [
         _which(desk, user, digest) if correcting else f"Answer {progress.scored + 1}",

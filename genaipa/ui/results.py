@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 
 from genaipa.errors import GenaipaError
+from genaipa.reports import part
 from genaipa.reports.chapters import documents, judges, metrics, overall
 from genaipa.reports.figures.figure import Scope, as_png
 from genaipa.reports.gather import gather, rescored
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
     from genaipa.reports.chapters.chapter import Chapter
+    from genaipa.reports.evidence import EvidenceLevel
     from genaipa.reports.figures.figure import Figure
     from genaipa.reports.gather import Gathered
     from genaipa.reports.table import Table
@@ -204,7 +206,7 @@ class ResultsView:
     """The filtered results: the report's tables, and the answers behind them.
 
     `hidden` answers are never listed, and those with scores are in none of the tables (`left_out`), or
-    without them: a wave that a user does not see whole is not finished for them.
+    without them: a wave, or a study without one, that a user does not see whole is not finished for them.
     """
 
     def __init__(self, snapshot: ResultsSnapshot, choice: ResultsChoice, hidden: bytes) -> None:
@@ -214,7 +216,7 @@ class ResultsView:
         scored[places[frame["m_all"].notna() & (frame["unit"] == "answer")]] = True
         self.left_out = [str(answer) for answer in frame["answer"].cat.categories[kept & scored]]
         chosen, out = _chosen(frame, choice), (kept & scored)[places]
-        waiting = _unscored(frame[chosen & out & (frame["in_wave"] == "yes")])
+        waiting = _unscored(frame[chosen & out & _is_planned(frame)])
         self.frame = pd.concat([frame[chosen & ~out], waiting])
         # Averages of many give no verdict of one away: estimates need those on answers that nobody is asked to score.
         self._beyond = frame[chosen & out & (frame["in_wave"] == "no")].assign(counted=False)
@@ -238,6 +240,11 @@ class ResultsView:
     def people(self) -> Table:
         """The same by people's scores alone."""
         return overall.board(self.frame[self.frame["scorer"] != "machine"])
+
+    @cached_property
+    def level(self) -> EvidenceLevel:
+        """Return what a difference has to show before it counts, by how much of what was planned is scored."""
+        return part.board_level(self.frame)
 
     @property
     def no_board(self) -> str:
@@ -340,6 +347,13 @@ def view_without_ahead(desk: Desk, user: User) -> ResultsView | None:
     snapshot = cache_of(desk.pool).snapshot(desk, anew=True)
     ahead = desk.queue.ahead_of(user.name) if user.scores else frozenset[str]()
     return view(snapshot, ResultsChoice(), snapshot.hidden(ahead)) if snapshot else None
+
+
+def _is_planned(frame: pd.DataFrame) -> pd.Series[bool]:
+    """Tell whether people are to score a row's answer: by a wave or, where none was drawn of its group, in any case."""
+    planned = frame["planned"]
+    drawn = (planned != "").groupby([frame["system"], frame["experiment"]], observed=True).transform("any")
+    return planned.isin(["first", "later"]) | ~drawn
 
 
 def _unscored(rows: pd.DataFrame) -> pd.DataFrame:

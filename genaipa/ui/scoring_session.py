@@ -7,9 +7,10 @@ last answers, to go back to, and their notes, to be written again.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+import msgspec
 import streamlit as st
 from msgspec import UNSET
 from msgspec.structs import replace
@@ -17,15 +18,16 @@ from msgspec.structs import replace
 from genaipa.errors import GenaipaError, UsageError
 from genaipa.files.text import digest
 from genaipa.questions.annotations import SAID
-from genaipa.scoring.events import Draft, Objection, Pin, new_id
+from genaipa.scoring.events import Draft, Objection, Pin, Shown, new_id
 from genaipa.scoring.evidence.examine import JUST, ScoredAnswer, begins_blank, near_repeat, rightly_silent
+from genaipa.scoring.evidence.nearest import load_index
 from genaipa.scoring.objections import filed, own, proved
 from genaipa.scoring.rubric import shown
 from genaipa.ui.answer_view import Prepared, prepare, units
 from genaipa.ui.widgets import desk_message
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
     from genaipa.scoring.answers import Case
     from genaipa.scoring.events import Event
@@ -76,6 +78,12 @@ class ScoringSession:
     """Whether an answer was on screen before."""
     shown: dict[str, dict[str, Any]] | None = None
     """The pad's parts when it was last on screen: the document, the answer, and this analyst's turn at it."""
+    following: OpenAnswer | None = None
+    """The answer after it, which the browser has already."""
+    next_shown: dict[str, dict[str, Any]] | None = None
+    """The parts of that; None until they are made."""
+    documents: list[str] = field(default_factory=lambda: ["", ""])
+    """The digests of the documents that the browser has, by their places there."""
     stays: bool = False
     """Whether nothing but drafts came since: then it is on screen as it should be."""
 
@@ -103,20 +111,15 @@ def _prepared(_desk: Desk, digest: str, rubric: str) -> Prepared:  # noqa: ARG00
     )
 
 
-def open_answer(desk: Desk, user: User, digest: str, session: ScoringSession) -> OpenAnswer:
-    """An answer with its draft, else with the score to be corrected, else with what is filled in, else empty."""
+def open_answer(desk: Desk, user: User, digest: str) -> OpenAnswer:
+    """An answer with its draft, else with the score to be corrected, else with a settled case's values, else empty."""
     score = desk.current.score(digest, user.name)
     draft = desk.store.draft(user.name, digest, "score") or _as_draft(desk, score) or Draft(user.name, digest, "score")
     mode: Literal["score", "correction"] = "correction" if score else "score"
     proposal = None if score else proposed(desk, user.name, digest)
-    suggested = prepared(desk, digest).shown["suggestion"]
-    if draft.typed in ("", desk.rubric.untyped) and not draft.preselected:
-        # A note may have been written before.
-        if proposal:
-            draft = replace(draft, typed=desk.rubric.keys_of(proposal.values), preselected=True)
-        elif suggested and session.preselect:
-            typed = "".join(suggested.get(metric, ".") for metric in desk.rubric.metrics)
-            draft = replace(draft, typed=typed, preselected=True)
+    # A note may have been written before.
+    if proposal and draft.typed in ("", desk.rubric.untyped) and not draft.preselected:
+        draft = replace(draft, typed=desk.rubric.keys_of(proposal.values), preselected=True)
     return OpenAnswer(user.name, digest, mode, new_id(), draft, draft, proposal if draft.preselected else None)
 
 
@@ -134,6 +137,31 @@ def _as_draft(desk: Desk, score: Event | None) -> Draft | None:
         updated=score.time,
         preselected=score.preselected,
         ticks=score.ticks or UNSET,
+        shown=score.shown or UNSET,
+    )
+
+
+def read_shown(ready: Prepared, sent: Mapping[str, Any], filled: Collection[str] = ()) -> Shown | None:
+    """What the browser says that it showed of an answer; of metrics that were `filled` in nothing was held back.
+
+    None where it says nothing, and a ValueError where it says anything else.
+    """
+    if "shown" not in sent:
+        return None
+    try:
+        said = msgspec.convert(sent["shown"], Shown)
+    except msgspec.ValidationError as error:
+        raise ValueError(f"what was shown can't be read ({error})") from None
+    return Shown(
+        nearest=said.nearest,
+        grey=said.grey,
+        evidence=tuple(metric for metric in ready.shown["evidence"] if metric in said.evidence),
+        suggestion=tuple(metric for metric in ready.suggested if metric in said.suggestion),
+        withheld={
+            metric: value
+            for metric, value in ready.withheld.items()
+            if metric in said.suggestion and metric not in filled
+        },
     )
 
 
@@ -192,6 +220,10 @@ def take_pin(desk: Desk, user: User, case: Case, said: Mapping[str, Any]) -> Non
     start, end = (_characters(text, int(said["at"]) + more) for more in (0, int(said["length"])))
     if not text[start:end].strip():
         raise UsageError("the document has no such passage.")
+    if said["word"]:
+        # What is searched for is a word or two: pinned is the sentence that has it.
+        around = ((one.start, one.end) for one in load_index(text).sentences if one.start <= start and end <= one.end)
+        start, end = next(around, (start, end))
     pin = Pin(none.document, *none.about, (start, end), digest(text[start:end]))
     before = desk.current.pin(none.about)
     same = before is not None and before.annotation == pin

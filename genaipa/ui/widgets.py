@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from genaipa.ui.desk import Desk
 
 COMPONENTS = {
-    "pad": ("elements", "markdown", "document", "ticks", "values", "nearest", "recall"),
+    "pad": ("elements", "markdown", "document", "ticks", "values", "repeated", "recall", "following"),
     "case": ("elements", "markdown", "document"),
     "rows": ("elements", "table"),
     "verdict": ("elements", "ticks", "values", "table"),

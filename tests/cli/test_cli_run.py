@@ -524,7 +524,7 @@ def test_a_resumed_run_shows_the_document_again(genaipa: Callable[..., Finished]
     answers.write_bytes(b"".join(kept))
     manifest = answers.with_name("manifest.json")
     manifest.write_text(manifest.read_text().replace('"status": "complete"', '"status": "running"'))
-    done = genaipa("run", "--resume", "latest")
+    done = genaipa("run", "--resume", "latest", "--quiet")
     assert done.code == 0, done.err
     after = [json.loads(line) for line in answers.read_text(encoding="utf-8").splitlines()]
     assert [(r["key"], r["reply"]) for r in after] == [(r["key"], r["reply"]) for r in before]

@@ -287,6 +287,24 @@ def test_nothing_in_a_repository_is_run(repository: Path, tmp_path: Path) -> Non
     assert not ran.exists()
 
 
+def test_no_setting_changes_which_versions_there_are(repository: Path) -> None:
+    """Whatever its settings or the user's say of output, a history has the same versions, its first among them."""
+    before = read_history(repository, "Acme/Privacy Policy.md")
+    for setting, value in (
+        *(("log.showRoot", "false"), ("i18n.logOutputEncoding", "UTF-16"), ("log.follow", "true"), ("log.date", "raw")),
+        *(("diff.renames", "copies"), ("log.diffMerges", "off"), ("color.ui", "always"), ("core.abbrev", "4")),
+        *(
+            ("format.pretty", "oneline"),
+            ("log.decorate", "full"),
+            ("core.quotePath", "true"),
+            ("diff.noprefix", "true"),
+        ),
+        *(("diff.orderFile", "/dev/null"), ("diff.noprefix", "true"), ("protocol.ext.allow", "always")),
+    ):
+        _git(repository, "config", setting, value)
+        assert read_history(repository, "Acme/Privacy Policy.md") == before, setting
+
+
 def test_a_repository_that_can_not_be_read_is_one_sentence(repository: Path, tmp_path: Path) -> None:
     """No folder, no repository, a shallow clone, no such file."""
     shallow = tmp_path / "shallow"

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
 from collections import Counter
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import pytest
 from running import (
     SYSTEM,
@@ -23,8 +25,11 @@ from running import (
 )
 from servers import Behaviour, OpenAIServer, Request, cut, refusal, reply
 
+from genaipa.errors import RunBusyError
 from genaipa.execution.limits import RunLimits
-from genaipa.execution.prepare import checkout
+from genaipa.execution.observer import Observer
+from genaipa.execution.prepare import RunRequest, checkout, prepare
+from genaipa.execution.run import carry_out as ask_missing
 from genaipa.policies.document import split_parts
 from genaipa.runs import journal
 from genaipa.runs.inputs import NO_WORDS
@@ -491,3 +496,17 @@ def test_a_summary_without_words_has_a_stand_in(server: TimedServer) -> None:
     make_workspace(questions=1)
     carry_out(spec(initializations=("summary-by-name",)))
     assert NO_WORDS in messages(server.requests[-1])[0]["content"]
+
+
+def test_the_same_command_at_the_same_instant_is_one_run() -> None:
+    """Two that prepare the same plan before either has begun share its folder: one asks, the other is told so."""
+    workspace = make_workspace(questions=2)
+    request = RunRequest(("extractive",), ("acme",), plan={"experiment": "quality"})
+    first, second, anew = (
+        prepare(workspace, msgspec.structs.replace(request, new=new), Observer()) for new in (False, False, True)
+    )
+    assert first.open().path == second.open().path != anew.open().path
+    with first.open().part.writing(), pytest.raises(RunBusyError, match="another process is working on"):
+        asyncio.run(ask_missing(second))
+    assert asyncio.run(ask_missing(first)).status == "complete"
+    assert len(list(workspace.runs.glob("[!.]*"))) == 2

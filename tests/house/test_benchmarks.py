@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import importlib
+import itertools
 import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
+
+from genaipa.reports.crossed import crossed
 
 ROOT = Path(__file__).parents[2]
 
@@ -69,15 +73,32 @@ def test_a_suite_is_measured() -> None:
 
 @pytest.mark.soak
 def test_coverage_is_counted() -> None:
-    """With a handful of studies, coverage prints its ten tables; test_crossed.py has the intervals."""
+    """With a handful of studies, coverage prints its tables; test_crossed.py has the intervals."""
     command = [sys.executable, "-m", "benchmarks.coverage", "--studies", "5"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stderr
     heads = re.findall(r"^\| (.*?) +\|.*\n\| -", done.stdout, re.MULTILINE)
     targets = ["for these documents", "for policies like these"]
-    others = ["questions", "shape", "analysts", "documents", "leniency", "policies of a suite"]
+    levels = ["documents", "looks", "documents", "variance"]
+    others = ["questions", *levels, "shape", "analysts", "documents", "leniency", "policies of a suite"]
     assert heads == [*targets, *targets, *others]
     assert "refused" in done.stdout
+
+
+def test_the_formulas_on_arrays_are_those_of_reports(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of whole and of half-scored studies, each p is below a level exactly where the benchmark says so."""
+    monkeypatch.syspath_prepend(str(ROOT))
+    coverage_levels = importlib.import_module("benchmarks.coverage_levels")
+    random = np.random.default_rng(5)
+    for documents in (3, 5):
+        values = coverage_levels.drawn(random, 2, documents, coverage_levels.APART, 8) + 8
+        turn = coverage_levels.waves(random, documents, 8)
+        for count, level in itertools.product((20, 32 * documents), (0.05, 0.001)):
+            here, wide = coverage_levels.spread(values, turn < count, coverage_levels.LEFT["now"]).counts(level)
+            for study in range(8):
+                asked, about = np.nonzero(turn[study] < count)
+                found = crossed(values[study, 0, asked, about], asked.astype(str), about.astype(str))
+                assert (here[study, 0], wide[study, 0]) == (found.p < level, found.policies_p < level)
 
 
 @pytest.mark.soak

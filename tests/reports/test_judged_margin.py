@@ -10,9 +10,9 @@ import pandas as pd
 import pytest
 
 from genaipa.reports.judged.findings import say_agreement, say_leniency
-from genaipa.reports.judged.quality import against_people, agreement
+from genaipa.reports.judged.quality import agreement, compare_judges
 from genaipa.reports.judged.verdicts import Side, Verdicts
-from genaipa.scoring.agreement import against_each_other
+from genaipa.scoring.agreement import compare_alphas
 from rubrics import METRICS, PAPER, VALUES
 
 JUDGE = "made-up @012345"
@@ -55,7 +55,7 @@ def verdicts(answers: int, of_judge: float, of_people: float = 0.6, *, twice: in
 
 def first_row(given: Verdicts) -> dict[str, object]:
     """What is said of M_all."""
-    return against_people(given).data.to_dict("records")[0]
+    return compare_judges(given).data.to_dict("records")[0]
 
 
 @pytest.mark.parametrize(
@@ -99,11 +99,11 @@ def test_where_hardly_anything_differs_there_is_no_interval() -> None:
     counts[:10] = [1, 0, 0]
     people = 2 * counts
     people[10:14] = [0, 1, 1]
-    found = against_each_other(counts, people, SCALE)
+    found = compare_alphas(counts, people, SCALE)
     assert found.interval is None
     assert "too few that vary" in found.reason
     people[14] = [0, 1, 1]
-    assert against_each_other(counts, people, SCALE).interval is not None
+    assert compare_alphas(counts, people, SCALE).interval is not None
 
 
 def test_the_sentence_says_on_which_metrics_it_is_what() -> None:
@@ -113,7 +113,7 @@ def test_the_sentence_says_on_which_metrics_it_is_what() -> None:
     own[:, 2] = np.where(np.arange(1500) % 3 == 0, -1.0, own[:, 2])  # the second metric is often wrong
     with_people = agreement(given).data
     with_people = with_people[with_people["with"] == "people"].to_dict("records")
-    said = list(say_agreement(with_people, against_people(given).data.to_dict("records")))
+    said = list(say_agreement(with_people, compare_judges(given).data.to_dict("records")))
     as_much, less = (next(one for one in said if words in one) for words in ("as much as people agree", "less than"))
     assert "within 0.1." in as_much
     assert PAPER.names[METRICS[1]] in less

@@ -45,7 +45,7 @@ def test_one_document_speaks_for_itself_alone():
     """The title says that it is about this document, and ranks are those for it."""
     said = first_screen(study(documents=("uber",)))
     assert said.title.startswith("one answers best about this document: ")
-    assert "1 document: nothing can be said about policies like it." in said.limits
+    assert "One document says nothing about other policies." in said.limits
     assert [line.rank for line in said.lines] == ["1", "2"]
     assert not said.wide
 
@@ -61,6 +61,23 @@ def test_systems_have_one_order():
     assert Scope.of(ordered).systems == ("z/better", "a/worse", "c/unscored")
     assert list(overall.board(ordered).data["system"]) == ["z/better", "a/worse"]
     assert list(dict.fromkeys(overall.by_measure(ordered).data["system"])) == ["z/better", "a/worse"]
+
+
+def test_a_study_that_is_half_scored_says_so():
+    """The sentence is there once, below the title, and intervals are of 99.9 %."""
+    rows = answer_rows(documents=FIVE)
+    said = first_screen(tidy_of(rows, score_rows(rows[:96] + rows[160:256])))
+    early = "192 of 320 planned answers are scored: until all are, a difference counts only at p < 0.001"
+    assert early in said.limits
+    assert "(99.9%: " in said.limits
+    assert said.confidence == "99.9%"
+    assert not any(early in sentence for sentence in (*said.bullets, *said.further))
+
+
+def test_of_several_pairs_the_interval_is_adjusted_as_p_is():
+    """Of three systems the sentence below the title says for how many pairs."""
+    said = first_screen(study(systems=("a/one", "b/two", "c/three"), documents=FIVE))
+    assert "(95%, adjusted for 3 pairs: +" in said.limits
 
 
 @pytest.mark.full

@@ -444,6 +444,7 @@ def test_a_table_of_events_is_checked_cell_by_cell(suffix: str, take: Import) ->
         "scorer": "dog",
         "blind": "WAHR",
         "suggested": "reference=3",
+        "shown": "grey loudly",
     }
     row = [bad.get(name, text) for name, text in zip(*rows, strict=True)]
     if suffix == ".csv":
@@ -453,7 +454,7 @@ def test_a_table_of_events_is_checked_cell_by_cell(suffix: str, take: Import) ->
     else:
         path = spreadsheet("bad.xlsx", rows[0], row)
     assert [problem.partition(" row 2, ")[2].partition(":")[0] for problem in take(path).problems] == [
-        "time", "seconds", "kind", "scorer", "blind", "suggested",
+        "time", "seconds", "kind", "scorer", "blind", "suggested", "shown",
     ]  # fmt: skip
 
 

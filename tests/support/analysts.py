@@ -41,6 +41,7 @@ _SCREEN = """(() => {
     progress: [...pad.querySelectorAll(".progress span")].map((span) => span.textContent),
     message: text(".message"),
     can_save: !pad.querySelector(".save").disabled,
+    saving: Boolean(pad.querySelector(".screen.saving")),
     compared: [...pad.querySelectorAll(".comparison tr, .comparison p")].map((row) => row.innerText),
   };
 })()"""
@@ -61,7 +62,8 @@ _MARKUP = """() => {
 class Screen:
     """What the pad shows: `typed` has a dot for each metric without a value, `compared` the rows of a calibration.
 
-    `can_save` is whether all is typed, and no save is under way.
+    `can_save` is whether all is typed, and no save is under way; `saving`, whether the desk has yet to say that it has
+    kept the score before this one.
     """
 
     asked: str
@@ -71,6 +73,7 @@ class Screen:
     progress: list[str]
     message: str
     can_save: bool
+    saving: bool
     compared: list[str]
 
 
@@ -111,11 +114,12 @@ class Analyst:
         return self.leave(before)
 
     def leave(self, before: Screen) -> Screen | None:
-        """What is on screen instead of that answer, once it is; None when nothing is left."""
+        """What is on screen instead of that answer, once it is and that one is saved; None when nothing is left."""
         self.page.wait_for_function(
             f"""(before) => {{
               const screen = {_SCREEN};
-              return screen ? screen.reply !== before : document.body.innerText.includes("{_NOTHING_LEFT}");
+              if (!screen) return document.body.innerText.includes("{_NOTHING_LEFT}");
+              return screen.reply !== before && !screen.saving;
             }}""",
             arg=before.reply,
             timeout=PATIENCE * 1000,

@@ -17,6 +17,7 @@ from size import size
 from stores import opened, score
 
 from genaipa.scoring.current import in_effect
+from genaipa.scoring.events import Shown
 from rubrics import METRICS, PAPER, keys_of
 
 if TYPE_CHECKING:
@@ -370,21 +371,30 @@ def test_what_counts_as_time_spent() -> None:
 # In small, test_pages has when suggestions are shown.
 @pytest.mark.full
 def test_suggestions_are_filled_in_on_request_alone() -> None:
-    """A suggestion is shown and not chosen; once an analyst has it filled in, their scores say so."""
+    """A suggestion is shown at its metric alone, and not chosen; once an analyst has it filled in, their scores say so.
+
+    What was on screen is in the record.
+    """
     annotations = "".join(f'  Q{n}: {{silent: false, answer: "So.", sections: ["{n}"]}}\n' for n in (1, 2, 3))
     make_answers(*(f"So says section {n}." for n in (1, 2, 3)), annotations=annotations)
     with open_to("--per-answer", "1") as (desk, browser):
         anna = arrive(browser, desk, "Anna")
-        assert anna.page.locator(".metric[data-metric=reference] .key1 small").text_content() == "suggested"
-        assert anna.wait().typed == "....."
-        anna.score("11111")
-        assert anna.wait().typed == "....."
+        hint = anna.page.locator(".metric[data-metric=reference] .key1 small")
+        assert hint.count() == 0, "nobody has read yet"
+        anna.keys("1111")
+        assert hint.text_content() == "suggested"
+        assert anna.wait().typed == "1111."
+        anna.score("1")
+        assert (anna.wait().typed, hint.count()) == (".....", 0)
         box = anna.page.get_by_label("fill suggestions in")
         assert not box.is_checked()
         box.check()
-        assert anna.wait().typed == "....1", "on the answer before one, too"
+        assert anna.wait().typed == "....."
         anna.page.locator(".preselect input:checked").wait_for()
-        assert anna.score("2222").typed == "....1"
+        anna.keys("2222")
+        assert anna.wait().typed == "22221", "at its metric alone"
+        anna.go("Enter")
+        assert anna.wait().typed == "....."
         assert anna.score("3333") is None
         events = kept_events()
     assert [(keys_of(event.values), event.preselected) for event in events] == [
@@ -393,6 +403,8 @@ def test_suggestions_are_filled_in_on_request_alone() -> None:
         ("33331", True),
     ]
     assert [event.suggested for event in events] == [{"reference": 1.0}] * 3
+    shown = Shown(nearest=False, evidence=("relevance", "clarity", "reference"), suggestion=("reference",))
+    assert [event.shown for event in events] == [shown] * 3
 
 
 @pytest.mark.full

@@ -54,7 +54,7 @@ def test_finding_ones_way_in_the_document() -> None:
     Its right edge is within the window at any width of a screen.
     """
     write("policies/acme.yaml", f"company: ACME\ntitle: {'Privacy Policy ' * 8}\n")
-    annotation = '  Q1: {silent: false, answer: "It says so.", sections: ["20"]}\n'
+    annotation = '  Q1: {silent: false, answer: "It says that backups are destroyed.", sections: ["20"]}\n'
     said = "Section 30 says so, and not Section 3. A backup is destroyed. " + "That is known. " * 400
     make_answers(said, text=LONG, annotations=annotation)
     write("more.yaml", yaml.safe_dump({"rules": [{"match": ".", "reply": f'{said}"{QUOTED}"'}]}))
@@ -94,10 +94,10 @@ def test_finding_ones_way_in_the_document() -> None:
         # The button that was clicked does not take the Enter that belongs to the page.
         page.keyboard.press("Enter")
         assert anna.wait("screen.message").message == "relevance has no value yet."
-        for keys, sentence in (("j", "# ACME Privacy Policy"), ("..j", "Backups are destroyed.")):
+        for keys in ("j", "..j"):
             anna.keys(keys)
             assert page.locator(".found").text_content() == "nearest words 1 of 1"
-            assert page.evaluate("String([...CSS.highlights.get('genaipa-near')][0])") == sentence
+            assert page.evaluate("String([...CSS.highlights.get('genaipa-near')][0])") == "Backups are destroyed."
             comes_in_sight("near")
         scrolled = "pane => pane.scrollTop"
         page.locator(".reply").click(position={"x": 60, "y": 262})

@@ -89,7 +89,7 @@ class Tireless:
         """Look at the screen, and press the next key. Whatever a kill took away, nothing that was typed is gone."""
         screen = self.analyst.look()
         self.looks += 1
-        if screen is None:
+        if screen is None or screen.saving:
             return
         if screen.reply != self.answer:
             self._turn_to(screen)

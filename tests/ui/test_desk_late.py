@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from analysts import arrive, kept_events, make_answers, open_to
+from desk import fork_desk
 from size import size
 
 from rubrics import keys_of
@@ -131,18 +132,39 @@ def slow_disk() -> Iterator[None]:
 
 @pytest.mark.full
 def test_what_comes_while_a_score_is_saved_breaks_nothing_off() -> None:
-    """A score that takes long, while the browser sends what was typed once more, is saved and the next is shown."""
-    make_answers("See section 1.", "See section 2.")
+    """A score that takes long shows the next answer at once, on which one goes on; both are kept, each once.
+
+    What is decided meanwhile waits. Where the score is not kept, its answer comes back as it was, and says so.
+    """
+    make_answers("See section 1.", "See section 2.", "See section 3.")
     with open_to("--per-answer", "1") as (desk, browser):
         anna = arrive(browser, desk, "Anna")
-        before = anna.wait()
+        anna.page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
+        first = anna.wait()
         anna.keys("12213")
         with slow_disk():
             anna.page.keyboard.press("Enter")
-            anna.wait("screen.message.startsWith('The desk has not answered yet')")
-            # The draft that goes out now is heard by the server before the disk is quick again.
-            anna.page.evaluate("() => fetch('/_stcore/health').then((answer) => answer.text())")
-        after = anna.leave(before)
-        assert after is not None
-        assert (after.typed, after.message) == (".....", "")
-        assert after.progress[0] == "Answer 2"
+            second = anna.wait("screen.reply !== arg && screen.saving", first.reply)
+            assert (second.typed, second.progress[0]) == (".....", "Answer 2")
+            anna.keys("31")
+            anna.page.keyboard.press("u")
+            assert anna.look().message == "The score before this is being saved …"
+            anna.page.keyboard.press("Enter")
+            anna.keys("2")
+            anna.wait("screen.message.startsWith('The score before this is not saved yet')")
+        # Undo has waited; Enter, while values are open, decides nothing.
+        back = anna.wait("!screen.saving && screen.reply === arg", first.reply)
+        assert (back.typed, back.message) == ("12213", "Your last score is withdrawn: here is the answer again.")
+        assert [event.kind for event in kept_events()] == ["score", "undo"]
+        third = anna.score("")
+        assert (third.reply, third.typed) == (second.reply, "312..")
+        desk.process.kill()
+        desk.process.wait()
+        anna.keys("11")
+        anna.page.keyboard.press("Enter")
+        anna.wait("screen.saving")
+        with fork_desk("--per-answer", "1"):
+            again = anna.wait("!screen.saving && screen.reply === arg", second.reply)
+            assert (again.typed, again.message) == ("31211", "Not saved yet: Enter saves it.")
+            anna.go("Enter")
+            assert [keys_of(event.values) for event in kept_events() if event.values] == ["12213", "12213", "31211"]

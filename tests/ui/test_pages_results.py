@@ -111,6 +111,7 @@ def test_the_numbers_are_those_of_the_report(scored):
     assert row[1] == f"{system['m_all10']:.1f}"
     assert row[2] == f"[{system['low']:.1f}, {system['high']:.1f}]"
     assert row[3] == "1 document: too few"
+    assert "3 of 4 planned answers are scored: " in page.text()
     page.test.radio(key="results rows").set_value("category")
     page.run()
     assert cells(page)["T"]["accuracy"] == f"{metrics.by_category(frame).data['accuracy'][0]:+.2f}"

@@ -14,6 +14,7 @@ from genaipa.policies.document import About, Document
 from genaipa.questions.annotations import AnnotatedAnswer
 from genaipa.scoring.answers import Case, Occurrence, PooledAnswer
 from genaipa.scoring.events import Event
+from genaipa.scoring.evidence.examine import rightly_silent
 from genaipa.ui.answer_view import TextSpan, comparison, paragraphs, pieces, prepare
 from rubrics import PAPER, typed
 
@@ -31,6 +32,7 @@ We collect your name and your address. We collect nothing else from you.
 We deliver your order \U0001f389. ChatGPT helps us to answer you.
 """
 ANNOTATED = AnnotatedAnswer(silent="no", answer="Name and address (1).", sections=("1",))
+SILENT = AnnotatedAnswer(silent="yes", answer="It does not say.")
 
 
 def case(reply: str, annotated: AnnotatedAnswer | None = ANNOTATED, status: Any = "answered") -> Case:
@@ -297,3 +299,60 @@ def replace_values(event: Event, keys: str) -> Event:
         values=typed(keys),
         note="why",
     )
+
+
+def test_a_doubted_annotation_supports_nothing() -> None:
+    """Where it is known to be wrong nothing is suggested, ticked or highlighted by it, and the reason is shown."""
+    said = "Section 1 says so."
+    assert lines(screen(said), "reference") == [("good", "Section 1 → Section 1 What we collect")]
+    for doubted, reply in ((ANNOTATED, said), (SILENT, "It does not say.")):
+        found = prepare(replace(case(reply, doubted), doubt="It is of section 2."), PAPER, blind=True, suggestions=True)
+        shown = found.shown
+        assert (shown["annotated"]["doubt"], shown["annotated"]["rule"]) == ("It is of section 2.", "")
+        assert (shown["suggestion"], shown["withheld"], shown["reason"]) == ({}, [], "")
+        assert {tone for metric in PAPER.metrics for tone, _ in lines(shown, metric)} <= {"plain"}
+        assert with_style(as_cut(TEXT, shown["pieces"]), "annotated") == ""
+        assert rightly_silent(found.reply, found.evidence, PAPER) is None
+        assert shown["annotated"]["text"] == doubted.answer
+
+
+def test_a_denial_of_something_else_has_no_tick() -> None:
+    """It is said to be one; of an answer without a word of the question that is said beside relevance."""
+    asked = replace(case("The policy does not mention beetles.", SILENT), asked="Is honey sold?")
+    shown = prepare(asked, PAPER, blind=True, suggestions=True).shown
+    assert (lines(shown, "accuracy")[0][0], lines(shown, "reference")) == ("unsure", [("plain", "cites no section")])
+    assert shown["suggestion"] == {}
+    assert lines(shown, "relevance") == [("plain", "no content word of the question is in the answer")]
+    ours = replace(asked, wordings=("Are beetles or honey sold?",))
+    shown = prepare(ours, PAPER, blind=True, suggestions=True).shown
+    assert [tone for metric in ("accuracy", "reference") for tone, _ in lines(shown, metric)] == ["good", "good"]
+    assert (shown["suggestion"], lines(shown, "relevance")) == ({"reference": "1"}, [])
+
+
+def test_one_suggestion_in_five_is_held_back() -> None:
+    """By the answer's digest and the metric: neither it, its reason nor a sign of doubt is on screen."""
+
+    def held(digest: str) -> Any:
+        answer = replace(case("Section 1.").answer, digest=digest)
+        return prepare(replace(case("Section 1."), answer=answer), PAPER, blind=True, suggestions=True)
+
+    found = [held(f"{n:064x}") for n in range(60)]
+    assert 5 <= sum(bool(one.withheld) for one in found) <= 20
+    for one in found:
+        suggested = {} if one.withheld else {"reference": 1.0}
+        assert (one.suggested, one.withheld) == (suggested, {} if suggested else {"reference": 1.0})
+        assert (bool(one.shown["suggestion"]), bool(one.shown["reason"])) == (bool(suggested), bool(suggested))
+        assert one.shown["withheld"] == list(one.withheld)
+
+
+def test_places_are_counted_as_javascript_counts() -> None:
+    """Of the answer's sentences and of those that are nearest in the document, behind a letter that counts twice."""
+    reply = "\U0001f389 So. Your order is delivered to you, and ChatGPT helps to answer you."
+    shown = screen(reply)
+    units, document = reply.encode("utf-16-le"), TEXT.encode("utf-16-le")
+    first, second = shown["sentences"]
+    assert units[2 * second["at"] : 2 * (second["at"] + second["length"])].decode("utf-16-le").startswith("Your order")
+    (at, length), *_ = second["near"]
+    assert document[2 * at : 2 * (at + length)].decode("utf-16-le") == "ChatGPT helps us to answer you."
+    assert (first["line"], second["line"]) == (None, "ChatGPT helps us to answer you.")
+    assert shown["near"][0] == (46, 38)

@@ -236,7 +236,7 @@ def _show(found: Comparison, *, everything: bool) -> None:
 def _verdict(found: Comparison) -> str:
     """The main result in a sentence: who is higher, by how much, and how sure that is."""
     table = found.table
-    from genaipa.reports.significance import SIGNIFICANT, written
+    from genaipa.reports.significance import percent, written
 
     row = table.data.iloc[0].to_dict()
     ends = [table.readable.iloc[0][name] for name in ("low", "high")]
@@ -249,10 +249,11 @@ def _verdict(found: Comparison) -> str:
         ends = [-end for end in reversed(ends)]
     by = read["difference"].lstrip("+-\u2212")
     low, high = (table.written(name, end) for name, end in zip(("low", "high"), ends, strict=True))
-    sure = f"{f'95%: {low} to {high}, ' if low else ''}{written(row['p_holm'])}"
+    interval = f"{percent(row['level'])}: {low} to {high}, " if low else ""
+    sure = f"{interval}{written(row['p_holm'])}"
     means = f"{first[1]} against {second[1]}"
     about = f"on {_documents(found.documents)}: {means} ({sure})."
-    if row["p_holm"] < SIGNIFICANT:
+    if row["p_holm"] < row["level"]:
         return f"{first[0]} beats {second[0]} by {by} points of M_all {about}"
     return f"{first[0]} and {second[0]} may be alike in M_all {about}"
 
@@ -268,7 +269,7 @@ def _limits(found: Comparison) -> str:
     """Say what the result is worth for other documents, and the size of a difference that would be found."""
     row = found.frame.iloc[0].to_dict()
     read = {name: found.table.written(name, row[name]) for name in ("policies_low", "policies_high", "policies_p_holm")}
-    said = "About policies like these nothing can be said."
+    said, early = "Nothing can be said about other policies.", str(found.evidence)
     if read["policies_low"]:
         ends = (
             found.table.written(name, found.table.readable.iloc[0][name]) for name in ("policies_low", "policies_high")
@@ -277,7 +278,8 @@ def _limits(found: Comparison) -> str:
     power = next(
         (re.search(r"difference in \S+ of ([\d.]+)", one) for one in found.finding if one.startswith("Power")), None
     )
-    return f"{said} Such a study finds {power[1]} points or more in 8 of 10 cases." if power else said
+    said += f" A study of this size detects a difference of {power[1]} points with 80 % probability." if power else ""
+    return f"{said} {early}" if early else said
 
 
 def _rows(table: Table, columns: Mapping[str, str]) -> Iterator[list[str] | str]:

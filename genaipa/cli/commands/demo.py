@@ -106,15 +106,15 @@ def _show_ranking(made: Report) -> None:
     order = list(ranked["system"])
     found = {(row.first, row.second): row for row in pairs.itertuples()}
     sure = "; ".join(_against(found[pair]) for pair in pairwise(order))
-    show(f"1 document: nothing can be said about policies like it. {sure}.")
+    show(f"One document says nothing about other policies. {sure}.")
 
 
 def _against(row: Any) -> str:
     """A sentence on one pair, the higher one first."""
-    from genaipa.reports.significance import SIGNIFICANT, written
+    from genaipa.reports.significance import written
 
     by = f"{row.difference:+.1f}, {written(row.p_holm)}"
-    if row.p_holm < SIGNIFICANT:
+    if row.p_holm < row.level:
         return f"{row.first} beats {row.second} ({by})"
     return f"{row.first} against {row.second} may be chance ({by})"
 

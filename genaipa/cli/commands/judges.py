@@ -116,7 +116,7 @@ def _show(tables: dict[str, Table], by: str) -> None:
             lines = list(_apart(apart, "" if is_explained() else by))
             _print(("answers of", "n", "alpha", "AC2", "commonest value"), lines, under=())
         if is_explained():
-            show(f"{lenient.title}: M_all less people's, on a scale from 10 to 100")
+            show(f"{lenient.title}: M_all minus people's, on a scale from 10 to 100")
             _print(_LENIENCY, list(_leniencies(lenient)), under=(5,))
         explain(agreed.note, _too_few(lenient), lenient.note)
         explain("The other tables, and figures: genaipa judges -o FOLDER, or --json.")
@@ -158,7 +158,7 @@ def _say_next(found: Table, *, drawn: bool, few: bool) -> None:
         caveat(f"A judge counts from {LEAST} answers that people scored, too.")
         follow(f"Next: {draw}genaipa score")
     elif few:
-        caveat("So few answers need no estimate: people score all of them.")
+        caveat("With so few answers, score them all; no estimate is needed.")
         follow("Next: genaipa score")
     else:
         follow("Averages from people and judges: genaipa report", f"Next: {draw}genaipa score" if draw else "")
@@ -233,7 +233,7 @@ def _interval(found: Table, row: dict[Any, Any], column: str, low: str = "low", 
         return ""
     value, ends = found.written(column, row[column]), _ends(found, row, low, high)
     if value or column == "r":
-        return f"{value} ({ends})" if ends else value
+        return f"{value} ({ends})" if ends else f"{value} (too few to tell)" if column == "alpha" else value
     return f"n={row['answers']}: too few" if not_meaningful(row["answers"]) else "not defined"
 
 

@@ -62,7 +62,8 @@ def objections(
     counts = [f"{count} {kind}" for kind in kinds if (count := sum(one.status == kind for one in found))]
     show(f"{number(len(found), 'objection')}{': ' if counts else ''}{', '.join(counts)}.")
     if any(one.status == "open" for one in found):
-        show(f"To settle one: {command('genaipa', 'objections', 'accept', rows[0]['id'], '--by', 'NAME')}, or reject.")
+        accept = command("genaipa", "scores", "objections", "accept", rows[0]["id"], "--by", "NAME")
+        show(f"To settle one: {accept}, or reject.")
 
 
 @app.command()

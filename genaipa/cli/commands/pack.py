@@ -58,7 +58,7 @@ def pack(
         packed = write(here, sources, file, excluded=include_excluded)
     else:
         packed = write_pack(here, sources, file, excluded=include_excluded, whole=with_texts)
-    show(f"{file}: {number(len(packed.pack.runs), 'run')}, {number(packed.events, 'event')} of scoring, the report.")
+    show(f"{file}: {number(len(packed.pack.runs), 'run')}, {number(packed.events, 'score')}, the report.")
     for text in packed.pack.absent:
         say(f"left out: the text of {text.document} ({text.license or 'no license is stated'}); {text.source}")
     for system, documents in packed.unclear.items():
@@ -69,4 +69,4 @@ def pack(
     if artifact:
         show(f"Fill in what is in [brackets]: {file / APPENDIX}, {README} and croissant.json")
     else:
-        show(f"Whoever gets it: {command('genaipa', 'unpack', file.name, 'FOLDER')}")
+        show(f"To open it: {command('genaipa', 'unpack', file.name, 'FOLDER')}")

@@ -32,7 +32,7 @@ BESIDE_RESUME = frozenset(
     {
         *("resume", "max_connections", "max_retries", "timeout", "max_cost", "yes", "batch", "no_wait"),
         *("on", "gpus_per_worker", "replicas", "shards"),
-        *("offline", "json", "workspace", "config", "dry_run", "estimate"),
+        *("offline", "json", "workspace", "config", "dry_run", "estimate", "quiet", "explain"),
     }
 )
 """Parameters that change no message."""

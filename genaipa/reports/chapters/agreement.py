@@ -17,6 +17,7 @@ from genaipa.scoring.agreement import (
     LEAST_ANSWERS,
     LEAST_COMPARED,
     compare_preselected,
+    compare_suggested,
     measure,
     measure_groups,
 )
@@ -146,6 +147,49 @@ def filled_in(events: Iterable[Event], rubric: Rubric) -> Table:
     )
 
 
+def tabulate_suggested(events: Iterable[Event], rubric: Rubric) -> Table:
+    """The effect of suggestions on screen, by metric; nothing where none were kept."""
+    rows = []
+    for metric, found in compare_suggested(events, rubric).items():
+        low, high = found.interval or (None, None)
+        rows.append(
+            {
+                "metric": rubric.names[metric],
+                "with": found.with_it,
+                "without": found.without,
+                "difference": found.difference,
+                "low": low,
+                "high": high,
+                "same_with": found.as_suggested,
+                "same_without": found.as_withheld,
+                "answers_with": found.shown,
+                "answers_without": found.withheld,
+            }
+        )
+    measures = ["with", "without", "difference", "low", "high", "same_with", "same_without"]
+    columns = ["metric", *measures, "answers_with", "answers_without"]
+    return table(
+        "suggested",
+        "With and without a suggestion",
+        "The desk may suggest a value, and holds it back for one answer in five, chosen by the answer's digest. The "
+        "mean values of independent scores beside a suggestion and where it was held back, and their difference with "
+        f"its interval ({CONFIDENCE:.0%} confidence, for other answers of this kind; Welch's t over answers, blank "
+        f"where either side has fewer than {LEAST_ANSWERS}); then the shares of scores that are as suggested, or as "
+        "would have been. Scores that don't say what was on screen are not counted.",
+        pd.DataFrame(rows, columns=columns).astype(dict.fromkeys(measures, "float64")),
+        columns,
+        headings={
+            "low": "from",
+            "high": "to",
+            "same_with": "as suggested",
+            "same_without": "as held back",
+            "answers_with": "answers with",
+            "answers_without": "answers without",
+        },
+        formats={"difference": "+.2f", "low": "+.2f", "high": "+.2f"},
+    )
+
+
 def filled_in_systems(gathered: Gathered) -> Table:
     """Count the scores that began with filled-in values, by system: they may favour one that says little."""
     given = [one for one in gathered.events if one.kind == "score" and one.scorer == "human"]
@@ -207,11 +251,12 @@ def _draw(data: pd.DataFrame) -> Canvas:
 def chapter(gathered: Gathered, _scope: Scope) -> Chapter:
     """Krippendorff's alpha of the analysts."""
     found, filled = alphas(gathered.events, gathered.rubric), filled_in(gathered.events, gathered.rubric)
+    beside = tabulate_suggested(gathered.events, gathered.rubric)
     return Chapter(
         "agreement",
         "Agreement of the analysts",
         "Krippendorff's alpha: 1 is perfect agreement, 0 agreement by chance.",
-        present(found, alphas_apart(gathered), filled, filled_in_systems(gathered)),
+        present(found, alphas_apart(gathered), filled, filled_in_systems(gathered), beside),
         drawn(alphas_figure(found)),
         [] if found else ["Agreement is not shown: no answer has scores of two analysts who had not seen the other's."],
         method=_METHOD + (_GUIDED.format(gathered.guidelines) if gathered.guidelines else ""),

@@ -14,6 +14,7 @@ from genaipa.reports.analysts import other_people
 from genaipa.reports.averages import THESE
 from genaipa.reports.chapters.chapter import Chapter, experiments_of, present
 from genaipa.reports.crossed import crossed
+from genaipa.reports.evidence import evidence
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
 from genaipa.reports.significance import OTHER_PEOPLE, holm
@@ -116,7 +117,8 @@ def documents_ranked(frame: pd.DataFrame) -> Table:
         "Documents, the best answered first",
         "M_all (10 to 100) over all systems, experiments and questions; n is the number of questions (paper, "
         f"section 7). A rank is known from one place to another only, by the differences that hold among all pairs of "
-        f"documents (Holm), for other questions. {_OTHERS if others else ''}{_unequal(scored)}{THESE}"
+        f"documents (Holm), for other questions. {evidence(averages.about_policies(frame)).prefix}"
+        f"{_OTHERS if others else ''}{_unequal(scored)}{THESE}"
         f"{averages.how_few(data['n'])}",
         data,
         columns,
@@ -133,14 +135,16 @@ def _places(scored: pd.DataFrame, frame: pd.DataFrame) -> tuple[pd.DataFrame, bo
     cells = scored.astype({"document": "str"}).pivot_table(
         index=["system", "experiment", "question"], columns="document", values="m_all10", observed=True
     )
-    rows = []
+    rows, needed = [], evidence(averages.about_policies(frame))
     for first, second in combinations(cells.columns, 2) if len(cells.columns) <= _COMPARED else ():
         apart = (cells[first] - cells[second]).dropna()
         found = crossed(apart, apart.index.get_level_values("question"), [""] * len(apart))
+        p = found.p if found.questions >= needed.least_questions else np.nan
         others = OTHER_PEOPLE if other_people(*(people[name] for name in (first, second))) else ""
-        rows.append({"first": first, "second": second, "difference": found.mean, "p": found.p, "meaning": others})
+        rows.append({"first": first, "second": second, "difference": found.mean, "p": p, "meaning": others})
     pairs = pd.DataFrame(rows, columns=["first", "second", "difference", "p", "meaning"])
     pairs["p_holm"] = pairs["policies_p_holm"] = holm(pairs["p"].tolist())
+    pairs["level"] = needed.p
     found_ranks = matches.ranks(pairs).rename(columns={"system": "document", "rank": "from"})
     return found_ranks[["document", "from", "to"]], bool((pairs["meaning"] == OTHER_PEOPLE).any())
 

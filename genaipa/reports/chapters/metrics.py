@@ -149,8 +149,9 @@ def easiest_and_hardest(frame: pd.DataFrame, most: int = 5) -> Table:
         "M_all (10 to 100), averaged over the n documents, and then over systems "
         "and the original question and its paraphrases; where a study published only a mean over documents, it "
         "is taken for each of them, and n is 0 where there is nothing else. Beside it the documents that are silent on "
-        f"the question by their annotated answers (paper, section 7, table 2). Of equals the first in the order of "
-        f"the questions are shown. {lacking}{LIKE_THESE}"
+        "the question by their annotated answers (paper, section 7, table 2). Of equals the first in the order of the "
+        f"questions are shown. {lacking}{LIKE_THESE} That is so of a question that was named beforehand: of these, "
+        "chosen for their averages, the true ones lie nearer to the middle, and more outside of their intervals."
         f"{averages.how_few(data['n'], 'documents')}{averages.corrections(frame)}",
         data,
         columns,

@@ -71,7 +71,7 @@ def changes(
     anchors: pd.DataFrame | None = None,
     languages: Mapping[str, str] | None = None,
 ) -> Table:
-    """Every change against the first occasion: a row for each system, measure and later occasion.
+    """Tabulate every change against the first occasion: a row for each system, measure and later occasion.
 
     `anchors` are the answers that a judge judged again (`judged_again`), `languages` the documents' (name → code).
     """
@@ -122,7 +122,7 @@ def _with_meanings(data: pd.DataFrame) -> pd.DataFrame:
 
 
 def judged_again(gathered: Gathered) -> pd.DataFrame:
-    """The answers that a judge judged again: columns `answer`, `day`, and M_all (10 to 100) `then` and `now`.
+    """Find the answers that a judge judged again: columns `answer`, `day`, and M_all (10 to 100) `then` and `now`.
 
     A judge is the same by its family and prompt: a model that was replaced without a word is a change to be seen.
     """
@@ -146,7 +146,7 @@ def judged_again(gathered: Gathered) -> pd.DataFrame:
 def _answers(
     frame: pd.DataFrame, system: str, days: Sequence[Occasion], anchors: pd.DataFrame | None = None
 ) -> pd.DataFrame:
-    """The system's answers on these occasions, a row each, with a column for every measure that is known."""
+    """Select the system's answers on these occasions, a row each, with a column for every measure that is known."""
     day = {run: one.day for one in days for run in one.runs}
     rows = frame[(frame["system"] == system) & frame["run"].isin(list(day)) & (frame["unit"] == "answer")]
     if rows.empty:
@@ -203,7 +203,7 @@ def _equal(answers: pd.DataFrame, first: str) -> pd.Series[Any]:
 
 
 def _scored_by_others(frame: pd.DataFrame, system: str, days: Sequence[Occasion]) -> list[str]:
-    """The later days whose answers other people scored than the first day's."""
+    """Find the later days whose answers other people scored than the first day's."""
     own = frame[frame["system"] == system]
     first, *later = (own[own["run"].isin(one.runs)] for one in days)
     return [one.day for one, rows in zip(days[1:], later, strict=True) if other_people(first, rows)]
@@ -212,16 +212,16 @@ def _scored_by_others(frame: pd.DataFrame, system: str, days: Sequence[Occasion]
 def _rows(
     system: str, measure: Measure, answers: pd.DataFrame, days: Sequence[str], untold: Collection[str] = ()
 ) -> list[dict[str, Any]]:
-    """A row for each later day; those `untold` have no test."""
+    """Make a row for each later day; those `untold` have no test."""
     known = answers[answers[measure].notna()]
     replies = _Replies.of(known, measure, days)
-    asked = np.bincount(replies.cell * len(days) + replies.day, minlength=len(replies.question) * len(days))
-    asked = asked.reshape(-1, len(days)) > 0
+    number = np.bincount(replies.cell * len(days) + replies.day, minlength=len(replies.question) * len(days))
+    asked = number.reshape(-1, len(days)) > 0
     rows: list[dict[str, Any]] = []
     for place, day in enumerate(days[1:], 1):
         if not (asked[:, 0].any() and asked[:, place].any()):
             continue
-        change = _change(replies, asked[:, 0] & asked[:, place], place, measure)
+        change = _measure_change(replies, asked[:, 0] & asked[:, place], place, measure)
         rows.append(
             {
                 "system": system,
@@ -240,8 +240,8 @@ class _Replies(NamedTuple):
     """The value of each reply, its cell and day by number, and the question and document of each cell."""
 
     value: NDArray[Any]
-    cell: NDArray[np.int64]
-    day: NDArray[np.int64]
+    cell: NDArray[np.integer[Any]]
+    day: NDArray[np.integer[Any]]
     question: NDArray[Any]
     document: NDArray[Any]
     words: NDArray[Any]
@@ -258,15 +258,15 @@ class _Replies(NamedTuple):
         return cls(value.astype(float), cell[order], day[order], question, document, words)
 
     def mean(self, day: int) -> NDArray[np.float64]:
-        """Each cell's mean on a day; NaN without a reply."""
+        """Give each cell's mean on a day; NaN without a reply."""
         some, cells = self.day == day, len(self.question)
         number = np.bincount(self.cell[some], minlength=cells)
         sums = np.bincount(self.cell[some], self.value[some], minlength=cells)
         return np.where(number > 0, sums / np.maximum(number, 1), np.nan)
 
 
-def _change(replies: _Replies, both: NDArray[np.bool_], day: int, measure: Measure) -> dict[str, Any]:
-    """The change from the first day, of the cells that were asked on both, with its interval and its p."""
+def _measure_change(replies: _Replies, both: NDArray[np.bool_], day: int, measure: Measure) -> dict[str, Any]:
+    """Measure the change from the first day, of the cells that were asked on both, with its interval and its p."""
     before, after = (replies.mean(place)[both] for place in (0, day))
     questions, place = np.unique(replies.question[both], return_inverse=True)
     cells = np.bincount(place)
@@ -276,7 +276,7 @@ def _change(replies: _Replies, both: NDArray[np.bool_], day: int, measure: Measu
         # As in the test, it is the replies that vary, cell by cell.
         ones = np.ones(len(before))
         low, high = (100 * end for end in difference_interval((after / 100, ones), (before / 100, ones)))
-        p = exact_p(_deals(replies, both, day, measure))
+        p = exact_p(_deal_replies(replies, both, day, measure))
         return {**found, "difference": float((now - first).mean()), "low": low, "high": high, "p": p}
     made = crossed(after - before, replies.question[both], replies.document[both])
     # Where all questions moved alike there is no spread for a t test.
@@ -284,8 +284,8 @@ def _change(replies: _Replies, both: NDArray[np.bool_], day: int, measure: Measu
     return {**found, "difference": made.mean, "low": made.low, "high": made.high, "p": p}
 
 
-def _deals(replies: _Replies, both: NDArray[np.bool_], day: int, measure: Measure) -> Iterator[Deals]:
-    """The deals of each cell's replies to the first day and this one, but of those whose replies are all alike."""
+def _deal_replies(replies: _Replies, both: NDArray[np.bool_], day: int, measure: Measure) -> Iterator[Deals]:
+    """Deal each cell's replies to the first day and this one, but for those that are all alike."""
     words = measure == "same words"
     some = both[replies.cell] & np.isin(replies.day, (0, day))
     value = replies.words[some] if words else replies.value[some] / 100

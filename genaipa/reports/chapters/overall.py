@@ -6,6 +6,7 @@ read with the table of differences: two intervals that overlap don't say that tw
 
 from __future__ import annotations
 
+import functools
 import textwrap
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -14,9 +15,10 @@ import pandas as pd
 
 from genaipa.reports import averages, matches, part
 from genaipa.reports.answered import add_answered
-from genaipa.reports.averages import BOTH, INTERVALS
+from genaipa.reports.averages import BOTH
 from genaipa.reports.chapters import documents, prompting
 from genaipa.reports.chapters.chapter import Chapter, drawn, present
+from genaipa.reports.crossed import LEVEL
 from genaipa.reports.figures import forest, heatmap, style
 from genaipa.reports.figures.figure import Figure, Scope
 from genaipa.reports.judged.beside import beside, forecasts, measures_of
@@ -47,13 +49,14 @@ def board(frame: pd.DataFrame) -> Table:
     that shares its texts with answers scored elsewhere is not a sample. Where averages rest on a part of the answers,
     people see the column `scored`, which says on which part.
     """
-    few = thin(frame)
+    few, needed = thin(frame), part.board_level(frame)
     frame = enough(frame)
+    mean_of = functools.partial(averages.mean_of, column="m_all10", confidence=needed.confidence)
     policies, estimate = averages.about_policies(frame), estimated(frame)
     shown = estimate.frame
     found = averages.policy_questions(shown).dropna(subset="m_all10")
     cells = averages.weighted(shown, "m_all10")
-    data = averages.summed_up(cells, ["system"], lambda rows: averages.mean_of(rows, "m_all10"))
+    data = averages.summed_up(cells, ["system"], mean_of)
     others = [name for name in found["experiment"].cat.categories if name in set(found["experiment"])]
     columns = ["rank", "system", "m_all10", *BOTH, *dict.fromkeys((*_EXPERIMENTS, *others))]
     judged = {name: estimate.basis(name) for name in estimate.given["system"].unique()}
@@ -64,7 +67,7 @@ def board(frame: pd.DataFrame) -> Table:
         data = data.rename(columns={"mean": "m_all10"}).merge(means.reset_index(), on="system")
         data = data.merge(_basis(frame), on="system")
         data["scored"] = data["system"].map(part.of_systems(policies) | judged)
-        each = averages.summed_up(cells, _BY, lambda rows: averages.mean_of(rows, "m_all10"))
+        each = averages.summed_up(cells, _BY, mean_of)
         for name, rows in each.groupby("experiment", observed=True):
             sure = rows[["system", *BOTH[:-1]]].rename(columns={end: f"{name}_{end}" for end in BOTH[:-1]})
             data = data.merge(sure, on="system", how="left")
@@ -73,13 +76,13 @@ def board(frame: pd.DataFrame) -> Table:
     made = table(
         "leaderboard",
         "Leaderboard",
-        "Systems by M_all (10 to 100): each question's mean over the experiments that it is scored in, each "
-        "a mean over documents, averaged over questions. An experiment's own column averages its questions. `answers` "
-        "is how many answers, or published scores, this rests on. The intervals are for one system; whether two "
-        "differ is what `genaipa compare` says (paper, sections 6 and 7), by averages over what both have alone, which "
-        "may be others than these. Those of an experiment are in CSV and JSON. "
-        f"{INTERVALS}{averages.few_documents(data)}{left_out(few)}{averages.not_alike(shown, found)}"
-        f"{part.in_words(policies)}{estimate.in_words()}",
+        f"{needed.prefix}Systems by M_all (10 to 100): each question's mean over the experiments that it is scored in, "
+        "each a mean over documents, averaged over questions. An experiment's own column averages its questions. "
+        "`answers` is how many answers, or published scores, this rests on. The intervals are for one system; whether "
+        "two differ is what `genaipa compare` says (paper, sections 6 and 7), by averages over what both have alone, "
+        "which may be others than these. Those of an experiment are in CSV and JSON. "
+        f"{averages.both_intervals(needed.confidence)}{averages.few_documents(data)}{left_out(few)}"
+        f"{averages.not_alike(shown, found)}{part.in_words(policies)}{estimate.in_words()}",
         data,
         columns,
         formats=dict.fromkeys((*_EXPERIMENTS, *others), ".1f"),
@@ -230,7 +233,8 @@ def chapter(gathered: Gathered, scope: Scope) -> Chapter:
     """The first picture, the leaderboard, the differences, and M_all in five numbers and by source."""
     frame = gathered.frame
     ranked, few = board(frame), too_few(frame)
-    shown = overview_numbers(ranked, averages.weighted(estimated(enough(frame)).frame, "m_all10"))
+    cells = averages.weighted(estimated(enough(frame)).frame, "m_all10")
+    shown = overview_numbers(ranked, cells, part.board_level(frame).confidence)
     return Chapter(
         "overall",
         "Overall quality",
@@ -256,15 +260,17 @@ _ROOM = 12.0
 """Behind 100, for the number beside each interval."""
 
 
-def overview_numbers(board: Table, cells: pd.DataFrame) -> Table:
+def overview_numbers(board: Table, cells: pd.DataFrame, confidence: float = LEVEL) -> Table:
     """Averages of the systems of a leaderboard over all questions (category `all`), and over each category.
 
-    `cells` are the weighted cells (`averages.weighted`) that the leaderboard averages.
+    `cells` are the weighted cells (`averages.weighted`) that the leaderboard averages; `confidence` is that of its
+    intervals.
     """
     systems = list(board.data["system"])[:_MOST]
     columns = ["system", "category", "mean", *BOTH]
     whole = board.data.head(_MOST).rename(columns={"m_all10": "mean"}).assign(category="all")
-    rows = averages.summed_up(cells, ["system", "category"], lambda some: averages.mean_of(some, "m_all10"))
+    mean_of = functools.partial(averages.mean_of, column="m_all10", confidence=confidence)
+    rows = averages.summed_up(cells, ["system", "category"], mean_of)
     rows = rows[rows["system"].isin(systems) & (rows["category"].astype(str) != "")]
     found = pd.concat([whole, rows.astype({"system": str, "category": str})])[columns]
     # One category says what the average says.
@@ -273,7 +279,8 @@ def overview_numbers(board: Table, cells: pd.DataFrame) -> Table:
     return table(
         OVERVIEW,
         "Systems, and where they are strong",
-        "M_all (10 to 100) of each system over all questions, and over each category of questions."
+        "M_all (10 to 100) of each system over all questions, and over each category of questions, with intervals of "
+        f"{100 * confidence:g} %."
         f"{f' The best {_MOST} systems; {left:,} more are in the leaderboard.' if left > 0 else ''}",
         found,
         columns,
@@ -316,7 +323,7 @@ def _draw_systems(axes: Axes, data: pd.DataFrame, systems: Mapping[Any, str], sc
     axes.set_yticks(range(len(systems)), list(systems.values()))
     axes.set_ylim(len(systems) - 0.45, -0.55)
     axes.tick_params(axis="y", length=0)
-    axes.set_xlabel("M_all, with its 95 % intervals")
+    axes.set_xlabel("M_all, with its intervals")
 
 
 def _draw_categories(

@@ -113,7 +113,7 @@ def silent_differences(frame: pd.DataFrame) -> Table:
         data[f"{p}_holm"] = holm(data[p].tolist())
     return table(
         "silent-differences",
-        "False assertions and false silence, one system less another",
+        "False assertions and false silence: differences between systems",
         "Rates over the questions about documents on which both said something, the first system's less the second's. "
         f"Below {FEW} questions that tell the two apart the interval is Newcombe's (1998), which knows the ends of the "
         "scale. p is adjusted by Holm's method for all of these rows; each interval is that of its row alone.",

@@ -9,7 +9,7 @@ import numpy as np
 
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import Figure
-from genaipa.reports.significance import OTHER_PEOPLE, OVERALL, SIGNIFICANT, holds_widely
+from genaipa.reports.significance import OTHER_PEOPLE, OVERALL, holds_widely
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -120,8 +120,9 @@ def forest(table: Table, first: str, second: str) -> Figure | None:
     note = (
         f"Differences, {first} minus {second}, for groups of questions, with both intervals; n is the number of "
         "questions. Thick: for these documents; thin, with caps: for policies like these. A filled circle holds for "
-        "policies like these, an open square for these documents, after Holm's correction within the family; a thin "
-        "diamond: too few questions to test. An arrowhead is where an interval goes on beyond the panel. "
+        "policies like these, an open square for these documents, after Holm's correction within the family, to which "
+        "the intervals belong; a thin diamond: too few questions to test. An arrowhead is where an interval goes on "
+        "beyond the panel. "
         f"{table.note}"
     )
     drawn = replace(table, name="differences", note=note)
@@ -185,4 +186,4 @@ def _said(row: dict[Any, Any]) -> str:
         return chance
     if holds_widely(row):
         return general
-    return here if row["p_holm"] < SIGNIFICANT else chance
+    return here if row["p_holm"] < row["level"] else chance

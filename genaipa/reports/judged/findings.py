@@ -37,7 +37,7 @@ LENIENCY_MARGIN = 5.0
 
 
 def findings(given: Verdicts, agreement: Table, against: Table, leniency: Table, alternative: Table) -> Table:
-    """A row for each judge: its passes, how much it judged, and what follows from the other tables."""
+    """Make a row for each judge: its passes, how much it judged, and what follows from the other tables."""
     columns = ["judge", "passes", "judged", "answers", "finding"]
     rows = []
     for judge, both in given.both.items():
@@ -60,7 +60,7 @@ def findings(given: Verdicts, agreement: Table, against: Table, leniency: Table,
 
 
 def _changed(given: Verdicts) -> str:
-    """A sentence on judges with one prompt that have no answer in common, as if a model had changed midway."""
+    """Name judges with one prompt that have no answer in common, as if a model had changed midway."""
     names = list(given.judges)
     apart = [
         f"{one} and {other}"

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from genaipa.judging.name import Judge
-from genaipa.scoring.agreement import against_each_other, between, within
+from genaipa.scoring.agreement import between, compare_alphas, within
 from genaipa.scoring.current import in_effect, independent_scores
 from genaipa.scoring.rubric import shipped_rubric
 
@@ -172,7 +172,7 @@ class Verdicts:
         if answers < LEAST:
             return answers, None
         ours, theirs = (self.counts(each, some, measure) for each in (side, self.people))
-        return answers, against_each_other(ours, theirs, self._scales[measure])
+        return answers, compare_alphas(ours, theirs, self._scales[measure])
 
     def compare_within(self, side: Side, some: Mask, measure: int) -> MetricAgreement:
         """The agreement of a side's scorers with each other on some answers, which two or more of them scored."""

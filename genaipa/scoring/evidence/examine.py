@@ -1,6 +1,6 @@
 """Collect the evidence about an answer before it is scored, and the value of its citations that follows.
 
-evidence = examine(reply, document, parts=case.parts, annotated=case.annotated, part_set=case.part_set)
+evidence = examine(reply, document, parts=case.parts, annotated=case.reliable_annotation, part_set=case.part_set)
 
 Settled are the cases whose values follow from the rubric's rule, or from values that an analyst has just given. They
 are proposed to the analyst, who accepts or changes them; nothing is scored without that.
@@ -14,11 +14,13 @@ from difflib import SequenceMatcher
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from genaipa.files.text import digest
 from genaipa.languages.catalog import LANGUAGES, read_by
 from genaipa.languages.language import expression
 from genaipa.policies.numbering import SEVERAL
 from genaipa.policies.sections import resolve
 from genaipa.scoring.evidence.abstention import Silence, find_silence
+from genaipa.scoring.evidence.asked import denies_question
 from genaipa.scoring.evidence.quotations import Quotation, TextIndex, find_quotations
 from genaipa.scoring.evidence.resolution import Reference, find_references
 from genaipa.scoring.evidence.section_finder import outline, places
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from genaipa.languages.language import SilenceRules
     from genaipa.policies.document import Document
     from genaipa.questions.annotations import AnnotatedAnswer
+    from genaipa.scoring.evidence.asked import Asked
     from genaipa.scoring.rubric import Rubric, Values
 
 Span = tuple[int, int]
@@ -50,7 +53,8 @@ class Evidence:
     reply seems to name a section in a way that is not recognised: then nothing is made of its naming none.
     `summarised` says that the system had a summary, from which it may quote. `language` is the
     code of the language by whose rules it was read; empty where genaipa lacks these: then quotations and numbers in
-    brackets are all that is known.
+    brackets are all that is known. `on_question` says whether its denials are of the question asked; None where the
+    reply is in another language than the question.
     """
 
     references: tuple[Reference, ...]
@@ -62,6 +66,7 @@ class Evidence:
     points: bool = False
     summarised: bool = False
     language: str = ""
+    on_question: bool | None = True
 
     @property
     def cited(self) -> int:
@@ -77,12 +82,13 @@ def examine(
     annotated: AnnotatedAnswer | None = None,
     part_set: str = "",
     summarised: bool = False,
+    asked: Asked | None = None,
 ) -> Evidence:
     """Collect the evidence about a reply.
 
     `parts` are the spans of "Part 1", "Part 2", … as this system was given the document. `part_set` is the segmentation
     of the annotated answer's own "Part n", perhaps another. `summarised`: the system had a summary, whose parts it may
-    mean.
+    mean. Without the question (`asked`) a denial is taken to be of it.
     """
     targets = [span for _, span in annotated_targets(annotated, document, part_set) if span] if annotated else []
     named = find_references(reply, document, parts, targets, summarised=summarised)
@@ -93,14 +99,16 @@ def examine(
     if language is None or language.citations is None or language.silence is None:
         return Evidence(references, quotations, silence, None, "", len(targets), True, summarised)
     points = not references and _points(reply, document, silence, language.citations.pointing)
+    ours = denies_question(reply, silence.phrases, asked, document) if asked and silence.phrases else True
     value, reason = None, ""
     if annotated and annotated.silent == "yes":
-        value, reason = _on_silence(references, silence, points=points)
+        value, reason = _on_silence(references, silence, points=points, ours=ours)
     elif annotated:
         # A summary has parts of its own.
         summary = re.search(language.citations.summary, reply.casefold())
         value, reason = (None, "") if summary else _on_sections(references)
-    return Evidence(references, quotations, silence, value, reason, len(targets), points, summarised, language.code)
+    known = points, summarised, language.code, ours
+    return Evidence(references, quotations, silence, value, reason, len(targets), *known)
 
 
 def annotated_targets(
@@ -148,11 +156,16 @@ def _points(reply: str, document: Document, silence: Silence, pointing: str) -> 
     return any(not any(start <= match.start() < end for start, end in denied) for match in mentions)
 
 
-def _on_silence(references: tuple[Reference, ...], silence: Silence, *, points: bool) -> tuple[float | None, str]:
-    """Score the references, with the reason, where the document is silent; None if it takes an analyst."""
+def _on_silence(
+    references: tuple[Reference, ...], silence: Silence, *, points: bool, ours: bool | None
+) -> tuple[float | None, str]:
+    """Score the references, with the reason, where the document is silent; None if it takes an analyst.
+
+    `ours` says whether the reply denies what was asked.
+    """
     if any(not reference.outside for reference in references):
         return -1.0, "The document does not answer this question, and the answer cites a section all the same."
-    if silence.claimed and not references and not points:
+    if silence.claimed and ours and not references and not points:
         return 1.0, "The answer says that the document does not say, as it should, and cites nothing."
     return None, ""
 
@@ -207,11 +220,16 @@ def begins_blank(digest: str) -> bool:
     return int(digest[:8], 16) % _BLANK == 0
 
 
-def rightly_silent(reply: str, evidence: Evidence, rubric: Rubric) -> Proposal | None:
-    """Propose the best values where the document is silent, and the answer says that alone and cites nothing.
+def is_withheld(answer: str, metric: str) -> bool:
+    """Whether what is suggested for a metric of an answer (its digest) is held back from everybody: one in five is."""
+    return begins_blank(digest(f"{answer} {metric}"))
 
-    The rubric's rule says that this is the right answer; None for a rubric without one. It speaks of what is right and
-    cited, and of no other metric.
+
+def rightly_silent(reply: str, evidence: Evidence, rubric: Rubric) -> Proposal | None:
+    """Propose the best values where the document is silent, and the answer says that alone of what was asked.
+
+    It cites nothing. The rubric's rule says that this is the right answer; None for a rubric without one. It speaks of
+    what is right and cited, and of no other metric.
     """
     silence = evidence.silence
     rules = _denials(evidence)
@@ -222,7 +240,7 @@ def rightly_silent(reply: str, evidence: Evidence, rubric: Rubric) -> Proposal |
         rf"\W*{rules.answered}\s*[.,;:!\u2013\u2014\uff0c\u3002\uff1b\uff1a\uff01-]", re.IGNORECASE
     ).match(reply)
     more = evidence.references or evidence.quotations or evidence.points or answers
-    if not (rubric.silent_rule and silence.annotated and silence.alone) or more:
+    if not (rubric.silent_rule and silence.annotated and silence.alone and evidence.on_question) or more:
         return None
     ruled = [name for name, metric in rubric.metrics.items() if _RULED.intersection(metric.evidence)]
     if not ruled:

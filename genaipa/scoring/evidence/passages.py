@@ -177,7 +177,7 @@ class RightSections:
         return any(shares(sentence, passage) for sentences in self.sections for sentence in sentences)
 
     def shown(self, passages: Sequence[Span]) -> int:
-        """The number of sections that these passages show."""
+        """Count the sections that these passages show."""
         return sum(self._is_shown(sentences, passages) for sentences in self.sections)
 
     def _is_shown(self, sentences: Sequence[Span], passages: Sequence[Span]) -> bool:
@@ -223,11 +223,11 @@ def count(
         sections=len(right.sections),
         sections_shown=right.shown(here),
         shown_at=shown_at,
-        quotes=int(_is_made_of(reply, passages)),
+        quotes=int(_repeats_passages(reply, passages)),
     )
 
 
-def _is_made_of(reply: str, passages: Sequence[Passage]) -> bool:
+def _repeats_passages(reply: str, passages: Sequence[Passage]) -> bool:
     """Whether at least half of a reply's words are in runs that its passages have."""
     words = _words(reply) if passages else []
     having = {run for passage in passages for run in _runs(_words(passage.text))}

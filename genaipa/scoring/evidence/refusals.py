@@ -56,7 +56,7 @@ def _asserts(part: str, rules: RefusalRules) -> bool:
 
 
 def _clauses(reply: str, rules: RefusalRules) -> Iterator[str]:
-    """The clauses of a reply's sentences, without its questions."""
+    """Yield the clauses of a reply's sentences, without its questions."""
     for sentence in _SENTENCE.finditer(reply):
         if reply[sentence.end() : sentence.end() + 1] not in {"?", "\uff1f"}:
             yield from expression(f"{rules.breaks}|{_MARKS}", re.IGNORECASE).split(sentence.group())

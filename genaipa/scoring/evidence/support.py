@@ -82,5 +82,5 @@ def _indexed(text: str) -> _Sentences:
 
 @lru_cache(maxsize=8)
 def sentence_spans(text: str) -> tuple[Span, ...]:
-    """The sentences and list items of a text, in order; headings are none."""
+    """List the sentences and list items of a text, in order; headings are none."""
     return tuple((one.start, one.end) for one in split_sentences(text))

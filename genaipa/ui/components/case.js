@@ -26,7 +26,7 @@ class Case {
     const original = answer.original ? `Originally: ${answer.original}` : "";
     fill(
       this.root,
-      this.entry("strong", document.name, [original], make("div", { class: "text", dir: "auto" }, answer.question)),
+      this.entry("strong", document.name, [original], make("div", { class: "text asked", dir: "auto" }, answer.question)),
       this.entry("", "Answer", [answer.state], reply),
       this.annotated(answer.annotated),
       this.evidence(answer.evidence, names),
@@ -37,6 +37,7 @@ class Case {
     this.resized ??= new ResizeObserver(() => {
       drawBars(this.document);
       reachTables(this.root);
+      for (const one of this.root.querySelectorAll(".asked, ul")) reach(one, one.matches("ul") ? "" : "Question");
     });
     this.resized.disconnect();
     this.resized.observe(this.document);
@@ -53,7 +54,7 @@ class Case {
       text.append("There is none for this question.");
       return this.entry("", "Annotated answer", [], text);
     }
-    const said = [annotated.text, annotated.rule, annotated.note].filter(Boolean).join("\n\n");
+    const said = [annotated.doubt, annotated.text, annotated.rule, annotated.note].filter(Boolean).join("\n\n");
     fill(text, ...set([[said]]));
     const sections = annotated.sections.map(({ label, mark }) =>
       make("button", { type: "button", disabled: !mark, "data-marks": mark || null }, label),

@@ -4,6 +4,11 @@
 
 const EMPHASIS = { "**": "strong", __: "strong", "*": "thin", _: "thin", "`": "code" };
 const WIDEST = 32; // letters of a table's column
+// What a style says of a stretch to whoever hears it: a mark itself has no name.
+const NAMES = {
+  annotated: "annotated", cited: "cited", quoted: "quoted", shown: "shown to the system",
+  reference: "citation", quotation: "quotation", silence: "says that it is silent",
+};
 const CELLS = 1000; // of a text's tables: those beyond stay text
 
 // The spans of a line outside of tables, each with its start, its end and its style.
@@ -42,6 +47,21 @@ function tableSpans(rows, cells) {
   });
 }
 
+// The places (numbers of lines) of code between fences, and of the fences themselves. One that is not closed goes on to the end.
+function fences(lines) {
+  const found = new Map();
+  let fence = "";
+  lines.forEach(({ line }, n) => {
+    const [, sign] = /^ {0,3}(`{3,}|~{3,})/.exec(line) || [];
+    const closes = fence && sign?.startsWith(fence) && /^ *[`~]+[ \t]*$/.test(line);
+    if (closes || (sign && !fence && !line.trim().slice(sign.length).includes("`"))) {
+      found.set(n, "syntax gone");
+      fence = closes ? "" : sign;
+    } else if (fence) found.set(n, "code");
+  });
+  return found;
+}
+
 // The whole text in stretches, each with its end, its styles and the table that it is in (0: none), in order. One ends at
 // each of these places.
 function typography(text, places) {
@@ -50,9 +70,16 @@ function typography(text, places) {
   const isRule = ({ line } = { line: "" }) => /^[ |:-]*-[ |:-]*$/.test(line);
   const spans = [];
   const tables = [];
+  const fenced = fences(lines);
   let room = CELLS;
   for (let n = 0; n < lines.length; n += 1) {
     let last = n;
+    if (fenced.has(n)) {
+      const { line, at } = lines[n];
+      const style = fenced.get(n);
+      spans.push([at, Math.min(at + line.length + (style === "code" ? 0 : 1), text.length), style]);
+      continue;
+    }
     if (isRow(lines[n]) && isRow(lines[n + 1]) && isRule(lines[n + 1])) while (isRow(lines[last + 1])) last += 1;
     const rows = lines.slice(n, last + 1);
     const cells = last > n ? cellsOf(rows) : [];
@@ -78,6 +105,12 @@ function typography(text, places) {
   });
 }
 
+// The attributes that name a mark for whoever hears it; a heading has none.
+function named(styles) {
+  const names = styles.split(" ").map((style) => NAMES[style]).filter(Boolean);
+  return names.length ? { role: "group", "aria-label": names.join(", ") } : {};
+}
+
 // Pieces of a text (`[text]`, or with styles and marks) as nodes, set as typography, with paragraphs that begin at these
 // places. A mark that leads into a table, or out of it, is one in it and one outside.
 function set(pieces, breaks = []) {
@@ -95,7 +128,7 @@ function set(pieces, breaks = []) {
         box = table ? all.appendChild(make("span", { class: "table" })) : all;
         into = null;
       }
-      into ??= styles ? box.appendChild(make("mark", { class: styles, "data-marks": marks || null })) : box;
+      into ??= styles ? box.appendChild(make("mark", { class: styles, "data-marks": marks || null, ...named(styles) })) : box;
       const part = text.slice(from - first, Math.min(end, to) - first);
       if (begins.has(from)) into.append(make("span", { class: "paragraph" }));
       into.append(style ? make("span", { class: style }, part) : part);
@@ -106,13 +139,7 @@ function set(pieces, breaks = []) {
   return [...all.childNodes];
 }
 
-// Tables that are wider than their pane are reached by Tab, so that keys scroll them.
+// Tables that are wider than their pane.
 function reachTables(pane) {
-  for (const table of pane.querySelectorAll(".table")) {
-    const wide = table.scrollWidth > table.clientWidth;
-    for (const [name, value] of Object.entries({ tabindex: "0", role: "group", "aria-label": "Table" })) {
-      if (wide) table.setAttribute(name, value);
-      else table.removeAttribute(name);
-    }
-  }
+  for (const table of pane.querySelectorAll(".table")) reach(table, "Table");
 }

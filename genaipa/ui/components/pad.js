@@ -1,7 +1,7 @@
 // The scoring pad: one answer beside its document, the metrics of the rubric, and the keys that score it.
 //
 // Python sends what to show in parts (`feed.js`): the document, the answer (`answer_view.py` says what is in both), the
-// analyst's turn at it, and their past (`recall.js`). It gets two things back: `draft`, the unfinished score as it grows,
+// analyst's turn at it with their past (`recall.js`), and what comes after it (`following.js`). It gets two things back: `draft`, the unfinished score as it grows,
 // and `act`, what the analyst decided (save, skip, undo, back, go, object, …). Every text is put on screen as text.
 
 const SIGNS = { bad: "✗", unsure: "≈" };
@@ -9,7 +9,8 @@ const SIGNS = { bad: "✗", unsure: "≈" };
 const MARKS =
   "In the document: what the annotated answer rests on, sections that the answer cites, passages that it quotes, and the one that is pinned for the question. " +
   "In the answer: green is in the document, dotted nearly so, dashed is not.";
-const CLAIMS = 200; // sentences of an answer that have one of the document beneath: each more makes the rest slower
+const LINE = 75; // letters of evidence in a line, about
+const EVIDENCE = 3; // lines of evidence that always have room
 const AWAY = 2000; // ms between two attempts to reach the scores
 // The browser's notes that the answer is shown without the document's sentences, and without grey words.
 const PLAIN = "genaipa plain";
@@ -91,7 +92,7 @@ function redraw(node, shows, children) {
   fill(node, ...children());
 }
 
-class Pad extends Recall {
+class Pad extends Following {
   constructor(root) {
     super(root);
     this.revision = 0;
@@ -132,6 +133,7 @@ class Pad extends Recall {
       make("h2", { class: "unseen" }, "Answer"),
       part("reply", "div", { ...pane("Answer"), onclick: (event) => this.follow(event) }),
       part("points", "div", pane("Points")),
+      part("evidence", "div", pane("Evidence")),
       part("expected", "div", pane("Annotated answer")),
     );
     const right = make(
@@ -143,8 +145,8 @@ class Pad extends Recall {
     const foot = make(
       "section",
       { class: "foot", "aria-label": "Score" },
-      make("div", { class: "values" }, part("metrics"), part("evidence", "div", pane("Evidence"))),
-      make("div", { class: "side" }, note, part("buttons"), part("message", "div", { role: "status" })),
+      make("div", { class: "values" }, part("metrics"), part("message", "div", { role: "status" })),
+      make("div", { class: "side" }, note, part("buttons")),
     );
     this.screen = make("div", { class: "screen" }, part("progress"), make("div", { class: "panes" }, left, right), foot);
     const overlay = part("overlay", "dialog", {
@@ -158,11 +160,18 @@ class Pad extends Recall {
     // At first, and whenever the window changes.
     const resized = new ResizeObserver(() => {
       drawBars(this.document, this.pinned);
-      reachTables(this.screen);
+      this.reachAll();
     });
     for (const one of [this.document, this.reply]) resized.observe(one);
     // Which of the texts a selection begins in; from outside of the component one can't tell.
+    this.root.addEventListener("click", () => this.data && this.acts());
     this.root.addEventListener("selectstart", ({ target }) => (this.selecting = this.document.contains(target)));
+  }
+
+  // Whatever scrolls and is no pane, at the size that it has now.
+  reachAll() {
+    reachTables(this.screen);
+    for (const asked of this.question.querySelectorAll(".asked")) reach(asked);
   }
 
   legend() {
@@ -178,23 +187,13 @@ class Pad extends Recall {
     pad.take();
   }
 
-  // Show the parts as soon as they belong together: each comes by itself.
-  take({ document, answer, turn, past }) {
-    if (past) this.past = past.data;
-    const belongs = turn && answer && document && turn.data.of === answer.data.answer && answer.data.document === document.data.digest;
-    if (!belongs || !this.root.isConnected) return;
-    this.component = turn;
-    this.policy = document.data;
-    this.showTurn({ ...this.rubric, ...answer.data, ...turn.data });
-  }
-
   showTurn(data) {
     const before = this.data;
     this.data = data;
     const said = data.progress.map((text, n) => make("span", { class: n ? "" : "first" }, text));
     fill(this.progress, ...said, make("div", { class: "about" }, this.fillSwitch(), this.keySwitch(), this.helpButton()));
-    this.search.placeholder = `Search the document (${data.bound.search})`;
-    this.note.placeholder = `Note (${data.bound.note}); Esc leaves it, Ctrl+Enter saves`;
+    this.search.placeholder = TOUCHED ? "Search the document" : `Search the document (${data.bound.search})`;
+    this.note.placeholder = TOUCHED ? "Note" : `Note (${data.bound.note}); Esc leaves it, Ctrl+Enter saves`;
     if (before && before.id === data.id) {
       if (data.answered === this.sent) this.settle();
       if (data.trouble) this.say(data.trouble, "bad");
@@ -206,13 +205,14 @@ class Pad extends Recall {
       this.comeBack();
       return;
     }
-    if (before && data.settled === before.id) this.forget(before);
+    if (before && data.settled === before.id && !this.saving) this.forget(before);
     const scored = before?.id === data.settled && ["save", "compared"].includes(this.waiting) ? before : null;
     this.restore(data);
     // What was written of an objection to another answer comes back with that one.
     if (before?.answer !== data.answer) this.object(false);
     const drawn = this.texts(before, scored);
-    this.say(data.message || "");
+    if (data.trouble || this.unsaved) this.say(data.trouble || "Not saved yet: Enter saves it.", "bad");
+    else this.say(data.message || "");
     this.announce([`${data.progress[0]}: ${data.question}`, data.proposal?.reason].filter(Boolean).join(" "));
     this.draw();
     this.arrive(drawn);
@@ -241,11 +241,14 @@ class Pad extends Recall {
   // What was typed: from the server, unless the browser kept a later state of it that never got there.
   restore(data) {
     let { draft } = data;
+    this.unsaved = false;
     try {
       const kept = JSON.parse(localStorage.getItem(place(data)) || "null");
       const newer = draft.turn
         ? (kept?.turn === draft.turn && kept.revision > draft.revision) || kept?.base === draft.turn
         : !draft.updated;
+      const same = kept?.turn === draft.turn && kept?.revision === draft.revision;
+      this.unsaved = Boolean(kept?.entered && (newer || same));
       if (kept && newer) draft = kept;
     } catch {
       // A browser that keeps nothing loses nothing that the server has.
@@ -255,12 +258,16 @@ class Pad extends Recall {
     this.revision = draft.revision;
     this.preselected = Boolean(draft.preselected);
     this.touched = false;
+    const { nearest = false, grey = false, evidence = [], suggestion = [], withheld = {} } = draft.shown ?? {};
+    this.shown = { nearest, grey, evidence: [...evidence], suggestion: [...suggestion, ...Object.keys(withheld)] };
+    this.reading = /^\.*$/.test(draft.typed);
     this.begin(draft);
   }
 
-  keep() {
+  // With it, whether Enter was pressed.
+  keep(entered = false) {
     try {
-      localStorage.setItem(place(this.data), JSON.stringify({ ...this.draft(), base: this.base }));
+      localStorage.setItem(place(this.data), JSON.stringify({ ...this.draft(), base: this.base, entered }));
     } catch {
       // As in restore().
     }
@@ -290,6 +297,9 @@ class Pad extends Recall {
     );
     fill(this.reply, ...(data.words ? set(data.reply) : [make("em", {}, "(The answer is empty.)")]));
     this.showAnnotated();
+    // Room for what the metrics will say, so that nothing moves from one to the next.
+    const lines = Object.values(data.evidence).map((all) => all.reduce((sum, { text }) => sum + Math.ceil(text.length / LINE), 0));
+    this.evidence.style.setProperty("--lines", Math.min(EVIDENCE, Math.max(1, ...lines)));
     // The document is drawn anew only when it or what is marked in it differs.
     const anew = before?.document !== data.document || JSON.stringify(before.pieces) !== JSON.stringify(data.pieces);
     if (anew) {
@@ -299,30 +309,24 @@ class Pad extends Recall {
     }
     this.marks.querySelector(".shown")?.remove();
     if (data.retrieved) this.marks.append(shownMark(data.retrieved));
-    if (before?.document !== data.document) this.readable = searchable(this.policy.text);
     const reply = characters(this.reply);
-    this.said = sentences(reply.whole).map(({ at, length, words }) => ({
-      text: reply.whole.slice(at, at + length),
-      words,
-      range: reply.range(at, length),
-    }));
+    this.said = data.sentences.map((one) => ({ ...one, range: reply.range(one.at, one.length) }));
     this.greyRepeated(scored, reply);
     this.drawClaims();
     this.look(-1);
     return { anew, stays };
   }
 
-  // Beneath each sentence of the answer that claims something the nearest one of the document: its words are no part of the
-  // answer's text, for whoever copies or hears that.
+  // Beneath each sentence of the answer that claims something the nearest one of the document (`nearest.py` finds it): its
+  // words are no part of the answer's text, for whoever copies or hears that.
   drawClaims() {
-    for (const [n, { text, words, range }] of this.said.slice(0, CLAIMS).entries()) {
-      if (words.size < CLAIM || range.startContainer.parentElement.closest(".table")) continue;
-      const exact = wordForWord(text, this.readable);
-      const [found] = exact ? [] : nearest(text, this.readable, true);
-      const said = found && excerpt(this.policy.text.slice(found.at, found.at + found.length), words);
-      const beneath = make("span", { class: `claim${exact ? " exact" : found ? "" : " far"}` });
+    for (const [n, { line, literal, range }] of this.said.entries()) {
+      if (line === null || range.startContainer.parentElement.closest(".table")) continue;
+      const near = literal ? "✓ word for word" : line || "nothing near";
+      const name = literal || !line ? near : `nearest in the document: ${near}`;
+      const beneath = make("span", { class: `claim${literal ? " exact" : line ? "" : " far"}`, role: "img", "aria-label": name });
       beneath.dataset.of = n;
-      beneath.dataset.near = exact ? "✓ word for word" : (said ?? "nothing near");
+      beneath.dataset.near = near;
       const end = range.cloneRange();
       end.collapse(false);
       // A mark's line is under the answer's words alone.
@@ -330,7 +334,13 @@ class Pad extends Recall {
       if (mark && range.endOffset === range.endContainer.length) end.setStartAfter(mark);
       end.insertNode(beneath);
     }
-    this.reply.classList.toggle("claims", noted(PLAIN) === null);
+    this.showClaims();
+  }
+
+  showClaims() {
+    const on = noted(PLAIN) === null;
+    this.reply.classList.toggle("claims", on);
+    if (on && this.reply.querySelector(".claim")) this.shown.nearest = true;
   }
 
   // Where the answer that was just scored was to the same question, this one's words that it had, too, are grey.
@@ -345,6 +355,7 @@ class Pad extends Recall {
   drawKnown() {
     const known = noted(UNGREYED) === null ? this.known : [];
     light("genaipa-known", known);
+    if (known.length) this.shown.grey = true;
     this.question.querySelector(".known")?.remove();
     if (known.length) this.question.append(make("div", { class: "aside known" }, `Grey: as in the answer just scored (${this.data.bound.grey})`));
   }
@@ -357,14 +368,14 @@ class Pad extends Recall {
     } catch {
       // As in restore().
     }
-    this.reply.classList.toggle("claims", noted(PLAIN) === null);
+    this.showClaims();
     this.drawKnown();
   }
 
   // Where the document is read from, once all else is drawn.
   arrive({ anew, stays }) {
     if (anew || this.pinned || this.data.pin) this.markPinned();
-    reachTables(this.screen);
+    this.reachAll();
     if (this.pinned) reveal(this.document, this.pinned);
     else if (this.data.first && !stays) this.scrollTo(this.data.first);
     this.find(false);
@@ -389,6 +400,7 @@ class Pad extends Recall {
     fill(
       this.expected,
       make("div", { class: "head" }, make("h2", {}, annotated.silent ? `Annotated answer: ${annotated.silent}` : "Annotated answer"), ...sections, wrong),
+      annotated.doubt ? make("div", { class: "state", dir: "auto" }, annotated.doubt) : null,
       make("div", { class: "text", dir: "auto" }, ...set([[annotated.text]])),
       annotated.rule ? make("div", { class: "rule" }, annotated.rule) : null,
       annotated.note ? make("div", { class: "aside", dir: "auto" }, annotated.note) : null,
@@ -398,6 +410,7 @@ class Pad extends Recall {
   draw() {
     const { data } = this;
     const { bound } = data;
+    this.reach();
     const columns = data.metrics.map(({ wide }) => `minmax(0, ${wide ? 1.35 : 1}fr)`);
     this.metrics.style.setProperty("--columns", columns.join(" "));
     redraw(this.metrics, data.metrics.map(({ metric }) => metric), () => data.metrics.map((entry, n) => this.metric(entry, n)));
@@ -418,30 +431,69 @@ class Pad extends Recall {
       button("Back", bound.back, () => this.act("back"), data.can.back),
       button("Skip", bound.skip, () => this.act("skip"), data.can.skip),
       button("Undo", bound.undo, () => this.act("undo"), data.can.undo),
+      data.guidelines && this.button("Guidelines", bound.guidelines, () => this.showGuidelines(), true, { class: "guide" }),
     ];
   }
 
-  // It keeps its place where there is nothing to fill in: nothing may move from answer to answer.
+  // It says nothing of this answer: whether anything is suggested is seen at its metric.
   fillSwitch() {
-    const { reason, preselect } = this.data;
+    const { suggests, preselect } = this.data;
     const box = make("input", { type: "checkbox", checked: preselect, onchange: ({ target }) => this.fillIn(target.checked) });
-    return make("label", { class: "preselect", style: reason ? null : "visibility: hidden" }, box, "fill suggestions in");
+    return suggests ? make("label", { class: "preselect" }, box, "fill suggestions in") : null;
   }
 
-  // Suggestions are where nothing is typed yet: of this answer, and of those to come.
+  // From now on a suggestion is filled in when one comes to its metric.
   fillIn(on) {
-    const { metrics, suggestion } = this.data;
-    const open = metrics.map(({ metric }, n) => (this.typed[n] === "." && suggestion[metric] ? n : -1)).filter((n) => n >= 0);
-    if (on && !this.waiting && open.length) {
-      for (const n of open) this.typed[n] = suggestion[metrics[n].metric];
-      this.data = { ...this.data, preselect: on };
-      this.preselected = true;
-      this.current = this.typed.includes(".") ? this.typed.indexOf(".") : this.typed.length;
-      this.revision += 1;
-      this.keep();
-      this.draw();
+    if (this.saving) {
+      this.wait(() => this.fillIn(on));
+      return;
     }
+    this.data = { ...this.data, preselect: on };
+    for (const metric of on ? this.shown.suggestion : []) this.fill(metric);
+    this.draw();
     this.tell("preselect", { ...this.draft(), on });
+  }
+
+  // Give a metric what is suggested for it, where it has no value yet.
+  fill(metric) {
+    const { metrics, suggestion, proposal } = this.data;
+    const n = metrics.findIndex((one) => one.metric === metric);
+    if (proposal || this.waiting || this.typed[n] !== "." || !suggestion[metric]) return;
+    this.typed[n] = suggestion[metric];
+    this.preselected = true;
+    this.dirty = true;
+    this.revision += 1;
+    this.keep();
+  }
+
+  // Note which metric one has come to, with its evidence and suggestion; nobody has who has done nothing but read.
+  reach() {
+    const { metrics, suggestion, withheld, evidence, preselect } = this.data;
+    const { metric } = metrics[Math.min(this.current, metrics.length - 1)];
+    const note = (list) => list.includes(metric) || list.push(metric);
+    if (evidence[metric]?.length) note(this.shown.evidence);
+    const suggests = suggestion[metric] || withheld.includes(metric);
+    if (this.reading || !suggests || this.shown.suggestion.includes(metric)) return;
+    // Held back or not: the scores of both are of analysts who came so far.
+    note(this.shown.suggestion);
+    if (preselect) this.fill(metric);
+  }
+
+  // The key of the value that is suggested for a metric, once one has come to it.
+  suggested(metric) {
+    return this.shown.suggestion.includes(metric) ? this.data.suggestion[metric] : undefined;
+  }
+
+  // The analyst has done something about this answer: a key was of use, or something was clicked.
+  key(event) {
+    super.key(event);
+    if (event.defaultPrevented) this.acts();
+  }
+
+  acts() {
+    if (!this.reading) return;
+    this.reading = false;
+    this.draw();
   }
 
   metric({ metric, name, question }, n) {
@@ -456,17 +508,19 @@ class Pad extends Recall {
   }
 
   drawMetric(node, { metric, name, lines }, n) {
-    const { suggestion, proposal } = this.data;
+    const { proposal, withheld } = this.data;
+    const suggestion = this.suggested(metric);
     node.classList.toggle("current", n === this.current);
     if (n === this.current) node.setAttribute("aria-current", "true");
     else node.removeAttribute("aria-current");
-    const doubts = ["bad", "unsure"].map((tone) => [tone, this.evidenceOn(metric, tone).length]).filter(([, count]) => count);
+    const signed = !this.reading && this.shown.evidence.includes(metric) && !withheld.includes(metric);
+    const doubts = ["bad", "unsure"].map((tone) => [tone, signed ? this.evidenceOn(metric, tone).length : 0]).filter(([, count]) => count);
     const filled = proposal && proposal.keys[n] !== "." ? proposal.keys[n] : undefined;
     const ticked = this.byPoints(metric);
     const hint = filled && !ticked ? "filled in" : "suggested";
     // It is heard at the choice, and seen as its dashed line alone; why is in the evidence.
-    const heard = ({ key }) => (key === (ticked ?? filled ?? suggestion[metric]) ? make("small", { class: "unseen" }, hint) : null);
-    redraw(node, [this.typed[n], doubts, suggestion[metric], proposal, ticked], () => [
+    const heard = ({ key }) => (key === (ticked ?? filled ?? suggestion) ? make("small", { class: "unseen" }, hint) : null);
+    redraw(node, [this.typed[n], doubts, suggestion, proposal, ticked], () => [
       make("h2", {}, name, ...doubts.map(([tone, count]) => this.doubt(tone, count))),
       ...lines.map((line) => this.choice(n, line, heard(line))),
     ]);
@@ -511,19 +565,14 @@ class Pad extends Recall {
 
   // At the metric one is at: line by line what is wrong, doubtful or to be known, and in one line all that is right.
   drawEvidence() {
-    const { metrics, suggestion, reason } = this.data;
+    const { metrics, reason } = this.data;
     const { metric, name } = metrics[Math.min(this.current, metrics.length - 1)];
-    const shows = [metric, this.data.evidence[metric], suggestion[metric], reason, this.byPoints(metric) && this.ticks.sum()];
+    const shows = [metric, this.data.evidence[metric], this.suggested(metric), reason, this.byPoints(metric) && this.ticks.sum()];
     redraw(this.evidence, shows, () => this.evidenceAt(metric, name));
-    // Beneath its metric, as far as the lines keep their room: the eye goes to and fro between them.
-    const widths = metrics.map((one) => (one.wide ? 1.35 : 1));
-    const sum = (some) => some.reduce((all, width) => all + width, 0);
-    const before = sum(widths.slice(0, Math.min(this.current, metrics.length - 1))) / sum(widths);
-    this.evidence.style.setProperty("--before", `${100 * before}%`);
   }
 
   evidenceAt(metric, name) {
-    const { suggestion, reason, guidelines, bound } = this.data;
+    const { reason } = this.data;
     const piece = ({ text, mark }) =>
       mark ? make("button", { type: "button", onclick: () => this.jump(mark) }, text) : make("span", {}, text);
     const lines = ["bad", "unsure", "plain"].flatMap((tone) =>
@@ -533,10 +582,9 @@ class Pad extends Recall {
     if (right.length) lines.push(make("li", { class: "good", dir: "auto" }, ...right));
     // What is right or wrong says why; only what is neither leaves it to say.
     const said = right.length || this.evidenceOn(metric, "bad").length;
-    if (suggestion[metric] && !said) lines.push(make("li", { class: "plain" }, `Suggested: ${reason}`));
+    if (this.suggested(metric) && !said) lines.push(make("li", { class: "plain" }, `Suggested: ${reason}`));
     if (this.byPoints(metric)) lines.push(make("li", { class: "plain" }, `Suggested: ${this.ticks.sum()}; Enter takes it`));
-    const guide = guidelines && this.button("Guidelines", bound.guidelines, () => this.showGuidelines(), true, { class: "guide" });
-    return [make("div", { class: "at" }, make("h2", {}, name), guide), make("ul", {}, ...lines)];
+    return [make("h2", {}, name), make("ul", {}, ...lines)];
   }
 
   // What analysts agreed on, at the metric one is at; and the whole of it.
@@ -582,7 +630,7 @@ class Pad extends Recall {
         "div",
         { class: "comparison" },
         make("h2", {}, "Your score beside the reference analyst's"),
-        make("div", { class: "about", dir: "auto" }, comparison.question),
+        make("div", { class: "about", ...pane("The question") }, comparison.question),
         make("div", { class: "about quiet", ...pane("The answer") }, comparison.reply),
         make(
           "table",
@@ -663,9 +711,15 @@ class Pad extends Recall {
     return this.button("Accept all", key, () => this.accept(), !this.waiting, { class: "save", title });
   }
 
-  // Save what was filled in, with the changes there are.
+  // Save what was filled in, with the changes there are; what it leaves open comes first.
   accept() {
-    if (this.data.proposal) super.save();
+    const open = this.typed.indexOf(".");
+    if (!this.data.proposal) return;
+    if (open < 0) super.save();
+    else {
+      this.focusMetric(open);
+      this.say(`What is filled in counts. Not filled in: ${this.data.metrics[open].name}.`);
+    }
   }
 
   save() {
@@ -676,7 +730,7 @@ class Pad extends Recall {
   // --- drafts and decisions ---
 
   draft() {
-    return { ...this.typing(), turn: this.data.id, revision: this.revision, preselected: this.preselected };
+    return { ...this.typing(), turn: this.data.id, revision: this.revision, preselected: this.preselected, shown: this.shown };
   }
 
   changed() {
@@ -692,12 +746,14 @@ class Pad extends Recall {
 
   tellAct(name) {
     const more = { object: { objection: this.proposed }, pin: { pin: this.pinning }, go: { to: this.to } };
+    if (name === "save") this.keep(true);
     this.tell(name, { ...this.draft(), ...more[name] });
   }
 
   tell(name, more = {}) {
     this.sent += 1;
-    this.component.setTriggerValue("act", { act: name, id: this.data.id, number: this.sent, ...more });
+    this.acted = { act: name, id: this.data.id, number: this.sent, ...more };
+    this.component.setTriggerValue("act", this.acted);
   }
 
   // What was typed goes out once more.
@@ -795,6 +851,10 @@ class Pad extends Recall {
   // Send the objection, or withdraw it (null).
   propose(objection) {
     if (this.waiting) return;
+    if (this.saving) {
+      this.wait(() => this.propose(objection));
+      return;
+    }
     this.proposed = objection;
     this.act("object");
   }
@@ -883,31 +943,25 @@ class Pad extends Recall {
     if (here) reveal(this.reply, here.range);
   }
 
-  // The question, with what by the annotated answer the document says on it.
-  matter() {
-    const { question, annotated } = this.data;
-    return annotated?.is === "no" ? `${question} ${annotated.text}` : question;
-  }
-
   // Show the next of the document's sentences that are nearest to the one of the answer, or to the question. Where the
   // document is silent on the question, those that would be shown have nothing to do with it.
   nextNearest(step) {
     this.inDocument ??= characters(this.document).range;
     const silent = this.sentence < 0 && this.data.annotated?.is === "yes";
     if (!this.near) {
-      this.near = silent ? [] : nearest(this.said[this.sentence]?.text ?? this.matter(), this.readable, this.sentence >= 0);
+      this.near = this.said[this.sentence]?.near ?? this.data.near;
       this.nearAt = step > 0 ? -1 : 0;
     }
     const { length } = this.near;
     this.nearAt = (this.nearAt + step + length) % (length || 1);
     const here = this.near[this.nearAt];
     this.found.textContent = here ? `nearest words ${this.nearAt + 1} of ${length}` : silent ? "nothing near: silent" : "nothing near";
-    const range = here && this.inDocument(here.at, here.length);
+    const range = here && this.inDocument(...here);
     light("genaipa-near", range ? [range] : []);
     if (!range) return;
     this.lit = range;
     reveal(this.document, range);
-    this.announce(String(range));
+    this.announce(`nearest: ${range}`);
   }
 
   // --- the passage that is pinned for the question ---
@@ -936,10 +990,10 @@ class Pad extends Recall {
     before.setEnd(range.startContainer, range.startOffset);
     const [start, { length: letters }] = [String(before).length, String(range)];
     // What is searched for is a word or two: pinned is the sentence that has it.
-    const around = (one) => one.at <= start && start + letters <= one.at + one.length;
-    const sentence = range === this.word && this.readable.all.find(around);
-    const { at, length } = sentence || { at: start, length: letters };
-    this.pinning = { at, length, remove: pin?.at === at && pin.length === length };
+    const word = range === this.word;
+    const within = pin && pin.at <= start && start + letters <= pin.at + pin.length;
+    const remove = Boolean(within) && (word || (pin.at === start && pin.length === letters));
+    this.pinning = remove ? { at: pin.at, length: pin.length, word: false, remove } : { at: start, length: letters, word, remove };
     this.act("pin");
   }
 
@@ -949,6 +1003,7 @@ class Pad extends Recall {
     if (pin) this.inDocument ??= characters(this.document).range;
     this.pinned = pin ? this.inDocument(pin.at, pin.length) : null;
     light("genaipa-pinned", this.pinned ? [this.pinned] : []);
+    if (this.pinned) this.announce(`${this.aloud.textContent} pinned: ${this.pinned}`.trim());
     drawBars(this.document, this.pinned);
   }
 
@@ -964,12 +1019,16 @@ class Pad extends Recall {
   }
 
   nextHighlight() {
-    const tops = [...this.document.querySelectorAll("mark.annotated, mark.cited, mark.quoted")].map(
-      (mark) => mark.offsetTop - 24,
-    );
-    if (!tops.length) return;
-    const next = tops.find((top) => top > this.document.scrollTop + 8);
-    this.document.scrollTop = next ?? tops[0];
+    const marks = [...this.document.querySelectorAll("mark.annotated, mark.cited, mark.quoted")];
+    if (!marks.length) {
+      this.announce("Nothing is highlighted.");
+      return;
+    }
+    const top = (mark) => mark.offsetTop - 24;
+    const next = marks.find((mark) => top(mark) > this.document.scrollTop + 8) ?? marks[0];
+    this.document.scrollTop = top(next);
+    const [, ...words] = /^\s*(.{0,100}\S*)/s.exec(next.textContent) ?? [];
+    this.announce(`${next.getAttribute("aria-label")}, ${marks.indexOf(next) + 1} of ${marks.length}: ${words.join("")}`);
   }
 
   find(onward, backward = false) {

@@ -104,6 +104,7 @@ class Recall extends Values {
   // --- the keys in effect ---
 
   helpButton() {
+    if (TOUCHED) return null;
     return this.button("", this.data.bound.help, () => this.help(), true, { "aria-label": "The keys", title: "What the keys do" });
   }
 

@@ -8,6 +8,8 @@ const KEYLESS = "genaipa keyless"; // the browser's note that letters and digits
 const LONGEST_NOTE = 2000; // letters; what is pasted beyond is cut off in sight
 const SILENCE = 4000; // ms after which a decision that was not answered says so
 
+const TOUCHED = matchMedia("(hover: none), (pointer: coarse)").matches; // without a keyboard, and so without a word on keys
+
 const mounted = new WeakMap();
 
 // Streamlit calls a component for each change of its data, as soon as its script is imported once more, and cleans up
@@ -79,6 +81,7 @@ class Values {
   say(text, tone = "") {
     this.message.textContent = text;
     this.message.className = `message ${tone}`;
+    if (text) reach(this.message);
   }
 
   // For whoever hears the page.
@@ -153,6 +156,7 @@ class Values {
   }
 
   keySwitch() {
+    if (TOUCHED) return null;
     const box = make("input", { type: "checkbox", checked: this.keyed, onchange: ({ target }) => this.useKeys(target.checked) });
     return make("label", { title: "Letters and digits act while no field is in use" }, box, "keys");
   }

@@ -39,7 +39,7 @@ class Verdict extends Values {
 
   draw() {
     const { analysts, metrics, can, bound } = this.data;
-    this.note.placeholder = `Why (${bound.note}); Esc leaves it`;
+    this.note.placeholder = TOUCHED ? "Why" : `Why (${bound.note}); Esc leaves it`;
     const heads = analysts.map(({ name, about }) => make("th", { scope: "col" }, make("span", { dir: "auto" }, name), make("small", {}, about)));
     const head = make("tr", {}, make("td"), ...heads, make("th", { scope: "col" }, "Adjudicated"));
     const notes = analysts.map(({ note }) => make("td", { class: "note", dir: "auto" }, note || "-"));

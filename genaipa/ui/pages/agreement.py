@@ -11,13 +11,16 @@ import streamlit as st
 from genaipa.questions.points import points_digest
 from genaipa.scoring.agreement import (
     CONFIDENCE,
+    LEAST_ANSWERS,
     LEAST_COMPARED,
     Agreement,
     Alpha,
     AnalystPair,
     Leaning,
     Preselected,
+    Suggested,
     compare_preselected,
+    compare_suggested,
     measure,
 )
 from genaipa.ui.answer_view import annotated_of, asked_of, case_of, scores_of
@@ -65,7 +68,7 @@ def page(desk: Desk, user: User) -> None:
     """Show the agreement of the people's current scores."""
     page_header("Agreement")
     desk.current.refresh()
-    found, filled, left_out = measured(desk)
+    found, filled, beside, left_out = measured(desk)
     if left_out:
         scores = "One score is" if left_out == 1 else f"{left_out:,} scores are"
         st.caption(
@@ -83,6 +86,7 @@ def page(desk: Desk, user: User) -> None:
     _pairs(found, desk.rubric)
     _leanings(found, desk.rubric)
     _filled_in(filled, desk.rubric)
+    _show_suggested(beside, desk.rubric)
     if filled.scores and user.adjudicates and not (user.scores and desk.queue.plan.blind):
         _filled_in_systems(desk)
     _points(desk, user)
@@ -90,10 +94,10 @@ def page(desk: Desk, user: User) -> None:
     scores_button(desk, user)
 
 
-def measured(desk: Desk, apart: tuple[str, ...] = ()) -> tuple[Agreement, Preselected, int]:
-    """The agreement on the desk's answers, the effect of filled-in values, and how many scores are not independent.
+def measured(desk: Desk, apart: tuple[str, ...] = ()) -> tuple[Agreement, Preselected, dict[str, Suggested], int]:
+    """Return the agreement on the desk's answers, effects of filled-in values and suggestions, and the scores left out.
 
-    The analysts who are `apart` are left out.
+    These are not independent. The analysts who are `apart` are left out.
     """
     stamp = (desk.pool.generation, len(desk.pool.arrived), desk.current.seen)
     return _measured(desk.pool, desk.current, desk.store, apart, stamp)
@@ -102,13 +106,14 @@ def measured(desk: Desk, apart: tuple[str, ...] = ()) -> tuple[Agreement, Presel
 @lru_cache(maxsize=2)
 def _measured(
     pool: Pool, current: CurrentScores, store: Store, apart: tuple[str, ...], _stamp: tuple[int, ...]
-) -> tuple[Agreement, Preselected, int]:
+) -> tuple[Agreement, Preselected, dict[str, Suggested], int]:
     """The same, computed once for all sessions until something comes in."""
     given = [score for score in current.all_scores() if score.answer in pool.answers and score.analyst not in apart]
     left_out = sum(not score.independent for score in given)
     own = current.independent_scores()
     scores = [score for score in own if score.answer in pool.answers and score.analyst not in apart]
-    return measure(scores, store.rubric), compare_preselected(scores, store.rubric), left_out
+    rubric = store.rubric
+    return measure(scores, rubric), compare_preselected(scores, rubric), compare_suggested(scores, rubric), left_out
 
 
 def _heads(rubric: Rubric, more: str = "") -> list[str | Column]:
@@ -196,6 +201,34 @@ def _filled_in(found: Preselected, rubric: Rubric) -> None:
         "The mean value of scores that began with filled-in values (a settled case, a suggestion) less that of scores "
         "of the same answers that did not: above 0, what was filled in is more lenient. "
         f"Blank below {LEAST_COMPARED} such answers."
+    )
+
+
+def _show_suggested(found: dict[str, Suggested], rubric: Rubric) -> None:
+    """Values beside a suggestion and where it was held back; nothing where no score says what was on screen."""
+    if not found:
+        return
+    heading("With and without a suggestion")
+    heads = ["metric", *numbers("with", "without", "difference"), f"{CONFIDENCE:.0%} interval"]
+    heads += numbers("as suggested", "as held back", "answers")
+    rows = [
+        ListRow(
+            (
+                rubric.names[metric],
+                *map(_number, (one.with_it, one.without)),
+                _signed(one.difference),
+                " to ".join(map(_signed, one.interval)) if one.interval else "-",
+                *map(_percent, (one.as_suggested, one.as_withheld)),
+                f"{one.shown:,} and {one.withheld:,}",
+            )
+        )
+        for metric, one in found.items()
+    ]
+    table("agreement suggested", "With and without a suggestion", heads, rows)
+    st.caption(
+        "Mean values of independent scores beside a suggestion, and where it was held back: for one answer in five, by "
+        "its digest. The interval says where the difference could lie for other answers of this kind (Welch's t over "
+        f"answers; blank below {LEAST_ANSWERS} on a side). Then the shares of scores that are as suggested."
     )
 
 

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from genaipa.reports.crossed import LEAST_DOCUMENTS, LEVEL
+from genaipa.reports.crossed import LEAST_DOCUMENTS
 from genaipa.reports.figures import style
+from genaipa.reports.significance import percent
 from genaipa.reports.tidy import plain_texts
 from genaipa.runs.experiments import experiment_of
 from genaipa.scoring.rubric import shown
@@ -155,7 +156,9 @@ def _board(found: ResultsView) -> None:
         notice("results no board", found.no_board)
         return
     experiments = [name for name in board.data.columns if name in set(found.questions.data["experiment"])]
-    sure = [f"{LEVEL:.0%} interval for these documents", "for policies like these"]
+    if said := str(found.level):
+        notice("results early", said)
+    sure = [f"{percent(found.level.p)} interval for these documents", "for policies like these"]
     came = ["answered"] if "answered" in board.printed else []
     columns = [
         "system",

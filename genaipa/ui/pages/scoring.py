@@ -21,6 +21,7 @@ from genaipa.ui.scoring_session import (
     open_answer,
     pin_on_screen,
     prepared,
+    read_shown,
     recalled,
     take_objection,
     take_pin,
@@ -60,6 +61,7 @@ def _answer(desk: Desk, user: User) -> None:
     session = current_session()
     if session.stays and session.shown is not None:
         _mount(desk, user, session.shown)
+        _mount_following(desk, user, session)
         return
     try:
         if session.opened is None:
@@ -68,7 +70,7 @@ def _answer(desk: Desk, user: User) -> None:
             session.shown = None
             _nothing_left(desk, user, session)
             return
-        session.shown = _on_screen(desk, user, session, session.opened)
+        session.shown, session.next_shown = _on_screen(desk, user, session, session.opened), None
     except GenaipaError as error:
         # Whoever is in the middle of an answer goes on with it: what they type is kept in their browser until then.
         if session.shown is None:
@@ -77,6 +79,7 @@ def _answer(desk: Desk, user: User) -> None:
     else:
         session.stays = True
         _mount(desk, user, session.shown)
+        _mount_following(desk, user, session)
 
 
 def _away(session: ScoringSession, error: GenaipaError) -> dict[str, Any]:
@@ -92,9 +95,10 @@ def _mount(desk: Desk, user: User, parts: dict[str, dict[str, Any]]) -> None:
     """Show the pad. A part that the browser has is not sent again (`launch`), and a key changes none of them."""
     metrics = [metric_in_words(desk.rubric, metric) for metric in desk.rubric.metrics]
     guide = {"text": desk.guidelines.text, "sections": desk.guidelines.sections} if desk.guidelines else None
-    component("pad")(key="pad", data={"metrics": metrics, "guidelines": guide, "bound": desk.people.bound})
-    for name in ("past", "document", "answer"):
-        component("feed")(key=name, data={"part": name, **parts[name]})
+    suggests = desk.settings.suggestions and bool(desk.rubric.with_evidence("citations"))
+    pad = {"metrics": metrics, "guidelines": guide, "bound": desk.people.bound, "suggests": suggests}
+    component("pad")(key="pad", data=pad)
+    _feed({name: part for name, part in parts.items() if name != "turn"})
     component("feed")(
         key="turn",
         data={"part": "turn", **parts["turn"]},
@@ -103,15 +107,59 @@ def _mount(desk: Desk, user: User, parts: dict[str, dict[str, Any]]) -> None:
     )
 
 
+def _feed(parts: dict[str, dict[str, Any]]) -> None:
+    for name, part in parts.items():
+        component("feed")(key=name, data={"part": name, **part})
+
+
+def _mount_following(desk: Desk, user: User, session: ScoringSession) -> None:
+    """Send the answer after the one on screen, which waits in the browser until that one is saved."""
+    opened, shown = session.opened, session.shown
+    if opened is None or shown is None:
+        return
+    if session.next_shown is None:
+        session.next_shown = _following(desk, user, session, opened)
+    _feed({name: part for name, part in session.next_shown.items() if name not in shown})
+
+
+def _following(desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer) -> dict[str, dict[str, Any]]:
+    """The parts of the answer that comes next; empty for a correction, a comparison, and where none is left.
+
+    Where settled cases are filled in that is its document: what is filled in may rest on the score that is to come.
+    """
+    known, session.following = session.following, None
+    if opened.mode != "score" or session.comparison or desk.queue.is_calibration(opened.answer, user.name):
+        return {}
+    try:
+        digest = desk.queue.following(user.name, opened.answer)
+        if digest is None:
+            return {}
+        following = open_answer(desk, user, digest)
+        if known and known.answer == digest:
+            following.id = known.id
+        parts = _on_screen(desk, user, session, following, predecessor=opened)
+    except GenaipaError:
+        return {}  # it is said once its turn has come
+    session.following = following
+    turn, answer = parts.pop("turn"), parts.pop("answer")
+    del turn["past"]
+    return parts if desk.queue.plan.settled else {**parts, "following": {"turn": turn, "answer": answer}}
+
+
 def _next(desk: Desk, user: User, session: ScoringSession) -> OpenAnswer | None:
     """This analyst's next answer, with their draft of it; None when nothing is left."""
-    while digest := desk.queue.next(user.name) or (desk.queue.next(user.name) if desk.pool.refresh() else None):
+    following, session.following = session.following, None
+    first = following.answer if following else ""
+    while digest := desk.queue.next(user.name, first) or (desk.queue.next(user.name) if desk.pool.refresh() else None):
         try:
             prepared(desk, digest)
         except GenaipaError as error:
             desk.set_aside(digest, error)
         else:
-            return open_answer(desk, user, digest, session)
+            opened = open_answer(desk, user, digest)
+            if digest == first and following:
+                opened.id = following.id  # under which it may be on screen already
+            return opened
     return None
 
 
@@ -125,11 +173,15 @@ def _compared_last(desk: Desk, user: User, session: ScoringSession) -> OpenAnswe
     if reference is None:
         return None
     session.comparison = comparison(last, reference, prepared(desk, last.answer), desk.rubric)
-    return open_answer(desk, user, last.answer, session)
+    return open_answer(desk, user, last.answer)
 
 
-def _on_screen(desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer) -> dict[str, dict[str, Any]]:
+def _on_screen(
+    desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer, *, predecessor: OpenAnswer | None = None
+) -> dict[str, dict[str, Any]]:
+    """The parts of an answer as it is on screen now, or as it will be right after its predecessor is scored."""
     ready = prepared(desk, opened.answer)
+    needed = prepared(desk, predecessor.answer).document["digest"] if predecessor else ""
     pin = pin_on_screen(desk, user, ready.case)
     opened.pinned = opened.pinned or pin is not None
     turn = {
@@ -138,26 +190,36 @@ def _on_screen(desk: Desk, user: User, session: ScoringSession, opened: OpenAnsw
         "mode": opened.mode,
         "analyst": user.name,
         "draft": to_builtins(opened.shown) | {"typed": opened.shown.typed or desk.rubric.untyped},
-        "progress": progress_line(desk, user, opened.answer, correcting=opened.mode == "correction"),
+        "progress": progress_line(
+            desk, user, opened.answer, correcting=opened.mode == "correction", later=int(predecessor is not None)
+        ),
         "can": {
-            "back": desk.queue.before(user.name, _scored(opened)) is not None,
+            "back": predecessor is not None or desk.queue.before(user.name, _scored(opened)) is not None,
             "skip": True,
-            "undo": desk.queue.last(user.name) is not None,
+            "undo": predecessor is not None or desk.queue.last(user.name) is not None,
         },
         "objection": objection_on_screen(desk, user.name, ready.case, opened.objection),
         "pin": pin,
         "preselect": session.preselect,
         "proposal": opened.proposal
         and {"keys": desk.rubric.keys_of(opened.proposal.values), "reason": opened.proposal.reason},
-        "settled": session.settled,
+        "settled": predecessor.id if predecessor else session.settled,
         "answered": session.answered,
-        "message": session.message,
+        "message": "" if predecessor else session.message,
         "trouble": opened.trouble,
         "comparison": session.comparison,
         "away": False,
+        "past": recalled(desk, user.name),
     }
-    past = recalled(desk, user.name)
-    return {"document": ready.document, "answer": ready.shown, "past": past, "turn": turn}
+    document = _place(session.documents, ready.document["digest"], needed)
+    return {document: ready.document, "answer": ready.shown, "turn": turn}
+
+
+def _place(places: list[str], digest: str, needed: str) -> str:
+    """The place in the browser of a document: where it is already, else one that the answer on screen doesn't need."""
+    if digest not in places:
+        places[bool(needed) and places[0] == needed] = digest
+    return ("document", "document beside")[places.index(digest)]
 
 
 def _scored(opened: OpenAnswer) -> str | None:
@@ -179,7 +241,7 @@ def _nothing_left(desk: Desk, user: User, session: ScoringSession) -> None:
     if progress.scored and back.button("Back to the last", shortcut=desk.people.bound["back"]):
         last = desk.queue.before(user.name, None)
         assert last is not None, "an analyst who has scored has a last score"
-        session.opened = open_answer(desk, user, last, session)
+        session.opened = open_answer(desk, user, last)
         st.rerun()
     if again.button("Look again"):
         desk.pool.refresh()
@@ -204,7 +266,8 @@ def _keep_draft(desk: Desk, user: User, opened: OpenAnswer, sent: dict[str, Any]
     if not desk.rubric.can_be_typed(typed):
         return
     try:
-        ticks = sent_ticks(prepared(desk, opened.answer).points, sent)
+        ready = prepared(desk, opened.answer)
+        ticks, shown = sent_ticks(ready.points, sent), read_shown(ready, sent)
     except ValueError:
         return
     opened.draft = Draft(
@@ -218,6 +281,7 @@ def _keep_draft(desk: Desk, user: User, opened: OpenAnswer, sent: dict[str, Any]
         revision=int(sent["revision"]),
         preselected=_filled_in(opened, sent),
         ticks=ticks or UNSET,
+        shown=shown or UNSET,
     )
     try:
         desk.store.save_draft(opened.draft)
@@ -263,6 +327,8 @@ def _save(desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer, s
     ticks = sent_ticks(ready.points, sent)
     if opened.proposal and not any_ticked(ticks):
         ticks = None  # whoever accepts what was filled in has judged no point
+    filled = opened.proposal.values if opened.proposal else {}
+    shown = read_shown(ready, sent, filled)
     score = desk.queue.save(
         user.name,
         opened.answer,
@@ -271,12 +337,13 @@ def _save(desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer, s
         # A score from a sheet has no time, and its correction's few seconds are not the time that it took.
         seconds=None if untimed else float(sent["seconds"]),
         suggested={
-            **ready.suggested,
-            **(opened.proposal.values if opened.proposal else {}),
+            **{metric: ready.suggested[metric] for metric in (shown.suggestion if shown else ())},
+            **filled,
             **suggested_by(ticks, ready.points, desk.rubric),
         },
         preselected=_filled_in(opened, sent),
         pinned=opened.pinned,
+        shown=shown,
         ticks=ticks,
         id=opened.id,
     )
@@ -314,7 +381,7 @@ def _undo(desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer, s
         desk.store.discard_draft(user.name, withdrawn.answer, "score")
         message = "Your correction is withdrawn: the score before it is in effect again."
     _go_on(session, opened)
-    session.opened = open_answer(desk, user, withdrawn.answer, session)
+    session.opened = open_answer(desk, user, withdrawn.answer)
     session.message = message
 
 
@@ -334,7 +401,7 @@ def _return_to(
     _keep_if_changed(desk, user, opened, sent)
     if digest is not None:
         _go_on(session, opened)
-        session.opened = open_answer(desk, user, digest, session)
+        session.opened = open_answer(desk, user, digest)
         session.message = "Saving again corrects this score; Skip leaves it as it was."
 
 

@@ -1,0 +1,90 @@
+"""Say why an annotated answer seems to rest on another part of its document than it names.
+
+Held against each other are phrases: runs of three words of which two at least mean something.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from genaipa.languages.catalog import ENGLISH, LANGUAGES
+from genaipa.scoring.evidence.examine import annotated_targets
+from genaipa.scoring.evidence.section_finder import outline
+from genaipa.words import listed
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from genaipa.policies.document import Document
+    from genaipa.questions.annotations import AnnotatedAnswer
+
+Span = tuple[int, int]
+
+_PHRASE = 3
+_FITS = 3
+"""Factor by which another part has to hold more of an annotated answer's phrases than the part that it cites."""
+_PHRASES = 6
+"""That the other part has to hold at least."""
+_PART = re.compile(r"Part (\d+)")
+_CITED = re.compile(r"\bP(?:art\s*)?\d+\b")
+
+FUNCTION_WORDS = frozenset(
+    re.findall(
+        r"\w+",
+        "the a an of to and or in for on with is are be by as that this it its their they them you your we our us from "
+        "at not any may can will has have such which if when other also more how who what do does about all",
+    )
+)
+"""English words that say nothing about what a text is about."""
+
+
+def find_misplacement(annotated: AnnotatedAnswer, document: Document, part_set: str) -> str:
+    """A sentence where an annotated answer names a part that there is not, or shares far more with another; else ""."""
+    parts = document.parts(part_set)
+    numbers = [int(found[1]) for label in annotated.sections if (found := _PART.fullmatch(label))] if parts else []
+    missing = [number for number in numbers if not 1 <= number <= len(parts)]
+    if missing:
+        return f"It cites Part {missing[0]}, and the document has {len(parts)} parts."
+    cited = [span for _, span in annotated_targets(annotated, document, part_set) if span]
+    if not cited:
+        return ""
+    others = [(f"Part {number}", span) for number, span in enumerate(parts, start=1)] if numbers else []
+    others = others or _list_other_sections(document, cited)
+    phrases = list_phrases(_CITED.sub("", annotated.answer), document.language)
+    within = (list_phrases(document.text[slice(*span)], document.language) for span in cited)
+    there = max(len(phrases & held) for held in within)
+    shared = {
+        label: len(phrases & list_phrases(document.text[slice(*span)], document.language))
+        for label, span in others
+        if not any(span[0] < end and start < span[1] for start, end in cited)
+    }
+    best = max(shared, key=shared.__getitem__, default="")
+    if not best or shared[best] < _PHRASES or shared[best] <= _FITS * there:
+        return ""
+    return (
+        f"It cites {listed(annotated.sections)}, which shares {there} of its phrases of {_PHRASE} words; "
+        f"{best} shares {shared[best]}."
+    )
+
+
+def _list_other_sections(document: Document, cited: Sequence[Span]) -> list[tuple[str, Span]]:
+    """The sections of a document beside these passages and what is beneath them, with their labels."""
+    sections = outline(document)
+    above = {one.number for one in sections if (one.start, one.end) in cited and one.number}
+    return [
+        (one.label, (one.start, one.end))
+        for one in sections
+        if not any(one.number.startswith(f"{number}.") for number in above)
+    ]
+
+
+@lru_cache(maxsize=512)
+def list_phrases(text: str, language: str) -> frozenset[tuple[str, ...]]:
+    """Return the runs of three words in which at least two mean something."""
+    known = LANGUAGES.get(language, ENGLISH)
+    empty = FUNCTION_WORDS if known is ENGLISH else known.function_words
+    words = re.findall(r"[^\W_]+", text.lower())
+    runs = (tuple(words[start : start + _PHRASE]) for start in range(len(words) - _PHRASE + 1))
+    return frozenset(run for run in runs if sum(word not in empty for word in run) > 1)

@@ -1,0 +1,105 @@
+"""A denial settles something where it is of the question asked, and an answer that shares no word with it says so."""
+
+from __future__ import annotations
+
+import pytest
+
+from genaipa.policies.document import About, Document
+from genaipa.questions.annotations import AnnotatedAnswer
+from genaipa.scoring.evidence.abstention import find_silence
+from genaipa.scoring.evidence.asked import Asked, denies_question, mentions_question
+from genaipa.scoring.evidence.examine import Evidence, examine, rightly_silent
+from rubrics import PAPER
+
+SILENT = AnnotatedAnswer(silent="yes", answer="It does not say.")
+QUESTIONS = {
+    "en": Asked(("Are the keepers trained to feed otters?", "Do staff learn how otters are fed?")),
+    "de": Asked(("Werden die Pfleger geschult, Otter zu füttern?",)),
+    "fr": Asked(("Les gardiens sont-ils formés à nourrir les loutres ?",)),
+}
+
+
+def zoo(code: str) -> Document:
+    """A document in a language."""
+    return Document("zoo", "Nothing. " * 3, About(company="Zoo", language=code))
+
+
+@pytest.mark.parametrize(
+    ("code", "reply", "ours"),
+    [
+        ("en", "The policy does not say.", True),
+        ("en", "It is not explicitly mentioned in the provided text.", True),
+        ("en", "There is no reference to this point in the provided parts.", True),
+        ("en", "The policy doesn't mention whether Zoo does that.", True),
+        ("en", "The policy does not mention training.", True),
+        ("en", "It is not stated what the staff learn.", True),
+        ("en", "It is not stated if the company publishes opening hours.", False),
+        ("en", "The policy does not mention cookies.", False),
+        ("en", "The policy does not specify any price limits for tickets.", False),
+        ("de", "Die Erklärung sagt dazu nichts.", True),
+        ("de", "Das Dokument enthält hierzu keine ausdrücklichen Angaben.", True),
+        ("de", "Zu Pflegerschulungen macht die Erklärung keine Angaben.", True),
+        ("de", "Die Erklärung macht keine Angaben zu Öffnungszeiten.", False),
+        ("de", "Ob Eintrittskarten verkauft werden, geht aus dem Dokument nicht hervor.", False),
+        ("fr", "La politique ne le précise pas.", True),
+        ("fr", "Aucune information n'est donnée à ce sujet.", True),
+        ("fr", "Le document ne dit pas si les gardiens sont formés.", True),
+        ("fr", "La politique ne mentionne pas les heures d'ouverture.", False),
+    ],
+)
+def test_a_denial_of_what_was_asked(code: str, reply: str, ours: bool) -> None:
+    """It names nothing, or something that the question names in one of its wordings."""
+    phrases = find_silence(reply, None, (), code).phrases
+    assert phrases, "it denies something"
+    assert denies_question(reply, phrases, QUESTIONS[code], zoo(code)) is ours
+
+
+def test_words_of_most_questions() -> None:
+    """A word that most questions of a set have tells nothing of which was asked."""
+    reply = "It is not stated if the otter house opens at noon."
+    phrases = find_silence(reply, None).phrases
+    asked = Asked(("Are otter keepers trained?",))
+    assert denies_question(reply, phrases, asked, zoo("en")) is True
+    every = tuple(f"Is the otter number {n} well?" for n in range(8))
+    assert denies_question(reply, phrases, asked._replace(every=every), zoo("en")) is False
+    assert denies_question(reply, phrases, asked._replace(every=every[:7]), zoo("en")) is True, (
+        "they are too few to tell"
+    )
+
+
+def test_a_reply_in_another_language_than_the_question() -> None:
+    """Nothing is known of it then: it neither is of the question nor of another."""
+    reply = "The document does not say whether the keepers are trained to feed the otters."
+    assert denies_question(reply, find_silence(reply, None, (), "de").phrases, QUESTIONS["de"], zoo("de")) is None
+    assert mentions_question(reply, QUESTIONS["de"], zoo("de")) is None
+
+
+def evidence(reply: str) -> Evidence:
+    """The evidence about an answer to the question of keepers, on which the document is silent."""
+    return examine(reply, zoo("en"), annotated=SILENT, asked=QUESTIONS["en"])
+
+
+def test_what_it_settles() -> None:
+    """Only a denial of the question has a value suggested, and the best ones proposed."""
+    ours, other = "It does not say how keepers are trained.", "It does not say if the company publishes opening hours."
+    assert [evidence(reply).suggestion for reply in (ours, other)] == [1.0, None]
+    settled = [rightly_silent(reply, evidence(reply), PAPER) for reply in (ours, other)]
+    assert [bool(proposal) for proposal in settled] == [True, False]
+    assert examine(other, zoo("en"), annotated=SILENT).suggestion == 1.0, "where the question is not known"
+
+
+@pytest.mark.parametrize(
+    ("code", "reply", "speaks"),
+    [
+        ("en", "Yes, the keeper feeds them.", True),
+        ("en", "Tickets are sold at the gate of the Zoo.", False),
+        ("en", "Yes.", None),
+        ("de", "Ja, der Otterpfleger lernt das.", True),
+        ("de", "Karten gibt es am Tor.", False),
+        ("fr", "Oui, chaque gardien.", True),
+        ("fr", "Les billets sont en vente.", False),
+    ],
+)
+def test_an_answer_that_speaks_of_what_was_asked(code: str, reply: str, speaks: bool | None) -> None:
+    """It shares a content word with the question, whatever its ending; the company's name is none."""
+    assert mentions_question(reply, QUESTIONS[code], zoo(code)) is speaks

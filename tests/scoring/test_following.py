@@ -1,0 +1,98 @@
+"""The answer after the one on screen, which a browser gets before it is wanted: one's own, and not for ever."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import pytest
+from msgspec.structs import replace
+from queues import ONCE, make_run, open_queue, save, work
+
+from genaipa.scoring.assignment import ScoringPlan
+
+if TYPE_CHECKING:
+    from genaipa.runs.folder import RunFolder
+
+SKIPPED = 3
+FIVE = ("Anna", "Bo", "Cy", "Dee", "Edsger")
+
+
+@pytest.fixture
+def run() -> RunFolder:
+    """A run with twelve answers."""
+    return make_run()
+
+
+@pytest.mark.parametrize("per_answer", [1, 2])
+def test_what_follows_comes(run, store, per_answer):
+    """It is what comes once the answer on screen is scored, or skipped; asking for it reserves nothing."""
+    queue = open_queue(run, store, ScoringPlan(per_answer=per_answer))
+    digest = queue.next("Anna")
+    for number in range(11):
+        before = store.reservations()
+        following = queue.following("Anna", digest)
+        assert following not in (None, digest)
+        assert store.reservations() == before
+        if number == SKIPPED:
+            queue.skip("Anna", digest)
+        else:
+            save(queue, "Anna", digest)
+        digest = queue.next("Anna", following)
+        assert digest == following
+    save(queue, "Anna", digest)
+    assert queue.following("Anna", queue.next("Anna")) is None, "the skipped one is the last"
+
+
+def test_five_at_once_never_have_the_same_next(run, store):
+    """Each has an answer and another that follows; all are different, each follows, and every answer is scored once."""
+    queue, done = open_queue(run, store), Counter[str]()
+    now = {name: queue.next(name) for name in FIVE}
+    while any(now.values()):
+        here = [name for name in FIVE if now[name]]
+        later = {name: queue.following(name, now[name]) for name in here}
+        if len(done) <= 2:
+            assert len({*now.values(), *later.values()}) == 2 * len(FIVE)
+        for name in here:
+            save(queue, name, now[name])
+            done[now[name]] += 1
+            now[name] = queue.next(name, later[name] or "")
+            if sum(done.values()) <= len(FIVE):
+                assert now[name] == later[name]
+    assert done == Counter(list(queue.pool.answers))
+
+
+def test_what_is_kept_for_somebody_is_given_where_nothing_else_is_left(run, store):
+    """Nobody waits for an answer that is on nobody's screen; whoever had it next gets another, or none."""
+    queue = open_queue(run, store)
+    scored = work(queue, "Cy", answers=10)
+    first, second = queue.pool.answers.keys() - set(scored)
+    now = queue.next("Anna")
+    following = queue.following("Anna", now)
+    assert {now, following} == {first, second}
+    assert queue.next("Bo") == following
+    save(queue, "Anna", now)
+    assert queue.next("Anna", following) is None
+
+
+def test_it_is_kept_for_some_minutes(run, store):
+    """Whoever leaves keeps nothing from the others."""
+    queue = open_queue(run, store, replace(ONCE, minutes=0))
+    work(queue, "Cy", answers=11)
+    following = queue.following("Anna", "")
+    assert following is not None
+    assert queue.following("Bo", "") == following
+
+
+def test_what_somebody_has_scored_meanwhile_does_not_come(run, store):
+    """An answer scored in another way, or seen with its scores, is nobody's next."""
+    queue = open_queue(run, store)
+    now = queue.next("Anna")
+    following = queue.following("Anna", now)
+    save(queue, "Bo", following)
+    save(queue, "Anna", now)
+    assert queue.next("Anna", following) not in (None, following)
+    following = queue.following("Anna", queue.next("Anna"))
+    save(queue, "Anna", queue.next("Anna"))
+    queue.expose("Anna", [following], scores=True)
+    assert queue.next("Anna", following) not in (None, following)
