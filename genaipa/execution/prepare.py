@@ -27,7 +27,7 @@ import genaipa
 from genaipa.errors import DataError, OptionError, RunError, UsageError
 from genaipa.execution.observer import Observer
 from genaipa.execution.procedure import brought, check_one_language, kept, tell_of_changes
-from genaipa.files.locks import held, native_lock
+from genaipa.files.locks import hold_folder
 from genaipa.files.names import folder_words, make_folder
 from genaipa.files.stamps import now
 from genaipa.kinds import DEFAULT, Kind, kind_of, options
@@ -173,7 +173,6 @@ def _read_checkout(root: Path) -> tuple[str | None, bool | None]:
 
 _BEGUN_WITH = ("systems", "documents", "questions", "prompts", "task")
 """Kinds of digests that a run's answers depend on; annotations may change without touching them."""
-_LOCK = ".beginning.lock"
 
 
 @dataclass
@@ -279,7 +278,7 @@ class PreparedRun:
         if self.folder is None:
             runs = self.workspace.runs
             make_folder(runs)
-            with held(native_lock(runs / _LOCK), runs):
+            with hold_folder(runs):
                 self.folder = self.find_begun() or self._make()
         return self.folder
 

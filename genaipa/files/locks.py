@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import fcntl
+import os
 from typing import TYPE_CHECKING
 
 from filelock import FileLock, Timeout
@@ -48,6 +50,21 @@ def held(lock: FileLock, path: Path, *, blocking: bool = True) -> Iterator[None]
         yield
     finally:
         lock.release()
+
+
+@contextlib.contextmanager
+def hold_folder(path: Path) -> Iterator[None]:
+    """Hold a folder itself for a moment, after whoever holds it now, without a file in it.
+
+    Network file systems lock no folder: there nobody waits.
+    """
+    folder = os.open(path, os.O_RDONLY)
+    try:
+        with contextlib.suppress(OSError):
+            fcntl.flock(folder, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(folder)
 
 
 def _acquire(lock: FileLock, path: Path, *, blocking: bool) -> None:

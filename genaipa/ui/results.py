@@ -298,8 +298,8 @@ class ResultsView:
 
     @cached_property
     def _gathered(self) -> Gathered:
-        """The snapshot's data, of the answers in this view."""
-        shown = {*self.frame["answer"].unique()}
+        """The snapshot's data, of the answers in this view, without what is known of those that are left out."""
+        shown = {*self.frame["answer"].unique()}.difference(self.left_out)
         events = [event for event in self._snapshot.gathered.events if event.answer in shown]
         return replace(self._snapshot.gathered, frame=self.frame, events=events)
 

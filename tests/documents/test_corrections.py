@@ -98,7 +98,7 @@ def test_the_desk_shows_a_known_correction_beside_the_annotated_answer() -> None
     for found, answer in pool.answers.items():
         case = pool.case(found)
         assert case.annotated is not None
-        notes[answer.occurrences[0].question] = (case.annotated.silent, case.annotated.note)
+        notes[answer.occurrences[0].question] = (case.annotated.silent, case.doubt)
     known = "A correction is known: silent: no. It never sells it. Corrected: Section 2 says so."
     assert notes == {"Q1": ("yes", known), "Q2": ("no", "")}
 

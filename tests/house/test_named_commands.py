@@ -17,7 +17,22 @@ if TYPE_CHECKING:
 PACKAGES = ("genaipa", "genaipa_ray", "genaipa_study", "genaipa_suites")
 NAMED = re.compile(r"(?:['`:(] ?|\A|with |\n)genaipa ([a-z][a-z-]*)((?: [\w./-]+| \{\})*)")
 """A command in quotes, behind a colon or "with", or at the beginning: prose says what genaipa does, not so."""
-PROSE = frozenset(("or", "works", "wrote", "is", "needs", "ships", "itself", "desk", "can", "has", "and", "for"))
+PROSE = {
+    "or",
+    "works",
+    "wrote",
+    "is",
+    "needs",
+    "ships",
+    "itself",
+    "starts",
+    "finds",
+    "desk",
+    "can",
+    "has",
+    "and",
+    "for",
+}
 
 
 def words_of(node: ast.AST) -> str:

@@ -177,7 +177,7 @@ def test_disagreement_is_settled_and_measured_in_six_metrics() -> None:
     assert rows[1][4] == "0%"
     columns = Shown("results", desk).components()["results map"]["columns"]
     assert [column["name"] for column in columns] == [
-        *("bezug", "sachliche Richtigkeit", "klarheit", "umfang", "beleg", "Tonfall", "M_all")
+        *("M_all", "bezug", "sachliche Richtigkeit", "klarheit", "umfang", "beleg", "Tonfall")
     ]
 
 
