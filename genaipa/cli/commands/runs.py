@@ -12,7 +12,7 @@ from genaipa.cli.terminal import completion
 from genaipa.cli.terminal.console import complain, print_json, say, show, table
 from genaipa.cli.terminal.options import JsonOption, current_workspace, option, several
 from genaipa.cli.terminal.selection import filtered
-from genaipa.errors import GenaipaError, NotAmongError, UsageError, command
+from genaipa.errors import GenaipaError, NotAmongError, UnknownNameError, UsageError, command
 from genaipa.runs.filters import EVERYTHING, Filters, model_names
 from genaipa.words import number
 
@@ -94,7 +94,7 @@ def _readable(here: Workspace, *, whole: bool) -> tuple[list[_Run], list[str]]:
 
 
 def _chosen(runs: list[_Run], names: tuple[str, ...], only: Filters) -> list[_Run]:
-    """Select runs; an NotAmongError for a name or a filter that fits none."""
+    """Select runs; an UnknownNameError for a name or a filter that fits none."""
     if only.experiments:
         known = {_experiment(manifest) for _, manifest, _ in runs}
         for name in only.experiments:
@@ -111,7 +111,7 @@ def _chosen(runs: list[_Run], names: tuple[str, ...], only: Filters) -> list[_Ru
     newest = max((folder.name for folder, *_ in runs if folder.name[:1].isdigit() and not folder.is_judges), default="")
     for name in names:
         if name != "latest" and not meant[name] and not any(name in one for one in own):
-            raise NotAmongError("system or run", name, asked.union(own))
+            raise UnknownNameError("system or run", name, asked.union(own))
 
     def is_named(folder: RunFolder, manifest: Manifest) -> bool:
         parts = (newest if name == "latest" else name for name in names if not meant[name])
