@@ -180,6 +180,7 @@ def report(
     >>> figure.savefig("metrics.png")
     """
     here, names = chosen(runs, workspace)
+    here.check_output(Path(folder) if folder is not None else None)
     sources = select(here, names, only)
     left_out = _of_other_tasks(sources)
     gathered = gather_scored(here, sources, excluded=excluded, corrected=corrected)

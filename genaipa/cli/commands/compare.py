@@ -111,6 +111,7 @@ def compare(
     check_packages()
     from genaipa.reports import comparison
 
+    here.check_output(output)
     form = _form(output, force=force) if output else ""
     people = all(any(kind_of(one.manifest.spec.kind).people for one in sources) for sources in sides)
     own = {} if only else _by_rule(here, first, second, sides, people=people)

@@ -48,6 +48,7 @@ def export(
     if output is None:
         raise UsageError(f"Say where to write: genaipa export {form} -o FOLDER")
     here = current_workspace()
+    here.check_output(output)
     outgoing = Outgoing(here, select(here, several(run)), judges=with_judge, whole=with_texts)
     written = write(chosen, outgoing, output)
     counts = (number(written.answers, "answer"), number(written.scores, "score"))

@@ -68,6 +68,7 @@ def judges(
     from genaipa.runs.selection import groups_of, select
 
     here = current_workspace()
+    here.check_output(output)
     # Names first: what reports need takes a second to import.
     sources = select(here, several(run), only)
     check_packages()

@@ -49,6 +49,7 @@ def pack(
     if artifact == (file.suffix == ".zip"):
         raise UsageError(f"'{file.name}' {'ends' if artifact else 'does not end'} in .zip, which a pack is.")
     check_new(file, force=force)
+    here.check_output(file)
     sources = select(here, names)
     if not names:
         say(f"packing all {number(len(sources), 'run')} of the workspace; for one: genaipa pack RUN")
