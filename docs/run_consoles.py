@@ -2,7 +2,7 @@
 
 Each page's blocks of `console` run in order in one shell, in an empty workspace, without keys or a network. A line
 `$ ` is a command, `> ` continues it, and all else is output. A command ends with 0, or as its comment says ("# ends
-with 3"). In a tutorial each line of output is one that is printed, but for blanks and what stands there as `…`.
+with 3"). Each line of output that a page shows is one that is printed, but for blanks and what stands there as `…`.
 `<!-- example -->` before a block says that it is not run: it needs a key, a browser or somebody's data.
 """
 
@@ -85,7 +85,7 @@ def run(page: Path) -> tuple[int, float, str]:
     seconds = time.monotonic() - began
     if shell.returncode == 0:
         text = page.read_text(encoding="utf-8")
-        missing = missing_lines(text, shell.stdout) if page.parent.name == "tutorials" else []
+        missing = missing_lines(text, shell.stdout)
         other = "".join(f"{page.relative_to(DOCS)}: no command prints: {line}\n" for line in missing)
         return len(wanted), seconds, other
     failed = wanted[min(shell.returncode, len(wanted)) - 1]

@@ -72,6 +72,13 @@ class UnknownNameError(UsageError):
         super().__init__(f"no {kind} '{clipped(name)}'{nearest(name, known)}{' ' + hint if hint else ''}")
 
 
+class NotAmongError(UnknownNameError):
+    """A name that is not among those of its kind that there are, such as the systems of some runs."""
+
+    def __init__(self, among: str, name: str, known: Iterable[str]) -> None:
+        UsageError.__init__(self, f"'{clipped(name)}' is not among the {among}{nearest(name, known)}")
+
+
 class OptionError(UsageError):
     """An option that can't be as it is; the message begins with its name, which the command line writes as a flag."""
 

@@ -102,6 +102,16 @@ class Workspace:
                 found.setdefault(name, []).append((layer, path))
         return dict(sorted(found.items()))
 
+    def check_output(self, folder: Path | None) -> None:
+        """Raise a UsageError for a folder in which this workspace has its data or runs: nothing else belongs there."""
+        if folder is None:
+            return
+        place = folder.expanduser().resolve()
+        for name in (*SUFFIXES, RUNS):
+            own = (self.home / name).resolve()
+            if own in (place, *([place.parent] if name == RUNS else place.parents)):
+                raise UsageError(f"{folder} is for the {name} of the workspace; name another folder.")
+
     def from_layer(self, number: int) -> Workspace:
         """Leave out the layers that are nearer than this one."""
         return Workspace(home=self.home, layers=self.layers[number:])

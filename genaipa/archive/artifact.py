@@ -94,7 +94,7 @@ def _about(packed: Packed) -> str:
     documents = frame["document"].nunique() - ("" in set(frame["document"]))
     return (
         f"{number(len(answers), 'answer')} of {number(frame['system'].nunique(), 'system')} to questions about "
-        f"{number(documents, 'document')}, and {number(packed.events, 'event')} of scoring, by genaipa {__version__}."
+        f"{number(documents, 'document')}, and {number(packed.events, 'score')}, by genaipa {__version__}."
     )
 
 

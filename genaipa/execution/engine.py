@@ -358,7 +358,7 @@ class Engine:
         if not flaw:
             return attempt
         if asked.unusable >= _UNUSABLE:
-            asked.breaker.reason = f"{asked.unusable} replies one after another are of no use ({flaw})"
+            asked.breaker.reason = f"{asked.unusable} unusable replies in a row ({flaw})"
         raise attempt.unusable(flaw)
 
     def _find_flaw(self, call: Call, attempt: Attempt) -> str:

@@ -255,12 +255,17 @@ def planned(request: RunRequest, workspace: Workspace, observer: Observer) -> Pr
     return msgspec.convert(given | resolved, ProcedurePlan)
 
 
+_DIGITS = 9
+
+
 def slice_of(text: str | None) -> tuple[int, int] | None:
     """First and last of the questions that `N` or `A-B` means; None for all. A UsageError for anything else."""
     if text is None:
         return None
-    found = re.fullmatch(r"(?:(\d{1,9})-)?(\d{1,9})", text.strip())
-    first, last = (int(found[1] or 1), int(found[2])) if found else (0, 0)
+    found = re.fullmatch(r"(?:(\d+)-)?(\d+)", text.strip())
+    ends = [digits.lstrip("0") or "0" for digits in (found[1] or "1", found[2])] if found else ["0", "0"]
+    # No set has so many questions that a number of more digits means fewer than all.
+    first, last = (int(digits) if len(digits) <= _DIGITS else 10**_DIGITS for digits in ends)
     if not 1 <= first <= last:
         raise OptionError("limit", f" '{text}': must be N or A-B, such as 10 or 11-20.")
     return first, last

@@ -182,8 +182,9 @@ class Ready:
 
 def uncounted(systems: Sequence[str]) -> str:
     """A note that these systems' tokens are estimated."""
-    whose = "its" if len(systems) == 1 else "their"
-    return f"{', '.join(systems)}: {whose} tokens can't be counted here ({costs.estimated().label})."
+    return (
+        f"{', '.join(systems)}: no tokenizer here; tokens estimated at {costs.CHARACTERS_PER_TOKEN:g} characters each."
+    )
 
 
 class Started:

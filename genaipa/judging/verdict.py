@@ -302,6 +302,8 @@ class AloneVerdicts:
 
     judge: str
     cells: Mapping[tuple[str, str], float]
+    scored_by_people: int = 0
+    """How many of these answers people scored, too."""
     means: Mapping[str, float] = field(init=False)
     """System → the mean over its questions, by name and never by value."""
 
@@ -321,10 +323,20 @@ def alone(workspace: Workspace, answers: JudgedAnswers) -> list[AloneVerdicts]:
     with existing_store(workspace) as store:
         events = [event for _, event in store.events() if event.answer in places] if store else []
     found: defaultdict[str, defaultdict[tuple[str, str], list[float]]] = defaultdict(lambda: defaultdict(list))
-    for event in in_effect(one for one in events if one.scorer == "machine" or one.kind == "undo"):
-        judge = Judge.parse(event.analyst)
+    answers_of: defaultdict[str, set[str]] = defaultdict(set)
+    by_people = set()
+    for event in in_effect(events):
+        if event.scorer == "human" and event.values is not None:
+            by_people.add(event.answer)
+        judge = Judge.parse(event.analyst) if event.scorer == "machine" else None
         if judge is None or event.values is None or (event.rubric or shipped_rubric().digest) != rubric.digest:
             continue
+        answers_of[judge.model].add(event.answer)
         for place in places[event.answer]:
             found[judge.model][place].append(SCALE * rubric.m_all(event.values))
-    return [AloneVerdicts(judge, {place: fmean(of) for place, of in found[judge].items()}) for judge in sorted(found)]
+    return [
+        AloneVerdicts(
+            judge, {place: fmean(of) for place, of in found[judge].items()}, len(answers_of[judge] & by_people)
+        )
+        for judge in sorted(found)
+    ]

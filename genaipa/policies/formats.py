@@ -135,7 +135,7 @@ def extract(source: str, *, timeout: float = TIMEOUT) -> Extracted:
 
 def _read(path: Path) -> bytes:
     if not path.exists():
-        raise DataError(path, "doesn't exist.")
+        raise DataError(path, "there is no such file.")
     if not path.is_file():
         raise DataError(path, "is not a file.")
     with within(DOCUMENT, path) as allowance:

@@ -404,12 +404,22 @@ def _meaning(row: dict[Any, Any]) -> str:
     return f"{higher} higher" + ("" if row["policies_p_holm"] < row["level"] else " for these documents")
 
 
+def is_known_widely(pairs: pd.DataFrame) -> bool:
+    """Whether anything can be said of these pairs for policies like these."""
+    return bool(pairs["policies_p_holm"].notna().any())
+
+
 def ranks(pairs: pd.DataFrame) -> pd.DataFrame:
-    """The least and the greatest rank of each system for policies like these: `system`, `rank`, `to`, `of`."""
+    """Return the columns `system`, `rank`, `to` and `of`: the least and the greatest rank that the differences leave.
+
+    They hold for policies like these where anything can be said of those, else for these documents.
+    """
+    wide = is_known_widely(pairs)
     systems = list(dict.fromkeys([*pairs["first"], *pairs["second"]]))
     higher, lower = dict.fromkeys(systems, 0), dict.fromkeys(systems, 0)
     for row in pairs.to_dict("records"):
-        if significance.holds_widely(row) and row["meaning"] != OTHER_PEOPLE:
+        holds = row["p_holm"] < row["level"] and (not wide or row["policies_p_holm"] < row["level"])
+        if holds and row["meaning"] != OTHER_PEOPLE:
             up = row["difference"] > 0
             lower[row["first" if up else "second"]] += 1
             higher[row["second" if up else "first"]] += 1
@@ -456,8 +466,10 @@ def tables(frame: pd.DataFrame) -> list[Table]:
         table(
             "system-ranks",
             "Ranks, as far as they are known",
-            "The least and the greatest rank of a system for policies like these, by the differences that hold.",
+            "The least and the greatest rank of a system by the differences that hold for "
+            f"{'policies like these' if is_known_widely(pairs) else 'these documents'}, as on the first screen.",
             ranks(pairs),
             ["system", "rank", "to", "of"],
+            headings={"rank": "rank from"},
         ),
     ]

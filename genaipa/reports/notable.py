@@ -84,7 +84,9 @@ def _made_up(gathered: Gathered) -> list[str]:
     """A sentence on systems whose replies come from a script."""
     models = {name: full for one in gathered.sources for name, full in one.manifest.digests.systems.items()}
     named = sorted(name for name, full in models.items() if full.partition("/")[0] == "scripted")
-    return [f"Made up, replies from a script and not from a model: {', '.join(named)}."] if named else []
+    if not named:
+        return []
+    return [f"{listed(named)} {'is a script, not a model' if len(named) == 1 else 'are scripts, not models'}."]
 
 
 def weighty(gathered: Gathered) -> list[str]:

@@ -24,7 +24,7 @@ import genaipa
 from genaipa.files.html import without_steering
 from genaipa.policies.search import HALF, count_words
 from genaipa.reports import answers as beside
-from genaipa.reports import notable, part
+from genaipa.reports import matches, notable, part
 from genaipa.reports.answered import answered, lacking_answers
 from genaipa.reports.answers import Answers, find_answers
 from genaipa.reports.averages import INTERVALS
@@ -107,7 +107,7 @@ def front(report: Report) -> Front:
     if silence := _silence(report.absent):
         said.insert(_BULLETS - 1, silence)
     lines = _lines(pairs, means, names, answered(report.frame)) if len(pairs) else []
-    wide = bool(len(pairs)) and bool(pairs["policies_p_holm"].notna().any())
+    wide = matches.is_known_widely(pairs) if len(pairs) else False
     return Front(
         _title(report, pairs, means, names),
         _limits(report, board, pairs, means, names),
@@ -263,8 +263,8 @@ def _limits(
 def _documents(board: pd.DataFrame, pairs: pd.DataFrame) -> str:
     number = int((pairs if len(pairs) else board)["documents"].max())
     if number < LEAST_DOCUMENTS:
-        documents = {0: "Only means over documents are known", 1: "1 document"}.get(number, f"{number} documents")
-        return f"{documents}: nothing can be said about {'policies like it' if number == 1 else 'other policies'}."
+        documents = {0: "Means over documents say", 1: "One document says"}.get(number, f"{number} documents say")
+        return f"{documents} nothing about other policies."
     return f"{number} documents{': rough for other policies' if number < FEW_DOCUMENTS else ''}."
 
 
@@ -288,7 +288,7 @@ def _silence(absent: Sequence[str]) -> str:
     found = [match[1] for sentence in absent if (match := _ABSENT.match(sentence))]
     named = "; ".join(f"{what[:1].lower()}{what[1:]}" for what in found[:_SILENT])
     more = f"; and {len(found) - _SILENT} more" if len(found) > _SILENT else ""
-    return f"It can\u2019t say, for want of data: {named}{more}." if found else ""
+    return f"Not measured: {named}{more}." if found else ""
 
 
 # -- the matrix --
@@ -298,24 +298,19 @@ def _lines(
     pairs: pd.DataFrame, means: Mapping[str, float], names: Mapping[Any, str], came: Mapping[str, Answered]
 ) -> list[Line]:
     systems = list(means)[:_MOST]
+    ranks = {name: _span(least, most) for name, least, most, _ in matches.ranks(pairs).itertuples(index=False)}
     lines = []
     for system in systems:
-        known = {other: _between(pairs, system, other) for other in means if other != system}
-        lower, higher = (
-            sum(row is not None and _counts(pairs, row) and (row["difference"] > 0) is up for row in known.values())
-            for up in (True, False)
-        )
-        rank = f"{1 + higher}" if 1 + higher == len(means) - lower else f"{1 + higher} to {len(means) - lower}"
-        cells = [None if other == system else _cell(known[other]) for other in systems]
+        rank = ranks.get(system, "unknown")
+        cells = [None if other == system else _cell(_between(pairs, system, other)) for other in systems]
         lacks = f" ({part})" if (part := came.get(system)) and not part.is_whole else ""
         lines.append(Line(system, names[system], rank, f"{means[system]:.0f}{lacks}", cells))
     return lines
 
 
-def _counts(pairs: pd.DataFrame, row: Mapping[str, Any]) -> bool:
-    """Whether a difference orders two systems, for policies like these where anything can be said of them."""
-    wide = pairs["policies_p_holm"].notna().any()
-    return _holds(row) == "sure" or (not wide and _holds(row) == "here")
+def _span(least: int, most: int) -> str:
+    """Write from which rank to which a system may be."""
+    return f"{least}" if least == most else f"{least} to {most}"
 
 
 def _cell(row: Mapping[str, Any] | None) -> Cell:

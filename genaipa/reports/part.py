@@ -270,7 +270,7 @@ def lacking(frame: pd.DataFrame) -> Table:
     return table(
         "waves-lacking",
         "What waves lack",
-        "M_all times 10 (10 to 100): the average without the answers of a wave that nobody scored, and what it would "
+        "M_all (10 to 100): the average without the answers of a wave that nobody scored, and what it would "
         "be if all of these had the least, or the most, that there is. The last two are a judge's averages of them and "
         "of the wave's others.",
         pd.DataFrame(rows, columns=columns),

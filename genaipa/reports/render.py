@@ -227,7 +227,7 @@ _ESCAPES = {
 _SPECIAL = re.compile("[" + re.escape("".join(_ESCAPES)) + "]")
 _MINUS = re.compile(r"^-(?=[\d.])")
 _POWER = re.compile(r"^(-?[\d.]+)e([+-]?)0*(\d+)$")
-_OVERALL = re.compile(r"\bM_all(?P<ten>\*10| x 10| \u00d7 10| times 10)?(?!\w)")
+_OVERALL = re.compile(r"\bM_all(?!\w)")
 _BREAKS = re.compile(r"(?<=[/_:-])(?<!\bM_)(?=\w)")
 _EMS = {**dict.fromkeys("fijlrtI.,:;!'|()[]-/ ", 0.33), **dict.fromkeys("mwMW%@", 0.85)}
 
@@ -403,7 +403,7 @@ def _height(layout: _Layout, body: Cells, note: str) -> float:
 @lru_cache(10_000)
 def _ems(text: str) -> float:
     """The width of a text, by the size of its letters."""
-    short = _OVERALL.sub(lambda found: "10Mal" if found["ten"] else "Mal", text)
+    short = _OVERALL.sub("Mal", text)
     return sum(_EMS.get(sign, 0.72 if sign.isupper() else 0.52 if sign.isascii() else 0.8) for sign in short)
 
 
@@ -445,8 +445,7 @@ def _formulas(text: str) -> str:
     pieces, end = [], 0
     line = _one_line(text)
     for found in _OVERALL.finditer(line):
-        formula = r"$10\,M_{\mathrm{all}}$" if found["ten"] else r"$M_{\mathrm{all}}$"
-        pieces += [_escaped(line[end : found.start()]), formula]
+        pieces += [_escaped(line[end : found.start()]), r"$M_{\mathrm{all}}$"]
         end = found.end()
     return "".join([*pieces, _escaped(line[end:])])
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +11,7 @@ from genaipa.errors import UsageError
 from genaipa.files.html import html_picture, short_repr
 from genaipa.kinds import kind_of
 from genaipa.reports import notable, provenance, writing
-from genaipa.reports.chapters import chapters, conduct
+from genaipa.reports.chapters import chapters, conduct, overall
 from genaipa.reports.chapters.chapter import add_results
 from genaipa.reports.figures.figure import FORMATS, Scope
 from genaipa.reports.gather import gather_scored
@@ -52,6 +52,8 @@ class Report:
         """The report of a tidy table and the facts gathered with it; `bounds` are the bands'."""
         bounds = bounds or gathered.rubric.bands
         procedure = not gathered.frame.empty or not gathered.by_rule
+        if gathered.frame["counted"].any():
+            gathered = replace(gathered, frame=overall.by_rank(gathered.frame))
         made = chapters(gathered, bounds) if procedure else []
         made += [chapter for one in gathered.by_rule for chapter in one.chapters(gathered)]
         if not procedure and (went := conduct.chapter(gathered, Scope())):
@@ -178,6 +180,7 @@ def report(
     >>> figure.savefig("metrics.png")
     """
     here, names = chosen(runs, workspace)
+    here.check_output(Path(folder) if folder is not None else None)
     sources = select(here, names, only)
     left_out = _of_other_tasks(sources)
     gathered = gather_scored(here, sources, excluded=excluded, corrected=corrected)

@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Row = Mapping[Any, Any]
 
-OVERALL = "M_all*10"
+OVERALL = "M_all"
+"""The name of M_all, from 10 to 100, as a measure beside the metrics."""
 SIGNIFICANT = 0.05
 """An adjusted p below this is taken for more than chance, once all that was planned is scored (`reports.evidence`)."""
 _LEAST_WRITTEN = 0.001
@@ -330,7 +331,7 @@ _LARGEST = 200_000
 
 
 class Components(NamedTuple):
-    """The variance, in squared points of M_all*10, of the difference between two systems in one cell.
+    """The variance, in squared points of M_all, of the difference between two systems in one cell.
 
     A cell is one question about one document, asked once of both. `questions` is what other questions change in the
     difference, `documents` what other documents change, and `rest` what neither explains.
@@ -367,7 +368,7 @@ def components(values: Floats) -> Components:
 
 
 class Detectable(NamedTuple):
-    """The smallest difference, in points of M_all*10, that 80 % of studies find, for each target; NaN for none."""
+    """The smallest difference, in points of M_all, that 80 % of studies find, for each target; NaN for none."""
 
     these_documents: float
     policies: float
@@ -386,7 +387,7 @@ class Detectable(NamedTuple):
             return ""
         about = f" and {number(documents, 'document')}" if documents else ""
         return (
-            f"Power: with these {questions} questions{about} a difference in M_all*10 {' and one '.join(sizes)} "
+            f"Power: with these {questions} questions{about} a difference in M_all {' and one '.join(sizes)} "
             f"would be found in {POWER:.0%} of studies"
         )
 

@@ -20,11 +20,10 @@ if TYPE_CHECKING:
 
 SCALE = 10
 """People read M_all times this: from 10 to 100 (paper, figures 2 to 6); CSV has it under `m_all` from 1 to 10."""
-_MEASURE = "M_all*10"
-"""M_all in the comparisons' column `measure`, as CSV and JSON have it; people read M_all."""
 HEADINGS = {
     "m_all": "M_all",
     "m_all10": "M_all",
+    "rank": "place",
     "low": "for these documents",
     "policies_low": "for policies like these",
     "q1": "1st quartile",
@@ -160,7 +159,7 @@ class Table:
         if value is None or value != value:  # noqa: PLR0124 - only NaN differs from itself
             return ""
         if column not in self.formats:
-            return "M_all" if value == _MEASURE else str(value)
+            return str(value)
         # What rounds to nothing has no sign: "0.0", never "-0.0" or "+0.0".
         written = format(value, self.formats[column])
         return written.lstrip("+-") if not written.strip("+-0.%") else written

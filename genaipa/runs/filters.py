@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from genaipa.errors import UnknownNameError
+from genaipa.errors import NotAmongError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -70,7 +70,7 @@ class Filters:
     def checked(self, runs: Sequence[tuple[RunFolder, Manifest]]) -> Filters:
         """Resolve short names of systems; a name to leave out that is no system's is a run's, or a part of it.
 
-        An UnknownNameError for a filter that names nothing of what there is; a misspelt one would go unnoticed. That
+        A NotAmongError for a filter that names nothing of what there is; a misspelt one would go unnoticed. That
         there is nothing published to leave out is no mistake.
         """
         from genaipa.systems.provider import find_system, providers
@@ -86,20 +86,20 @@ class Filters:
         }
         for name in self.systems:
             if not full[name]:
-                raise UnknownNameError("system in these runs", name, systems)
+                raise NotAmongError("systems of these runs", name, systems)
         others = tuple(name for name in self.without if not full[name])
         recorded = {provider.name for provider in providers() if provider.words == "recording"}
         for name in others:
             if name not in recorded and not any(name in run for run in folders):
-                raise UnknownNameError("system or run in these runs", name, systems | folders)
+                raise NotAmongError("systems of these runs, or the runs", name, systems | folders)
         documents = {name for _, manifest in runs for name in manifest.spec.plan.documents} if self.documents else set()
         for name in self.documents:
             if name not in documents:
-                raise UnknownNameError("policy in these runs", name, documents)
+                raise NotAmongError("documents of these runs", name, documents)
         experiments = {name for run in runs for name in experiments_of(*run)} if self.experiments else set()
         for name in self.experiments:
             if name not in experiments:
-                raise UnknownNameError("experiment in these runs", name, experiments)
+                raise NotAmongError("experiments of these runs", name, experiments)
         only = tuple(full[name] for name in self.systems)
         return replace(
             self, systems=only, without=tuple(full[name] or name for name in self.without), without_runs=others

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 import sys
+import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -63,7 +64,7 @@ def _telling(target: str, arguments: tuple[object, ...] = ()) -> Iterator[None]:
     except GenaipaError:
         raise
     except ModuleNotFoundError as error:
-        raise UsageError(f"{target}: there is no module '{error.name}' here or installed.") from None
+        raise UsageError(f"{target}: {_missing(target, error)}") from None
     except AttributeError as error:
         if error.name != target.partition(":")[2]:
             raise _unmade(target, error) from error
@@ -73,6 +74,17 @@ def _telling(target: str, arguments: tuple[object, ...] = ()) -> Iterator[None]:
         raise UsageError(f"{target}: it can't be made with{'' if arguments else 'out'} {given} ({error}).") from None
     except Exception as error:
         raise _unmade(target, error) from error
+
+
+def _missing(target: str, error: ModuleNotFoundError) -> str:
+    """Say which module is missing: that of the target, or one that a file of it imports."""
+    own = target.partition(":")[0]
+    if error.name and not f"{own}.".startswith(f"{error.name}."):
+        files = [frame.filename for frame in traceback.extract_tb(error.__traceback__)]
+        importing = [Path(file).name for file in files if not file.startswith("<")]
+        if importing:
+            return f"{importing[-1]} imports {error.name}, which is not installed."
+    return f"there is no module '{error.name}' here or installed."
 
 
 def _unmade(target: str, error: Exception) -> UsageError:

@@ -34,7 +34,7 @@ _BOX, _AROUND = 24, 130
 """Pixels from one box to the next, and of the axis and the legends."""
 _NUMBERS = ("minimum", "q1", "median", "q3", "maximum", "mean")
 _LOW, _HIGH, _ROOM = 10.0, 100.0, 5.0
-"""The ends of the axis of M_all x 10, and the room behind it in which n is written."""
+"""The ends of the axis of M_all (10 to 100), and the room behind it in which n is written."""
 
 
 def boxes(found: ResultsView, experiment: str) -> None:
@@ -48,7 +48,7 @@ def boxes(found: ResultsView, experiment: str) -> None:
     st.vega_lite_chart(
         spec=_chart(drawn, points, found.bounds),
         key="results boxes",
-        alt=f"Box plots of M_all times 10 by document: {experiment}",
+        alt=f"Box plots of M_all by document: {experiment}",
     )
     st.caption(
         "Box: quartiles and median over questions; line: minimum to maximum; a point is a question about a document, "

@@ -235,7 +235,7 @@ def _meaning(systems: int, low: float, high: float) -> str:
 
 
 BY_CATEGORY = "suites-by-category"
-M_ALL = "M_all*10"
+M_ALL = "M_all"
 
 
 def by_category(gathered: Gathered, boards: Sequence[Scored]) -> Table:

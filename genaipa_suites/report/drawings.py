@@ -295,7 +295,9 @@ def _finding(data: pd.DataFrame, measures: Sequence[Measure], clusters: str) -> 
         other = f"{first.heading} {_percent(most[first.name])}, " if not isnan(most[first.name]) else ""
         return f"{most['system']}: {other}{second.heading} {_percent(most[second.name])}"
     if most[second.name] == least[second.name]:
-        return f"Every system {second.heading} alike: {_percent(most[second.name])}"
+        if not most[second.name]:
+            return f"No system {second.heading}"
+        return f"Every system {second.heading} equally often: {_percent(most[second.name])}"
     return (
         f"{most['system']} {second.heading} most ({_percent(most[second.name])}), {least['system']} least "
         f"({_percent(least[second.name])})"
@@ -305,7 +307,7 @@ def _finding(data: pd.DataFrame, measures: Sequence[Measure], clusters: str) -> 
 def _worst_group(data: pd.DataFrame, measure: Measure, grouping: str, board: str) -> str:
     known = data.dropna(subset=measure.name)
     if known.empty or not known[measure.name].max():
-        return f"{board}: in no {grouping} a system {measure.heading}"
+        return f"{board}: no system {measure.heading} in any {grouping}"
     worst = known.sort_values(measure.name, ascending=False, kind="stable").iloc[0]
     return f"{worst['system']} {measure.heading} most in {worst['group']} ({_percent(worst[measure.name])})"
 

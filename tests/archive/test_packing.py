@@ -116,7 +116,7 @@ def test_a_reviewer_gets_the_same_tables_and_none_of_the_texts(genaipa: Cli) -> 
     write("guidelines.md", "## accuracy\n\nOnly what the text says.\n")
     packed = genaipa("pack", "latest", "-o", "study.zip")
     assert genaipa("pack", "latest", "-o", "study.zip").code == 2, "what is there is not overwritten"
-    assert "4 events of scoring" in done(packed)
+    assert "4 scores" in done(packed)
     assert "left out: the text of acme (not stated; not redistributable)" in packed.err
     assert SENTENCE not in texts("study.zip")
     assert "See section 1." in texts("study.zip")

@@ -62,9 +62,9 @@ def test_runs_are_listed_as_asked(genaipa: Cli) -> None:
     for wrong, said in {
         ("-s", "extractve"): "did you mean 'extractive'?",
         ("nothing",): "no system or run 'nothing'",
-        ("-p", "uber"): "no policy in these runs 'uber'",
-        ("-e", "summary"): "no experiment in these runs 'summary'",
-        ("--without", "nothing"): "no system or run in these runs 'nothing'",
+        ("-p", "uber"): "'uber' is not among the documents of these runs",
+        ("-e", "summary"): "'summary' is not among the experiments of these runs",
+        ("--without", "nothing"): "'nothing' is not among the systems of these runs, or the runs",
     }.items():
         found = genaipa("runs", *wrong)
         assert (found.code, said in found.err) == (2, True), wrong
@@ -172,7 +172,7 @@ def test_the_leaderboard_counts_what_is_asked_for(genaipa: Cli) -> None:
     for wrong, said in {
         ("-s", "extractve"): "did you mean 'extractive'?",
         ("extractve",): "no system or run here 'extractve': did you mean 'extractive'?",
-        ("-e", "recall"): "no experiment in these runs 'recall'",
+        ("-e", "recall"): "'recall' is not among the experiments of these runs",
         ("--since", "2100-01-01"): "no answer of these runs is like that",
     }.items():
         found = genaipa("leaderboard", *wrong)

@@ -93,7 +93,7 @@ def test_names_that_no_file_can_have_are_refused() -> None:
 
 def test_missing_files_and_folders() -> None:
     """A path without a file is named."""
-    with pytest.raises(DataError, match=r"^nothing\.pdf: doesn't exist\.$"):
+    with pytest.raises(DataError, match=r"^nothing\.pdf: there is no such file\.$"):
         extract("nothing.pdf")
     with pytest.raises(DataError, match=r"^\.: is not a file\.$"):
         extract(".")

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from judges import script, study, verdict
+from judged import human, keep
+from judges import events, script, study, verdict
 from running import write
 
 from genaipa.cli.commands.judge import _block, _fitting
@@ -35,6 +36,16 @@ def test_numbers_come_by_name_and_never_by_rank(judged, genaipa):
     assert "█" not in judged.out
     assert LINE in genaipa("judge", "two", "--judge", "scripted/judge.yaml").out
     assert "no estimate" not in genaipa("judge", "two", "--judge", "scripted/judge.yaml", "--json").out
+
+
+def test_a_judge_of_what_people_scored_is_not_alone(judged, genaipa):
+    """Where people scored the same answers, the closing says how many, and where their agreement is told."""
+    digests = list(dict.fromkeys(event.answer for event in events()))
+    keep(human("ada", answer, (0,) * 5) for answer in digests[:3])
+    again = genaipa("judge", "two", "--judge", "scripted/judge.yaml").out
+    assert "alone" not in again
+    assert "scripted/b.yaml 100 (M_all); people scored 3 of the same answers, too" in again
+    assert "score some yourself" not in again
 
 
 def test_a_terminal_shows_a_map(judged, genaipa, monkeypatch):

@@ -196,7 +196,7 @@ def test_a_useless_judge_is_stopped(genaipa):
     study(genaipa, 15, "rules: []\n")
     done = genaipa("judge", "--judge", script("judge.yaml", default="Fine."), "-j", "1")
     assert done.code == 3
-    assert "10 replies one after another are of no use" in done.out
+    assert "10 unusable replies in a row" in done.out
     assert len(lines_of(judge_runs()[0].answers)) == 10
     assert events() == []
 

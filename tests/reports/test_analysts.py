@@ -155,10 +155,10 @@ def test_people_who_part_a_group_between_them_give_no_verdict_on_it() -> None:
     parted = {("a/one", "u"): "aaa", ("a/one", "f"): "abb", ("b/two", "u"): "bbb", ("b/two", "f"): "aab"}
     found = compared(lambda number, system, question: parted[system, question.partition("_")[2][0]][number % 3])
     rows = found.frame[found.frame["test"] != "none"].set_index(["measure", "questions"])
-    assert rows.loc[("M_all*10", "all"), "meaning"] == "A higher"
+    assert rows.loc[("M_all", "all"), "meaning"] == "A higher"
     assert set(rows.loc[rows.index.get_level_values("questions") != "all", "meaning"]) == {"other analysts"}
     by_group = next(said for said in found.finding if said.startswith("M_all by group"))
-    assert by_group.endswith("no verdict, since other people scored each side, in M_all*10 (faq, user).")
+    assert by_group.endswith("no verdict, since other people scored each side, in M_all (faq, user).")
 
 
 def test_only_the_pairs_say_who_scored_both_sides() -> None:

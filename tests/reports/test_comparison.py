@@ -158,7 +158,7 @@ def test_the_verdict_is_about_policies_like_these():
     assert second["meaning"] == "A higher for these documents only"
     assert by_document.finding[2].startswith("Verdict: for policies like these, the difference may be chance (p = ")
     assert "For these documents alone it would be: a/one is higher (p < 0.001)" in by_document.finding[2]
-    assert "for these documents only, a/one is higher in M_all*10 (faq, user)" in " ".join(by_document.finding)
+    assert "for these documents only, a/one is higher in M_all (faq, user)" in " ".join(by_document.finding)
 
 
 def test_two_documents_say_nothing_about_others():
@@ -324,7 +324,7 @@ def test_the_verdict_follows_the_interval_and_ranks_are_beside_it():
     assert first["low"] < 0 < first["high"]
     assert first["p"] > 0.05 > first["ranks_p"]
     assert first["meaning"] == "may be chance"
-    assert "is higher in M_all*10" not in found.table.note
+    assert "is higher in M_all" not in found.table.note
     # Equally many are a little higher and lower; one side has the few that are far apart.
     found = of_pairs([(8.0, 8.25)] * 12 + [(8.25, 8.0)] * 12 + [(10.0, 4.0)] * 6 + [(8.0, 8.25)] * 2)
     first = row(found)

@@ -157,19 +157,21 @@ def test_the_file_beside_has_every_number_drawn() -> None:
     ],
 )
 def test_heat_maps_write_every_value_and_n(table, draw, key, count) -> None:
-    """Each cell holds its value to two digits, each system its panel, and each row its n where these differ."""
+    """Each cell holds its value to one decimal, each system its panel, and each row its n where these differ."""
     found = table(study(documents=("uber", "spotify", "twitter")))
     found = replace(found, data=found.data.copy())
     assert not found.data.empty
     (same,) = set(found.data[count])
-    assert draw(found, "quality").plot()._suptitle.get_text().endswith(f", n = {same}")
+    assert draw(found, "quality").plot()._suptitle.get_text().endswith(f", n = {same} {count}")
+    assert " n is " not in draw(found, "quality").caption
     found.data.loc[0, count] = 1
     drawn = draw(found, "quality")
+    assert drawn.caption.endswith(f" n is the number of {count}.")
     for system, axes in panels(drawn).items():
         rows = found.data[found.data["system"] == system]
         texts = written(axes)
         values = rows[list(METRICS)].to_numpy().ravel()
-        assert [plain_number(text) for text in texts[: len(values)]] == pytest.approx(values, abs=0.00501)
+        assert [plain_number(text) for text in texts[: len(values)]] == pytest.approx(values, abs=0.0501)
         assert texts[len(values) :] == [*(str(n) for n in rows[count]), "n"]
     first = drawn.plot().axes[0]
     labels = [name.split()[0] for name in names_of(first)[0]]
@@ -220,8 +222,8 @@ def test_a_value_that_is_not_there_is_hatched_and_not_zero() -> None:
     first, second = drawn.plot().axes
     hatched = [[patch for patch in axes.patches if isinstance(patch, Rectangle)] for axes in (first, second)]
     assert [len(patches) for patches in hatched] == [3, 6]
-    assert written(first) == ["1.00", "0.50", f"{MINUS}1.00", *["0.00"] * 4, "3", "3", "n"]
-    assert written(second) == [*["1.00"] * 4, "mean", "n"]
+    assert written(first) == ["1", "0.5", f"{MINUS}1", *["0"] * 4, "3", "3", "n"]
+    assert written(second) == [*["1"] * 4, "mean", "n"]
 
 
 def test_regulations_have_a_row_for_each_question() -> None:

@@ -35,7 +35,7 @@ def test_a_category_whose_metrics_rest_on_one_question_says_one() -> None:
     assert (row["questions"], row["m_all_questions"]) == (1, 4)
     figure = metrics.category_map(table, "quality")
     assert figure is not None
-    assert figure.plot()._suptitle.get_text().endswith(", n = 1")
+    assert figure.plot()._suptitle.get_text().endswith(", n = 1 question")
     assert "n = 1" in figure.note
 
 

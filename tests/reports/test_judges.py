@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 SCALE = sorted(VALUES)
 EXACT, HARSH, CONSTANT = (f"{name} @012345" for name in ("exact", "harsh", "constant"))
-NEXT = "So few answers need no estimate: people score all of them."
+NEXT = "With so few answers, score them all; no estimate is needed."
 ERRING = f"{GPT} @ba9876"
 
 

@@ -15,7 +15,7 @@ from commandline import Finished
 from genaipa.reports import render
 from genaipa.reports.table import Table
 
-NUMBERS = ["leave out a score", "answers where silent", "completeness", "M_all*10 elsewhere", "p (Holm)"]
+NUMBERS = ["leave out a score", "answers where silent", "completeness", "M_all elsewhere", "p (Holm)"]
 
 
 def made(head, row, right, rows=1, note=""):
@@ -83,10 +83,10 @@ def test_a_column_without_a_value_is_in_no_form_but_csv() -> None:
 
 def test_formulas() -> None:
     """M_all and p-values are formulas, and the note is one that stands under the table from its left."""
-    text = made(["M_all*10", "p"], ["77.5", "2.5e-05"], {0, 1}, note="M_all times 10, and `M_all` alone.")
-    assert r"$10\,M_{\mathrm{all}}$ & p \\" in text
+    text = made(["M_all", "p"], ["77.5", "2.5e-05"], {0, 1}, note="M_all, and `M_all` as code.")
+    assert r"$M_{\mathrm{all}}$ & p \\" in text
     assert r"77.5 & $2.5\times10^{-5}$ \\" in text
-    assert r"\emph{Note.} $10\,M_{\mathrm{all}}$, and \texttt{$M_{\mathrm{all}}$} alone." in text
+    assert r"\emph{Note.} $M_{\mathrm{all}}$, and \texttt{$M_{\mathrm{all}}$} as code." in text
 
 
 # What each class needs to begin; article's margins are those that README's tables are made for.

@@ -70,6 +70,16 @@ def test_ranks_say_how_sure_they_are() -> None:
     assert set(ranked["of"]) == {4}
 
 
+def test_ranks_of_one_document_are_those_for_it() -> None:
+    """Where nothing can be said of other policies, ranks go by what holds for these documents."""
+    frame = study()
+    one = next(table for table in tables(frame[frame["document"] == "uber"]) if table.name == "system-ranks")
+    assert one.data["rank"].tolist() != [1] * 4
+    assert "hold for these documents" in one.note
+    wide = next(table for table in tables(frame) if table.name == "system-ranks")
+    assert "hold for policies like these" in wide.note
+
+
 def test_what_other_people_scored_ranks_nobody() -> None:
     """A system that another analyst scored has no rank against the others."""
     made = differences(study("bo"))

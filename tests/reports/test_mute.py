@@ -9,6 +9,7 @@ import msgspec
 import numpy as np
 import pandas as pd
 import pytest
+from drawn import written
 from framing import answer_rows, tidy_of
 from running import carry_out, make_workspace, spec, write
 
@@ -60,6 +61,18 @@ def test_who_says_nothing_is_left_out_of_the_rates_and_counted() -> None:
     assert made.headings["mute"] == "said nothing"
     (pair,) = silent.silent_differences(mixed()).data.to_dict("records")
     assert (pair["questions"], pair["difference"]) == (1, -1.0)
+
+
+def test_silence_is_drawn_with_its_rates() -> None:
+    """Each system has a row with rate and n in the panel of the error that its questions allow."""
+    found = silent.silent_questions(mixed())
+    drawn = silent.figure(found)
+    assert drawn is not None
+    asserts, claims = drawn.plot().axes
+    assert written(asserts) == ["0%", "n=1", "50%", "n=4"]
+    assert written(claims) == []
+    assert [label.get_text() for label in asserts.get_yticklabels()] == ["a/mute", "b/bold"]
+    assert silent.figure(silent.silent_questions(mixed()[:1])) is None
 
 
 def test_a_system_that_is_mute_throughout_has_a_row_without_a_rate() -> None:

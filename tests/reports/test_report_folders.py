@@ -75,3 +75,28 @@ def test_the_page_is_opened_and_a_replaced_report_is_named(
     assert Path("opened.txt").read_text() == (Path.cwd() / "out/index.html").as_uri()
     again = genaipa("report", "--formats", "svg", "-o", "out")
     assert "The report on extractive that was in out is replaced." in again.err
+
+
+@pytest.mark.parametrize("place", ["policies", "./questions", "policies/new", "runs", "runs/mine"])
+def test_a_folder_of_the_workspace_s_data_is_refused(place: str) -> None:
+    """What is written among policies or runs would be taken for one; a folder within a run is free."""
+    make_workspace(questions=1)
+    workspace = find_workspace()
+    with pytest.raises(UsageError, match=r"is for the (policies|questions|runs) of the workspace; name another folder"):
+        workspace.check_output(Path(place))
+    workspace.check_output(Path("reports/policies"))
+    workspace.check_output(Path("runs/mine/report"))
+    workspace.check_output(None)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [("report",), ("judges",), ("compare", "extractive", "extractive"), ("export", "eee"), ("pack", "--artifact")],
+)
+def test_every_command_that_writes_a_folder_refuses_it(genaipa: Cli, command: tuple[str, ...]) -> None:
+    """Report, judges, compare, export and pack say so before they read a run."""
+    make_workspace(questions=1)
+    carry_out(spec(systems=("extractive",)))
+    done = genaipa(*command, "-o", "corrections")
+    assert (done.code, "corrections is for the corrections of the workspace" in done.err) == (2, True), done.err
+    assert not Path("corrections").exists()

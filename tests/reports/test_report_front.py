@@ -12,6 +12,7 @@ from genaipa.reports.gather import Gathered
 from genaipa.reports.page import front
 from genaipa.reports.report import Report
 from genaipa.reports.tidy import plain_texts
+from rubrics import METRICS
 
 FIVE = ("uber", "spotify", "airbnb", "twitter", "facebook")
 
@@ -44,9 +45,22 @@ def test_one_document_speaks_for_itself_alone():
     """The title says that it is about this document, and ranks are those for it."""
     said = first_screen(study(documents=("uber",)))
     assert said.title.startswith("one answers best about this document: ")
-    assert "1 document: nothing can be said about policies like it." in said.limits
+    assert "One document says nothing about other policies." in said.limits
     assert [line.rank for line in said.lines] == ["1", "2"]
     assert not said.wide
+
+
+def test_systems_have_one_order():
+    """The frame of a report has the best system first, whatever its name, and with it all figures and tables."""
+    rows = answer_rows(systems=("a/worse", "z/better", "c/unscored"), documents=("uber",))
+    scored = [row for row in rows if row["system"] != "c/unscored"]
+    values = {"a/worse": dict.fromkeys(METRICS, -1.0), "z/better": dict.fromkeys(METRICS, 1.0)}
+    scores = [score | values[row["system"]] for row in scored for score in score_rows([row])]
+    ordered = overall.by_rank(tidy_of(rows, scores))
+    assert list(ordered["system"].cat.categories) == ["z/better", "a/worse", "c/unscored"]
+    assert Scope.of(ordered).systems == ("z/better", "a/worse", "c/unscored")
+    assert list(overall.board(ordered).data["system"]) == ["z/better", "a/worse"]
+    assert list(dict.fromkeys(overall.by_measure(ordered).data["system"])) == ["z/better", "a/worse"]
 
 
 def test_a_study_that_is_half_scored_says_so():

@@ -197,7 +197,8 @@ def test_plugin_of_an_installed_package(tmp_path: Path, monkeypatch: pytest.Monk
     [
         ("raise RuntimeError('no weights')", "it can't be made \\(RuntimeError: no weights\\)"),
         ("def broken(:", "it can't be made \\(SyntaxError: "),
-        ("import nowhere_at_all", "there is no module 'nowhere_at_all'"),
+        ("import nowhere_at_all", r"own_\d+\.py imports nowhere_at_all, which is not installed\."),
+        ("import nowhere_at_all.deep", r"own_\d+\.py imports nowhere_at_all, which is not installed\."),
         ("import os\nos.nothing", "it can't be made \\(AttributeError: "),
         ("x = 1", "the module has no 'Assistant'"),
     ],

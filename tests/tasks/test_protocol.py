@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from running import make_workspace, procedure, spec, write
 
 from genaipa.errors import UsageError
+from genaipa.execution.procedure import slice_of
 from genaipa.questions.sets import WORDINGS, Question, QuestionSet
 from genaipa.runs.experiments import EXPERIMENTS
 from genaipa.runs.records import INITIALIZATIONS, Initialization, RunSpec
@@ -157,6 +158,16 @@ def test_plan_follows_algorithm_1() -> None:
     """A repetition goes through the four initializations in the paper's order before the next one begins."""
     found = plan(procedure(repetitions=2), {"acme": QUESTIONS}, "s")
     assert [(c.repetition, c.initialization) for c in found] == list(itertools.product((1, 2), INITIALIZATIONS))
+
+
+@pytest.mark.parametrize("text", ["9" * 20, "1-" + "9" * 5000, "0000000000999999999999"])
+def test_a_limit_beyond_all_questions_is_all_of_them(text: str) -> None:
+    """However many digits it has, it is a number; one that ends before it begins is refused, with the form."""
+    first, last = slice_of(text) or (0, 0)
+    assert first == 1
+    assert last > 10**8
+    with pytest.raises(UsageError, match="must be N or A-B"):
+        slice_of(f"{text}-3")
 
 
 @pytest.mark.parametrize(("limit", "count"), [((1, 3), 3), ((2, 4), 3), ((30, 99), 3), ((33, 40), 0)])

@@ -255,7 +255,7 @@ def test_what_cannot_be_viewed_is_a_sentence(genaipa: Callable[..., Finished], s
         port = str(taken.getsockname()[1])
         for command, said in (
             (("view", "--workspace", "."), "there is no run"),
-            (("view", "--system", "nope", "--workspace", study), "no system in these runs 'nope'"),
+            (("view", "--system", "nope", "--workspace", study), "'nope' is not among the systems of these runs"),
             (("view", "demo", "--port", port, "--workspace", study), "without --port a free one is"),
         ):
             done = genaipa(*command)

@@ -115,6 +115,7 @@ def compare(
     check_packages()
     from genaipa.reports import comparison
 
+    here.check_output(output)
     form = _form(output, force=force) if output else ""
     wanted = _formats(formats, folder=output is not None and not form)
     people = all(any(kind_of(one.manifest.spec.kind).people for one in sources) for sources in sides)
@@ -287,7 +288,7 @@ def _limits(found: Comparison) -> str:
     """Say what the result is worth for other documents, and the size of a difference that would be found."""
     row = found.frame.iloc[0].to_dict()
     read = {name: found.table.written(name, row[name]) for name in ("policies_low", "policies_high", "policies_p_holm")}
-    said, early = "About policies like these nothing can be said.", str(found.evidence)
+    said, early = "Nothing can be said about other policies.", str(found.evidence)
     if read["policies_low"]:
         ends = (
             found.table.written(name, found.table.readable.iloc[0][name]) for name in ("policies_low", "policies_high")
@@ -296,7 +297,7 @@ def _limits(found: Comparison) -> str:
     power = next(
         (re.search(r"difference in \S+ of ([\d.]+)", one) for one in found.finding if one.startswith("Power")), None
     )
-    said += f" Such a study finds {power[1]} points or more in 8 of 10 cases." if power else ""
+    said += f" A study of this size detects a difference of {power[1]} points with 80 % probability." if power else ""
     return f"{said} {early}" if early else said
 
 

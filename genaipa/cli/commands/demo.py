@@ -102,11 +102,11 @@ def _show_ranking(made: Report) -> None:
         (f"{row.rank:.0f}", row.system, f"{row.m_all10:.1f}", f"{row.low:.1f} to {row.high:.1f}", f"{row.answers}")
         for row in ranked.itertuples()
     ]
-    table(("rank", "system", "M_all", "interval", "scored"), rows, right=(0, 2, 3, 4))
+    table(("place", "system", "M_all", "interval", "scored"), rows, right=(0, 2, 3, 4))
     order = list(ranked["system"])
     found = {(row.first, row.second): row for row in pairs.itertuples()}
     sure = "; ".join(_against(found[pair]) for pair in pairwise(order))
-    show(f"1 document: nothing can be said about policies like it. {sure}.")
+    show(f"One document says nothing about other policies. {sure}.")
 
 
 def _against(row: Any) -> str:

@@ -46,8 +46,9 @@ def export(
         return
     chosen = form_of(form)
     if output is None:
-        raise UsageError(f"where to write is not said: genaipa export {form} -o FOLDER")
+        raise UsageError(f"Say where to write: genaipa export {form} -o FOLDER")
     here = current_workspace()
+    here.check_output(output)
     outgoing = Outgoing(here, select(here, several(run)), judges=with_judge, whole=with_texts)
     written = write(chosen, outgoing, output)
     counts = (number(written.answers, "answer"), number(written.scores, "score"))

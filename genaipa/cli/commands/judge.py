@@ -168,19 +168,24 @@ def _print_closing(
             show(f"Stopped by --max-cost: {outcome.capped}.")
     for name, models in changed.items():
         show(f"{name} was served as {', '.join(models)}: these count as {len(models)} judges.")
-    _print_alone(here, judges.answers)
+    people = _print_alone(here, judges.answers)
     rest = len(judges.runs) - len(done)
     if missing := sum(row.missing for _, outcome in done for row in outcome.tally.rows.values()):
         lack = f"{number(missing, 'verdict')} {'is' if missing == 1 else 'are'} missing"
         also = f", and {number(rest, 'further run')} not begun" if rest else ""
         higher = " and a higher --max-cost" if any(outcome.capped for _, outcome in done) else ""
         show(f"{lack}{also}. Go on with the same command{higher}.")
+    elif people:
+        follow("How far it agrees with them: genaipa judges", "Pictures: genaipa report")
     else:
         follow("To rely on it, score some yourself: genaipa score", "Pictures: genaipa report")
 
 
-def _print_alone(here: Workspace, answers: JudgedAnswers) -> None:
-    """A line of each judge's means, by names and never by value, and its heat map where the terminal can."""
+def _print_alone(here: Workspace, answers: JudgedAnswers) -> bool:
+    """Print a line of each judge's means, by names and never by value, and its heat map where the terminal can.
+
+    Return whether people scored some of the same answers.
+    """
     from genaipa.judging.verdict import alone
     from genaipa.systems.provider import short_names
 
@@ -196,9 +201,13 @@ def _print_alone(here: Workspace, answers: JudgedAnswers) -> None:
     for one in found:
         who = "Judge" if len(found) == 1 else f"Judge {one.judge}"
         means = ", ".join(f"{names[system]} {mean:.0f}" for system, mean in one.means.items())
-        show(f"{who} alone, no estimate: {means} (M_all)")
+        if one.scored_by_people:
+            show(f"{who}: {means} (M_all); people scored {one.scored_by_people:,} of the same answers, too")
+        else:
+            show(f"{who} alone, no estimate: {means} (M_all)")
         for line in heat_map(one.cells, answers.categories, {system: names[system] for system in one.means}):
             show(line, exact=True)
+    return any(one.scored_by_people for one in found)
 
 
 _SHADES = "░▒▓█"

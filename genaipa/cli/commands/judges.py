@@ -68,6 +68,7 @@ def judges(
     from genaipa.runs.selection import groups_of, select
 
     here = current_workspace()
+    here.check_output(output)
     # Names first: what reports need takes a second to import.
     sources = select(here, several(run), only)
     check_packages()
@@ -116,7 +117,7 @@ def _show(tables: dict[str, Table], by: str) -> None:
             lines = list(_apart(apart, "" if is_explained() else by))
             _print(("answers of", "n", "alpha", "AC2", "commonest value"), lines, under=())
         if is_explained():
-            show(f"{lenient.title}: M_all less people's, on a scale from 10 to 100")
+            show(f"{lenient.title}: M_all minus people's, on a scale from 10 to 100")
             _print(_LENIENCY, list(_leniencies(lenient)), under=(5,))
         explain(agreed.note, _too_few(lenient), lenient.note)
         explain("The other tables, and figures: genaipa judges -o FOLDER, or --json.")
@@ -158,7 +159,7 @@ def _say_next(found: Table, *, drawn: bool, few: bool) -> None:
         caveat(f"A judge counts from {LEAST} answers that people scored, too.")
         follow(f"Next: {draw}genaipa score")
     elif few:
-        caveat("So few answers need no estimate: people score all of them.")
+        caveat("With so few answers, score them all; no estimate is needed.")
         follow("Next: genaipa score")
     else:
         follow("Averages from people and judges: genaipa report", f"Next: {draw}genaipa score" if draw else "")

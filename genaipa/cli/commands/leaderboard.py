@@ -80,7 +80,7 @@ def leaderboard(
         return
     shown = [one for one in (table, grouped, *own.values()) if one]
     if not shown and output is None and is_unscored(found.frame):
-        show("No answer has a score of a person yet, so that there is no rank.")
+        show("No ranking yet: nobody has scored an answer.")
         caveats(sorted(set(found.problems)))
         explain(*told)
         follow(f"Next: {command('genaipa', 'score', *several(run))}")
@@ -103,7 +103,9 @@ def too_few_documents(table: Table | None) -> list[str]:
     if not 0 < most < _LEAST_DOCUMENTS:
         return []
     return [
-        f"{number(int(most), 'document')}: nothing can be said about policies like {'it' if most == 1 else 'them'}."
+        "One document says nothing about other policies."
+        if most == 1
+        else f"{number(int(most), 'document')} say nothing about other policies."
     ]
 
 

@@ -49,6 +49,7 @@ def pack(
     if artifact == (file.suffix == ".zip"):
         raise UsageError(f"'{file.name}' {'ends' if artifact else 'does not end'} in .zip, which a pack is.")
     check_new(file, force=force)
+    here.check_output(file)
     sources = select(here, names)
     if not names:
         say(f"packing all {number(len(sources), 'run')} of the workspace; for one: genaipa pack RUN")
@@ -58,7 +59,7 @@ def pack(
         packed = write(here, sources, file, excluded=include_excluded)
     else:
         packed = write_pack(here, sources, file, excluded=include_excluded, whole=with_texts)
-    show(f"{file}: {number(len(packed.pack.runs), 'run')}, {number(packed.events, 'event')} of scoring, the report.")
+    show(f"{file}: {number(len(packed.pack.runs), 'run')}, {number(packed.events, 'score')}, the report.")
     for text in packed.pack.absent:
         say(f"left out: the text of {text.document} ({text.license or 'no license is stated'}); {text.source}")
     for system, documents in packed.unclear.items():
@@ -69,4 +70,4 @@ def pack(
     if artifact:
         show(f"Fill in what is in [brackets]: {file / APPENDIX}, {README} and croissant.json")
     else:
-        show(f"Whoever gets it: {command('genaipa', 'unpack', file.name, 'FOLDER')}")
+        show(f"To open it: {command('genaipa', 'unpack', file.name, 'FOLDER')}")

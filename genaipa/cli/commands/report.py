@@ -96,6 +96,7 @@ def report(
     from genaipa.reports import report as reports
     from genaipa.reports.writing import default_folder, selection_of
 
+    here.check_output(output)
     with _telling("reading the runs") as tell:
         made = reports.report(
             several(run),

@@ -12,7 +12,7 @@ from genaipa.cli.terminal import completion
 from genaipa.cli.terminal.console import complain, print_json, say, show, table
 from genaipa.cli.terminal.options import JsonOption, current_workspace, option, several
 from genaipa.cli.terminal.selection import filtered
-from genaipa.errors import GenaipaError, UnknownNameError, UsageError, command
+from genaipa.errors import GenaipaError, NotAmongError, UnknownNameError, UsageError, command
 from genaipa.runs.filters import EVERYTHING, Filters, model_names
 from genaipa.words import number
 
@@ -99,7 +99,7 @@ def _chosen(runs: list[_Run], names: tuple[str, ...], only: Filters) -> list[_Ru
         known = {_experiment(manifest) for _, manifest, _ in runs}
         for name in only.experiments:
             if name not in known:
-                raise UnknownNameError("experiment in these runs", name, known)
+                raise NotAmongError("experiments of these runs", name, known)
     begun = only.experiments
     only = replace(only, experiments=()).checked([(folder, manifest) for folder, manifest, _ in runs])
     from genaipa.systems.provider import find_system

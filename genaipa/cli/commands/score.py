@@ -136,7 +136,7 @@ def score(
         launch.serve(desk, login, host=host, port=port, browser=not no_browser)
         state = desk.store.chained()
         if state.events:
-            show(f"The last digest of {state.events:,} scores and other acts: {state.head}")
+            show(f"Digest of the log of {number(state.events, 'entry', 'entries')}: {state.head}")
     finally:
         desk.store.close()
 

@@ -328,12 +328,12 @@ class _Judged:
 
 
 def _in_words(event: Event, rubric: Rubric) -> str:
-    """A score as one line: who, the values, M_all times 10, the note."""
+    """A score as one line: who, the values, M_all, the note."""
     assert event.values is not None, "a score or an adjudication has values"
     values = ", ".join(f"{metric} {value:+g}" for metric, value in event.values.items())
     who = f"decided by {event.analyst}" if event.kind == "adjudication" else f"scored by {event.analyst}"
     overall = 10 * rubric.m_all(event.values)
-    return f"{who}: {values}; M_all*10 {overall:.1f}{'; ' + event.note if event.note else ''}\n"
+    return f"{who}: {values}; M_all {overall:.1f}{'; ' + event.note if event.note else ''}\n"
 
 
 def _messages(folder: RunFolder, record: Record, offsets: dict[str, int]) -> list[dict[str, str]]:

@@ -33,7 +33,7 @@ def unpack(
     place = folder or Path(file.stem)
     done = unpacked(file, place)
     runs, tables = number(len(done.pack.runs), "run"), number(done.tables, "table file")
-    show(f"{place}: {runs}, {number(done.events, 'event')} of scoring; every file as it was packed.")
+    show(f"{place}: {runs}, {number(done.events, 'score')}; every file as it was packed.")
     for absent in done.pack.absent:
         say(f"not in the pack: the text of {absent.document} (SHA-256 {absent.digest[:12]}…); {absent.source}")
     rubric = load_rubric(find_workspace(place)).digest

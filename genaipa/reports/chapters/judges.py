@@ -83,7 +83,7 @@ def chapter(gathered: Gathered, scope: Scope) -> Chapter:
     return Chapter(
         "judges",
         "How good the judges are",
-        "A judge is a system in the role of a scorer. How far its verdicts agree with people's scores, and how far "
+        "A judge is a model that scores answers. How far its verdicts agree with people's scores, and how far "
         f"people agree with each other; nothing is said below {LEAST} answers scored by both.",
         present(found, *tables, judged_rates(gathered, given)),
         [
@@ -209,7 +209,7 @@ def _leniency_page(
     name, of = ("judges-systems", "") if pages == 1 else (f"judges-systems-{number}", f" ({number} of {pages})")
     title = f"Leniency of the judges, by system{of}"
     note = (
-        "M_all of a judge less people's: right of the line it is more lenient than people. A square, and the star at "
+        "M_all of a judge minus people's: right of the line it is more lenient than people. A square, and the star at "
         f"the name, mark a system of the judge's own family. {forest.READING}{style.in_full({**labels, **systems})} "
         f"{found.note}"
     )
@@ -235,7 +235,7 @@ def _draw_leniency(data: pd.DataFrame, judges: Mapping[Any, str], systems: Mappi
             f"n={row['answers']}", (1.01, laid.places[row["judge"], row["group"]]),
             xycoords=("axes fraction", "data"), fontsize=style.TINY, va="center",
         )  # fmt: skip
-    axes.set_xlabel("M_all of the judge less people's")
+    axes.set_xlabel("Judge minus people (M_all)")
     axes.xaxis.set_major_formatter(lambda tick, _: style.ticks(round(tick, 6))[0])
     looks = [
         style.mark("all answers", marker="o", color=style.INK),

@@ -263,7 +263,7 @@ def overall_map(table: Table, experiment: str, scope: Scope = ALONE) -> Figure |
     labels, systems = style.labels(groups, 12), named(style.ordered(data["system"]), 26)
     title = f"{style.headline(experiment)}: overall score by question and system"
     about = (
-        f"M_all (10 to 100) of each question, by system. {style.SOURCES_IN_WORDS} n, below, is over how many "
+        f"M_all (10 to 100) of each question, by system. {style.SOURCES_IN_WORDS} n is over how many "
         "documents, or 'mean' where the source gives only the mean over its documents."
         f"{scope.without(data['system'], 'a score in this experiment')}{style.in_full(labels)}{style.in_full(systems)}"
     )
@@ -282,7 +282,7 @@ def overall_map(table: Table, experiment: str, scope: Scope = ALONE) -> Figure |
         lambda: heatmap.draw_overall(grid, systems, scope.bounds, experiment),
         reading,
         fits,
-        "M_all of each question, by system: \u25cf from FAQs, \u25c6 from users. n, below, is the number of documents.",
+        f"M_all of each question, by system: \u25cf from FAQs, \u25c6 from users.{grid.caption}",
         "overall",
     )
 

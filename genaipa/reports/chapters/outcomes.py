@@ -61,7 +61,7 @@ def statuses(frame: pd.DataFrame) -> Table:
         "answers",
         "Outcomes of the questions",
         "Every question that was planned, once, with its last status: a failure, a refusal or a question not asked yet "
-        "is counted here and has no score of its own making; only what an analyst scored is in any average. `excluded` "
+        "is counted here and has no score; only what an analyst scored is in any average. `excluded` "
         "is what an audit found to be no answer to its question; it is left out of averages unless they were asked to "
         "include it. `scored` are the answers whose scores count, `unscored` the others that have a text. `published` "
         "are scores that a study gives by question, without saying which answer they belong to: the answers to these "

@@ -94,6 +94,20 @@ def board(frame: pd.DataFrame) -> Table:
     return prompting.marked(add_answered(made, frame), averages.about_policies(frame[frame["counted"]]))
 
 
+def by_rank(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the frame with the best system first, as the leaderboard has them, and those without an average last.
+
+    The order is that of the categories: of every table and figure that is made of the frame.
+    """
+    cells = averages.weighted(estimated(enough(frame)).frame, "m_all10").dropna(subset="m_all10")
+    means = cells["m_all10"].mul(cells["weight"]).groupby(cells["system"], observed=True).sum()
+    means /= cells.groupby("system", observed=True)["weight"].sum()
+    known = [str(name) for name in means.round(9).sort_values(ascending=False, kind="stable").index]
+    names = list(frame["system"].cat.categories)
+    order = [*known, *(name for name in names if name not in set(known))]
+    return frame.assign(system=frame["system"].cat.reorder_categories(order)) if order != names else frame
+
+
 def unlike(frame: pd.DataFrame) -> str:
     """A sentence where systems of a leaderboard were scored on different questions or documents; else empty."""
     shown = estimated(enough(frame)).frame
@@ -190,7 +204,7 @@ def by_measure(frame: pd.DataFrame) -> Table:
         for group, some in averages.groups_of_questions(those)
         for mean in [averages.mean_of(some, measure, None if measure == "m_all" else (-1.0, 1.0))]
     ]
-    data = pd.DataFrame(rows, columns=columns)
+    data = pd.DataFrame(rows, columns=columns).astype({"system": frame["system"].dtype})
     printed = columns if part.is_partial(policies) or said else columns[:-1]
     return table(
         "averages",

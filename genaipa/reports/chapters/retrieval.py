@@ -15,7 +15,6 @@ from genaipa.reports.crossed import SHARES, crossed
 from genaipa.reports.figures import forest, style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
 from genaipa.reports.table import Table, table
-from genaipa.runs.experiments import EXPERIMENTS
 from genaipa.words import number
 
 if TYPE_CHECKING:
@@ -40,6 +39,8 @@ _PARTS: dict[str, tuple[str, dict[str, Any]]] = {
     "hidden_wrong": ("not shown, wrong", {"facecolor": "#f6dca6", "hatch": "\\\\\\\\"}),
 }
 """Part of the scored answers → its name, and its look, which differs by its pattern as well as by its colour."""
+_FOOT = 1.45
+"""Inches of the axes and of a legend in three lines."""
 _WRITTEN = 0.08
 """Least share in whose area there is room for its number."""
 _HOW = (
@@ -219,10 +220,10 @@ def shown_figure(found: Table, scope: Scope = ALONE) -> Figure | None:
 
 
 def _draw(data: pd.DataFrame, systems: Mapping[Any, str], scope: Scope) -> Canvas:
-    named = ((row["system"], row["experiment"], _named(row["experiment"])) for row in data[_BY].to_dict("records"))
-    rows, marks = forest.Rows.of(systems, named), scope.marks(list(systems))
+    named = ((system, of, style.brief_experiment(of)) for system, of in data[_BY].itertuples(index=False, name=None))
+    rows, marks = forest.Rows.of(systems, named, heads=False), scope.marks(list(systems))
     parts = "scored" in data
-    drawn, panels = rows.canvas((1, 1.1) if parts else (1,))
+    drawn, panels = rows.canvas((1, 1.1) if parts else (1,), foot=_FOOT)
     for row in data.to_dict("records"):
         place = rows.places[row["system"], row["experiment"]]
         forest.draw(panels[0], row, place, marks[row["system"]])
@@ -238,10 +239,6 @@ def _draw(data: pd.DataFrame, systems: Mapping[Any, str], scope: Scope) -> Canva
         panels[1].set_xlabel("Section and answer,\nof the answers scored")
         style.legend(drawn, [style.patch(name, edgecolor="white", **look) for name, look in _PARTS.values()])
     return drawn
-
-
-def _named(experiment: str) -> str:
-    return style.short(EXPERIMENTS[experiment].short.partition(":")[0] if experiment in EXPERIMENTS else experiment, 18)
 
 
 def _draw_parts(axes: Axes, row: Mapping[Any, Any], place: float) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from functools import partial
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -14,7 +14,8 @@ from genaipa.reports.averages import BOTH, INTERVALS
 from genaipa.reports.chapters import outcomes
 from genaipa.reports.chapters.chapter import Chapter, present
 from genaipa.reports.crossed import crossed
-from genaipa.reports.figures.figure import Scope
+from genaipa.reports.figures import forest, style
+from genaipa.reports.figures.figure import ALONE, Figure, Scope
 from genaipa.reports.paired_shares import FEW, difference_of_shares
 from genaipa.reports.recognition import recognition, spoken
 from genaipa.reports.significance import holm
@@ -23,6 +24,8 @@ from genaipa.scoring.objections import filed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+
+    from matplotlib.figure import Figure as Canvas
 
     from genaipa.reports.crossed import Crossed
     from genaipa.reports.gather import Gathered
@@ -40,6 +43,10 @@ MUTE = "none"
 _CELL = ["system", "experiment", "question", "document"]
 _COMPARED = 30
 """Most systems whose pairs are compared."""
+_FOOT = 0.85
+"""Inches of an axis with a label of two lines."""
+_BEHIND = 1.5
+"""Right end of an axis from 0 to 1, with room for the rate and n."""
 _SURE = [*BOTH[:-1], "questions", "documents"]
 
 
@@ -106,7 +113,7 @@ def silent_differences(frame: pd.DataFrame) -> Table:
         data[f"{p}_holm"] = holm(data[p].tolist())
     return table(
         "silent-differences",
-        "False assertions and false silence, one system less another",
+        "False assertions and false silence: differences between systems",
         "Rates over the questions about documents on which both said something, the first system's less the second's. "
         f"Below {FEW} questions that tell the two apart the interval is Newcombe's (1998), which knows the ends of the "
         "scale. p is adjusted by Holm's method for all of these rows; each interval is that of its row alone.",
@@ -166,6 +173,48 @@ def _quality(rows: pd.DataFrame) -> dict[str, object]:
     return {"m_all10": found.mean, **_sure(found)}
 
 
+NAME = "silence"
+_PANELS = {
+    "asserts though silent": "Asserts something\nwhere the document is silent",
+    "claims silence though answered": "Claims silence\nwhere the document answers",
+}
+"""Error → the label of its panel's axis."""
+
+
+def figure(found: Table, scope: Scope = ALONE) -> Figure | None:
+    """Return the figure with a panel for each error and a row for each system's rate; None without a rate."""
+    data = scope.only(found.data[found.data["answers"] > 0])
+    if data.empty:
+        return None
+    systems = style.labels(style.ordered(data["system"]), 30)
+    caption = (
+        "How often a system asserts something though the document is silent, and claims silence though it answers: the "
+        "fewer, the better. Beside it n, the number of answers."
+    )
+    note = f"{caption} {forest.READING}{style.in_full(systems)} {found.note}"
+    numbers = Table(NAME, found.title, note, data.reset_index(drop=True), found.headings, found.formats)
+    fits = forest.fits(int(data.groupby("system")["experiment"].nunique().max()))
+    return Figure(NAME, found.title, note, numbers, lambda: _draw(data, systems, scope), fits=fits, caption=caption)
+
+
+def _draw(data: pd.DataFrame, systems: Mapping[Any, str], scope: Scope) -> Canvas:
+    pairs = data[["system", "experiment"]].drop_duplicates().itertuples(index=False, name=None)
+    rows = forest.Rows.of(systems, [(system, of, style.brief_experiment(of)) for system, of in pairs], heads=False)
+    marks = scope.marks(list(systems))
+    drawn, panels = rows.canvas((1, 1), foot=_FOOT)
+    for axes, (error, label) in zip(panels, _PANELS.items(), strict=True):
+        axes.set_xlim(-0.02, _BEHIND)
+        axes.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0", "25", "50", "75", "100 %"])
+        axes.set_xlabel(label)
+        axes.grid(axis="x", color="#e4e4e4", linewidth=0.5)
+        for row in data[data["error"] == error].to_dict("records"):
+            place = rows.places[row["system"], row["experiment"]]
+            forest.draw(axes, row | {"mean": row["rate"]}, place, marks[row["system"]])
+            axes.text(1.06, place, f"{row['rate']:.0%}", va="center", weight="bold", fontsize=style.SMALL)
+            axes.text(1.26, place, f"n={row['answers']}", va="center", fontsize=style.TINY)
+    return drawn
+
+
 def objections(events: Iterable[Event]) -> Table:
     """Counts of objections to annotated answers by document and state; empty where there is none."""
     found = [one for one in filed(events) if one.status != "withdrawn"]
@@ -184,17 +233,18 @@ def objections(events: Iterable[Event]) -> Table:
     )
 
 
-def chapter(gathered: Gathered, _scope: Scope) -> Chapter:
+def chapter(gathered: Gathered, scope: Scope) -> Chapter:
     """The questions on which a document is silent, apart."""
     frame = gathered.frame
     known = (frame["silent"] == "yes").any()
-    tables = present(silent_questions(frame, gathered.languages), silent_differences(frame), silent_quality(frame))
+    rates = silent_questions(frame, gathered.languages)
+    tables = present(rates, silent_differences(frame), silent_quality(frame))
     return Chapter(
         "silent",
         "Where the document is silent",
         "Where a document does not answer a question, the right answer is to say so. How often a system asserts "
         "something all the same, and how often it claims silence where the document is not silent.",
         [*tables, *present(objections(gathered.events))],
-        [],
+        scope.pages([partial(figure, rates)]) if known else [],
         [] if tables and known else ["No question that was asked is annotated as one on which its document is silent."],
     )

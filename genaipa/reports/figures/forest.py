@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 ROW, HEAD, FOOT = 0.2, 0.24, 0.95
 """Inches of a row, of a system's name, and of the axes with the legend."""
+_APART = 1.3
+"""Rows that the single row of a system takes."""
 READING = (
     "Thick lines: intervals for these documents; thin lines: for policies like these, where there are enough documents."
 )
@@ -31,22 +33,30 @@ class Rows:
     end: float
 
     @classmethod
-    def of(cls, systems: Mapping[Any, str], rows: Iterable[tuple[Hashable, Hashable, str]]) -> Rows:
-        """Lay out rows (system, key, name) under `systems` (name → what is drawn for it)."""
-        heads, places, names, at = {}, {}, {}, 0.0
+    def of(
+        cls, systems: Mapping[Any, str], rows: Iterable[tuple[Hashable, Hashable, str]], *, heads: bool = True
+    ) -> Rows:
+        """Lay out rows (system, key, name) under `systems` (name → what is drawn for it).
+
+        Without `heads`, and where all systems have the same single row, it has the system's name, and no other.
+        """
+        named, places, names, at = {}, {}, {}, 0.0
         every = list(rows)
+        if not heads and len(every) == len(systems) and len({key for _, key, _ in every}) == 1:
+            alone = {(system, every[0][1]): number * _APART for number, system in enumerate(systems)}
+            return cls({}, alone, dict(zip(alone.values(), systems.values(), strict=True)), len(systems) * _APART)
         for system, label in systems.items():
-            heads[at] = label
+            named[at] = label
             for _, key, name in (row for row in every if row[0] == system):
                 at += 1.0
                 places[system, key] = at
                 names[at] = name
             at += HEAD / ROW
-        return cls(heads, places, names, at)
+        return cls(named, places, names, at)
 
-    def canvas(self, across: Sequence[float]) -> tuple[Canvas, list[Axes]]:
-        """A canvas with panels of these widths beside each other, the rows named."""
-        drawn = style.canvas(style.WIDTH, ROW * self.end + FOOT)
+    def canvas(self, across: Sequence[float], *, foot: float = FOOT) -> tuple[Canvas, list[Axes]]:
+        """A canvas with panels of these widths beside each other, the rows named; `foot` is for what is below them."""
+        drawn = style.canvas(style.WIDTH, ROW * self.end + foot)
         panels = list(drawn.subplots(1, len(across), sharey=True, width_ratios=list(across), squeeze=False)[0])
         for axes in panels:
             axes.tick_params(axis="y", length=0)

@@ -17,6 +17,7 @@ from genaipa.reports.figures.figure import Figure
 from genaipa.reports.table import Table
 from genaipa.reports.tidy import metrics_of
 from genaipa.scoring.rubric import band
+from genaipa.words import number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -29,8 +30,10 @@ if TYPE_CHECKING:
     from genaipa.scoring.rubric import Band, Bounds
 
 
-_SHADES = {"Red": ("#d9793d", "#f9e3d5"), "Yellow": ("#fcf8d4", "#fcf8d4"), "Green": ("#dcf0e9", "#45b197")}
+_SHADES = {"Red": ("#d9793d", "#f9e3d5"), "Yellow": ("#f5e38f", "#f5e38f"), "Green": ("#dcf0e9", "#45b197")}
 """Band → colours of its lowest and highest value, all light enough for dark text."""
+_STRONG: dict[Band, str] = {"Red": _SHADES["Red"][0], "Yellow": _SHADES["Yellow"][0], "Green": _SHADES["Green"][1]}
+"""Band → the colour of its cells that are farthest from its bounds, for legends."""
 _STEPS = 8
 _CORNERS = {"Red": style.INK, "Yellow": "white"}
 """Band → fill of its corner."""
@@ -39,12 +42,14 @@ _DOT: dict[str, Any] = {"marker": "o", "color": style.INK, "markersize": 2.0, "m
 """The mark of what rests on a doubtful source."""
 _CELL, _ROW, _N = 0.355, 0.185, 0.34
 """Inches of a cell across, of a row, and of the n behind it."""
-_CLOSE = 0.275
+_CLOSE = 0.235
 """Inches of a cell where many are to leave room for texts."""
 _GAP = 0.24
 """Inches between two panels, for the last heading of the first."""
-_WORDS = 60
+_WORDS = 72
 """Letters of a line of text beside a row, at most."""
+_RAGGED = 10
+"""Letters by which a line is longer than half of a text, since it ends with a word."""
 _ABREAST = 3
 """Systems side by side."""
 _HEAD = 1.15
@@ -55,8 +60,6 @@ COLUMN = 0.4
 """Inches of a system's column."""
 _KINDS = {"metrics": ": each metric by question", "categories": ": each metric by category"}
 """End of a map's name → end of its title."""
-_FEW = 3
-"""Columns that leave room for texts in one column of a paper."""
 _ROOMY = 5
 """Columns for which the narrowest figure has room."""
 
@@ -105,7 +108,14 @@ class Grid:
     @property
     def all_n(self) -> str:
         """Words for the heading, where all have the same."""
-        return f", n = {self.n}" if self.n else ""
+        if not self.n.isdigit():
+            return f", n = {self.n}" if self.n else ""
+        return f", n = {number(int(self.n), self.count.removesuffix('s'))}"
+
+    @property
+    def caption(self) -> str:
+        """A sentence on the n of rows or columns, where these differ; else empty."""
+        return "" if self.n else f" n is the number of {self.count}."
 
 
 def figure(name: str, experiment: str, about: str, table: Table, grid: Grid, bounds: Bounds) -> Figure:
@@ -122,7 +132,7 @@ def figure(name: str, experiment: str, about: str, table: Table, grid: Grid, bou
         lambda: _draw(grid, systems, bounds, experiment),
         f"Bands: {bounds.in_words}; {SIGNS}{in_doubt(grid)} {table.note}",
         grid.fits,
-        "Each metric, from -1 to 1. n is the number of documents or questions behind a row.",
+        f"Each metric, from -1 to 1, to one decimal.{grid.caption}",
         name.rpartition("-")[2],
     )
 
@@ -172,9 +182,13 @@ def across(labels: Mapping[Any, str], systems: Mapping[Any, str], texts: Mapping
     """Inches of a map with a column for each system, and the letters of a line of text beside its rows."""
     aside, slanted = style.aside(labels) + 0.1, 0.06 * max(map(len, systems.values()))
     wide = max(COLUMN * len(systems) + aside + 0.6 * slanted, style.COLUMN)
-    if texts:
-        wide = style.COLUMN if len(systems) <= _FEW else style.WIDTH
-    return wide, min(int((wide - COLUMN * len(systems) - aside - 0.3 * slanted) / style.LETTER), _WORDS)
+    if not texts:
+        return wide, 0
+    # As broad as the texts in two lines need, where a page is.
+    needed = min(max(map(len, texts.values())) // 2 + _RAGGED, _WORDS)
+    cells = COLUMN * len(systems) + aside + 0.3 * slanted
+    wide = min(max(cells + needed * style.LETTER, style.COLUMN), style.WIDTH)
+    return wide, min(int((wide - cells) / style.LETTER), _WORDS)
 
 
 def draw_overall(grid: Grid, systems: Mapping[Any, str], bounds: Bounds, experiment: str) -> Canvas:
@@ -235,7 +249,7 @@ def _range(numbers: pd.Series[Any]) -> str:
 
 def _legend(drawn: Canvas, *, absent: bool, doubt: bool) -> None:
     entries = [
-        style.patch(name, facecolor=style.BAND_TINTS[name], edgecolor=style.FAINT, linewidth=0.5)
+        style.patch(name, facecolor=_STRONG[name], edgecolor=style.FAINT, linewidth=0.5)
         for name in reversed(style.BANDS)
     ]
     entries = _with_corners(entries) + [style.patch("no value", **HATCH)] * absent
@@ -323,8 +337,8 @@ def mark_corners(axes: Axes, cells: Iterable[Sequence[int]], fill: str) -> None:
 
 
 def _number(value: float) -> str:
-    """A metric's average as it is written in its cell; what rounds to nothing has no sign."""
-    return f"{value:.2f}".replace("-0.00", "0.00").replace("-", "\u2212")
+    """A metric's average as it is written in its cell, to one decimal; the ends of the scale and 0 have none."""
+    return f"{round(value, 1) + 0.0:g}".replace("-", "\u2212")
 
 
 def _shades(low: float, red: float, green: float, high: float) -> tuple[ListedColormap, BoundaryNorm]:

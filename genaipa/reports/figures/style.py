@@ -48,7 +48,7 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#0
 """Colours of systems (Okabe and Ito's), far apart in print too for the first three."""
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 BANDS: tuple[Band, ...] = ("Red", "Yellow", "Green")
-BAND_TINTS: dict[Band, str] = {"Red": "#f6d9c9", "Yellow": "#fbf7cf", "Green": "#d3ece3"}
+BAND_TINTS: dict[Band, str] = {"Red": "#f6d9c9", "Yellow": "#f8edb3", "Green": "#d3ece3"}
 SOURCE_POINTS: dict[str, dict[str, Any]] = {
     "faq": {"marker": "o", "color": "#005a8e"},
     "user": {"marker": "D", "color": "#a84300"},
@@ -327,6 +327,11 @@ def in_full(drawn: Mapping[Any, str]) -> str:
 def headline(experiment: str) -> str:
     """The heading of an experiment's figure."""
     return EXPERIMENTS[experiment].label if experiment in EXPERIMENTS else plain(experiment)
+
+
+def brief_experiment(experiment: str) -> str:
+    """Return an experiment's name in a word or two, for a row."""
+    return short(EXPERIMENTS[experiment].short.partition(":")[0] if experiment in EXPERIMENTS else experiment, 18)
 
 
 def head(drawn: Canvas, experiment: str, also: str = "") -> None:

@@ -103,7 +103,8 @@ def _rows(frame: pd.DataFrame, found: Estimate, events: Iterable[Event]) -> Iter
         for measure in names
     }
     order = {measure: place for place, measure in enumerate(names)}
-    groups = found.groups.assign(place=found.groups["measure"].map(order)).sort_values([*_BY, "place"], kind="stable")
+    groups = found.groups.astype({"system": frame["system"].dtype}).assign(place=found.groups["measure"].map(order))
+    groups = groups.sort_values([*_BY, "place"], kind="stable")
     for row in groups[groups["judged"] > 0].to_dict("records"):
         system, experiment, measure, why = (row[name] for name in (*_BY, "measure", "why"))
         limits = (1.0, 10.0) if measure == "m_all" else (-1.0, 1.0)

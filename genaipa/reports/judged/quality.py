@@ -448,7 +448,7 @@ def leniency(given: Verdicts, frame: pd.DataFrame) -> Table:
     return table(
         "judges-leniency",
         "Leniency of the judges",
-        "A judge's value less people's: above 0 it is more lenient than people. Of people, the value that averages "
+        "A judge's value minus people's: above 0 it is more lenient than people. Of people, the value that averages "
         "take: the adjudication where there is one, else the mean of all scores. Each question weighs the same. M_all "
         f"goes from 10 to 100, the metrics from -1 to 1. {INTERVALS} Not meaningful, and blank, below {LEAST} "
         f"different answers scored by both. A system is of the judge's own family where the same "

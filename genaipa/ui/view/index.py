@@ -256,10 +256,14 @@ class Index:
         rows: defaultdict[tuple[str, str, str, str], list[int]] = defaultdict(list)
         alike: defaultdict[tuple[str, str, str], list[int]] = defaultdict(list)
         scores, unscored = self.scores, NO_SCORES
+        people: defaultdict[str, list[float]] = defaultdict(list)
         for place, (key, cells) in enumerate(self.rows):
             rows[key[:4]].append(place)
             for name, cell in cells.items():
-                alike[name, cell.status, scores.get(cell.digest, unscored).band].append(place)
+                score = scores.get(cell.digest, unscored)
+                alike[name, cell.status, score.band].append(place)
+                if score.people is not None:
+                    people[name].append(score.people)
         for (document, question, initialization, wording), places in rows.items():
             of_rows["document", document].update(places)
             of_rows["question", question].update(places)
@@ -271,7 +275,10 @@ class Index:
             of_cells[name, "scored"] = of_cells[name, ""] - of_cells[name, "unscored"]
         self._of_rows, self._of_cells = of_rows, of_cells
         self.experiments = sorted(name for what, name in of_rows if what == "experiment")
-        self.systems = [name for name in self.system_of if (name, "") in of_cells]
+        # The best first, as in a report; those that nobody scored as the runs have them.
+        means = {name: _mean(given) or 0.0 for name, given in people.items()}
+        asked = [name for name in self.system_of if (name, "") in of_cells]
+        self.systems = sorted(asked, key=lambda name: -means.get(name, 0.0))
 
     def scores_of(self, cell: ViewCell) -> ShownScores:
         """The scores of an answer."""
