@@ -504,10 +504,10 @@ def pairs(frame: pd.DataFrame, first: str, second: str) -> pd.DataFrame:
     sides = {name: found.loc[found["experiment"] == name, [*_SAME, "m_all10"]] for name in (first, second)}
     by_document = _joined({name: rows[rows["document"] != ""] for name, rows in sides.items()})
     published = {name: rows[rows["document"] == ""] for name, rows in sides.items()}
-    whole = _joined({name: pd.concat([published[name], _means(rows, published[name])]) for name, rows in sides.items()})
+    whole = _joined({name: stack([published[name], _means(rows, published[name])]) for name, rows in sides.items()})
     given = pd.concat(published.values())
     only_whole = _among(whole, given) & ~_among(whole, by_document)
-    both = pd.concat([by_document, whole[only_whole]], ignore_index=True)
+    both = stack([by_document, whole[only_whole]])
     # Rounded, because 86.5 and 86.5 may differ in their last binary digit.
     both["difference"] = (both[first] - both[second]).round(9)
     return both.sort_values(_SAME, kind="stable", ignore_index=True)
@@ -518,6 +518,11 @@ def by_question(both: pd.DataFrame) -> pd.DataFrame:
     groups = both.assign(n=both["document"] != "").groupby(_SAME[:-1], observed=True, sort=True)
     means = groups[[column for column in both.columns if column not in _SAME]].mean()
     return means.join(groups["n"].sum()).reset_index()
+
+
+def stack(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """Return the rows of all parts; to pandas 2 and 3 alike, a part without rows has no say in the columns' types."""
+    return pd.concat([part for part in parts if len(part)] or parts[:1], ignore_index=True)
 
 
 def _joined(sides: dict[str, pd.DataFrame]) -> pd.DataFrame:

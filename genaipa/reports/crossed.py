@@ -258,12 +258,13 @@ def _averaged(value: Floats, weight: Floats, first: NDArray[np.int64]) -> tuple[
 
 def _places(given: Any, there: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[Any]]:
     """Each label's place among the different ones, and these as texts, sorted whatever the type of the column."""
-    labels: Any = given.array if isinstance(given, pd.Series | pd.Index) else np.array(list(given), dtype=object)
+    column = given if isinstance(given, pd.Series | pd.Index) else pd.Index(list(given), dtype=object)
+    labels: Any = column.array
     if isinstance(labels, pd.Categorical):  # numbered already
         present, codes = np.unique(labels.codes[there], return_inverse=True)
         different = labels.categories.take(present)
     else:
-        codes, different = pd.factorize(labels[there])
+        codes, different = labels[there].factorize()
     names = np.array([str(name) for name in different], dtype=object)
     order = np.argsort(names, kind="stable")
     return np.argsort(order)[codes], names[order]
@@ -419,7 +420,8 @@ def _drawn(drawn: Floats | _Cells, limits: _Limits) -> tuple[float, int]:
         from scipy.sparse.csgraph import maximum_bipartite_matching
 
         # Only cells that share neither a question nor a document are independent of each other.
-        pairs = csr_array((np.ones(len(drawn.value)), (drawn.question, drawn.document)))
+        places = drawn.question.astype(np.int32), drawn.document.astype(np.int32)  # all that SciPy before 1.15 matches
+        pairs = csr_array((np.ones(len(drawn.value)), places))
         n = int((maximum_bipartite_matching(pairs) >= 0).sum())
         apart = [len(np.unique(drawn.document[~np.isclose(drawn.value, end)])) for end in limits]
     else:

@@ -86,7 +86,8 @@ def part_scored(rows: pd.DataFrame) -> Part:
 def _is_uneven(rows: pd.DataFrame) -> bool:
     """Whether chance favours documents, as where a draw of one run took all of its answers, and later ones a part."""
     each = rows.drop_duplicates(["run", "key"]).dropna(subset="pi")
-    cells = each.groupby(["question", "document"], observed=True)["pi"].sum().clip(upper=1).groupby(level=0)
+    chances = each.groupby(["question", "document"], observed=True)["pi"].sum().clip(upper=1)
+    cells = chances.groupby(level=0, observed=True)
     return bool((cells.min() < cells.max() * EVEN).mean() > UNFINISHED)
 
 

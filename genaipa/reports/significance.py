@@ -77,7 +77,8 @@ def paired(differences: Floats) -> Tested:
     if len(moved) > _EXACT:
         from scipy import stats
 
-        return Tested("Wilcoxon", float(stats.wilcoxon(moved, method="asymptotic").pvalue), effect)
+        # "asymptotic" by its name before SciPy 1.15, which later ones know, too.
+        return Tested("Wilcoxon", float(stats.wilcoxon(moved, method="approx").pvalue), effect)
     # Ranks of ties end in .5. The ways to a sum of positive ranks: each rank is added, or it is not.
     twice = (2 * ranks).astype(int)
     ways = np.zeros(twice.sum() + 1)

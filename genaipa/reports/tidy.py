@@ -254,12 +254,12 @@ def _stacked(scored: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
     """Both kinds of rows, with the categories of both."""
     if published.empty:
         return scored
-    for name, (kind, _) in _COLUMNS.items():
-        if kind == "category":
-            both = scored[name].cat.categories.union(published[name].cat.categories, sort=False)
-            scored[name] = scored[name].cat.set_categories(both)
-            published[name] = published[name].cat.set_categories(both)
-    return pd.concat([scored, published], ignore_index=True)
+    both = {
+        name: pd.CategoricalDtype(scored[name].cat.categories.union(published[name].cat.categories, sort=False))
+        for name, (kind, _) in _COLUMNS.items()
+        if kind == "category"
+    }
+    return pd.concat([scored.astype(both), published.astype(both)], ignore_index=True)
 
 
 def _derive(frame: pd.DataFrame, rubric: Rubric, *, excluded: bool) -> None:
@@ -322,8 +322,9 @@ def _category(column: pd.Series, first: Sequence[str]) -> pd.Series | pd.Categor
         used = np.bincount(codes + 1, minlength=len(categories) + 1) > 0
         if used[1:].all() and not used[0]:
             return column
-        found = column if "" in categories or not used[0] else column.cat.add_categories([""])
-        return found.fillna("").cat.remove_unused_categories()
+        if used[0]:
+            column = (column if "" in categories else column.cat.add_categories([""])).fillna("")
+        return column.cat.remove_unused_categories()
     values = column.to_numpy(dtype=object)
     codes, texts = pd.factorize(values)
     absent = codes < 0

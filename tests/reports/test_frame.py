@@ -13,6 +13,7 @@ from genaipa.errors import UsageError
 from genaipa.reports import tidy as tidy_table
 from rubrics import METRICS, PAPER, typed
 
+PANDAS_3 = pd.__version__.split(".")[0] > "2"
 ONE = {"systems": ("a/one",), "documents": ("uber",), "questions": ("T_f1",)}
 
 
@@ -136,8 +137,8 @@ def test_columns_are_those_that_are_documented():
     """Every column has its documented type, in the documented order; questions keep the order of their set."""
     frame = study()
     assert list(frame.columns) == list(tidy_table.columns(METRICS))
-    assert {name: str(dtype) for name, dtype in frame.dtypes.items()} == {
-        name: kind for name, (kind, _) in tidy_table.columns(METRICS).items()
+    assert dict(frame.dtypes.astype("str")) == {
+        name: kind if PANDAS_3 or kind != "str" else "object" for name, (kind, _) in tidy_table.columns(METRICS).items()
     }
     assert tuple(frame["question"].cat.categories) == QUESTIONS
     assert list(tidy_table.empty(PAPER).columns) == list(tidy_table.columns(METRICS))
@@ -174,6 +175,7 @@ def test_another_suffix_is_refused(tmp_path):
         tidy_table.write(tidy_table.empty(PAPER), tmp_path / "frame.xlsx")
 
 
+@pytest.mark.skipif(not PANDAS_3, reason="pandas 2 keeps texts as Python's own")
 def test_texts_are_pythons_own_until_the_last_thread_has_left():
     """Tables are made with Python's texts; who leaves takes them from nobody, and Arrow's come back where they were."""
 

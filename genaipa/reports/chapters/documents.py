@@ -286,14 +286,17 @@ def _draw_points(axes: Axes, points: pd.DataFrame, place: float, look: dict[str,
 
 
 def _draw_box(axes: Axes, box: pd.Series[Any], place: float, look: dict[str, Any]) -> None:
+    import matplotlib as mpl
+
     low, q1, median, q3, high = (float(box[name]) for name in _NUMBERS)
+    across = {"orientation": "horizontal"} if mpl.__version_info__ >= (3, 10) else {"vert": False}
     line = {"color": style.INK, "linewidth": 0.7}
     found = axes.bxp(
         [{"whislo": low, "q1": q1, "med": median, "q3": q3, "whishi": high, "fliers": []}],
         positions=[place],
         widths=0.72,
         capwidths=0.4,
-        orientation="horizontal",
+        **across,
         patch_artist=True,
         showfliers=False,
         manage_ticks=False,

@@ -167,7 +167,7 @@ def _for_every_document(found: pd.DataFrame) -> pd.DataFrame:
     whole = asked[asked["document"] == ""].merge(single[keys].drop_duplicates(), on=keys, how="left", indicator=True)
     whole = whole[whole["_merge"] == "left_only"].drop(columns="_merge")
     documents = [name for name in single["document"].unique() if name] or [""]
-    return pd.concat([single, *(whole.assign(document=name) for name in documents)], ignore_index=True)
+    return averages.stack([single, *(whole.assign(document=name) for name in documents)])
 
 
 def _complete(scored: pd.DataFrame) -> tuple[pd.DataFrame, str]:

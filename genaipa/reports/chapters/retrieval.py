@@ -125,7 +125,7 @@ def by_number(frame: pd.DataFrame) -> Table:
     parts = [
         averages.summed_up(rows[(most >= first) | (first == 1)], _BY, partial(_among, first=first)) for first in _FIRST
     ]
-    data = pd.concat([part for part in parts if not part.empty] or parts[:1])
+    data = averages.stack(parts)
     columns = [*_BY, "first", "n", "mean", *BOTH]
     return table(
         "retrieval-by-number",

@@ -348,7 +348,7 @@ def _shades(low: float, red: float, green: float, high: float) -> tuple[ListedCo
     edges, colours = [low], []
     for name, end in zip(style.BANDS, (red, green, high), strict=True):
         if end > edges[-1]:
-            between = LinearSegmentedColormap.from_list(name, _SHADES[name], _STEPS)
+            between = LinearSegmentedColormap.from_list(name, [*_SHADES[name]], _STEPS)
             edges += np.linspace(edges[-1], end, _STEPS + 1)[1:].tolist()
             colours += [between(step) for step in range(_STEPS)]
     return ListedColormap(colours), BoundaryNorm(edges, len(colours))
