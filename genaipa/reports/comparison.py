@@ -190,8 +190,8 @@ def compare(
     ours, theirs = (
         side(here, name, sources, found.frame, experiments) for name, sources in zip(names, sides, strict=True)
     )
-    systems = {system for source in (*sides[0], *sides[1]) for system in source.manifest.systems}
-    scope = Scope(tuple(sorted(systems)), categories=found.categories)
+    asked = {system for source in (*sides[0], *sides[1]) for system in source.manifest.systems}
+    scope = Scope(tuple(sorted(asked)), categories=found.categories)
     return replace(compare_sides(ours, theirs, anyway=anyway), problems=found.problems, scope=scope)
 
 

@@ -68,11 +68,11 @@ class Sides:
         return labels[self.names[0]], labels[self.names[1]]
 
     @property
-    def looks(self) -> tuple[dict[str, Any], dict[str, Any]]:
+    def looks(self) -> list[dict[str, Any]]:
         """Return the colour and marker of each side."""
         marks = self.scope.marks(self.systems)
-        looks = marks[self.systems[0]], marks[self.systems[1]]
-        return tuple({**look, "color": _GREY} for look in looks) if self.judge else looks  # type: ignore[return-value]
+        grey = {"color": _GREY} if self.judge else {}
+        return [{**marks[system], **grey} for system in self.systems]
 
     @property
     def judged(self) -> str:
@@ -238,12 +238,12 @@ class _Panel:
             for low, high, line in _TARGETS.values():
                 axes.plot([at[low], at[high]], [place, place], color=look["color"], **line)
             axes.plot(at["difference"], place, linestyle="none", markersize=5.5, **look)
-        low, high = axes.get_xlim()
+        left, right = axes.get_xlim()
         begin, end = self._ends()
         # Labels keep apart.
-        least = _TICK * (high - low) / (end - begin)
+        least = _TICK * (right - left) / (end - begin)
         step = next((step for step in (0.05, 0.1, 0.25, 0.5) if step > least), 1.0)
-        ticks = [tick for tick in (-step, 0.0, step) if low <= tick <= high]
+        ticks = [tick for tick in (-step, 0.0, step) if left <= tick <= right]
         axes.set_xticks(ticks, [_percent(tick) for tick in ticks], fontsize=style.TINY)
         axes.set_yticks([])
         axes.spines["left"].set_visible(False)
@@ -284,10 +284,8 @@ class _Panel:
         for name, colour, wide in zip(self.names, colours, self.means, strict=False):
             self._text(axes, at + wide, above, name, ha="right", color=colour, **look)
             at += wide + _GAP
-        at, side = end - begin + _GAP, "left"
-        if not self.narrow:
-            at, side = at + self.widths[0], "right"
-        self._text(axes, at, above, self.head, ha=side, **look)
+        at = end - begin + _GAP + (0.0 if self.narrow else self.widths[0])
+        self._text(axes, at, above, self.head, ha="left" if self.narrow else "right", **look)
 
     def _text(self, axes: Axes, at: float, row: float, text: str, **look: Any) -> None:
         """Write a text at so many points from the beginning of the axis."""
