@@ -22,7 +22,7 @@ from genaipa.cli.terminal.options import (
     several,
     written,
 )
-from genaipa.errors import DataError, UnscoredError, UsageError
+from genaipa.errors import DataError, UnscoredError, UsageError, command
 from genaipa.kinds import kind_of
 from genaipa.words import number
 
@@ -51,8 +51,6 @@ _COLUMNS = {
 """Heading on the terminal → column under it; files have all columns."""
 _ALWAYS = ("measure", "A", "B", "A \u2212 B", "for these documents", "p", "meaning")
 """Headings of the columns that are shown without --all."""
-_NAMED = 3
-"""Documents that the verdict names, at most."""
 _UNDER = (4, 3, 2, 6, 7, 8, 9)
 """Columns that first move under their row where the terminal is narrow: the means, n, then the intervals."""
 
@@ -65,6 +63,9 @@ _ExperimentOption = Annotated[
         autocompletion=completion.experiments,
         help="Only these; by default, all but regulation.",
     ),
+]
+_JudgeOption = Annotated[
+    str, option("--judge", metavar="NAME", help="Take this judge's verdicts alone: no estimate of people's scores.")
 ]
 _OutputOption = Annotated[
     Path | None,
@@ -92,6 +93,7 @@ def compare(
         bool,
         option("--all", help="Show rows on too few questions, and all measures, too; files have them anyway."),
     ] = False,
+    judge: _JudgeOption = "",
     output: _OutputOption = None,
     force: ForceOption = False,
     json: JsonOption = False,
@@ -113,12 +115,18 @@ def compare(
 
     form = _form(output, force=force) if output else ""
     people = all(any(kind_of(one.manifest.spec.kind).people for one in sources) for sources in sides)
-    own = {} if only else _by_rule(here, first, second, sides, people=people)
+    own = {} if only or judge else _by_rule(here, first, second, sides, people=people)
     found = None
     if people or not own:
         try:
             found = comparison.compare(
-                first, second, experiments=only, excluded=include_excluded, anyway=anyway, workspace=here
+                first,
+                second,
+                experiments=only,
+                excluded=include_excluded,
+                anyway=anyway,
+                judge=judge,
+                workspace=here,
             )
         except UnscoredError as error:
             if not own:
@@ -140,7 +148,7 @@ def compare(
 
         print_json(found.as_json() | {name: as_rows(one.table) for name, one in own.items()})
     else:
-        _show(found, everything=everything)
+        _show(found, sorted({one.folder.name for side in sides for one in side}), everything=everything)
         _print_own(own, everything=everything, json=False)
 
 
@@ -213,13 +221,13 @@ def _form(output: Path, *, force: bool) -> str:
     return output.suffix
 
 
-def _show(found: Comparison, *, everything: bool) -> None:
-    """Print the finding, then the rows it rests on by family: the tested ones, or all."""
+def _show(found: Comparison, runs: Sequence[str], *, everything: bool) -> None:
+    """Print the finding on these runs, then the rows it rests on by family: the tested ones, or all."""
     table, tested = found.table, found.frame["test"] != "none"
     if not everything and tested.any():
         main = table.data["questions"] == "all"
         table = replace(table, data=table.data[tested & main if (tested & main).any() else tested])
-    show(_verdict(found))
+    show(found.verdict)
     caveat(f"{_limits(found)} A is {found.first}, B {found.second}.")
     if found.answered:
         caveat(found.answered)
@@ -230,39 +238,9 @@ def _show(found: Comparison, *, everything: bool) -> None:
     print_table(list(columns), _rows(table, columns), right=range(2, last), flexible=last, under=under)
     if len(table.data) < len(found.frame):
         follow(f"{number(len(found.frame) - len(table.data), 'more row')}: --all")
+    if found.judge:
+        follow(f"Next: {command('genaipa', 'sample', *runs)} (people score a random part)")
     explain(f"{table.title}: differences are A \u2212 B.", *found.finding, found.method, hint="Method: --explain")
-
-
-def _verdict(found: Comparison) -> str:
-    """The main result in a sentence: who is higher, by how much, and how sure that is."""
-    table = found.table
-    from genaipa.reports.significance import percent, written
-
-    row = table.data.iloc[0].to_dict()
-    ends = [table.readable.iloc[0][name] for name in ("low", "high")]
-    read = {str(name): table.written(str(name), value) for name, value in table.readable.iloc[0].to_dict().items()}
-    if row["test"] == "none" or not read["difference"]:
-        return f"{found.first} and {found.second} have too few questions in common for a verdict on M_all."
-    first, second = (found.first, read["mean_a"]), (found.second, read["mean_b"])
-    if row["difference"] < 0:
-        first, second = second, first
-        ends = [-end for end in reversed(ends)]
-    by = read["difference"].lstrip("+-\u2212")
-    low, high = (table.written(name, end) for name, end in zip(("low", "high"), ends, strict=True))
-    interval = f"{percent(row['level'])}: {low} to {high}, " if low else ""
-    sure = f"{interval}{written(row['p_holm'])}"
-    means = f"{first[1]} against {second[1]}"
-    about = f"on {_documents(found.documents)}: {means} ({sure})."
-    if row["p_holm"] < row["level"]:
-        return f"{first[0]} beats {second[0]} by {by} points of M_all {about}"
-    return f"{first[0]} and {second[0]} may be alike in M_all {about}"
-
-
-def _documents(names: Sequence[str]) -> str:
-    """The documents by name, or their number where they are many."""
-    if not names:
-        return "these documents"
-    return ", ".join(names) if len(names) <= _NAMED else f"these {len(names):,} documents"
 
 
 def _limits(found: Comparison) -> str:
