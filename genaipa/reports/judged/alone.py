@@ -13,6 +13,7 @@ import pandas as pd
 
 from genaipa.errors import UsageError, clipped, command
 from genaipa.judging.name import NAME, Judge, akin
+from genaipa.reports.averages import answers
 from genaipa.reports.figures.style import brief, one_line
 from genaipa.reports.judged.verdicts import judge_names
 from genaipa.reports.table import SCALE
@@ -135,8 +136,8 @@ def count_verdicts(frame: pd.DataFrame, analysts: Collection[str], *, excluded: 
 
 def mean_by_system(frame: pd.DataFrame) -> dict[str, float]:
     """Return the M_all (10 to 100) of each system, by name: over answers, then over questions, as `genaipa judge`."""
-    counted = frame[frame["counted"]].astype({"system": "str"})
-    each = counted.groupby(["system", "question"], observed=True)["m_all"].mean() * SCALE
+    by_answer = answers(frame).astype({"system": "str"})
+    each = by_answer.groupby(["system", "question"], observed=True)["m_all"].mean() * SCALE
     return {str(system): float(mean) for system, mean in each.groupby(level=0).mean().items()}
 
 
@@ -158,11 +159,11 @@ def alone_in_words(gathered: Gathered) -> str:
 
 def judged_part(frame: pd.DataFrame, judges: Mapping[str, Collection[str]]) -> str:
     """Return a sentence on the judges that did not score all answers; empty where each did."""
-    answers = frame[(frame["unit"] == "answer") & (frame["answer"] != "") & (frame["excluded"] == "")]
-    whole = len(answers.drop_duplicates(["run", "key"]))
+    scorable = frame[(frame["unit"] == "answer") & (frame["answer"] != "") & (frame["excluded"] == "")]
+    whole = len(scorable.drop_duplicates(["run", "key"]))
     said = []
     for judge, analysts in judges.items():
-        scored = len(answers[answers["analyst"].isin(list(analysts))].drop_duplicates(["run", "key"]))
+        scored = len(scorable[scorable["analyst"].isin(list(analysts))].drop_duplicates(["run", "key"]))
         if scored < whole:
             said.append(f"{one_line(judge)} scored {scored:,} of {whole:,} answers.")
     return " ".join(said)
