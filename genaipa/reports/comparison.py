@@ -85,6 +85,8 @@ class Comparison:
     evidence: EvidenceLevel = ENDED
     judge: str = ""
     """The judge whose verdicts alone these are; empty where people scored."""
+    sides: tuple[Side, ...] = ()
+    """Both sides, as they are compared."""
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -289,6 +291,7 @@ def compare_sides(first: Side, second: Side, *, anyway: bool = False, judge: str
         answered=came,
         evidence=evidence,
         judge=judge,
+        sides=(first, second),
     )
 
 

@@ -15,6 +15,7 @@ from genaipa.cli.terminal.console import table as print_table
 from genaipa.cli.terminal.options import (
     ExcludedOption,
     ForceOption,
+    GateOption,
     JsonOption,
     check_new,
     current_workspace,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
     from genaipa.reports.chapters.chapter import Against
     from genaipa.reports.comparison import Comparison
+    from genaipa.reports.gate import Gate
     from genaipa.reports.table import Table
     from genaipa.runs.selection import Source
     from genaipa.workspace import Workspace
@@ -64,6 +66,9 @@ _ExperimentOption = Annotated[
         help="Only these; by default, all but regulation.",
     ),
 ]
+_MarkdownOption = Annotated[
+    Path | None, option("--md", metavar="FILE", help="Write a summary in Markdown, as for a pull request.")
+]
 _JudgeOption = Annotated[
     str, option("--judge", metavar="NAME", help="Take this judge's verdicts alone: no estimate of people's scores.")
 ]
@@ -94,6 +99,8 @@ def compare(
         option("--all", help="Show rows on too few questions, and all measures, too; files have them anyway."),
     ] = False,
     judge: _JudgeOption = "",
+    gate: GateOption = None,
+    md: _MarkdownOption = None,
     output: _OutputOption = None,
     force: ForceOption = False,
     json: JsonOption = False,
@@ -102,7 +109,7 @@ def compare(
 
     Differences are A minus B, question by question, with intervals and tests for these documents and for policies like
     these, adjusted within families, and effect sizes; for all questions, by source, and by category. In suites they are
-    item by item, with intervals.
+    item by item, with intervals. For the gate A is the old release and B the new one: it goes by what B lost for sure.
     """
     from genaipa.reports import check_packages
     from genaipa.runs.selection import sources_of
@@ -112,44 +119,77 @@ def compare(
     sides = [sources_of(here, side) for side in (first, second)]
     check_packages()
     from genaipa.reports import comparison
+    from genaipa.reports.gate import LOST, Gate
 
-    form = _form(output, force=force) if output else ""
+    form = _check_files(output, md, force=force)
     people = all(any(kind_of(one.manifest.spec.kind).people for one in sources) for sources in sides)
-    own = {} if only or judge else _by_rule(here, first, second, sides, people=people)
+    alone = bool(only or judge or md or gate is not None)
+    own = {} if alone else _by_rule(here, first, second, sides, people=people)
     found = None
     if people or not own:
         try:
             found = comparison.compare(
-                first,
-                second,
-                experiments=only,
-                excluded=include_excluded,
-                anyway=anyway,
-                judge=judge,
-                workspace=here,
+                first, second, experiments=only, excluded=include_excluded, anyway=anyway, judge=judge, workspace=here
             )
         except UnscoredError as error:
             if not own:
                 raise
             say(f"Answers to questions are not compared: {error}")
     if found is None:
-        if output:
-            _write_own(next(iter(own.values())).table, output, form, force=force)
-            say(f"Written to {output}.")
-        _print_own(own, everything=everything, json=json)
+        _show_rule_scored(own, output, form, force=force, everything=everything, json=json)
         return
     for problem in found.problems:
         say(problem)
+    held = Gate(found, gate) if gate is not None else None
+    runs = sorted({one.folder.name for side in sides for one in side})
     if output:
         _write(found, output, form, force=force)
         say(f"Written to {output}.")
+    if md:
+        _write_markdown(here, found, held, md, output, runs, force=force)
     if json:
-        from genaipa.reports.render import as_rows
-
-        print_json(found.as_json() | {name: as_rows(one.table) for name, one in own.items()})
+        print_json(found.as_json() | (held.as_json() if held else {}) | _rows_by_rule(own))
     else:
-        _show(found, sorted({one.folder.name for side in sides for one in side}), everything=everything)
+        _show(found, held, runs, everything=everything)
         _print_own(own, everything=everything, json=False)
+    if held and held.failed:
+        raise typer.Exit(LOST)
+
+
+def _rows_by_rule(own: Mapping[str, Against]) -> dict[str, object]:
+    """Return the differences in what is scored by a rule, for machines."""
+    from genaipa.reports.render import as_rows
+
+    return {name: as_rows(one.table) for name, one in own.items()}
+
+
+def _show_rule_scored(
+    own: Mapping[str, Against], output: Path | None, form: str, *, force: bool, everything: bool, json: bool
+) -> None:
+    """Write and print the differences in what is scored by a rule, where no answer is compared by people's scores."""
+    if output:
+        _write_own(next(iter(own.values())).table, output, form, force=force)
+        say(f"Written to {output}.")
+    _print_own(own, everything=everything, json=json)
+
+
+def _write_markdown(
+    here: Workspace,
+    found: Comparison,
+    gate: Gate | None,
+    path: Path,
+    output: Path | None,
+    runs: Sequence[str],
+    *,
+    force: bool,
+) -> None:
+    """Write the summary for a pull request, with the way to what was written beside it, or to a report."""
+    from genaipa.reports.pull_request import as_markdown, changed_answers, link_report, name_report
+
+    more = link_report(output, path) if output else name_report(runs)
+    with written(path, force=force) as file:
+        file.write(as_markdown(found, changed_answers(found, here), gate=gate, report=more).encode())
+    say(f"Written to {path}.")
 
 
 def _by_rule(
@@ -209,9 +249,11 @@ def _write_own(table: Table, output: Path, form: str, *, force: bool) -> None:
         raise DataError(output, f"can't be written ({error.strerror}).") from None
 
 
-def _form(output: Path, *, force: bool) -> str:
-    """The suffix of the file that is to be written; empty for a folder. A UsageError for a file that may not be."""
-    if output.is_dir() or not output.suffix:
+def _check_files(output: Path | None, md: Path | None, *, force: bool) -> str:
+    """Return the suffix of the output; empty for a folder. A UsageError for a file that may not be written."""
+    if md:
+        check_new(md, force=force)
+    if output is None or output.is_dir() or not output.suffix:
         return ""
     from genaipa.reports.comparison import FORMS
 
@@ -221,13 +263,15 @@ def _form(output: Path, *, force: bool) -> str:
     return output.suffix
 
 
-def _show(found: Comparison, runs: Sequence[str], *, everything: bool) -> None:
-    """Print the finding on these runs, then the rows it rests on by family: the tested ones, or all."""
+def _show(found: Comparison, gate: Gate | None, runs: Sequence[str], *, everything: bool) -> None:
+    """Print the finding on these runs, the gate's, then the rows they rest on by family: the tested ones, or all."""
     table, tested = found.table, found.frame["test"] != "none"
     if not everything and tested.any():
         main = table.data["questions"] == "all"
         table = replace(table, data=table.data[tested & main if (tested & main).any() else tested])
     show(found.verdict)
+    if gate:
+        show(str(gate))
     caveat(f"{_limits(found)} A is {found.first}, B {found.second}.")
     if found.answered:
         caveat(found.answered)

@@ -339,7 +339,7 @@ def _map(name: str, judge: str, data: pd.DataFrame, scope: Scope) -> Figure:
     data = scope.only(data).sort_values(["system", "question"], kind="stable").reset_index(drop=True)
     groups, _ = style.questions(data, scope.in_order(dict.fromkeys(data["question"])))
     means = data.groupby("system")["m_all10"].mean().to_dict()
-    short = style.brief(sorted(means), 26)
+    short = style.brief(sorted(map(str, means)), 26)
     labels, systems = style.labels(groups, 12), {system: f"{short[system]}  {means[system]:.0f}" for system in short}
     title = f"{style.one_line(judge)}: {SAID}"
     whose = f"By the judge {style.one_line(judge)} alone: {NO_ESTIMATE}"
