@@ -29,10 +29,10 @@ from genaipa.reports.gather import gather_scored
 from genaipa.reports.judged.alone import (
     NO_ESTIMATE,
     advise_judge,
-    alone_sentence,
     count_verdicts,
     find_judge,
     find_judges,
+    own_family,
 )
 from genaipa.reports.judged.estimate import Estimate, estimates
 from genaipa.reports.matches import HEADINGS, PRINTED, groups, in_common, level_between, matches, rows
@@ -85,6 +85,8 @@ class Comparison:
     evidence: EvidenceLevel = ENDED
     judge: str = ""
     """The judge whose verdicts alone these are; empty where people scored."""
+    favoured: str = ""
+    """A sentence where a side is of the judge's own family."""
     sides: tuple[Side, ...] = ()
     """Both sides, as they are compared."""
 
@@ -256,6 +258,7 @@ def compare_sides(first: Side, second: Side, *, anyway: bool = False, judge: str
     judged = list(map(Estimate.of_people, frames)) if judge else estimates(frames, alike=True)
     estimated = any(not one.given.empty for one in judged)
     matched = matches(judged[0].frame, judged[1].frame)
+    favoured = own_family(judge, *frames) if judge else ""
     evidence = level_between(frames, matched[OVERALL])
     data = rows(matched, asked, judged=any(one.is_z for one in judged), evidence=evidence)
     data = data.replace({"measure": names_of(first.frame)})
@@ -267,7 +270,8 @@ def compare_sides(first: Side, second: Side, *, anyway: bool = False, judge: str
         *significance.scope(matched, apart),
         *filter(None, [came]),
         *significance.found(data, first.name, second.name, refused=others["all"], judge=judge),
-        *([alone_sentence(judge, first.frame, second.frame)] if judge else []),
+        *([f"All scores are the judge {judge}'s alone: {NO_ESTIMATE}."] if judge else []),
+        *filter(None, [favoured]),
         *filter(None, [str(evidence)]),
         *(_judged(first, second, judged, evidence) if estimated else []),
         *studied(first, second),
@@ -278,6 +282,8 @@ def compare_sides(first: Side, second: Side, *, anyway: bool = False, judge: str
     method += _JUDGED if estimated else ""
     title = f"{first.name} against {second.name}{f', by the judge {judge} alone' if judge else ''}"
     table = _table(data[list(HEADINGS)], title, " ".join([*finding, method]))
+    # In grey, as everything that a judge alone says.
+    table = replace(table, faint=frozenset({"mean_a", "mean_b", "difference"})) if judge else table
     documents = dict.fromkeys(matched[OVERALL].apart["document"])
     about = () if "" in documents else tuple(documents)
     return Comparison(
@@ -291,6 +297,7 @@ def compare_sides(first: Side, second: Side, *, anyway: bool = False, judge: str
         answered=came,
         evidence=evidence,
         judge=judge,
+        favoured=favoured,
         sides=(first, second),
     )
 

@@ -102,7 +102,7 @@ def as_markdown(
         f"### genaipa: {second} against {first}, {result}",
         "",
         *((f"Gate: {_escape(str(gate))}", "") if gate else ()),
-        f"Finding: {_escape(found.verdict)}",
+        f"Finding: {_escape(f'{found.verdict} {found.favoured}'.rstrip())}",
         "",
         f"| | A {_cell(first)} | B {_cell(second)} | B \u2212 A | |",
         "|---|--:|--:|--:|---|",

@@ -34,6 +34,7 @@ def test_numbers_come_by_name_and_never_by_rank(judged, genaipa):
     """The means are in the order of the systems' names; in a pipe there is no map; the same when nothing is left."""
     assert LINE in judged.out
     assert "█" not in judged.out
+    assert "genaipa compare scripted/a.yaml scripted/b.yaml --judge kind" in " ".join(judged.out.split())
     assert LINE in genaipa("judge", "two", "--judge", "scripted/judge.yaml").out
     assert "no estimate" not in genaipa("judge", "two", "--judge", "scripted/judge.yaml", "--json").out
 
@@ -74,7 +75,7 @@ def test_the_report_says_first_whose_values_it_shows(judged, genaipa):
 
 
 def test_a_second_judge_and_a_part_are_said(judged, genaipa):
-    """Each judge by name with its own means; who scored a part is said to, and a rubric's change takes all away."""
+    """Each judge by name with its own means; one that scored a part is said to have."""
     judge = script("other.yaml", default=verdict(1), model="other")
     assert genaipa("judge", "two", "--judge", judge, "--system", "scripted/a.yaml").code == 0
     done = genaipa("report", "two", "-o", "out", "--formats", "svg")

@@ -44,10 +44,10 @@ def compared(random: np.random.Generator, questions: int, documents: int, lost: 
     return rows({OVERALL: match}, {"all": set(names)}).iloc[0].to_dict()
 
 
-def found(row: dict[str, Any], verdict_: str = "old beats new.", **more: Any) -> Any:
+def found(row: dict[str, Any], said: str = "old beats new.") -> Any:
     """A comparison of `old` and `new` with this one row."""
     data = pd.DataFrame([{"questions": "all", "family": "primary endpoint", "measure": OVERALL, **row}])
-    return SimpleNamespace(first="old", second="new", frame=data, verdict=verdict_, judge="", sides=(), **more)
+    return SimpleNamespace(first="old", second="new", frame=data, verdict=said, judge="", favoured="")
 
 
 def test_equal_releases_seldom_fail_and_a_loss_is_found_as_planning_promises() -> None:

@@ -126,7 +126,11 @@ def test_the_command_names_the_judge_and_what_is_next(asked: list[Record], genai
     found = json.loads(genaipa("compare", KIND, GPT, "--judge", "gpt-4-turbo", "--json").out)
     assert found["judge"] == "gpt-4-turbo"
     keep(verdicts(asked, GPT))
-    assert f"It is of the family of {GPT}, and may favour its own." in " ".join(compare(KIND, GPT, judge=GPT).finding)
+    done = genaipa("compare", KIND, GPT, "--judge", GPT)
+    favoured = f"The judge {GPT} is of the family of {GPT}, and may favour its own."
+    assert favoured in " ".join(done.out.split())
+    assert favoured in compare(KIND, GPT, judge=GPT).finding
+    assert compare(KIND, GPT, judge=GPT).table.faint
 
 
 def test_verdicts_count_alone(asked: list[Record]) -> None:
@@ -139,3 +143,17 @@ def test_verdicts_count_alone(asked: list[Record]) -> None:
     assert made["counted"].sum() == 4
     assert set(made.loc[made["m_all"].notna(), "scorer"]) == {"machine"}
     assert list(made.columns) == list(frame.columns)
+    left_out = frame.assign(excluded="an audit's reason")
+    passes = find_judges(frame)["lab/referee-9b"]
+    assert not count_verdicts(left_out, passes)["counted"].any()
+    assert count_verdicts(left_out, passes, excluded=True)["counted"].sum() == 4
+    assert find_judges(frame, "another rubric's digest") == {}
+
+
+def test_the_environment_takes_no_scores_of_peoples_away(
+    asked: list[Record], genaipa: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A judge that the environment names is the one to ask (`judge`), and not the one to compare by."""
+    keep([*verdicts(asked), *(human("ada", one.digest, (0,) * 5) for one in asked)])
+    monkeypatch.setenv("GENAIPA_JUDGE", JUDGE)
+    assert "judge" not in genaipa("compare", KIND, GPT).out

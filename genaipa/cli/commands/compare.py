@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from genaipa.cli.terminal import completion
-from genaipa.cli.terminal.console import caveat, explain, follow, print_json, say, show, show_table
+from genaipa.cli.terminal.console import caveat, caveats, explain, follow, print_json, say, show, show_table
 from genaipa.cli.terminal.console import table as print_table
 from genaipa.cli.terminal.options import (
     ExcludedOption,
@@ -70,7 +70,8 @@ _MarkdownOption = Annotated[
     Path | None, option("--md", metavar="FILE", help="Write a summary in Markdown, as for a pull request.")
 ]
 _JudgeOption = Annotated[
-    str, option("--judge", metavar="NAME", help="Take this judge's verdicts alone: no estimate of people's scores.")
+    # Not from the environment, as `judge` has it: that would take people's scores away without a word.
+    str, typer.Option("--judge", metavar="NAME", help="Take a judge's verdicts alone: no estimate of people's scores.")
 ]
 _OutputOption = Annotated[
     Path | None,
@@ -273,8 +274,7 @@ def _show(found: Comparison, gate: Gate | None, runs: Sequence[str], *, everythi
     if gate:
         show(str(gate))
     caveat(f"{_limits(found)} A is {found.first}, B {found.second}.")
-    if found.answered:
-        caveat(found.answered)
+    caveats([one for one in (found.favoured, found.answered) if one])
     short = [] if everything else [name for name in _COLUMNS if name not in _ALWAYS]
     columns = {head: column for head, column in _COLUMNS.items() if head not in short}
     last = len(columns) - 1

@@ -102,17 +102,16 @@ def advise_judge(judges: Judges, scored: Sequence[Collection[str]], sides: Seque
     return f". {len(both)} judges scored both, {_quoted(both)}: {compare} NAME"
 
 
-def alone_sentence(judge: str, *frames: pd.DataFrame) -> str:
-    """Return the sentence on what a judge's verdicts alone are worth, and whose family it is of."""
-    judged = pd.concat([frame.loc[frame["counted"], ["system", "model", "analyst"]] for frame in frames])
-    models = {known.model for name in judged["analyst"].unique() if (known := Judge.parse(str(name)))}
+def own_family(judge: str, *frames: pd.DataFrame) -> str:
+    """Return the sentence on systems of the judge's own family, in tables that count its verdicts; else nothing."""
+    judged = pd.concat([frame.loc[frame["counted"], ["system", "model", "analyst"]] for frame in frames]).astype("str")
+    models = {known.model for name in judged["analyst"].unique() if (known := Judge.parse(name))}
     own = [
         str(system)
-        for system, rows in judged.astype("str").groupby("system")
+        for system, rows in judged.groupby("system")
         if any(akin(model, name) for model in models for name in (str(system), *rows["model"].unique()) if name)
     ]
-    said = f"All scores are the judge {one_line(judge)}'s alone: {NO_ESTIMATE}."
-    return f"{said} It is of the family of {listed(own)}, and may favour its own." if own else said
+    return f"The judge {one_line(judge)} is of the family of {listed(own)}, and may favour its own." if own else ""
 
 
 def count_verdicts(frame: pd.DataFrame, analysts: Collection[str], *, excluded: bool = False) -> pd.DataFrame:
