@@ -61,6 +61,8 @@ class Sides:
     documents: tuple[str, ...] = ()
     scope: Scope = field(default=ALONE)
     judge: str = ""
+    favoured: str = ""
+    """A sentence where a side is of the judge's own family."""
 
     def short(self, most: int) -> tuple[str, str]:
         """Return both names in at most this many signs."""
@@ -87,14 +89,14 @@ def better(row: Row) -> int | None:
     return 0 if row["difference"] > 0 else 1
 
 
-def verdict(row: Row, wins: Sequence[str], judge: str = "") -> str:
+def row_verdict(row: Row, wins: Sequence[str], judge: str = "") -> str:
     """Return what a row finds, in the words for a win of each side, or why it finds nothing; a judge's says so."""
     side = better(row)
     no_win = UNTESTED if row["test"] == "none" else OTHERS if row["meaning"] == OTHER_PEOPLE else CHANCE
     return f"{'judge: ' if judge else ''}{no_win if side is None else wins[side]}"
 
 
-def finding(table: Table, sides: Sides) -> str:
+def finding_title(table: Table, sides: Sides) -> str:
     """Return the title of a comparison: who is better, and by how much."""
     row, (first, second) = table.data.iloc[0].to_dict(), sides.short(24)
     by, side = style.signed(abs(row["difference"])).lstrip("+"), better(row)
@@ -137,7 +139,7 @@ def differences(table: Table, sides: Sides) -> Figure | None:
     data = table.data[table.data["questions"] == "all"] if table else table.data
     if data.empty:
         return None
-    title = finding(table, sides)
+    title = finding_title(table, sides)
     note = (
         f"{title}. Differences, {sides.names[0]} minus {sides.names[1]}, over all questions. Each row is "
         "drawn in percent of its own scale, from 10 to 100 of M_all and from -1 to 1 of a metric. Hollow: no verdict. "
@@ -145,7 +147,7 @@ def differences(table: Table, sides: Sides) -> Figure | None:
     )
 
     def layout(wide: float, *, titled: bool = True) -> Callable[[], Canvas]:
-        said = [f"{'; '.join(limits(table, sides))}.", _legend(data.iloc[0].to_dict())]
+        said = [f"{'; '.join(limits(table, sides))}.", sides.favoured, _legend(data.iloc[0].to_dict())]
         return lambda: _Panel(data, sides, wide).draw([title] if titled else [], said)
 
     drawn = replace(table, name="differences", title=title, note=note, data=data)
@@ -189,7 +191,7 @@ class _Panel:
         self.names = self.sides.short(most)
         self.means = [max(30.0, _measure(name, self.size, bold=True)) for name in self.names] if means else []
         wins = [f"{name} is better" for name in self.names]
-        verdicts = [verdict(row, wins, self.sides.judge) for row in self.rows]
+        verdicts = [row_verdict(row, wins, self.sides.judge) for row in self.rows]
         self.right = [[_numbers(row) for row in self.rows], verdicts]
         self.widths = [
             max(_measure(text, self.size, bold=True) for text in (head, *texts))
@@ -306,7 +308,7 @@ def _look(row: Row, sides: Sides) -> dict[str, Any]:
     side = better(row)
     if side is not None:
         return sides.looks[side]
-    return _LOOKS[verdict(row, ("", ""))]
+    return _LOOKS[row_verdict(row, ("", ""))]
 
 
 def _scaled(row: Row) -> dict[str, float]:
@@ -421,7 +423,7 @@ def _draw_groups(data: pd.DataFrame, sides: Sides, title: str) -> Canvas:
         axes.set_xlabel(f"\u2190 {second} | {first} \u2192", fontsize=style.TINY)
     rows = data.to_dict("records")
     wins = f"{first} is better", f"{second} is better"
-    marks = {verdict(row, wins, sides.judge): _look(row, sides) for row in rows}
+    marks = {row_verdict(row, wins, sides.judge): _look(row, sides) for row in rows}
     lines = {
         target: {"linestyle": "-", "color": style.INK, **look}
         for target, (low, _, look) in _TARGETS.items()
