@@ -38,8 +38,7 @@ from genaipa.reports.part import warning
 from genaipa.reports.points import harm_in_words
 from genaipa.reports.render import as_html, prose
 from genaipa.reports.significance import OTHER_PEOPLE, SIGNIFICANT, percent, written
-from genaipa.reports.table import first_sentences
-from genaipa.words import listed, number, per_cent, some
+from genaipa.words import first_sentences, listed, number, per_cent, some
 
 if TYPE_CHECKING:
     from genaipa.reports.answered import Answered

@@ -160,7 +160,7 @@ _SLIDE = 6.0
 _GAP = 9.0
 """Points between two columns."""
 _AXIS = 92.0
-"""Points of an axis, at least, and seven tenths of it in a narrow panel: names are shortened for it."""
+"""Points of an axis, at least, and seven tenths of it without columns of means: names are shortened for it."""
 _TICK = 30.0
 """Points from tick to tick, at least."""
 
@@ -183,7 +183,7 @@ class _Panel:
         ]:
             self._name(most, means=means)
             begin, end = self._ends()
-            if end - begin >= _AXIS * (0.7 if self.narrow else 1.0):
+            if end - begin >= _AXIS * (1.0 if means else 0.7):
                 break
 
     def _name(self, most: int, *, means: bool) -> None:
