@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING
 from unicodedata import category
 
@@ -57,3 +58,11 @@ def per_cent(share: float, items: float) -> str:
     ('98 %', '71.35')
     """
     return f"{share:.0f} %" if items < _MANY else f"{share:.2f}"
+
+
+_SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z\u201c`])")
+
+
+def first_sentences(text: str, most: int = 2) -> str:
+    """Return the first sentences of a text."""
+    return " ".join(_SENTENCE.split(text.strip())[:most])

@@ -25,8 +25,8 @@ import pandas as pd
 
 from genaipa.files.html import escape_html
 from genaipa.files.spreadsheets import MARK, escape_formula
-from genaipa.reports.table import first_sentences
 from genaipa.reports.tidy import metrics_of
+from genaipa.words import first_sentences
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

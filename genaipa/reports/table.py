@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -13,6 +12,7 @@ import pandas as pd
 from genaipa.files.html import short_repr
 from genaipa.reports.tidy import metrics_of
 from genaipa.systems.provider import short_names
+from genaipa.words import first_sentences
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -167,14 +167,6 @@ class Table:
 
 def _other_end(name: str) -> str:
     return f"{name.removesuffix('low')}high" if name.endswith("low") else f"{name.removesuffix('high')}low"
-
-
-_SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z\u201c`])")
-
-
-def first_sentences(text: str, most: int = 2) -> str:
-    """The first sentences of a text."""
-    return " ".join(_SENTENCE.split(text.strip())[:most])
 
 
 def metric_formats(frame: pd.DataFrame) -> dict[str, str]:

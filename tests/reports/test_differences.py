@@ -127,7 +127,7 @@ def test_no_text_is_cut_or_over_another(layout: str, furthest: float, names: tup
     drawn = list(texts(found, layout).values())
     canvas = drawn[0].figure.bbox
     boxes = [(text.get_text(), text.get_window_extent()) for text in drawn]
-    assert len(drawn) > 20
+    assert len(drawn) > 18
     for said, box in boxes:
         assert box.x0 >= canvas.x0 - 1, said
         assert box.x1 <= canvas.x1 + 1, said
@@ -193,3 +193,19 @@ def test_colours_go_by_the_name_and_not_by_the_place() -> None:
     ranked, named = Scope(("zoe", "ada", "bob")), Scope(("ada", "bob", "zoe"))
     assert ranked.marks(["bob"]) == named.marks(["bob"])
     assert differences.Sides(("x", "y"), ("zoe", "ada"), (), ranked).looks[0] == named.marks([])["zoe"]
+
+
+@pytest.mark.parametrize("layout", ["", "slide", "column"])
+def test_a_judge_alone_is_grey_and_named_in_every_verdict(layout: str) -> None:
+    """No colour of a system is given to what a judge alone says, and it is said to be no estimate."""
+    found = comparison(*MIXED, judge="referee-9b", favoured="referee is of ada's family.")
+    assert found.figure
+    assert found.figure.title.startswith("By the judge referee-9b alone, ada is better than bob")
+    drawn = texts(found, layout)
+    verdicts = {"judge: ada is better", "judge: bob is better", "judge: may be chance", "judge: too few questions"}
+    assert verdicts <= {*drawn}
+    assert len({str(drawn[said].get_color()) for said in verdicts}) == 1
+    below = " ".join(" ".join(drawn).split())
+    assert "no estimate of what people would say" in below
+    assert "referee is of ada's family." in below
+    assert "judge: better" in found.as_text(".tex")

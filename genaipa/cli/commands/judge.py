@@ -16,6 +16,7 @@ from genaipa.cli.terminal import completion
 from genaipa.cli.terminal.console import explain, follow, print_json, say, show, width, write_flags
 from genaipa.cli.terminal.options import JsonOption, OfflineOption, current_workspace, option, several
 from genaipa.cli.terminal.selection import RunsArgument, filtered
+from genaipa.errors import command
 from genaipa.runs.filters import EVERYTHING, Filters
 from genaipa.words import number
 
@@ -168,7 +169,7 @@ def _print_closing(
             show(f"Stopped by --max-cost: {outcome.capped}.")
     for name, models in changed.items():
         show(f"{name} was served as {', '.join(models)}: these count as {len(models)} judges.")
-    people = _print_alone(here, judges.answers)
+    people, better = _print_alone(here, judges.answers)
     rest = len(judges.runs) - len(done)
     if missing := sum(row.missing for _, outcome in done for row in outcome.tally.rows.values()):
         lack = f"{number(missing, 'verdict')} {'is' if missing == 1 else 'are'} missing"
@@ -178,13 +179,14 @@ def _print_closing(
     elif people:
         follow("How far it agrees with them: genaipa judges", "Pictures: genaipa report")
     else:
-        follow("To rely on it, score some yourself: genaipa score", "Pictures: genaipa report")
+        follow("To rely on it, score some yourself: genaipa score", "Pictures: genaipa report", *better)
 
 
-def _print_alone(here: Workspace, answers: JudgedAnswers) -> bool:
+def _print_alone(here: Workspace, answers: JudgedAnswers) -> tuple[bool, list[str]]:
     """Print a line of each judge's means, by names and never by value, and its heat map where the terminal can.
 
-    Return whether people scored some of the same answers.
+    Return whether people scored some of the same answers, and the command that compares the systems, where one judge
+    scored two.
     """
     from genaipa.judging.verdict import alone
     from genaipa.systems.provider import short_names
@@ -207,7 +209,14 @@ def _print_alone(here: Workspace, answers: JudgedAnswers) -> bool:
             show(f"{who} alone, no estimate: {means} (M_all)")
         for line in heat_map(one.cells, answers.categories, {system: names[system] for system in one.means}):
             show(line, exact=True)
-    return any(one.scored_by_people for one in found)
+    people = any(one.scored_by_people for one in found)
+    match [list(one.means) for one in found]:
+        case [[first, second]]:
+            return people, [
+                f"Which is better: {command('genaipa', 'compare', first, second, '--judge', found[0].judge)}"
+            ]
+        case _:
+            return people, []
 
 
 _SHADES = "░▒▓█"

@@ -61,6 +61,8 @@ class Sides:
     documents: tuple[str, ...] = ()
     scope: Scope = field(default=ALONE)
     judge: str = ""
+    favoured: str = ""
+    """A sentence where a side is of the judge's own family."""
 
     def short(self, most: int) -> tuple[str, str]:
         """Return both names in at most this many signs."""
@@ -68,11 +70,11 @@ class Sides:
         return labels[self.names[0]], labels[self.names[1]]
 
     @property
-    def looks(self) -> tuple[dict[str, Any], dict[str, Any]]:
+    def looks(self) -> list[dict[str, Any]]:
         """Return the colour and marker of each side."""
         marks = self.scope.marks(self.systems)
-        looks = marks[self.systems[0]], marks[self.systems[1]]
-        return tuple({**look, "color": _GREY} for look in looks) if self.judge else looks  # type: ignore[return-value]
+        grey = {"color": _GREY} if self.judge else {}
+        return [{**marks[system], **grey} for system in self.systems]
 
     @property
     def judged(self) -> str:
@@ -87,14 +89,14 @@ def better(row: Row) -> int | None:
     return 0 if row["difference"] > 0 else 1
 
 
-def verdict(row: Row, wins: Sequence[str], judge: str = "") -> str:
+def row_verdict(row: Row, wins: Sequence[str], judge: str = "") -> str:
     """Return what a row finds, in the words for a win of each side, or why it finds nothing; a judge's says so."""
     side = better(row)
     no_win = UNTESTED if row["test"] == "none" else OTHERS if row["meaning"] == OTHER_PEOPLE else CHANCE
     return f"{'judge: ' if judge else ''}{no_win if side is None else wins[side]}"
 
 
-def finding(table: Table, sides: Sides) -> str:
+def finding_title(table: Table, sides: Sides) -> str:
     """Return the title of a comparison: who is better, and by how much."""
     row, (first, second) = table.data.iloc[0].to_dict(), sides.short(24)
     by, side = style.signed(abs(row["difference"])).lstrip("+"), better(row)
@@ -137,7 +139,7 @@ def differences(table: Table, sides: Sides) -> Figure | None:
     data = table.data[table.data["questions"] == "all"] if table else table.data
     if data.empty:
         return None
-    title = finding(table, sides)
+    title = finding_title(table, sides)
     note = (
         f"{title}. Differences, {sides.names[0]} minus {sides.names[1]}, over all questions. Each row is "
         "drawn in percent of its own scale, from 10 to 100 of M_all and from -1 to 1 of a metric. Hollow: no verdict. "
@@ -145,7 +147,7 @@ def differences(table: Table, sides: Sides) -> Figure | None:
     )
 
     def layout(wide: float, *, titled: bool = True) -> Callable[[], Canvas]:
-        said = [f"{'; '.join(limits(table, sides))}.", _legend(data.iloc[0].to_dict())]
+        said = [f"{'; '.join(limits(table, sides))}.", sides.favoured, _legend(data.iloc[0].to_dict())]
         return lambda: _Panel(data, sides, wide).draw([title] if titled else [], said)
 
     drawn = replace(table, name="differences", title=title, note=note, data=data)
@@ -158,7 +160,7 @@ _SLIDE = 6.0
 _GAP = 9.0
 """Points between two columns."""
 _AXIS = 92.0
-"""Points of an axis, at least, and seven tenths of it in a narrow panel: names are shortened for it."""
+"""Points of an axis, at least, and seven tenths of it without columns of means: names are shortened for it."""
 _TICK = 30.0
 """Points from tick to tick, at least."""
 
@@ -181,7 +183,7 @@ class _Panel:
         ]:
             self._name(most, means=means)
             begin, end = self._ends()
-            if end - begin >= _AXIS * (0.7 if self.narrow else 1.0):
+            if end - begin >= _AXIS * (1.0 if means else 0.7):
                 break
 
     def _name(self, most: int, *, means: bool) -> None:
@@ -189,7 +191,7 @@ class _Panel:
         self.names = self.sides.short(most)
         self.means = [max(30.0, _measure(name, self.size, bold=True)) for name in self.names] if means else []
         wins = [f"{name} is better" for name in self.names]
-        verdicts = [verdict(row, wins, self.sides.judge) for row in self.rows]
+        verdicts = [row_verdict(row, wins, self.sides.judge) for row in self.rows]
         self.right = [[_numbers(row) for row in self.rows], verdicts]
         self.widths = [
             max(_measure(text, self.size, bold=True) for text in (head, *texts))
@@ -238,12 +240,12 @@ class _Panel:
             for low, high, line in _TARGETS.values():
                 axes.plot([at[low], at[high]], [place, place], color=look["color"], **line)
             axes.plot(at["difference"], place, linestyle="none", markersize=5.5, **look)
-        low, high = axes.get_xlim()
+        left, right = axes.get_xlim()
         begin, end = self._ends()
         # Labels keep apart.
-        least = _TICK * (high - low) / (end - begin)
+        least = _TICK * (right - left) / (end - begin)
         step = next((step for step in (0.05, 0.1, 0.25, 0.5) if step > least), 1.0)
-        ticks = [tick for tick in (-step, 0.0, step) if low <= tick <= high]
+        ticks = [tick for tick in (-step, 0.0, step) if left <= tick <= right]
         axes.set_xticks(ticks, [_percent(tick) for tick in ticks], fontsize=style.TINY)
         axes.set_yticks([])
         axes.spines["left"].set_visible(False)
@@ -284,10 +286,8 @@ class _Panel:
         for name, colour, wide in zip(self.names, colours, self.means, strict=False):
             self._text(axes, at + wide, above, name, ha="right", color=colour, **look)
             at += wide + _GAP
-        at, side = end - begin + _GAP, "left"
-        if not self.narrow:
-            at, side = at + self.widths[0], "right"
-        self._text(axes, at, above, self.head, ha=side, **look)
+        at = end - begin + _GAP + (0.0 if self.narrow else self.widths[0])
+        self._text(axes, at, above, self.head, ha="left" if self.narrow else "right", **look)
 
     def _text(self, axes: Axes, at: float, row: float, text: str, **look: Any) -> None:
         """Write a text at so many points from the beginning of the axis."""
@@ -308,7 +308,7 @@ def _look(row: Row, sides: Sides) -> dict[str, Any]:
     side = better(row)
     if side is not None:
         return sides.looks[side]
-    return _LOOKS[verdict(row, ("", ""))]
+    return _LOOKS[row_verdict(row, ("", ""))]
 
 
 def _scaled(row: Row) -> dict[str, float]:
@@ -423,7 +423,7 @@ def _draw_groups(data: pd.DataFrame, sides: Sides, title: str) -> Canvas:
         axes.set_xlabel(f"\u2190 {second} | {first} \u2192", fontsize=style.TINY)
     rows = data.to_dict("records")
     wins = f"{first} is better", f"{second} is better"
-    marks = {verdict(row, wins, sides.judge): _look(row, sides) for row in rows}
+    marks = {row_verdict(row, wins, sides.judge): _look(row, sides) for row in rows}
     lines = {
         target: {"linestyle": "-", "color": style.INK, **look}
         for target, (low, _, look) in _TARGETS.items()

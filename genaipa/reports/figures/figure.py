@@ -100,10 +100,11 @@ def save(figure: Figure, folder: Path, formats: Sequence[Format] = FORMATS) -> l
     """Write NAME.png, .svg, .pdf (as `formats` says) and NAME.csv into the folder; gives the paths."""
     folder.mkdir(parents=True, exist_ok=True)
     plain = [form for form in formats if form not in _ENDS]
-    with style.house(figure.name):
-        drawn = _laid_out(figure.draw()) if plain else None
-        for form in plain:
-            (folder / f"{figure.name}.{form}").write_bytes(_written(drawn, figure.title, form, PNG_DPI))
+    if plain:
+        with style.house(figure.name):
+            drawn = _laid_out(figure.draw())
+            for form in plain:
+                (folder / f"{figure.name}.{form}").write_bytes(_written(drawn, figure.title, form, PNG_DPI))
     for form in formats:
         if form == "slide" or (form == "column" and form in figure.layouts):
             (folder / f"{figure.name}{_ENDS[form]}").write_bytes(as_bytes(figure, form))
