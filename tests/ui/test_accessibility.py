@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from accessible import found, watch
 from analysts import Analyst, make_answers, open_to
 from running import answers, carry_out, spec
 from size import size
@@ -18,15 +18,6 @@ from rubrics import PAPER, typed
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-axe = pytest.importorskip("axe_playwright_python", reason="needs axe-core")
-AXE = Path(axe.__file__).parent / "axe.min.js"
-# The frame of Streamlit's own around the pages has nothing to be left out at the moment.
-_RUN = """async () => {
-  const values = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
-  const { violations } = await axe.run(document, { runOnly: { type: "tag", values }, resultTypes: ["violations"] });
-  const said = (id) => ({ html, failureSummary }) => [id, html.slice(0, 200), failureSummary];
-  return violations.flatMap(({ id, nodes }) => nodes.map(said(id)));
-}"""
 WAYS: list[dict[str, Any]] = [
     {"width": 1400, "height": 1300, "color_scheme": "light", "forced_colors": "none"},
     {"width": 390, "height": 1300, "color_scheme": "dark", "forced_colors": "none"},
@@ -37,12 +28,6 @@ PAGES = 7
 TABLE = "| *What* | How long |\n|---|---|\n| name | **two** years |\n\n- *nothing* else, as snake_case_says or 2*3*4\n"
 LONG = "We keep what you order for as long as the law says. " * 60
 TEXT = f"# ACME Privacy Policy\n\n## 1. Orders\n\n{TABLE}\n{LONG}\n\n## 2. Rest\n\n{LONG}\n"
-
-
-def found(page: Page) -> list[Any]:
-    """What axe has against this page, and whether it is wider than its window."""
-    wide = page.evaluate("document.documentElement.scrollWidth > innerWidth")
-    return [*page.evaluate(_RUN), *(["wider than the window"] if wide else [])]
 
 
 def make_study() -> None:
@@ -59,7 +44,8 @@ def make_study() -> None:
     with opened("sqlite:///scores.db") as store:
         for name, keys in (("Ada", "13111"), ("Grace", "12113")):
             store.append([score(name, record.digest, typed(keys), note=f"{name}'s note") for record in answers(run)])
-    carry_out(spec(systems=("manual/chat",), initializations=("company-name",)))
+    # Its first message is longer than the page shows at once.
+    carry_out(spec(systems=("manual/chat",), part_tokens=4000))
     carry_out(spec_of("policyqa", SuitePlan("sample"), ("baseline/empty",)))
 
 
@@ -113,7 +99,6 @@ def reached_by_keyboard_alone(anna: Analyst) -> None:
 def test_axe_finds_nothing_on_any_page() -> None:
     """Contrast, names, roles, order of titles, size of targets and reach by keyboard, on every page of a study."""
     make_study()
-    script = AXE.read_text(encoding="utf-8")
     with open_to("--per-answer", "5", "--points") as (desk, browser):
         for way in size(small=WAYS[:1], soak=WAYS):
             page = browser.visit(desk)
@@ -123,7 +108,7 @@ def test_axe_finds_nothing_on_any_page() -> None:
             page.reload()
             page.get_by_label("Your name").wait_for()
             page.get_by_text("This study asks people to score").wait_for()
-            page.evaluate(script)
+            watch(page)
             assert found(page) == []
             name = f"Anna {way['width']}"
             page.get_by_label("Your name").fill(name)

@@ -13,11 +13,15 @@ from typing import TYPE_CHECKING
 
 import httpx
 import pytest
+from accessible import found, watch
 from commandline import call, heeding
 from desk import browsing
+from running import carry_out, make_workspace, spec, write
+from starlette.datastructures import QueryParams
 
+from genaipa.runs.selection import select
 from genaipa.ui.view.index import Index, ViewChoice
-from genaipa.ui.view.server import AnswerPiece, marked
+from genaipa.ui.view.server import AnswerPiece, ViewPages, marked
 from genaipa.workspace import find_workspace
 from tests.conftest import forget_personal_settings
 
@@ -94,7 +98,7 @@ def shown(page: str) -> list[str]:
 def test_only_the_token_opens_it(address: str, browser: httpx.Client) -> None:
     """Not without the token, not with another, not under another name, not from another site; and nothing is posted."""
     base = address.partition("?")[0]
-    for url in (base, f"{base}?token=guess", f"{base}view.css"):
+    for url in (base, f"{base}?token=guess", f"{base}view.css", f"{base}view.js"):
         refused = httpx.get(url, timeout=60)
         assert refused.status_code == 403, url
         assert "demo" not in refused.text
@@ -110,7 +114,10 @@ def test_only_the_token_opens_it(address: str, browser: httpx.Client) -> None:
     assert browser.get("/", headers=upgrade | {"Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ=="}).status_code == 403
     assert browser.post("/").status_code == 405
     said = browser.get("/").headers
-    assert said["content-security-policy"].startswith("default-src 'none'; style-src 'self'; form-action 'self'")
+    policy = "default-src 'none'; style-src 'self'; script-src 'self'; form-action 'self'"
+    assert said["content-security-policy"].startswith(policy)
+    assert browser.get("/view.js").headers["content-type"].startswith("text/javascript")
+    assert browser.get("/view.html.jinja").status_code == 404
     assert (said["cache-control"], said["x-frame-options"], said["referrer-policy"]) == (
         "no-store",
         "DENY",
@@ -157,7 +164,7 @@ def test_what_a_model_says_is_text(browser: httpx.Client, study: Path) -> None:
     """A reply with markup is shown as it was said."""
     page = browser.get("/", params={"system": f"scripted/{study}/evil.yaml", "question": "T_f1"}).text
     assert "&lt;script&gt;alert(1)&lt;/script&gt;&lt;b&gt;bold&lt;/b&gt; &#34;quoted&#34;" in page
-    assert "<script" not in page
+    assert re.findall("<script[^>]*>", page) == ['<script src="/view.js" defer>']
     page = browser.get("/", params={"system": f"scripted/{study}/evil.yaml", "question": "RC_u1"}).text
     folded = "<details><summary>Thoughts</summary>"
     assert page.count(folded) == 1
@@ -166,7 +173,10 @@ def test_what_a_model_says_is_text(browser: httpx.Client, study: Path) -> None:
 
 @pytest.mark.full
 def test_a_browser_needs_no_script(address: str) -> None:
-    """In chromium with scripts off, light and dark, wide and narrow: choose, press, read; nothing is wider than it."""
+    """In chromium with scripts off, light and dark, wide and narrow: choose, press, read; nothing is wider than it.
+
+    With scripts keys lead from question to question, and from page to page; axe-core finds nothing.
+    """
     with browsing() as visitors:
         for scheme, width in (("light", 1440), ("dark", 390)):
             context = visitors.browser.new_context(
@@ -186,12 +196,24 @@ def test_a_browser_needs_no_script(address: str) -> None:
             assert box is not None
             assert box["width"] <= width
             context.close()
+        page = visitors.browser.new_page(viewport={"width": 1440, "height": 300})
+        page.goto(address)
+        watch(page)
+        assert found(page) == []
+        asked = page.locator("section h2")
+        for key, now in (("j", 0), ("j", 1), ("k", 0)):
+            page.keyboard.press(key)
+            assert asked.nth(now).evaluate("(head) => head === document.activeElement")
+        asked.last.focus()
+        page.keyboard.press("j")
+        page.wait_for_url("**page=2*")
+        page.keyboard.press("k")
+        page.wait_for_url("**page=1*")
+        page.close()
 
 
 def test_the_index_follows_a_run_that_goes_on(study: Path) -> None:
     """Answers that come while it is open are there at the next click; a damaged line is counted."""
-    from genaipa.runs.selection import select
-
     here = find_workspace(study)
     index = Index(here, select(here, ["second"]))
     assert len(index.chosen(ViewChoice(outcome="answered"))) == 30
@@ -205,6 +227,26 @@ def test_the_index_follows_a_run_that_goes_on(study: Path) -> None:
         assert "Lines that can't be read: 1." in index.problems[0]
     finally:
         journal.write_bytes(whole)
+
+
+def test_runs_of_a_system_are_one_column() -> None:
+    """Runs that asked for different things are one column; one that asked the same again has its own, where it did."""
+    make_workspace(questions=1)
+    systems, asked = ("scripted/one.yaml", "scripted/two.yaml"), ("document", "company-name")
+    for file in ("one.yaml", "two.yaml"):
+        write(file, "default: It does not say.\n")
+    first, second = (carry_out(spec(systems=systems, initializations=(way,)))[0].name for way in asked)
+    again = carry_out(spec(systems=systems[:1], initializations=asked[1:]))[0].name
+    here = find_workspace()
+    assert Index(here, select(here, [first, second])).systems == [*systems]
+    index = Index(here, select(here, [first, second, again]))
+    merged, alone = f"{systems[0]} in {first} and 1 more", f"{systems[0]} in {again}"
+    assert index.systems == [merged, alone, systems[1]]
+    pages = ViewPages(index)
+    with pages.socket:
+        rows = pages.facts(QueryParams())["rows"]
+    columns = {len(row["cells"]): [cell["system"] for cell in row["cells"]] for row in rows}
+    assert columns == {2: [merged, systems[1]], 3: index.systems}
 
 
 def test_what_cannot_be_viewed_is_a_sentence(genaipa: Callable[..., Finished], study: Path) -> None:
@@ -230,3 +272,5 @@ def test_differences() -> None:
     assert [piece for piece in other if piece.kind] == [AnswerPiece("No", "number"), AnswerPiece("6.5", "number")]
     assert "".join(piece.text for piece in one) == "Yes, the company's cookies for 6.4 days."
     assert marked(["Military grade locks", "None"])[0] == [AnswerPiece("Military grade locks", "word")]
+    unlike = "Deliveries need names, addresses, telephones, postcodes, doorbells and 2 signatures."
+    assert [piece.text for piece in marked([unlike, "It collects names for 2 or 3 purposes."])[0]] == [unlike]

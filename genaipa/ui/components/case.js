@@ -26,7 +26,7 @@ class Case {
     const original = answer.original ? `Originally: ${answer.original}` : "";
     fill(
       this.root,
-      this.entry("strong", document.name, [original], make("div", { class: "text", dir: "auto" }, answer.question)),
+      this.entry("strong", document.name, [original], make("div", { class: "text asked", dir: "auto" }, answer.question)),
       this.entry("", "Answer", [answer.state], reply),
       this.annotated(answer.annotated),
       this.evidence(answer.evidence, names),
@@ -37,6 +37,7 @@ class Case {
     this.resized ??= new ResizeObserver(() => {
       drawBars(this.document);
       reachTables(this.root);
+      for (const one of this.root.querySelectorAll(".asked, ul")) reach(one, one.matches("ul") ? "" : "Question");
     });
     this.resized.disconnect();
     this.resized.observe(this.document);

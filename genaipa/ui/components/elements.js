@@ -41,6 +41,16 @@ function leavesFocus(root) {
   });
 }
 
+// What has more than it shows is reached by Tab, and the keys of the browser scroll it; what shows all of it is no stop. Without
+// a name its own role stays: a title or a list is heard as such.
+function reach(node, name) {
+  const scrolls = node.scrollWidth > node.clientWidth || node.scrollHeight > node.clientHeight;
+  for (const [attribute, value] of Object.entries({ tabindex: "0", ...(name && { role: "group", "aria-label": name }) })) {
+    if (scrolls) node.setAttribute(attribute, value);
+    else node.removeAttribute(attribute);
+  }
+}
+
 // Whether Enter belongs to what has the focus: a link or a button is pressed by it, as everywhere.
 function takesEnter(target) {
   return target instanceof Element && target.closest("a, button, summary, [role=button], [role=option], [role=tab]") !== null;

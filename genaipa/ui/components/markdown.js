@@ -139,13 +139,7 @@ function set(pieces, breaks = []) {
   return [...all.childNodes];
 }
 
-// Tables that are wider than their pane are reached by Tab, so that keys scroll them.
+// Tables that are wider than their pane.
 function reachTables(pane) {
-  for (const table of pane.querySelectorAll(".table")) {
-    const wide = table.scrollWidth > table.clientWidth;
-    for (const [name, value] of Object.entries({ tabindex: "0", role: "group", "aria-label": "Table" })) {
-      if (wide) table.setAttribute(name, value);
-      else table.removeAttribute(name);
-    }
-  }
+  for (const table of pane.querySelectorAll(".table")) reach(table, "Table");
 }

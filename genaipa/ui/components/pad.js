@@ -157,12 +157,18 @@ class Pad extends Recall {
     // At first, and whenever the window changes.
     const resized = new ResizeObserver(() => {
       drawBars(this.document, this.pinned);
-      reachTables(this.screen);
+      this.reachAll();
     });
     for (const one of [this.document, this.reply]) resized.observe(one);
     // Which of the texts a selection begins in; from outside of the component one can't tell.
     this.root.addEventListener("click", () => this.data && this.acts());
     this.root.addEventListener("selectstart", ({ target }) => (this.selecting = this.document.contains(target)));
+  }
+
+  // Whatever scrolls and is no pane, at the size that it has now.
+  reachAll() {
+    reachTables(this.screen);
+    for (const asked of this.question.querySelectorAll(".asked")) reach(asked);
   }
 
   legend() {
@@ -368,7 +374,7 @@ class Pad extends Recall {
   // Where the document is read from, once all else is drawn.
   arrive({ anew, stays }) {
     if (anew || this.pinned || this.data.pin) this.markPinned();
-    reachTables(this.screen);
+    this.reachAll();
     if (this.pinned) reveal(this.document, this.pinned);
     else if (this.data.first && !stays) this.scrollTo(this.data.first);
     this.find(false);
@@ -624,7 +630,7 @@ class Pad extends Recall {
         "div",
         { class: "comparison" },
         make("h2", {}, "Your score beside the reference analyst's"),
-        make("div", { class: "about", dir: "auto" }, comparison.question),
+        make("div", { class: "about", ...pane("The question") }, comparison.question),
         make("div", { class: "about quiet", ...pane("The answer") }, comparison.reply),
         make(
           "table",

@@ -62,11 +62,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const box = parentElement.querySelector(".rows");
   box.replaceChildren(table, ...(data.page ? [turning(data.page, (step) => setTriggerValue("turned", step))] : []));
   // A table that is wider than the window can be reached, and is scrolled by the arrow keys.
-  const wide = new ResizeObserver(() => {
-    const reach = box.scrollWidth > box.clientWidth ? { tabindex: "0", role: "group", "aria-label": data.label } : {};
-    for (const name of ["tabindex", "role", "aria-label"]) box.removeAttribute(name);
-    for (const [name, value] of Object.entries(reach)) box.setAttribute(name, value);
-  });
+  const wide = new ResizeObserver(() => reach(box, data.label));
   wide.observe(box);
   return () => wide.disconnect();
 }

@@ -29,6 +29,7 @@ function beginning(text, length) {
 
 function drawn({ title, text, aside, tone, copies, fold }) {
   const body = make("div", { class: "text", dir: "auto" });
+  new ResizeObserver(() => reach(body, title || aside || "Text")).observe(body);
   const button = copies ? make("button", { type: "button" }, "Copy") : null;
   button?.addEventListener("click", () => copy(text, button));
   const head = make("div", { class: "head" }, make("span", { class: "title", dir: "auto" }, title || ""), make("span", { class: "aside" }, aside || ""), button);

@@ -79,6 +79,7 @@ class Values {
   say(text, tone = "") {
     this.message.textContent = text;
     this.message.className = `message ${tone}`;
+    if (text) reach(this.message);
   }
 
   // For whoever hears the page.

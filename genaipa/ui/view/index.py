@@ -20,6 +20,7 @@ from genaipa.scoring.current import in_effect
 from genaipa.scoring.events import VALUED
 from genaipa.scoring.rubric import band, load_rubric
 from genaipa.scoring.store import existing_store
+from genaipa.words import some
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -59,6 +60,8 @@ class ViewCell(msgspec.Struct, frozen=True, gc=False):
     digest: str
 
 
+_Asker = tuple[int, str]
+"""The number of a run, and a system of it."""
 Key = tuple[str, str, str, str, int, str]
 """A row's identity: document, question, initialization, wording, repetition, set of prompts."""
 
@@ -101,8 +104,9 @@ BY_SCORE = {
 class Index:
     """The latest answer of each key of the runs, in rows by question; a UsageError where there is none.
 
-    `systems`, `documents` and `experiments` are the answers', `questions` maps each question to its text.
-    `problems` are sentences on what can't be read.
+    `systems` are columns, `system_of` maps each to its system: one for all runs of a system, and more only where
+    several of its runs asked the same. `documents` and `experiments` are the answers', `questions` maps each question
+    to its text. `problems` are sentences on what can't be read.
     """
 
     def __init__(self, workspace: Workspace, sources: Sequence[Source]) -> None:
@@ -137,8 +141,8 @@ class Index:
 
     def _found(self) -> dict[Key, dict[str, ViewCell]]:
         """The latest answer of each key, by what the answers of a row have in common and by column."""
-        names, damaged = self._names(), 0
-        found: dict[Key, dict[str, ViewCell]] = {}
+        damaged = 0
+        found: dict[Key, dict[_Asker, ViewCell]] = {}
         decode = msgspec.json.Decoder(_Head).decode
         for number, source in enumerate(self.sources):
             narrowed = bool(source.only) or set(source.systems) != set(source.manifest.spec.systems)
@@ -158,19 +162,37 @@ class Index:
                 cells = found.get(key)
                 if cells is None:
                     cells = found[key] = {}
-                cells[names[number, head.system]] = ViewCell(number, place, intern(head.status), head.digest)
+                cells[number, intern(head.system)] = ViewCell(number, place, intern(head.status), head.digest)
         if damaged:
             self.problems.append(f"Lines that can't be read: {damaged:,}. What they are says: genaipa validate --data")
-        return found
+        names = self._columns(found)
+        return {key: {names[asker]: cell for asker, cell in cells.items()} for key, cells in found.items()}
 
-    def _names(self) -> dict[tuple[int, str], str]:
-        """(number of the run, system) → the name of its column: with the run where several runs have the system."""
-        every = [system for source in self.sources for system in source.manifest.spec.systems]
-        return {
-            (number, system): f"{system} in {source.folder.name}" if every.count(system) > 1 else system
-            for number, source in enumerate(self.sources)
-            for system in source.manifest.spec.systems
-        }
+    def _columns(self, found: dict[Key, dict[_Asker, ViewCell]]) -> dict[_Asker, str]:
+        """Each asker's column: runs of a system share one, but for those that asked what another of them did."""
+        askers = [(number, name) for number, source in enumerate(self.sources) for name in source.manifest.spec.systems]
+        several = {name for name, count in Counter(name for _, name in askers).items() if count > 1}
+        clashes: set[tuple[_Asker, _Asker]] = set()
+        for cells in found.values() if several else ():
+            clashes.update((one, other) for one in cells for other in cells if one < other and one[1] == other[1])
+        columns: dict[str, list[list[_Asker]]] = {}
+        for asker in askers:
+            of_system = columns.setdefault(asker[1], [])
+            free = (column for column in of_system if not any((one, asker) in clashes for one in column))
+            column = next(free, None)
+            if column is None:
+                of_system.append([asker])
+            else:
+                column.append(asker)
+        self.system_of: dict[str, str] = {}
+        names: dict[_Asker, str] = {}
+        for system, of_system in columns.items():
+            for column in of_system:
+                runs = some((self.sources[number].folder.name for number, _ in column), 1)
+                name = system if len(of_system) == 1 else f"{system} in {runs}"
+                self.system_of[name] = system
+                names |= dict.fromkeys(column, name)
+        return names
 
     def _order(self, found: dict[Key, dict[str, ViewCell]]) -> None:
         """Put the rows in the order of documents and of their question sets."""
@@ -249,7 +271,7 @@ class Index:
             of_cells[name, "scored"] = of_cells[name, ""] - of_cells[name, "unscored"]
         self._of_rows, self._of_cells = of_rows, of_cells
         self.experiments = sorted(name for what, name in of_rows if what == "experiment")
-        self.systems = [name for name in dict.fromkeys(self._names().values()) if (name, "") in of_cells]
+        self.systems = [name for name in self.system_of if (name, "") in of_cells]
 
     def scores_of(self, cell: ViewCell) -> ShownScores:
         """The scores of an answer."""

@@ -23,6 +23,7 @@ from genaipa.errors import command
 from genaipa.files.html import without_steering
 from genaipa.files.text import split_url
 from genaipa.ui.view.index import BY_SCORE, NO_SCORES, OUTCOMES, ViewChoice
+from genaipa.words import some
 from genaipa.workspace import elsewhere
 
 if TYPE_CHECKING:
@@ -43,9 +44,12 @@ _BESIDE = 4
 """Systems beside each other, where nobody chose them."""
 _LONGEST = 20_000
 """Characters of an answer on a page of many; it goes on behind them in `genaipa show`."""
+_FEW = 3
+"""Names of runs that the head of the page has room for; more are folded."""
+_TYPES = {"css": "text/css", "js": "text/javascript"}
 _HEADERS = {
-    "Content-Security-Policy": "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; "
-    "frame-ancestors 'none'",
+    "Content-Security-Policy": "default-src 'none'; style-src 'self'; script-src 'self'; form-action 'self'; "
+    "base-uri 'none'; frame-ancestors 'none'",
     "X-Frame-Options": "DENY",
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
@@ -71,7 +75,7 @@ class ViewPages:
         templates.filters["zip_same"] = lambda values: [(value, value) for value in values]
         templates.filters["questions"] = lambda known: [(q, f"{q}  {text}") for q, text in known.items()]
         self._template = templates.get_template("view.html.jinja")
-        self._style = (_HERE / "view.css").read_text(encoding="utf-8")
+        self._files = {name: (_HERE / f"view.{name}").read_text(encoding="utf-8") for name in _TYPES}
 
     def serve(self) -> None:
         """Serve until Ctrl-C or SIGTERM."""
@@ -88,12 +92,15 @@ class ViewPages:
         uvicorn.Server(config).run(sockets=[self.socket])
 
     def app(self) -> Starlette:
-        """The application: a page, its style, and the gate before them."""
-        routes = [Route("/", self._page, methods=["GET"]), Route("/view.css", self._css, methods=["GET"])]
+        """The application: a page, its style and script, and the gate before them."""
+        routes = [Route("/", self._page, methods=["GET"]), Route("/view.{name}", self._file, methods=["GET"])]
         return Starlette(routes=routes, middleware=[Middleware(_Gate, token=self.token, port=self.port)])
 
-    def _css(self, _: Request) -> Response:
-        return Response(self._style, media_type="text/css")
+    def _file(self, request: Request) -> Response:
+        name = request.path_params["name"]
+        if name not in _TYPES:
+            return PlainTextResponse("There is no such page.", HTTPStatus.NOT_FOUND)
+        return Response(self._files[name], media_type=_TYPES[name])
 
     def _page(self, request: Request) -> Response:
         self.index.refresh()
@@ -110,6 +117,8 @@ class ViewPages:
         given = [(name, value) for name, value in asked.multi_items() if name not in {"page", "token"}]
         return {
             "index": index,
+            "title": some(index.runs, _FEW),
+            "few": len(index.runs) <= _FEW,
             "choice": choice,
             "plain": plain,
             "systems": systems,
@@ -127,7 +136,8 @@ class ViewPages:
             "score": command("genaipa", "score", *index.runs, *elsewhere(index.workspace.home)),
         }
 
-    def _row(self, key: Key, answers: dict[str, ViewCell], systems: tuple[str, ...], *, plain: bool) -> dict[str, Any]:
+    def _row(self, key: Key, answers: dict[str, ViewCell], chosen: tuple[str, ...], *, plain: bool) -> dict[str, Any]:
+        systems = self._asked(answers, chosen)
         cells = [answers.get(name) for name in systems]
         records = [self.index.record(cell) if cell else None for cell in cells]
         replies = [(record.reply or "")[:_LONGEST] if record else "" for record in records]
@@ -160,6 +170,17 @@ class ViewPages:
                 for place, (name, cell, record, own) in enumerate(zip(systems, cells, records, pieces, strict=True))
             ],
         }
+
+    def _asked(self, answers: dict[str, ViewCell], chosen: tuple[str, ...]) -> tuple[str, ...]:
+        """The columns of a row: those with an answer, and the first of each system that has none."""
+        system_of = self.index.system_of
+        answered = {system_of[name] for name in chosen if name in answers}
+        first = {system_of[name]: name for name in reversed(chosen)}
+        return tuple(
+            name
+            for name in chosen
+            if name in answers or (system_of[name] not in answered and first[system_of[name]] == name)
+        )
 
 
 def choice_of(index: Index, asked: QueryParams) -> ViewChoice:
@@ -257,6 +278,10 @@ very were what when where which while will with within without would your yours
 _COMMON = frozenset(_GRAMMAR.split())
 _NO = frozenset({"no", "not", "never", "nor", "yes"})
 """Short words that turn an answer round."""
+_UNLIKE = 0.5
+"""Share of a text's words that are its own from which on marking them says nothing."""
+_FEW_WORDS = 8
+"""Words from which on a text can be unlike another."""
 
 
 class AnswerPiece(NamedTuple):
@@ -269,17 +294,33 @@ class AnswerPiece(NamedTuple):
 def marked(texts: Sequence[str]) -> list[list[AnswerPiece]]:
     """Each text in pieces, with what it alone says marked; nothing is marked in a text that stands alone.
 
+    Of a text that has little in common with the others the numbers alone are marked: nearly every word is its own.
+
     >>> marked(["Kept for 90 days.", "Kept for 30 days."])[0]
     [AnswerPiece(text='Kept for ', kind=''), AnswerPiece(text='90', kind='number'), AnswerPiece(text=' days.', kind='')]
     """
-    said = [{_plain(found[0]) for found in _WORD.finditer(text)} for text in texts]
-    several = sum(bool(text) for text in texts) > 1
+    if sum(bool(text) for text in texts) < 2:  # noqa: PLR2004
+        return [[AnswerPiece(text, "")] for text in texts]
     return [
-        _pieces(text, frozenset().union(*(words for other, words in enumerate(said) if other != number)))
-        if several
-        else [AnswerPiece(text, "")]
+        _pieces(text, _words_beside(number, texts), words=not is_unlike(text, texts))
         for number, text in enumerate(texts)
     ]
+
+
+def is_unlike(text: str, texts: Sequence[str]) -> bool:
+    """Whether more than half of the words of a text are in none of the others, where there are any."""
+    others = [other for other in texts if other and other != text]
+    said = {word for found in _WORD.finditer(text) if _counts(word := _plain(found[0]))}
+    if not others or len(said) < _FEW_WORDS:
+        return False
+    beside = {_plain(found[0]) for other in others for found in _WORD.finditer(other)}
+    return len(said - beside) > _UNLIKE * len(said)
+
+
+def _words_beside(number: int, texts: Sequence[str]) -> frozenset[str]:
+    """The words of all of these texts but one."""
+    others = (text for place, text in enumerate(texts) if place != number)
+    return frozenset(_plain(found[0]) for text in others for found in _WORD.finditer(text))
 
 
 def _plain(word: str) -> str:
@@ -288,16 +329,21 @@ def _plain(word: str) -> str:
     return word.removesuffix("s") if len(word) >= _LEAST else word
 
 
-def _pieces(text: str, others: frozenset[str]) -> list[AnswerPiece]:
+def _counts(word: str) -> bool:
+    """Whether a plain word can tell two answers apart."""
+    return word[0].isdigit() or word in _NO or (len(word) >= _LEAST and word not in _COMMON)
+
+
+def _pieces(text: str, others: frozenset[str], *, words: bool) -> list[AnswerPiece]:
     pieces: list[AnswerPiece] = []
     done = 0
     for found in _WORD.finditer(text):
         word = _plain(found[0])
-        is_number = word[0].isdigit()
-        counts = is_number or word in _NO or (len(word) >= _LEAST and word not in _COMMON)
-        if word in others or not counts:
+        if word in others or not _counts(word):
             continue
-        kind: Literal["word", "number"] = "number" if is_number or word in _NO else "word"
+        kind: Literal["word", "number"] = "number" if word[0].isdigit() or word in _NO else "word"
+        if kind == "word" and not words:
+            continue
         between = text[done : found.start()]
         if pieces and pieces[-1].kind == kind == "word" and between == " ":
             pieces[-1] = AnswerPiece(f"{pieces[-1].text} {found[0]}", kind)
