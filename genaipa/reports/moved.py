@@ -7,6 +7,7 @@ which of two answers is right.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
@@ -42,9 +43,14 @@ SIDES: dict[AnswerSide, str] = {
     "open": "answers it",
 }
 """Each side of an answer in words."""
-_SHORT: dict[AnswerSide, str] = {"silent": "the document is silent", "unknown": "not known to it", "open": "an answer"}
+_SHORT: dict[AnswerSide, str] = {"unknown": "not known", "open": "an answer"}
+"""Sides for a table, where they are called otherwise."""
 _ALIKE = frozenset({"yes", "no", "open"})
 """Sides of answers that say something: one that says neither yes nor no may say either in other words."""
+_NAMED = 2
+"""Answers that changed sides of which one is named by its question; more are counted."""
+_WAYS = 3
+"""Ways of changing sides that a sentence names."""
 _CITED = 3
 """Sections that a sentence names."""
 MEASURED = (
@@ -113,6 +119,12 @@ class MovedAnswer:
         return sorted(self.first.cited - self.second.cited)
 
     @property
+    def citations(self) -> str:
+        """The sections that only one of the two cites: those of the second with a plus, those of the first a minus."""
+        marks = (("+", self.gained), ("\u2212", self.lost))
+        return "; ".join(f"{mark} {_name_sections(labels)}" for mark, labels in marks if labels)
+
+    @property
     def moved(self) -> bool:
         """Whether anything differs that can be told without reading."""
         return bool(self.difference) or self.changed_sides or self.first.cited != self.second.cited
@@ -128,7 +140,8 @@ class MovedAnswer:
         ours, theirs = self.names
         parts = []
         if self.difference:
-            parts.append(f"{theirs} {self.difference:+.0f} points by {_BY[self.scored_by]}.")
+            points = f"{abs(self.difference):.0f} points {'more' if self.difference > 0 else 'less'}"
+            parts.append(f"{_GIVE[self.scored_by]} {theirs} {points}.")
         if self.changed_sides:
             parts.append(f"{theirs} {SIDES[self.second.side]}, where {ours} {SIDES[self.first.side]}.")
         if self.gained:
@@ -138,7 +151,7 @@ class MovedAnswer:
         return " ".join(parts)
 
 
-_BY = {"people": "people", "judge": "the judge"}
+_GIVE = {"people": "People give", "judge": "A judge gives"}
 _DIGITS = 6
 _NUMBERED = re.compile(r"(?:Part \w+: )?[^\W\d_]+ [\w.]*[\dIVX][\w.]*(?: to \S+ [\w.]+)?|§+ ?[\w.]+")
 _CLIP = 40
@@ -163,6 +176,10 @@ class Movement:
         """The pairs that changed sides."""
         return [pair for pair in self.pairs if pair.changed_sides]
 
+    def sentence_at(self, place: int) -> str:
+        """The sentence of the pair at a place; empty where there is none."""
+        return next((pair.sentence for pair in self.pairs if pair.place == place), "")
+
     @property
     def headline(self) -> str:
         """How many answers changed sides, and how, in a sentence."""
@@ -171,14 +188,14 @@ class Movement:
             return f"{ours} and {theirs} were asked nothing in the same words."
         flips, count = self.flips, number(len(self.pairs), "answer")
         if not flips:
-            return f"No answer of {count} changed sides between {ours} and {theirs}."
-        ways: dict[tuple[AnswerSide, AnswerSide], list[MovedAnswer]] = {}
-        for pair in flips:
-            ways.setdefault((pair.first.side, pair.second.side), []).append(pair)
-        most = max(ways.values(), key=len)
-        which = f"\u201c{most[0].asked}\u201d" if len(most) == 1 else number(len(most), "question")
-        where = f"{theirs} {_on(most[0].second.side)} {which}, where {ours} {SIDES[most[0].first.side]}"
-        return f"{where}: {len(flips):,} of {count} changed sides."
+            return f"None of {count} changed sides from {ours} to {theirs}."
+        if len(flips) <= _NAMED:
+            first = max(flips, key=lambda pair: {pair.first.side, pair.second.side} == {"yes", "no"})
+            about = f"{_on(first.second.side)} \u201c{first.asked}\u201d, where {ours} {SIDES[first.first.side]}"
+            return f"{theirs} {about}: {len(flips)} of {count} changed sides."
+        ways = Counter((pair.first.in_words, pair.second.in_words) for pair in flips)
+        each = (f"{often:,} from {before} to {after}" for (before, after), often in ways.most_common())
+        return f"{len(flips):,} of {count} changed sides from {ours} to {theirs}: {some(each, _WAYS)}."
 
 
 def _on(side: AnswerSide) -> str:
@@ -231,7 +248,7 @@ def moved_answers(first: str | Run, second: str | Run, *, judge: str = "", works
     do. Pairs are asked the very same words. A UsageError for a name of several systems.
 
     >>> moved_answers("careful", "breezy").headline
-    'breezy answers 3 questions, where careful says that the document is silent: 10 of 32 answers changed sides.'
+    '9 of 32 answers changed sides from careful to breezy: 5 from silent to yes, 3 from silent to an answer and 1 more.'
     """
     here, names = chosen((first, second), workspace)
     sides = [sources_of(here, name) for name in (names * 2)[:2]]

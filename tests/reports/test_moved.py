@@ -49,8 +49,8 @@ def test_scores_come_before_sides_and_sides_before_citations() -> None:
         (None, ""),
     ]
     assert [one.moved for one in ranked.pairs] == [True] * 4 + [False] * 2
-    assert scored.sentence == "new -20 points by people."
-    assert judged.sentence == "new -10 points by the judge."
+    assert scored.sentence == "People give new 20 points less."
+    assert judged.sentence == "A judge gives new 10 points less."
     assert flips.sentence == "new says no, where old says yes."
     assert cites.sentence == "new alone cites 2. old alone cites 1."
     assert same[0].sentence == ""
@@ -63,9 +63,9 @@ def test_the_headline_counts_sides() -> None:
     )
     several = [turn("silent", "open")] * 2 + [turn("no", "yes"), turn("no", "no")]
     assert rank_moved(several, NAMES).headline == (
-        "new answers 2 questions, where old says that the document is silent: 3 of 4 answers changed sides."
+        "3 of 4 answers changed sides from old to new: 2 from silent to an answer, 1 from no to yes."
     )
-    assert rank_moved([turn("no", "no")], NAMES).headline == "No answer of 1 answer changed sides between old and new."
+    assert rank_moved([turn("no", "no")], NAMES).headline == "None of 1 answer changed sides from old to new."
     assert "asked nothing in the same words" in Movement(NAMES).headline
 
 
