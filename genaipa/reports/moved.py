@@ -32,7 +32,11 @@ if TYPE_CHECKING:
     from genaipa.runs.selection import Source
     from genaipa.scoring.events import Event
     from genaipa.scoring.evidence.sides import AnswerSide
+    from genaipa.scoring.rubric import Rubric
     from genaipa.workspace import Workspace, WorkspaceLike
+
+    AnswersByKey = dict[tuple[str | int, ...], tuple[Source, Record]]
+    """Answers of one side by what they were asked; the key ends with the set of prompts."""
 
 SIDES: dict[AnswerSide, str] = {
     "yes": "says yes",
@@ -247,60 +251,72 @@ def moved_answers(first: str | Run, second: str | Run, *, judge: str = "", works
     Each is named as a system, a run, or RUN:SYSTEM; `judge` is the one whose scores count beside people's, else all
     do. Pairs are asked the very same words. A UsageError for a name of several systems.
 
-    >>> moved_answers("careful", "breezy").headline
-    '9 of 32 answers changed sides from careful to breezy: 5 from silent to yes, 3 from silent to an answer and 1 more.'
+    >>> moved_answers("careful", "breezy").headline[:52]
+    '9 of 32 answers changed sides from careful to breezy'
     """
     here, names = chosen((first, second), workspace)
-    sides = [sources_of(here, name) for name in (names * 2)[:2]]
-    for name, sources in zip(names, sides, strict=False):
+    sides = []
+    for name in (names * 2)[:2]:
+        sources = sources_of(here, name)
         if len(systems := sorted({system for source in sources for system in source.systems})) > 1:
             each = ", ".join(f"{name}:{system}" for system in systems)
             raise UsageError(f"'{name}' has {len(systems)} systems; write which one is meant: {each}")
-    return pair_answers(here, sides[0], sides[1], (names[0], names[-1]), judge=judge)
+        sides.append(latest_answers(sources).get(systems[0], {}))
+    with existing_store(here) as store:
+        events = [event for _, event in store.events()] if store is not None else []
+    reader = AnswerReader(here, read_scores(events, load_rubric(here), judge))
+    return reader.pair(sides[0], sides[1], (names[0], names[-1]))
 
 
-def pair_answers(
-    workspace: Workspace, first: Sequence[Source], second: Sequence[Source], names: tuple[str, str], *, judge: str = ""
-) -> Movement:
-    """Return the pairs of answers in two sides' runs, ranked; `names` are how the sides are called."""
-    inputs = cache(lambda folder: Inputs(workspace, folder))
-    ours, theirs = (_latest(sources) for sources in (first, second))
-    scores = read_scores(workspace, {record.digest for side in (ours, theirs) for _, record in side.values()}, judge)
-    pairs = []
-    for place, key in enumerate(key for key in ours if key in theirs):
-        both = [side[key] for side in (ours, theirs)]
-        facts = [
-            read_facts(record, inputs(source.folder), scores.get(record.digest, NO_SCORES)) for source, record in both
-        ]
-        source, record = both[0]
-        asked = inputs(source.folder).wording(record)
-        pairs.append(MovedAnswer(record.question, asked, record.document, *facts, names, place))
-    return rank_moved(pairs, names)
+class AnswerReader:
+    """Reads answers of a workspace's runs, each once. `scores` are the answers', by their digests."""
+
+    def __init__(self, workspace: Workspace, scores: Mapping[str, AnswerScores]) -> None:
+        self._scores = scores
+        self._inputs = cache(lambda folder: Inputs(workspace, folder))
+        self._facts: dict[tuple[str, str], tuple[str, AnswerFacts]] = {}
+
+    def pair(self, ours: AnswersByKey, theirs: AnswersByKey, names: tuple[str, str]) -> Movement:
+        """Return what moved from one side's answers to the other's, where both were asked the same words."""
+        pairs = []
+        for place, key in enumerate(key for key in ours if key in theirs):
+            (asked, first), (_, second) = self._read(*ours[key]), self._read(*theirs[key])
+            record = ours[key][1]
+            pairs.append(MovedAnswer(record.question, asked, record.document, first, second, names, place))
+        return rank_moved(pairs, names)
+
+    def _read(self, source: Source, record: Record) -> tuple[str, AnswerFacts]:
+        """What an answer was asked, and what is known of it."""
+        place = source.folder.name, record.key
+        if place not in self._facts:
+            inputs = self._inputs(source.folder)
+            asked = inputs.wording(record) if record.document in inputs.manifest.documents else record.asked
+            self._facts[place] = asked, read_facts(record, inputs, self._scores.get(record.digest, NO_SCORES))
+        return self._facts[place]
 
 
-def _latest(sources: Sequence[Source]) -> dict[tuple[object, ...], tuple[Source, Record]]:
-    """The latest answer to each question as it was asked, of runs' systems; failures are none."""
-    answers: dict[tuple[object, ...], tuple[Source, Record]] = {}
+def latest_answers(sources: Sequence[Source]) -> dict[str, AnswersByKey]:
+    """Return each system's latest answer to every question as it was asked; neither failures nor texts not kept."""
+    answers: dict[str, AnswersByKey] = {}
     for source in sources:
         for record in source.folder.records():
-            if record.kind == "answer" and record.initialization and source.means(record):
-                key = (record.document, record.question, record.initialization, record.wording, record.repetition)
-                if record.status == "failed":
-                    answers.pop((*key, record.prompts), None)
-                else:
-                    answers[*key, record.prompts] = source, record
+            if record.kind != "answer" or not record.initialization or not source.means(record):
+                continue
+            own = answers.setdefault(record.system, {})
+            key = record.document, record.question, record.initialization, record.wording, record.repetition
+            if record.status == "failed" or (record.reply is None and record.status != "refused"):
+                own.pop((*key, record.prompts), None)
+            else:
+                own[*key, record.prompts] = source, record
     return answers
 
 
-def read_scores(workspace: Workspace, answers: set[str], judge: str = "") -> Mapping[str, AnswerScores]:
-    """Return the scores in effect of these answers (their digests), by people and by judges, or by this judge alone."""
-    with existing_store(workspace) as store:
-        events = [event for _, event in store.events()] if store is not None else []
+def read_scores(events: Iterable[Event], rubric: Rubric, judge: str = "") -> dict[str, AnswerScores]:
+    """Return the scores in effect of answers (their digests), by people and by judges, or by this judge alone."""
     given: dict[str, list[Event]] = {}
     for event in in_effect(events):
-        if event.answer in answers and event.kind in VALUED and event.values is not None:
+        if event.kind in VALUED and event.values is not None:
             given.setdefault(event.answer, []).append(event)
-    rubric = load_rubric(workspace)
 
     def mean(events: list[Event]) -> float | None:
         values = [_SCALE * rubric.m_all(event.values) for event in events if event.values is not None]

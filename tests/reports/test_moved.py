@@ -9,6 +9,9 @@ from stores import GOOD, POOR, opened, score
 
 from genaipa.errors import UsageError
 from genaipa.reports.moved import AnswerFacts, MovedAnswer, Movement, moved_answers, rank_moved
+from genaipa.reports.report import report
+from genaipa.reports.table import Table
+from genaipa.runs.filters import Filters
 from genaipa.scoring.evidence.sides import AnswerSide
 
 NAMES = ("old", "new")
@@ -104,3 +107,27 @@ def test_two_runs_are_read_with_their_scores() -> None:
     assert (sold.first.judge or 0) > (strict.first.judge or 0)
     with pytest.raises(UsageError, match="2 systems; write which one is meant"):
         moved_answers(folder.name, systems[1])
+
+
+def test_a_report_lists_them_without_a_score() -> None:
+    """Of two systems all that moved, of three ten of each pair; a system alone has no such chapter."""
+    make_workspace(questions=12)
+    for name, reply in (("old", "The policy does not say."), ("new", "Yes, see Section 2."), ("other", "No.")):
+        write(f"{name}.yaml", f"default: '{reply}'\n")
+    systems = [f"scripted/{name}.yaml" for name in (*NAMES, "other")]
+    carry_out(spec(systems=tuple(systems)))
+
+    def tables(*shown: str) -> dict[str, Table]:
+        return report(only=Filters(systems=shown)).tables
+
+    both = tables(*systems[:2])
+    assert both["moved-sides"].data.loc[0, ["answers", "sides", "citations"]].tolist() == [12, 12, 12]
+    most = both["moved-answers"]
+    assert len(most.data) == 12
+    names = sorted(systems[:2])
+    assert [most.headings[side] for side in ("first_side", "second_side")] == names
+    assert most.data[["first_side", "second_side"]].iloc[0].tolist() == ["yes", "silent"]
+    three = tables(*systems)
+    assert len(three["moved-sides"].data) == 3
+    assert len(three["moved-answers"].data) == 30
+    assert "moved-sides" not in tables(systems[0])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from genaipa.reports.moved import AnswerScores, MovedAnswer, Movement, rank_moved, read_facts
+from genaipa.systems.provider import short_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -25,14 +26,16 @@ class Movements:
 
     def between(self, places: Iterable[int], names: tuple[str, str]) -> Movement:
         """Return the movement from the first column to the second in these rows, as far as both answered."""
+        short = short_names(names)
+        called = short[names[0]], short[names[1]]
         pairs = []
         for place in places:
             key, cells = self.index.rows[place]
             both = [self._read(cells[name]) for name in names if name in cells and cells[name].status != "failed"]
             first, second = both if len(both) == len(names) else (None, None)
             if first is not None and second is not None:
-                pairs.append(MovedAnswer(key[1], first[0], key[0], first[1], second[1], names, place))
-        return rank_moved(pairs, names)
+                pairs.append(MovedAnswer(key[1], first[0], key[0], first[1], second[1], called, place))
+        return rank_moved(pairs, called)
 
     def _read(self, cell: ViewCell) -> tuple[str, AnswerFacts] | None:
         """What an answer was asked and what is known of it; None if it can't be read."""
