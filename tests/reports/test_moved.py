@@ -110,7 +110,7 @@ def test_two_runs_are_read_with_their_scores() -> None:
 
 
 def test_a_report_lists_them_without_a_score() -> None:
-    """Of two systems all that moved, of three ten of each pair; a system alone has no such chapter."""
+    """Of two systems all that moved, of three ten of each pair; a system alone has no such table."""
     make_workspace(questions=12)
     for name, reply in (("old", "The policy does not say."), ("new", "Yes, see Section 2."), ("other", "No.")):
         write(f"{name}.yaml", f"default: '{reply}'\n")

@@ -23,7 +23,6 @@ CHAPTERS: dict[str, Literal["answers", "scores"]] = {
     "metrics": "scores",
     "points": "scores",
     "silent": "scores",
-    "moved": "answers",
     "retrieval": "answers",
     "robustness": "scores",
     "consistency": "scores",

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from genaipa.reports.chapters.chapter import Chapter, present
-from genaipa.reports.chapters.outcomes import asked_once
 from genaipa.reports.moved import MEASURED, AnswerReader, latest_answers, read_scores
 from genaipa.reports.table import Table, table
 from genaipa.systems.provider import short_names
@@ -43,10 +41,10 @@ def sides(movements: list[Movement]) -> Table:
     columns = ["first", "second", "answers", "sides", "citations"]
     return table(
         "moved-sides",
-        "Answers that changed sides",
-        "Of the answers that two systems gave to the very same words, how many take another side (yes, no, or that the "
-        "document is silent; refused or empty; the document is not known), and how many cite other sections. An answer "
-        f"by neither yes nor no may mean either, and changes no side against them. {MEASURED}",
+        "Changed sides",
+        "Answers to the very same words that take another side, and that cite other sections. Sides: yes, no, or that "
+        "the document is silent. A refused or empty answer, and one that does not know the document, are sides, too; "
+        f"one by neither yes nor no may mean either, and changes no side against them. {MEASURED}",
         pd.DataFrame(rows),
         columns,
         headings={"sides": "changed sides", "citations": "other sections"},
@@ -75,11 +73,11 @@ def moved_most(movements: list[Movement]) -> Table:
         for moved in movements
         for pair in [pair for pair in moved.pairs if pair.moved][:most]
     ]
-    names = ("first", "second") if several else movements[0].names
+    names = ("first says", "second says") if several else movements[0].names
     shown = ["question", "asked", "first_side", "second_side", "difference"]
     return table(
         "moved-answers",
-        "Questions whose answers moved most",
+        "Questions that moved most",
         "Those furthest apart stand first: by M_all (10 to 100), the second system's less the first's, where people, "
         "else a judge, scored both; then by side; then by the sections that only one of the two cites. Sides do not "
         "say which of the two is right.",
@@ -94,12 +92,12 @@ def moved_most(movements: list[Movement]) -> Table:
 _ASIDE = ("document", "by", "gained", "lost")
 
 
-def _find_movements(gathered: Gathered, workspace: Workspace, names: list[str]) -> list[Movement]:
+def _find_movements(
+    gathered: Gathered, workspace: Workspace, names: list[str], left_out: pd.DataFrame
+) -> list[Movement]:
     """What moved between each two of these systems, where they were asked the same."""
     reader = AnswerReader(workspace, read_scores(gathered.events, gathered.rubric))
     answers, short = latest_answers(gathered.sources), short_names(names)
-    left_out = asked_once(gathered.frame)
-    left_out = left_out[left_out["left_out"]]
     gone = set(left_out[["run", "key"]].astype("str").itertuples(index=False, name=None))
     there = {
         name: {
@@ -116,18 +114,15 @@ def _find_movements(gathered: Gathered, workspace: Workspace, names: list[str]) 
     return [moved for moved in pairs if moved.pairs]
 
 
-def chapter(gathered: Gathered, scope: Scope) -> Chapter:
-    """The chapter on what moved between systems; empty where fewer than two were asked the same."""
-    once = asked_once(gathered.frame)
+def movement_tables(gathered: Gathered, scope: Scope, once: pd.DataFrame) -> list[Table]:
+    """Return the tables on what moved between systems; none where fewer than two were asked the same, or too many.
+
+    `once` has each question that was planned.
+    """
     answered = once[once["answer"] != ""]
     names = [name for name in scope.systems if name in set(answered["system"].astype("str"))]
-    many = len(names) > _SYSTEMS or len(answered) > _MOST
     workspace = gathered.workspace
-    movements = [] if many or workspace is None else _find_movements(gathered, workspace, names)
-    return Chapter(
-        "moved",
-        "What moved between two systems",
-        "Where the answers of two systems to the same question are furthest apart. The answers, side by side in this "
-        "order: genaipa view A B.",
-        present(sides(movements), moved_most(movements)) if movements else [],
-    )
+    if workspace is None or len(names) > _SYSTEMS or len(answered) > _MOST:
+        return []
+    movements = _find_movements(gathered, workspace, names, once[once["left_out"]])
+    return [sides(movements), moved_most(movements)] if movements else []
