@@ -118,7 +118,5 @@ def chapter(gathered: Gathered, scope: Scope) -> Chapter:
         "What was asked, and what came back",
         "Every question planned is counted once, whatever became of it. One without an answer, and an answer without a "
         "score, is part of no average.",
-        present(
-            statuses(gathered.frame), *movement_tables(gathered, scope, asked_once(gathered.frame)), questions(gathered)
-        ),
+        present(statuses(gathered.frame), *moved, questions(gathered)),
     )
