@@ -22,34 +22,7 @@ _SYSTEMS = 4
 _MOST = 5_000
 """Answers that are read once more."""
 _LISTED = 10
-"""Rows of each pair of systems; `genaipa view` has the others."""
-
-
-def sides(movements: list[Movement]) -> Table:
-    """How many answers changed sides between two systems, and how many cite other sections."""
-    rows = [
-        {
-            "first": moved.names[0],
-            "second": moved.names[1],
-            "answers": len(moved.pairs),
-            "sides": len(moved.flips),
-            "citations": sum(bool(pair.gained or pair.lost) for pair in moved.pairs),
-            "what": moved.headline,
-        }
-        for moved in movements
-    ]
-    columns = ["first", "second", "answers", "sides", "citations"]
-    return table(
-        "moved-sides",
-        "Changed sides",
-        "Answers to the very same words that take another side, and that cite other sections. Sides: yes, no, or that "
-        "the document is silent. A refused or empty answer, and one that does not know the document, are sides, too; "
-        f"one by neither yes nor no may mean either, and changes no side against them. {MEASURED}",
-        pd.DataFrame(rows),
-        columns,
-        headings={"sides": "changed sides", "citations": "other sections"},
-        aside=["what"],
-    )
+"""Rows of each pair of systems, where there are several; `genaipa view` has the others."""
 
 
 def moved_most(movements: list[Movement]) -> Table:
@@ -78,9 +51,11 @@ def moved_most(movements: list[Movement]) -> Table:
     return table(
         "moved-answers",
         "Questions that moved most",
-        "Those furthest apart stand first: by M_all (10 to 100), the second system's less the first's, where people, "
-        "else a judge, scored both; then by side; then by the sections that only one of the two cites. Sides do not "
-        "say which of the two is right.",
+        f"{' '.join(moved.headline for moved in movements)} Sides: yes, no, or that the document is silent; a refused "
+        "or empty answer, and one that does not know the document, are sides, too. One by neither yes nor no may mean "
+        "either, and changes no side against them. Those furthest apart stand first: by M_all (10 to 100), the second "
+        "system's less the first's, where people, else a judge, scored both; then by side; then by the sections that "
+        f"only one of the two cites. Sides do not say which of the two is right. {MEASURED}",
         pd.DataFrame(rows, columns=[*_ASIDE, "first", "second", *shown]),
         [*(["first", "second"] if several else []), *shown],
         headings={"asked": "asked", "first_side": names[0], "second_side": names[1], "difference": "M_all"},
@@ -115,7 +90,7 @@ def _find_movements(
 
 
 def movement_tables(gathered: Gathered, scope: Scope, once: pd.DataFrame) -> list[Table]:
-    """Return the tables on what moved between systems; none where fewer than two were asked the same, or too many.
+    """Return the table of what moved between systems; none where fewer than two were asked the same, or too many.
 
     `once` has each question that was planned.
     """
@@ -125,4 +100,4 @@ def movement_tables(gathered: Gathered, scope: Scope, once: pd.DataFrame) -> lis
     if workspace is None or len(names) > _SYSTEMS or len(answered) > _MOST:
         return []
     movements = _find_movements(gathered, workspace, names, once[once["left_out"]])
-    return [sides(movements), moved_most(movements)] if movements else []
+    return [moved_most(movements)] if movements else []

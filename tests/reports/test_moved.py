@@ -121,13 +121,14 @@ def test_a_report_lists_them_without_a_score() -> None:
         return report(only=Filters(systems=shown)).tables
 
     both = tables(*systems[:2])
-    assert both["moved-sides"].data.loc[0, ["answers", "sides", "citations"]].tolist() == [12, 12, 12]
     most = both["moved-answers"]
+    assert most.note.startswith(
+        f"12 of 12 answers changed sides from {systems[1]} to {systems[0]}: 12 from yes to silent."
+    )
     assert len(most.data) == 12
     names = sorted(systems[:2])
     assert [most.headings[side] for side in ("first_side", "second_side")] == names
     assert most.data[["first_side", "second_side"]].iloc[0].tolist() == ["yes", "silent"]
     three = tables(*systems)
-    assert len(three["moved-sides"].data) == 3
     assert len(three["moved-answers"].data) == 30
-    assert "moved-sides" not in tables(systems[0])
+    assert "moved-answers" not in tables(systems[0])
