@@ -15,10 +15,13 @@ from unicodedata import category
 import numpy as np
 
 from genaipa.policies.search import HALF, count_words
+from genaipa.reports.figures.style import one_line
+from genaipa.reports.judged.alone import count_verdicts, find_judges
 from genaipa.reports.table import SCALE
 from genaipa.reports.tidy import names_of
 from genaipa.runs.permission import Permission
 from genaipa.runs.records import RecordHead
+from genaipa.words import listed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -87,7 +90,7 @@ class AskedQuestion:
 
 @dataclass(frozen=True)
 class Answers:
-    """Questions that have an average with their answers, and sentences on the answers left out."""
+    """Questions that have an average (or, where nothing is scored, all) with their answers, and what is left out."""
 
     questions: list[AskedQuestion]
     lacking: list[str]
@@ -116,10 +119,12 @@ class Answers:
 
 def find_answers(gathered: Gathered, *, whole: bool = False) -> Answers:
     """The answers behind the averages; `whole` shows texts that may not be passed on as well."""
-    frame = gathered.frame
+    frame, whose = _scored(gathered)
     overall = frame[frame["counted"]].groupby(_CELL, observed=True)["m_all"].mean().rename("overall")
     asked = frame[(frame["unit"] == "answer") & (frame["answer"] != "")]
-    asked = asked.drop_duplicates(["run", "key"])[["run", "key", *_CELL, *_LINE]].merge(overall.reset_index(), on=_CELL)
+    asked = asked.drop_duplicates(["run", "key"])[["run", "key", *_CELL, *_LINE]]
+    # Where nothing is scored, all that came back can be read.
+    asked = asked.merge(overall.reset_index(), on=_CELL, how="inner" if len(overall) else "left")
     sources = [] if whole else gathered.sources
     allowed = {source.folder.name: Permission(source.folder, source.manifest) for source in sources}
     places = list(asked[["run", "system", "document"]].itertuples(index=False, name=None))
@@ -140,7 +145,18 @@ def find_answers(gathered: Gathered, *, whole: bool = False) -> Answers:
             f"{len(asked) - free.sum():,} answers are not in this page because their text may not be passed on: it is "
             "a published study's, or may quote a document whose licence forbids it (option with-texts shows them)."
         )
-    return Answers(_with_room(_questions(gathered, shown, allowed, whole=whole)), lacking)
+    scores = _scores(frame, shown, whose)
+    return Answers(_with_room(_questions(gathered, shown, allowed, scores, whole=whole)), lacking)
+
+
+def _scored(gathered: Gathered) -> tuple[pd.DataFrame, str]:
+    """Return the tidy table whose scores stand beside answers, and the judges' names where nobody but these scored."""
+    frame = gathered.frame
+    judges = {} if frame["counted"].any() else find_judges(frame, gathered.rubric.digest)
+    if not judges:
+        return frame, ""
+    passes = [name for each in judges.values() for name in each]
+    return count_verdicts(frame, passes), listed([one_line(judge) for judge in judges])
 
 
 def _with_room(found: list[AskedQuestion]) -> list[AskedQuestion]:
@@ -155,10 +171,15 @@ def _with_room(found: list[AskedQuestion]) -> list[AskedQuestion]:
 
 
 def _questions(
-    gathered: Gathered, shown: pd.DataFrame, allowed: Mapping[str, Permission], *, whole: bool
+    gathered: Gathered,
+    shown: pd.DataFrame,
+    allowed: Mapping[str, Permission],
+    scored: Mapping[tuple[str, str], str],
+    *,
+    whole: bool,
 ) -> list[AskedQuestion]:
     """The questions with their answers, the worst first, numbered in the tidy table's order."""
-    said, scored = _said(gathered, shown), _scores(gathered.frame, shown)
+    said = _said(gathered, shown)
     ordered = shown.drop_duplicates(_ASKED).sort_values(_ASKED, kind="stable")
     numbers = {key: number for number, key in enumerate(ordered[_ASKED].itertuples(index=False, name=None), 1)}
     questions: dict[tuple[Any, ...], list[Any]] = {}
@@ -181,7 +202,7 @@ def _questions(
             scores = scored.get((row["run"], row["key"]), "No score of its own.")
             side.answers.append(Answer(str(row["system"]), scores, _plain(record.reply)))
         means = {row["system"]: float(row["overall"]) * SCALE for row in rows}
-        overall = [(str(name), means[name]) for name in sorted(means, key=systems.index)]
+        overall = [(str(name), means[name]) for name in sorted(means, key=systems.index) if means[name] > 0]
         if sides:
             experiment, question = map(str, key)
             text = gathered.questions.get(question, "")
@@ -209,12 +230,14 @@ def _said(gathered: Gathered, shown: pd.DataFrame) -> dict[tuple[str, str], Reco
     return found
 
 
-def _scores(frame: pd.DataFrame, shown: pd.DataFrame) -> dict[tuple[str, str], str]:
+def _scores(frame: pd.DataFrame, shown: pd.DataFrame, whose: str) -> dict[tuple[str, str], str]:
+    """Return each answer's scores in words: people's, or those of the judges whose names these are."""
+    by = f"By the judge {whose} alone, " if whose else ""
     rows = frame[frame["counted"] & (frame["unit"] == "answer") & frame["key"].isin(shown["key"])]
     names = names_of(frame)
     means = rows.groupby(["run", "key"], observed=True)[["m_all", *names]].mean()
     return {
-        place: f"M_all {row['m_all'] * SCALE:.1f}: "
+        place: f"{by}M_all {row['m_all'] * SCALE:.1f}: "
         + ", ".join(f"{name} {row[metric]:+g}" for metric, name in names.items())
         for place, row in zip(means.index.tolist(), means.to_dict("records"), strict=True)
     }

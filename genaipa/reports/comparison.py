@@ -24,8 +24,17 @@ from genaipa.reports.answered import answered, lacking_answers
 from genaipa.reports.chapters.prompting import in_order
 from genaipa.reports.evidence import ENDED
 from genaipa.reports.figures import forest
+from genaipa.reports.figures.style import signed
 from genaipa.reports.gather import gather_scored
-from genaipa.reports.judged.estimate import estimates
+from genaipa.reports.judged.alone import (
+    NO_ESTIMATE,
+    advise_judge,
+    alone_sentence,
+    count_verdicts,
+    find_judge,
+    find_judges,
+)
+from genaipa.reports.judged.estimate import Estimate, estimates
 from genaipa.reports.matches import HEADINGS, PRINTED, groups, in_common, level_between, matches, rows
 from genaipa.reports.significance import OVERALL
 from genaipa.reports.table import Table
@@ -34,7 +43,7 @@ from genaipa.runs.inputs import Inputs
 from genaipa.runs.run import chosen
 from genaipa.runs.selection import Source, sources_of
 from genaipa.tasks.prompts import PUBLISHED
-from genaipa.words import listed
+from genaipa.words import listed, number
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -44,7 +53,6 @@ if TYPE_CHECKING:
     from genaipa.questions.sets import Wording
     from genaipa.reports.evidence import EvidenceLevel
     from genaipa.reports.figures.figure import Figure
-    from genaipa.reports.judged.estimate import Estimate
     from genaipa.reports.matches import Match
     from genaipa.runs.run import Run
     from genaipa.workspace import Workspace, WorkspaceLike
@@ -75,11 +83,23 @@ class Comparison:
     answered: str = ""
     """A sentence where not all that a side was asked came back."""
     evidence: EvidenceLevel = ENDED
+    judge: str = ""
+    """The judge whose verdicts alone these are; empty where people scored."""
+    sides: tuple[Side, ...] = ()
+    """Both sides, as they are compared."""
 
     @property
     def frame(self) -> pd.DataFrame:
         """A row per measure and group of questions: both averages, their difference and its intervals."""
         return self.table.data
+
+    @property
+    def verdict(self) -> str:
+        """The main result in a sentence: who is higher, by how much, and how sure that is; a judge's is named so."""
+        row, readable = self.frame.iloc[0].to_dict(), self.table.readable.iloc[0].to_dict()
+        if row["test"] == "none" or not self.table.written("difference", readable["difference"]):
+            return _few_questions(self)
+        return _judge_verdict(self, row) if self.judge else _people_verdict(self, row, readable)
 
     @property
     def figure(self) -> Figure | None:
@@ -98,7 +118,7 @@ class Comparison:
         """The comparison for machines; a number that can't be had is null."""
         said = {
             name: getattr(self, name)
-            for name in ("first", "second", "documents", "differing", "finding", "answered", "method")
+            for name in ("first", "second", "judge", "documents", "differing", "finding", "answered", "method")
         }
         return {**said, "rows": render.as_rows(self.table)}
 
@@ -110,6 +130,60 @@ class Comparison:
         return render.FORMS[form](self.table if wide else replace(self.table, data=self.frame[list(PRINTED)]))
 
 
+_NAMED_DOCUMENTS = 3
+"""Documents that a verdict names, at most."""
+
+
+def _few_questions(found: Comparison) -> str:
+    who = f"By the judge {found.judge} alone, " if found.judge else ""
+    return f"{who}{found.first} and {found.second} have too few questions in common for a verdict on M_all."
+
+
+def _people_verdict(found: Comparison, row: Mapping[Any, Any], readable: Mapping[Any, Any]) -> str:
+    """Return who is higher by people's scores, or by their estimates, with p and the interval that belongs to it."""
+    written, ends = found.table.written, [readable["low"], readable["high"]]
+    first, second = (
+        (name, written(mean, readable[mean])) for name, mean in ((found.first, "mean_a"), (found.second, "mean_b"))
+    )
+    if row["difference"] < 0:
+        first, second = second, first
+        ends = [-end for end in reversed(ends)]
+    by = written("difference", readable["difference"]).lstrip("+-\u2212")
+    low, high = (written(name, end) for name, end in zip(("low", "high"), ends, strict=True))
+    interval = f"{significance.percent(row['level'])}: {low} to {high}, " if low else ""
+    sure = f"{interval}{significance.written(row['p_holm'])}"
+    about = f"on {_about(found.documents)}: {first[1]} against {second[1]} ({sure})."
+    if row["p_holm"] < row["level"]:
+        return f"{first[0]} beats {second[0]} by {by} points of M_all {about}"
+    return f"{first[0]} and {second[0]} may be alike in M_all {about}"
+
+
+def _judge_verdict(found: Comparison, row: Mapping[Any, Any]) -> str:
+    """Return who is better by a judge alone, and that this is no estimate."""
+    sure, sign = row["p_holm"] < row["level"], -1 if row["difference"] < 0 else 1
+    low, high = sorted((sign * row["low"], sign * row["high"]))
+    interval = "" if isnan(low) else f" ({signed(low)} to {signed(high)})"
+    better, other = (found.first, found.second)[::sign]
+    which = (
+        f"{better} is better: M_all"
+        if sure
+        else f"{found.first} and {found.second} may be alike: M_all of {better} less {other}"
+    )
+    questions, documents = number(row["n"], "question"), number(len(found.documents), "document")
+    about = f"{questions} about {documents}" if found.documents else questions
+    return (
+        f"By the judge {found.judge} alone, {which} {signed(sign * row['difference'])}{interval}, {about}. "
+        f"This is {NO_ESTIMATE}."
+    )
+
+
+def _about(documents: Sequence[str]) -> str:
+    """Return the documents by name, or their number where they are many."""
+    if not documents:
+        return "these documents"
+    return ", ".join(documents) if len(documents) <= _NAMED_DOCUMENTS else f"these {len(documents):,} documents"
+
+
 def compare(
     first: str | Run,
     second: str | Run,
@@ -117,13 +191,15 @@ def compare(
     experiments: Sequence[str] = (),
     excluded: bool = False,
     anyway: bool = False,
+    judge: str = "",
     workspace: WorkspaceLike = None,
 ) -> Comparison:
     """Compare two systems, or two runs, each named as a system, a run, or RUN:SYSTEM.
 
     Only in these experiments; if none is named, in all but that on regulations. `excluded` counts what audits left
     out as well, and `anyway` compares what both have where documents, questions, prompts or rubric differ, which is
-    a UsageError otherwise.
+    a UsageError otherwise. With a `judge`, named as tables call it or as it was asked for, its verdicts alone are
+    compared, and no score of people's: that is no estimate of what people would say.
 
     >>> found = genaipa.compare("careful", "extractive", experiments=["quality"])
     >>> found.finding[0]
@@ -140,15 +216,24 @@ def compare(
         runs = listed([source.folder.name for source in sides[0]])
         raise UsageError(f"{said} {systems} in {runs}; name two systems, two runs, or RUN:SYSTEM.")
     found = gather_scored(here, merged([*sides[0], *sides[1]]), excluded=excluded, scores_alone=True)
-    ours, theirs = (
-        side(here, name, sources, found.frame, experiments) for name, sources in zip(names, sides, strict=True)
-    )
-    return replace(compare_sides(ours, theirs, anyway=anyway), problems=found.problems)
+    frame, judges = found.frame, find_judges(found.frame, found.rubric.digest)
+    if judge:
+        judge = find_judge(judge, judges, here)
+        frame = count_verdicts(frame, judges[judge], excluded=excluded)
+    try:
+        ours, theirs = (
+            side(here, name, sources, frame, experiments, judge=judge)
+            for name, sources in zip(names, sides, strict=True)
+        )
+    except UnscoredError as error:
+        scored = [{*_rows_of(name, each, frame)["analyst"]} for name, each in zip(names, sides, strict=True)]
+        raise UnscoredError(f"{error}{'' if judge else advise_judge(judges, scored, names)}") from None
+    return replace(compare_sides(ours, theirs, anyway=anyway, judge=judge), problems=found.problems)
 
 
 @plain_texts
-def compare_sides(first: Side, second: Side, *, anyway: bool = False) -> Comparison:
-    """The differences, the first minus the second.
+def compare_sides(first: Side, second: Side, *, anyway: bool = False, judge: str = "") -> Comparison:
+    """The differences, the first minus the second; where a `judge` is named, the sides count its verdicts alone.
 
     A UsageError names what differs in documents, questions, prompts or rubric; `anyway` compares what both have.
     """
@@ -158,7 +243,7 @@ def compare_sides(first: Side, second: Side, *, anyway: bool = False) -> Compari
         if not all(one.frame["counted"].any() for one in shared):
             raise UnscoredError(
                 f"{first.name} and {second.name} have no scored question in common: {'; '.join(apart)}. "
-                "Ask both about the same documents, and score them."
+                f"Ask both about the same documents, and {'have the judge score' if judge else 'score'} them."
             )
         if not anyway:
             raise UsageError(
@@ -166,10 +251,12 @@ def compare_sides(first: Side, second: Side, *, anyway: bool = False) -> Compari
                 "The option `anyway` compares the common part."
             )
         first, second = shared
-    asked, judged = groups(first.frame, second.frame), estimates([first.frame, second.frame], alike=True)
+    frames = [first.frame, second.frame]
+    asked = groups(*frames)
+    judged = list(map(Estimate.of_people, frames)) if judge else estimates(frames, alike=True)
     estimated = any(not one.given.empty for one in judged)
     matched = matches(judged[0].frame, judged[1].frame)
-    evidence = level_between([first.frame, second.frame], matched[OVERALL])
+    evidence = level_between(frames, matched[OVERALL])
     data = rows(matched, asked, judged=any(one.is_z for one in judged), evidence=evidence)
     data = data.replace({"measure": names_of(first.frame)})
     others = _others(first, second, matched[OVERALL], asked)
@@ -179,17 +266,18 @@ def compare_sides(first: Side, second: Side, *, anyway: bool = False) -> Compari
     finding = [
         *significance.scope(matched, apart),
         *filter(None, [came]),
-        *significance.found(data, first.name, second.name, refused=others["all"]),
+        *significance.found(data, first.name, second.name, refused=others["all"], judge=judge),
+        *([alone_sentence(judge, first.frame, second.frame)] if judge else []),
         *filter(None, [str(evidence)]),
         *(_judged(first, second, judged, evidence) if estimated else []),
         *studied(first, second),
         *significance.power(matched[OVERALL], evidence.p),
         *significance.small(data),
     ]
-    method = _method(first.name, second.name, [number_of(side.frame) for side in (first, second)]) + (
-        _JUDGED if estimated else ""
-    )
-    table = _table(data[list(HEADINGS)], first.name, second.name, " ".join([*finding, method]))
+    method = _method(first.name, second.name, [number_of(frame) for frame in frames], judge)
+    method += _JUDGED if estimated else ""
+    title = f"{first.name} against {second.name}{f', by the judge {judge} alone' if judge else ''}"
+    table = _table(data[list(HEADINGS)], title, " ".join([*finding, method]))
     documents = dict.fromkeys(matched[OVERALL].apart["document"])
     about = () if "" in documents else tuple(documents)
     return Comparison(
@@ -202,6 +290,8 @@ def compare_sides(first: Side, second: Side, *, anyway: bool = False) -> Compari
         documents=about,
         answered=came,
         evidence=evidence,
+        judge=judge,
+        sides=(first, second),
     )
 
 
@@ -236,8 +326,14 @@ def _judged(first: Side, second: Side, judged: Sequence[Estimate], evidence: Evi
         yield f"People alone: {OVERALL}, difference {row['difference']:+.1f}{sure}."
 
 
-def _method(first: str, second: str, scorers: Sequence[str]) -> str:
+def _method(first: str, second: str, scorers: Sequence[str], judge: str) -> str:
     """How the numbers of the table came about."""
+    whose = (
+        f"All scores are the judge {judge}'s: intervals are for its verdicts, and say nothing of people's."
+        if judge
+        else "Intervals are for the analysts who scored, whose leniency is in none of them "
+        f"(analysts of A: {scorers[0]}, of B: {scorers[1]})."
+    )
     return (
         f"A is {first}, B {second}. {OVERALL} is from 10 to 100, a metric from -1 to 1. n is how many questions there "
         "are, each averaged over its documents and experiments; where there are pairs, only they count, so that "
@@ -251,16 +347,15 @@ def _method(first: str, second: str, scorers: Sequence[str]) -> str:
         "is Student's t with each "
         f"side's own variance. What a row means goes by the second target. {significance.IN_FAMILIES} "
         "Several comparisons are in no family of their own: of all pairs of systems, a report's `system-differences` "
-        "has p adjusted. Intervals are for the analysts who scored, whose leniency is in none of them "
-        f"(analysts of A: {scorers[0]}, of B: {scorers[1]})."
+        f"has p adjusted. {whose}"
     )
 
 
-def _table(data: pd.DataFrame, first: str, second: str, note: str) -> Table:
+def _table(data: pd.DataFrame, title: str, note: str) -> Table:
     signed = ("difference", "low", "high", "policies_low", "policies_high", "effect")
     formats = {**dict.fromkeys(signed, "+.2f"), **dict.fromkeys(("mean_a", "mean_b"), ".2f")}
     tests = dict.fromkeys(("p", "p_holm", "ranks_p", "policies_p", "policies_p_holm"), ".2g")
-    return Table("comparison", f"{first} against {second}", note, data, HEADINGS, {**formats, **tests, "level": "g"})
+    return Table("comparison", title, note, data, HEADINGS, {**formats, **tests, "level": "g"})
 
 
 REGULATION = "regulation"
@@ -302,19 +397,21 @@ def merged(sources: Iterable[Source]) -> list[Source]:
 
 
 def side(
-    workspace: Workspace, name: str, sources: Sequence[Source], frame: pd.DataFrame, experiments: Collection[str] = ()
+    workspace: Workspace,
+    name: str,
+    sources: Sequence[Source],
+    frame: pd.DataFrame,
+    experiments: Collection[str] = (),
+    *,
+    judge: str = "",
 ) -> Side:
-    """The side that these runs are, from a tidy table that holds them.
+    """The side that these runs are, from a tidy table that holds them, in which a `judge` alone may count.
 
     It is limited to these experiments; if none is named, to all but that on regulations. A UsageError if it has
     several systems, or no score there.
     """
-    systems = sorted({system for source in sources for system in source.systems})
-    if len(systems) > 1:
-        one = ", ".join(f"{name}:{system}" for system in systems)
-        raise UsageError(f"'{name}' has {len(systems)} systems; write which one is meant: {one}")
-    frame = frame[(frame["system"] == systems[0]) & frame["run"].isin([source.folder.name for source in sources])]
-    found = Side(name, _chosen(name, frame, experiments), defaultdict(set), defaultdict(set))
+    frame = _rows_of(name, sources, frame)
+    found = Side(name, _chosen(name, frame, experiments, judge), defaultdict(set), defaultdict(set))
     documents, runs = set(found.frame["document"]), set(found.frame["run"])
     loaded: dict[str, dict[str, tuple[str, ...]]] = {}
     for source in sources:
@@ -332,7 +429,16 @@ def side(
     return found
 
 
-def _chosen(name: str, frame: pd.DataFrame, experiments: Collection[str]) -> pd.DataFrame:
+def _rows_of(name: str, sources: Sequence[Source], frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of the one system that these runs are of; a UsageError for several."""
+    systems = sorted({system for source in sources for system in source.systems})
+    if len(systems) > 1:
+        one = ", ".join(f"{name}:{system}" for system in systems)
+        raise UsageError(f"'{name}' has {len(systems)} systems; write which one is meant: {one}")
+    return frame[(frame["system"] == systems[0]) & frame["run"].isin([source.folder.name for source in sources])]
+
+
+def _chosen(name: str, frame: pd.DataFrame, experiments: Collection[str], judge: str = "") -> pd.DataFrame:
     """The rows that are compared; a UsageError if none has a score."""
     known = {*ORDERED["experiment"], *frame["experiment"]}
     for experiment in experiments:
@@ -344,6 +450,10 @@ def _chosen(name: str, frame: pd.DataFrame, experiments: Collection[str]) -> pd.
     where = f" in {', '.join(experiments)}" if experiments else ""
     if not experiments and frame["counted"].any():
         raise UnscoredError(f"'{name}' has scores on regulations only; compare them in the experiment '{REGULATION}'.")
+    if judge:
+        raise UnscoredError(
+            f"the judge '{judge}' has no verdicts on '{name}'{where} to compare; ask it for them: genaipa judge"
+        )
     raise UnscoredError(f"'{name}' has no score{where} to compare yet; give some with: genaipa score")
 
 

@@ -32,13 +32,14 @@ from genaipa.reports.chapters import overall
 from genaipa.reports.chapters.judges import NAME as ALONE
 from genaipa.reports.crossed import FEW_DOCUMENTS, LEAST_DOCUMENTS
 from genaipa.reports.figures.figure import as_bytes
-from genaipa.reports.figures.style import brief, signed
+from genaipa.reports.figures.style import brief, one_line, signed
+from genaipa.reports.judged.alone import alone_in_words, find_judges, judged_part
 from genaipa.reports.part import warning
 from genaipa.reports.points import harm_in_words
 from genaipa.reports.render import as_html, prose
 from genaipa.reports.significance import OTHER_PEOPLE, SIGNIFICANT, percent, written
 from genaipa.reports.table import first_sentences
-from genaipa.words import number, per_cent, some
+from genaipa.words import listed, number, per_cent, some
 
 if TYPE_CHECKING:
     from genaipa.reports.answered import Answered
@@ -181,6 +182,8 @@ def _unscored(report: Report) -> str:
     asked = frame[frame["unit"] == "answer"].drop_duplicates(["run", "key"]) if len(frame) else frame
     if not len(asked):
         return _first_figure(report.key) if report.key else "Nothing was asked"
+    if alone := alone_in_words(report.gathered):
+        return alone
     answered = int((asked["answer"] != "").sum())
     return f"{answered:,} of {len(asked):,} questions answered, none scored yet"
 
@@ -230,10 +233,12 @@ def _about(pairs: pd.DataFrame) -> str:
 def _limits(
     report: Report, board: pd.DataFrame, pairs: pd.DataFrame, means: Mapping[str, float], names: Mapping[Any, str]
 ) -> str:
+    if not means and len(report.frame):
+        judges = find_judges(report.frame, report.gathered.rubric.digest)
+        below = "Answers, times and costs are below; averages come with scores: genaipa score"
+        return f"{judged_part(report.frame, judges)} {below}".strip()
     if not means:
-        return (
-            "Answers, times and costs are below; averages come with scores: genaipa score" if len(report.frame) else ""
-        )
+        return ""
     best, *others = means
     row = next((known for one in others if (known := _between(pairs, best, one))), None)
     said = []
@@ -387,6 +392,7 @@ def _page(report: Report, pictures: Mapping[str, bytes], answers: Answers, words
         title=said.title,
         front=said,
         first=_figure(first, pictures) if first else None,
+        by_judge=first is not None and first.name.startswith(ALONE),
         key=_table(report.key, answers) if report.key and overall.OVERVIEW not in report.figures else None,
         chapters=[_chapter(chapter, pictures, answers, first) for chapter in full],
         answers=answers,
@@ -465,8 +471,14 @@ def _facts(gathered: Gathered, sources: Sequence[Source]) -> list[tuple[str, str
         ("Questions asked", f"{asked.nunique():,}, of {len(gathered.questions):,} different questions"),
         ("Categories", "; ".join(f"{short} {name}" for short, name in gathered.categories.items() if short != name)),
         ("Scores in the averages", f"{len(counted):,}{_once_scored(counted)}"),
-        ("Scored by", ", ".join([*published, *scorers])),
+        ("Scored by", ", ".join([*published, *scorers]) if len(counted) else _unscored_by(gathered)),
     ]
+
+
+def _unscored_by(gathered: Gathered) -> str:
+    """Return whose scores there are where no person's is."""
+    judges = find_judges(gathered.frame, gathered.rubric.digest)
+    return f"{listed([one_line(judge) for judge in judges])} alone, which no average takes" if judges else "nobody"
 
 
 def _runs(sources: Sequence[Source]) -> str:

@@ -219,10 +219,10 @@ def scope(matched: Mapping[str, Match], differing: Sequence[str]) -> Iterator[st
         )
 
 
-def found(data: pd.DataFrame, first: str, second: str, refused: str = "") -> Iterator[str]:
+def found(data: pd.DataFrame, first: str, second: str, refused: str = "", judge: str = "") -> Iterator[str]:
     """The overall difference and the verdict on it, then what holds in each family of secondary tests.
 
-    `refused` says why there is no verdict.
+    `refused` says why there is no verdict, `judge` whose verdicts alone are compared.
     """
     for row in data[data["family"] == PRIMARY].to_dict("records"):
         sure = [
@@ -238,7 +238,8 @@ def found(data: pd.DataFrame, first: str, second: str, refused: str = "") -> Ite
             f"{OVERALL}: {first} {row['mean_a']:.1f}, {second} {row['mean_b']:.1f}, "
             f"difference {row['difference']:+.1f}{intervals}."
         )
-        yield f"Verdict: none. {refused}" if refused else verdict(row, first, second)
+        said = f"Verdict: none. {refused}" if refused else verdict(row, first, second)
+        yield said.replace("Verdict", f"Verdict of the judge {judge} alone", 1) if judge else said
         if row["warning"]:
             yield row["warning"]
     if refused:

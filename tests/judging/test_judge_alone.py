@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pandas as pd
@@ -48,14 +49,48 @@ def test_a_terminal_shows_a_map(judged, genaipa, monkeypatch):
 
 
 def test_the_report_has_a_grey_figure(judged, genaipa):
-    """Written though nobody has scored; systems by name, the words "no estimate" over it, and no leaderboard."""
+    """Written though nobody has scored; systems by name, and no leaderboard."""
     done = genaipa("report", "two", "-o", "out", "--formats", "svg")
     assert done.code == 0, done.err
     figure = pd.read_csv("out/figures/judge-alone.csv")
     assert list(dict.fromkeys(figure["system"])) == ["scripted/a.yaml", "scripted/b.yaml"]
     assert figure.groupby("system")["m_all10"].mean().to_dict() == {"scripted/a.yaml": 10, "scripted/b.yaml": 100}
-    assert "judge alone: no estimate" in Path("out/index.html").read_text(encoding="utf-8")
     assert not Path("out/tables/leaderboard.csv").exists()
+
+
+def test_the_report_says_first_whose_values_it_shows(judged, genaipa):
+    """Title and last line are one sentence; the figure has a caption and no other's legend, and answers are there."""
+    done = genaipa("report", "two", "-o", "out", "--formats", "svg")
+    sentence = "Judged by kind alone: a.yaml 10, b.yaml 100 (no estimate of what people would say)"
+    assert f"{sentence}.\n" in done.out
+    page = Path("out/index.html").read_text(encoding="utf-8")
+    assert f"<h1>{sentence}</h1>" in page
+    assert re.search(r"<figcaption[^>]*>By the judge kind @\w{6} alone: no estimate of what people would say", page)
+    assert not re.search("Intervals</b>|corner marks|none scored", page)
+    answers = page[page.index('<section id="answers">') :]
+    assert answers.count("By the judge kind alone, M_all 10.0: relevance -1") == 4
+    assert answers.count("Answer of b.") == 4
+    assert "kind alone, which no average takes" in Path("out/notes.html").read_text(encoding="utf-8")
+
+
+def test_a_second_judge_and_a_part_are_said(judged, genaipa):
+    """Each judge by name with its own means; who scored a part is said to, and a rubric's change takes all away."""
+    judge = script("other.yaml", default=verdict(1), model="other")
+    assert genaipa("judge", "two", "--judge", judge, "--system", "scripted/a.yaml").code == 0
+    done = genaipa("report", "two", "-o", "out", "--formats", "svg")
+    assert "Judged by kind alone: a.yaml 10, b.yaml 100; by other alone: a.yaml 78 (no estimate" in done.out
+    assert "other scored 4 of 8 answers." in Path("out/index.html").read_text(encoding="utf-8")
+
+
+def test_answers_that_nobody_scored_can_be_read(genaipa):
+    """A report without any score has the chapter of answers, without values."""
+    study(genaipa, 2)
+    assert genaipa("report", "-o", "out", "--formats", "svg").code == 0
+    page = Path("out/index.html").read_text(encoding="utf-8")
+    assert "2 of 2 questions answered, none scored yet" in page
+    answers = page[page.index('<section id="answers">') :]
+    assert "Yes. (Section 1)" in answers
+    assert "nan" not in answers
 
 
 def test_a_block_is_the_darker_the_higher() -> None:

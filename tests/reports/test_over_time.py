@@ -191,7 +191,8 @@ def test_the_recipes_fail_a_job_for_a_sure_loss(genaipa: Cli) -> None:
     """The lines for cron and for a CI job are the same commands; the second ends with 0 at first, with 5 for a loss."""
     guide = (ROOT / "docs/guide/versions.md").read_text()
     cron = re.search(r"^0 6 1 \* \* +cd \S+ && (.*)$", guide, re.MULTILINE)
-    job = yaml.safe_load(re.findall(r"```yaml\n(.*?)```", guide, re.DOTALL)[-1])["jobs"]["drift"]["steps"]
+    (block,) = (one for one in re.findall(r"```yaml\n(.*?)```", guide, re.DOTALL) if "drift:" in one)
+    job = yaml.safe_load(block)["jobs"]["drift"]["steps"]
     lines = [step["run"] for step in job if step.get("run", "").startswith("genaipa ")]
     assert cron
     assert cron[1].split(" && ") == lines

@@ -15,6 +15,7 @@ from genaipa.cli.terminal.console import table as print_table
 from genaipa.cli.terminal.options import (
     ExcludedOption,
     ForceOption,
+    GateOption,
     JsonOption,
     check_new,
     current_workspace,
@@ -22,7 +23,7 @@ from genaipa.cli.terminal.options import (
     several,
     written,
 )
-from genaipa.errors import DataError, UnscoredError, UsageError
+from genaipa.errors import DataError, UnscoredError, UsageError, command
 from genaipa.kinds import kind_of
 from genaipa.words import number
 
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
     from genaipa.reports.chapters.chapter import Against
     from genaipa.reports.comparison import Comparison
+    from genaipa.reports.gate import Gate
     from genaipa.reports.table import Table
     from genaipa.runs.selection import Source
     from genaipa.workspace import Workspace
@@ -51,8 +53,6 @@ _COLUMNS = {
 """Heading on the terminal → column under it; files have all columns."""
 _ALWAYS = ("measure", "A", "B", "A \u2212 B", "for these documents", "p", "meaning")
 """Headings of the columns that are shown without --all."""
-_NAMED = 3
-"""Documents that the verdict names, at most."""
 _UNDER = (4, 3, 2, 6, 7, 8, 9)
 """Columns that first move under their row where the terminal is narrow: the means, n, then the intervals."""
 
@@ -65,6 +65,12 @@ _ExperimentOption = Annotated[
         autocompletion=completion.experiments,
         help="Only these; by default, all but regulation.",
     ),
+]
+_MarkdownOption = Annotated[
+    Path | None, option("--md", metavar="FILE", help="Write a summary in Markdown, as for a pull request.")
+]
+_JudgeOption = Annotated[
+    str, option("--judge", metavar="NAME", help="Take this judge's verdicts alone: no estimate of people's scores.")
 ]
 _OutputOption = Annotated[
     Path | None,
@@ -92,6 +98,9 @@ def compare(
         bool,
         option("--all", help="Show rows on too few questions, and all measures, too; files have them anyway."),
     ] = False,
+    judge: _JudgeOption = "",
+    gate: GateOption = None,
+    md: _MarkdownOption = None,
     output: _OutputOption = None,
     force: ForceOption = False,
     json: JsonOption = False,
@@ -100,7 +109,7 @@ def compare(
 
     Differences are A minus B, question by question, with intervals and tests for these documents and for policies like
     these, adjusted within families, and effect sizes; for all questions, by source, and by category. In suites they are
-    item by item, with intervals.
+    item by item, with intervals. For the gate A is the old release and B the new one: it goes by what B lost for sure.
     """
     from genaipa.reports import check_packages
     from genaipa.runs.selection import sources_of
@@ -110,38 +119,77 @@ def compare(
     sides = [sources_of(here, side) for side in (first, second)]
     check_packages()
     from genaipa.reports import comparison
+    from genaipa.reports.gate import LOST, Gate
 
-    form = _form(output, force=force) if output else ""
+    form = _check_files(output, md, force=force)
     people = all(any(kind_of(one.manifest.spec.kind).people for one in sources) for sources in sides)
-    own = {} if only else _by_rule(here, first, second, sides, people=people)
+    alone = bool(only or judge or md or gate is not None)
+    own = {} if alone else _by_rule(here, first, second, sides, people=people)
     found = None
     if people or not own:
         try:
             found = comparison.compare(
-                first, second, experiments=only, excluded=include_excluded, anyway=anyway, workspace=here
+                first, second, experiments=only, excluded=include_excluded, anyway=anyway, judge=judge, workspace=here
             )
         except UnscoredError as error:
             if not own:
                 raise
             say(f"Answers to questions are not compared: {error}")
     if found is None:
-        if output:
-            _write_own(next(iter(own.values())).table, output, form, force=force)
-            say(f"Written to {output}.")
-        _print_own(own, everything=everything, json=json)
+        _show_rule_scored(own, output, form, force=force, everything=everything, json=json)
         return
     for problem in found.problems:
         say(problem)
+    held = Gate(found, gate) if gate is not None else None
+    runs = sorted({one.folder.name for side in sides for one in side})
     if output:
         _write(found, output, form, force=force)
         say(f"Written to {output}.")
+    if md:
+        _write_markdown(here, found, held, md, output, runs, force=force)
     if json:
-        from genaipa.reports.render import as_rows
-
-        print_json(found.as_json() | {name: as_rows(one.table) for name, one in own.items()})
+        print_json(found.as_json() | (held.as_json() if held else {}) | _rows_by_rule(own))
     else:
-        _show(found, everything=everything)
+        _show(found, held, runs, everything=everything)
         _print_own(own, everything=everything, json=False)
+    if held and held.failed:
+        raise typer.Exit(LOST)
+
+
+def _rows_by_rule(own: Mapping[str, Against]) -> dict[str, object]:
+    """Return the differences in what is scored by a rule, for machines."""
+    from genaipa.reports.render import as_rows
+
+    return {name: as_rows(one.table) for name, one in own.items()}
+
+
+def _show_rule_scored(
+    own: Mapping[str, Against], output: Path | None, form: str, *, force: bool, everything: bool, json: bool
+) -> None:
+    """Write and print the differences in what is scored by a rule, where no answer is compared by people's scores."""
+    if output:
+        _write_own(next(iter(own.values())).table, output, form, force=force)
+        say(f"Written to {output}.")
+    _print_own(own, everything=everything, json=json)
+
+
+def _write_markdown(
+    here: Workspace,
+    found: Comparison,
+    gate: Gate | None,
+    path: Path,
+    output: Path | None,
+    runs: Sequence[str],
+    *,
+    force: bool,
+) -> None:
+    """Write the summary for a pull request, with the way to what was written beside it, or to a report."""
+    from genaipa.reports.pull_request import as_markdown, changed_answers, link_report, name_report
+
+    more = link_report(output, path) if output else name_report(runs)
+    with written(path, force=force) as file:
+        file.write(as_markdown(found, changed_answers(found, here), gate=gate, report=more).encode())
+    say(f"Written to {path}.")
 
 
 def _by_rule(
@@ -201,9 +249,11 @@ def _write_own(table: Table, output: Path, form: str, *, force: bool) -> None:
         raise DataError(output, f"can't be written ({error.strerror}).") from None
 
 
-def _form(output: Path, *, force: bool) -> str:
-    """The suffix of the file that is to be written; empty for a folder. A UsageError for a file that may not be."""
-    if output.is_dir() or not output.suffix:
+def _check_files(output: Path | None, md: Path | None, *, force: bool) -> str:
+    """Return the suffix of the output; empty for a folder. A UsageError for a file that may not be written."""
+    if md:
+        check_new(md, force=force)
+    if output is None or output.is_dir() or not output.suffix:
         return ""
     from genaipa.reports.comparison import FORMS
 
@@ -213,13 +263,15 @@ def _form(output: Path, *, force: bool) -> str:
     return output.suffix
 
 
-def _show(found: Comparison, *, everything: bool) -> None:
-    """Print the finding, then the rows it rests on by family: the tested ones, or all."""
+def _show(found: Comparison, gate: Gate | None, runs: Sequence[str], *, everything: bool) -> None:
+    """Print the finding on these runs, the gate's, then the rows they rest on by family: the tested ones, or all."""
     table, tested = found.table, found.frame["test"] != "none"
     if not everything and tested.any():
         main = table.data["questions"] == "all"
         table = replace(table, data=table.data[tested & main if (tested & main).any() else tested])
-    show(_verdict(found))
+    show(found.verdict)
+    if gate:
+        show(str(gate))
     caveat(f"{_limits(found)} A is {found.first}, B {found.second}.")
     if found.answered:
         caveat(found.answered)
@@ -230,39 +282,9 @@ def _show(found: Comparison, *, everything: bool) -> None:
     print_table(list(columns), _rows(table, columns), right=range(2, last), flexible=last, under=under)
     if len(table.data) < len(found.frame):
         follow(f"{number(len(found.frame) - len(table.data), 'more row')}: --all")
+    if found.judge:
+        follow(f"Next: {command('genaipa', 'sample', *runs)} (people score a random part)")
     explain(f"{table.title}: differences are A \u2212 B.", *found.finding, found.method, hint="Method: --explain")
-
-
-def _verdict(found: Comparison) -> str:
-    """The main result in a sentence: who is higher, by how much, and how sure that is."""
-    table = found.table
-    from genaipa.reports.significance import percent, written
-
-    row = table.data.iloc[0].to_dict()
-    ends = [table.readable.iloc[0][name] for name in ("low", "high")]
-    read = {str(name): table.written(str(name), value) for name, value in table.readable.iloc[0].to_dict().items()}
-    if row["test"] == "none" or not read["difference"]:
-        return f"{found.first} and {found.second} have too few questions in common for a verdict on M_all."
-    first, second = (found.first, read["mean_a"]), (found.second, read["mean_b"])
-    if row["difference"] < 0:
-        first, second = second, first
-        ends = [-end for end in reversed(ends)]
-    by = read["difference"].lstrip("+-\u2212")
-    low, high = (table.written(name, end) for name, end in zip(("low", "high"), ends, strict=True))
-    interval = f"{percent(row['level'])}: {low} to {high}, " if low else ""
-    sure = f"{interval}{written(row['p_holm'])}"
-    means = f"{first[1]} against {second[1]}"
-    about = f"on {_documents(found.documents)}: {means} ({sure})."
-    if row["p_holm"] < row["level"]:
-        return f"{first[0]} beats {second[0]} by {by} points of M_all {about}"
-    return f"{first[0]} and {second[0]} may be alike in M_all {about}"
-
-
-def _documents(names: Sequence[str]) -> str:
-    """The documents by name, or their number where they are many."""
-    if not names:
-        return "these documents"
-    return ", ".join(names) if len(names) <= _NAMED else f"these {len(names):,} documents"
 
 
 def _limits(found: Comparison) -> str:

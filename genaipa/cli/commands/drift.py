@@ -9,27 +9,22 @@ import typer
 
 from genaipa.cli.terminal import completion
 from genaipa.cli.terminal.console import caveat, explain, follow, print_json, show, show_table
-from genaipa.cli.terminal.options import ForceOption, JsonOption, current_workspace, option, written
+from genaipa.cli.terminal.options import ForceOption, GateOption, JsonOption, current_workspace, option, written
 from genaipa.errors import UsageError, clipped, command
 from genaipa.words import number
 
 if TYPE_CHECKING:
-    from genaipa.reports.chapters.over_time import Loss
+    from genaipa.reports.gate import Loss
     from genaipa.reports.table import Table
     from genaipa.runs.selection import Occasion
 
-LOST = 5
-"""The exit code of a loss that the gate does not let pass."""
 _SHOWN = ["measure", "n", "first", "now", "difference", "low", "high", "p_holm", "meaning"]
 """Columns on the terminal, of each measure's latest occasion; files have all."""
 
 
 def drift(
     system: Annotated[str, typer.Argument(autocompletion=completion.runs_and_systems, help="The system.")],
-    gate: Annotated[
-        float | None,
-        option("--gate", metavar="N", min=0, max=90, help="Exit with 5 for a sure loss of N points of M_all or more."),
-    ] = None,
+    gate: GateOption = None,
     output: Annotated[
         Path | None, option("--output", "-o", metavar="FILE", help="Write all to a .csv, .html, .tex or .txt file.")
     ] = None,
@@ -43,6 +38,7 @@ def drift(
     """
     from genaipa.reports import render
     from genaipa.reports.chapters.over_time import changes, judged_again, loss
+    from genaipa.reports.gate import LOST
     from genaipa.reports.gather import gather_scored
     from genaipa.runs.selection import occasions, sources_of
 
@@ -65,7 +61,7 @@ def drift(
     gathered = gather_scored(here, [one for one in sources if name in one.systems])
     every = changes(gathered.frame, found, judged_again(gathered), gathered.languages)
     lost = loss(every)
-    failed = gate is not None and lost.points > 0 and lost.points >= gate
+    failed = lost.fails(gate)
     if output is not None:
         with written(output, force=force) as file:
             file.write(render.FORMS[output.suffix](every).encode())

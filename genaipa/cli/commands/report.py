@@ -177,6 +177,10 @@ def _unscored(made: Report) -> str:
     counts = made.tables["answers"].data
     if counts["scored"].sum() or counts["published"].sum():
         return ""
+    from genaipa.reports.judged.alone import alone_in_words
+
+    if alone := alone_in_words(made.gathered):
+        return f"{alone}."
     planned, answered = int(counts["planned"].sum()), int(counts["answered"].sum())
     said = f"{answered:,} of {planned:,} answered, none scored: no averages yet."
     return f"{said} Answers, times and costs are in the report."

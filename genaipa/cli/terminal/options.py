@@ -67,6 +67,26 @@ JsonOption = Annotated[bool, option("--json", help="Print JSON for machines.")]
 OfflineOption = Annotated[bool, option("--offline", help="Fetch nothing: missing data is an error.")]
 
 
+def _check_points(points: float | None) -> float | None:
+    """Refuse what is no number of points: a gate of nan would let everything pass."""
+    if points is not None and not 0 <= points <= MOST_POINTS:
+        raise typer.BadParameter(f"{points:g} is no loss of M_all: name 0 to {MOST_POINTS} points.")
+    return points
+
+
+MOST_POINTS = 90
+"""The largest loss that there is, from 100 to 10."""
+GateOption = Annotated[
+    float | None,
+    option(
+        "--gate",
+        metavar="N",
+        callback=_check_points,
+        help="Exit with 5 for a sure loss of N points of M_all or more.",
+    ),
+]
+
+
 def several(values: list[str] | None) -> tuple[str, ...]:
     """Repeated flags and commas alike: `-s a,b -s c` is a, b, c, each once."""
     names = [name.strip() for value in values or () for name in value.split(",")]

@@ -16,6 +16,7 @@ from genaipa.reports.chapters.chapter import Chapter, drawn, present
 from genaipa.reports.figures import forest, heatmap, style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
 from genaipa.reports.judged import quality
+from genaipa.reports.judged.alone import NO_ESTIMATE
 from genaipa.reports.judged.beside import beside
 from genaipa.reports.judged.findings import findings
 from genaipa.reports.judged.quality import (
@@ -306,17 +307,20 @@ def _draw_points(axes: Axes, rows: pd.DataFrame, random: np.random.Generator) ->
 
 NAME = "judge-alone"
 SAID = "judge alone: no estimate"
-"""The words that are written over such a figure."""
+"""The heading of its values."""
 _ROW, _LIGHTEST, _DARKEST = 0.185, 0.97, 0.55
 """Inches of a row; the greys of the lowest and the highest value."""
-_ROOMY, _FLAT = 5, 9
-"""Columns for which the narrowest figure has room; rows up to which the words over it lie flat."""
+_ROOMY = 5
+"""Columns for which the narrowest figure has room."""
+_LETTERS = 14
+"""Letters of the line above it to an inch."""
 
 
 def alone_figures(given: Verdicts, frame: pd.DataFrame, scope: Scope = ALONE) -> list[Figure]:
     """A grey map for each judge that people can't be compared with yet: questions down, systems by name across."""
     columns = ["system", "answer", "question", "category", "source"]
-    asked = frame.loc[(frame["unit"] == "answer") & (frame["answer"] != ""), ["run", "key", *columns]]
+    scorable = (frame["unit"] == "answer") & (frame["answer"] != "") & (frame["excluded"] == "")
+    asked = frame.loc[scorable, ["run", "key", *columns]]
     places = asked.drop_duplicates(["run", "key"])[columns].astype("str")
     found = []
     judges = {name: side for name, side in given.judges.items() if given.both[name].sum() < LEAST}
@@ -334,11 +338,14 @@ def alone_figures(given: Verdicts, frame: pd.DataFrame, scope: Scope = ALONE) ->
 def _map(name: str, judge: str, data: pd.DataFrame, scope: Scope) -> Figure:
     data = scope.only(data).sort_values(["system", "question"], kind="stable").reset_index(drop=True)
     groups, _ = style.questions(data, scope.in_order(dict.fromkeys(data["question"])))
-    labels, systems = style.labels(groups, 12), style.labels(sorted(dict.fromkeys(data["system"])), 26)
+    means = data.groupby("system")["m_all10"].mean().to_dict()
+    short = style.brief(sorted(map(str, means)), 26)
+    labels, systems = style.labels(groups, 12), {system: f"{short[system]}  {means[system]:.0f}" for system in short}
     title = f"{style.one_line(judge)}: {SAID}"
+    whose = f"By the judge {style.one_line(judge)} alone: {NO_ESTIMATE}"
     about = (
-        "M_all (10 to 100) that the judge alone gave, averaged over documents and passes. Nobody knows how far it is "
-        f"off before people score; systems are in the order of their names.{style.in_full(systems)}"
+        f"{whose}. M_all (10 to 100), averaged over documents and passes; beside each system, which stand by name, the "
+        f"mean over its questions. Nobody knows how far the judge is off before people score.{style.in_full(short)}"
     )
     table = Table(
         name,
@@ -350,7 +357,9 @@ def _map(name: str, judge: str, data: pd.DataFrame, scope: Scope) -> Figure:
         faint=frozenset({"m_all10"}),
     )
     fits = int((style.WIDTH - 1.0) / heatmap.COLUMN)
-    return Figure(name, title, about, table, lambda: _draw(data, groups, labels, systems, scope.texts), fits=fits)
+    return Figure(
+        name, title, about, table, lambda: _draw(data, groups, labels, systems, scope.texts, whose), fits=fits
+    )
 
 
 def _draw(
@@ -359,6 +368,7 @@ def _draw(
     labels: Mapping[Any, str],
     systems: Mapping[Any, str],
     texts: Mapping[str, str],
+    whose: str,
 ) -> Canvas:
     from genaipa.reports.figures.words import Words
 
@@ -381,7 +391,6 @@ def _draw(
     axes.spines[:].set_visible(False)
     style.part_groups(axes, list(groups.values()), (0, len(names)))
     style.name_rows(axes, labels, {}, at=0.5, texts=texts, most=letters)
-    middle = len(names) / 2, len(labels) / 2
-    axes.text(*middle, SAID, fontsize=16, color="white", alpha=0.55, rotation=90 if len(labels) > _FLAT else 0,
-              ha="center", va="center", zorder=5).set_in_layout(False)  # fmt: skip
+    lines = textwrap.wrap(whose, int(wide * _LETTERS))
+    drawn.suptitle("\n".join(lines), x=0.01, ha="left", fontsize=style.SMALL, color="#555555")
     return drawn

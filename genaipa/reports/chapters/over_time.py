@@ -22,6 +22,7 @@ from genaipa.reports.chapters.chapter import Chapter, present
 from genaipa.reports.crossed import crossed
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
+from genaipa.reports.gate import Loss, sure_loss
 from genaipa.reports.permutation import Deals, deal_values, deal_words, exact_p
 from genaipa.reports.recognition import Rule, recognition, spoken
 from genaipa.reports.shares import difference_interval
@@ -303,17 +304,6 @@ def _meaning(difference: float, p: float) -> str:
     return "higher" if difference > 0 else "lower"
 
 
-class Loss(NamedTuple):
-    """The points of M_all that a system lost for sure by `day`, 0 for none, `by` people's scores or a judge's.
-
-    `day` is the latest occasion with enough scores for a test; both are empty where there is none.
-    """
-
-    points: float = 0.0
-    by: str = ""
-    day: str = ""
-
-
 def loss(found: Table) -> Loss:
     """Find what the latest occasion of one system that is scored lost; by a judge only where people scored none.
 
@@ -323,7 +313,7 @@ def loss(found: Table) -> Loss:
         rows = found.data[(found.data["measure"] == measure) & found.data["p"].notna()]
         if not rows.empty:
             last, p = rows.iloc[-1], holm(list(rows["p"]))[-1]
-            return Loss(max(-float(last["difference"]) * (p < SIGNIFICANT), 0.0), measure, last["occasion"])
+            return Loss(sure_loss(float(last["difference"]), p), measure, last["occasion"])
     return Loss()
 
 

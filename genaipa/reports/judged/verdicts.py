@@ -117,7 +117,7 @@ class Verdicts:
         own = [(event, analyst) for event, analyst in people if _by(event) == rubric.digest]
         asked = gathered.frame.loc[gathered.frame["answer"] != "", ["answer", "question"]].drop_duplicates("answer")
         answers = pd.Index(asked["answer"].astype("str"))
-        names = _names(found)
+        names = judge_names(found)
         return cls(
             rubric,
             answers,
@@ -183,8 +183,8 @@ def _by(event: Event) -> str:
     return event.rubric or shipped_rubric().digest
 
 
-def _names(judges: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:
-    """Model and prompt → the judge's name, with as much of the prompt's digest as tells them apart."""
+def judge_names(judges: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:
+    """Name each judge (model, prompt) by its model, with as much of the prompt's digest as tells them apart."""
     known = list(judges)
     names: dict[tuple[str, str], str] = {}
     for length in range(_SHORTEST, 13):

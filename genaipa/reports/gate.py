@@ -1,0 +1,96 @@
+"""The gate of a job: whether a new release lost points of M_all for sure, by the same rule over time and side by side.
+
+A loss is sure where its interval leaves out 0, at the level that a comparison has to show: of equal pairs at most one
+in 40 seems to have lost, since a gain fails nothing. What can't be told is no loss, and passes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import isnan
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from genaipa.reports.figures.style import signed
+from genaipa.reports.significance import OTHER_PEOPLE, SIGNIFICANT
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from genaipa.reports.comparison import Comparison
+
+_MINUS = "\u2212"
+LOST = 5
+"""The exit code of a loss that the gate does not let pass."""
+
+
+def sure_loss(change: float, p: float, level: float = SIGNIFICANT) -> float:
+    """Return the points that a change, of this p, took away for sure; 0 where it may be chance, or is a gain."""
+    return max(-change, 0.0) if p < level else 0.0
+
+
+class Loss(NamedTuple):
+    """The points of M_all that were lost for sure by `day`, 0 for none, `by` people's scores or a judge's.
+
+    Over time, `day` is the latest occasion with enough scores for a test; both are empty where there is none.
+    """
+
+    points: float = 0.0
+    by: str = ""
+    day: str = ""
+
+    def fails(self, gate: float | None) -> bool:
+        """Tell whether it is as large as a gate does not let pass; nothing is without a gate."""
+        return gate is not None and self.points > 0 and self.points >= gate
+
+
+def release_loss(row: Mapping[Any, Any], by: str = "M_all") -> Loss:
+    """Return what the second system of a comparison, the new release, lost against the first, by the row of M_all."""
+    if row["test"] == "none" or row["meaning"] == OTHER_PEOPLE:
+        return Loss()
+    return Loss(sure_loss(-float(row["difference"]), float(row["p_holm"]), float(row["level"])), by)
+
+
+@dataclass(frozen=True)
+class Gate:
+    """A comparison held against so many points that the second system, the new release, may not lose for sure."""
+
+    found: Comparison
+    points: float
+
+    @property
+    def loss(self) -> Loss:
+        """What the new release lost for sure."""
+        return release_loss(self.found.frame.iloc[0].to_dict(), "M_all (judge)" if self.found.judge else "M_all")
+
+    @property
+    def failed(self) -> bool:
+        """Whether the job is to fail."""
+        return self.loss.fails(self.points)
+
+    def __str__(self) -> str:
+        """Say what the new release lost, how sure that is, and whether it passes."""
+        new, old, lost = f"{self.found.second}, the new release", self.found.first, self.loss
+        end = f"the gate of {self.points:g} {'fails' if self.failed else 'passes'}"
+        if not lost.by:
+            return f"Nothing can be told of {new}, against {old}: {end}."
+        change = change_in_words(self.found.frame.iloc[0].to_dict())
+        if lost.points:
+            return f"{new}, lost {change.removeprefix(_MINUS)} points of M_all to {old}: {end}."
+        return f"No sure loss of {new}, against {old}: {change} points of M_all; {end}."
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it for machines, in the words of `drift`."""
+        lost = self.loss
+        return {"gate": self.points, "lost": lost.points, "by": lost.by, "failed": self.failed}
+
+
+def change_in_words(row: Mapping[Any, Any]) -> str:
+    """Write a row's change from the first system to the second, B minus A, with its interval."""
+    write = signed if row["family"] == "primary endpoint" else _in_hundredths
+    interval = "" if isnan(row["low"]) else f" ({write(-row['high'])} to {write(-row['low'])})"
+    return f"{write(-row['difference'])}{interval}"
+
+
+def _in_hundredths(number: float) -> str:
+    written = f"{number:+.2f}"
+    return "0.00" if written in {"+0.00", "-0.00"} else written.replace("-", _MINUS)

@@ -1,0 +1,169 @@
+"""A judge alone: its verdicts in the place of people's scores. They are no estimate of what people would say.
+
+A judge is a model with a prompt, and its passes count as analysts do. What it left out is planned and not scored: the
+rule on looking early (`reports.evidence`) goes by that, so that a judge who scored all is at its end at once.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from genaipa.errors import UsageError, clipped, command
+from genaipa.judging.name import NAME, Judge, akin
+from genaipa.reports.averages import answers
+from genaipa.reports.figures.style import brief, one_line
+from genaipa.reports.judged.verdicts import judge_names
+from genaipa.reports.table import SCALE
+from genaipa.reports.tidy import metrics_of
+from genaipa.runs.selection import run_folders
+from genaipa.systems.provider import find_system, short_names
+from genaipa.words import listed, number
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from genaipa.reports.gather import Gathered
+    from genaipa.workspace import Workspace
+
+    Judges = dict[str, list[str]]
+
+NO_ESTIMATE = "no estimate of what people would say"
+_LONGEST = 40
+"""Characters of a name in a sentence."""
+_NAMED = 2
+"""Judges that a sentence names."""
+
+
+def find_judges(frame: pd.DataFrame, rubric: str = "") -> Judges:
+    """Return each judge of a tidy table, by its short name, with the analysts that are its passes.
+
+    Only verdicts by the `rubric` of this digest count, where one is given. A judge is called by its model, and two of
+    one model by their prompts, too.
+    """
+    rows = frame[(frame["scorer"] == "machine") & frame["m_all"].notna() & (frame["unit"] == "answer")]
+    if rubric:
+        rows = rows[rows["rubric"] == rubric]
+    passes = {name: judge for name in map(str, rows["analyst"].unique()) if (judge := Judge.parse(name))}
+    full_names = judge_names({(judge.model, judge.prompt) for judge in passes.values()})
+    short, often = short_names({model for model, _ in full_names}), Counter(model for model, _ in full_names)
+    judges: Judges = {}
+    for name, judge in sorted(passes.items()):
+        of_prompt = full_names[judge.model, judge.prompt].removeprefix(judge.model) if often[judge.model] > 1 else ""
+        judges.setdefault(f"{short[judge.model]}{of_prompt}", []).append(name)
+    return judges
+
+
+def find_judge(name: str, judges: Judges, workspace: Workspace) -> str:
+    """Return the judge that a name means: as tables call it, its model's name, or as it was asked for.
+
+    A UsageError that lists the judges there are, for none of this name and for several.
+    """
+    if name in judges:
+        return name
+    models = {judge: Judge.parse(analysts[0]).model for judge, analysts in judges.items()}  # type: ignore[union-attr]
+    wanted = {name}
+    if name not in models.values():
+        short = find_system(name, dict.fromkeys(models.values()))
+        wanted = {short} if short else _served(name, workspace)
+    meant = [judge for judge, model in models.items() if model in wanted]
+    if len(meant) == 1:
+        return meant[0]
+    if meant:
+        raise UsageError(f"'{clipped(name)}' names {len(meant)} judges; name one of them: {_quoted(meant)}.")
+    there = f"there are verdicts of {_quoted(judges)}" if judges else "no judge has given any"
+    raise UsageError(f"the judge '{clipped(name)}' has no verdicts on these answers; {there}.")
+
+
+def _served(name: str, workspace: Workspace) -> set[str]:
+    """Return the models that a judge was served as that was asked for by this name."""
+    models: set[str] = set()
+    for folder in run_folders(workspace):
+        outline = folder.outline()
+        if outline.spec.task == NAME and (system := find_system(name, outline.spec.systems, outline.models)):
+            models |= {system, *outline.models.get(system, ())}
+    return models
+
+
+def _quoted(judges: Collection[str]) -> str:
+    return listed([f"'{one_line(judge)}'" for judge in judges])
+
+
+def advise_judge(judges: Judges, scored: Sequence[Collection[str]], sides: Sequence[str]) -> str:
+    """Return what to add on judges who scored both sides, by the analysts who `scored` each; empty without any."""
+    both = [name for name, passes in judges.items() if all(not side.isdisjoint(passes) for side in map(set, scored))]
+    if not both:
+        return ""
+    compare = command("genaipa", "compare", *sides, "--judge")
+    if len(both) == 1:
+        return f". The judge {one_line(both[0])} scored both: {compare} {command(both[0])}"
+    return f". {len(both)} judges scored both, {_quoted(both)}: {compare} NAME"
+
+
+def alone_sentence(judge: str, *frames: pd.DataFrame) -> str:
+    """Return the sentence on what a judge's verdicts alone are worth, and whose family it is of."""
+    judged = pd.concat([frame.loc[frame["counted"], ["system", "model", "analyst"]] for frame in frames])
+    models = {known.model for name in judged["analyst"].unique() if (known := Judge.parse(str(name)))}
+    own = [
+        str(system)
+        for system, rows in judged.astype("str").groupby("system")
+        if any(akin(model, name) for model in models for name in (str(system), *rows["model"].unique()) if name)
+    ]
+    said = f"All scores are the judge {one_line(judge)}'s alone: {NO_ESTIMATE}."
+    return f"{said} It is of the family of {listed(own)}, and may favour its own." if own else said
+
+
+def count_verdicts(frame: pd.DataFrame, analysts: Collection[str], *, excluded: bool = False) -> pd.DataFrame:
+    """Return the tidy table as these passes of a judge alone score it: their verdicts count, and nobody else's score.
+
+    An answer without a verdict keeps one row, without values; waves of people's are no plan of a judge.
+    """
+    rows = frame[frame["unit"] == "answer"]
+    verdicts = rows[rows["analyst"].isin(list(analysts)) & (rows["scorer"] == "machine") & rows["m_all"].notna()]
+    place = pd.MultiIndex.from_frame(rows[["run", "key"]])
+    rest = rows[~place.isin(pd.MultiIndex.from_frame(verdicts[["run", "key"]]))].drop_duplicates(["run", "key"])
+    values = [*metrics_of(frame), "m_all", "m_all_positive", "m_all_negative"]
+    rest = rest.assign(**dict.fromkeys(values, float("nan")), averaged=0)
+    made = pd.concat([verdicts, rest]).sort_index(kind="stable").assign(pi=float("nan"))
+    counted = made["m_all"].notna() & ((made["excluded"] == "") | excluded)
+    none = pd.Categorical([""] * len(made))
+    made = made.assign(counted=counted, in_wave=none, planned=none)
+    made.attrs = frame.attrs
+    return made
+
+
+def mean_by_system(frame: pd.DataFrame) -> dict[str, float]:
+    """Return the M_all (10 to 100) of each system, by name: over answers, then over questions, as `genaipa judge`."""
+    by_answer = answers(frame).astype({"system": "str"})
+    each = by_answer.groupby(["system", "question"], observed=True)["m_all"].mean() * SCALE
+    return {str(system): float(mean) for system, mean in each.groupby(level=0).mean().items()}
+
+
+def alone_in_words(gathered: Gathered) -> str:
+    """Return what judges alone gave, in a sentence without its full stop; empty where none scored an answer.
+
+    Systems stand by name and never by value.
+    """
+    judges = find_judges(gathered.frame, gathered.rubric.digest)
+    parts = []
+    for judge, analysts in list(judges.items())[:_NAMED]:
+        means = mean_by_system(count_verdicts(gathered.frame, analysts))
+        names = brief(means, _LONGEST)
+        values = ", ".join(f"{names[system]} {mean:.0f}" for system, mean in means.items())
+        parts.append(f"by {one_line(judge)} alone: {values}")
+    more = f"; and by {number(len(judges) - _NAMED, 'more judge')}" if len(judges) > _NAMED else ""
+    return f"Judged {'; '.join(parts)}{more} ({NO_ESTIMATE})" if parts else ""
+
+
+def judged_part(frame: pd.DataFrame, judges: Mapping[str, Collection[str]]) -> str:
+    """Return a sentence on the judges that did not score all answers; empty where each did."""
+    scorable = frame[(frame["unit"] == "answer") & (frame["answer"] != "") & (frame["excluded"] == "")]
+    whole = len(scorable.drop_duplicates(["run", "key"]))
+    said = []
+    for judge, analysts in judges.items():
+        scored = len(scorable[scorable["analyst"].isin(list(analysts))].drop_duplicates(["run", "key"]))
+        if scored < whole:
+            said.append(f"{one_line(judge)} scored {scored:,} of {whole:,} answers.")
+    return " ".join(said)

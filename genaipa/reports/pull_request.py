@@ -1,0 +1,173 @@
+"""A comparison as twenty lines of Markdown, for a pull request or the summary of a job.
+
+What systems, judges and servers say is text there and nothing else: replies are code, in which no platform links,
+mentions or embeds anything, and names are escaped. A reply that may not be passed on stays out (`runs.permission`).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from genaipa.errors import clipped, command
+from genaipa.reports import averages
+from genaipa.reports.figures.style import one_line
+from genaipa.reports.gate import change_in_words
+from genaipa.reports.significance import OTHER_PEOPLE
+from genaipa.reports.table import SCALE
+from genaipa.runs.permission import Permission
+from genaipa.runs.records import RecordHead
+from genaipa.runs.selection import find_run
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from pathlib import Path
+
+    import pandas as pd
+
+    from genaipa.reports.comparison import Comparison
+    from genaipa.reports.gate import Gate
+    from genaipa.workspace import Workspace
+
+MOST = 3
+"""Answers that are shown."""
+_CLIP = 160
+"""Characters of an answer, or a question."""
+_LONGEST = 60
+"""Characters of a name."""
+_CELL = ["experiment", "document", "question", "initialization", "wording", "repetition"]
+
+
+@dataclass(frozen=True)
+class ChangedAnswer:
+    """A question of both systems whose scores are far apart: M_all of each (10 to 100), and their texts."""
+
+    question: str
+    text: str
+    scores: tuple[float, float]
+    replies: tuple[str, str]
+
+
+def changed_answers(found: Comparison, workspace: Workspace, most: int = MOST) -> list[ChangedAnswer]:
+    """Return the answers whose M_all changed most from the first system to the second, losses before gains."""
+    ours, theirs = (_by_cell(side.frame) for side in found.sides)
+    both = ours.merge(theirs, on=_CELL, suffixes=("", "_now"))
+    change = (both["m_all_now"] - both["m_all"]).round(9)
+    both = both.assign(change=change, size=-change.abs())[change != 0]
+    rows = both.sort_values(["size", "change", *_CELL], kind="stable").head(most).to_dict("records")
+    replies = _replies(workspace, [(row[f"run{side}"], row[f"key{side}"]) for row in rows for side in ("", "_now")])
+    return [
+        ChangedAnswer(
+            str(row["question"]),
+            next(iter(sorted(found.sides[0].asked.get((row["document"], row["question"], row["wording"]), ()))), ""),
+            (row["m_all"] * SCALE, row["m_all_now"] * SCALE),
+            (replies.get((row["run"], row["key"]), ""), replies.get((row["run_now"], row["key_now"]), "")),
+        )
+        for row in rows
+    ]
+
+
+def _by_cell(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the scored answers of a side, as they are paired."""
+    each = averages.answers(frame)
+    rows = each[(each["unit"] == "answer") & each["m_all"].notna()]
+    return rows[[*_CELL, "run", "key", "m_all"]].astype(dict.fromkeys([*_CELL[:-1], "run", "key"], "str"))
+
+
+def _replies(workspace: Workspace, places: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:
+    """Return the texts of these answers (run, key), and why one is not shown in its place."""
+    wanted: dict[str, set[str]] = {}
+    for run, key in places:
+        wanted.setdefault(run, set()).add(key)
+    texts = {}
+    for run, keys in wanted.items():
+        folder = find_run(workspace, run)
+        permission = Permission(folder, folder.manifest())
+        for _, record in folder.entries(RecordHead):
+            if record.key in keys:
+                free = permission.reply(record.system, record.document)
+                texts[run, record.key] = (record.reply or "") if free else "(may not be passed on)"
+    return texts
+
+
+def as_markdown(
+    found: Comparison, changed: Sequence[ChangedAnswer], *, gate: Gate | None = None, report: str = ""
+) -> str:
+    """Return the comparison for a pull request; `report` is Markdown on where to read more."""
+    first, second = (_code(clipped(name, _LONGEST)) for name in (found.first, found.second))
+    result = ("fails" if gate.failed else "passes") if gate else "compared"
+    lines = [
+        f"### genaipa: {second} against {first}, {result}",
+        "",
+        *((f"Gate: {_escape(str(gate))}", "") if gate else ()),
+        f"Finding: {_escape(found.verdict)}",
+        "",
+        f"| | A {_cell(first)} | B {_cell(second)} | B \u2212 A | |",
+        "|---|--:|--:|--:|---|",
+        *(_row(row) for row in found.frame[found.frame["questions"] == "all"].to_dict("records")),
+        "",
+        *(map(_changed, changed) if changed else ("- No answer has another score.",)),
+        "",
+        report,
+    ]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _row(row: Mapping[Any, Any]) -> str:
+    overall = row["family"] == "primary endpoint"
+    name, digits = ("M_all", 1) if overall else (str(row["measure"]), 2)
+    means = (f"{row[mean]:.{digits}f}".replace("-", "\u2212") for mean in ("mean_a", "mean_b"))
+    return f"| {_cell(_escape(name))} | {' | '.join(means)} | {change_in_words(row)} | {_meaning(row)} |"
+
+
+def _meaning(row: Mapping[Any, Any]) -> str:
+    """Write what a row means for the second system."""
+    if row["test"] == "none":
+        return "too few questions"
+    if row["meaning"] == OTHER_PEOPLE:
+        return OTHER_PEOPLE
+    if not row["p_holm"] < row["level"]:
+        return "may be chance"
+    return "worse" if row["difference"] > 0 else "better"
+
+
+def _changed(one: ChangedAnswer) -> str:
+    before, now = one.scores
+    head = f"- **{_escape(one.question)}** {_code(one.text)}: M\\_all {before:.0f} \u2192 {now:.0f}"
+    return "<br>".join((head, *(f"{side} {_code(text)}" for side, text in zip("AB", one.replies, strict=True))))
+
+
+def link_report(report: Path, page: Path) -> str:
+    """Return the link from a page to a report or a folder of files, by its path."""
+    path = os.path.relpath(report, page.parent).replace(os.sep, "/")
+    target = re.sub(r"([<>\\])", r"\\\1", path)
+    return f"More: [{_escape(path)}](<{target}>)"
+
+
+def name_report(runs: Sequence[str]) -> str:
+    """Return the command that makes the report on these runs."""
+    return f"More: {_code(command('genaipa', 'report', *runs))}"
+
+
+_ACTIVE = re.compile(r"[\\`*_{}\[\]<>()#+!|~&@:$]|(?<=www)\.")
+_STOP = "\u2060"
+"""A sign without width, between what would call somebody, or an issue, and the name."""
+
+
+def _escape(text: str) -> str:
+    """Return a line in which nothing is markup, a link, a mention or an issue's number."""
+    return _ACTIVE.sub(lambda sign: f"\\{sign[0]}{_STOP if sign[0] in '@#' else ''}", one_line(text))
+
+
+def _code(text: str) -> str:
+    """Return a text as code, clipped, in one line: between more backticks than are in it."""
+    line = clipped(one_line(text), _CLIP) if text.strip() else "(empty)"
+    fence = "`" * (max(map(len, re.findall("`+", line)), default=0) + 1)
+    return f"{fence} {line} {fence}" if line.startswith("`") or line.endswith("`") else f"{fence}{line}{fence}"
+
+
+def _cell(markdown: str) -> str:
+    """Return Markdown within a table, whose bars end a cell even in code."""
+    return re.sub(r"(?<!\\)\|", r"\\|", markdown)
