@@ -18,6 +18,7 @@ CASES = {
     ("Some honey orders are sold to brokers.", SOLD): "open",
     ("It keeps orders until they are no longer sold.", SOLD): "open",
     ("There is a shop.", SOLD): "open",
+    ('"Honey is never sold to brokers." (Section 4)', SOLD): "open",
     ("No beetles live here.", SOLD): "open",
     ("It does not sell honey at night.", "How is honey sold at night?"): "open",
     ("Yes, by post.", "How is honey sold?"): "yes",

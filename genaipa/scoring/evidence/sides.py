@@ -26,6 +26,7 @@ AnswerSide = Literal["yes", "no", "silent", "unknown", "nothing", "open"]
 """
 
 _SENTENCE = re.compile(rf"(?:[^.!?\n{STOPS}]|[.!?](?=\S))+")
+_QUOTES = re.compile(r"[\s>*_-]*[\"\u201c\u201e\u00ab]")
 _LINES = 3
 """Lines, headings and sources among them, in one of which an answer begins."""
 _ENOUGH = 2
@@ -73,7 +74,8 @@ def _find_polarity(reply: str, asked: str, language: Language, sides: SideRules)
     if expression(rf"\W*(?:{sides.open_question})", re.IGNORECASE).match(asked):
         return "open"
     first = next((found.group() for found in _SENTENCE.finditer(reply) if words_of(found.group(), language)), "")
-    if expression(sides.partly, re.IGNORECASE).search(first):
+    # What it quotes the document says of whatever it speaks of.
+    if _QUOTES.match(first) or expression(sides.partly, re.IGNORECASE).search(first):
         return "open"
     wanted = set(words_of(asked, language))
     stated = set(words_of(first, language))
