@@ -183,6 +183,40 @@ def take_more(page: Page, url: str) -> None:
     picture(page, "suites")
 
 
+READ = (
+    ("h1", 0.0),
+    (".limits", 0.0),
+    ("#figure-overview img", 0.0),
+    ("#figure-overview img", 0.56),
+    (".matrix", 0.0),
+    (".bullets", 0.0),
+    ("nav", 0.0),
+)
+"""What the page on reading a report explains, in the order of its numbers: an element, and how far right in it."""
+_NUMBER = (
+    "width: 26px; height: 26px; border-radius: 13px; background: #8a1c5c; color: #fff; font: 700 16px/26px sans-serif; "
+    "text-align: center; position: absolute; z-index: 9;"
+)
+
+
+def take_numbered(page: Page, report: Path) -> None:
+    """The first screen of a report with a number on each of its parts."""
+    page.goto(report.as_uri())
+    page.add_style_tag(content="body { padding-left: 30px; }")
+    for number, (selector, right) in enumerate(READ, 1):
+        page.locator(selector).first.evaluate(
+            """(part, [number, right, style]) => {
+                const box = part.getBoundingClientRect();
+                const mark = Object.assign(document.createElement("div"), { textContent: number, style });
+                mark.style.left = `${box.left + right * box.width - 30}px`;
+                mark.style.top = `${box.top + 6}px`;
+                document.body.append(mark);
+            }""",
+            [number, right, _NUMBER],
+        )
+    picture(page, "reading")
+
+
 def main() -> None:
     """Make the study, take the pictures."""
     SCREENSHOTS.mkdir(exist_ok=True)
@@ -212,6 +246,9 @@ def main() -> None:
                 report = browser.new_page(viewport={"width": 1440, "height": 900}, color_scheme=scheme)
                 report.goto((workspace / "reports" / "demo" / "index.html").as_uri())
                 picture(report, name)
+            take_numbered(
+                browser.new_page(viewport={"width": 1440, "height": 700}), workspace / "reports" / "demo" / "index.html"
+            )
             with desk(workspace, "--points", "--calibration", "0") as pointed:
                 take_points(browser.new_page(viewport={"width": 1440, "height": 900}), pointed)
             browser.close()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from genaipa.languages import sides
 from genaipa.languages.language import (
     QUOTED,
     CitationRules,
@@ -570,6 +571,7 @@ LANGUAGE = Language(
     ),
     citations=_CITATIONS,
     silence=_SILENCE,
+    sides=sides.GERMAN,
     refusals=GERMAN,
     readability=Readability(
         formula="Amstad",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from genaipa.languages import sides
 from genaipa.languages.language import QUOTED, CitationRules, Language, LawRules, Readability, Search, SilenceRules
 from genaipa.languages.refusals import ENGLISH
 
@@ -564,6 +565,7 @@ LANGUAGE = Language(
     ),
     citations=_CITATIONS,
     silence=_SILENCE,
+    sides=sides.ENGLISH,
     refusals=ENGLISH,
     readability=Readability(
         formula="Flesch-Kincaid",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from genaipa.languages import sides
 from genaipa.languages.language import (
     QUOTED,
     CitationRules,
@@ -529,6 +530,7 @@ LANGUAGE = Language(
     ),
     citations=_CITATIONS,
     silence=_SILENCE,
+    sides=sides.FRENCH,
     refusals=FRENCH,
     readability=Readability(
         formula="Kandel-Moles",

@@ -169,6 +169,20 @@ class SilenceRules:
 
 
 @dataclass(frozen=True, eq=False)
+class SideRules:
+    """The words of a language by which an answer takes a side, as regular expressions; case does not count.
+
+    An `opening` comes before the Yes or No of an answer, also on a line of its own. An `open_question` can't be
+    answered by either. A sentence with a `negation` denies what it repeats; one that is `partly` so does neither.
+    """
+
+    opening: str
+    open_question: str
+    negation: str
+    partly: str
+
+
+@dataclass(frozen=True, eq=False)
 class RefusalRules:
     """Expressions over a clause: `refuses` that it answers, `aside` adds advice, an offer or an excuse.
 
@@ -267,6 +281,7 @@ class Language:
     ordinal_of: str = NEVER
     citations: CitationRules | None = None
     silence: SilenceRules | None = None
+    sides: SideRules | None = None
     refusals: RefusalRules | None = None
     readability: Readability | None = None
     measured: Mapping[str, tuple[float, float]] = field(default_factory=dict)

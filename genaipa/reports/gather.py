@@ -63,8 +63,8 @@ class Gathered:
 
     `documents` are what the runs asked about, by name; of one whose text is withheld, its statistics.
     `questions` (id → text, with its placeholder) and `categories` (id → name) are in the order of their sets.
-    `findings` are the audits' of these runs.
-    `problems` are sentences on unreadable files. `groups` are the documents' groups that are shown apart.
+    `findings` are the audits' of these runs. `groups` are the documents' groups that are shown apart.
+    `problems` are sentences on unreadable files; without a `workspace` no answer can be read again.
     """
 
     frame: pd.DataFrame
@@ -105,6 +105,7 @@ class Gathered:
     groups: Groups | None = None
     by_rule: list[Results] = field(default_factory=list)
     """Results of kinds of tasks whose answers people don't score, which have no place in the tidy table."""
+    workspace: Workspace | None = None
 
     @cached_property
     def statistics(self) -> dict[str, Statistics]:
@@ -168,8 +169,7 @@ def gather(
             "there is no run to report on; make one with: genaipa run --system extractive --policy brindlecart"
         )
     rubric = load_rubric(workspace)
-    # Its tidy table is made once everything is read.
-    gathered = Gathered(pd.DataFrame(), list(sources), corrected=corrected, rubric=rubric)
+    gathered = Gathered(pd.DataFrame(), list(sources), corrected=corrected, rubric=rubric, workspace=workspace)
     rows: defaultdict[str, list[Any]] = defaultdict(list)
     shared: Shared = {}
     looked: _Looked = {}

@@ -25,7 +25,10 @@ def view(
     port: Annotated[int, option("--port", help="Port of the page; by default a free one.", min=0, max=65535)] = 0,
     no_browser: Annotated[bool, option("--no-browser", help="Open no browser, only say the address.")] = False,
 ) -> None:
-    """Look at answers side by side.
+    """Look at answers side by side, and at what moved between two.
+
+    Of two systems or runs the questions come first whose answers are furthest apart: by score, then by side (yes, no,
+    or that the document is silent), then by citations; sides and citations need neither people nor a judge.
 
     In the browser, read-only: no name is asked and nothing is recorded. It shows whose answer is whose, so it is not
     for analysts who will score blind: they use genaipa score. Ctrl-C closes it.
@@ -33,14 +36,15 @@ def view(
     for name in _NEEDED:
         if importlib.util.find_spec(name) is None:
             raise MissingPackageError(f"the view needs the package '{name}': pip install 'genaipa[desk]'")
-    from genaipa.runs.selection import select
+    from genaipa.runs.selection import meaning, select
     from genaipa.ui.view.index import Index
 
     here = current_workspace()
     sources = select(here, several(run), only)
     if not sources:
         raise UsageError(f"there is no run in {here.runs} yet; make one with genaipa demo, or with genaipa run.")
-    opened = _opened(Index(here, sources), port)
+    systems = [system for name in several(run) for part in meaning(here, name).parts for system in part.systems]
+    opened = _opened(Index(here, sources, list(dict.fromkeys(systems))), port)
     show(f"The answers are at {opened.url} (Ctrl-C closes it).")
     if not no_browser:
         _open(opened.url)

@@ -10,6 +10,7 @@ import pandas as pd
 from genaipa.reports import averages
 from genaipa.reports.chapters.chapter import Chapter, present
 from genaipa.reports.figures.figure import Scope
+from genaipa.reports.movements import movement_tables
 from genaipa.reports.table import Table, table
 
 if TYPE_CHECKING:
@@ -109,12 +110,13 @@ def questions(gathered: Gathered) -> Table:
     )
 
 
-def chapter(gathered: Gathered, _scope: Scope) -> Chapter:
-    """The chapter on the outcomes of all questions asked."""
+def chapter(gathered: Gathered, scope: Scope) -> Chapter:
+    """The chapter on the outcomes of all questions asked, and on the answers that moved between systems."""
+    moved = movement_tables(gathered, scope, asked_once(gathered.frame))
     return Chapter(
         "asked",
         "What was asked, and what came back",
-        "Every question that was planned is counted here once, whatever became of it. A question without an answer, "
-        "and an answer without a score, is part of no average.",
-        present(statuses(gathered.frame), questions(gathered)),
+        "Every question planned is counted once, whatever became of it. One without an answer, and an answer without a "
+        "score, is part of no average.",
+        present(statuses(gathered.frame), *moved, questions(gathered)),
     )

@@ -20,6 +20,7 @@ from genaipa.scoring.current import in_effect
 from genaipa.scoring.events import VALUED
 from genaipa.scoring.rubric import band, load_rubric
 from genaipa.scoring.store import existing_store
+from genaipa.ui.view.movement import Movements
 from genaipa.words import some
 
 if TYPE_CHECKING:
@@ -106,11 +107,11 @@ class Index:
 
     `systems` are columns, `system_of` maps each to its system: one for all runs of a system, and more only where
     several of its runs asked the same. `documents` and `experiments` are the answers', `questions` maps each question
-    to its text. `problems` are sentences on what can't be read.
+    to its text. `problems` are sentences on what can't be read. Columns of the systems in `order` come first, in it.
     """
 
-    def __init__(self, workspace: Workspace, sources: Sequence[Source]) -> None:
-        self.workspace, self.sources = workspace, list(sources)
+    def __init__(self, workspace: Workspace, sources: Sequence[Source], order: Sequence[str] = ()) -> None:
+        self.workspace, self.sources, self._in_order = workspace, list(sources), list(order)
         self.rubric: Rubric = load_rubric(workspace)
         self.inputs = [Inputs(workspace, source.folder) for source in self.sources]
         self._lock = threading.Lock()
@@ -138,6 +139,7 @@ class Index:
             self._order(self._found())
             self._score()
             self._note_places()
+            self.movements = Movements(self)
 
     def _found(self) -> dict[Key, dict[str, ViewCell]]:
         """The latest answer of each key, by what the answers of a row have in common and by column."""
@@ -275,10 +277,14 @@ class Index:
             of_cells[name, "scored"] = of_cells[name, ""] - of_cells[name, "unscored"]
         self._of_rows, self._of_cells = of_rows, of_cells
         self.experiments = sorted(name for what, name in of_rows if what == "experiment")
-        # The best first, as in a report; those that nobody scored as the runs have them.
+        # In the order of the names given, else the best first, as in a report; those that nobody scored as runs have them.
         means = {name: _mean(given) or 0.0 for name, given in people.items()}
-        asked = [name for name in self.system_of if (name, "") in of_cells]
-        self.systems = sorted(asked, key=lambda name: -means.get(name, 0.0))
+        columns = [name for name in self.system_of if (name, "") in of_cells]
+        last = len(self._in_order)
+        place_of = {name: place for place, name in enumerate(self._in_order)}
+        self.systems = sorted(
+            columns, key=lambda name: (place_of.get(self.system_of[name], last), -means.get(name, 0.0))
+        )
 
     def scores_of(self, cell: ViewCell) -> ShownScores:
         """The scores of an answer."""

@@ -22,7 +22,9 @@ from starlette.routing import Route
 from genaipa.errors import command
 from genaipa.files.html import without_steering
 from genaipa.files.text import split_url
+from genaipa.reports.moved import MEASURED
 from genaipa.ui.view.index import BY_SCORE, NO_SCORES, OUTCOMES, ViewChoice
+from genaipa.ui.view.movement import MOST
 from genaipa.words import some
 from genaipa.workspace import elsewhere
 
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+    from genaipa.reports.moved import Movement
     from genaipa.ui.view.index import Index, Key, ViewCell
 
 
@@ -42,6 +45,11 @@ _ROWS = 20
 """Rows on a page."""
 _BESIDE = 4
 """Systems beside each other, where nobody chose them."""
+_PAIR = 2
+"""Systems between which answers move."""
+_LISTED = 10
+"""Pairs that the first screen lists."""
+_AS_ASKED = "asked"
 _LONGEST = 20_000
 """Characters of an answer on a page of many; it goes on behind them in `genaipa show`."""
 _FEW = 3
@@ -114,6 +122,11 @@ class ViewPages:
         number = min(_number(asked.get("page", "")), pages)
         systems = choice.systems or tuple(index.systems[:_BESIDE])
         plain = bool(asked.get("plain"))
+        movement = self._movement(found, systems)
+        by_movement = movement is not None and asked.get("order") != _AS_ASKED
+        if movement is not None and by_movement:
+            ranked = [pair.place for pair in movement.pairs]
+            found = [*ranked, *sorted({*found} - {*ranked})]
         given = [(name, value) for name, value in asked.multi_items() if name not in {"page", "token"}]
         return {
             "index": index,
@@ -122,8 +135,12 @@ class ViewPages:
             "choice": choice,
             "plain": plain,
             "systems": systems,
+            "movement": movement,
+            "by_movement": by_movement,
+            "moved": self._moved(movement, found, given) if movement and by_movement and number == 1 else [],
             "rows": [
                 self._row(*index.rows[place], systems, plain=plain)
+                | {"place": place, "sentence": movement.sentence_at(place) if movement else ""}
                 for place in found[(number - 1) * _ROWS : number * _ROWS]
             ],
             "found": len(found),
@@ -133,8 +150,28 @@ class ViewPages:
             "after": f"?{urlencode([*given, ('page', number + 1)])}" if number < pages else "",
             "outcomes": OUTCOMES,
             "by_score": BY_SCORE,
+            "measured": MEASURED,
             "score": command("genaipa", "score", *index.runs, *elsewhere(index.workspace.home)),
         }
+
+    def _movement(self, found: list[int], systems: tuple[str, ...]) -> Movement | None:
+        """What moved in these rows, where two columns are beside each other; None where that can't be said."""
+        if len(systems) != _PAIR or not 0 < len(found) <= MOST:
+            return None
+        movement = self.index.movements.between(found, (systems[0], systems[1]))
+        return movement if movement.pairs else None
+
+    def _moved(self, movement: Movement, found: list[int], given: list[tuple[str, str]]) -> list[dict[str, Any]]:
+        """The pairs that moved most, each with the link to its answers."""
+        at = {place: number for number, place in enumerate(found)}
+        return [
+            {
+                "pair": pair,
+                "link": f"?{urlencode([*given, ('page', at[pair.place] // _ROWS + 1)])}#q{pair.place}",
+            }
+            for pair in movement.pairs[:_LISTED]
+            if pair.moved
+        ]
 
     def _row(self, key: Key, answers: dict[str, ViewCell], chosen: tuple[str, ...], *, plain: bool) -> dict[str, Any]:
         systems = self._asked(answers, chosen)

@@ -1,0 +1,335 @@
+"""How far the answers of one system are from another's, question by question: scores, sides, citations.
+
+Sides and citations are found by rules in the answers, so that neither people nor a judge are needed. Nothing here says
+which of two answers is right.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from genaipa.errors import GenaipaError, UsageError, clipped
+from genaipa.runs.inputs import Inputs
+from genaipa.runs.run import chosen
+from genaipa.runs.selection import sources_of
+from genaipa.scoring.current import in_effect
+from genaipa.scoring.events import VALUED
+from genaipa.scoring.evidence.resolution import find_references
+from genaipa.scoring.evidence.sides import find_side
+from genaipa.scoring.rubric import load_rubric
+from genaipa.scoring.store import existing_store
+from genaipa.words import number, some
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from genaipa.runs.records import Record
+    from genaipa.runs.run import Run
+    from genaipa.runs.selection import Source
+    from genaipa.scoring.events import Event
+    from genaipa.scoring.evidence.sides import AnswerSide
+    from genaipa.scoring.rubric import Rubric
+    from genaipa.workspace import Workspace, WorkspaceLike
+
+    AnswersByKey = dict[tuple[str | int, ...], tuple[Source, Record]]
+    """Answers of one side by what they were asked; the key ends with the set of prompts."""
+
+SIDES: dict[AnswerSide, str] = {
+    "yes": "says yes",
+    "no": "says no",
+    "silent": "says that the document is silent",
+    "unknown": "says that it does not know the document",
+    "nothing": "says nothing",
+    "open": "answers it",
+}
+"""Each side of an answer in words."""
+_SHORT: dict[AnswerSide, str] = {"unknown": "not known", "open": "an answer"}
+"""Sides for a table, where they are called otherwise."""
+_ALIKE = frozenset({"yes", "no", "open"})
+"""Sides of answers that say something: one that says neither yes nor no may say either in other words."""
+_NAMED = 2
+"""Answers that changed sides of which one is named by its question; more are counted."""
+_WAYS = 3
+"""Ways of changing sides that a sentence names."""
+_CITED = 3
+"""Sections that a sentence names."""
+MEASURED = (
+    "Sides are found by rules: of 40 pairs of published answers that they count as changed all 40 had, of 40 others "
+    "none had (two systems, in English; read by the rules' author). In German and French nobody has measured them; in "
+    "other languages no yes and no is found."
+)
+"""How well sides are found, beside every count of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerFacts:
+    """What is known of one answer: its side, the sections that it cites, and M_all (10 to 100) by people and judge."""
+
+    side: AnswerSide
+    cited: frozenset[str] = frozenset()
+    people: float | None = None
+    judge: float | None = None
+
+    @property
+    def in_words(self) -> str:
+        """Its side in one or few words, for a table."""
+        return _SHORT.get(self.side, self.side)
+
+
+@dataclass(frozen=True, slots=True)
+class MovedAnswer:
+    """Two answers to the very same words. `place` is where they stand in whatever they were taken from."""
+
+    question: str
+    asked: str
+    document: str
+    first: AnswerFacts
+    second: AnswerFacts
+    names: tuple[str, str]
+    place: int = 0
+
+    @property
+    def changed_sides(self) -> bool:
+        """Whether the two take different sides; an answer by neither yes nor no may mean either."""
+        ours, theirs = self.first.side, self.second.side
+        return ours != theirs and not ("open" in {ours, theirs} and {ours, theirs} <= _ALIKE)
+
+    @property
+    def scored_by(self) -> str:
+        """Who scored both: people, else the judge; empty where neither did."""
+        if self.first.people is not None and self.second.people is not None:
+            return "people"
+        return "judge" if self.first.judge is not None and self.second.judge is not None else ""
+
+    @property
+    def difference(self) -> float | None:
+        """M_all of the second less the first's, by who scored both."""
+        if self.scored_by == "people":
+            return (self.second.people or 0.0) - (self.first.people or 0.0)
+        return (self.second.judge or 0.0) - (self.first.judge or 0.0) if self.scored_by else None
+
+    @property
+    def gained(self) -> list[str]:
+        """The sections that the second alone cites."""
+        return sorted(self.second.cited - self.first.cited)
+
+    @property
+    def lost(self) -> list[str]:
+        """The sections that the first alone cites."""
+        return sorted(self.first.cited - self.second.cited)
+
+    @property
+    def citations(self) -> str:
+        """The sections that only one of the two cites: those of the second with a plus, those of the first a minus."""
+        marks = (("+", self.gained), ("\u2212", self.lost))
+        return "; ".join(f"{mark} {_name_sections(labels)}" for mark, labels in marks if labels)
+
+    @property
+    def moved(self) -> bool:
+        """Whether anything differs that can be told without reading."""
+        return bool(self.difference) or self.changed_sides or self.first.cited != self.second.cited
+
+    @property
+    def movement(self) -> tuple[float, bool, int]:
+        """How far they are apart: by score, then by side, then by citations."""
+        return round(abs(self.difference or 0.0), _DIGITS), self.changed_sides, len(self.gained) + len(self.lost)
+
+    @property
+    def sentence(self) -> str:
+        """What moved, in a sentence or several; empty where nothing did."""
+        ours, theirs = self.names
+        parts = []
+        if self.difference:
+            points = f"{abs(self.difference):.0f} points {'more' if self.difference > 0 else 'less'}"
+            parts.append(f"{_GIVE[self.scored_by]} {theirs} {points}.")
+        if self.changed_sides:
+            parts.append(f"{theirs} {SIDES[self.second.side]}, where {ours} {SIDES[self.first.side]}.")
+        if self.gained:
+            parts.append(f"{theirs} alone cites {_name_sections(self.gained)}.")
+        if self.lost:
+            parts.append(f"{ours} alone cites {_name_sections(self.lost)}.")
+        return " ".join(parts)
+
+
+_GIVE = {"people": "People give", "judge": "A judge gives"}
+_DIGITS = 6
+_NUMBERED = re.compile(r"(?:Part \w+: )?[^\W\d_]+ [\w.]*[\dIVX][\w.]*(?: to \S+ [\w.]+)?|§+ ?[\w.]+")
+_CLIP = 40
+"""Characters of a section's title in a sentence."""
+
+
+def _name_sections(labels: Sequence[str]) -> str:
+    """Sections by their numbers alone, where they have some."""
+    short = (found[0].rstrip(".") if (found := _NUMBERED.match(label)) else clipped(label, _CLIP) for label in labels)
+    return some(dict.fromkeys(short), _CITED)
+
+
+@dataclass(frozen=True)
+class Movement:
+    """All pairs of two systems' answers, those that moved most first."""
+
+    names: tuple[str, str]
+    pairs: list[MovedAnswer] = field(default_factory=list)
+
+    @property
+    def flips(self) -> list[MovedAnswer]:
+        """The pairs that changed sides."""
+        return [pair for pair in self.pairs if pair.changed_sides]
+
+    def sentence_at(self, place: int) -> str:
+        """The sentence of the pair at a place; empty where there is none."""
+        return next((pair.sentence for pair in self.pairs if pair.place == place), "")
+
+    @property
+    def headline(self) -> str:
+        """How many answers changed sides, and how, in a sentence."""
+        ours, theirs = self.names
+        if not self.pairs:
+            return f"{ours} and {theirs} were asked nothing in the same words."
+        flips, count = self.flips, number(len(self.pairs), "answer")
+        if not flips:
+            return f"None of {count} changed sides from {ours} to {theirs}."
+        if len(flips) <= _NAMED:
+            first = max(flips, key=lambda pair: {pair.first.side, pair.second.side} == {"yes", "no"})
+            about = f"{_on(first.second.side)} \u201c{first.asked}\u201d, where {ours} {SIDES[first.first.side]}"
+            return f"{theirs} {about}: {len(flips)} of {count} changed sides."
+        ways = Counter((pair.first.in_words, pair.second.in_words) for pair in flips)
+        each = (f"{often:,} from {before} to {after}" for (before, after), often in ways.most_common())
+        return f"{len(flips):,} of {count} changed sides from {ours} to {theirs}: {some(each, _WAYS)}."
+
+
+def _on(side: AnswerSide) -> str:
+    """A side's verb as it stands before the question."""
+    return {
+        "yes": "says yes to",
+        "no": "says no to",
+        "silent": "finds the document silent on",
+        "unknown": "does not know the document at",
+        "nothing": "says nothing on",
+        "open": "answers",
+    }[side]
+
+
+def rank_moved(pairs: Iterable[MovedAnswer], names: tuple[str, str]) -> Movement:
+    """Put pairs of answers in the order of how far they moved; equal ones stay as they came."""
+    ordered: Sequence[MovedAnswer] = sorted(pairs, key=lambda pair: pair.movement, reverse=True)
+    return Movement(names, list(ordered))
+
+
+class AnswerScores(NamedTuple):
+    """M_all (10 to 100) of one answer: the mean of people's scores, and of judges' or one judge's."""
+
+    people: float | None = None
+    judge: float | None = None
+
+
+NO_SCORES = AnswerScores()
+_SCALE = 10
+
+
+def read_facts(record: Record, inputs: Inputs, scores: AnswerScores = NO_SCORES) -> AnswerFacts:
+    """Return what is known of one answer of a run with these inputs."""
+    reply, about = record.reply or "", inputs.manifest.documents.get(record.document)
+    asked = inputs.wording(record) if about else record.asked
+    try:
+        document = inputs.document(record.document)
+        cites = find_references(reply, document, inputs.parts(record)) if reply.strip() else ()
+        language = document.language
+    except GenaipaError:
+        cites, language = (), about.language if about and about.language else "en"
+    cited = frozenset(reference.resolved for reference in cites if reference.target and not reference.outside)
+    return AnswerFacts(find_side(reply, asked, language, record.status), cited, *scores)
+
+
+def moved_answers(first: str | Run, second: str | Run, *, judge: str = "", workspace: WorkspaceLike = None) -> Movement:
+    """Return the pairs of answers of two systems or runs, those that moved most first.
+
+    Each is named as a system, a run, or RUN:SYSTEM; `judge` is the one whose scores count beside people's, else all
+    do. Pairs are asked the very same words. A UsageError for a name of several systems.
+
+    >>> moved_answers("careful", "breezy").headline[:52]
+    '9 of 32 answers changed sides from careful to breezy'
+    """
+    here, names = chosen((first, second), workspace)
+    sides = []
+    for name in (names * 2)[:2]:
+        sources = sources_of(here, name)
+        if len(systems := sorted({system for source in sources for system in source.systems})) > 1:
+            each = ", ".join(f"{name}:{system}" for system in systems)
+            raise UsageError(f"'{name}' has {len(systems)} systems; write which one is meant: {each}")
+        sides.append(latest_answers(sources).get(systems[0], {}))
+    with existing_store(here) as store:
+        events = [event for _, event in store.events()] if store is not None else []
+    reader = AnswerReader(here, read_scores(events, load_rubric(here), judge))
+    return reader.pair(sides[0], sides[1], (names[0], names[-1]))
+
+
+class AnswerReader:
+    """Reads answers of a workspace's runs, each once. `scores` are the answers', by their digests."""
+
+    def __init__(self, workspace: Workspace, scores: Mapping[str, AnswerScores]) -> None:
+        self._scores = scores
+        self._inputs = cache(lambda folder: Inputs(workspace, folder))
+        self._facts: dict[tuple[str, str], tuple[str, AnswerFacts]] = {}
+
+    def pair(self, ours: AnswersByKey, theirs: AnswersByKey, names: tuple[str, str]) -> Movement:
+        """Return what moved from one side's answers to the other's, where both were asked the same words."""
+        pairs = []
+        for place, key in enumerate(key for key in ours if key in theirs):
+            (asked, first), (_, second) = self._read(*ours[key]), self._read(*theirs[key])
+            record = ours[key][1]
+            pairs.append(MovedAnswer(record.question, asked, record.document, first, second, names, place))
+        return rank_moved(pairs, names)
+
+    def _read(self, source: Source, record: Record) -> tuple[str, AnswerFacts]:
+        """What an answer was asked, and what is known of it."""
+        place = source.folder.name, record.key
+        if place not in self._facts:
+            inputs = self._inputs(source.folder)
+            asked = inputs.wording(record) if record.document in inputs.manifest.documents else record.asked
+            self._facts[place] = asked, read_facts(record, inputs, self._scores.get(record.digest, NO_SCORES))
+        return self._facts[place]
+
+
+def latest_answers(sources: Sequence[Source]) -> dict[str, AnswersByKey]:
+    """Return each system's latest answer to every question as it was asked; neither failures nor texts not kept."""
+    answers: dict[str, AnswersByKey] = {}
+    for source in sources:
+        for record in source.folder.records():
+            if record.kind != "answer" or not record.initialization or not source.means(record):
+                continue
+            own = answers.setdefault(record.system, {})
+            key = record.document, record.question, record.initialization, record.wording, record.repetition
+            if record.status == "failed" or (record.reply is None and record.status != "refused"):
+                own.pop((*key, record.prompts), None)
+            else:
+                own[*key, record.prompts] = source, record
+    return answers
+
+
+def read_scores(events: Iterable[Event], rubric: Rubric, judge: str = "") -> dict[str, AnswerScores]:
+    """Return the scores in effect of answers (their digests), by people and by judges, or by this judge alone."""
+    given: dict[str, list[Event]] = {}
+    for event in in_effect(events):
+        if event.kind in VALUED and event.values is not None:
+            given.setdefault(event.answer, []).append(event)
+
+    def mean(events: list[Event]) -> float | None:
+        values = [_SCALE * rubric.m_all(event.values) for event in events if event.values is not None]
+        return sum(values) / len(values) if values else None
+
+    def of_people(events: list[Event]) -> list[Event]:
+        decided = [event for event in events if event.kind == "adjudication"]
+        return decided[-1:] or [event for event in events if event.scorer == "human"]
+
+    return {
+        answer: AnswerScores(
+            mean(of_people(own)),
+            mean([event for event in own if event.scorer == "machine" and judge in {"", event.analyst}]),
+        )
+        for answer, own in given.items()
+    }

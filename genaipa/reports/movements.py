@@ -1,0 +1,103 @@
+"""What moved between two systems' answers, question by question, without people or a judge."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from genaipa.reports.moved import MEASURED, AnswerReader, latest_answers, read_scores
+from genaipa.reports.table import Table, table
+from genaipa.systems.provider import short_names
+
+if TYPE_CHECKING:
+    from genaipa.reports.figures.figure import Scope
+    from genaipa.reports.gather import Gathered
+    from genaipa.reports.moved import Movement
+    from genaipa.workspace import Workspace
+
+_SYSTEMS = 4
+"""Systems whose pairs are looked at."""
+_MOST = 5_000
+"""Answers that are read once more."""
+_LISTED = 10
+"""Rows of each pair of systems, where there are several; `genaipa view` has the others."""
+
+
+def moved_most(movements: list[Movement]) -> Table:
+    """The questions whose answers moved most between two systems."""
+    several = len(movements) > 1
+    most = _LISTED if several else 3 * _LISTED
+    rows = [
+        {
+            "first": moved.names[0],
+            "second": moved.names[1],
+            "document": pair.document,
+            "question": pair.question,
+            "asked": pair.asked,
+            "first_side": pair.first.in_words,
+            "second_side": pair.second.in_words,
+            "difference": float("nan") if pair.difference is None else pair.difference,
+            "by": pair.scored_by,
+            "gained": len(pair.gained),
+            "lost": len(pair.lost),
+        }
+        for moved in movements
+        for pair in [pair for pair in moved.pairs if pair.moved][:most]
+    ]
+    names = ("first says", "second says") if several else movements[0].names
+    shown = ["question", "asked", "first_side", "second_side", "difference"]
+    return table(
+        "moved-answers",
+        "Questions that moved most",
+        f"{' '.join(moved.headline for moved in movements)} Sides: yes, no, or that the document is silent; a refused "
+        "or empty answer, and one that does not know the document, are sides, too. One by neither yes nor no may mean "
+        "either, and changes no side against them. Those furthest apart stand first: by M_all (10 to 100), the second "
+        "system's less the first's, where people, else a judge, scored both; then by side; then by the sections that "
+        f"only one of the two cites. Sides do not say which of the two is right. {MEASURED}",
+        pd.DataFrame(rows, columns=[*_ASIDE, "first", "second", *shown]),
+        [*(["first", "second"] if several else []), *shown],
+        headings={"asked": "asked", "first_side": names[0], "second_side": names[1], "difference": "M_all"},
+        formats={"difference": "+.0f"},
+        aside=_ASIDE,
+    )
+
+
+_ASIDE = ("document", "by", "gained", "lost")
+
+
+def _find_movements(
+    gathered: Gathered, workspace: Workspace, names: list[str], left_out: pd.DataFrame
+) -> list[Movement]:
+    """What moved between each two of these systems, where they were asked the same."""
+    reader = AnswerReader(workspace, read_scores(gathered.events, gathered.rubric))
+    answers, short = latest_answers(gathered.sources), short_names(names)
+    gone = set(left_out[["run", "key"]].astype("str").itertuples(index=False, name=None))
+    there = {
+        name: {
+            key: (source, record)
+            for key, (source, record) in answers.get(name, {}).items()
+            if (source.folder.name, record.key) not in gone
+        }
+        for name in names
+    }
+    pairs = (
+        reader.pair(there[first], there[second], (short[first], short[second]))
+        for first, second in combinations(names, 2)
+    )
+    return [moved for moved in pairs if moved.pairs]
+
+
+def movement_tables(gathered: Gathered, scope: Scope, once: pd.DataFrame) -> list[Table]:
+    """Return the table of what moved between systems; none where fewer than two were asked the same, or too many.
+
+    `once` has each question that was planned.
+    """
+    answered = once[once["answer"] != ""]
+    names = [name for name in scope.systems if name in set(answered["system"].astype("str"))]
+    workspace = gathered.workspace
+    if workspace is None or len(names) > _SYSTEMS or len(answered) > _MOST:
+        return []
+    movements = _find_movements(gathered, workspace, names, once[once["left_out"]])
+    return [moved_most(movements)] if movements else []

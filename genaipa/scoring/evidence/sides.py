@@ -1,0 +1,85 @@
+"""Tell which side an answer takes: yes, no, or that the document is silent.
+
+An answer that begins by Yes or No, behind a source or an opening ("According to Part 2, yes"), takes that side. One to
+a question that can be answered so takes the side that its first sentence repeats or denies ("It does not sell them").
+All others take no side that can be told here.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import islice
+from typing import TYPE_CHECKING, Literal
+
+from genaipa.languages.catalog import ENGLISH, read_by
+from genaipa.languages.language import STOPS, expression
+from genaipa.policies.search import words_of
+from genaipa.scoring.evidence.abstention import stance
+
+if TYPE_CHECKING:
+    from genaipa.languages.language import Language, SideRules, SilenceRules
+
+AnswerSide = Literal["yes", "no", "silent", "unknown", "nothing", "open"]
+"""`silent`: the document does not say; `unknown`: it is not known to the system; `nothing`: refused or empty.
+
+`open`: the answer says something, neither by yes nor by no.
+"""
+
+_SENTENCE = re.compile(rf"(?:[^.!?\n{STOPS}]|[.!?](?=\S))+")
+_QUOTES = re.compile(r"[\s>*_-]*[\"\u201c\u201e\u00ab]")
+_LINES = 3
+"""Lines, headings and sources among them, in one of which an answer begins."""
+_ENOUGH = 2
+"""Words of a question, by which a sentence with a negation denies it; one suffices where it has two."""
+_MARK = r"[\s*_\"\u201d)]*(?:[.,;:!\u2013\u2014\uff0c\u3002\uff1b\uff1a\uff01(-]|\n|$)"
+"""What ends a word that is the whole answer."""
+
+
+def find_side(reply: str, asked: str, language: str = ENGLISH.code, status: str = "answered") -> AnswerSide:
+    """Return the side that a reply takes on the question `asked`; `language` is the document's code.
+
+    >>> find_side("No, it does not.", "Are data sold?"), find_side("They are never sold.", "Are data sold?")
+    ('no', 'no')
+    """
+    match stance(reply, language, status):
+        case "yes":
+            return "silent"
+        case "abstains":
+            return "unknown"
+        case "none":
+            return "nothing"
+        case _:
+            pass
+    known = read_by(reply, language)
+    if known is None or known.silence is None or known.sides is None:
+        return "open"
+    plain = reply.replace("\u2019", "'")
+    return _find_word(plain, known.silence, known.sides) or _find_polarity(plain, asked, known, known.sides)
+
+
+def _find_word(reply: str, rules: SilenceRules, sides: SideRules) -> AnswerSide | None:
+    """The side of the word that an answer begins by; None where it begins by neither."""
+    for line in islice(filter(str.strip, reply.splitlines()), _LINES):
+        opening = rf"\W*(?:(?:{sides.opening})[^.!?,:\u2014]{{0,120}}[,:\u2014]\W*|(?:{sides.opening})\s+)?"
+        found = expression(rf"{opening}(?P<word>{rules.answered}){_MARK}", re.IGNORECASE).match(line)
+        if found:
+            return "no" if expression(rules.no, re.IGNORECASE).match(found["word"]) else "yes"
+        if not expression(rf"\W*(?:{sides.opening})", re.IGNORECASE).match(line):
+            break
+    return None
+
+
+def _find_polarity(reply: str, asked: str, language: Language, sides: SideRules) -> AnswerSide:
+    """The side that the first sentence takes by repeating or denying the question; `open` if it does neither."""
+    if expression(rf"\W*(?:{sides.open_question})", re.IGNORECASE).match(asked):
+        return "open"
+    first = next((found.group() for found in _SENTENCE.finditer(reply) if words_of(found.group(), language)), "")
+    # What it quotes the document says of whatever it speaks of.
+    if _QUOTES.match(first) or expression(sides.partly, re.IGNORECASE).search(first):
+        return "open"
+    wanted = set(words_of(asked, language))
+    stated = set(words_of(first, language))
+    shared = len(wanted & stated)
+    if expression(sides.negation, re.IGNORECASE).search(first):
+        return "no" if shared >= min(_ENOUGH, -(-len(wanted) // 2)) > 0 else "open"
+    return "yes" if shared == len(wanted) > 0 else "open"

@@ -1,0 +1,48 @@
+"""What moved between two columns of the view: the pairs of answers, those that moved most first."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from genaipa.reports.moved import AnswerScores, MovedAnswer, Movement, rank_moved, read_facts
+from genaipa.systems.provider import short_names
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from genaipa.reports.moved import AnswerFacts
+    from genaipa.ui.view.index import Index, ViewCell
+
+MOST = 2000
+"""Pairs of answers that are looked at; more would take longer than anybody waits for a page."""
+
+
+class Movements:
+    """The movements between columns of an index; each answer is read once."""
+
+    def __init__(self, index: Index) -> None:
+        self.index = index
+        self._facts: dict[tuple[int, int], tuple[str, AnswerFacts] | None] = {}
+
+    def between(self, places: Iterable[int], names: tuple[str, str]) -> Movement:
+        """Return the movement from the first column to the second in these rows, as far as both answered."""
+        short = short_names(names)
+        called = short[names[0]], short[names[1]]
+        pairs = []
+        for place in places:
+            key, cells = self.index.rows[place]
+            both = [self._read(cells[name]) for name in names if name in cells and cells[name].status != "failed"]
+            first, second = both if len(both) == len(names) else (None, None)
+            if first is not None and second is not None:
+                pairs.append(MovedAnswer(key[1], first[0], key[0], first[1], second[1], called, place))
+        return rank_moved(pairs, called)
+
+    def _read(self, cell: ViewCell) -> tuple[str, AnswerFacts] | None:
+        """What an answer was asked and what is known of it; None if it can't be read."""
+        scores = self.index.scores_of(cell)
+        place = cell.run, cell.place
+        if place not in self._facts:
+            record, inputs = self.index.record(cell), self.index.inputs[cell.run]
+            known = AnswerScores(scores.people, scores.judges)
+            self._facts[place] = (inputs.wording(record), read_facts(record, inputs, known)) if record else None
+        return self._facts[place]
