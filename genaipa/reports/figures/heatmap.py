@@ -46,7 +46,7 @@ _CLOSE = 0.235
 """Inches of a cell where many are to leave room for texts."""
 _GAP = 0.24
 """Inches between two panels, for the last heading of the first."""
-_WORDS = 72
+_WORDS = 84
 """Letters of a line of text beside a row, at most."""
 _RAGGED = 10
 """Letters by which a line is longer than half of a text, since it ends with a word."""
@@ -224,7 +224,8 @@ def draw_overall(grid: Grid, systems: Mapping[Any, str], bounds: Bounds, experim
     axes.set_xlim(0, len(systems) if grid.texts else max(len(systems), _ROOMY))
     axes.spines[:].set_visible(False)
     style.part_groups(axes, list(grid.groups.values()), (0, len(systems)))
-    style.name_rows(axes, grid.labels, grid.sources, at=0.5, texts=grid.texts, most=words)
+    # What is narrow comes first: on a phone the cells are seen before the rest of a question.
+    style.name_rows(axes, grid.labels, grid.sources, at=0.5, texts=grid.texts, most=words, behind=True)
     doubtful = grid.data[style.doubted(grid.data, grid.doubt)]
     rows, columns = list(grid.labels), list(systems)
     places = zip(doubtful["question"], doubtful["system"], strict=True)

@@ -216,11 +216,12 @@ def name_rows(
     rows: Sequence[float] | None = None,
     texts: Mapping[Any, str] | None = None,
     most: int = 0,
+    behind: bool = False,
 ) -> None:
     """Write what each row is, and behind it the sign of its source; `at` is where in a row its middle lies.
 
-    `rows` are where the rows begin, by default at 0, 1, 2. Before it is its text, in two lines of at most `most`
-    letters, where there is room for any.
+    `rows` are where the rows begin, by default at 0, 1, 2. Before it, or `behind` the axes, is its text, in two lines
+    of at most `most` letters, where there is room for any.
     """
     from genaipa.reports.figures.words import Words
 
@@ -235,7 +236,8 @@ def name_rows(
     if texts and with_texts:
         lines = [wrap(texts[key], most) if key in texts else "" for key in names]
         broad = max(len(line) for text in lines for line in text.split("\n"))
-        pad = -72 * (aside(names) + broad * LETTER)
+        pad = 5 if behind else -72 * (aside(names) + broad * LETTER)
+        places = [(float(behind), row) for _, row in places]
         Words(axes, lines, places, colours, size=6.5, side="left", pad=pad, **beside)
 
 
