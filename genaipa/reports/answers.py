@@ -137,7 +137,8 @@ def find_answers(gathered: Gathered, *, whole: bool = False) -> Answers:
     lacking = [f"All values here are those of {whose} alone: {NO_ESTIMATE}."] if whose else []
     if len(shown) < free.sum():
         lacking.append(
-            f"Shown are {len(shown):,} of {free.sum():,} answers, those to the questions with the lowest scores; "
+            f"Shown are {len(shown):,} of {free.sum():,} answers, "
+            f"{'those to the questions with the lowest scores' if len(overall) else 'since none is scored the first'}; "
             "all are in the run folders (genaipa show)."
         )
     if len(asked) > free.sum():
