@@ -16,7 +16,7 @@ import numpy as np
 
 from genaipa.policies.search import HALF, count_words
 from genaipa.reports.figures.style import one_line
-from genaipa.reports.judged.alone import count_verdicts, find_judges
+from genaipa.reports.judged.alone import NO_ESTIMATE, count_verdicts, find_judges
 from genaipa.reports.table import SCALE
 from genaipa.reports.tidy import names_of
 from genaipa.runs.permission import Permission
@@ -134,10 +134,11 @@ def find_answers(gathered: Gathered, *, whole: bool = False) -> Answers:
     # The systems' answers to a question stay together.
     shown = shown.assign(worst=shown.groupby(_ASKED, observed=True)["overall"].transform("mean"))
     shown = shown.sort_values(["worst", *_ASKED, *_LINE, "system"], kind="stable").head(MOST)
-    lacking = []
+    lacking = [f"All values here are those of {whose} alone: {NO_ESTIMATE}."] if whose else []
     if len(shown) < free.sum():
         lacking.append(
-            f"Shown are {len(shown):,} of {free.sum():,} answers, those to the questions with the lowest scores; "
+            f"Shown are {len(shown):,} of {free.sum():,} answers, "
+            f"{'those to the questions with the lowest scores' if len(overall) else 'since none is scored the first'}; "
             "all are in the run folders (genaipa show)."
         )
     if len(asked) > free.sum():

@@ -43,7 +43,7 @@ from genaipa.reports.judged.alone import (
     find_judges,
     own_family,
 )
-from genaipa.reports.judged.estimate import Estimate, estimates
+from genaipa.reports.judged.estimate import estimates
 from genaipa.reports.matches import HEADINGS, PRINTED, groups, in_common, level_between, matches, rows
 from genaipa.reports.significance import OVERALL
 from genaipa.reports.table import Table
@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     from genaipa.questions.sets import Wording
     from genaipa.reports.evidence import EvidenceLevel
     from genaipa.reports.figures.figure import Figure
+    from genaipa.reports.judged.estimate import Estimate
     from genaipa.reports.matches import Match
     from genaipa.runs.run import Run
     from genaipa.workspace import Workspace, WorkspaceLike
@@ -305,7 +306,7 @@ def compare_sides(first: Side, second: Side, *, anyway: bool = False, judge: str
         first, second = shared
     frames = [first.frame, second.frame]
     asked = groups(*frames)
-    judged = list(map(Estimate.of_people, frames)) if judge else estimates(frames, alike=True)
+    judged = estimates(frames, alike=True)
     estimated = any(not one.given.empty for one in judged)
     matched = matches(judged[0].frame, judged[1].frame)
     favoured = own_family(judge, *frames) if judge else ""
