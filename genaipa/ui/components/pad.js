@@ -267,7 +267,7 @@ class Pad extends Following {
   // With it, whether Enter was pressed.
   keep(entered = false) {
     try {
-      localStorage.setItem(place(this.data), JSON.stringify({ ...this.draft(), base: this.base, entered }));
+      localStorage.setItem(place(this.data), JSON.stringify({ ...this.draft(), turn: this.data.id, base: this.base, entered }));
     } catch {
       // As in restore().
     }
@@ -730,7 +730,7 @@ class Pad extends Following {
   // --- drafts and decisions ---
 
   draft() {
-    return { ...this.typing(), turn: this.data.id, revision: this.revision, preselected: this.preselected, shown: this.shown };
+    return { ...this.typing(), revision: this.revision, preselected: this.preselected, shown: this.shown };
   }
 
   changed() {
