@@ -88,7 +88,7 @@ def sit_down(url: str, window: str, answers: int, *, leads: bool) -> Spent:
         return spent
 
 
-def study(workspace: Path, checkout: Path, published: str, *, demo: bool) -> list[str]:
+def study(workspace: Path, checkout: Path, published: Path | None, *, demo: bool) -> list[str]:
     """Make the study by that checkout's own commands; its runs."""
 
     def genaipa(*arguments: str) -> None:
@@ -102,7 +102,7 @@ def study(workspace: Path, checkout: Path, published: str, *, demo: bool) -> lis
         genaipa("demo")
         # Nobody has scored anything yet, and so nobody is to be compared with a reference analyst.
         return ["demo"]
-    genaipa("get", "genaipabench", *(["--from", published] if published else []))
+    genaipa("get", "genaipabench", *(["--from", str(published.resolve())] if published else []))
     genaipa("get", "genaipabench", "--runs")
     return list(RUNS)
 
@@ -145,7 +145,7 @@ def main() -> None:
     parser.add_argument("--answers", type=int, default=120)
     parser.add_argument("--window", default="1440x900")
     parser.add_argument("--before", type=Path, help="an earlier checkout")
-    parser.add_argument("--published", default="", help="a folder with the published data")
+    parser.add_argument("--published", type=Path, help="a folder with the published data")
     parser.add_argument("--demo", action="store_true", help="the demo's study")
     wanted = parser.parse_args()
     now = ["--per-answer", "1", "--sample", "all", "--calibration", "0"]

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from genaipa.ui.desk import Desk
 
 COMPONENTS = {
-    "pad": ("elements", "markdown", "document", "ticks", "values", "repeated", "recall", "following"),
+    "pad": ("elements", "markdown", "document", "ticks", "values", "repeated", "recall", "following", "reading"),
     "case": ("elements", "markdown", "document"),
     "rows": ("elements", "table"),
     "verdict": ("elements", "ticks", "values", "table"),

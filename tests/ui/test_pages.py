@@ -152,7 +152,7 @@ def disputed(desk: Desk) -> Desk:
 def decide(page: Shown, what: str, typed: str = ".....", note: str = "") -> None:
     """What the browser tells when the adjudicator does something."""
     data = page.components()["verdict"]
-    said = {"what": what, "id": data["id"], "answer": data["answer"], "typed": typed, "note": note}
+    said = {"what": what, "id": data["id"], "typed": typed, "note": note}
     page.tell("verdict", "did", said | {"seconds": 12.5})
 
 
@@ -210,7 +210,7 @@ def test_an_adjudication_is_a_third_record(disputed):
     stale = page.components()["verdict"]
     decide(page, "save", "12111", note=" Section 2 says so. ")
     assert page.components()["verdict"]["answer"] == second
-    said = {"what": "save", "id": stale["id"], "answer": first, "typed": "33333", "note": "", "seconds": 1}
+    said = {"what": "save", "id": stale["id"], "typed": "33333", "note": "", "seconds": 1}
     page.tell("verdict", "did", said)
     events = disputed.store.events_of(first)
     assert [(event.kind, event.analyst) for event in events] == [

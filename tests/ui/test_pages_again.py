@@ -25,7 +25,7 @@ def disputed() -> Desk:
 def decide(page: Shown, what: str, typed: str = ".....", note: str = "") -> None:
     """Tell the page what the browser does when the adjudicator decides."""
     data = page.components()["verdict"]
-    told = {"what": what, "id": data["id"], "answer": data["answer"], "typed": typed, "note": note, "seconds": 5}
+    told = {"what": what, "id": data["id"], "typed": typed, "note": note, "seconds": 5}
     page.tell("verdict", "did", told)
 
 

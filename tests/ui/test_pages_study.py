@@ -33,9 +33,7 @@ def test_five_questions_have_an_answer() -> None:
     assert found["How far are we?"].endswith("\ngrace: 3 of 4 (75%).\nada: 4 of 4 (100%).")
     assert "no pace to tell a day by" in found["How far are we?"]
     assert found["Who disagrees?"].startswith("ada and grace most: on 3 answers (fewer than 30: this may change)")
-    assert found["What to discuss?"].startswith(
-        "2 answers have scores that differ and are not settled; 1 of them by 2 "
-    )
+    assert found["What to discuss?"].startswith("Scores of 2 answers differ and are not settled; 1 of them by 2 ")
     assert found["Is the judge good?"] == "No judge has scored an answer here."
     assert found[STOP].startswith("There is too little to say")
 

@@ -288,9 +288,8 @@ class Values {
   // What is typed by now.
   typing() {
     this.countTime();
-    const { id, answer } = this.data;
     const seconds = Math.round(this.seconds * 10) / 10;
-    return { id, answer, typed: this.typed.join(""), note: this.note.value, seconds, ticks: this.ticks.kept() };
+    return { id: this.data.id, typed: this.typed.join(""), note: this.note.value, seconds, ticks: this.ticks.kept() };
   }
 
   changed() {
@@ -324,9 +323,11 @@ class Values {
   }
 
   // A decision about this answer. Until the desk has answered there is no other: of two that are under way at once the
-  // page would see the later one alone. The same once more carries the same id, under which it is done once.
+  // page would see the later one alone; and the same once more would have Streamlit begin its page anew each time, which
+  // a key that is pressed often enough keeps from its end. Sent again after SILENCE it carries the same id, under which
+  // it is done once.
   act(name) {
-    if (this.data.can[name] === false || (this.waiting && this.waiting !== name)) return;
+    if (this.data.can[name] === false || this.waiting) return;
     this.stopDraft();
     this.waiting = name;
     this.tellAct(name);

@@ -156,8 +156,6 @@ def _board(found: ResultsView) -> None:
         notice("results no board", found.no_board)
         return
     experiments = [name for name in board.data.columns if name in set(found.questions.data["experiment"])]
-    if said := str(found.level):
-        notice("results early", said)
     sure = [f"{percent(found.level.p)} interval for these documents", "for policies like these"]
     came = ["answered"] if "answered" in board.printed else []
     columns = [

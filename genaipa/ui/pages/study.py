@@ -163,10 +163,10 @@ def _what_to_discuss(desk: Desk, user: User) -> Said:
         settled = f"; {len(disputes) - len(waiting):,} are settled" if disputes else ""
         settled += f", {len(waiting):,} sent back" if waiting else ""
         return Said("What to discuss?", f"No scores differ that are not settled{settled}.{objecting}", "adjudicate")
+    returned = f" Sent back to the analysts: {len(waiting):,}." if waiting else ""
     said = (
-        f"{len(open_):,} answers have scores that differ and are not settled; "
-        f"{apart:,} of them by {furthest:g} on a metric. These come first."
-        f"{f' {len(waiting):,} more are sent back to their analysts.' if waiting else ''}{objecting}"
+        f"Scores of {number(len(open_), 'answer')} differ and are not settled; "
+        f"{apart:,} of them by {furthest:g} on a metric. These come first.{returned}{objecting}"
     )
     return Said("What to discuss?", said, "adjudicate")
 
