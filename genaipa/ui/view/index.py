@@ -277,7 +277,7 @@ class Index:
             of_cells[name, "scored"] = of_cells[name, ""] - of_cells[name, "unscored"]
         self._of_rows, self._of_cells = of_rows, of_cells
         self.experiments = sorted(name for what, name in of_rows if what == "experiment")
-        # In the order of the names given, else the best first, as in a report; those that nobody scored as runs have them.
+        # In the order of the names given, else the best first, as in a report.
         means = {name: _mean(given) or 0.0 for name, given in people.items()}
         columns = [name for name in self.system_of if (name, "") in of_cells]
         last = len(self._in_order)
