@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import itertools
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -12,7 +14,7 @@ from matplotlib.text import Text
 from genaipa.reports import render
 from genaipa.reports.comparison import Comparison
 from genaipa.reports.figures import differences, style
-from genaipa.reports.figures.figure import Format, Scope, save
+from genaipa.reports.figures.figure import Format, Scope, as_bytes, save
 from genaipa.reports.matches import HEADINGS
 from genaipa.reports.significance import OTHER_PEOPLE, OVERALL
 from genaipa.reports.table import Table
@@ -209,3 +211,20 @@ def test_a_judge_alone_is_grey_and_named_in_every_verdict(layout: str) -> None:
     assert "no estimate of what people would say" in below
     assert "referee is of ada's family." in below
     assert "judge: better" in found.as_text(".tex")
+
+
+@pytest.mark.parametrize("inches", [(3.35, 8.39), (7.0, 2.857), (1.0, 8.8), (7.01, 0.333)])
+def test_a_figure_of_any_size_fits_a_slide(inches: tuple[float, float]) -> None:
+    """Sizes that come to no whole number of pixels are drawn, too."""
+    from PIL import Image
+
+    main = comparison(*MIXED).figures[0]
+
+    def draw() -> Any:
+        drawn = style.canvas(*inches)
+        drawn.set_layout_engine(None)
+        return drawn
+
+    odd = replace(main, layouts={}, draw=draw)
+    with Image.open(io.BytesIO(as_bytes(odd, "slide"))) as slide:
+        assert slide.size == (2560, 1440)

@@ -16,8 +16,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-import numpy as np
-
 from genaipa.files.html import short_repr
 from genaipa.reports.figures import style
 from genaipa.reports.render import as_csv
@@ -130,6 +128,8 @@ _MARGIN, _HEADING = 0.45, 24.0
 
 def _slide(drawn: Canvas, title: str) -> bytes:
     """Return a slide as PNG: the drawing under its title, as large as it can be; the house style must still hold."""
+    from matplotlib.image import imread
+
     wide, high = drawn.get_size_inches()
     slide = style.canvas(*_SLIDE)
     slide.set_layout_engine(None)
@@ -138,9 +138,9 @@ def _slide(drawn: Canvas, title: str) -> bytes:
     room = (_SLIDE[0] - 2 * _MARGIN, _SLIDE[1] - above - _MARGIN)
     times = min(room[0] / wide, room[1] / high)
     picture = io.BytesIO()
-    drawn.savefig(picture, format="rgba", dpi=PNG_DPI * times)
-    across, down = (int(PNG_DPI * times * length) for length in (wide, high))
-    pixels = np.frombuffer(picture.getvalue(), dtype=np.uint8).reshape(down, across, 4)
+    drawn.savefig(picture, format="png", dpi=PNG_DPI * times)
+    picture.seek(0)
+    pixels = imread(picture)
     left = _MARGIN + (room[0] - wide * times) / 2
     slide.figimage(pixels, left * PNG_DPI, (_MARGIN + (room[1] - high * times) / 2) * PNG_DPI, origin="upper")
     look: Any = {"va": "top", "fontsize": _HEADING, "weight": "bold", "linespacing": 1.2}
