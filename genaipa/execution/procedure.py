@@ -14,7 +14,7 @@ import msgspec
 from msgspec.structs import replace
 
 from genaipa.datasets.base import datasets, offering, replayed
-from genaipa.errors import GenaipaError, OptionError, RunError, UnknownNameError, UsageError
+from genaipa.errors import GenaipaError, OptionError, RunError, UnknownNameError, UsageError, clipped
 from genaipa.languages.catalog import ENGLISH, in_words, named_language, variant
 from genaipa.languages.detection import detect_language
 from genaipa.policies.adding import GIVEN, described, is_source, needs_company, read_given
@@ -256,6 +256,7 @@ def planned(request: RunRequest, workspace: Workspace, observer: Observer) -> Pr
 
 
 _DIGITS = 9
+"""Digits of a number of questions, at most."""
 
 
 def slice_of(text: str | None) -> tuple[int, int] | None:
@@ -264,10 +265,11 @@ def slice_of(text: str | None) -> tuple[int, int] | None:
         return None
     found = re.fullmatch(r"(?:(\d+)-)?(\d+)", text.strip())
     ends = [digits.lstrip("0") or "0" for digits in (found[1] or "1", found[2])] if found else ["0", "0"]
-    # No set has so many questions that a number of more digits means fewer than all.
-    first, last = (int(digits) if len(digits) <= _DIGITS else 10**_DIGITS for digits in ends)
+    if any(len(digits) > _DIGITS for digits in ends):
+        raise OptionError("limit", f" '{clipped(text)}': no number of questions has more than {_DIGITS} digits.")
+    first, last = map(int, ends)
     if not 1 <= first <= last:
-        raise OptionError("limit", f" '{text}': must be N or A-B, such as 10 or 11-20.")
+        raise OptionError("limit", f" '{clipped(text)}': must be N or A-B, such as 10 or 11-20.")
     return first, last
 
 
