@@ -101,7 +101,7 @@ class Analyst:
         self.before: tuple[str, str] | None = None
         self.rules: set[str] = set()
         self.texts: dict[str, str] = {}
-        self.leads = leads and page.locator(".claim").count() > 0
+        self.leads = leads and page.locator(".reply.claims").count() > 0
         self.pages = self.keys_scroll()
 
     def eye(self, call: str) -> Any:

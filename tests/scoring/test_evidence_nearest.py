@@ -66,7 +66,7 @@ def test_the_nearest_sentence_as_it_reads() -> None:
     """Markdown's signs are not shown, nor a heading; what has the document's words in a row says so."""
     found = claims(
         "They plant tulips and roses beside a fence. **Every visitor** may photograph a flower before the gate closes. "
-        "Rain water is kept in barrels for thirty days, and then poured on the meadow."
+        "Rain water is kept in barrels for thirty days, and then poured on the meadow (Section 2)."
     )
     assert [(one.line, one.literal) for one in found.values()] == [
         ("Our gardeners plant tulips and roses beside the northern fence.", False),

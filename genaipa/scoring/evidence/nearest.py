@@ -65,7 +65,7 @@ class Claim:
 
     `near` are sentences of the document, the nearest first. `line` is how the nearest reads where it bears on the
     claim, and empty where nothing in the document is near; None where there is nothing to be said. A `literal`
-    sentence is in the document word for word.
+    sentence is in the document word for word, but for what it cites.
     """
 
     start: int
@@ -79,6 +79,7 @@ def find_claims(reply: str, document: Document, evidence: Evidence) -> list[Clai
     """List the sentences of an answer in order, each with what comes nearest to it in the document."""
     language, index = LANGUAGES.get(evidence.language), load_index(document.text)
     unclaimed = _merge(_find_unclaimed(reply, evidence, language))
+    citations = _merge([(reference.start, reference.end) for reference in evidence.references])
     company = set(words_of(document.company, index.language))
     found: list[Claim] = []
     for start, end, title in sentence_bounds(reply, language, [(one.start, one.end) for one in evidence.references]):
@@ -94,7 +95,9 @@ def find_claims(reply: str, document: Document, evidence: Evidence) -> list[Clai
             and not _is_boilerplate(reply[start:end], language)
             and len(wanted) >= FEWEST
         ):
-            literal = index.has_words(reply[start:end])
+            # A citation behind a quotation is no word of it.
+            uncited = (word[0] for word in every if not _is_within(citations, word.start(), word.start()))
+            literal = index.has_words(" ".join(uncited))
             line = excerpt(near[0].text, wanted, index.language) if share >= SHOWN_SHARE else None
             line = "" if index.measure_share(wanted) < KNOWN_SHARE else line
         found.append(Claim(start, end, tuple((one.start, one.end) for one in near), line, literal))
