@@ -12,7 +12,7 @@ from running import answers, carry_out, spec
 
 from genaipa.errors import UsageError
 from genaipa.reports.comparison import compare
-from genaipa.reports.evidence import evidence
+from genaipa.reports.evidence import plan_share
 from genaipa.reports.gather import gather_scored
 from genaipa.reports.judged.alone import count_verdicts, find_judges
 from genaipa.runs.selection import select
@@ -145,8 +145,7 @@ def test_verdicts_count_alone(asked: list[Record]) -> None:
     assert set(made.loc[made["m_all"].notna(), "scorer"]) == {"machine"}
     assert list(made.columns) == list(frame.columns)
     drawn = frame.assign(in_wave=pd.Categorical(["yes"] * len(frame)), planned=pd.Categorical(["later"] * len(frame)))
-    assert evidence(count_verdicts(drawn, find_judges(frame)["lab/referee-9b"])).planned == len(asked)
-    assert not evidence(count_verdicts(drawn, find_judges(frame)["lab/referee-9b"])).enlarged
+    assert plan_share(count_verdicts(drawn, find_judges(frame)["lab/referee-9b"])) == (len(asked), 4, False)
     left_out = frame.assign(excluded="an audit's reason")
     passes = find_judges(frame)["lab/referee-9b"]
     assert not count_verdicts(left_out, passes)["counted"].any()

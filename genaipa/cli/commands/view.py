@@ -25,7 +25,7 @@ def view(
     port: Annotated[int, option("--port", help="Port of the page; by default a free one.", min=0, max=65535)] = 0,
     no_browser: Annotated[bool, option("--no-browser", help="Open no browser, only say the address.")] = False,
 ) -> None:
-    """Look at answers side by side, and at what moved between two.
+    """Look at answers side by side.
 
     Of two systems or runs the questions come first whose answers are furthest apart: by score, then by side (yes, no,
     or that the document is silent), then by citations; sides and citations need neither people nor a judge.
