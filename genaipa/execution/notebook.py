@@ -220,7 +220,7 @@ def judge(
     UsageError for a name that fits none, or a judge that may not judge.
 
     >>> genaipa.judge("demo", "example_judge:RulesOfThumb")
-    [<Run ...-judge-example_judge-Rules-...: complete, ... answers>]
+    [<Run ...-judge-example_judge-RulesOfThumb: complete, ... answers>]
     """
     here, names = chosen(runs, workspace)
     hears = observer or Observer()

@@ -112,6 +112,9 @@ def test_a_body_that_is_too_large_is_broken_off(vendor: str, monkeypatch: pytest
     with led_to(monkeypatch, vendor, script=[Behaviour(wire=mode) for mode in modes.values()]) as system:
         kinds = asyncio.run(kinds_of_failures(system, modes, HANGS))
     expected = dict.fromkeys(modes, "malformed-reply") | {"headers": "connection"}
+    # What is read to its end may be cut off by the server's closing, which passes, too.
+    assert kinds.pop("wide text") in ("malformed-reply", "connection")
+    del expected["wide text"]
     assert kinds == expected | {"wide text of an error": "bad-request"}
 
 
