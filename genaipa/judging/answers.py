@@ -81,6 +81,8 @@ class JudgedAnswers:
         )
         if not self._pool.answers:
             what = f"{', '.join(runs)}: there is" if runs else "this workspace has"
+            if runs and not sources:
+                raise UsageError(f"{what} no answer to judge: suites are scored by rules; name another run.")
             raise UsageError(f"{what} no answer to judge; `genaipa runs` lists the runs.")
         self.problems = list(self._pool.problems)
         self.day, first = _first_occasion(workspace, sources)

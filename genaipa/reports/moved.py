@@ -134,9 +134,15 @@ class MovedAnswer:
         return bool(self.difference) or self.changed_sides or self.first.cited != self.second.cited
 
     @property
-    def movement(self) -> tuple[float, bool, int]:
-        """How far they are apart: by score, then by side, then by citations."""
-        return round(abs(self.difference or 0.0), _DIGITS), self.changed_sides, len(self.gained) + len(self.lost)
+    def is_opposite(self) -> bool:
+        """Tell whether one says yes and the other no."""
+        return {self.first.side, self.second.side} == {"yes", "no"}
+
+    @property
+    def movement(self) -> tuple[float, int, int]:
+        """How far they are apart: by score, then by side (yes and no before others), then by citations."""
+        sides = self.changed_sides + self.is_opposite
+        return round(abs(self.difference or 0.0), _DIGITS), sides, len(self.gained) + len(self.lost)
 
     @property
     def sentence(self) -> str:
@@ -194,7 +200,7 @@ class Movement:
         if not flips:
             return f"None of {count} changed sides from {ours} to {theirs}."
         if len(flips) <= _NAMED:
-            first = max(flips, key=lambda pair: {pair.first.side, pair.second.side} == {"yes", "no"})
+            first = max(flips, key=lambda pair: pair.is_opposite)
             about = f"{_on(first.second.side)} \u201c{first.asked}\u201d, where {ours} {SIDES[first.first.side]}"
             return f"{theirs} {about}: {len(flips)} of {count} changed sides."
         ways = Counter((pair.first.in_words, pair.second.in_words) for pair in flips)

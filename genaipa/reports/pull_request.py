@@ -73,7 +73,9 @@ def _by_cell(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the scored answers of a side, as they are paired."""
     each = averages.answers(frame)
     rows = each[(each["unit"] == "answer") & each["m_all"].notna()]
-    return rows[[*_CELL, "run", "key", "m_all"]].astype(dict.fromkeys([*_CELL[:-1], "run", "key"], "str"))
+    rows = rows[[*_CELL, "run", "key", "m_all"]].astype(dict.fromkeys([*_CELL[:-1], "run", "key"], "str"))
+    # Of two runs of one plan the later has the answer that is shown.
+    return rows.sort_values("run", kind="stable").drop_duplicates(_CELL, keep="last")
 
 
 def _replies(workspace: Workspace, places: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:

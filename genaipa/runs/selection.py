@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from genaipa.errors import DataError, UnknownNameError, UsageError, nearest
+from genaipa.errors import DataError, UnknownNameError, UsageError, closest, nearest
 from genaipa.files.names import folder_words
 from genaipa.files.text import digest
 from genaipa.kinds import kind_of
@@ -137,7 +137,8 @@ def meaning(workspace: Workspace, name: str) -> Meaning:
         folder, end = find_run(workspace, name), ""
     except UnknownNameError:
         run, colon, end = name.partition(":")
-        if not colon:
+        # A misspelt class (`a:Bto`) is no run and its system.
+        if not colon or closest(name, systems):
             raise UnknownNameError(
                 "system or run here", name, _offer_names(systems, runs), "See: genaipa runs"
             ) from None

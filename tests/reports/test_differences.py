@@ -102,14 +102,14 @@ def test_a_row_for_each_measure_in_the_winners_colour() -> None:
         assert not grey & {look["color"] for look in marks.values()}
         assert "+4.0 (+2.0 to +6.0)" in drawn
         assert "\u22120.50 (\u22120.75 to \u22120.25)" in drawn
-        assert any("of other policies nothing is known" in said.replace("\n", " ") for said in drawn) or layout
+        assert any("nothing is known about other policies" in said.replace("\n", " ") for said in drawn) or layout
 
 
 def test_what_is_known_of_other_policies_is_said() -> None:
     """Below the panel: nothing, that it holds there, or that it may be chance there; and what thin lines are."""
     wide = {"policies_low": 1.0, "policies_high": 7.0, "policies_p": 0.01, "policies_p_holm": 0.01}
     for first, said in (
-        (row(), "of other policies nothing is known"),
+        (row(), "nothing is known about other policies"),
         (row(**wide), "for policies like these it holds, too"),
         (row(**{**wide, "policies_p_holm": 0.3}), "for policies like these it may be chance"),
     ):

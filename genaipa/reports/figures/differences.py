@@ -118,7 +118,7 @@ def limits(table: Table, sides: Sides) -> list[str]:
     if row["test"] == "none":
         return said
     if math.isnan(row["policies_low"]):
-        said.append("of other policies nothing is known")
+        said.append("nothing is known about other policies")
     elif better(row) is not None:
         said.append(f"for policies like these {'it holds, too' if holds_widely(row) else 'it may be chance'}")
     return [*said, *(["no estimate of what people would say"] if sides.judge else [])]
