@@ -207,7 +207,7 @@ def refusals() -> Iterator[tuple[str, str]]:
     with zipfile.ZipFile("k.eval", "w") as bomb:
         bomb.writestr("header.json", "{}")
         bomb.filelist[0].file_size = 2**30 + 1
-    yield "k.eval", "k.eval: comes to more than 1 GiB, the most that can be read."
+    yield "k.eval", "k.eval: unpacks to more than 128 MB; export fewer samples at a time."
     yield "gone.eval", "gone.eval is not there."
 
 
