@@ -137,17 +137,22 @@ def meaning(workspace: Workspace, name: str) -> Meaning:
         folder, end = find_run(workspace, name), ""
     except UnknownNameError:
         run, colon, end = name.partition(":")
+        unknown = UnknownNameError("system or run here", name, _offer_names(systems, runs), "See: genaipa runs")
+        if not colon:
+            raise unknown from None
         # A misspelt class (`a:Bto`) is no run and its system.
-        if not colon or closest(name, systems):
-            raise UnknownNameError(
-                "system or run here", name, _offer_names(systems, runs), "See: genaipa runs"
-            ) from None
-        folder = find_run(workspace, run)
+        misspelt = bool(closest(name, [system for system in systems if ":" in system]))
+        try:
+            folder = find_run(workspace, run)
+        except UsageError:
+            if misspelt:
+                raise unknown from None
+            raise
     run_systems = folder.outline().spec.systems
     if not end:
         return Meaning(folder.name, [_Part(folder, run_systems)])
     if not (system := find_system(end, run_systems, folder.manifest().models)):
-        raise UnknownNameError(f"system of the run {folder.name}", end, run_systems)
+        raise unknown if misspelt else UnknownNameError(f"system of the run {folder.name}", end, run_systems)
     return Meaning(f"{folder.name}:{system}", [_Part(folder, (system,))])
 
 

@@ -154,3 +154,39 @@ def test_a_model_behind_a_system_is_that_system(demo: tuple[Path, Finished]) -> 
         assert {source.systems for source in named(workspace, [name])} == {("careful",)}, name
     runs = [(source.folder, source.manifest) for source in named(workspace, [])]
     assert Filters(systems=("scripted/careful",)).checked(runs).systems == ("careful",)
+
+
+BOT = """
+from genaipa.systems.base import Readiness, Reply
+
+
+class Bot:
+    async def start(self):
+        return Readiness()
+
+    async def reply(self, messages, settings):
+        return Reply(text="Yes.")
+
+    async def count_tokens(self, text):
+        return None
+
+    async def close(self):
+        pass
+"""
+
+
+def test_a_misspelt_class_is_no_run_and_its_system(
+    genaipa: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """It is offered as it is written, whether what stands before the colon is a part of a run's name or not."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mill.py").write_text(BOT)
+    asked = genaipa("run", "-s", "mill:Bot", "-p", "brindlecart", "-e", "quality", "--limit", "1", "--name", "mill-run")
+    assert asked.code == 0, asked.err
+    for wrong in ("mill:Bto", "mil:Bot", "mill:bot"):
+        with pytest.raises(UsageError, match="did you mean 'mill:Bot'"):
+            meaning(find_workspace(), wrong)
+    run = meaning(find_workspace(), "mill:Bot").parts[0].folder.name
+    assert meaning(find_workspace(), f"{run}:mill:Bot").name == f"{run}:mill:Bot"
+    with pytest.raises(UsageError, match=f"system of the run {run} 'extractive'"):
+        meaning(find_workspace(), "mill-run:extractive")
