@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def listed(words: str) -> list[str]:
-    """Words as a list."""
+    """Split words into a list."""
     return re.findall(r"\w+", words)
 
 
@@ -102,13 +102,13 @@ class Token(NamedTuple):
 
 @lru_cache(maxsize=4096)
 def tokens(text: str) -> tuple[Token, ...]:
-    """The tokens of a text, without citations of sections."""
+    """Return the tokens of a text, without citations of sections."""
     blanked = _CITED.sub(lambda cited: " " * len(cited[0]), text.replace("’", "'"))  # noqa: RUF001
-    measured = _with_units(_halves(list(_in_digits(list(_words(blanked))))))
-    return tuple(_often(list(_added(list(measured)))))
+    measured = _join_units(_join_halves(list(_join_number_words(list(_split_words(blanked))))))
+    return tuple(_join_frequencies(list(_add_amounts(list(measured)))))
 
 
-def _words(text: str) -> Iterator[Token]:
+def _split_words(text: str) -> Iterator[Token]:
     pause = False
     for found in _TOKEN.finditer(text):
         start, end = found.span()
@@ -123,14 +123,14 @@ def _words(text: str) -> Iterator[Token]:
             address = found[0].lower().removeprefix("https://").removeprefix("http://").removeprefix("www.")
             yield Token(address.rstrip("/"), pause=pause, start=start, end=end)
         else:
-            for word in _parts(found[0].lower()):
+            for word in _split_parts(found[0].lower()):
                 yield Token(word, pause=pause, start=start, end=end)
                 pause = False
         pause = False
 
 
-def _parts(word: str) -> tuple[str, ...]:
-    """A word in its parts, each without its ending: "don't" is "do not"."""
+def _split_parts(word: str) -> tuple[str, ...]:
+    """Split a word into its parts, each without its ending: "don't" is "do not"."""
     if word in ("cannot", "can't"):
         return ("can", NOT)
     if word == "won't":
@@ -145,11 +145,11 @@ def _parts(word: str) -> tuple[str, ...]:
     return (word[:-1] if word.endswith("s") and not word.endswith(("ss", "us", "is")) else word,)
 
 
-def _in_digits(words: list[Token]) -> Iterator[Token]:
-    """The tokens with numbers in words put together: one hundred and twenty is 120."""
+def _join_number_words(words: list[Token]) -> Iterator[Token]:
+    """Put the numbers in words together: one hundred and twenty is 120."""
     place = 0
     while place < len(words):
-        behind, number = _number(words, place)
+        behind, number = _read_number(words, place)
         if behind > place:
             first, last = words[place], words[behind - 1]
             yield Token(f"{number:g}", float(number), pause=first.pause, start=first.start, end=last.end)
@@ -159,8 +159,8 @@ def _in_digits(words: list[Token]) -> Iterator[Token]:
             place += 1
 
 
-def _number(words: list[Token], place: int) -> tuple[int, int]:
-    """(place behind a number in words that begins here, the number); the same place for none."""
+def _read_number(words: list[Token], place: int) -> tuple[int, int]:
+    """Read a number in words that begins here: (the place behind it, the number); the same place for none."""
     whole, part, behind = 0, 0, place
     while behind < len(words):
         word = words[behind].word
@@ -170,10 +170,10 @@ def _number(words: list[Token], place: int) -> tuple[int, int]:
             part += _TENS[word]
         elif word in _ONES and (part % 10 == 0 if _ONES[word] < 10 and part % 100 != 10 else part % 100 == 0):  # noqa: PLR2004
             part += _ONES[word]
-        elif word in _MANY and (part or _after_article(words, behind, place)):
+        elif word in _MANY and (part or _follows_article(words, behind, place)):
             times = max(part, 1) * _MANY[word]
             whole, part = (whole + times, 0) if _MANY[word] > 100 else (whole, times)  # noqa: PLR2004
-        elif word == "and" and part >= 100 and _goes_on(words, behind + 1):  # noqa: PLR2004
+        elif word == "and" and part >= 100 and _continues_number(words, behind + 1):  # noqa: PLR2004
             pass
         elif not (behind == place and word == "a" and _follows(words, place, _MANY)):
             break
@@ -181,7 +181,7 @@ def _number(words: list[Token], place: int) -> tuple[int, int]:
     return (behind, whole + part) if whole + part else (place, 0)
 
 
-def _after_article(words: list[Token], behind: int, place: int) -> bool:
+def _follows_article(words: list[Token], behind: int, place: int) -> bool:
     return behind == place + 1 and words[place].word == "a"
 
 
@@ -189,40 +189,40 @@ def _follows(words: list[Token], place: int, known: Iterable[str]) -> bool:
     return place + 1 < len(words) and words[place + 1].word in known
 
 
-def _goes_on(words: list[Token], place: int) -> bool:
+def _continues_number(words: list[Token], place: int) -> bool:
     return place < len(words) and (words[place].word in _ONES or words[place].word in _TENS)
 
 
-def _halves(words: list[Token]) -> Iterator[Token]:
-    """The tokens with halves put to their numbers ("two and a half", "2½"), and "a couple of" as two."""
+def _join_halves(words: list[Token]) -> Iterator[Token]:
+    """Put halves to their numbers ("two and a half", "2½"), and "a couple of" as two."""
     place = 0
     while place < len(words):
         one, after = words[place], [word.word for word in words[place + 1 : place + 4]]
         if one.number is not None and after[:3] in (["and", "a", "half"], ["and", "1", "half"]):
-            yield _with(one, one.number + 0.5, words[place + 3])
+            yield _make_token(one, one.number + 0.5, words[place + 3])
             place += 4
         elif one.number is not None and after[:1] == ["½"]:
-            yield _with(one, one.number + 0.5, words[place + 1])
+            yield _make_token(one, one.number + 0.5, words[place + 1])
             place += 2
         elif one.word == "½":
-            yield _with(one, 0.5, one)
+            yield _make_token(one, 0.5, one)
             place += 1
         elif one.word == "couple":
             last = 1 if after[:1] == ["of"] else 0
-            yield _with(one, 2.0, words[place + last])
+            yield _make_token(one, 2.0, words[place + last])
             place += 1 + last
         else:
             yield one
             place += 1
 
 
-def _with(first: Token, number: float, last: Token) -> Token:
-    """A token of this number, from the first token's place to the last one's."""
+def _make_token(first: Token, number: float, last: Token) -> Token:
+    """Make a token of this number, from the first token's place to the last one's."""
     return first._replace(word=f"{number:g}", number=number, end=last.end)
 
 
-def _added(words: list[Token]) -> Iterator[Token]:
-    """The tokens with amounts put together: "a year and a half" and "one year and six months" are 18 months."""
+def _add_amounts(words: list[Token]) -> Iterator[Token]:
+    """Put amounts together: "a year and a half" and "one year and six months" are 18 months."""
     place = 0
     while place < len(words):
         one, behind = words[place], place + 1
@@ -230,37 +230,37 @@ def _added(words: list[Token]) -> Iterator[Token]:
             linked = behind < len(words) and words[behind].word == "and" and not words[behind].pause
             next_ = behind + linked
             rest = words[next_] if next_ < len(words) and not words[next_].pause else None
-            of_more = next_ + 1 < len(words) and _unit(words[next_ + 1].word)
+            of_more = next_ + 1 < len(words) and _find_unit(words[next_ + 1].word)
             if rest and linked and rest.word == "half" and not of_more:
-                one, behind = _with(one, one.amount / one.scale + 0.5, rest), next_ + 1
+                one, behind = _make_token(one, one.amount / one.scale + 0.5, rest), next_ + 1
             elif rest and rest.unit == one.unit and rest.scale < one.scale and rest.amount < one.scale:
-                one, behind = _with(one, (one.amount + rest.amount) / one.scale, rest), next_ + 1
+                one, behind = _make_token(one, (one.amount + rest.amount) / one.scale, rest), next_ + 1
         yield one
         place = behind
 
 
-def _often(words: list[Token]) -> Iterator[Token]:
-    """The tokens with frequencies put together, as times a year or a day: "twice a year" is "every six months"."""
+def _join_frequencies(words: list[Token]) -> Iterator[Token]:
+    """Put frequencies together, as times a year or a day: "twice a year" is "every six months"."""
     place = 0
     while place < len(words):
-        times, behind = _times(words, place)
-        period = _period(words, behind, counted=behind > place)
+        times, behind = _count_times(words, place)
+        period = _find_period(words, behind, counted=behind > place)
         if period:
             amount, unit, behind = period
             number = round((times or 1) * BASE[unit] / amount, 9)
-            yield _with(words[place], number, words[behind - 1])._replace(unit=f"per {unit}", scale=1.0)
+            yield _make_token(words[place], number, words[behind - 1])._replace(unit=f"per {unit}", scale=1.0)
             place = behind
         elif times and (behind > place + 1 or words[place].word != "once" or len(words) == 1):
             # "Once" is often a conjunction.
-            yield _with(words[place], times, words[place])
+            yield _make_token(words[place], times, words[place])
             place += 1
         else:
             yield words[place]
             place += 1
 
 
-def _times(words: Sequence[Token], place: int) -> tuple[float, int]:
-    """(the number of times that are said here, or 0; the place behind them)."""
+def _count_times(words: Sequence[Token], place: int) -> tuple[float, int]:
+    """Count the times that are said here: (their number, or 0; the place behind them)."""
     one = words[place]
     if one.word in _TIMES:
         return float(_TIMES[one.word]), place + 1
@@ -277,7 +277,7 @@ class _Period(NamedTuple):
     behind: int
 
 
-def _period(words: Sequence[Token], place: int, *, counted: bool) -> _Period | None:
+def _find_period(words: Sequence[Token], place: int, *, counted: bool) -> _Period | None:
     """Find the period that begins here: "annually", "every six months"; "a year", "per day" where it is counted."""
     if place >= len(words) or (counted and words[place].pause):
         return None
@@ -285,7 +285,7 @@ def _period(words: Sequence[Token], place: int, *, counted: bool) -> _Period | N
     while behind < min(len(words), place + 2) and words[behind].word in _EACH:  # "in each year"
         behind += 1
     if behind == place and not counted:
-        return _adverb(words, place)
+        return _find_adverb(words, place)
     if not counted and not {"every", "each", "interval"} & {word.word for word in words[place:behind]}:
         return None
     several = 1.0
@@ -295,13 +295,13 @@ def _period(words: Sequence[Token], place: int, *, counted: bool) -> _Period | N
         last = words[behind]
         if last.number and last.unit in PERIODS:
             return _Period(last.amount, last.unit, behind + 1)
-        unit = _unit(last.word) if behind > place else None
+        unit = _find_unit(last.word) if behind > place else None
         if unit and unit[0] in PERIODS:
             return _Period(several * unit[1], unit[0], behind + 1)
-    return _adverb(words, place)
+    return _find_adverb(words, place)
 
 
-def _adverb(words: Sequence[Token], place: int) -> _Period | None:
+def _find_adverb(words: Sequence[Token], place: int) -> _Period | None:
     """Find the period of words such as "annually", "half-yearly" or "12-month intervals" here."""
     one, first = words[place], words[place].word
     after = words[place + 1].word if place + 1 < len(words) else ""
@@ -314,19 +314,19 @@ def _adverb(words: Sequence[Token], place: int) -> _Period | None:
     return _Period(*_OFTEN[first], place + 1)
 
 
-def _with_units(words: Iterable[Token]) -> Iterator[Token]:
-    """The tokens with units joined to their numbers, days behind their months, and without articles."""
+def _join_units(words: Iterable[Token]) -> Iterator[Token]:
+    """Join units to their numbers, days behind their months, and without articles."""
     known = list(words)
     place = 0
     while place < len(known):
         one = known[place]
         after = known[place + 1] if place + 1 < len(known) and not known[place + 1].pause else None
         third = known[place + 2] if after and place + 2 < len(known) and not known[place + 2].pause else None
-        if one.word in ("a", "an") and after and _unit(after.word):
+        if one.word in ("a", "an") and after and _find_unit(after.word):
             one = one._replace(word="1", number=1.0)
-        half = _half_behind(known, place)
+        half = _find_half(known, place)
         if half:
-            yield _measured(one._replace(word="0.5", number=0.5), known[half])
+            yield _make_amount(one._replace(word="0.5", number=0.5), known[half])
             place = half + 1
         elif one.word in _MONEY and after and after.number is not None:
             yield after._replace(unit=_MONEY[one.word], pause=one.pause, start=one.start)
@@ -336,15 +336,15 @@ def _with_units(words: Iterable[Token]) -> Iterator[Token]:
             and after
             and after.word in ("calendar", "full", "more", "whole")
             and third
-            and _unit(third.word)
+            and _find_unit(third.word)
         ):
-            yield _measured(one, third)
+            yield _make_amount(one, third)
             place += 3
         elif one.number is not None and after and after.word == "per" and third and third.word == "cent":
             yield one._replace(unit="%", end=third.end)
             place += 3
-        elif one.number is not None and after and _unit(_SHORT.get(after.word, after.word)):
-            yield _measured(one, after)
+        elif one.number is not None and after and _find_unit(_SHORT.get(after.word, after.word)):
+            yield _make_amount(one, after)
             place += 2
         elif one.word in _NAMES and after and after.number is not None and after.number <= 31 and not after.unit:  # noqa: PLR2004
             # A date is read as "1 March", however it is written.
@@ -357,16 +357,16 @@ def _with_units(words: Iterable[Token]) -> Iterator[Token]:
             place += 1
 
 
-def _half_behind(words: Sequence[Token], place: int) -> int:
-    """The place of the unit of which half is said here ("half a year", "a half-year"); 0 for none."""
+def _find_half(words: Sequence[Token], place: int) -> int:
+    """Find the place of the unit of which half is said here ("half a year", "a half-year"); 0 for none."""
     if words[place].word != "half":
         return 0
     behind = place + 1 + (place + 1 < len(words) and words[place + 1].word in ("a", "an"))
     known = behind < len(words) and not any(word.pause for word in words[place + 1 : behind + 1])
-    return behind if known and _unit(words[behind].word) else 0
+    return behind if known and _find_unit(words[behind].word) else 0
 
 
-def _unit(word: str) -> tuple[str, float] | None:
+def _find_unit(word: str) -> tuple[str, float] | None:
     if word in MINUTES:
         return "minute", MINUTES[word]
     if word in _MONTHS:
@@ -376,7 +376,7 @@ def _unit(word: str) -> tuple[str, float] | None:
     return ("%", 1.0) if word in _PERCENT else None
 
 
-def _measured(number: Token, unit: Token) -> Token:
-    known = _unit(_SHORT.get(unit.word, unit.word))
+def _make_amount(number: Token, unit: Token) -> Token:
+    known = _find_unit(_SHORT.get(unit.word, unit.word))
     assert known, "it is a unit"
     return number._replace(unit=known[0], scale=known[1], end=unit.end)
