@@ -15,12 +15,14 @@ import numpy as np
 from scipy.special import stdtr, stdtrit
 
 from genaipa.reports.crossed import LEVEL, Crossed, crossed, root
+from genaipa.reports.shares import join_intervals
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from genaipa.reports.shares import Ends
+
     Floats = NDArray[np.float64]
-    _Ends = tuple[float, float]
 
 FEW = 10
 """Questions that tell two shares apart, below which Student's t says too little of the difference, or too much."""
@@ -42,9 +44,9 @@ def difference_of_shares(first: Any, second: Any, questions: Any, documents: Any
     if number < 2 or int((~np.isclose(one, other)).sum()) >= FEW:  # noqa: PLR2004 - one question says nothing of others
         return apart
 
-    def ends(quantile: float) -> _Ends:
+    def ends(quantile: float) -> Ends:
         first_share, second_share = (_wilson(side, quantile, len(ours)) for side in (one, other))
-        return _join_ends(first_share, second_share, _correlation(one, other))
+        return join_intervals(first_share, second_share, _correlation(one, other))
 
     low, high = ends(float(stdtrit(number - 1, (1 + LEVEL) / 2)))
     p = 2 * float(stdtr(number - 1, -_quantile_at_zero(ends)))
@@ -88,16 +90,6 @@ def _wilson(values: Floats, quantile: float, cells: int) -> tuple[float, float, 
     middle = (share + squared / 2) / (1 + squared)
     half = sqrt(max(squared * share * (1 - share) + squared**2 / 4, 0.0)) / (1 + squared)
     return share, middle - half, middle + half
-
-
-def _join_ends(first: tuple[float, float, float], second: tuple[float, float, float], alike: float) -> _Ends:
-    """Give the ends of the difference's interval, of both shares (share, low, high)."""
-    (ours, low, high), (theirs, other_low, other_high) = first, second
-    down, up = (
-        sqrt(max(one**2 - 2 * alike * one * other + other**2, 0.0))
-        for one, other in ((ours - low, other_high - theirs), (high - ours, theirs - other_low))
-    )
-    return ours - theirs - down, ours - theirs + up
 
 
 def _correlation(first: Floats, second: Floats) -> float:

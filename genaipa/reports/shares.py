@@ -11,6 +11,7 @@ Numbers in, numbers out: nothing here knows what is counted.
 
 from __future__ import annotations
 
+from math import sqrt
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -99,14 +100,18 @@ def _degrees_of_freedom(items: Floats) -> float:
 
 def _newcombe_interval(one: Clusters, other: Clusters, level: float) -> Ends:
     """Put both shares' intervals together by their correlation: nothing is sure because all agree."""
-    (low, high), (other_low, other_high) = _clopper_pearson(one, level), _clopper_pearson(other, level)
-    alike = _correlate_shares(one, other)
-    below, above = one.share - low, high - one.share
-    other_below, other_above = other.share - other_low, other_high - other.share
-    down = np.sqrt(max(0.0, below**2 - 2 * alike * below * other_above + other_above**2))
-    up = np.sqrt(max(0.0, above**2 - 2 * alike * above * other_below + other_below**2))
-    apart = one.share - other.share
-    return float(apart - down), float(apart + up)
+    first, second = ((side.share, *_clopper_pearson(side, level)) for side in (one, other))
+    return join_intervals(first, second, _correlate_shares(one, other))
+
+
+def join_intervals(first: tuple[float, float, float], second: tuple[float, float, float], alike: float) -> Ends:
+    """Give the ends of the interval of one share less another, of both (share, low, high) and their correlation."""
+    (ours, low, high), (theirs, other_low, other_high) = first, second
+    down, up = (
+        sqrt(max(reach**2 - 2 * alike * reach * other + other**2, 0.0))
+        for reach, other in ((ours - low, other_high - theirs), (high - ours, theirs - other_low))
+    )
+    return ours - theirs - down, ours - theirs + up
 
 
 def bounded_interval(value: float, reach: float, items: Any, level: float = LEVEL) -> Ends:
