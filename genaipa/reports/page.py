@@ -91,6 +91,8 @@ class Front:
     further: list[str]
     wide: bool
     """Whether ranks and intervals in the matrix are for policies like these."""
+    has_policies: bool
+    """Whether the picture has intervals for policies like these."""
     confidence: str
     """Of the intervals in the picture, and of those of differences before they are adjusted for their number."""
 
@@ -116,6 +118,7 @@ def front(report: Report) -> Front:
         [_DETAILS.sub("", sentence) for sentence in said[:_BULLETS]],
         said[_BULLETS:],
         wide,
+        bool(len(board)) and bool(board["policies_low"].notna().any()),
         percent(needed.p if means else SIGNIFICANT),
     )
 

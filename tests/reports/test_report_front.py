@@ -39,6 +39,7 @@ def test_the_best_system_is_named_with_how_sure_that_is():
     assert [cell.holds for cell in cells] == ["sure", "sure"]
     assert cells[0].text[1:].partition(" ")[0] == cells[1].text[1:].partition(" ")[0]
     assert said.wide
+    assert said.has_policies
 
 
 def test_one_document_speaks_for_itself_alone():
@@ -48,6 +49,7 @@ def test_one_document_speaks_for_itself_alone():
     assert "One document says nothing about other policies." in said.limits
     assert [line.rank for line in said.lines] == ["1", "2"]
     assert not said.wide
+    assert not said.has_policies
 
 
 def test_systems_have_one_order():
