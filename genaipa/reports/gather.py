@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
+from functools import cached_property
 from itertools import chain, product
 from typing import TYPE_CHECKING, Any
 
-import msgspec
 import numpy as np
 import pandas as pd
 from msgspec.structs import force_setattr
 
+from genaipa.answers.fact import FactReader, RunInputs, facts, problems, without_texts
 from genaipa.errors import GenaipaError, UsageError
 from genaipa.files.html import short_repr
 from genaipa.kinds import kind_of
-from genaipa.languages.catalog import ENGLISH, LANGUAGES
 from genaipa.policies.document import Document
 from genaipa.policies.statistics import measure
 from genaipa.questions.points import points_digest
@@ -27,10 +26,9 @@ from genaipa.runs.imported import audit_of, excluded_answers, published_scores
 from genaipa.runs.inputs import Inputs
 from genaipa.runs.manifest import LEFT_OUT, withheld
 from genaipa.runs.permission import Permission
-from genaipa.runs.records import MeasuredHead, Retrieval, conversation_of
+from genaipa.runs.records import MeasuredHead, conversation_of
 from genaipa.runs.selection import occasions
 from genaipa.scoring.current import in_effect
-from genaipa.scoring.evidence.abstention import knows_silence, stance
 from genaipa.scoring.people import load_people
 from genaipa.scoring.rubric import Rubric, guidelines_digest, load_rubric, shipped_rubric
 from genaipa.scoring.store import existing_store
@@ -38,8 +36,9 @@ from genaipa.scoring.waves import Waves, inclusion, load_waves
 from genaipa.tasks.prompts import PUBLISHED, labels
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 
+    from genaipa.answers.fact import Row
     from genaipa.policies.statistics import Statistics
     from genaipa.questions.points import Point
     from genaipa.questions.sets import QuestionSet
@@ -48,13 +47,8 @@ if TYPE_CHECKING:
     from genaipa.runs.inputs import Shared
     from genaipa.runs.selection import Groups, Source
     from genaipa.scoring.events import Event
-    from genaipa.scoring.evidence.passages import RunPassages
     from genaipa.scoring.store import Store
-    from genaipa.systems.base import Passage
     from genaipa.workspace import Workspace
-
-    _Looked = dict[tuple[object, ...], Any]
-    """Findings of rules in a reply, by its digest and what else they depend on: many days have the same replies."""
 
 
 @dataclass(repr=False)
@@ -129,21 +123,18 @@ class Gathered:
         placed = ((answer, self.points.get((*place,))) for answer, *place in zip(*columns, strict=True))
         return {answer: points for answer, points in placed if answer and points}
 
-    def retrieved(self, run: str) -> dict[str, Retrieval]:
-        """The counts of a run's passages by the answer's key, of systems that gave any."""
-        rows = self.frame[(self.frame["run"] == run) & self.frame["passages"].notna()].drop_duplicates("key")
-        counts = rows[list(tidy_table.RETRIEVAL)].astype("int64").itertuples(index=False)
-        return {key: Retrieval(*each) for key, each in zip(rows["key"], counts, strict=True)}
-
-    def measured(self, run: str) -> dict[str, dict[str, float]]:
-        """Measure texts by rules, in columns by the key of a run's answer; see `runs.manifest.Withheld`."""
-        rows = self.frame[self.frame["run"] == run].drop_duplicates("key")
-        found: defaultdict[str, dict[str, float]] = defaultdict(dict)
-        for name in tidy_table.AGAIN:
-            known = rows[rows[name].notna()]
-            for key, value in zip(known["key"], known[name], strict=True):
-                found[key][name] = float(value)
-        return dict(found)
+    def facts(self, run: str) -> dict[str, dict[str, Row]]:
+        """Return the known values of a run's answers: fact → key of an answer → column → value."""
+        rows = self.frame[(self.frame["run"] == run) & (self.frame["key"] != "")].drop_duplicates("key")
+        known: dict[str, dict[str, Row]] = {}
+        for fact in facts():
+            values = rows[list(fact.columns)].astype(object).to_dict("records")
+            known[fact.name] = {
+                str(key): row
+                for key, value in zip(rows["key"], values, strict=True)
+                if (row := {str(name): each for name, each in value.items() if pd.notna(each) and each != ""})
+            }
+        return known
 
     def __repr__(self) -> str:
         return short_repr("Gathered", "answers and scores", f"{len(self.frame):,} rows of {len(self.sources):,} runs")
@@ -170,15 +161,15 @@ def gather(
         )
     rubric = load_rubric(workspace)
     gathered = Gathered(pd.DataFrame(), list(sources), corrected=corrected, rubric=rubric, workspace=workspace)
+    gathered.problems += problems()
     rows: defaultdict[str, list[Any]] = defaultdict(list)
     shared: Shared = {}
-    looked: _Looked = {}
+    looked: dict[Hashable, Row] = {}
     again = {} if scores_alone else occasions(sources)
     for source in (one for one in sources if kind_of(one.manifest.spec.kind).people):
-        run = _Run(workspace, source, gathered, shared, looked, scores_alone=scores_alone)
         name = source.folder.name
-        run.again = {system for system, days in again.items() if any(name in day.runs for day in days)}
-        run.add_to(rows)
+        repeated = {system for system, days in again.items() if any(name in day.runs for day in days)}
+        _Run(workspace, source, gathered, shared, looked, repeated, scores_alone=scores_alone).add_to(rows)
     wanted = {digest for digest in rows["answer"] if digest}
     gathered.log = _about(store, wanted) if store is not None and wanted else []
     people = load_people(workspace)
@@ -299,11 +290,12 @@ class _Run:
         source: Source,
         gathered: Gathered,
         shared: Shared,
-        looked: _Looked,
+        looked: dict[Hashable, Row],
+        repeated: Collection[str],
         *,
         scores_alone: bool,
     ) -> None:
-        self._source, self._gathered, self._scores_alone = source, gathered, scores_alone
+        self._source, self._gathered = source, gathered
         self._inputs = Inputs(workspace, source.folder, shared)
         derived = ("counted", "m_all_positive", "m_all_negative")
         self._columns = [name for name in tidy_table.columns(gathered.rubric.metrics) if name not in derived]
@@ -315,20 +307,14 @@ class _Run:
             for place, order in manifest.orders.items()
             for number, question in enumerate(order, 1)
         }
-        self._facts: dict[tuple[str, str], dict[str, Any]] = {}
-        self._looked = looked
-        self._passages: RunPassages | None = None
-        self._language = cache(self._look_at_language)
+        self._asked: dict[tuple[str, str], dict[str, Any]] = {}
         findings = audit_of(source.folder)
         gathered.findings += [finding for finding in findings if finding not in gathered.findings]
         self._excluded = excluded_answers(findings)
-        self.again: Collection[str] = ()
-        """The systems that were asked the same on other days: their citations are looked up."""
         self._withheld = withheld(source.folder)
+        run = RunInputs(self._inputs, gathered.documents, repeated, self._withheld.facts, gathered.corrected)
+        self._reader = FactReader(run, looked, without_texts() if scores_alone else None)
         self._labels = labels(source.manifest)
-        self._stances = dict.fromkeys(self._withheld.claims_silence, "yes")
-        self._stances |= dict.fromkeys(self._withheld.abstains, "abstains")
-        self._stances |= dict.fromkeys(self._withheld.mute, "none")
 
     def add_to(self, rows: defaultdict[str, list[Any]]) -> None:
         """Add the run's answers, failures, questions not asked, and published scores."""
@@ -344,8 +330,8 @@ class _Run:
             mine = line.kind == "answer" and line.system in self._source.systems
             if mine and self._source.takes(line.document, line.initialization, line.wording):
                 latest[line.key] = self._row(line)
-        self._retrieve_nothing(latest.values())
         others = [*self._missing(latest), *self._published()]
+        self._reader.complete(latest.values())
         # Each is gone once its columns are kept: both at once are the most memory that a report takes.
         for row in chain((latest.pop(key) for key in list(latest)), others):
             for name in self._columns:
@@ -383,7 +369,6 @@ class _Run:
             self._gathered.problems.append(str(error))
 
     def _row(self, line: MeasuredHead) -> dict[str, Any]:
-        usage = line.usage
         return {
             **self._about(line.document, line.question),
             "unit": "answer",
@@ -397,50 +382,19 @@ class _Run:
             "repetition": line.repetition,
             **self._place(line.system, line.document, line.repetition, line.question),
             "status": line.status,
-            "claims_silence": "" if self._scores_alone else self._claims_silence(line),
-            "cites_there": self._cites_there(line) if line.system in self.again else None,
-            "prompt_cut": "yes" if line.prompt_cut else "",
             "answer": line.digest if line.status != "failed" else "",
-            "seconds": line.seconds,
-            "cost": line.cost,
-            "tokens_in": usage.input if usage else None,
-            "tokens_cached": usage.cached if usage else None,
-            "tokens_out": usage.output if usage else None,
             "excluded": self._excluded[line.key].reason if line.key in self._excluded else "",
-            **({} if self._scores_alone else self._retrieved(line)),
+            **self._reader.row(line),
         }
-
-    def _retrieved(self, line: MeasuredHead) -> dict[str, int]:
-        """The columns on an answer's passages; nothing where it has none."""
-        found = self._withheld.retrieved.get(line.key)
-        if found is None and line.passages and line.status != "failed":
-            found = self._count_passages(line.document, line.question, line.passages, line.reply or "")
-        return msgspec.structs.asdict(found) if found else {}
-
-    def _count_passages(
-        self, document: str, question: str, passages: Sequence[Passage] = (), reply: str = ""
-    ) -> Retrieval | None:
-        from genaipa.scoring.evidence.passages import RunPassages  # its expressions take long to compile
-
-        self._passages = self._passages or RunPassages(self._inputs, corrected=self._gathered.corrected)
-        return self._passages.count(document, question, passages, reply)
-
-    def _retrieve_nothing(self, rows: Collection[dict[str, Any]]) -> None:
-        """Count the answers without passages of systems that gave some with others: they found nothing."""
-        gave = {row["system"] for row in rows if row.get("passages")}
-        for row in rows:
-            if row["system"] in gave and row["status"] != "failed" and "passages" not in row:
-                found = self._count_passages(row["document"], row["question"])
-                row.update(msgspec.structs.asdict(found) if found else {})
 
     def _about(self, document: str, question: str) -> dict[str, Any]:
         """The columns that every answer to a question about a document shares."""
-        facts = self._facts.get((document, question))
-        if facts is None:
+        row = self._asked.get((document, question))
+        if row is None:
             asked = self._inputs.question(document, question)
             annotated, _ = self._inputs.annotated(document, question)
             right, _ = self._inputs.annotated(document, question, corrected=True)
-            if known := right != annotated:
+            if right != annotated:
                 self._gathered.corrections.add((document, question))
             if self._gathered.corrected:
                 annotated = right
@@ -450,17 +404,16 @@ class _Run:
                 if annotated.points:
                     self._gathered.points[place] = self._points(document, question, annotated.points)
             about = self._source.manifest.documents.get(document)
-            facts = self._facts[document, question] = {
+            row = self._asked[document, question] = {
                 "run": self._source.folder.name,
                 "document": document,
                 "kind": about.kind if about else "",
                 "question": question,
                 "category": asked.category if asked else "",
                 "source": asked.origin if asked else "",
-                "silent": annotated.silent if annotated else "",
-                "corrected": "yes" if known and self._gathered.corrected else "",
+                **self._reader.question_row(document, question),
             }
-        return facts
+        return row
 
     def _points(self, document: str, question: str, points: tuple[Point, ...]) -> PointsOf:
         """The points of an annotated answer, with the digest of their words where these are left out of a pack."""
@@ -488,51 +441,6 @@ class _Run:
         facts = self._source.manifest.systems.get(system)
         recorded = facts is not None and facts.words == "recording"
         return PUBLISHED if recorded else self._labels.get(chosen, chosen)
-
-    def _claims_silence(self, line: MeasuredHead) -> str:
-        """Tell whether the reply says that the document is silent, or that it is unknown, or says nothing.
-
-        Empty about a document in a language without rules for that.
-        """
-        if line.status == "failed" or not line.digest:
-            return ""
-        language = self._language(line.document)
-        if line.status == "refused":
-            return "none"
-        if line.reply is None:
-            return self._stances.get(line.key, "no" if knows_silence(language) else "")
-        place = language, line.digest
-        if place not in self._looked:
-            self._looked[place] = stance(line.reply, language)
-        said: str = self._looked[place]
-        return said
-
-    def _cites_there(self, line: MeasuredHead) -> float | None:
-        """The share of the reply's citations of this document that name something that is there; None without any."""
-        if (kept := self._withheld.measured.get(line.key, {}).get("cites_there")) is not None:
-            return kept
-        try:
-            document = self._inputs.document(line.document)
-        except GenaipaError:
-            return None  # `_note` says it
-        known = LANGUAGES.get(document.language)
-        if line.reply is None or known is None or known.citations is None:
-            return None
-        from genaipa.scoring.evidence.resolution import find_references  # its expressions take long to compile
-
-        parts, summarised = self._inputs.parts(line), line.initialization.startswith("summary")
-        place = line.document, line.digest, parts, summarised
-        if place not in self._looked:
-            named = find_references(line.reply, document, parts, summarised=summarised)
-            own = [one.missing for one in named if not one.outside]
-            self._looked[place] = 1 - sum(own) / len(own) if own else None
-        share: float | None = self._looked[place]
-        return share
-
-    def _look_at_language(self, document: str) -> str:
-        """The code of a document's language; English where its text is not known."""
-        known = self._gathered.documents.get(document)
-        return ENGLISH.code if known is None else known.language
 
     def _missing(self, seen: Collection[str]) -> Iterable[dict[str, Any]]:
         manifest = self._source.manifest

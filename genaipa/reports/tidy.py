@@ -13,6 +13,7 @@ adjudicated, its adjudication alone.
 
 from __future__ import annotations
 
+import functools
 import threading
 from contextlib import ContextDecorator
 from itertools import takewhile
@@ -21,15 +22,16 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import pandas as pd
 
+from genaipa.answers.fact import facts
 from genaipa.errors import UsageError
 from genaipa.files.spreadsheets import escape_formula, unescape_formula
 from genaipa.runs.experiments import EXPERIMENTS
-from genaipa.runs.records import Retrieval
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
+    from genaipa.answers.fact import Fact
     from genaipa.scoring.rubric import Rubric
 
 
@@ -63,7 +65,7 @@ plain_texts = _PlainTexts()
 
 ColumnKind = Literal["category", "str", "int16", "int32", "float64", "bool"]
 
-_COLUMNS: dict[str, tuple[ColumnKind, str]] = {
+_CORE: dict[str, tuple[ColumnKind, str]] = {
     "unit": ("category", "what the row is: `answer` or `table` (see the head of this page)"),
     "run": ("category", "the run folder's name"),
     "key": ("str", "the answer's key in its run; empty for `table` rows"),
@@ -87,46 +89,8 @@ _COLUMNS: dict[str, tuple[ColumnKind, str]] = {
     "question": ("category", "the question's id"),
     "category": ("category", "the question's category (paper, section 4.1)"),
     "source": ("category", "where the question comes from: faq or user"),
-    "silent": (
-        "category",
-        "yes, partly or no: whether the document is silent on it by its annotated answer; empty if unknown",
-    ),
-    "corrected": ("category", "yes where corrections are applied and change its annotated answer; else empty"),
     "status": ("category", "answered, truncated, refused, failed, or missing (planned, and not asked yet)"),
-    "claims_silence": (
-        "category",
-        (
-            "yes or no: whether the reply begins by saying that the document is silent; abstains if it says instead "
-            "that it does not know the document; none if it says nothing: empty, refused, or a refusal in words (found "
-            "by rules)"
-        ),
-    ),
-    "cites_there": (
-        "float64",
-        (
-            "share of its citations of this document that name something that is there (found by rules); empty without "
-            "any, and for systems that were not asked the same on several days"
-        ),
-    ),
-    "prompt_cut": ("category", "yes where the server counted too few of the tokens that it was sent; else empty"),
     "answer": ("category", "the answer's digest: document, question and reply; empty where there is none"),
-    "passages": (
-        "float64",
-        "passages that the system gave along; empty, as the next seven, where it gave none with any answer of the run",
-    ),
-    "passages_annotated": (
-        "float64",
-        "passages with a sentence of the sections that the annotated answer rests on",
-    ),
-    "passages_elsewhere": ("float64", "passages that are not in this document"),
-    "passages_other": ("float64", "passages of these that are in another document of the run (of its first 320)"),
-    "sections": ("float64", "sections that the annotated answer rests on"),
-    "sections_shown": (
-        "float64",
-        "sections of these of which the passages have a sentence that the points or the annotated answer rest on",
-    ),
-    "shown_at": ("float64", "the number of passages by which the first of these sections is shown; 0 if none is"),
-    "quotes": ("float64", "1 if at least half of the reply's words are its passages', else 0"),
     "in_wave": (
         "category",
         "yes or no: whether it is in the wave that people are asked to score; empty where no wave was drawn from it",
@@ -139,11 +103,6 @@ _COLUMNS: dict[str, tuple[ColumnKind, str]] = {
             "at all, finished or not; empty where no wave was drawn from it"
         ),
     ),
-    "seconds": ("float64", "from the question to the whole reply"),
-    "cost": ("float64", "money for this answer, in US dollars, where prices are known"),
-    "tokens_in": ("float64", "tokens sent, cached ones included"),
-    "tokens_cached": ("float64", "tokens of these that the provider read from its cache"),
-    "tokens_out": ("float64", "tokens of the reply, reasoning included"),
     "analyst": ("category", "who scored; empty where nobody did"),
     "role": ("category", "score or adjudication; `published` in `table` rows; empty where nobody scored"),
     "scorer": ("category", "human or machine"),
@@ -174,19 +133,33 @@ _COLUMNS: dict[str, tuple[ColumnKind, str]] = {
     "doubt": ("category", "why a rule alone says that the row is counted, or excluded; empty where it is in no doubt"),
     "counted": ("bool", "whether averages take the row"),
 }
-"""The columns that every tidy table has; the metrics' are before `m_all`."""
-RETRIEVAL = tuple(Retrieval.__struct_fields__)
-"""The columns on an answer's passages, which a file has only where a system gave any."""
+"""The columns beside those of facts; the metrics' are before `m_all`."""
+_FACTS_AFTER = "status"
+
+
+@functools.cache
+def _columns_of(facts: tuple[Fact, ...]) -> dict[str, tuple[ColumnKind, str]]:
+    known = list(_CORE.items())
+    place = list(_CORE).index(_FACTS_AFTER) + 1
+    own: list[tuple[str, tuple[ColumnKind, str]]] = [
+        (name, (column.kind, column.meaning)) for fact in facts for name, column in fact.columns.items()
+    ]
+    return dict([*known[:place], *own, *known[place:]])
+
+
+def _all_columns() -> dict[str, tuple[ColumnKind, str]]:
+    """Return the columns that every tidy table has, those of facts after `status`; the metrics' are before `m_all`."""
+    return _columns_of(facts())
+
+
 POINTS = ("points", "points_vital", "points_said", "points_vital_said", "points_contradicted", "points_harm", "harm")
 """The columns on ticked points, which a file has only where a score ticked any."""
-AGAIN = ("cites_there",)
-"""The columns that a file has only where a system was asked the same on several days."""
 
 
 def columns(metrics: Iterable[str]) -> dict[str, tuple[ColumnKind, str]]:
     """Column → (type, meaning): the documentation of the tidy table, and the order of its columns."""
-    known = list(_COLUMNS.items())
-    place = list(_COLUMNS).index("m_all")
+    known = list(_all_columns().items())
+    place = list(_all_columns()).index("m_all")
     own: list[tuple[str, tuple[ColumnKind, str]]] = [
         (metric, ("float64", f"{metric}, from -1 to 1 (paper, section 5)")) for metric in metrics
     ]
@@ -195,7 +168,8 @@ def columns(metrics: Iterable[str]) -> dict[str, tuple[ColumnKind, str]]:
 
 def metrics_of(data: pd.DataFrame) -> list[str]:
     """The metrics in a table: its columns before `m_all` that have no other meaning in the tidy table."""
-    return [str(name) for name in takewhile(lambda name: name != "m_all", data.columns) if name not in _COLUMNS]
+    known = _all_columns()
+    return [str(name) for name in takewhile(lambda name: name != "m_all", data.columns) if name not in known]
 
 
 def names_of(frame: pd.DataFrame) -> dict[str, str]:
@@ -242,7 +216,7 @@ def tidy(
 def _joined(answers: pd.DataFrame, scores: pd.DataFrame, order: Mapping[str, Sequence[str]]) -> pd.DataFrame:
     """Each answer with each of its scores; one without any once."""
     digests = answers["answer"].cat.categories
-    for name, (kind, _) in _COLUMNS.items():
+    for name, (kind, _) in _all_columns().items():
         if kind == "category" and name in scores:
             scores[name] = _category(scores[name], order.get(name, ()))
     scores["answer"] = scores["answer"].cat.set_categories(digests)
@@ -256,7 +230,7 @@ def _stacked(scored: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
         return scored
     both = {
         name: pd.CategoricalDtype(scored[name].cat.categories.union(published[name].cat.categories, sort=False))
-        for name, (kind, _) in _COLUMNS.items()
+        for name, (kind, _) in _all_columns().items()
         if kind == "category"
     }
     return pd.concat([scored.astype(both), published.astype(both)], ignore_index=True)
@@ -348,17 +322,20 @@ def write(frame: pd.DataFrame, path: Path) -> None:
 
 
 def filled(frame: pd.DataFrame) -> pd.DataFrame:
-    """The tidy table with the columns that its file has: some it has only where there are any."""
-    for some in (RETRIEVAL, POINTS, AGAIN):
-        if frame[some[0]].isna().all():
-            frame = frame.drop(columns=list(some))
-    return frame
+    """Return the tidy table without the columns of which nothing is known: those of points, and of each fact."""
+    unknown = [names for names in (POINTS, *(list(fact.columns) for fact in facts())) if not is_known(frame, names)]
+    return frame.drop(columns=[name for names in unknown for name in names])
+
+
+def is_known(frame: pd.DataFrame, names: Iterable[str]) -> bool:
+    """Tell whether any of these columns has a value."""
+    return any((frame[name].notna() & (frame[name] != "")).any() for name in names)
 
 
 def _through(frame: pd.DataFrame, change: Callable[..., str]) -> pd.DataFrame:
     """The table with every text as `change` makes it, so that no spreadsheet takes one for a formula, or back."""
     changed = frame.copy(deep=False)
-    for name, kind in ((name, kind) for name, (kind, _) in _COLUMNS.items() if name in frame):
+    for name, kind in ((name, kind) for name, (kind, _) in _all_columns().items() if name in frame):
         if kind == "category":
             values = [change(value, csv=True) for value in frame[name].cat.categories]
             changed[name] = frame[name].cat.rename_categories(values)

@@ -18,7 +18,7 @@ import pytest
 from pypdf.generic import DecodedStreamObject, DictionaryObject, NameObject
 from size import SOAK, size
 
-from genaipa.archive import read_pack
+from genaipa.archive.contents import FORMAT, read_pack
 from genaipa.errors import DataError, GenaipaError
 from genaipa.exchange.incoming import Incoming
 from genaipa.exchange.label_studio import choice
@@ -105,7 +105,7 @@ def xlsx() -> bytes:
 def pack() -> bytes:
     """The smallest pack: no run, no score."""
     files = {"genaipa.toml": b"# A study.\n", "scores.jsonl": b"", "report/index.html": b"<p>A report.</p>" * 20}
-    listing = {"format": 1, "genaipa": "0", "names": [], "runs": [], "excluded": False, "rubric": "", "absent": []}
+    listing = {"format": FORMAT, "genaipa": "0", "names": [], "runs": [], "excluded": False, "rubric": "", "absent": []}
     digests = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
     return zipped({"pack.json": json.dumps(listing | {"versions": {}, "files": digests})} | files)
 

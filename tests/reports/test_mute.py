@@ -142,5 +142,5 @@ def test_a_pack_knows_who_said_nothing(mute: RunFolder, genaipa: Callable[..., F
     assert genaipa("pack", "latest", "-o", "study.zip").code == 0
     assert genaipa("unpack", "study.zip", "there").code == 0
     facts = msgspec.json.decode(next(Path("there/runs").glob(f"*/{WITHHELD}")).read_bytes(), type=Withheld)
-    assert len(facts.mute) == 4
+    assert [row["claims_silence"] for row in facts.facts["silence"].values()].count("none") == 4
     assert stances("there") == SAID

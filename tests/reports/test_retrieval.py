@@ -15,6 +15,7 @@ from size import size
 from tabling import scored
 
 from benchmarks.passages import MISSES, held
+from genaipa.answers.passages import Passages
 from genaipa.archive import pack, unpack
 from genaipa.reports import tidy as tidy_table
 from genaipa.reports.chapters import retrieval
@@ -47,7 +48,7 @@ def gathered(*names: str, **options: Any) -> Gathered:
 def counts_of(frame: pd.DataFrame) -> dict[str, tuple[float, ...]]:
     """Question → the columns on the passages, of the answers about acme."""
     rows = frame[frame["document"] == "acme"].set_index("question")
-    return {str(name): tuple(row) for name, row in rows[list(tidy_table.RETRIEVAL)].iterrows()}
+    return {str(name): tuple(row) for name, row in rows[list(Passages.columns)].iterrows()}
 
 
 def chapter_of(found: Gathered) -> Chapter:
@@ -60,7 +61,7 @@ def frame_of(*shown: tuple[float, float, float | None], quotes: bool = False) ->
     rows = answer_rows(systems=("a/one",), documents=("uber",), questions=QUESTIONS[: len(shown)])
     for row, (sections, at, _) in zip(rows, shown, strict=True):
         counts = (3, at > 0, 1, 0, sections, at > 0, at, quotes)
-        row.update(zip(tidy_table.RETRIEVAL, map(float, counts), strict=True))
+        row.update(zip(Passages.columns, map(float, counts), strict=True))
     given = {row["answer"]: accuracy for row, (*_, accuracy) in zip(rows, shown, strict=True)}
     return tidy_of(rows, scored(rows, lambda row: given[row["answer"]]))
 
@@ -72,7 +73,7 @@ def test_passages_are_counted_by_answer() -> None:
     assert counts_of(frame[frame["system"] == "bots:Bot"]) == COUNTS
     rival = frame[(frame["system"] == "bots:Bot") & (frame["document"] == "rival")].set_index("question")
     assert rival.loc["Q4", ["passages", "passages_elsewhere", "passages_other"]].tolist() == [2, 1, 1]
-    assert frame.loc[frame["system"] == "scripted/say.yaml", list(tidy_table.RETRIEVAL)].isna().all(axis=None)
+    assert frame.loc[frame["system"] == "scripted/say.yaml", list(Passages.columns)].isna().all(axis=None)
     assert gathered(scores_alone=True).frame["passages"].isna().all()
 
 
@@ -84,9 +85,9 @@ def test_a_file_has_the_columns_only_where_a_system_gave_passages(tmp_path: Path
         path = tmp_path / f"{number}{suffix}"
         tidy_table.write(frame, path)
         written = pd.read_csv(path) if suffix == ".csv" else pd.read_parquet(path)
-        assert set(tidy_table.RETRIEVAL) & set(written) == (set() if number else set(tidy_table.RETRIEVAL))
+        assert set(Passages.columns) & set(written) == (set() if number else set(Passages.columns))
         again = tidy_table.read(path)
-        kept = list(tidy_table.RETRIEVAL)
+        kept = list(Passages.columns)
         pd.testing.assert_frame_equal(again[kept], frame[kept], check_column_type=False)
 
 
@@ -119,7 +120,7 @@ def test_an_experiment_without_a_document_says_nothing_of_the_retriever() -> Non
     rows = answer_rows(systems=("a/one",), documents=("uber",), questions=("T_f1",), experiments=("quality", "recall"))
     for row in rows:
         at = float(row["experiment"] == "quality")
-        row.update(zip(tidy_table.RETRIEVAL, (at, at, 0, 0, 1, at, at, 0), strict=True))
+        row.update(zip(Passages.columns, (at, at, 0, 0, 1, at, at, 0), strict=True))
     data = retrieval.shown(tidy_of(rows, [])).data
     assert list(zip(data["experiment"], data["mean"], strict=True)) == [("quality", 1)]
 
@@ -172,7 +173,7 @@ def test_a_pack_has_the_counts_without_the_passages(tmp_path: Path) -> None:
     there = find_workspace(tmp_path / "again")
     again = gather(there, select(there, ("latest",)), None).frame
     assert counts_of(again) == COUNTS
-    columns = list(tidy_table.RETRIEVAL)
+    columns = list(Passages.columns)
     pd.testing.assert_frame_equal(again[columns], gathered().frame[columns], check_column_type=False)
     assert again["passages"].notna().sum() == len(answers(select(there, ("latest",))[0].folder))
 
