@@ -20,10 +20,10 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.__main__ import print_table
+from genaipa.answers.passages import Passages
 from genaipa.policies.document import load_document
 from genaipa.questions.annotations import find_annotations
 from genaipa.reports.chapters.retrieval import shown
-from genaipa.answers.passages import Passages
 from genaipa.reports.tidy import columns, tidy
 from genaipa.scoring.evidence.examine import annotated_targets
 from genaipa.scoring.evidence.passages import OtherDocuments, PassageFinder, RightSections, count
