@@ -8,8 +8,8 @@ from collections import defaultdict
 import numpy as np
 from numpy.typing import NDArray
 
+from genaipa.answers import tidy as tidy_table
 from genaipa.judging.name import Judge
-from genaipa.reports import tidy as tidy_table
 from genaipa.reports.chapters import overall
 from genaipa.reports.judged.beside import beside, forecasts
 from genaipa.scoring.rubric import shipped_rubric

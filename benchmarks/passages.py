@@ -21,10 +21,10 @@ import pandas as pd
 
 from benchmarks.__main__ import print_table
 from genaipa.answers.passages import Passages
+from genaipa.answers.tidy import columns, tidy
 from genaipa.policies.document import load_document
 from genaipa.questions.annotations import find_annotations
 from genaipa.reports.chapters.retrieval import shown
-from genaipa.reports.tidy import columns, tidy
 from genaipa.scoring.evidence.examine import annotated_targets
 from genaipa.scoring.evidence.passages import OtherDocuments, PassageFinder, RightSections, count
 from genaipa.scoring.rubric import shipped_rubric

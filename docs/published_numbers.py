@@ -18,15 +18,15 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 import pandas as pd
 
+from genaipa.answers.gather import gather
 from genaipa.files.strict_yaml import read_yaml
 from genaipa.reports.chapters import documents, metrics, overall, regulation, texts
-from genaipa.reports.gather import gather
 from genaipa.runs.selection import select
 from genaipa.workspace import find_workspace
 from genaipa_study.audit import COPIED_TABLE
 
 if TYPE_CHECKING:
-    from genaipa.reports.gather import Gathered
+    from genaipa.answers.gather import Gathered
 
 NUMBERS = Path(__file__).with_name("paper_numbers.yaml")
 SYSTEMS = ("chatgpt-4", "bard", "bingai")

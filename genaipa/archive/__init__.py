@@ -38,6 +38,7 @@ from msgspec.structs import replace
 
 from genaipa import __version__
 from genaipa.answers.fact import facts
+from genaipa.answers.gather import gather
 from genaipa.archive.contents import (
     FORMAT,
     PACK,
@@ -61,7 +62,6 @@ from genaipa.questions.annotations import read_annotations
 from genaipa.questions.points import points_digest
 from genaipa.questions.sets import QuestionSet
 from genaipa.reports.chapters.chapter import add_results
-from genaipa.reports.gather import gather
 from genaipa.reports.provenance import versions
 from genaipa.reports.report import Report
 from genaipa.runs import journal
@@ -85,7 +85,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from genaipa.answers.fact import Row, Text
-    from genaipa.reports.gather import Gathered
+    from genaipa.answers.gather import Gathered
     from genaipa.runs.records import Record
     from genaipa.runs.selection import Source
     from genaipa.workspace import Workspace

@@ -30,12 +30,12 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from genaipa import __version__
+from genaipa.answers import tidy as tidy_table
 from genaipa.archive import pack
 from genaipa.archive.contents import REPORT
 from genaipa.errors import UsageError
 from genaipa.files.atomic import replacing
 from genaipa.files.text import as_code
-from genaipa.reports import tidy as tidy_table
 from genaipa.reports.render import as_text
 from genaipa.reports.writing import FRAME
 from genaipa.runs.permission import Permission

@@ -53,7 +53,7 @@ def write(outgoing: Outgoing, folder: Path) -> Written:
     """Write three files and `README.md`."""
     import pyarrow as pa
 
-    from genaipa.reports.tidy import write as write_tidy
+    from genaipa.answers.tidy import write as write_tidy
 
     texts = (*_SAME, "run", "experiment", "asked", "reply", "annotated_answer", "silent", "started", "excluded")
     numbers = ("seconds", "cost", "tokens_in", "tokens_out")

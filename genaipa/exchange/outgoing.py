@@ -238,7 +238,7 @@ class Outgoing:
 
         `scores_alone` leaves the columns empty for which replies have to be read.
         """
-        from genaipa.reports.gather import gather, rescored  # pandas takes long to import
+        from genaipa.answers.gather import gather, rescored  # pandas takes long to import
 
         with existing_store(self.workspace) as store:
             found = gather(self.workspace, [run.source for run in self.runs], store, scores_alone=scores_alone)

@@ -14,11 +14,11 @@ from unicodedata import category
 
 import numpy as np
 
+from genaipa.answers.tidy import names_of
 from genaipa.policies.search import HALF, count_words
 from genaipa.reports.figures.style import one_line
 from genaipa.reports.judged.alone import NO_ESTIMATE, count_verdicts, find_judges
 from genaipa.reports.table import SCALE
-from genaipa.reports.tidy import names_of
 from genaipa.runs.permission import Permission
 from genaipa.runs.records import RecordHead
 from genaipa.words import listed
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from genaipa.reports.gather import Gathered
+    from genaipa.answers.gather import Gathered
 
 PAGE = "answers.html"
 """The file of the answers for which the report's page has no room."""

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 import numpy as np
 import pandas as pd
 
+from genaipa.answers.tidy import metrics_of, plain_texts
 from genaipa.reports import analysts
 from genaipa.reports.crossed import FEW_DOCUMENTS, LEAST_DOCUMENTS, LEVEL, SHARES, crossed, sampled
 from genaipa.reports.table import SCALE
-from genaipa.reports.tidy import metrics_of, plain_texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

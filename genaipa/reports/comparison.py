@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from genaipa.answers.gather import gather_scored
+from genaipa.answers.tidy import ORDERED, names_of, plain_texts
 from genaipa.errors import UnknownNameError, UnscoredError, UsageError, clipped
 from genaipa.files.html import short_repr
 from genaipa.questions.sets import WORDINGS
@@ -34,7 +36,6 @@ from genaipa.reports.figures.differences import (
 )
 from genaipa.reports.figures.figure import ALONE, Scope
 from genaipa.reports.figures.style import signed
-from genaipa.reports.gather import gather_scored
 from genaipa.reports.judged.alone import (
     NO_ESTIMATE,
     advise_judge,
@@ -47,7 +48,6 @@ from genaipa.reports.judged.estimate import estimates
 from genaipa.reports.matches import HEADINGS, PRINTED, groups, in_common, level_between, matches, rows
 from genaipa.reports.significance import OVERALL
 from genaipa.reports.table import Table
-from genaipa.reports.tidy import ORDERED, names_of, plain_texts
 from genaipa.runs.inputs import Inputs
 from genaipa.runs.run import chosen
 from genaipa.runs.selection import Source, sources_of

@@ -12,8 +12,8 @@ from genaipa.reports.table import Table, table
 from genaipa.systems.provider import short_names
 
 if TYPE_CHECKING:
+    from genaipa.answers.gather import Gathered
     from genaipa.reports.figures.figure import Scope
-    from genaipa.reports.gather import Gathered
     from genaipa.reports.moved import Movement
     from genaipa.workspace import Workspace
 

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from genaipa.answers.tidy import plain_texts
 from genaipa.reports import part, points
 from genaipa.reports.chapters import outcomes, prompting, retrieval
 from genaipa.reports.figures.fonts import glyph_warning
 from genaipa.reports.table import Table
-from genaipa.reports.tidy import plain_texts
 from genaipa.runs.selection import occasions
 from genaipa.scoring.current import in_effect
 from genaipa.words import listed, number, some
@@ -19,7 +19,7 @@ from genaipa.words import listed, number, some
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from genaipa.reports.gather import Gathered
+    from genaipa.answers.gather import Gathered
     from genaipa.runs.imported import Finding
 
 _LACKS = {

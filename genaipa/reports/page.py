@@ -41,10 +41,10 @@ from genaipa.reports.significance import OTHER_PEOPLE, SIGNIFICANT, percent, wri
 from genaipa.words import first_sentences, listed, number, per_cent, some
 
 if TYPE_CHECKING:
+    from genaipa.answers.gather import Gathered
     from genaipa.reports.answered import Answered
     from genaipa.reports.chapters.chapter import Chapter
     from genaipa.reports.figures.figure import Figure
-    from genaipa.reports.gather import Gathered
     from genaipa.reports.report import Report
     from genaipa.reports.table import Table
     from genaipa.runs.selection import Source

@@ -7,7 +7,6 @@ alone, else the mean over analysts. Ticks of points that were edited since count
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -20,48 +19,22 @@ from genaipa.reports.averages import BOTH, INTERVALS
 from genaipa.reports.crossed import SHARES
 from genaipa.reports.judged.verdicts import LEAST, not_meaningful, without_value
 from genaipa.reports.table import Table, table
-from genaipa.reports.tidy import POINTS
 from genaipa.scoring.agreement import between, within
 from genaipa.scoring.current import in_effect, independent_scores
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-    from typing import TypeGuard
 
     from numpy.typing import NDArray
 
-    from genaipa.questions.points import Point, Ticks
-    from genaipa.reports.gather import Gathered
+    from genaipa.answers.gather import Gathered
+    from genaipa.questions.points import Ticks
     from genaipa.reports.judged.verdicts import Verdicts
     from genaipa.scoring.agreement import MetricAgreement
     from genaipa.scoring.events import Event
 
     _Ticked = dict[tuple[str, int], NDArray[np.int64]]
     """(answer, number of its point) → how many found it contradicted, not said and said."""
-
-
-@dataclass(frozen=True)
-class PointsOf:
-    """The points of an annotated answer, and their `digest`; `has_words` says whether these may be shown."""
-
-    digest: str
-    points: tuple[Point, ...]
-    has_words: bool = True
-
-    def are_in(self, ticks: Ticks | None) -> TypeGuard[Ticks]:
-        """Whether ticks are of these very points: they may have been edited since."""
-        return ticks is not None and ticks.digest == self.digest
-
-    def counts(self, ticks: Ticks) -> dict[str, Any]:
-        """The columns of a score with these ticks (`tidy.POINTS`)."""
-        vital = {point.id for point in self.points if point.weight == "vital"}
-        harm = {point.id for point in self.points if point.if_wrong}
-        numbers = (
-            *(len(self.points), len(vital), len(ticks.said), len(vital.intersection(ticks.said))),
-            *(len(ticks.contradicted), len(harm)),
-        )
-        hurts = ("no" if harm.isdisjoint(ticks.contradicted) else "yes") if harm else ""
-        return dict(zip(POINTS, (*numbers, hurts), strict=True))
 
 
 RECALL, HARM = "vital points said", "harm"

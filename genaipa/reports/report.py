@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from genaipa.answers.gather import gather_scored
 from genaipa.errors import UsageError
 from genaipa.files.html import html_picture, short_repr
 from genaipa.kinds import kind_of
@@ -14,7 +15,6 @@ from genaipa.reports import notable, provenance, writing
 from genaipa.reports.chapters import chapters, conduct, overall
 from genaipa.reports.chapters.chapter import add_results
 from genaipa.reports.figures.figure import FORMATS, Scope
-from genaipa.reports.gather import gather_scored
 from genaipa.reports.render import as_rows
 from genaipa.runs.run import Runs, chosen
 from genaipa.runs.selection import groups_of, meaning, select
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from genaipa.answers.gather import Gathered
     from genaipa.reports.chapters.chapter import Chapter
     from genaipa.reports.figures.figure import Figure, Format
-    from genaipa.reports.gather import Gathered
     from genaipa.reports.table import Table
     from genaipa.runs.filters import Filters
     from genaipa.runs.selection import Source
@@ -223,7 +223,7 @@ def scores(
 ) -> pd.DataFrame:
     """Gather people's scores of these runs' answers, as averages count them: a row per answer and analyst.
 
-    The columns are listed in `genaipa.reports.tidy.columns`. `everything` adds the rows that no average counts, whose
+    The columns are listed in `genaipa.answers.tidy.columns`. `everything` adds the rows that no average counts, whose
     `counted` is false: judges' scores, further scores by the reference analyst, excluded answers, and answers that
     nobody scored. Other arguments and errors as of `report`.
 

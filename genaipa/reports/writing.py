@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from genaipa.answers import tidy as tidy_table
 from genaipa.errors import UsageError
 from genaipa.reports import page, provenance
-from genaipa.reports import tidy as tidy_table
 from genaipa.reports.figures.figure import save
 from genaipa.reports.render import FORMS
 

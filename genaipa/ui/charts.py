@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
+from genaipa.answers.tidy import names_of
 from genaipa.reports import render
 from genaipa.reports.figures import style
 from genaipa.reports.table import SCALE
-from genaipa.reports.tidy import names_of
 from genaipa.scoring.rubric import Band, Bounds, band
 from genaipa.ui.results import DPI, ResultsView, Rows
 from genaipa.ui.widgets import SHORT, Column, ListRow, component, heading, long_table, noted, texts

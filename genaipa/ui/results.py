@@ -15,25 +15,25 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import pandas as pd
 
+from genaipa.answers.gather import gather, rescored
+from genaipa.answers.tidy import metrics_of
 from genaipa.errors import GenaipaError
 from genaipa.reports import part
 from genaipa.reports.chapters import documents, judges, metrics, overall
 from genaipa.reports.figures.figure import Scope, as_png
-from genaipa.reports.gather import gather, rescored
 from genaipa.reports.judged.beside import beside, in_words
 from genaipa.reports.part import too_few
 from genaipa.reports.report import Report
-from genaipa.reports.tidy import metrics_of
 from genaipa.runs.selection import Source, run_folders, select
 from genaipa.ui.widgets import ANY
 
 if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
+    from genaipa.answers.gather import Gathered
     from genaipa.reports.chapters.chapter import Chapter
     from genaipa.reports.evidence import EvidenceLevel
     from genaipa.reports.figures.figure import Figure
-    from genaipa.reports.gather import Gathered
     from genaipa.reports.table import Table
     from genaipa.scoring.answers import Pool
     from genaipa.scoring.people import User

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure as Canvas
 
-    from genaipa.reports.gather import Gathered
+    from genaipa.answers.gather import Gathered
     from genaipa_suites.report.drawings import Marks
     from genaipa_suites.report.results import Result, Row, Scored
 

@@ -27,8 +27,8 @@ from genaipa_suites.report.tables import MAIN, written
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from genaipa.answers.gather import Gathered
     from genaipa.reports.figures.figure import Figure
-    from genaipa.reports.gather import Gathered
     from genaipa.runs.selection import Source
     from genaipa.workspace import Workspace
     from genaipa_suites.report.results import Board, Result

@@ -9,16 +9,16 @@ import pytest
 from running import carry_out, make_workspace, spec, write
 
 from genaipa.answers import fact
+from genaipa.answers.gather import gather_scored
 from genaipa.answers.passages import Passages
 from genaipa.archive import pack, unpack
-from genaipa.reports.gather import gather_scored
 from genaipa.runs.selection import select
 from genaipa.workspace import find_workspace
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from genaipa.reports.gather import Gathered
+    from genaipa.answers.gather import Gathered
 
 SHOUTING = """
 from genaipa.answers.fact import Column, Fact

@@ -15,8 +15,8 @@ import pytest
 from running import answers, carry_out, make_workspace, spec, write
 from stores import GOOD, POOR, opened, score
 
+from genaipa.answers import tidy as frame
 from genaipa.answers.fact import facts
-from genaipa.reports import tidy as frame
 from rubrics import METRICS
 
 if TYPE_CHECKING:

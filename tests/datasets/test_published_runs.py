@@ -14,8 +14,8 @@ import pytest
 from genaipabench_tree import IDS, repository, tree_of
 from published_tree import COLUMNS, POLICIES, USER, faq_sheet, reply, study, user_sheet, workbook
 
+from genaipa.answers.gather import gather_scored
 from genaipa.errors import RunError, UsageError
-from genaipa.reports.gather import gather_scored
 from genaipa.runs.folder import RunFolder
 from genaipa.runs.imported import audit_of, excluded_answers, published_scores, read_audit
 from genaipa.runs.records import answer_digest

@@ -16,16 +16,16 @@ from commandline import call
 from size import FULL
 from words import Words, budgets
 
+from genaipa.answers.gather import rescored
 from genaipa.reports import page
 from genaipa.reports.chapters import metrics
-from genaipa.reports.gather import rescored
 from genaipa.reports.report import Report
 from rubrics import METRICS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from genaipa.reports.gather import Gathered
+    from genaipa.answers.gather import Gathered
 
 DOCS = Path(__file__).parents[2] / "docs"
 SHARED = DOCS.parents[1] / "shared"

@@ -10,11 +10,11 @@ from analysts import make_answers
 from running import TEXT, answers, write
 from stores import opened, score
 
+from genaipa.answers.gather import gather
 from genaipa.errors import DataError
 from genaipa.files.text import digest
 from genaipa.policies.document import load_document
 from genaipa.questions.annotations import find_corrections
-from genaipa.reports.gather import gather
 from genaipa.reports.report import Report
 from genaipa.runs.inputs import Inputs
 from genaipa.runs.selection import select

@@ -9,10 +9,10 @@ from pathlib import Path
 from judges import RUBRIC, events, judge_runs, script, study, verdict
 from running import latest, lines_of, write
 
+from genaipa.answers.gather import gather_scored
 from genaipa.judging.name import Judge
 from genaipa.judging.verdict import flaw
 from genaipa.reports.chapters import chapters
-from genaipa.reports.gather import gather_scored
 from genaipa.runs.run import load_run
 from genaipa.runs.selection import find_run, run_folders, select
 from genaipa.scoring.answers import Pool

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 from framing import QUESTIONS, answer_rows, score_rows, tidy_of
 
+from genaipa.answers.gather import Gathered
 from genaipa.reports.answered import Answered, answered, lacking_answers
 from genaipa.reports.chapters import overall
 from genaipa.reports.comparison import Side, compare_sides
 from genaipa.reports.figures.figure import Scope
-from genaipa.reports.gather import Gathered
 from genaipa.reports.page import Front, front
 from genaipa.reports.report import Report
 

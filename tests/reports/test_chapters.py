@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from framing import QUESTIONS, answer_rows, score_rows, tidy_of
 
+from genaipa.answers.gather import Gathered
 from genaipa.reports.chapters import CHAPTERS
-from genaipa.reports.gather import Gathered
 from genaipa.reports.report import Report
 
 CHECKOUT = Path(__file__).parents[2]

@@ -14,13 +14,13 @@ from commandline import call
 from queues import work
 from stores import score
 
+from genaipa.answers.gather import Gathered, gather_scored
 from genaipa.policies.corpus import json_line
 from genaipa.policies.made_up import made_up
 from genaipa.reports import page
 from genaipa.reports.chapters.cost import by_system
 from genaipa.reports.chapters.groups import chapter
 from genaipa.reports.figures.figure import ALONE
-from genaipa.reports.gather import Gathered, gather_scored
 from genaipa.reports.notable import notable
 from genaipa.reports.report import Report
 from genaipa.runs.run import load_run

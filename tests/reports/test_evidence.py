@@ -12,11 +12,11 @@ from size import size
 from tabling import published
 from verdicts import scores_of
 
+from genaipa.answers.gather import gather_scored, rescored
 from genaipa.reports import matches
 from genaipa.reports.chapters.overall import board
 from genaipa.reports.crossed import crossed
 from genaipa.reports.evidence import EvidenceLevel, PlanShare, evidence, evidence_level, plan_share
-from genaipa.reports.gather import gather_scored, rescored
 from genaipa.reports.significance import factors, holm
 from genaipa.runs.selection import select
 from genaipa.scoring.assignment import ScoringPlan

@@ -24,7 +24,7 @@ from matplotlib.patches import Rectangle
 from matplotlib.text import Text
 from size import size
 
-from genaipa.reports import tidy as tidy_table
+from genaipa.answers import tidy as tidy_table
 from genaipa.reports.chapters import (
     agreement,
     closed_book,

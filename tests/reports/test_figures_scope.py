@@ -9,11 +9,11 @@ from drawn import names_of
 from framing import CATEGORIES, answer_rows, score_rows, study, tidy_of
 from size import size
 
+from genaipa.answers.gather import Gathered
 from genaipa.reports.chapters import cost, metrics
 from genaipa.reports.chapters.overall import by_rank
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import Scope
-from genaipa.reports.gather import Gathered
 from genaipa.reports.report import Report
 from genaipa.reports.table import Table
 

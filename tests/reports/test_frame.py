@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 from framing import QUESTIONS, answer_rows, score_rows, study, tidy_of
 
+from genaipa.answers import tidy as tidy_table
 from genaipa.errors import UsageError
-from genaipa.reports import tidy as tidy_table
 from rubrics import METRICS, PAPER, typed
 
 PANDAS_3 = pd.__version__.split(".")[0] > "2"

@@ -10,8 +10,8 @@ from analysts import make_answers
 from running import answers, carry_out, make_workspace, spec, write
 from stores import GOOD, POOR, opened, score, undo
 
+from genaipa.answers.gather import gather, rescored
 from genaipa.errors import GenaipaError, UsageError
-from genaipa.reports.gather import gather, rescored
 from genaipa.reports.notable import notable
 from genaipa.runs import inputs
 from genaipa.runs.imported import AUDIT, PUBLISHED_SCORES, Finding, PublishedScore, write_audit, write_published

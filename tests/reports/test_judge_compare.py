@@ -10,10 +10,10 @@ import pytest
 from judged import GPT, KIND, OTHER_PROMPT, human, keep, make_run, verdict
 from running import answers, carry_out, spec
 
+from genaipa.answers.gather import gather_scored
 from genaipa.errors import UsageError
 from genaipa.reports.comparison import compare
 from genaipa.reports.evidence import plan_share
-from genaipa.reports.gather import gather_scored
 from genaipa.reports.judged.alone import count_verdicts, find_judges
 from genaipa.runs.selection import select
 from genaipa.workspace import find_workspace

@@ -12,11 +12,11 @@ from size import size
 from stores import opened, score
 from verdicts import JUDGE, judged, with_waves
 
+from genaipa.answers.gather import gather
 from genaipa.reports import averages
 from genaipa.reports.chapters import overall
 from genaipa.reports.comparison import Side, compare_sides
 from genaipa.reports.crossed import crossed
-from genaipa.reports.gather import gather
 from genaipa.reports.judged.estimate import Drawn, estimated, estimates
 from genaipa.runs.selection import select
 from genaipa.scoring.answers import Pool

@@ -19,10 +19,10 @@ from judged import GPT, OTHER_PROMPT, human, make_judged, make_run, noisy, truth
 from msgspec.structs import replace
 from pages import Shown, desk_here
 
+from genaipa.answers.gather import Gathered, gather_scored, rescored
 from genaipa.reports.chapters.agreement import alphas, alphas_apart
 from genaipa.reports.chapters.judges import chapter
 from genaipa.reports.figures.figure import Scope
-from genaipa.reports.gather import Gathered, gather_scored, rescored
 from genaipa.reports.judged.quality import agreement, agreement_apart, alternative, answer_groups, correlated
 from genaipa.reports.judged.verdicts import LEAST, Verdicts
 from genaipa.runs.selection import select

@@ -14,10 +14,10 @@ from framing import answer_rows, tidy_of
 from running import carry_out, make_workspace, spec, write
 
 from benchmarks.drift import series
+from genaipa.answers.gather import gather_scored
 from genaipa.reports.chapters import outcomes, silent
 from genaipa.reports.chapters.groups import answers as groups_answers
 from genaipa.reports.chapters.over_time import changes
-from genaipa.reports.gather import gather_scored
 from genaipa.runs.manifest import WITHHELD, Withheld
 from genaipa.runs.selection import Groups, select
 from genaipa.workspace import find_workspace

@@ -18,14 +18,15 @@ from judged import GPT, human, keep, make_run, verdict
 from running import write
 from size import size
 
+from genaipa.answers import tidy as tidy_table
+from genaipa.answers.gather import Gathered, gather_scored, rescored
+from genaipa.answers.points import PointsOf
 from genaipa.questions.points import Point, points_digest, ticked
-from genaipa.reports import tidy as tidy_table
 from genaipa.reports.chapters.judges import chapter as judges_chapter
 from genaipa.reports.chapters.points import MOST, chapter, missed_map
 from genaipa.reports.figures.figure import Scope
-from genaipa.reports.gather import Gathered, gather_scored, rescored
 from genaipa.reports.page import front
-from genaipa.reports.points import HARM, RECALL, PointsOf, by_point, harm_in_words, rates
+from genaipa.reports.points import HARM, RECALL, by_point, harm_in_words, rates
 from genaipa.reports.report import Report
 from genaipa.runs.selection import select
 from genaipa.workspace import find_workspace

@@ -6,12 +6,12 @@ import pytest
 from framing import answer_rows, tidy_of
 from tabling import published, scored
 
+from genaipa.answers.gather import Gathered
 from genaipa.errors import UsageError
 from genaipa.reports.chapters import prompting
 from genaipa.reports.chapters.overall import board
 from genaipa.reports.comparison import Side, compare_sides
 from genaipa.reports.crossed import crossed
-from genaipa.reports.gather import Gathered
 from genaipa.reports.report import Report
 from genaipa.scoring.rubric import Bounds
 

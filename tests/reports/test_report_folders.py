@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 from running import carry_out, make_workspace, spec, write
 
+from genaipa.answers.gather import Gathered, gather
 from genaipa.errors import UsageError
-from genaipa.reports.gather import Gathered, gather
 from genaipa.reports.report import Report
 from genaipa.reports.writing import default_folder, selection_of
 from genaipa.runs.selection import select

@@ -6,12 +6,12 @@ import pytest
 from framing import answer_rows, score_rows, study, tidy_of
 from words import Words, budgets
 
+from genaipa.answers.gather import Gathered
+from genaipa.answers.tidy import plain_texts
 from genaipa.reports.chapters import overall
 from genaipa.reports.figures.figure import Scope
-from genaipa.reports.gather import Gathered
 from genaipa.reports.page import front
 from genaipa.reports.report import Report
-from genaipa.reports.tidy import plain_texts
 from rubrics import METRICS
 
 FIVE = ("uber", "spotify", "airbnb", "twitter", "facebook")

@@ -16,8 +16,8 @@ from framing import answer_rows, score_rows, tidy_of
 from running import answers, carry_out, make_workspace, spec, write
 from stores import GOOD, POOR, opened, score
 
+from genaipa.answers.gather import Gathered, gather
 from genaipa.errors import UsageError
-from genaipa.reports.gather import Gathered, gather
 from genaipa.reports.page import pages
 from genaipa.reports.render import FORMS
 from genaipa.reports.report import Report

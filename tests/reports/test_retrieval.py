@@ -15,12 +15,12 @@ from size import size
 from tabling import scored
 
 from benchmarks.passages import MISSES, held
+from genaipa.answers import tidy as tidy_table
+from genaipa.answers.gather import Gathered, gather
 from genaipa.answers.passages import Passages
 from genaipa.archive import pack, unpack
-from genaipa.reports import tidy as tidy_table
 from genaipa.reports.chapters import retrieval
 from genaipa.reports.figures.figure import Scope
-from genaipa.reports.gather import Gathered, gather
 from genaipa.reports.notable import notable
 from genaipa.runs.selection import select
 from genaipa.workspace import find_workspace

@@ -7,11 +7,11 @@ from framing import tidy_of
 from matplotlib.figure import Figure as Canvas
 from tabling import published
 
+from genaipa.answers.gather import Gathered
 from genaipa.reports.chapters import documents, metrics, sensitivity
 from genaipa.reports.chapters.chapter import Chapter
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import Scope
-from genaipa.reports.gather import Gathered
 
 SYSTEM = "published/one"
 CONTRADICTS = "tables-contradict: The row's scores average 7.30; the metrics imply 5.50."

@@ -12,6 +12,7 @@ import pytest
 from size import size
 from tabling import at_the_edges
 
+from genaipa.answers.gather import Gathered
 from genaipa.reports import points
 from genaipa.reports.chapters import (
     agreement,
@@ -28,7 +29,6 @@ from genaipa.reports.chapters import (
     silent,
     texts,
 )
-from genaipa.reports.gather import Gathered
 from genaipa.reports.report import Report
 from rubrics import PAPER
 

@@ -11,10 +11,10 @@ import pytest
 from framing import answer_rows, score_rows, tidy_of
 from tabling import FEW, published, scored
 
+from genaipa.answers.gather import Gathered
 from genaipa.policies.statistics import measure
 from genaipa.questions.sets import WORDINGS
 from genaipa.reports.chapters import agreement, closed_book, consistency, cost, outcomes, robustness, silent, texts
-from genaipa.reports.gather import Gathered
 from genaipa.reports.notable import notable
 from genaipa.scoring.events import Event
 from genaipa.scoring.rubric import Bounds, band

@@ -13,8 +13,8 @@ from commandline import call
 from sharding import lay_documents
 from stores import score
 
+from genaipa.answers.gather import gather_scored
 from genaipa.errors import GenaipaError
-from genaipa.reports.gather import gather_scored
 from genaipa.runs.selection import run_folders, select
 from genaipa.scoring.store import open_store
 from genaipa.validation import validate

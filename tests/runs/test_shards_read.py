@@ -14,9 +14,9 @@ from pyarrow import parquet
 from sharding import TIMES, lay_documents, unseal
 from stores import score
 
+from genaipa.answers.gather import gather_scored
 from genaipa.archive import run_files
 from genaipa.judging.answers import JudgedAnswers
-from genaipa.reports.gather import gather_scored
 from genaipa.runs.folder import RunFolder
 from genaipa.runs.selection import find_run, select
 from genaipa.scoring.answers import Pool

@@ -8,7 +8,7 @@ import pickle
 
 import numpy as np
 
-from genaipa.reports import tidy as tidy_table
+from genaipa.answers import tidy as tidy_table
 from rubrics import METRICS, PAPER, VALUES
 
 CATEGORIES = ("T", "UC", "DM", "SE", "PD", "RC", "AEE", "CA")

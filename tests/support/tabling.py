@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from framing import answer_rows, score_rows, tidy_of
 
-from genaipa.reports import tidy as tidy_table
+from genaipa.answers import tidy as tidy_table
 from genaipa.scoring.rubric import shipped_rubric
 from rubrics import METRICS
 

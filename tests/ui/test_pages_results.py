@@ -13,8 +13,8 @@ from msgspec import structs
 from pages import EDSGER, Shown, desk_here, digests, make_desk, score
 from running import carry_out, make_workspace, spec, write
 
+from genaipa.answers.gather import gather, rescored
 from genaipa.reports.chapters import metrics, overall
-from genaipa.reports.gather import gather, rescored
 from genaipa.runs.imported import AUDIT, PUBLISHED_SCORES, Finding, PublishedScore, write_audit, write_published
 from genaipa.runs.selection import select
 from genaipa.scoring.people import User

@@ -36,10 +36,10 @@ def drift(
     An occasion is a complete run of the same plan on another day: the same documents, questions and prompts. The tests
     of all measures and occasions are one family; the gate goes by M_all alone.
     """
+    from genaipa.answers.gather import gather_scored
     from genaipa.reports import render
     from genaipa.reports.chapters.over_time import changes, judged_again, loss
     from genaipa.reports.gate import LOST
-    from genaipa.reports.gather import gather_scored
     from genaipa.runs.selection import occasions, sources_of
 
     if output is not None and output.suffix not in render.FORMS:

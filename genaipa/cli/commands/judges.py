@@ -72,9 +72,9 @@ def judges(
     # Names first: what reports need takes a second to import.
     sources = select(here, several(run), only)
     check_packages()
+    from genaipa.answers.gather import gather_scored
     from genaipa.reports.chapters.judges import chapter
     from genaipa.reports.figures.figure import Scope
-    from genaipa.reports.gather import gather_scored
     from genaipa.reports.render import as_rows
 
     gathered = gather_scored(here, sources, excluded=include_excluded)

@@ -24,7 +24,7 @@ from genaipa.words import number
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from genaipa.reports.gather import Gathered
+    from genaipa.answers.gather import Gathered
     from genaipa.reports.table import Table
     from genaipa.workspace import Workspace
 
@@ -133,8 +133,8 @@ def _gathered(workspace: Workspace, names: tuple[str, ...], only: Filters, *, ex
     # Names first: what reports need takes a second to import.
     sources = select(workspace, names, only)
     check_packages()
+    from genaipa.answers.gather import gather_scored
     from genaipa.reports.chapters.chapter import add_results
-    from genaipa.reports.gather import gather_scored
 
     found = gather_scored(workspace, sources, excluded=excluded, scores_alone=True)
     if not only.documents and not only.experiments:

@@ -198,7 +198,7 @@ def _bounds(here: Workspace, green: float | None, red: float | None) -> Bounds:
 
 
 def _write_frame(made: Report, path: Path) -> None:
-    from genaipa.reports import tidy
+    from genaipa.answers import tidy
 
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

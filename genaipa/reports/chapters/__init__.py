@@ -5,14 +5,14 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Literal
 
+from genaipa.answers.tidy import plain_texts
 from genaipa.reports.chapters import prompting
 from genaipa.reports.figures.figure import Scope
 from genaipa.reports.part import thin, warned_figure, warned_table
-from genaipa.reports.tidy import plain_texts
 
 if TYPE_CHECKING:
+    from genaipa.answers.gather import Gathered
     from genaipa.reports.chapters.chapter import Chapter
-    from genaipa.reports.gather import Gathered
     from genaipa.scoring.rubric import Bounds
 
 CHAPTERS: dict[str, Literal["answers", "scores"]] = {

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure as Canvas
 
-    from genaipa.reports.gather import Gathered
+    from genaipa.answers.gather import Gathered
     from genaipa.scoring.events import Event
     from genaipa.scoring.rubric import Rubric
 

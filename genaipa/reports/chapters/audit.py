@@ -14,7 +14,7 @@ from genaipa.reports.table import Table
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from genaipa.reports.gather import Gathered
+    from genaipa.answers.gather import Gathered
     from genaipa.runs.imported import Finding
 
 _LISTED = (

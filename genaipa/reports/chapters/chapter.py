@@ -10,17 +10,17 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from genaipa.answers.tidy import ORDERED
 from genaipa.files.html import short_repr
 from genaipa.kinds import hooks
-from genaipa.reports.tidy import ORDERED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     import pandas as pd
 
+    from genaipa.answers.gather import Gathered
     from genaipa.reports.figures.figure import Figure
-    from genaipa.reports.gather import Gathered
     from genaipa.reports.table import Table
     from genaipa.runs.selection import Source
     from genaipa.workspace import Workspace

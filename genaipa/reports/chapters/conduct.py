@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
+    from genaipa.answers.gather import Gathered
     from genaipa.reports.figures.figure import Scope
-    from genaipa.reports.gather import Gathered
 
 NAME = "throughput"
 RATES = {"answers_per_minute": "Answers per minute", "tokens_per_minute": "Tokens per minute"}

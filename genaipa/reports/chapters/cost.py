@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
-    from genaipa.reports.gather import Gathered
+    from genaipa.answers.gather import Gathered
 
 Effort = Literal["cost", "seconds"]
 _NAMES: dict[Effort, str] = {"cost": "effort-cost", "seconds": "effort-time"}

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
-    from genaipa.reports.gather import Gathered
+    from genaipa.answers.gather import Gathered
 
 _LOOKS: dict[str, dict[str, Any]] = {
     "all": {"facecolor": "#d9d9d9"},

@@ -15,8 +15,8 @@ from genaipa.reports.table import Table, table
 from genaipa.words import number
 
 if TYPE_CHECKING:
+    from genaipa.answers.gather import Gathered
     from genaipa.reports.figures.figure import Scope
-    from genaipa.reports.gather import Gathered
     from genaipa.runs.selection import Groups
 
 _KNOWN = ("answered", "truncated", "refused", "failed", "missing")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from genaipa.answers.tidy import metrics_of, names_of
 from genaipa.questions.annotations import SAID
 from genaipa.reports import averages
 from genaipa.reports.averages import BOTH, INTERVALS, LIKE_THESE
@@ -18,10 +19,9 @@ from genaipa.reports.figures import heatmap, style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
 from genaipa.reports.figures.heatmap import Grid
 from genaipa.reports.table import SCALE, Table, metric_formats, table
-from genaipa.reports.tidy import metrics_of, names_of
 
 if TYPE_CHECKING:
-    from genaipa.reports.gather import Gathered
+    from genaipa.answers.gather import Gathered
 
 _ASKED = ["system", "experiment", "question"]
 _ENDS = ("policies_low", "policies_high")

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure as Canvas
 
+    from genaipa.answers.gather import Gathered
     from genaipa.reports.crossed import Crossed
-    from genaipa.reports.gather import Gathered
 
 KINDS = ("shared", "independent")
 THIRDS = ("first", "middle", "last")

@@ -14,7 +14,7 @@ from genaipa.reports.movements import movement_tables
 from genaipa.reports.table import Table, table
 
 if TYPE_CHECKING:
-    from genaipa.reports.gather import Gathered
+    from genaipa.answers.gather import Gathered
 
 _STATUSES = ("answered", "truncated", "refused", "failed", "missing")
 

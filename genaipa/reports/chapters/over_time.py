@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 import pandas as pd
 
+from genaipa.answers.tidy import plain_texts
 from genaipa.judging.name import Judge, family
 from genaipa.reports.analysts import other_people
 from genaipa.reports.chapters.chapter import Chapter, present
@@ -28,7 +29,6 @@ from genaipa.reports.recognition import Rule, recognition, spoken
 from genaipa.reports.shares import difference_interval
 from genaipa.reports.significance import OTHER_PEOPLE, SIGNIFICANT, holm, paired
 from genaipa.reports.table import SCALE, Table, table
-from genaipa.reports.tidy import plain_texts
 from genaipa.runs.selection import occasions
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
     from numpy.typing import NDArray
 
-    from genaipa.reports.gather import Gathered
+    from genaipa.answers.gather import Gathered
     from genaipa.runs.selection import Occasion
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure as Canvas
 
-    from genaipa.reports.gather import Gathered
+    from genaipa.answers.gather import Gathered
 
 
 _METHOD = """Points are the statements of a complete answer, by the annotated one; analysts tick each as said or

@@ -17,8 +17,8 @@ from genaipa.tasks.prompts import PUBLISHED, SETS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from genaipa.answers.gather import Gathered
     from genaipa.reports.figures.figure import Figure, Scope
-    from genaipa.reports.gather import Gathered
 
 _ABOUT = ["system", "experiment", "document", "question", "category", "source"]
 

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from genaipa.answers.tidy import metrics_of, names_of
 from genaipa.reports import averages
 from genaipa.reports.chapters.chapter import Chapter, present, tried
 from genaipa.reports.figures import heatmap, style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
 from genaipa.reports.table import Table, metric_formats, table
-from genaipa.reports.tidy import metrics_of, names_of
 
 if TYPE_CHECKING:
-    from genaipa.reports.gather import Gathered
+    from genaipa.answers.gather import Gathered
 
 
 def scores(frame: pd.DataFrame) -> Table:

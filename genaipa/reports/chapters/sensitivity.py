@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from genaipa.answers.tidy import countable, metrics_of
 from genaipa.reports import averages
 from genaipa.reports.chapters.chapter import Chapter, present
 from genaipa.reports.table import Table, table
-from genaipa.reports.tidy import countable, metrics_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from genaipa.answers.gather import Gathered
     from genaipa.reports.figures.figure import Scope
-    from genaipa.reports.gather import Gathered
 
 _EVERY = "all"
 """Name of the row over all experiments, as in the leaderboard."""

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure as Canvas
 
+    from genaipa.answers.gather import Gathered
     from genaipa.reports.crossed import Crossed
-    from genaipa.reports.gather import Gathered
     from genaipa.scoring.events import Event
     from genaipa.scoring.objections import Status
 

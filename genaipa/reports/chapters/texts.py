@@ -17,9 +17,9 @@ from genaipa.reports.table import Table, table
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from genaipa.answers.gather import Gathered
     from genaipa.languages.language import Readability
     from genaipa.policies.statistics import Statistics
-    from genaipa.reports.gather import Gathered
 
 _GRADES = (
     "The reading level is the Flesch-Kincaid grade, with syllables counted "

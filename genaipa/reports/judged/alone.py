@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from genaipa.answers.tidy import metrics_of
 from genaipa.errors import UsageError, clipped, command
 from genaipa.judging.name import NAME, Judge, akin
 from genaipa.reports.averages import answers
 from genaipa.reports.figures.style import brief, one_line
 from genaipa.reports.judged.verdicts import judge_names
 from genaipa.reports.table import SCALE
-from genaipa.reports.tidy import metrics_of
 from genaipa.runs.selection import run_folders
 from genaipa.systems.provider import find_system, short_names
 from genaipa.words import listed, number
@@ -25,7 +25,7 @@ from genaipa.words import listed, number
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from genaipa.reports.gather import Gathered
+    from genaipa.answers.gather import Gathered
     from genaipa.workspace import Workspace
 
     Judges = dict[str, list[str]]

@@ -15,12 +15,12 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtrit
 
+from genaipa.answers.tidy import metrics_of, names_of
 from genaipa.reports import averages
 from genaipa.reports.averages import INTERVALS
 from genaipa.reports.crossed import LEVEL
 from genaipa.reports.judged.estimate import LEAST, LEAST_IN_GROUP, estimated
 from genaipa.reports.table import SCALE, Table, table
-from genaipa.reports.tidy import metrics_of, names_of
 from genaipa.scoring.current import in_effect
 
 if TYPE_CHECKING:

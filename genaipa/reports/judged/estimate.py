@@ -29,10 +29,10 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtrit
 
+from genaipa.answers.tidy import metrics_of
 from genaipa.judging.name import Judge, akin
 from genaipa.reports.averages import kept
 from genaipa.reports.crossed import LEVEL
-from genaipa.reports.tidy import metrics_of
 from genaipa.scoring.waves import SIZE, UNFINISHED
 
 if TYPE_CHECKING:

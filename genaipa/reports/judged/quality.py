@@ -29,7 +29,7 @@ from genaipa.scoring.rubric import shown
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from genaipa.reports.gather import Gathered
+    from genaipa.answers.gather import Gathered
     from genaipa.reports.judged.verdicts import Floats, Mask, Places, Side, Verdicts
     from genaipa.scoring.agreement import AlphaDifference, MetricAgreement
 

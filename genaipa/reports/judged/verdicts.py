@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from genaipa.reports.gather import Gathered
+    from genaipa.answers.gather import Gathered
     from genaipa.scoring.agreement import AlphaDifference, MetricAgreement
     from genaipa.scoring.events import Event
     from genaipa.scoring.rubric import Rubric

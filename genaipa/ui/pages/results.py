@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from genaipa.answers.tidy import plain_texts
 from genaipa.reports.crossed import LEAST_DOCUMENTS
 from genaipa.reports.figures import style
 from genaipa.reports.significance import percent
-from genaipa.reports.tidy import plain_texts
 from genaipa.runs.experiments import experiment_of
 from genaipa.scoring.rubric import shown
 from genaipa.ui import charts

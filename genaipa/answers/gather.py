@@ -12,15 +12,15 @@ import numpy as np
 import pandas as pd
 from msgspec.structs import force_setattr
 
+from genaipa.answers import tidy as tidy_table
 from genaipa.answers.fact import FactReader, RunInputs, facts, problems, without_texts
+from genaipa.answers.points import PointsOf
 from genaipa.errors import GenaipaError, UsageError
 from genaipa.files.html import short_repr
 from genaipa.kinds import kind_of
 from genaipa.policies.document import Document
 from genaipa.policies.statistics import measure
 from genaipa.questions.points import points_digest
-from genaipa.reports import tidy as tidy_table
-from genaipa.reports.points import PointsOf
 from genaipa.runs.experiments import experiment_of
 from genaipa.runs.imported import audit_of, excluded_answers, published_scores
 from genaipa.runs.inputs import Inputs
