@@ -20,8 +20,8 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.__main__ import print_table
+from benchmarks.made_study import make_study
 from genaipa.answers.passages import Passages
-from genaipa.answers.tidy import columns, tidy
 from genaipa.policies.document import load_document
 from genaipa.questions.annotations import find_annotations
 from genaipa.reports.chapters.retrieval import shown
@@ -64,9 +64,7 @@ def held(draws: int) -> pd.DataFrame:
                 | {name: float(getattr(counts, name)) for name in Passages.columns}
             )
     rubric = shipped_rubric()
-    blank = dict.fromkeys(columns(rubric.metrics))
-    frame = tidy({name: [row.get(name) for row in rows] for name in blank}, {"answer": []}, rubric)
-    data = shown(frame).data
+    data = shown(make_study(rows, {}, rubric)).data
     return data.assign(holds=np.logical_and(data["low"] <= 1 - MISSES, data["high"] >= 1 - MISSES))
 
 

@@ -12,18 +12,26 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, TypeVar
 
+from genaipa.answers.columns import CORE
 from genaipa.errors import GenaipaError
 from genaipa.languages.catalog import ENGLISH
 from genaipa.plugins import load, plugins
 from genaipa.words import some
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Set as AbstractSet
 
+    import pandas as pd
+
+    from genaipa.answers.points import PointsOf
     from genaipa.policies.document import Document
     from genaipa.policies.statistics import Statistics
     from genaipa.runs.inputs import Inputs
     from genaipa.runs.records import MeasuredHead
+    from genaipa.runs.selection import Source
+    from genaipa.scoring.events import Event
+    from genaipa.scoring.waves import Waves
 
 T = TypeVar("T")
 GROUP = "genaipa.facts"
@@ -35,12 +43,17 @@ OWN = {
     "passages": "genaipa.answers.passages:Passages",
     "spending": "genaipa.answers.spending:Spending",
     "thoughts": "genaipa.answers.thoughts:Thoughts",
+    "exclusions": "genaipa.answers.exclusions:Exclusions",
+    "wave": "genaipa.answers.wave:Wave",
+    "points": "genaipa.answers.points:PointCounts",
 }
 """The core's own facts, in the order of their columns."""
 Text = Literal["reply", "document", "passages", "annotation"]
 """A text that a pack may withhold."""
 Row = Mapping[str, Any]
 """Column → value, of one answer; a column that is left out is unknown."""
+Place = tuple[str, str, str]
+"""The place of an annotated answer: run, document and question."""
 UNASKED = ("failed", "missing", "")
 """The statuses of rows without a reply: of failures, of questions not asked, and of published scores."""
 
@@ -109,8 +122,12 @@ class Fact:
         """Read what is known of every answer to a question about a document, also where nothing was asked."""
         return {}
 
-    def complete(self, run: RunInputs, rows: Iterable[dict[str, Any]]) -> None:
-        """Change the rows of a run, once all have been read, where a fact is about several of them."""
+    def complete(self, run: RunInputs, answers: pd.DataFrame) -> pd.DataFrame | None:  # noqa: ARG002 - as above
+        """Return values for some rows of a run's answers, by their index, where a fact is about several of them.
+
+        It is asked where `read` knew something of any answer.
+        """
+        return None
 
     def basis(self, run: RunInputs, record: MeasuredHead) -> Hashable | None:  # noqa: ARG002 - as above
         """Return what the row depends on beside the answer's digest; None to read it for each answer."""
@@ -121,45 +138,113 @@ class Fact:
         return row
 
 
+@dataclass(frozen=True)
+class StudyInputs:
+    """The study whose facts are read, apart from its answers."""
+
+    sources: Sequence[Source]
+    points: Mapping[Place, PointsOf]
+    """The points of annotated answers."""
+    waves: Waves
+    """The random parts of their answers that people were asked to score, as far as people finished them."""
+
+
+class StudyFact:
+    """Base of facts about an answer among all answers of a study; they see the columns of those that come before."""
+
+    name: ClassVar[str]
+    columns: ClassVar[Mapping[str, Column]]
+    reads_scores: ClassVar[bool] = False
+    """Whether it has to be read again when scores have come in."""
+
+    def compute(self, study: StudyInputs, answers: pd.DataFrame) -> Mapping[str, Any] | None:
+        """Return its columns, in the order of the answers; None if nothing is known of any."""
+        raise NotImplementedError
+
+
+class ScoreFact:
+    """Base of facts about a score beside its values, from its event."""
+
+    name: ClassVar[str]
+    columns: ClassVar[Mapping[str, Column]]
+
+    def reader(self, study: StudyInputs, answers: pd.DataFrame) -> Callable[[Event], Row] | None:
+        """Return what reads an event; None where nothing can be known, so that no event is read."""
+        raise NotImplementedError
+
+
+AnyFact = Fact | StudyFact | ScoreFact
+
+
+class _Facts(NamedTuple):
+    answers: tuple[Fact, ...]
+    study: tuple[StudyFact, ...]
+    scores: tuple[ScoreFact, ...]
+    problems: tuple[str, ...]
+    columns: dict[str, Column]
+
+
 @functools.cache
-def _load_facts(targets: tuple[tuple[str, str], ...]) -> tuple[tuple[Fact, ...], tuple[str, ...]]:
-    facts: dict[str, Fact] = {}
+def _load_facts(targets: tuple[tuple[str, str], ...]) -> _Facts:
+    known: dict[str, AnyFact] = {}
     problems: list[str] = []
-    columns: dict[str, str] = {}
+    columns: dict[str, tuple[str, Column]] = {}
     for name, target in targets:
         try:
-            fact = load(target)()
-            taken = [column for column in fact.columns if column in columns]
+            fact: AnyFact = load(target)()
+            own = dict(fact.columns)
         except Exception as error:  # noqa: BLE001 - a stranger's code may fail in any way, and ends no report
             problems.append(f"The fact {name} is left out: {target} can't be loaded ({type(error).__name__}: {error}).")
             continue
-        if taken:
-            of = columns[taken[0]]
-            problems.append(f"The fact {name} is left out: its columns {some(taken, 3)} are those of {of}.")
+        if taken := [column for column in own if column in columns or column in CORE]:
+            whose = columns[taken[0]][0] if taken[0] in columns else "every table"
+            problems.append(f"The fact {name} is left out: {some(taken, 3)} is a column of {whose}.")
             continue
-        facts[name] = fact
-        columns |= dict.fromkeys(fact.columns, name)
-    return tuple(facts.values()), tuple(problems)
+        known[name] = fact
+        columns |= {each: (name, column) for each, column in own.items()}
+    return _Facts(
+        tuple(fact for fact in known.values() if isinstance(fact, Fact)),
+        tuple(fact for fact in known.values() if isinstance(fact, StudyFact)),
+        tuple(fact for fact in known.values() if isinstance(fact, ScoreFact)),
+        tuple(problems),
+        {each: column for each, (_, column) in columns.items()},
+    )
 
 
-def _known_facts() -> tuple[tuple[Fact, ...], tuple[str, ...]]:
+def _known() -> _Facts:
     own = tuple(OWN.items())
     return _load_facts((*own, *(each for each in sorted(plugins(GROUP).items()) if each[0] not in OWN)))
 
 
 def facts() -> tuple[Fact, ...]:
-    """Return all facts, the core's own first."""
-    return _known_facts()[0]
+    """Return all facts about one answer, the core's own first."""
+    return _known().answers
+
+
+def study_facts() -> tuple[StudyFact, ...]:
+    """Return all facts about an answer among all answers of a study."""
+    return _known().study
+
+
+def score_facts() -> tuple[ScoreFact, ...]:
+    """Return all facts about one score."""
+    return _known().scores
 
 
 def problems() -> tuple[str, ...]:
     """Return sentences on facts of installed packages that can't be used."""
-    return _known_facts()[1]
+    return _known().problems
 
 
 def columns() -> dict[str, Column]:
     """Return the columns of all facts."""
-    return {name: column for fact in facts() for name, column in fact.columns.items()}
+    return _known().columns
+
+
+def columns_of(*names: str) -> list[str]:
+    """Return the columns of the facts with these names; a fact that no package brings has none."""
+    every: tuple[AnyFact, ...] = (*facts(), *study_facts(), *score_facts())
+    return [column for fact in every if fact.name in names for column in fact.columns]
 
 
 _OUTSIDE = frozenset[Text](("reply", "document", "passages"))
@@ -192,10 +277,20 @@ class FactReader:
             row |= self.fact_row(fact, record)
         return row
 
-    def complete(self, rows: Collection[dict[str, Any]]) -> None:
-        """Finish the rows of all answers of the run."""
-        for fact in self._chosen:
-            fact.complete(self._run, rows)
+    def complete(self, known: AbstractSet[str], answers: Callable[[], pd.DataFrame]) -> Iterator[pd.DataFrame]:
+        """Yield values for rows of a run's answers, by their index, of facts of which anything is known."""
+        unfinished = [
+            fact
+            for fact in self._chosen
+            if type(fact).complete is not Fact.complete and not known.isdisjoint(fact.columns)
+        ]
+        if not unfinished:
+            return
+        frame = answers()
+        for fact in unfinished:
+            values = fact.complete(self._run, frame)
+            if values is not None:
+                yield values
 
     def fact_row(self, fact: Fact, record: MeasuredHead) -> Row:
         """Return the columns of one fact: as a pack kept them, else read, once for equal answers."""

@@ -1,146 +1,54 @@
-"""Gather a report's data: runs and published scores, the scores of the store, and the audits' findings."""
+"""Gather a study: runs and published scores, the scores of the store, and the audits' findings."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from dataclasses import dataclass, field, replace
-from functools import cached_property
-from itertools import chain, product
+from dataclasses import replace
+from functools import cached_property, partial
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import pandas as pd
 from msgspec.structs import force_setattr
 
-from genaipa.answers import tidy as tidy_table
-from genaipa.answers.fact import FactReader, RunInputs, facts, problems, without_texts
+from genaipa.answers.fact import FactReader, RunInputs, StudyInputs, facts, problems, without_texts
+from genaipa.answers.frames import Gathering, make_table
 from genaipa.answers.points import PointsOf
+from genaipa.answers.study import Annotated, Log, Questions, Study, add_study_facts, finish, score_columns
+from genaipa.answers.tidy import plain_texts
 from genaipa.errors import GenaipaError, UsageError
-from genaipa.files.html import short_repr
 from genaipa.kinds import kind_of
-from genaipa.policies.document import Document
-from genaipa.policies.statistics import measure
 from genaipa.questions.points import points_digest
 from genaipa.runs.experiments import experiment_of
-from genaipa.runs.imported import audit_of, excluded_answers, published_scores
+from genaipa.runs.imported import audit_of, published_scores
 from genaipa.runs.inputs import Inputs
 from genaipa.runs.manifest import LEFT_OUT, withheld
 from genaipa.runs.permission import Permission
 from genaipa.runs.records import MeasuredHead, conversation_of
-from genaipa.runs.selection import occasions
+from genaipa.runs.selection import groups_of, occasions
 from genaipa.scoring.current import in_effect
 from genaipa.scoring.people import load_people
-from genaipa.scoring.rubric import Rubric, guidelines_digest, load_rubric, shipped_rubric
+from genaipa.scoring.rubric import load_rubric, shipped_rubric
 from genaipa.scoring.store import existing_store
-from genaipa.scoring.waves import Waves, inclusion, load_waves
+from genaipa.scoring.waves import Waves, load_waves
 from genaipa.tasks.prompts import PUBLISHED, labels
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Hashable, Iterable, Sequence
 
-    from genaipa.answers.fact import Row
+    from genaipa.answers.fact import Place, Row
+    from genaipa.policies.document import Document
     from genaipa.policies.statistics import Statistics
     from genaipa.questions.points import Point
     from genaipa.questions.sets import QuestionSet
-    from genaipa.reports.chapters.chapter import Results
     from genaipa.runs.imported import Finding
     from genaipa.runs.inputs import Shared
-    from genaipa.runs.selection import Groups, Source
+    from genaipa.runs.selection import Source
     from genaipa.scoring.events import Event
+    from genaipa.scoring.rubric import Rubric
     from genaipa.scoring.store import Store
     from genaipa.workspace import Workspace
 
 
-@dataclass(repr=False)
-class Gathered:
-    """The tidy table, and the texts and facts that a report shows beside it.
-
-    `documents` are what the runs asked about, by name; of one whose text is withheld, its statistics.
-    `questions` (id → text, with its placeholder) and `categories` (id → name) are in the order of their sets.
-    `findings` are the audits' of these runs. `groups` are the documents' groups that are shown apart.
-    `problems` are sentences on unreadable files; without a `workspace` no answer can be read again.
-    """
-
-    frame: pd.DataFrame
-    sources: list[Source]
-    documents: dict[str, Document | Statistics] = field(default_factory=dict)
-    questions: dict[str, str] = field(default_factory=dict)
-    categories: dict[str, str] = field(default_factory=dict)
-    reworded: set[str] = field(default_factory=set)
-    """The ids under which runs asked different words: their sets differ."""
-    worded: dict[tuple[str, str], str] = field(default_factory=dict)
-    """(the translation, empty for an original; id) → text."""
-    translations: dict[str, QuestionSet] = field(default_factory=dict)
-    """The question sets asked that are translations, by name."""
-    corrections: set[tuple[str, str]] = field(default_factory=set)
-    """(document, question) of annotated answers with a known correction."""
-    corrected: bool = False
-    """Whether the corrections are applied."""
-    annotated: dict[tuple[str, str, str], str] = field(default_factory=dict)
-    """(run, document, question) → the words of its annotated answer."""
-    points: dict[tuple[str, str, str], PointsOf] = field(default_factory=dict)
-    """(run, document, question) → the points of its annotated answer, where it has any."""
-    findings: list[Finding] = field(default_factory=list)
-    events: list[Event] = field(default_factory=list)
-    """Everything that happened at the desk to the runs' answers, in order, without those whose scores are left out."""
-    log: list[Event] = field(default_factory=list)
-    """The same with them."""
-    head: str = ""
-    """The last digest of the whole log, by which `genaipa scores verify --head` knows it again."""
-    left_out: dict[str, str] = field(default_factory=dict)
-    """Analyst whose scores are left out → the reason."""
-    guidelines: str = ""
-    """The SHA-256 of the guidelines that analysts have now, empty where there are none."""
-    problems: list[str] = field(default_factory=list)
-    rubric: Rubric = field(default_factory=shipped_rubric)
-    """By which the answers are scored."""
-    waves: Waves = field(default_factory=Waves)
-    """The random parts of their answers that people were asked to score."""
-    groups: Groups | None = None
-    by_rule: list[Results] = field(default_factory=list)
-    """Results of kinds of tasks whose answers people don't score, which have no place in the tidy table."""
-    workspace: Workspace | None = None
-
-    @cached_property
-    def statistics(self) -> dict[str, Statistics]:
-        """The statistics of the documents, by name."""
-        return {
-            name: measure(one.text, one.about.language) if isinstance(one, Document) else one
-            for name, one in self.documents.items()
-        }
-
-    @cached_property
-    def languages(self) -> dict[str, str]:
-        """The language of each document, as its metadata state it, else as it is found; by name."""
-        stated = {name: facts.language for one in self.sources for name, facts in one.manifest.documents.items()}
-        return {name: stated.get(name) or one.language for name, one in self.documents.items()}
-
-    def pointed(self, answers: Mapping[str, Iterable[str]] | pd.DataFrame) -> dict[str, PointsOf]:
-        """Answer's digest → the points of its question's annotated answer, where it has any."""
-        if not self.points:
-            return {}
-        columns = (answers[name] for name in ("answer", "run", "document", "question"))
-        placed = ((answer, self.points.get((*place,))) for answer, *place in zip(*columns, strict=True))
-        return {answer: points for answer, points in placed if answer and points}
-
-    def facts(self, run: str) -> dict[str, dict[str, Row]]:
-        """Return the known values of a run's answers: fact → key of an answer → column → value."""
-        rows = self.frame[(self.frame["run"] == run) & (self.frame["key"] != "")].drop_duplicates("key")
-        known: dict[str, dict[str, Row]] = {}
-        for fact in facts():
-            values = rows[list(fact.columns)].astype(object).to_dict("records")
-            known[fact.name] = {
-                str(key): row
-                for key, value in zip(rows["key"], values, strict=True)
-                if (row := {str(name): each for name, each in value.items() if pd.notna(each) and each != ""})
-            }
-        return known
-
-    def __repr__(self) -> str:
-        return short_repr("Gathered", "answers and scores", f"{len(self.frame):,} rows of {len(self.sources):,} runs")
-
-
-@tidy_table.plain_texts
+@plain_texts
 def gather(
     workspace: Workspace,
     sources: Sequence[Source],
@@ -149,60 +57,55 @@ def gather(
     excluded: bool = False,
     corrected: bool = False,
     scores_alone: bool = False,
-) -> Gathered:
-    """Everything that a report about these runs needs.
+    by: str = "",
+) -> Study:
+    """Gather everything that a report about these runs needs.
 
     `excluded` counts answers that audits exclude as well; `corrected` applies the corrections of annotated answers.
-    `scores_alone` reads no reply for what it claims, and places no passage: the columns of both are left empty.
+    `scores_alone` reads no reply, document or passage: the facts that need one are left out. `by` is a column of the
+    documents' groups that are looked at apart.
     """
     if not sources:
         raise UsageError(
             "there is no run to report on; make one with: genaipa run --system extractive --policy brindlecart"
         )
     rubric = load_rubric(workspace)
-    gathered = Gathered(pd.DataFrame(), list(sources), corrected=corrected, rubric=rubric, workspace=workspace)
-    gathered.problems += problems()
-    rows: defaultdict[str, list[Any]] = defaultdict(list)
-    shared: Shared = {}
-    looked: dict[Hashable, Row] = {}
+    reading = _Reading(workspace, rubric, corrected=corrected, scores_alone=scores_alone)
     again = {} if scores_alone else occasions(sources)
     for source in (one for one in sources if kind_of(one.manifest.spec.kind).people):
         name = source.folder.name
         repeated = {system for system, days in again.items() if any(name in day.runs for day in days)}
-        _Run(workspace, source, gathered, shared, looked, repeated, scores_alone=scores_alone).add_to(rows)
-    wanted = {digest for digest in rows["answer"] if digest}
-    gathered.log = _about(store, wanted) if store is not None and wanted else []
-    people = load_people(workspace)
-    gathered.left_out, gathered.events = people.left_out, list(people.counted(gathered.log))
-    gathered.guidelines = guidelines_digest(workspace)
+        _Run(reading, source, repeated).read()
+    questions = reading.asked()
+    orders = {"question": list(questions.texts), "category": list(questions.categories)}
+    answers, published = reading.gathering.frames(rubric, orders)
+    wanted = {digest for digest in answers["answer"].cat.categories if digest}
+    people, log = load_people(workspace), _about(store, wanted) if store is not None and wanted else []
+    counted = list(people.counted(log))
+    effective = in_effect(counted)
     try:
-        gathered.waves = load_waves(workspace)
+        waves = finish(load_waves(workspace), answers, effective)
     except GenaipaError as error:
-        gathered.problems.append(str(error))
-    orders = {"question": list(gathered.questions), "category": list(gathered.categories)}
-    given = in_effect(gathered.events)
-    scores = _scores(given, rubric, gathered.pointed(rows))
-    taken = _taken(gathered, given, pd.DataFrame({name: rows[name] for name in ("system", "experiment", "answer")}))
-    gathered.frame = tidy_table.tidy({**rows, **taken}, scores, rubric, excluded=excluded, orders=orders)
-    return gathered
-
-
-def _taken(gathered: Gathered, events: Iterable[Event], answers: pd.DataFrame) -> dict[str, Any]:
-    """The columns that say what is in the waves, as far as people finished them; the gathered waves become those."""
-    if not gathered.waves:
-        return {}
-    scored = {event.answer for event in events if event.kind == "score" and event.scorer == "human"}
-    gathered.waves = gathered.waves.finished(set(answers["answer"].dropna()), scored)
-    taken = inclusion(answers, gathered.waves)
-    drawn, in_wave = taken["pi"].notna(), taken["in_wave"]
-    first, whole = (
-        in_wave if waves == gathered.waves else inclusion(answers, waves)["in_wave"] for waves in gathered.waves.plans
+        reading.problems.append(str(error))
+        waves = Waves()
+    inputs = StudyInputs(sources, reading.points, waves)
+    answers = add_study_facts(answers, inputs)
+    scores = score_columns(effective, rubric, inputs, answers)
+    study = Study(
+        answers,
+        make_table(answers, published, scores, rubric, excluded=excluded, orders=orders),
+        list(sources),
+        rubric,
+        reading.documents,
+        questions,
+        Annotated(reading.annotated, reading.points, frozenset(reading.corrections), corrected),
+        Log(counted, log, left_out=people.left_out),
+        waves,
+        reading.findings,
+        [*problems(), *reading.problems],
+        workspace=workspace,
     )
-    return {
-        "pi": taken["pi"].to_numpy(),
-        "in_wave": np.where(drawn, np.where(in_wave, "yes", "no"), ""),
-        "planned": np.where(drawn, np.select([first, whole], ["first", "later"], "no"), ""),
-    }
+    return replace(study, groups=groups_of(sources, by, study.languages)) if by else study
 
 
 def gather_scored(
@@ -212,32 +115,14 @@ def gather_scored(
     excluded: bool = False,
     corrected: bool = False,
     scores_alone: bool = False,
-) -> Gathered:
+    by: str = "",
+) -> Study:
     """`gather` with the scores of the workspace's own store, where there is one."""
     with existing_store(workspace) as store:
-        found = gather(workspace, sources, store, excluded=excluded, corrected=corrected, scores_alone=scores_alone)
-        found.head = store.chained().head if store else ""
-    return found
-
-
-@tidy_table.plain_texts
-def rescored(gathered: Gathered, events: Iterable[Event], *, excluded: bool = False) -> Gathered:
-    """The same answers with the scores in effect after these events in place of their own: no run is read again."""
-    before = gathered.frame
-    wanted = {*before["answer"].cat.categories} - {""}
-    given = [event for event in events if event.answer in wanted]
-    published = before["unit"] == "table"
-    # What follows from scores is worked out anew; a published score is its own.
-    derived = ("averaged", "m_all", "m_all_positive", "m_all_negative", *tidy_table.POINTS)
-    answers = before.assign(**{name: before[name].where(published) for name in derived})
-    answers = answers[published | ~answers.duplicated(["run", "key"])]
-    columns: dict[str, Any] = {name: answers[name] for name in before.columns}
-    found, effective = replace(gathered, events=given), in_effect(given)
-    columns |= {name: pd.Series(of, answers.index) for name, of in _taken(found, effective, answers).items()}
-    found.frame = tidy_table.tidy(
-        columns, _scores(effective, found.rubric, found.pointed(before)), found.rubric, excluded=excluded
-    )
-    return found
+        study = gather(
+            workspace, sources, store, excluded=excluded, corrected=corrected, scores_alone=scores_alone, by=by
+        )
+        return replace(study, log=study.log._replace(head=store.chained().head)) if store else study
 
 
 def _about(store: Store, wanted: Collection[str]) -> list[Event]:
@@ -253,52 +138,56 @@ def _about(store: Store, wanted: Collection[str]) -> list[Event]:
     return found
 
 
-def _scores(events: Sequence[Event], rubric: Rubric, pointed: Mapping[str, PointsOf]) -> dict[str, Any]:
-    # A few hundred different values at most: looked up once, then only pointed to.
-    metrics = list(rubric.metrics)
-    given = {id(event.values): event.values for event in events if event.values is not None}
-    place = {number: row for row, number in enumerate(given)}
-    table = np.array([[values[metric] for metric in metrics] for values in given.values()]).reshape(-1, len(metrics))
-    values = table[[place[id(event.values)] for event in events]]
-    return {
-        "answer": [event.answer for event in events],
-        "analyst": [event.analyst for event in events],
-        "role": [event.kind for event in events],
-        "scorer": [event.scorer for event in events],
-        "independent": ["yes" if event.independent else "no" for event in events],
-        "desk_order": [event.order for event in events],
-        "rubric": [event.rubric or shipped_rubric().digest for event in events],
-        **{metric: values[:, number] for number, metric in enumerate(metrics)},
-        **(_ticked(events, pointed) if pointed else {}),
-    }
+class _Reading:
+    """What is read of all runs of a study, one after the other."""
 
+    def __init__(self, workspace: Workspace, rubric: Rubric, *, corrected: bool, scores_alone: bool) -> None:
+        self.workspace, self.rubric, self.corrected = workspace, rubric, corrected
+        self.facts = without_texts() if scores_alone else facts()
+        self.gathering = Gathering()
+        self.shared: Shared = {}
+        self.cache: dict[Hashable, Row] = {}
+        self.documents: dict[str, Document | Statistics] = {}
+        self.questions: dict[str, str] = {}
+        self.categories: dict[str, str] = {}
+        self.reworded: set[str] = set()
+        self.worded: dict[tuple[str, str], str] = {}
+        self.translations: dict[str, QuestionSet] = {}
+        self.annotated: dict[Place, str] = {}
+        self.points: dict[Place, PointsOf] = {}
+        self.corrections: set[tuple[str, str]] = set()
+        self.findings: list[Finding] = []
+        self.problems: list[str] = []
 
-def _ticked(events: Iterable[Event], pointed: Mapping[str, PointsOf]) -> dict[str, list[Any]]:
-    """The columns on the points that each score ticked."""
-    of = ((pointed.get(event.answer), event.ticks) for event in events)
-    rows = [points.counts(ticks) if points is not None and points.are_in(ticks) else None for points, ticks in of]
-    none = dict.fromkeys(tidy_table.POINTS)
-    return {name: [(row or none)[name] for row in rows] for name in tidy_table.POINTS}
+    def asked(self) -> Questions:
+        """Return the questions of all runs."""
+        return Questions(self.questions, self.categories, frozenset(self.reworded), self.worded, self.translations)
+
+    def note_questions(self, asked: QuestionSet) -> None:
+        """Keep the questions that were asked about a document, in their order."""
+        if asked.translates:
+            self.translations[asked.name] = asked
+            self.categories = asked.categories | self.categories
+        else:
+            self.categories.update(asked.categories)
+        for question in asked.questions:
+            # A published set writes one regulation's name in place of all, which are rows of one table here.
+            named = asked.kind == "regulation"
+            text = question.text.replace(asked.placeholder, "[regulation]") if named else question.text
+            place = (asked.translates and asked.name, question.id)
+            # A translation asks the same in another language: it is shown where the original was not asked.
+            if place not in self.worded and (not place[0] or question.id not in self.questions):
+                self.questions[question.id] = text
+            if self.worded.setdefault(place, text) != text:
+                self.reworded.add(question.id)
 
 
 class _Run:
-    """One run on its way into the tidy table."""
+    """One run on its way into the frames."""
 
-    def __init__(
-        self,
-        workspace: Workspace,
-        source: Source,
-        gathered: Gathered,
-        shared: Shared,
-        looked: dict[Hashable, Row],
-        repeated: Collection[str],
-        *,
-        scores_alone: bool,
-    ) -> None:
-        self._source, self._gathered = source, gathered
-        self._inputs = Inputs(workspace, source.folder, shared)
-        derived = ("counted", "m_all_positive", "m_all_negative")
-        self._columns = [name for name in tidy_table.columns(gathered.rubric.metrics) if name not in derived]
+    def __init__(self, reading: _Reading, source: Source, repeated: Collection[str]) -> None:
+        self._reading, self._source = reading, source
+        self._inputs = Inputs(reading.workspace, source.folder, reading.shared)
         manifest = source.manifest
         # Of a recording nobody knows in which order, and in which conversations, its questions were asked.
         self._recorded = {name for name, known in manifest.systems.items() if known.words == "recording"}
@@ -307,58 +196,44 @@ class _Run:
             for place, order in manifest.orders.items()
             for number, question in enumerate(order, 1)
         }
-        self._asked: dict[tuple[str, str], dict[str, Any]] = {}
-        findings = audit_of(source.folder)
-        gathered.findings += [finding for finding in findings if finding not in gathered.findings]
-        self._excluded = excluded_answers(findings)
+        self._asked: dict[tuple[str, str], int] = {}
+        self._talks: dict[tuple[str, str, str, str, str, int], int] = {}
+        reading.findings += [finding for finding in audit_of(source.folder) if finding not in reading.findings]
         self._withheld = withheld(source.folder)
-        run = RunInputs(self._inputs, gathered.documents, repeated, self._withheld.facts, gathered.corrected)
-        self._reader = FactReader(run, looked, without_texts() if scores_alone else None)
-        self._labels = labels(source.manifest)
+        inputs = RunInputs(self._inputs, reading.documents, repeated, self._withheld.facts, reading.corrected)
+        self._reader = FactReader(inputs, reading.cache, reading.facts)
+        self._labels = labels(manifest)
 
-    def add_to(self, rows: defaultdict[str, list[Any]]) -> None:
+    def read(self) -> None:
         """Add the run's answers, failures, questions not asked, and published scores."""
         only = self._source.only
         for name in self._source.manifest.documents:
             if not only.documents or name in only.documents:
                 self._note(name)
-        latest: dict[str, dict[str, Any]] = {}
+        rows: dict[str, int] = {}
         kept: dict[str, bool] = {}
+        start = self._reading.gathering.count
         for _, line in self._source.folder.read(MeasuredHead):
             if line.kind == "answer":
                 kept[line.key] = line.status != "failed"
             mine = line.kind == "answer" and line.system in self._source.systems
             if mine and self._source.takes(line.document, line.initialization, line.wording):
-                latest[line.key] = self._row(line)
-        others = [*self._missing(latest), *self._published()]
-        self._reader.complete(latest.values())
-        # Each is gone once its columns are kept: both at once are the most memory that a report takes.
-        for row in chain((latest.pop(key) for key in list(latest)), others):
-            for name in self._columns:
-                rows[name].append(row.get(name))
+                self._add(rows, line)
+        self._add_missing(rows)
+        gathering = self._reading.gathering
+        for values in self._reader.complete(gathering.known, partial(gathering.rows_from, start)):
+            gathering.update(values)
+        for row in self._published():
+            self._reading.gathering.published.add(row)
         lack = self._source.folder.lack(self._source.manifest, sum(kept.values()))
-        self._gathered.problems += [*self._inputs.problems, *([lack] if lack else [])]
+        self._reading.problems += [*self._inputs.problems, *([lack] if lack else [])]
 
     def _note(self, name: str) -> None:
-        """Keep a document's statistics, and the questions that were asked about it in their order."""
+        """Keep a document, or its statistics, and the questions that were asked about it."""
         asked = self._inputs.questions(name)
         if asked is not None:
-            if asked.translates:
-                self._gathered.translations[asked.name] = asked
-                self._gathered.categories = asked.categories | self._gathered.categories
-            else:
-                self._gathered.categories.update(asked.categories)
-            for question in asked.questions:
-                # A published set writes one regulation's name in place of all, which are rows of one table here.
-                named = asked.kind == "regulation"
-                text = question.text.replace(asked.placeholder, "[regulation]") if named else question.text
-                place = (asked.translates and asked.name, question.id)
-                # A translation asks the same in another language: it is shown where the original was not asked.
-                if place not in self._gathered.worded and (not place[0] or question.id not in self._gathered.questions):
-                    self._gathered.questions[question.id] = text
-                if self._gathered.worded.setdefault(place, text) != text:
-                    self._gathered.reworded.add(question.id)
-        known = self._gathered.documents
+            self._reading.note_questions(asked)
+        known = self._reading.documents
         if name in self._withheld.statistics:
             known.setdefault(name, self._withheld.statistics[name])
         if name in known:
@@ -366,54 +241,58 @@ class _Run:
         try:
             known[name] = self._inputs.document(name)
         except GenaipaError as error:
-            self._gathered.problems.append(str(error))
+            self._reading.problems.append(str(error))
 
-    def _row(self, line: MeasuredHead) -> dict[str, Any]:
-        return {
-            **self._about(line.document, line.question),
-            "unit": "answer",
+    def _add(self, rows: dict[str, int], line: MeasuredHead) -> None:
+        """Add an answer or a failure, in place of an earlier one to the same question."""
+        talk = self._talk(line.system, line.document, line.initialization, line.wording, line.prompts, line.repetition)
+        values = {
             "key": line.key,
-            "system": line.system,
-            "model": line.model or "",
-            "experiment": self._experiment(line.document, line.initialization, line.wording),
-            "initialization": line.initialization,
-            "wording": line.wording,
-            "prompts": self._prompts(line.system, line.prompts),
-            "repetition": line.repetition,
-            **self._place(line.system, line.document, line.repetition, line.question),
+            "model": line.model,
+            "position": self._position(line.system, line.document, line.repetition, line.question),
             "status": line.status,
             "answer": line.digest if line.status != "failed" else "",
-            "excluded": self._excluded[line.key].reason if line.key in self._excluded else "",
             **self._reader.row(line),
         }
-
-    def _about(self, document: str, question: str) -> dict[str, Any]:
-        """The columns that every answer to a question about a document shares."""
-        row = self._asked.get((document, question))
+        row = rows.get(line.key)
         if row is None:
-            asked = self._inputs.question(document, question)
-            annotated, _ = self._inputs.annotated(document, question)
-            right, _ = self._inputs.annotated(document, question, corrected=True)
-            if right != annotated:
-                self._gathered.corrections.add((document, question))
-            if self._gathered.corrected:
-                annotated = right
-            if annotated:
-                place = (self._source.folder.name, document, question)
-                self._gathered.annotated[place] = annotated.answer
-                if annotated.points:
-                    self._gathered.points[place] = self._points(document, question, annotated.points)
-            about = self._source.manifest.documents.get(document)
-            row = self._asked[document, question] = {
-                "run": self._source.folder.name,
-                "document": document,
-                "kind": about.kind if about else "",
-                "question": question,
-                "category": asked.category if asked else "",
-                "source": asked.origin if asked else "",
-                **self._reader.question_row(document, question),
-            }
-        return row
+            rows[line.key] = self._reading.gathering.add(self._about(line.document, line.question), talk, values)
+        else:
+            self._reading.gathering.replace(row, values)
+
+    def _about(self, document: str, question: str) -> int:
+        """Return the number of what every answer to a question about a document shares."""
+        number = self._asked.get((document, question))
+        if number is None:
+            number = self._asked[document, question] = self._reading.gathering.add_asked(self._look(document, question))
+        return number
+
+    def _look(self, document: str, question: str) -> dict[str, Any]:
+        """Look up what is known of a question about a document, and keep its annotated answer."""
+        reading = self._reading
+        asked = self._inputs.question(document, question)
+        annotated, _ = self._inputs.annotated(document, question)
+        right, _ = self._inputs.annotated(document, question, corrected=True)
+        if right != annotated:
+            reading.corrections.add((document, question))
+        if reading.corrected:
+            annotated = right
+        if annotated:
+            place = (self._source.folder.name, document, question)
+            reading.annotated[place] = annotated.answer
+            if annotated.points:
+                reading.points[place] = self._points(document, question, annotated.points)
+        about = self._source.manifest.documents.get(document)
+        return {
+            "unit": "answer",
+            "run": self._source.folder.name,
+            "document": document,
+            "kind": about.kind if about else "",
+            "question": question,
+            "category": asked.category if asked else "",
+            "source": asked.origin if asked else "",
+            **self._reader.question_row(document, question),
+        }
 
     def _points(self, document: str, question: str, points: tuple[Point, ...]) -> PointsOf:
         """The points of an annotated answer, with the digest of their words where these are left out of a pack."""
@@ -425,12 +304,30 @@ class _Run:
     def _permission(self) -> Permission:
         return Permission(self._source.folder, self._source.manifest)
 
-    def _place(self, system: str, document: str, repetition: int, question: str) -> dict[str, Any]:
-        """In which kind of conversation the question is asked, and at which place of its order."""
-        if system in self._recorded:
-            return {}
-        place = self._places.get((f"{document}|{repetition}", question), 0)
-        return {"conversation": self._source.manifest.spec.plan.conversation, "position": place}
+    def _talk(
+        self, system: str, document: str, initialization: str, wording: str, prompts: str, repetition: int
+    ) -> int:
+        """Return the number of what every answer of a conversation shares."""
+        place = system, document, initialization, wording, prompts, repetition
+        number = self._talks.get(place)
+        if number is None:
+            mode = "" if system in self._recorded else self._source.manifest.spec.plan.conversation
+            number = self._talks[place] = self._reading.gathering.add_talk(
+                {
+                    "system": system,
+                    "experiment": self._experiment(document, initialization, wording),
+                    "initialization": initialization,
+                    "wording": wording,
+                    "prompts": self._prompts(system, prompts),
+                    "repetition": repetition,
+                    "conversation": mode,
+                }
+            )
+        return number
+
+    def _position(self, system: str, document: str, repetition: int, question: str) -> int:
+        """Return the question's place in the order of its conversation, 0 if that is unknown."""
+        return 0 if system in self._recorded else self._places.get((f"{document}|{repetition}", question), 0)
 
     def _experiment(self, document: str, initialization: str, wording: str) -> str:
         known = self._source.manifest.documents.get(document)
@@ -442,10 +339,12 @@ class _Run:
         recorded = facts is not None and facts.words == "recording"
         return PUBLISHED if recorded else self._labels.get(chosen, chosen)
 
-    def _missing(self, seen: Collection[str]) -> Iterable[dict[str, Any]]:
+    def _add_missing(self, seen: Collection[str]) -> None:
+        """Add the questions that were planned and not asked."""
         manifest = self._source.manifest
         for place, order in manifest.orders.items():
-            document, _, repetition = place.rpartition("|")
+            document, _, number = place.rpartition("|")
+            repetition = int(number)
             ways = product(
                 self._source.systems,
                 manifest.spec.plan.initializations,
@@ -456,29 +355,22 @@ class _Run:
             for system, initialization, wording, prompts, question in ways:
                 if not self._source.takes(document, initialization, wording):
                     continue
-                key = f"{conversation_of(system, document, initialization, wording, repetition, prompts)}|{question}"
+                key = f"{conversation_of(system, document, initialization, wording, number, prompts)}|{question}"
                 if key not in seen:
-                    yield {
-                        **self._about(document, question),
-                        "unit": "answer",
-                        "key": key,
-                        "system": system,
-                        "experiment": self._experiment(document, initialization, wording),
-                        "initialization": initialization,
-                        "wording": wording,
-                        "prompts": self._prompts(system, prompts),
-                        "repetition": int(repetition),
-                        **self._place(system, document, int(repetition), question),
-                        "status": "missing",
-                    }
+                    position = self._position(system, document, repetition, question)
+                    self._reading.gathering.add(
+                        self._about(document, question),
+                        self._talk(system, document, initialization, wording, prompts, repetition),
+                        {"key": key, "position": position, "status": "missing"},
+                    )
 
     def _published(self) -> Iterable[dict[str, Any]]:
         """The scores that a published study gives for these systems."""
         any_document, paper = next(iter(self._source.manifest.documents), ""), shipped_rubric()
         published = published_scores(self._source.folder)
-        if published and self._gathered.rubric.metrics.keys() != paper.metrics.keys():
+        if published and self._reading.rubric.metrics.keys() != paper.metrics.keys():
             said = f"{self._source.folder.name}: its published scores are left out: they have other metrics."
-            self._gathered.problems.append(said)
+            self._reading.problems.append(said)
             return
         only = self._source.only
         for score in published:
@@ -488,7 +380,7 @@ class _Run:
             if only.experiments and score.experiment not in only.experiments:
                 continue
             if score.system in self._source.systems:
-                about = self._about(score.document or any_document, score.question)
+                about = self._look(score.document or any_document, score.question)
                 yield {
                     **(about if score.document else {**about, "document": "", "silent": "", "corrected": ""}),
                     "unit": "table",

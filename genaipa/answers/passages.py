@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
+import pandas as pd
 
 from genaipa.answers.fact import UNASKED, Column, Fact
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from genaipa.answers.fact import Row, RunInputs
     from genaipa.runs.records import MeasuredHead
@@ -43,13 +44,13 @@ class Passages(Fact):
             return {}
         return self._count(run, record.document, record.question, record.passages, record.reply or "")
 
-    def complete(self, run: RunInputs, rows: Iterable[dict[str, Any]]) -> None:
+    def complete(self, run: RunInputs, answers: pd.DataFrame) -> pd.DataFrame | None:
         """Count the answers without passages of systems that gave some with others: they retrieved nothing."""
-        rows = list(rows)
-        gave = {row["system"] for row in rows if row.get("passages")}
-        for row in rows if gave else ():
-            if row["system"] in gave and row["status"] not in UNASKED and "passages" not in row:
-                row.update(self._count(run, row["document"], row["question"]))
+        gave = answers.loc[answers["passages"] > 0, "system"].unique()
+        none = answers[answers["system"].isin(gave) & ~answers["status"].isin(UNASKED) & answers["passages"].isna()]
+        places = zip(none.index, none["document"], none["question"], strict=True)
+        rows = {row: self._count(run, document, question) for row, document, question in places}
+        return pd.DataFrame.from_dict(rows, orient="index")
 
     def _count(
         self, run: RunInputs, document: str, question: str, passages: Sequence[Passage] = (), reply: str = ""

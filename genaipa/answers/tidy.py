@@ -1,15 +1,4 @@
-"""The tidy table: one row per answer and score, with everything that a figure, a table or a test needs.
-
-Every figure and table is a function of it. A row's `unit` says what it is:
-
-- `answer`: an answer as one analyst scored it, so that an answer that three analysts scored has three rows. One that
-  nobody scored, a failure, and a question that was planned and never asked have one row without values.
-- `table`: a score that a published study gives without saying which answer it belongs to: one for a question about a
-  document, or (`document` empty) the mean over all documents of the study.
-
-Averages take the rows that are `counted`: scores of people, of answers that no audit excluded; where an answer was
-adjudicated, its adjudication alone.
-"""
+"""Frames of answers and scores in their types: their columns, their files, and which rows averages take."""
 
 from __future__ import annotations
 
@@ -17,21 +6,24 @@ import functools
 import threading
 from contextlib import ContextDecorator
 from itertools import takewhile
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
-from genaipa.answers.fact import facts
+from genaipa.answers.columns import ANSWER, CORE, OVERALL, SCORER
+from genaipa.answers.fact import columns as fact_columns
+from genaipa.answers.fact import columns_of, facts, score_facts, study_facts
 from genaipa.errors import UsageError
-from genaipa.files.spreadsheets import escape_formula, unescape_formula
+from genaipa.files.spreadsheets import escape_formula
 from genaipa.runs.experiments import EXPERIMENTS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from genaipa.answers.fact import Fact
+    from genaipa.answers.columns import ColumnKind, Meanings
+    from genaipa.answers.fact import Fact, ScoreFact, StudyFact
     from genaipa.scoring.rubric import Rubric
 
 
@@ -63,113 +55,33 @@ class _PlainTexts(ContextDecorator):
 plain_texts = _PlainTexts()
 """Around whatever makes tables of tables; a decorator as well."""
 
-ColumnKind = Literal["category", "str", "int16", "int32", "float64", "bool"]
 
-_CORE: dict[str, tuple[ColumnKind, str]] = {
-    "unit": ("category", "what the row is: `answer` or `table` (see the head of this page)"),
-    "run": ("category", "the run folder's name"),
-    "key": ("str", "the answer's key in its run; empty for `table` rows"),
-    "system": ("category", "the system, as the run names it"),
-    "model": ("category", "the model as served, where the provider says"),
-    "experiment": ("category", "the paper's experiment: quality, robustness, recall, summary, regulation, or another"),
-    "document": ("category", "the document's name; empty in a mean over documents"),
-    "kind": ("category", "policy or regulation"),
-    "initialization": ("category", "how the system was introduced to the document (paper, Appendix A)"),
-    "wording": ("category", "original, or paraphrase-1 to -3; empty in a mean over wordings"),
-    "prompts": (
-        "category",
-        "the set of prompts, with a digest where it is not as shipped; `published` for a study's",
-    ),
-    "repetition": ("int16", "the repetition, from 1; 0 in `table` rows"),
-    "conversation": (
-        "category",
-        "shared (one growing history) or independent (each question on its own); empty where that is unknown",
-    ),
-    "position": ("int16", "the question's place in the shuffled order of its conversation, from 1; 0 if unknown"),
-    "question": ("category", "the question's id"),
-    "category": ("category", "the question's category (paper, section 4.1)"),
-    "source": ("category", "where the question comes from: faq or user"),
-    "status": ("category", "answered, truncated, refused, failed, or missing (planned, and not asked yet)"),
-    "answer": ("category", "the answer's digest: document, question and reply; empty where there is none"),
-    "in_wave": (
-        "category",
-        "yes or no: whether it is in the wave that people are asked to score; empty where no wave was drawn from it",
-    ),
-    "pi": ("float64", "the chance by which it came into the wave"),
-    "planned": (
-        "category",
-        (
-            "first, later or no: whether people are to score it by the first size of the wave, by a larger one, or not "
-            "at all, finished or not; empty where no wave was drawn from it"
-        ),
-    ),
-    "analyst": ("category", "who scored; empty where nobody did"),
-    "role": ("category", "score or adjudication; `published` in `table` rows; empty where nobody scored"),
-    "scorer": ("category", "human or machine"),
-    "independent": ("category", "yes or no: whether the analyst had not seen how others scored the answer"),
-    "desk_order": (
-        "category",
-        "the order in which the desk brought it up: question, document or random; empty for scores from elsewhere",
-    ),
-    "m_all": ("float64", "M_all, the overall quality, from 1 to 10"),
-    "m_all_positive": ("float64", "M_all+, the sum of the positive values, from 0 to 5"),
-    "m_all_negative": ("float64", "M_all-, the sum of the negative values, from -5 to 0"),
-    "points": (
-        "float64",
-        (
-            "points of the annotated answer that the score ticked; empty, as the next six, for a score without ticks, "
-            "or with ticks of points that were edited since"
-        ),
-    ),
-    "points_vital": ("float64", "points of these that are vital"),
-    "points_said": ("float64", "points that the answer says"),
-    "points_vital_said": ("float64", "points of these that are vital"),
-    "points_contradicted": ("float64", "points that the answer contradicts"),
-    "points_harm": ("float64", "points whose contradiction would hurt a reader"),
-    "harm": ("category", "yes or no: whether the answer contradicts one of these; empty where there is none"),
-    "averaged": ("int32", "how many scores the row is a mean of: 1 for a score, 0 where there is none or unknown"),
-    "rubric": ("category", "digest of the metrics and values by which it was scored"),
-    "excluded": ("category", "why an audit leaves the row out; empty if it does not"),
-    "doubt": ("category", "why a rule alone says that the row is counted, or excluded; empty where it is in no doubt"),
-    "counted": ("bool", "whether averages take the row"),
-}
-"""The columns beside those of facts; the metrics' are before `m_all`."""
-_FACTS_AFTER = "status"
+def columns(metrics: Iterable[str]) -> Meanings:
+    """Return the type and meaning of each column of answers joined with their scores, in their order."""
+    known = _facts_columns()
+    values: Meanings = {metric: ("float64", f"{metric}, from -1 to 1 (paper, section 5)") for metric in metrics}
+    return {**ANSWER, **known["answers"], **SCORER, **values, **OVERALL, **known["scores"]}
 
 
 @functools.cache
-def _columns_of(facts: tuple[Fact, ...]) -> dict[str, tuple[ColumnKind, str]]:
-    known = list(_CORE.items())
-    place = list(_CORE).index(_FACTS_AFTER) + 1
-    own: list[tuple[str, tuple[ColumnKind, str]]] = [
-        (name, (column.kind, column.meaning)) for fact in facts for name, column in fact.columns.items()
-    ]
-    return dict([*known[:place], *own, *known[place:]])
+def _columns_of(
+    about_answers: tuple[Fact | StudyFact, ...], about_scores: tuple[ScoreFact, ...]
+) -> dict[str, Meanings]:
+    return {
+        of: {name: (column.kind, column.meaning) for fact in facts for name, column in fact.columns.items()}
+        for of, facts in (("answers", about_answers), ("scores", about_scores))
+    }
 
 
-def _all_columns() -> dict[str, tuple[ColumnKind, str]]:
-    """Return the columns that every tidy table has, those of facts after `status`; the metrics' are before `m_all`."""
-    return _columns_of(facts())
-
-
-POINTS = ("points", "points_vital", "points_said", "points_vital_said", "points_contradicted", "points_harm", "harm")
-"""The columns on ticked points, which a file has only where a score ticked any."""
-
-
-def columns(metrics: Iterable[str]) -> dict[str, tuple[ColumnKind, str]]:
-    """Column → (type, meaning): the documentation of the tidy table, and the order of its columns."""
-    known = list(_all_columns().items())
-    place = list(_all_columns()).index("m_all")
-    own: list[tuple[str, tuple[ColumnKind, str]]] = [
-        (metric, ("float64", f"{metric}, from -1 to 1 (paper, section 5)")) for metric in metrics
-    ]
-    return dict([*known[:place], *own, *known[place:]])
+def _facts_columns() -> dict[str, Meanings]:
+    return _columns_of((*facts(), *study_facts()), score_facts())
 
 
 def metrics_of(data: pd.DataFrame) -> list[str]:
-    """The metrics in a table: its columns before `m_all` that have no other meaning in the tidy table."""
-    known = _all_columns()
-    return [str(name) for name in takewhile(lambda name: name != "m_all", data.columns) if name not in known]
+    """Return the metrics in a frame: its columns before `m_all` that have no other meaning."""
+    known = _facts_columns()["answers"]
+    names = takewhile(lambda name: name != "m_all", data.columns)
+    return [str(name) for name in names if name not in CORE and name not in known]
 
 
 def names_of(frame: pd.DataFrame) -> dict[str, str]:
@@ -185,58 +97,20 @@ ORDERED: dict[str, tuple[str, ...]] = {
 """Columns whose values have an order of their own wherever they come from."""
 
 
-@plain_texts
-def tidy(
-    answers: Mapping[str, Sequence[Any]],
-    scores: Mapping[str, Sequence[Any]],
-    rubric: Rubric,
-    *,
-    excluded: bool = False,
-    orders: Mapping[str, Sequence[str]] | None = None,
-) -> pd.DataFrame:
-    """The tidy table from two sets of columns.
-
-    `answers` has one entry per answer, failure, question not asked and published score, `scores` one per score or
-    adjudication in effect, found by its `answer`, with values of the `rubric`. A published score brings its own
-    values. `excluded` counts answers that an audit excludes as well. `orders` is the order of a column's values where
-    it is not that of the alphabet (the questions of a set).
-    """
-    order = {**ORDERED, **(orders or {})}
-    names = list(columns(rubric.metrics))
-    rows = _typed(pd.DataFrame(dict(answers)).reindex(columns=names), order)
-    given = pd.DataFrame(dict(scores))
-    scored = rows[rows["unit"] != "table"]
-    if not given.columns.empty:  # without a row they take those away that `answers` may have had
-        scored = _joined(scored, given, order)
-    frame = _stacked(scored, rows[rows["unit"] == "table"])[names]
-    _derive(frame, rubric, excluded=excluded)
-    return _named(_typed(frame, order), rubric)
-
-
-def _joined(answers: pd.DataFrame, scores: pd.DataFrame, order: Mapping[str, Sequence[str]]) -> pd.DataFrame:
-    """Each answer with each of its scores; one without any once."""
-    digests = answers["answer"].cat.categories
-    for name, (kind, _) in _all_columns().items():
-        if kind == "category" and name in scores:
-            scores[name] = _category(scores[name], order.get(name, ()))
-    scores["answer"] = scores["answer"].cat.set_categories(digests)
-    scores = scores[scores["answer"].notna() & (scores["answer"] != "")]
-    return answers.drop(columns=[name for name in scores if name != "answer"]).merge(scores, on="answer", how="left")
-
-
-def _stacked(scored: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
-    """Both kinds of rows, with the categories of both."""
+def stacked(scored: pd.DataFrame, published: pd.DataFrame, in_order: Collection[str] = ()) -> pd.DataFrame:
+    """Return published scores beneath answers and theirs, with the categories of both; sorted, of some columns."""
     if published.empty:
         return scored
-    both = {
-        name: pd.CategoricalDtype(scored[name].cat.categories.union(published[name].cat.categories, sort=False))
-        for name, (kind, _) in _all_columns().items()
-        if kind == "category"
-    }
+    both = {}
+    for name, column in scored.items():
+        if isinstance(column.dtype, pd.CategoricalDtype) and name in published:
+            categories = column.cat.categories.union(published[name].cat.categories, sort=False)
+            both[name] = pd.CategoricalDtype(categories.sort_values() if name in in_order else categories)
     return pd.concat([scored.astype(both), published.astype(both)], ignore_index=True)
 
 
-def _derive(frame: pd.DataFrame, rubric: Rubric, *, excluded: bool) -> None:
+def derive(frame: pd.DataFrame, rubric: Rubric, *, excluded: bool) -> None:
+    """Set the columns of the narrow table that follow from the others."""
     values = frame[list(rubric.metrics)].astype("float64")
     known = values.notna().all(axis=1)
     frame.loc[known, "m_all_positive"] = rubric.points(values[known].clip(lower=0))
@@ -248,6 +122,19 @@ def _derive(frame: pd.DataFrame, rubric: Rubric, *, excluded: bool) -> None:
     frame["counted"] = countable(frame) if excluded else countable(frame) & (frame["excluded"] == "")
 
 
+def asked_once(table: pd.DataFrame) -> pd.DataFrame:
+    """Return one row for each question that was planned, however many analysts scored its answer.
+
+    Its `counted` says whether any of its scores counts, and `left_out` whether an audit keeps it out.
+    """
+    planned = table[table["row"] >= 0]
+    counted = np.bincount(planned["row"], planned["counted"]) > 0
+    once = planned[~planned["row"].duplicated()]
+    # Where anything that an audit found is counted, all of it is meant to be.
+    included = bool((table["counted"] & (table["excluded"] != "")).any())
+    return once.assign(counted=counted[once["row"]], left_out=(once["excluded"] != "") & (not included))
+
+
 def countable(frame: pd.DataFrame) -> pd.Series:
     """Whether averages could take a row, whatever an audit says."""
     adjudications = frame["role"] == "adjudication"
@@ -255,15 +142,18 @@ def countable(frame: pd.DataFrame) -> pd.Series:
     return frame["m_all"].notna() & (frame["scorer"] != "machine") & (~settled | adjudications)
 
 
-def _typed(frame: pd.DataFrame, orders: Mapping[str, Sequence[str]]) -> pd.DataFrame:
-    """The columns of a tidy table in their types, in its order."""
+def typed(frame: pd.DataFrame, orders: Mapping[str, Sequence[str]]) -> pd.DataFrame:
+    """Return the columns of a frame of answers or scores in their types, in their order."""
     known = columns(metrics_of(frame))
     # All at once: a column that is put into a table costs as much as its type.
-    typed = {
-        name: _category(column, orders.get(name, ())) if kind == "category" else _plain_column(column, kind)
-        for (name, (kind, _)), (_, column) in zip(known.items(), frame[list(known)].items(), strict=True)
-    }
-    made = pd.DataFrame(typed, index=frame.index)
+    made = pd.DataFrame(
+        {
+            name: as_category(frame[name], orders.get(name, ())) if kind == "category" else as_plain(frame[name], kind)
+            for name, (kind, _) in known.items()
+            if name in frame
+        },
+        index=frame.index,
+    )
     made.attrs = frame.attrs
     return made
 
@@ -272,7 +162,7 @@ _FILLED: dict[str, object] = {"str": "", "int16": 0, "int32": 0, "bool": False}
 """Type → the value of an absent entry."""
 
 
-def _plain_column(column: pd.Series, kind: ColumnKind) -> pd.Series:
+def as_plain(column: pd.Series, kind: ColumnKind) -> pd.Series:
     """Return the column as texts, numbers or truths; pandas has absent texts in its own type, too."""
     if kind != "str" and isinstance(column.dtype, np.dtype) and column.dtype == kind:
         return column
@@ -285,7 +175,7 @@ def _plain_column(column: pd.Series, kind: ColumnKind) -> pd.Series:
     return column.astype(kind)
 
 
-def _category(column: pd.Series, first: Sequence[str]) -> pd.Series | pd.Categorical:
+def as_category(column: pd.Series, first: Sequence[str]) -> pd.Series | pd.Categorical:
     """The column as categories: `first` in its order, then the others sorted; empty where there is none.
 
     One that holds categories already keeps their order. Codes are counted rather than texts compared: a table has 33
@@ -311,60 +201,55 @@ def _category(column: pd.Series, first: Sequence[str]) -> pd.Series | pd.Categor
 
 
 def write(frame: pd.DataFrame, path: Path) -> None:
-    """The tidy table as a file, its form taken from the suffix: `.csv` or `.parquet`; a UsageError for another."""
-    frame = filled(frame)
+    """Write what is known of a frame as a file of the suffix's form: `.csv` or `.parquet`; a UsageError for another."""
+    frame = known_columns(frame)
     if path.suffix == ".csv":
-        _through(frame, escape_formula).to_csv(path, index=False, lineterminator="\n", encoding="utf-8-sig")
+        _escaped(frame).to_csv(path, index=False, lineterminator="\n", encoding="utf-8-sig")
     elif path.suffix == ".parquet":
         frame.to_parquet(path, index=False)
     else:
         raise UsageError(f"'{path.name}' ends in neither .csv nor .parquet, the two forms of the tidy table.")
 
 
-def filled(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the tidy table without the columns of which nothing is known: those of points, and of each fact."""
-    unknown = [names for names in (POINTS, *(list(fact.columns) for fact in facts())) if not is_known(frame, names)]
-    return frame.drop(columns=[name for names in unknown for name in names])
+def with_facts(frame: pd.DataFrame, names: Iterable[str]) -> pd.DataFrame:
+    """Return a frame with the columns of these facts, empty where nothing is known of any."""
+    kinds = {name: column.kind for name, column in fact_columns().items()}
+    missing = {
+        name: pd.Categorical.from_codes(np.zeros(len(frame), "int8"), pd.Index([""][: len(frame)]))
+        if kinds[name] == "category"
+        else np.nan
+        for name in columns_of(*names)
+        if name not in frame
+    }
+    return frame.assign(**missing)
+
+
+def known_columns(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the frame without the columns of facts of which nothing is known."""
+    every: tuple[Fact | StudyFact | ScoreFact, ...] = (*facts(), *study_facts(), *score_facts())
+    unknown = [name for fact in every if not is_known(frame, fact.columns) for name in fact.columns if name in frame]
+    return frame.drop(columns=unknown)
 
 
 def is_known(frame: pd.DataFrame, names: Iterable[str]) -> bool:
-    """Tell whether any of these columns has a value."""
-    return any((frame[name].notna() & (frame[name] != "")).any() for name in names)
+    """Tell whether any of these columns is there and has a value."""
+    return any((frame[name].notna() & (frame[name] != "")).any() for name in names if name in frame)
 
 
-def _through(frame: pd.DataFrame, change: Callable[..., str]) -> pd.DataFrame:
-    """The table with every text as `change` makes it, so that no spreadsheet takes one for a formula, or back."""
+def _escaped(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the frame with texts that no spreadsheet takes for a formula."""
     changed = frame.copy(deep=False)
-    for name, kind in ((name, kind) for name, (kind, _) in _all_columns().items() if name in frame):
+    for name, kind in ((name, kind) for name, (kind, _) in columns(()).items() if name in frame):
         if kind == "category":
-            values = [change(value, csv=True) for value in frame[name].cat.categories]
+            values = [escape_formula(value, csv=True) for value in frame[name].cat.categories]
             changed[name] = frame[name].cat.rename_categories(values)
         elif kind == "str":
-            changed[name] = frame[name].map(lambda text: change(text, csv=True))
+            changed[name] = frame[name].map(lambda text: escape_formula(text, csv=True))
     return changed
 
 
-@plain_texts
-def read(path: Path) -> pd.DataFrame:
-    """A tidy table that was written as Parquet or CSV."""
-    if path.suffix == ".parquet":
-        frame = pd.read_parquet(path)
-        return _typed(frame.reindex(columns=list(columns(metrics_of(frame)))), ORDERED)
-    known = columns(metrics_of(pd.read_csv(path, nrows=0)))
-    numbers = {name: [""] for name, (kind, _) in known.items() if kind == "float64"}
-    frame = pd.read_csv(path, keep_default_na=False, na_values=numbers)
-    return _through(_typed(frame.reindex(columns=list(known)), ORDERED), unescape_formula)
-
-
-@plain_texts
-def empty(rubric: Rubric) -> pd.DataFrame:
-    """A tidy table without rows."""
-    none = {name: np.array([], dtype=object) for name in columns(rubric.metrics)}
-    return _named(_typed(pd.DataFrame(none), ORDERED), rubric)
-
-
-def _named(frame: pd.DataFrame, rubric: Rubric) -> pd.DataFrame:
-    """The frame with the names of metrics that have another name than their column."""
+def named(frame: pd.DataFrame, rubric: Rubric) -> pd.DataFrame:
+    """Return the frame with the names of metrics that have another name than their column."""
     names = {metric: name for metric, name in rubric.names.items() if name != metric}
     frame.attrs = {"names": names} if names else {}
     return frame

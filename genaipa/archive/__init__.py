@@ -61,7 +61,7 @@ from genaipa.policies.statistics import measure
 from genaipa.questions.annotations import read_annotations
 from genaipa.questions.points import points_digest
 from genaipa.questions.sets import QuestionSet
-from genaipa.reports.chapters.chapter import add_results
+from genaipa.reports.chapters.chapter import find_results
 from genaipa.reports.provenance import versions
 from genaipa.reports.report import Report
 from genaipa.runs import journal
@@ -85,7 +85,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from genaipa.answers.fact import Row, Text
-    from genaipa.answers.gather import Gathered
+    from genaipa.answers.study import Study
     from genaipa.runs.records import Record
     from genaipa.runs.selection import Source
     from genaipa.workspace import Workspace
@@ -119,18 +119,18 @@ def pack(
     with tempfile.TemporaryDirectory() as made, existing_store(workspace) as store:
         folder = Path(made)
         study = gather(workspace, sources, store)
-        events = study.log
+        events = study.log.every
         absent = _lay_out(folder, sources, study, whole=whole)
         _put_rubric(folder, rubric_file(workspace))
         if (guidelines := workspace.home / GUIDELINES).is_file():
             put(folder / GUIDELINES, guidelines.read_bytes())
         _put_waves(folder, study.waves, {name for source in sources for name in source.systems})
-        if study.left_out:
-            put(folder / DESK, json.dumps({"left_out": study.left_out}).encode() + b"\n")
+        if study.log.left_out:
+            put(folder / DESK, json.dumps({"left_out": dict(study.log.left_out)}).encode() + b"\n")
         # The report is made from the packed files, so that it holds no text that is left out.
         staged, names = find_workspace(folder), _names(sources)
-        found = add_results(staged, gather(staged, select(staged, names), store, excluded=excluded))
-        report = Report.of(found)
+        packed = gather(staged, select(staged, names), store, excluded=excluded)
+        report = Report.of(packed, results=find_results(staged, packed.sources))
         report.write(folder / REPORT, whole=whole)
         content = Pack(
             format=FORMAT,
@@ -146,18 +146,18 @@ def pack(
     return Packed(content, len(events), report, {} if whole else _unclear(sources))
 
 
-def _lay_out(folder: Path, sources: Sequence[Source], study: Gathered, *, whole: bool) -> list[Absent]:
+def _lay_out(folder: Path, sources: Sequence[Source], study: Study, *, whole: bool) -> list[Absent]:
     """Make an empty folder the workspace that whoever unpacks the study gets; the texts left out of it."""
     absent: dict[str, Absent] = {}
     put(folder / MARKER, b"# An unpacked study: see pack.json.\n")
     for source in sources:
         run = source.folder.name
-        for name, content in run_files(source, whole=whole, facts=study.facts(run)):
+        for name, content in run_files(source, whole=whole, facts=study.known_facts(run)):
             put(folder / RUNS / source.folder.name / name, content)
         for name, about in source.manifest.documents.items():
             if not whole and not may_be_passed_on(about.license):
                 absent[about.digest] = Absent(name, about.digest, about.source, about.license)
-    put(folder / SCORES, b"".join(msgspec.json.encode(event) + b"\n" for event in study.log))
+    put(folder / SCORES, b"".join(msgspec.json.encode(event) + b"\n" for event in study.log.every))
     return sorted(absent.values(), key=lambda one: one.document)
 
 
@@ -427,8 +427,10 @@ def unpack(file: Path, folder: Path) -> Unpacked:
         here = find_workspace(folder)
         with contextlib.closing(Store.open(f"sqlite:///{here.home / 'scores.db'}", load_rubric(here))) as store:
             events = _bring_scores(folder, store)
-            found = add_results(here, gather(here, select(here, pack.names), store, excluded=pack.excluded))
-        page = Report.of(found).write(here.home / "reports" / "again", formats=("svg",))
+            study = gather(here, select(here, pack.names), store, excluded=pack.excluded)
+        page = Report.of(study, results=find_results(here, study.sources)).write(
+            here.home / "reports" / "again", formats=("svg",)
+        )
     except BaseException:
         # Whatever its own rubric or scores refuse, or however it is cut short: half a study is none.
         for path in folder.iterdir() if folder.is_dir() else ():

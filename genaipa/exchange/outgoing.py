@@ -238,12 +238,13 @@ class Outgoing:
 
         `scores_alone` leaves the columns empty for which replies have to be read.
         """
-        from genaipa.answers.gather import gather, rescored  # pandas takes long to import
+        from genaipa.answers.gather import gather  # pandas takes long to import
 
         with existing_store(self.workspace) as store:
-            found = gather(self.workspace, [run.source for run in self.runs], store, scores_alone=scores_alone)
-        given = found.events if self.judges else [event for event in found.events if event.scorer == "human"]
-        return found.frame if len(given) == len(found.events) else rescored(found, given).frame
+            study = gather(self.workspace, [run.source for run in self.runs], store, scores_alone=scores_alone)
+        every = study.log.counted
+        given = every if self.judges else [event for event in every if event.scorer == "human"]
+        return (study if len(given) == len(every) else study.rescored(given)).joined()
 
     @cached_property
     def licenses(self) -> list[str]:

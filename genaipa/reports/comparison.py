@@ -265,8 +265,8 @@ def compare(
         systems = listed(sorted({system for source in sides[0] for system in source.systems}))
         runs = listed([source.folder.name for source in sides[0]])
         raise UsageError(f"{said} {systems} in {runs}; name two systems, two runs, or RUN:SYSTEM.")
-    found = gather_scored(here, merged([*sides[0], *sides[1]]), excluded=excluded, scores_alone=True)
-    frame, judges = found.frame, find_judges(found.frame, found.rubric.digest)
+    study = gather_scored(here, merged([*sides[0], *sides[1]]), excluded=excluded, scores_alone=True)
+    frame, judges = study.table, find_judges(study.table, study.rubric.digest)
     if judge:
         judge = find_judge(judge, judges, here)
         frame = count_verdicts(frame, judges[judge], excluded=excluded)
@@ -279,9 +279,9 @@ def compare(
         scored = [{*_rows_of(name, each, frame)["analyst"]} for name, each in zip(names, sides, strict=True)]
         raise UnscoredError(f"{error}{'' if judge else advise_judge(judges, scored, names)}") from None
     asked = {system for source in (*sides[0], *sides[1]) for system in source.manifest.systems}
-    scope = Scope(tuple(sorted(asked)), categories=found.categories)
+    scope = Scope(tuple(sorted(asked)), categories=study.questions.categories)
     compared = compare_sides(ours, theirs, anyway=anyway, judge=judge)
-    return replace(compared, problems=found.problems, scope=scope)
+    return replace(compared, problems=list(study.problems), scope=scope)
 
 
 @plain_texts

@@ -18,7 +18,7 @@ from genaipa.workspace import find_workspace
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from genaipa.answers.gather import Gathered
+    from genaipa.answers.study import Study
 
 SHOUTING = """
 from genaipa.answers.fact import Column, Fact
@@ -60,7 +60,7 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., No
     return install
 
 
-def gathered(place: Path | str = ".") -> Gathered:
+def gathered(place: Path | str = ".") -> Study:
     """Return the runs of a workspace, gathered."""
     here = find_workspace(Path(place))
     return gather_scored(here, select(here, ()))
@@ -81,7 +81,7 @@ def test_a_packages_fact_is_a_column_and_equal_answers_are_read_once(install: Ca
     """What is read is by answer, beside the core's own facts; the digest and the basis tell equal answers."""
     install("shouting", SHOUTING, shouting="shouting:Shouting")
     make_run()
-    frame = gathered().frame
+    frame = gathered().joined()
     assert frame["exclamations"].tolist() == [2.0] * 4
     assert set(frame["loudest"]) == {"HELP!"}
     assert (frame["claims_silence"] == "no").all()
@@ -107,10 +107,10 @@ def test_a_pack_keeps_what_a_fact_lets_go_of(install: Callable[..., None], tmp_p
     whole = gathered()
     pack(find_workspace(), whole.sources, tmp_path / "study.zip")
     unpack(tmp_path / "study.zip", tmp_path / "there")
-    frame = gathered(tmp_path / "there").frame
+    frame = gathered(tmp_path / "there").joined()
     assert frame["exclamations"].tolist() == [2.0] * 4
     assert set(frame["loudest"]) == {""}, "a word of the reply was not to be passed on"
-    assert frame["claims_silence"].tolist() == whole.frame["claims_silence"].tolist()
+    assert frame["claims_silence"].tolist() == whole.joined()["claims_silence"].tolist()
 
 
 def test_a_fact_that_cant_be_used_is_a_sentence(install: Callable[..., None]) -> None:
@@ -119,11 +119,11 @@ def test_a_fact_that_cant_be_used_is_a_sentence(install: Callable[..., None]) ->
     install("thief", SHOUTING.replace("exclamations", "silent"), thief="thief:Shouting", gone="thief:Gone")
     make_run()
     study = gathered()
-    assert set(study.frame["claims_silence"]) == {"no"}
+    assert set(study.joined()["claims_silence"]) == {"no"}
     problems = "\n".join(study.problems)
     assert "The fact broken is left out: broken:Broken can't be loaded (RuntimeError: no luck)." in problems
     assert "The fact gone is left out: thief:Gone can't be loaded (AttributeError:" in problems
-    assert "The fact thief is left out: its columns silent are those of annotation." in problems
+    assert "The fact thief is left out: silent is a column of annotation." in problems
 
 
 def test_without_texts_no_reply_is_read() -> None:

@@ -300,7 +300,7 @@ def test_other_prompts_are_refused(genaipa: Cli) -> None:
     assert "its answers were given to the prompts of the study, not to these" in finished.err
     run = find_run(find_workspace(), "latest").name
     found = gather_scored(find_workspace(), select(find_workspace(), [run]))
-    assert set(found.frame["prompts"]) == {"published"}
+    assert set(found.table["prompts"]) == {"published"}
 
 
 @pytest.mark.usefixtures("_recorded")

@@ -133,5 +133,5 @@ def test_reports_tell_languages_apart(genaipa: Cli) -> None:
     gathered = gather_scored(find_workspace(), select(find_workspace(), []))
     said = [one for one in notable(gathered) if "words under" in one or "Translated" in one]
     assert said == ["Translated questions: policy-de, into German by the genaipa authors, checked by nobody."]
-    assert gathered.questions["T_u1"] == "What sort of data is collected from me while using this?"
-    assert gathered.categories["T"] == "Transparency"
+    assert gathered.questions.texts["T_u1"] == "What sort of data is collected from me while using this?"
+    assert gathered.questions.categories["T"] == "Transparency"

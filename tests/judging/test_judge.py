@@ -153,7 +153,7 @@ def test_judges_are_nowhere_among_answers_and_scores(genaipa):
     assert [source.manifest.spec.task for source in select(here, ["latest"])] == ["procedure"]
     assert find_run(here, "latest").name == load_run("answers").name
     gathered = gather_scored(here, select(here, []))
-    tidy = gathered.frame
+    tidy = gathered.table
     assert set(tidy["system"]) == {"scripted/say.yaml"}
     assert set(tidy["scorer"]) == {"machine"}
     assert not tidy["counted"].any()

@@ -63,7 +63,7 @@ def computed(here: Workspace) -> Any:
     try:
         sources = select(here, ())
         gathered = gather_scored(here, sources)
-        table = sorted(gathered.frame.drop(columns=["key"]).astype(str).itertuples(index=False), key=str)
+        table = sorted(gathered.table.drop(columns=["key"]).astype(str).itertuples(index=False), key=str)
         records = {run.name: sorted(run.records(), key=lambda one: one.key) for run in run_folders(here)}
         scored, problems = results(here, sources)
         outcomes = [sorted((one.item.id, one.given) for one in result.outcomes) for result in scored]

@@ -11,7 +11,7 @@ from genaipa.reports.figures.figure import Scope
 from genaipa.reports.part import thin, warned_figure, warned_table
 
 if TYPE_CHECKING:
-    from genaipa.answers.gather import Gathered
+    from genaipa.answers.study import Study
     from genaipa.reports.chapters.chapter import Chapter
     from genaipa.scoring.rubric import Bounds
 
@@ -43,13 +43,13 @@ CHAPTERS: dict[str, Literal["answers", "scores"]] = {
 
 
 @plain_texts
-def chapters(gathered: Gathered, bounds: Bounds) -> list[Chapter]:
+def chapters(study: Study, bounds: Bounds) -> list[Chapter]:
     """The chapters that a report has, in reading order; `bounds` are the bands'."""
-    scope = Scope.of(gathered.frame, gathered.categories, bounds, gathered.questions)
-    scored = bool(gathered.frame["counted"].any())
+    scope = Scope.of(study.table, study.questions.categories, bounds, study.questions.texts)
+    scored = bool(study.table["counted"].any())
     wanted = (name for name, needed in CHAPTERS.items() if scored or needed == "answers")
-    made = [import_module(f"{__name__}.{name}").chapter(gathered, scope) for name in wanted]
-    there, few = prompting.noted([each for each in made if each], gathered.frame), thin(gathered.frame)
+    made = [import_module(f"{__name__}.{name}").chapter(study, scope) for name in wanted]
+    there, few = prompting.noted([each for each in made if each], study.table), thin(study.table)
     if not few:
         return there
     return [each.changed(lambda one: warned_table(one, few), lambda one: warned_figure(one, few)) for each in there]

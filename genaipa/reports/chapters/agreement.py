@@ -22,13 +22,14 @@ from genaipa.scoring.agreement import (
     measure_groups,
 )
 from genaipa.scoring.current import independent_scores
+from genaipa.scoring.rubric import guidelines_digest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from matplotlib.figure import Figure as Canvas
 
-    from genaipa.answers.gather import Gathered
+    from genaipa.answers.study import Study
     from genaipa.scoring.events import Event
     from genaipa.scoring.rubric import Rubric
 
@@ -88,11 +89,11 @@ def alphas(events: Iterable[Event], rubric: Rubric) -> Table:
     )
 
 
-def alphas_apart(gathered: Gathered) -> Table:
+def alphas_apart(study: Study) -> Table:
     """The same where the document is silent and where it is not, and by its language; nothing where all are alike."""
-    scores, rubric = independent_scores(gathered.events), gathered.rubric
+    scores, rubric = independent_scores(study.log.counted), study.rubric
     rows = []
-    for by, groups in answer_groups(gathered).items():
+    for by, groups in answer_groups(study).items():
         for group, (answers, metrics) in measure_groups(scores, rubric, groups).items():
             for metric, agreed in metrics.items():
                 low, high = agreed.alpha.interval or (None, None)
@@ -190,10 +191,10 @@ def tabulate_suggested(events: Iterable[Event], rubric: Rubric) -> Table:
     )
 
 
-def filled_in_systems(gathered: Gathered) -> Table:
+def filled_in_systems(study: Study) -> Table:
     """Count the scores that began with filled-in values, by system: they may favour one that says little."""
-    given = [one for one in gathered.events if one.kind == "score" and one.scorer == "human"]
-    answers = gathered.frame[["answer", "system"]].astype(str).drop_duplicates()
+    given = [one for one in study.log.counted if one.kind == "score" and one.scorer == "human"]
+    answers = study.table[["answer", "system"]].astype(str).drop_duplicates()
     scores = pd.DataFrame(
         [(one.answer, 1, int(one.preselected)) for one in given], columns=["answer", "scores", "filled_in"]
     )
@@ -248,17 +249,18 @@ def _draw(data: pd.DataFrame) -> Canvas:
     return drawn
 
 
-def chapter(gathered: Gathered, _scope: Scope) -> Chapter:
+def chapter(study: Study, _scope: Scope) -> Chapter:
     """Krippendorff's alpha of the analysts."""
-    found, filled = alphas(gathered.events, gathered.rubric), filled_in(gathered.events, gathered.rubric)
-    beside = tabulate_suggested(gathered.events, gathered.rubric)
+    found, filled = alphas(study.log.counted, study.rubric), filled_in(study.log.counted, study.rubric)
+    beside = tabulate_suggested(study.log.counted, study.rubric)
+    guidelines = guidelines_digest(study.workspace) if study.workspace else ""
     return Chapter(
         "agreement",
         "Agreement of the analysts",
         "Krippendorff's alpha: 1 is perfect agreement, 0 agreement by chance.",
-        present(found, alphas_apart(gathered), filled, filled_in_systems(gathered), beside),
+        present(found, alphas_apart(study), filled, filled_in_systems(study), beside),
         drawn(alphas_figure(found)),
         [] if found else ["Agreement is not shown: no answer has scores of two analysts who had not seen the other's."],
-        method=_METHOD + (_GUIDED.format(gathered.guidelines) if gathered.guidelines else ""),
+        method=_METHOD + (_GUIDED.format(guidelines) if guidelines else ""),
         references=_REFERENCES,
     )

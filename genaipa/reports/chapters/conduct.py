@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
-    from genaipa.answers.gather import Gathered
+    from genaipa.answers.study import Study
     from genaipa.reports.figures.figure import Scope
 
 NAME = "throughput"
@@ -71,10 +71,10 @@ class Sitting(NamedTuple):
     at: float
 
 
-def calls_of(gathered: Gathered) -> dict[str, Calls]:
+def calls_of(study: Study) -> dict[str, Calls]:
     """System → its calls that took time; a system that recordings, this machine or people by hand gave is left out."""
     found: dict[str, list[array[float]]] = {}
-    for source in gathered.sources:
+    for source in study.sources:
         facts = source.manifest.systems
         asked = {name for name in source.systems if not (name in facts and facts[name].words == "recording")}
         for _, call in source.folder.read(_Call):
@@ -275,13 +275,13 @@ def _moment(seconds: float) -> str:
     return str(np.datetime64(int(seconds), "s")).replace("T", " ")
 
 
-def chapter(gathered: Gathered, scope: Scope) -> Chapter:
+def chapter(study: Study, scope: Scope) -> Chapter:
     """The chapter on how the runs went; empty where no system took a time that was measured."""
-    calls = calls_of(gathered)
+    calls = calls_of(study)
     if not calls:
         return Chapter("conduct", "How the runs went", "")
     rates, sat = over_time(calls), sittings([*calls.values()])
-    batched = any(was_batched(source.folder.path) for source in gathered.sources)
+    batched = any(was_batched(source.folder.path) for source in study.sources)
     return Chapter(
         "conduct",
         "How the runs went",

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     Integers = NDArray[np.int64]
     Floats = NDArray[np.float64]
 
-    from genaipa.answers.gather import Gathered
+    from genaipa.answers.study import Study
     from genaipa.scoring.rubric import Bounds
 
 WORDS, AGAIN = "other words", "asked again"
@@ -256,9 +256,9 @@ def _named(over: str, experiment: str) -> str:
     return over if over == WORDS else f"{over}: {style.short(experiment, 18)}"
 
 
-def chapter(gathered: Gathered, scope: Scope) -> Chapter:
+def chapter(study: Study, scope: Scope) -> Chapter:
     """Distance between answers that ought to be alike."""
-    found = cells(gathered.frame, scope.bounds)
+    found = cells(study.table, scope.bounds)
     summary = consistency(found)
     absent = [
         f"How far answers move {what} is not shown: {why}."

@@ -10,7 +10,6 @@ import pandas as pd
 
 from genaipa.reports import averages
 from genaipa.reports.averages import BOTH, INTERVALS
-from genaipa.reports.chapters import outcomes
 from genaipa.reports.chapters.chapter import Chapter, drawn, present
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
-    from genaipa.answers.gather import Gathered
+    from genaipa.answers.study import Study
 
 Effort = Literal["cost", "seconds"]
 _NAMES: dict[Effort, str] = {"cost": "effort-cost", "seconds": "effort-time"}
@@ -49,16 +48,16 @@ _WIDE = 20
 """From this ratio of the largest to the smallest effort on, the axis is logarithmic."""
 
 
-def by_system(frame: pd.DataFrame) -> Table:
+def by_system(study: Study) -> Table:
     """Seconds and money of the answers to each experiment's questions, beside their M_all."""
-    asked = averages.about_policies(outcomes.asked_once(frame))
+    asked = averages.about_policies(study.once("spending"))
     asked = asked[asked["status"] != "missing"]
     by = ["system", "experiment"]
     # Where no answer took any time, none was measured: they were imported.
     longest = asked.groupby(by, observed=True)["seconds"].transform("max")
     asked = asked.assign(seconds=asked["seconds"].where(longest > 0)).dropna(subset=["seconds", "cost"], how="all")
     spent = averages.summed_up(asked, by, _spent)
-    scored = averages.weighted(frame, "m_all10")
+    scored = averages.weighted(study.table, "m_all10")
     quality = averages.summed_up(scored, by, lambda rows: averages.mean_of(rows, "m_all10"))
     columns = [*by, "answers", "m_all10", *BOTH, "seconds", "cost", *_COSTS.values(), "cost_total"]
     data = pd.DataFrame(columns=columns)
@@ -203,10 +202,9 @@ def _scale(axes: Axes, values: pd.Series[Any], per: int) -> None:
     axes.xaxis.set_minor_locator(NullLocator())
 
 
-def chapter(gathered: Gathered, scope: Scope) -> Chapter:
+def chapter(study: Study, scope: Scope) -> Chapter:
     """The chapter on the time, tokens and cost of the answers."""
-    frame = gathered.frame
-    spent = by_system(frame)
+    spent = by_system(study)
     return Chapter(
         "effort",
         "Time and cost",

@@ -21,7 +21,7 @@ from genaipa.reports.figures.heatmap import Grid
 from genaipa.reports.table import SCALE, Table, metric_formats, table
 
 if TYPE_CHECKING:
-    from genaipa.answers.gather import Gathered
+    from genaipa.answers.study import Study
 
 _ASKED = ["system", "experiment", "question"]
 _ENDS = ("policies_low", "policies_high")
@@ -302,9 +302,9 @@ def _missing(table: Table, experiment: str, data: pd.DataFrame, scope: Scope) ->
     return scope.without(data["system"], _METRICS) + asked
 
 
-def chapter(gathered: Gathered, scope: Scope) -> Chapter:
+def chapter(study: Study, scope: Scope) -> Chapter:
     """Heat maps, one for each experiment."""
-    frame = gathered.frame
+    frame = study.table
     questions, categories = by_question(frame), by_category(frame)
     figures = scope.pages(
         (
