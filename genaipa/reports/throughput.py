@@ -61,9 +61,9 @@ def calls_by_system(gathered: Gathered) -> dict[str, Calls]:
                     column.append(value)
     calls = {}
     for system, columns in columns_by_system.items():
-        begin, seconds, answers, tokens = map(np.array, columns)
+        begins, seconds, answers, known = map(np.array, columns)
         if np.median(seconds) >= _INSTANT:
-            calls[system] = Calls(begin, begin + np.maximum(seconds, _SHORTEST), answers, tokens)
+            calls[system] = Calls(begins, begins + np.maximum(seconds, _SHORTEST), answers, known)
     return calls
 
 
