@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from genaipa.errors import UnknownNameError, UsageError
-from genaipa.exchange import eee, huggingface, inspect_logs, label_studio
+from genaipa.exchange import huggingface, inspect_logs, label_studio
 from genaipa.exchange.incoming import Incoming, Taken
 from genaipa.exchange.outgoing import Outgoing, Written
 
@@ -31,7 +31,6 @@ class Form:
 
 
 FORMS: tuple[Form, ...] = (
-    Form("eee", "averages and scored answers for Every Eval Ever", eee.write),
     Form("huggingface", "a data set for Hugging Face: Parquet files and a card", huggingface.write),
     Form("inspect", "evaluation logs of Inspect, there and back", inspect_logs.write, inspect_logs.read),
     Form("label-studio", "answers to score in Label Studio, there and back", label_studio.write, label_studio.read),

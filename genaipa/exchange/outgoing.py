@@ -233,15 +233,12 @@ class Outgoing:
         """Noun → how many are kept back."""
         return Counter(noun for noun, _ in self._held)
 
-    def tidy(self, *, scores_alone: bool = False) -> pd.DataFrame:
-        """The tidy table of these runs, with judges' rows only where their verdicts go along.
-
-        `scores_alone` leaves the columns empty for which replies have to be read.
-        """
+    def tidy(self) -> pd.DataFrame:
+        """The tidy table of these runs, with judges' rows only where their verdicts go along."""
         from genaipa.reports.gather import gather, rescored  # pandas takes long to import
 
         with existing_store(self.workspace) as store:
-            found = gather(self.workspace, [run.source for run in self.runs], store, scores_alone=scores_alone)
+            found = gather(self.workspace, [run.source for run in self.runs], store)
         given = found.events if self.judges else [event for event in found.events if event.scorer == "human"]
         return found.frame if len(given) == len(found.events) else rescored(found, given).frame
 

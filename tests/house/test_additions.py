@@ -227,7 +227,7 @@ def add_everything(copy: Path) -> None:
     forms = copy / "genaipa/exchange/forms.py"
     line = 'FORMS: tuple[Form, ...] = (\n    Form("plain", "replies alone", plain.write),'
     changed = forms.read_text().replace("FORMS: tuple[Form, ...] = (", line)
-    forms.write_text(changed.replace("import eee,", "import plain, eee,"))
+    forms.write_text(changed.replace("import huggingface,", "import huggingface, plain,"))
     (copy / "genaipa/languages/nl.py").write_text(LANGUAGE)
     insert(copy / "genaipa/languages/catalog.py", '    "fr",\n', '    "nl",\n')
     (copy / "genaipa/cli/commands/count.py").write_text(COMMAND)
