@@ -7,12 +7,13 @@ import functools
 import importlib
 import os
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoints
 
 OURS = "genaipa"
+T = TypeVar("T")
 
 
 def plugins(group: str) -> dict[str, str]:
@@ -65,6 +66,19 @@ def is_ours(module: str) -> bool:
     package = module.partition(".")[0]
     points = _entry_points(_folders()).get(OURS, ())
     return package == OURS or any(point.module.partition(".")[0] == package for point in points)
+
+
+def load_each(group: str, kind: type[T]) -> dict[str, T]:
+    """Return name → object of the entry points of a group that are of a kind; what can't be imported is left out."""
+    objects = {}
+    for name, target in plugins(group).items():
+        try:
+            made = load(target)
+        except Exception:  # noqa: BLE001, S112 - a package that is broken or gone must not take the others along
+            continue
+        if isinstance(made, kind):
+            objects[name] = made
+    return objects
 
 
 def load(target: str) -> Any:

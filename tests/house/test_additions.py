@@ -1,8 +1,8 @@
 """What an addition costs, shown by doing it in a copy of genaipa.
 
 A provider with an SDK of its own is three files: its adapter, a line of the table, an extra. A sampling option is
-three places: the option, the field, the adapter's table. An option of the procedure is a field of its plan. A command,
-a page of the desk and a language are a file and a line each, a form of tables is a function and a line.
+three places: the option, the field, the adapter's table. An option of the procedure is a field of its plan. A command
+and a page of the desk are a file and a line each, a form of tables is a function and a line, a language a package.
 """
 
 from __future__ import annotations
@@ -249,8 +249,11 @@ def add_everything(copy: Path) -> None:
     line = 'FORMS: tuple[Form, ...] = (\n    Form("plain", "replies alone", plain.write),'
     changed = forms.read_text().replace("FORMS: tuple[Form, ...] = (", line)
     forms.write_text(changed.replace("import huggingface,", "import huggingface, plain,"))
-    (copy / "genaipa/languages/nl.py").write_text(LANGUAGE)
-    insert(copy / "genaipa/languages/catalog.py", '    "fr",\n', '    "nl",\n')
+    (copy / "dutch.py").write_text(LANGUAGE)
+    information = copy / "dutch-1.dist-info"
+    information.mkdir()
+    (information / "METADATA").write_text("Metadata-Version: 2.1\nName: dutch\nVersion: 1\n")
+    (information / "entry_points.txt").write_text("[genaipa.languages]\nnl = dutch:LANGUAGE\n")
     (copy / "genaipa/cli/commands/count.py").write_text(COMMAND)
     insert(copy / "genaipa/cli/terminal/headings.py", '    "Ask": {\n', '        "count": "Count the runs.",\n')
 

@@ -47,7 +47,9 @@ def test_the_core_alone_works(tmp_path: Path) -> None:
     with interpreter(copy) as genaipa:
         listed = genaipa("--help-all").out.partition("\nOptions:\n")[0]
         assert sorted(re.findall(r"(?m)^  ([a-z]+)  +[A-Z]", listed)) == sorted(OWN)
-        asked = genaipa("run", "-s", "extractive", "-p", "brindlecart", "-e", "quality", "--limit", "1")
-        assert asked.code == 0, asked.err
+        asked = ("run", "-s", "extractive", "-p", "brindlecart-de", "-e", "quality", "--limit", "1")
+        for words in (asked, ("questions",), ("validate",)):
+            done = genaipa(*words)
+            assert done.code == 0, (words, done.err)
         refused = genaipa("export")
         assert (refused.code, "there is no command 'export'" in refused.err) == (2, True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from genaipa.plugins import load, plugins
+from genaipa.plugins import load_each
 
 GROUPS: dict[str, dict[str, str]] = {
     "Ask": {
@@ -72,15 +72,8 @@ ENTRY_POINTS = "genaipa.commands"
 
 def package_commands() -> dict[str, PackageCommand]:
     """Return words → command of every package whose commands can be imported."""
-    commands = {}
-    for words, target in plugins(ENTRY_POINTS).items():
-        try:
-            command = load(target)
-        except Exception:  # noqa: BLE001, S112 - a package that is broken or gone must not take the others along
-            continue
-        if isinstance(command, PackageCommand) and words not in OWN:
-            commands[words] = command
-    return commands
+    commands = load_each(ENTRY_POINTS, PackageCommand)
+    return {words: command for words, command in commands.items() if words not in OWN}
 
 
 def list_commands() -> dict[str, dict[str, str]]:
