@@ -26,7 +26,7 @@ from genaipa.cli.terminal.options import ExplainOption, QuietOption, WorkspaceOp
 from genaipa.errors import GenaipaError, OptionError, RefusedSystemError, UsageError, clipped
 from genaipa.plugins import load
 
-_WITHIN = {"runs": ("batches",), "scores": ("objections",)}
+_WITHIN = {"runs": ("batches",)}
 """Command → its own commands that have commands."""
 _NOWHERE = ("init", "unpack")
 """Commands that work outside of any workspace."""

@@ -100,7 +100,6 @@ def rare_commands() -> set[str]:
 
 RENAMED: dict[str, tuple[str, ...]] = {
     "batches": ("runs", "batches"),
-    "objections": ("scores", "objections"),
     "pull": ("get",),
 }
 """Command's earlier name → the words that it has become; the old name works and tells the new one."""
