@@ -6,11 +6,12 @@ import functools
 import re
 from collections import Counter
 
+from genaipa.languages import en
 from genaipa.languages.detection import NAMES, detect_language
-from genaipa.languages.en import LANGUAGE as ENGLISH
 from genaipa.languages.language import UNSPACED, Language, expression
 from genaipa.plugins import load_each
 
+ENGLISH = en.LANGUAGE
 ENTRY_POINTS = "genaipa.languages"
 """Entry points: code in ISO 639-1 of a language → its `Language`."""
 LANGUAGES: dict[str, Language] = {ENGLISH.code: ENGLISH, **load_each(ENTRY_POINTS, Language)}
