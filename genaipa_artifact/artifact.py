@@ -36,7 +36,7 @@ from genaipa.errors import UsageError
 from genaipa.files.atomic import replacing
 from genaipa.files.text import as_code
 from genaipa.reports import tidy as tidy_table
-from genaipa.reports.render import as_text
+from genaipa.reports.render import as_lines
 from genaipa.reports.writing import FRAME
 from genaipa.runs.permission import Permission
 from genaipa.words import number, some
@@ -46,7 +46,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from genaipa.archive import Packed
-    from genaipa.reports.table import Table
     from genaipa.runs.selection import Source
     from genaipa.workspace import Workspace
 
@@ -107,7 +106,7 @@ def _filled(template: str, facts: Mapping[str, Any]) -> str:
         trim_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters |= {"code": as_code, "number": number, "some": some, "rows": _rows}
+    environment.filters |= {"code": as_code, "number": number, "some": some, "rows": as_lines}
     return environment.get_template(template).render(
         {**facts, "genaipa": __version__, "folder": REPORT, "extras": ",".join(EXTRAS)}
     )
@@ -128,11 +127,6 @@ def _measured(packed: Packed, archive: Path) -> dict[str, Any]:
         "analysts": sorted(set(frame.loc[frame["scorer"] == "human", "analyst"]) - {""}),
         "again": shlex.join(("genaipa", "report", *named, *options)),
     }
-
-
-def _rows(table: Table) -> list[str]:
-    """A table as lines of text, without its title and its note."""
-    return as_text(table).split("\n\n")[1].splitlines()
 
 
 _CONTEXT: dict[str, Any] = {

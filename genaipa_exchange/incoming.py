@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any, get_args
 import msgspec
 from msgspec.structs import replace
 
-from genaipa import __version__
 from genaipa.errors import DataError, UnknownNameError, UsageError, clipped, command
 from genaipa.files.names import folder_words
 from genaipa.files.stamps import now
@@ -30,24 +29,18 @@ from genaipa.policies.document import About, Document, load_document
 from genaipa.policies.formats import SUFFIXED, extract
 from genaipa.questions.annotations import AnnotatedAnswer, Annotations
 from genaipa.questions.sets import Question, QuestionSet
-from genaipa.runs import journal
 from genaipa.runs.experiments import experiment_of
-from genaipa.runs.imported import write_run
+from genaipa.runs.imported import RecordedRun, count_totals, run_files, write_run
 from genaipa.runs.integrity import flaw as flaw_of_record
-from genaipa.runs.manifest import ANSWERS, LEFT_OUT, MANIFEST, WITHHELD, Withheld, manifest_file
+from genaipa.runs.manifest import LEFT_OUT, MANIFEST, WITHHELD, Withheld
 from genaipa.runs.records import (
-    FORMAT,
     INITIALIZATIONS,
-    Digests,
-    DocumentFacts,
     FailureInfo,
     Initialization,
     Manifest,
     Record,
     RunSpec,
     Status,
-    SystemFacts,
-    Totals,
     answer_digest,
     conversation_of,
 )
@@ -175,29 +168,17 @@ class Incoming:
             files[f"documents/{facts.digest}.txt"] = found.text.encode()
         if any(record.asked == LEFT_OUT for record in records):
             files[WITHHELD] = msgspec.json.encode(Withheld())
-        self.add_run(folder_words(head.name, most=150), _narrowed(head, records, files), records, files)
+        name = folder_words(head.name, most=150)
+        manifest = replace(_narrowed(head, records, files), name=name, totals=count_totals(records))
+        self.add_run(name, records, files | run_files(manifest, records))
 
     def _has(self, run: str, record: Record) -> bool:
         known = self._pool.get(record.digest)
         return known is not None and any((one.run, one.key) == (run, record.key) for one in known.occurrences)
 
-    def add_run(self, name: str, manifest: Manifest, records: Sequence[Record], files: dict[str, bytes]) -> None:
-        """Take in a run of these records, with other files of its folder; a UsageError if another has its name."""
+    def add_run(self, name: str, records: Sequence[Record], files: dict[str, bytes]) -> None:
+        """Take in a run of these records with all files of its folder; a UsageError if another has its name."""
         kept = sum(record.reply is not None for record in records)
-        statuses = Counter(record.status for record in records)
-        manifest = replace(
-            manifest,
-            name=name,
-            totals=Totals(
-                planned=len(records),
-                answered=statuses["answered"],
-                refused=statuses["refused"],
-                truncated=statuses["truncated"],
-                failed=statuses["failed"],
-            ),
-        )
-        files[ANSWERS] = b"".join(map(journal.line, records))
-        files[MANIFEST] = manifest_file(manifest)
         folder = self.workspace.runs / name
         before = self._runs.get(name) or (_read_files(folder, files) if folder.exists() else None)
         if before is not None and _comparable_files(before) != _comparable_files(files):
@@ -507,45 +488,29 @@ class Recorded:
             categories={one.category: one.category for one in self._questions.values()},
             questions=tuple(self._questions.values()),
         )
-        files = {f"questions/{self.name}.yaml": as_yaml(questions)}
+        annotations = {}
         for name, answers in self._targets.items():
             about = self._documents[name].digest
             kept = Annotations(name, self.name, (source,), answers, source=source, digest=about)
-            files[f"annotations/{name}.yaml"] = as_yaml(kept)
-        files |= {f"documents/{one.digest}.txt": one.text for one in self._documents.values()}
-        manifest = self._manifest(files, source)
-        records = list(self._records.values())
-        self.incoming.add_run(self.name, manifest, records, {place: text.encode() for place, text in files.items()})
-
-    def _manifest(self, files: Mapping[str, str], source: str) -> Manifest:
-        records, documents = self._records.values(), self._documents
+            annotations[name] = as_yaml(kept)
+        records, documents = list(self._records.values()), self._documents
         shown = tuple(dict.fromkeys(record.initialization for record in records if record.initialization))
-        return Manifest(
-            format=FORMAT,
-            name=self.name,
-            status="partial" if any(record.reply is None for record in records) else "complete",
-            created="",
-            updated="",
-            spec=RunSpec(
-                systems=(self.system,),
-                plan=ProcedurePlan(
-                    documents=tuple(documents),
-                    questions=dict.fromkeys(documents, self.name),
-                    initializations=shown,
-                    experiment=experiment_of("policy", shown[0], "original") if len(shown) == 1 else "",
-                    conversation="independent",
-                ),
-                repetitions=max(record.repetition for record in records),
-            ),
-            digests=Digests(
-                prompts={},
-                documents={name: document.digest for name, document in documents.items()},
-                questions={self.name: digest(files[f"questions/{self.name}.yaml"])},
-                annotations={name: digest(files[f"annotations/{name}.yaml"]) for name in self._targets},
-                systems={self.system: f"{self.system}, imported from {source}"},
-            ),
-            documents={name: DocumentFacts.of(document) for name, document in documents.items()},
-            systems={self.system: SystemFacts(model=self.system, words="own", notes=[f"Imported from {source}."])},
-            orders={place: tuple(questions) for place, questions in self._orders.items()},
-            versions={"genaipa": __version__},
+        plan = ProcedurePlan(
+            documents=tuple(documents),
+            questions=dict.fromkeys(documents, self.name),
+            initializations=shown,
+            experiment=experiment_of("policy", shown[0], "original") if len(shown) == 1 else "",
+            conversation="independent",
         )
+        run = RecordedRun(
+            name=self.name,
+            spec=RunSpec((self.system,), plan=plan, repetitions=max(record.repetition for record in records)),
+            source=source,
+            words="own",
+            documents=documents,
+            questions={self.name: as_yaml(questions)},
+            annotations=annotations,
+            records=records,
+            orders={place: tuple(questions) for place, questions in self._orders.items()},
+        )
+        self.incoming.add_run(self.name, records, run.files)

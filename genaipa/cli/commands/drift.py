@@ -26,7 +26,7 @@ def drift(
     system: Annotated[str, typer.Argument(autocompletion=completion.runs_and_systems, help="The system.")],
     gate: GateOption = None,
     output: Annotated[
-        Path | None, option("--output", "-o", metavar="FILE", help="Write all to a .csv, .html, .tex or .txt file.")
+        Path | None, option("--output", "-o", metavar="FILE", help="Write all to a .csv or .tex file.")
     ] = None,
     force: ForceOption = False,
     json: JsonOption = False,

@@ -12,7 +12,7 @@ import typer
 from genaipa.cli.commands.policy_versions import carried_answers, compared, diff, history
 from genaipa.cli.terminal import completion
 from genaipa.cli.terminal.console import err, print_json, say, show, show_facts, table
-from genaipa.cli.terminal.options import ForceOption, JsonOption, check_new, current_workspace, option, several, written
+from genaipa.cli.terminal.options import ForceOption, JsonOption, current_workspace, option, several, written
 from genaipa.errors import DataError, UnknownNameError, UsageError, command
 from genaipa.words import number
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from genaipa.questions.versions import CarriedAnswers
     from genaipa.workspace import Workspace
 
-_COMMANDS = ("list", "show", "add", "annotate", "history", "diff", "stats", "generate")
+_COMMANDS = ("list", "show", "add", "annotate", "history", "diff", "stats")
 _HEADERS = {
     "words": "words",
     "sections": "sections",
@@ -387,73 +387,6 @@ def stats(
         print_json(_as_json(corpus, groups, by))
     else:
         _print_distributions(corpus, groups, by)
-
-
-@app.command()
-def generate(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="The file to write: .jsonl, with --edits .md.")],
-    count: Annotated[
-        int | None, option("--number", "-n", help="How many policies, by default 1,000.", min=1, max=100_000_000)
-    ] = None,
-    seed: Annotated[int, option("--seed", help="Another seed makes others.")] = 0,
-    edits: Annotated[
-        Path | None,
-        option("--edits", metavar="FILE.yaml", help="Write a single policy, and edits of its facts into this file."),
-    ] = None,
-    force: ForceOption = False,
-) -> None:
-    """Write a corpus of made-up policies.
-
-    Each says what an invented company does with data: other sections, other promises, another sector and country. One
-    in twenty is a later snapshot with the very same text.
-
-    With --edits it is one policy, with its facts edited: whether a system reads them can be asked then.
-    """
-    from genaipa.policies.corpus import json_line
-    from genaipa.policies.made_up import made_up
-
-    if edits is not None:
-        if count is not None:
-            raise UsageError("--edits is for one policy; leave out --number.")
-        _generate_edited(file, edits, seed, force=force)
-        return
-    if file.suffix != ".jsonl":
-        raise UsageError(f"{file}: name a file that ends in .jsonl.")
-    count = 1000 if count is None else count
-    check_new(file, force=force)
-    with _counting("made", count) as told, written(file, force=force) as lines:
-        for document in _counted(made_up(count, seed), told):
-            lines.write(json_line(document))
-    show(f"{file}: {number(count, 'made-up policy', 'made-up policies')}, each a line.")
-    show(f"Next: {command('genaipa', 'policies', 'stats', '--documents', file, '--by', 'sector')}")
-
-
-def _generate_edited(file: Path, edits: Path, seed: int, *, force: bool) -> None:
-    """Write one made-up policy with its metadata, and its edits."""
-    from genaipa.files.strict_yaml import as_yaml
-    from genaipa.policies.made_up import edited
-
-    here = current_workspace()
-    if file.suffix != ".md" or edits.suffix != ".yaml":
-        raise UsageError(f"{file}, {edits}: name a policy that ends in .md, and edits that end in .yaml.")
-    document, found = edited(file.stem, seed)
-    texts = {
-        file: document.text,
-        file.with_suffix(".yaml"): as_yaml(document.about),
-        edits: as_yaml(found),
-    }
-    if len(texts) < 3:  # noqa: PLR2004
-        raise UsageError(f"{edits}: name another file for the edits; the policy's metadata belong there.")
-    for path in texts:
-        check_new(path, force=force)
-    for path, text in texts.items():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with written(path, force=force) as lines:
-            lines.write(text.encode())
-    show(f"{file}: a made-up policy of {document.company}; {edits}: {number(len(found.edits), 'edit')}.")
-    if "workspace" not in dict(here.layers):
-        show("There is no workspace here yet; make one with: genaipa init .")
-    show(f"Next: {command('genaipa', 'validate')}")
 
 
 @contextlib.contextmanager
