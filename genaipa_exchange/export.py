@@ -12,7 +12,7 @@ from genaipa.cli.terminal.options import current_workspace, option, several
 from genaipa.cli.terminal.selection import RunsArgument
 from genaipa.errors import UsageError, command
 from genaipa.words import listed, number
-from genaipa_exchange.commands import complete_form
+from genaipa_exchange.entries import complete_form
 
 if TYPE_CHECKING:
     from genaipa_exchange.outgoing import Outgoing

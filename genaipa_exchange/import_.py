@@ -11,7 +11,7 @@ from genaipa.cli.terminal.console import follow, say, show
 from genaipa.cli.terminal.options import current_workspace, option
 from genaipa.errors import UsageError, clipped, command
 from genaipa.words import number, some
-from genaipa_exchange.commands import complete_form
+from genaipa_exchange.entries import complete_form
 
 if TYPE_CHECKING:
     from genaipa_exchange.incoming import Taken

@@ -24,7 +24,6 @@ GROUPS: dict[str, dict[str, str]] = {
         "report": "Write figures, tables and one page to read.",
         "compare": "Compare two systems or runs, with intervals.",
         "leaderboard": "Rank all systems by overall quality.",
-        "drift": "Show what changed since the first day.",
         "judges": "Measure what judge's verdicts are worth.",
     },
     "Data": {
@@ -46,7 +45,7 @@ GROUPS: dict[str, dict[str, str]] = {
 """Heading → its commands, each with its summary: its module in `genaipa.cli.commands` has the same name."""
 OWN = tuple(name for commands in GROUPS.values() for name in commands)
 """The commands of genaipa itself."""
-RARE = ("collect", "sample", "drift", "pack", "unpack", "validate", "demo")
+RARE = ("collect", "sample", "pack", "unpack", "validate", "demo")
 """Commands that only the whole page lists; `demo` is what one starts with."""
 
 
