@@ -13,18 +13,18 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from genaipa.files.strict_yaml import as_yaml
-from genaipa.policies.changes import HELD, Changes, sentences, words_only
 from genaipa.policies.reading import read
 from genaipa.policies.search import pieces, ranked
 from genaipa.policies.sections import resolve
 from genaipa.questions.annotations import AnnotatedAnswer, Annotations
+from genaipa_watch.changes import HELD, Changes, sentences, words_only
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from genaipa.policies.changes import SectionChange
     from genaipa.policies.sections import Section
     from genaipa.questions.sets import QuestionSet
+    from genaipa_watch.changes import SectionChange
 
 AnswerState = Literal["holds", "look", "perhaps"]
 """The fate of an annotated answer: it holds, is to be looked at again, or is perhaps answered now (was silent)."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-from genaipa.languages import sides
 from genaipa.languages.language import (
     QUOTED,
     CitationRules,
@@ -15,7 +14,8 @@ from genaipa.languages.language import (
     SilenceRules,
     syllables_by_vowels,
 )
-from genaipa.languages.refusals import GERMAN
+from genaipa_languages import sides
+from genaipa_languages.refusals import GERMAN
 
 
 def _policy(company: str) -> str:

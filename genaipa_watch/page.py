@@ -5,22 +5,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import genaipa
-from genaipa.policies.changes import HELD, marked_words
 from genaipa.policies.reading import read
 from genaipa.reports.page import template
+from genaipa_watch.changes import HELD, marked_words
 
 if TYPE_CHECKING:
-    from genaipa.policies.changes import Changes
     from genaipa.policies.document import Document
     from genaipa.policies.sections import Section
-    from genaipa.questions.versions import CarriedAnswers
+    from genaipa_watch.changes import Changes
+    from genaipa_watch.versions import CarriedAnswers
 
 _WORDS = {"look": "to look at again", "perhaps": "perhaps answered now"}
 
 
 def page(changes: Changes, carried: CarriedAnswers | None) -> str:
     """The page as HTML that needs nothing else; texts of the documents are escaped."""
-    return template("changes.html.jinja").render(
+    return template("changes.html.jinja", "genaipa_watch").render(
         title=f"{changes.before.name} → {changes.after.name}",
         version=genaipa.__version__,
         counts=changes.counts,

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Literal
 from genaipa.errors import UsageError, clipped, closest
 from genaipa.files.limits import HISTORY, POLICY, within
 from genaipa.languages.catalog import language_of
-from genaipa.policies.changes import words_only
 from genaipa.policies.document import LONGEST
 from genaipa.policies.reading import Reading
+from genaipa_watch.changes import words_only
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from genaipa.languages import sides
 from genaipa.languages.language import (
     QUOTED,
     CitationRules,
@@ -16,7 +15,8 @@ from genaipa.languages.language import (
     SilenceRules,
     syllables_by_vowels,
 )
-from genaipa.languages.refusals import FRENCH
+from genaipa_languages import sides
+from genaipa_languages.refusals import FRENCH
 
 # Names don't tell whether an h is mute; that of most companies is (d'Hermès, but de H&M).
 _ELIDED = re.compile(r"h?[aeiou]")

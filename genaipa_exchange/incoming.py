@@ -20,7 +20,6 @@ import msgspec
 from msgspec.structs import replace
 
 from genaipa.errors import DataError, UnknownNameError, UsageError, clipped, command
-from genaipa.exchange.outgoing import HEAD_FORMAT, Head
 from genaipa.files.names import folder_words
 from genaipa.files.stamps import now
 from genaipa.files.strict_yaml import as_yaml, convert, loose_yaml
@@ -56,6 +55,7 @@ from genaipa.scoring.store import existing_store, open_store
 from genaipa.systems.base import Usage
 from genaipa.tasks.plan import ProcedurePlan, plan_of
 from genaipa.words import listed, number
+from genaipa_exchange.outgoing import HEAD_FORMAT, Head
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

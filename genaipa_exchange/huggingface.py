@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING, Any, Self
 import yaml
 
 from genaipa import __version__
-from genaipa.exchange.outgoing import Written
 from genaipa.files.text import as_code
 from genaipa.scoring.people import load_people
 from genaipa.words import number
+from genaipa_exchange.outgoing import Written
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from genaipa.exchange.outgoing import Outgoing, OutgoingAnswer, OutgoingRun
     from genaipa.scoring.events import Event
+    from genaipa_exchange.outgoing import Outgoing, OutgoingAnswer, OutgoingRun
 
 _AT_ONCE = 5_000
 """Rows that are in memory."""

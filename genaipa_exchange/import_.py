@@ -7,21 +7,21 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from genaipa.cli.terminal import completion
 from genaipa.cli.terminal.console import follow, say, show
 from genaipa.cli.terminal.options import current_workspace, option
 from genaipa.errors import UsageError, clipped, command
 from genaipa.words import number, some
+from genaipa_exchange.entries import complete_form
 
 if TYPE_CHECKING:
-    from genaipa.exchange.incoming import Taken
+    from genaipa_exchange.incoming import Taken
 
 _REFUSED = 2
 _NAMED = 3
 
 
 def import_(
-    form: Annotated[str, typer.Argument(help="The form; see: genaipa export", autocompletion=completion.forms)],
+    form: Annotated[str, typer.Argument(help="The form; see: genaipa export", autocompletion=complete_form)],
     path: Annotated[Path, typer.Argument(help="A file, or a folder of them.")],
     documents: Annotated[
         Path | None,
@@ -41,8 +41,8 @@ def import_(
     What export wrote comes back as it was; what is here already is left alone. A log of somebody else's evaluation
     becomes a run, whose answers are scored, judged and reported as any other. All of a file is taken in, or nothing.
     """
-    from genaipa.exchange.forms import form_of
-    from genaipa.exchange.incoming import Incoming
+    from genaipa_exchange.forms import form_of
+    from genaipa_exchange.incoming import Incoming
 
     chosen = form_of(form, back=True)
     assert chosen.read is not None, "it comes back"

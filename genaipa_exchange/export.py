@@ -7,21 +7,21 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from genaipa.cli.terminal import completion
 from genaipa.cli.terminal.console import caveat, follow, say, show, table
 from genaipa.cli.terminal.options import current_workspace, option, several
 from genaipa.cli.terminal.selection import RunsArgument
 from genaipa.errors import UsageError, command
 from genaipa.words import listed, number
+from genaipa_exchange.entries import complete_form
 
 if TYPE_CHECKING:
-    from genaipa.exchange.outgoing import Outgoing
+    from genaipa_exchange.outgoing import Outgoing
 
 
 def export(
     form: Annotated[
         str | None,
-        typer.Argument(help="The form; left out, all are listed.", autocompletion=completion.forms),
+        typer.Argument(help="The form; left out, all are listed.", autocompletion=complete_form),
     ] = None,
     run: RunsArgument = None,
     output: Annotated[Path | None, option("--output", "-o", metavar="FOLDER", help="A new folder.")] = None,
@@ -37,9 +37,9 @@ def export(
     annotated answers, and replies that may quote them. What models said, and the names and notes of the analysts, go
     along.
     """
-    from genaipa.exchange.forms import FORMS, form_of, write
-    from genaipa.exchange.outgoing import Outgoing
     from genaipa.runs.selection import select
+    from genaipa_exchange.forms import FORMS, form_of, write
+    from genaipa_exchange.outgoing import Outgoing
 
     if form is None:
         table(("form", "for"), [(one.name, one.what) for one in FORMS])

@@ -91,7 +91,8 @@ def accept(
 
     An earlier decision on it no longer counts.
     """
-    from genaipa.scoring.objections import check_silence, exporting, find_document, proved, silence_of
+    from genaipa.scoring.objections import check_silence, proved
+    from genaipa_objections.settling import exporting, find_document, silence_of
 
     here = current_workspace()
     one = _one(here, which)
@@ -148,7 +149,7 @@ def export(
     only where they may be passed on; else the file has their place and digest.
     """
     from genaipa.files.strict_yaml import as_yaml
-    from genaipa.scoring.objections import accepted
+    from genaipa_objections.settling import accepted
 
     here = current_workspace()
     if output is not None:
@@ -199,9 +200,9 @@ def _one(workspace: Workspace, which: str) -> Filed:
 
 def _settle(workspace: Workspace, one: Filed, by: str, correction: Correction | None, reason: str) -> None:
     """Keep a ruling; a UsageError for somebody who may not give any."""
-    from genaipa.scoring.objections import ruling
     from genaipa.scoring.people import load_people
     from genaipa.scoring.store import open_store
+    from genaipa_objections.settling import ruling
 
     with contextlib.closing(open_store(workspace)) as store:
         user = load_people(workspace).admit(by, {event.analyst for _, event in store.events()}, login=False)
@@ -212,7 +213,7 @@ def _settle(workspace: Workspace, one: Filed, by: str, correction: Correction | 
 
 def _facts(workspace: Workspace, one: Filed) -> dict[str, Any]:
     """An objection as it is listed; the passage is empty where the text is not here."""
-    from genaipa.scoring.objections import find_document
+    from genaipa_objections.settling import find_document
 
     right, said, ruled = one.correction, one.said, one.ruling
     document = find_document(workspace, said)

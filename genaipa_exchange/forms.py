@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from genaipa.errors import UnknownNameError, UsageError
-from genaipa.exchange import huggingface, inspect_logs, label_studio
-from genaipa.exchange.incoming import Incoming, Taken
-from genaipa.exchange.outgoing import Outgoing, Written
+from genaipa_exchange import huggingface, inspect_logs, label_studio
+from genaipa_exchange.incoming import Incoming, Taken
+from genaipa_exchange.outgoing import Outgoing, Written
 
 
 @dataclass(frozen=True)

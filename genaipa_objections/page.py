@@ -1,4 +1,4 @@
-"""Objections to annotated answers on the Adjudicate page: who said what, the proof, and the form that settles it."""
+"""The page Objections of the desk, about annotated answers: who said what, the proof, and the form that settles it."""
 
 from __future__ import annotations
 
@@ -9,8 +9,20 @@ import streamlit as st
 
 from genaipa.errors import GenaipaError
 from genaipa.questions.annotations import SAID
-from genaipa.scoring.objections import Status, annotated, exporting, filed, proved, ruling
-from genaipa.ui.widgets import ANY, FOLD, ListRow, Text, desk_message, format_time, long_table, notice, texts
+from genaipa.scoring.objections import Status, annotated, filed, proved
+from genaipa.ui.widgets import (
+    ANY,
+    FOLD,
+    ListRow,
+    Text,
+    desk_message,
+    format_time,
+    long_table,
+    notice,
+    page_header,
+    texts,
+)
+from genaipa_objections.settling import exporting, ruling
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,8 +52,13 @@ def here(desk: Desk) -> list[Filed]:
     return [one for one in filed(desk.current.objections()) if one.event.answer in desk.pool.answers]
 
 
-def section(desk: Desk, user: User) -> None:
+def page(desk: Desk, user: User) -> None:
     """List the objections that this user may see, and settle one; others' come when their own scores are in."""
+    page_header("Objections", seen=False)
+    if user.why_no_adjudication:
+        st.text(user.why_no_adjudication)
+        return
+    desk.current.refresh()
     every = here(desk)
     found = _visible(desk, user, every)
     counts = Counter(one.status for one in found)

@@ -100,7 +100,7 @@ def _about(packed: Packed) -> str:
 def _filled(template: str, facts: Mapping[str, Any]) -> str:
     """A text of the artifact in Markdown; what others wrote comes in as code, in which nothing is markup."""
     environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("genaipa.archive", ""),
+        loader=jinja2.PackageLoader("genaipa_artifact", ""),
         autoescape=False,  # noqa: S701 - Markdown
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,

@@ -1,4 +1,4 @@
-"""`genaipa policies history` and `diff`: the versions of a document, and what a new one changes."""
+"""`genaipa policies history`, `diff` and `carry`: the versions of a document, and what a new one changes."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from genaipa.errors import UsageError, clipped, command
 from genaipa.words import number
 
 if TYPE_CHECKING:
-    from genaipa.policies.changes import Changes
     from genaipa.policies.document import Document
-    from genaipa.policies.history import Version
-    from genaipa.questions.versions import CarriedAnswers
     from genaipa.workspace import Workspace
+    from genaipa_watch.changes import Changes
+    from genaipa_watch.history import Version
+    from genaipa_watch.versions import CarriedAnswers
 
 _SHOWN = 12
 """Sections that the table of `diff` shows; the page has all."""
@@ -41,7 +41,7 @@ def history(
     """
     from genaipa.policies.adding import check_names
     from genaipa.policies.companies import is_generic, name_in_words
-    from genaipa.policies.history import REASONS, read_history
+    from genaipa_watch.history import REASONS, read_history
 
     here = current_workspace()
     if "workspace" not in dict(here.layers):
@@ -116,7 +116,7 @@ def diff(
     changes = compared(named_document(here, before), named_document(here, after))
     carried = carried_answers(here, changes)
     if output is not None:
-        from genaipa.reports.changes import page
+        from genaipa_watch.page import page
 
         with written(output, force=force) as file:
             file.write(page(changes, carried).encode())
@@ -133,15 +133,41 @@ def diff(
     if output is not None:
         show(f"Written: {output}")
     elif carried and not changes.same:
-        show("Next: " + command("genaipa", "policies", "annotate", after, "--from", before))
+        show("Next: " + command("genaipa", "policies", "carry", before, after))
     elif rows:
         show("Every changed word: " + command("genaipa", "policies", "diff", before, after, "-o", "diff.html"))
+
+
+def carry(
+    before: Annotated[str, typer.Argument(autocompletion=completion.documents, help="The earlier version.")],
+    after: Annotated[str, typer.Argument(autocompletion=completion.documents, help="The later version.")],
+) -> None:
+    """Carry annotated answers over to a later version.
+
+    The file for right answers about the later version has those that hold filled in, and the others in comments.
+    """
+    from genaipa.cli.commands.policies import CHECK, check_workspace, write_annotations
+    from genaipa.datasets.base import named_document
+    from genaipa.files.stamps import today
+    from genaipa.questions.annotations import template
+
+    here = current_workspace()
+    check_workspace(here)
+    carried = carried_answers(here, compared(named_document(here, before), named_document(here, after)))
+    if carried is None:
+        raise UsageError(f"there are no annotated answers about the text of '{before}' to carry over.")
+    day = today()
+    text = template(carried.changes.after, carried.asked, day, carried.annotated(day), carried.earlier())
+    path = write_annotations(here, after, text)
+    holding = len(carried.those("holds"))
+    left = number(len(carried.asked.questions) - holding, "question")
+    show(f"{path}: {holding} answers hold, {left} to answer. {CHECK}")
 
 
 def compared(before: Document, after: Document) -> Changes:
     """The changes between two versions; a UsageError for one version, or where they are in two languages."""
     from genaipa.languages.catalog import in_words
-    from genaipa.policies.changes import Changes
+    from genaipa_watch.changes import Changes
 
     if before.name == after.name:
         raise UsageError(f"'{before.name}' can't be compared with itself; name another version.")
@@ -154,7 +180,7 @@ def compared(before: Document, after: Document) -> Changes:
 def carried_answers(workspace: Workspace, changes: Changes) -> CarriedAnswers | None:
     """The annotated answers of the earlier version, held against the later; None if it has none."""
     from genaipa.questions.annotations import annotated_texts, find_annotations, question_set
-    from genaipa.questions.versions import CarriedAnswers
+    from genaipa_watch.versions import CarriedAnswers
 
     found = find_annotations(workspace, changes.before)
     if found is None or not found.of_this_text:

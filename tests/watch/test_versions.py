@@ -12,17 +12,17 @@ import msgspec
 import pytest
 from size import SOAK, size
 
-from genaipa.cli.commands.policy_versions import compared
 from genaipa.errors import DataError, UsageError
 from genaipa.files.strict_yaml import read_yaml
-from genaipa.policies.changes import HELD, Changes, marked_words, sentences, words_only
 from genaipa.policies.document import About, Document, document_problems, load_document
-from genaipa.policies.history import read_history
 from genaipa.policies.reading import read
 from genaipa.questions.annotations import Annotations, load_annotations, template
 from genaipa.questions.sets import load_question_set
-from genaipa.questions.versions import CarriedAnswers
 from genaipa.workspace import find_workspace
+from genaipa_watch.changes import HELD, Changes, marked_words, sentences, words_only
+from genaipa_watch.history import read_history
+from genaipa_watch.policies import compared
+from genaipa_watch.versions import CarriedAnswers
 
 BRINDLECART = load_document("brindlecart")
 ANSWERS = load_annotations(find_workspace(None), "brindlecart")

@@ -14,20 +14,20 @@ from xml.sax.saxutils import quoteattr
 import msgspec
 
 from genaipa.errors import DataError, clipped, command, nearest
-from genaipa.exchange.outgoing import Written
 from genaipa.files.limits import JSON, within
 from genaipa.files.stamps import as_stamp, now
 from genaipa.files.text import DAMAGE, read_text, why
 from genaipa.scoring.events import Event, new_id
 from genaipa.scoring.rubric import shown
+from genaipa_exchange.outgoing import Written
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from genaipa.exchange.incoming import Incoming, Taken
-    from genaipa.exchange.outgoing import Outgoing, OutgoingAnswer, OutgoingRun
     from genaipa.scoring.rubric import Rubric
+    from genaipa_exchange.incoming import Incoming, Taken
+    from genaipa_exchange.outgoing import Outgoing, OutgoingAnswer, OutgoingRun
 
 CONFIG, TASKS = "config.xml", "tasks.json"
 _SHOWN = {"question": "Question", "reply": "Answer", "annotated": "Annotated answer", "text": "Document"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from genaipa.languages.language import NEVER, QUOTED, CitationRules, Language, LawRules, Search, SilenceRules
-from genaipa.languages.refusals import CHINESE
+from genaipa_languages.refusals import CHINESE
 
 _DIGITS = {digit: value for value, digit in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2}
 _WORDS = "[零〇一二两三四五六七八九十百]{1,7}"

@@ -22,8 +22,6 @@ import msgspec
 
 from genaipa import __version__
 from genaipa.errors import DataError, MissingPackageError, clipped
-from genaipa.exchange.incoming import Recorded, Sample
-from genaipa.exchange.outgoing import Written
 from genaipa.files.limits import INSPECT_LOG, Allowance, within
 from genaipa.files.names import folder_words
 from genaipa.files.stamps import as_stamp, now
@@ -31,15 +29,17 @@ from genaipa.files.text import digest
 from genaipa.runs.records import MOST_REPETITIONS
 from genaipa.systems.base import Usage
 from genaipa.systems.endpoint import as_count
+from genaipa_exchange.incoming import Recorded, Sample
+from genaipa_exchange.outgoing import Written
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from genaipa.exchange.incoming import Incoming, Taken
-    from genaipa.exchange.outgoing import Outgoing, OutgoingAnswer, OutgoingRun
     from genaipa.runs.records import Status
     from genaipa.scoring.events import Event
     from genaipa.scoring.rubric import Rubric
+    from genaipa_exchange.incoming import Incoming, Taken
+    from genaipa_exchange.outgoing import Outgoing, OutgoingAnswer, OutgoingRun
 
 _ANSWER = 500
 """Characters of a reply beside its scores: all of it is a click away."""

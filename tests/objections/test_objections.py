@@ -21,12 +21,13 @@ from genaipa.questions.annotations import Correction, Corrections
 from genaipa.scoring.current import CurrentScores
 from genaipa.scoring.events import Event, Objection, Ruling, new_id, verify_log
 from genaipa.scoring.importing import import_from
-from genaipa.scoring.objections import accepted, filed, own, proved, ruling
+from genaipa.scoring.objections import filed, own, proved
 from genaipa.scoring.people import People
 from genaipa.scoring.rubric import shipped_rubric
 from genaipa.scoring.tables import write_scores
 from genaipa.validation import validate
 from genaipa.workspace import find_workspace, shipped
+from genaipa_objections.settling import accepted, ruling
 
 if TYPE_CHECKING:
     from collections.abc import Callable
