@@ -25,11 +25,12 @@ from scipy import stats
 from benchmarks import coverage_levels as levels
 from benchmarks.__main__ import print_table
 from benchmarks.coverage_others import other_analysts, suites_policies, uneven_documents
-from genaipa.reports.crossed import LEAST_DOCUMENTS, crossed
+from genaipa.reports.crossed import crossed
 from genaipa.reports.table import SCALE
 from genaipa.scoring.agreement import Alpha, measure
 from genaipa.scoring.events import Event
 from genaipa.scoring.rubric import shipped_rubric
+from genaipa.stats.intervals import LEAST_DOCUMENTS
 
 Floats = NDArray[np.float64]
 

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-from genaipa.reports.crossed import LEAST_DOCUMENTS, LEVEL
 from genaipa.reports.evidence import EARLY, ENDED, ENLARGED, LEAST_QUESTIONS, PlanShare, evidence_level
 from genaipa.reports.significance import PUBLISHED, SIGNIFICANT
+from genaipa.stats.intervals import LEAST_DOCUMENTS, LEVEL
 
 Floats = NDArray[np.float64]
 Truths = NDArray[np.bool_]

@@ -278,7 +278,7 @@ def _result(experiment: str, measure: str, scorer: str) -> str:
 
 def _details(found: Mapping[str, Any], answers: int) -> dict[str, Any]:
     """An average with its interval: for policies like these where there are enough, else for these documents."""
-    from genaipa.reports.crossed import LEVEL
+    from genaipa.stats.intervals import LEVEL
 
     n, documents = found["n"], found["documents"]
     these = "this document" if documents == 1 else f"these {documents} documents"

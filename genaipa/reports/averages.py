@@ -16,16 +16,17 @@ import numpy as np
 import pandas as pd
 
 from genaipa.reports import analysts
-from genaipa.reports.crossed import FEW_DOCUMENTS, LEAST_DOCUMENTS, LEVEL, SHARES, crossed, sampled
+from genaipa.reports.crossed import SHARES, crossed, sampled, why
 from genaipa.reports.table import SCALE
 from genaipa.reports.tidy import metrics_of, plain_texts
+from genaipa.stats.intervals import FEW_DOCUMENTS, LEAST_DOCUMENTS, LEVEL
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from genaipa.reports.crossed import Crossed
+    from genaipa.stats.intervals import CrossedMean
 
 
 _P = ParamSpec("_P")
@@ -310,7 +311,7 @@ def who_scored(frame: pd.DataFrame) -> pd.DataFrame:
                 **{name: getattr(sure, name) for name in ends},
                 "least": min(without, default=nan),
                 "most": max(without, default=nan),
-                "why": analysts.refused(people) or sure.why,
+                "why": analysts.refused(people) or why(sure),
             }
         )
     return pd.DataFrame(found)
@@ -378,7 +379,7 @@ def median_of(rows: pd.DataFrame, column: str) -> dict[str, object]:
     return found
 
 
-def as_columns(found: Crossed) -> dict[str, object]:
+def as_columns(found: CrossedMean) -> dict[str, object]:
     """`n` (questions), `mean` and `BOTH`."""
     return {"n": found.questions, "mean": found.mean, **{name: getattr(found, name) for name in BOTH}}
 

@@ -14,7 +14,6 @@ paired differences).
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -24,18 +23,19 @@ import pandas as pd
 from genaipa.reports import averages, part, significance
 from genaipa.reports.analysts import other_people
 from genaipa.reports.averages import about_policies, policy_questions
-from genaipa.reports.crossed import LEVEL, apart, crossed
+from genaipa.reports.crossed import apart, crossed, warning, why
 from genaipa.reports.evidence import ENDED, EvidenceLevel, evidence_level, plan_share
 from genaipa.reports.judged.estimate import estimates
 from genaipa.reports.part import enough
 from genaipa.reports.significance import OTHER_PEOPLE, OVERALL, SIGNIFICANT, Tested, factors, holm, paired, unpaired
 from genaipa.reports.table import Table, table
 from genaipa.reports.tidy import metrics_of, names_of
+from genaipa.stats.intervals import LEVEL
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
-    from genaipa.reports.crossed import Crossed
+    from genaipa.stats.intervals import CrossedMean
 
 
 _CELL = ["experiment", "document", "question"]
@@ -292,12 +292,12 @@ class _Difference(NamedTuple):
             "pairs": int(self.here.pairs["pairs"].sum()),
             "documents": sure.documents,
             "difference": sure.mean if self.judged else float((ours - theirs).mean()),
-            **_tests(tested, replace(sure, policies_p=policies_p)),
-            "why": wider.why,
-            "warning": wider.warning,
+            **_tests(tested, sure._replace(policies_p=policies_p)),
+            "why": why(wider),
+            "warning": warning(wider),
         }
 
-    def sure(self, confidence: float) -> tuple[Crossed, Crossed]:
+    def sure(self, confidence: float) -> tuple[CrossedMean, CrossedMean]:
         """Say how sure the average difference is: of all pairs, and of those that say something of other documents."""
         pairs = self.here.apart
         if not len(self.here.pairs):
@@ -308,7 +308,7 @@ class _Difference(NamedTuple):
         sure = self._crossed(pairs, confidence)
         return sure, sure if len(named) in (0, len(pairs)) else self._crossed(named, confidence)
 
-    def _crossed(self, pairs: pd.DataFrame, confidence: float) -> Crossed:
+    def _crossed(self, pairs: pd.DataFrame, confidence: float) -> CrossedMean:
         return crossed(
             pairs["apart"],
             pairs["question"],
@@ -329,7 +329,7 @@ class _Difference(NamedTuple):
         return low, high, float(policies[0].min()), float(policies[1].max())
 
 
-def _tests(ranks: Tested, sure: Crossed) -> dict[str, Any]:
+def _tests(ranks: Tested, sure: CrossedMean) -> dict[str, Any]:
     """The p values, which belong to the intervals, beside that of ranks; of too few questions for these there is none.
 
     Where all questions differ alike there is no interval, and p is the ranks'.

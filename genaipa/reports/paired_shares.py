@@ -7,15 +7,16 @@ shares' score intervals (Wilson, 1927) are put together by their correlation (Ne
 
 from __future__ import annotations
 
-from dataclasses import replace
 from math import isnan, sqrt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import stdtr, stdtrit
 
-from genaipa.reports.crossed import LEVEL, Crossed, crossed, root
+from genaipa.reports.crossed import crossed
 from genaipa.reports.shares import join_intervals
+from genaipa.stats.bisection import find_root
+from genaipa.stats.intervals import LEVEL, CrossedMean
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,7 +31,7 @@ WIDEST = 1.75
 """An interval of a difference that is wider, of the scale's two, tells nothing."""
 
 
-def difference_of_shares(first: Any, second: Any, questions: Any, documents: Any) -> Crossed:
+def difference_of_shares(first: Any, second: Any, questions: Any, documents: Any) -> CrossedMean:
     """Subtract the second share of the same cells (one question about one document each) from the first.
 
     >>> found = difference_of_shares([1] * 6 + [0] * 2, [0] * 6 + [1, 0], list("abcdefgh"), ["x"] * 8)
@@ -52,8 +53,7 @@ def difference_of_shares(first: Any, second: Any, questions: Any, documents: Any
     p = 2 * float(stdtr(number - 1, -_quantile_at_zero(ends)))
     wider = min(low, apart.policies_low), max(high, apart.policies_high)
     told = not isnan(apart.policies_low) and wider[1] - wider[0] <= WIDEST
-    return replace(
-        apart,
+    return apart._replace(
         low=low,
         high=high,
         p=p,
@@ -73,7 +73,7 @@ def _quantile_at_zero(ends: Any) -> float:
         low, high = ends(quantile)
         return 1.0 if low > 0 or high < 0 else -1.0
 
-    return 0.0 if excludes(1e-9) < 0 else root(excludes, 0.0, _MOST)
+    return 0.0 if excludes(1e-9) < 0 else find_root(excludes, 0.0, _MOST)
 
 
 def _question_means(values: Floats, questions: Any) -> Floats:

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 from scipy.special import ndtr
 
-from genaipa.reports.crossed import crossed, root
+from genaipa.reports.crossed import crossed
+from genaipa.stats.bisection import find_root
 from genaipa.words import number
 
 if TYPE_CHECKING:
@@ -429,4 +430,4 @@ def _found(reach: Floats, error: float) -> float:
     """
     if np.isnan(reach).any():
         return float("nan")
-    return root(lambda size: POWER - ndtr((size - reach) / error).mean(), 0.0, reach.max() + 5 * error)
+    return find_root(lambda size: POWER - ndtr((size - reach) / error).mean(), 0.0, reach.max() + 5 * error)

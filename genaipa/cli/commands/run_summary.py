@@ -119,7 +119,7 @@ def _print_estimate(asked: list[tuple[PreparedRun, Ready]], *, json: bool, batch
     if batch:
         show(_in_batches(rows, halved))
     if power:
-        from genaipa.reports.crossed import LEAST_DOCUMENTS
+        from genaipa.stats.intervals import LEAST_DOCUMENTS
 
         show(f"{power['said']}, if two systems vary as the published study's do.")
         if power["policies"] is None:

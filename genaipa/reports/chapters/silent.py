@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure as Canvas
 
-    from genaipa.reports.crossed import Crossed
     from genaipa.reports.gather import Gathered
     from genaipa.scoring.events import Event
     from genaipa.scoring.objections import Status
+    from genaipa.stats.intervals import CrossedMean
 
 _ERRORS = {"asserts though silent": ("yes", "no"), "claims silence though answered": ("no", "yes")}
 """Error → `silent` of the questions on which it is possible, and `claims_silence` of the answers that make it."""
@@ -144,7 +144,7 @@ def _rate(rows: pd.DataFrame, error: str) -> dict[str, object]:
     }
 
 
-def _sure(found: Crossed) -> dict[str, object]:
+def _sure(found: CrossedMean) -> dict[str, object]:
     return {column: getattr(found, column) for column in _SURE}
 
 

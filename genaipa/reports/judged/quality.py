@@ -21,10 +21,11 @@ from scipy.special import stdtr, stdtrit
 from genaipa.judging.name import akin
 from genaipa.reports import averages
 from genaipa.reports.averages import BOTH, INTERVALS, few_documents
-from genaipa.reports.crossed import LEVEL, crossed
+from genaipa.reports.crossed import crossed, why
 from genaipa.reports.judged.verdicts import LEAST, OVERALL, not_meaningful, without_value
 from genaipa.reports.table import Table, table
 from genaipa.scoring.rubric import shown
+from genaipa.stats.intervals import LEVEL
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -495,8 +496,8 @@ def _of(given: Verdicts, judge: str, rows: pd.DataFrame) -> Iterator[dict[str, o
             found = crossed(some[measure], some["question"], some["document"], limits=_LIMITS.get(measure, _METRIC))
             sure = {column: getattr(found, column) for column in BOTH}
             # Why nothing is said for policies like these, the table's note says.
-            why = found.why if np.isnan(found.low) else ""
-            yield {**about, "measure": name, "mean": found.mean, **sure, "reason": why}
+            reason = why(found) if np.isnan(found.low) else ""
+            yield {**about, "measure": name, "mean": found.mean, **sure, "reason": reason}
 
 
 def _groups(rows: pd.DataFrame) -> Iterator[tuple[str, str, pd.DataFrame]]:
