@@ -57,7 +57,7 @@ def crossed(
         limits=limits,
         share=limits in SHARES,
         known=known,
-        panel=panel and PanelVariance(panel.number, panel.variance),
+        panel=None if panel is None else PanelVariance(panel.number, panel.variance),
         confidence=confidence,
     )
 
