@@ -25,11 +25,11 @@ from genaipa.reports.figures.figure import ALONE, Figure, Scope
 from genaipa.reports.gate import Loss, sure_loss
 from genaipa.reports.permutation import Deals, deal_values, deal_words, exact_p
 from genaipa.reports.recognition import Rule, recognition, spoken
-from genaipa.reports.shares import difference_interval
 from genaipa.reports.significance import OTHER_PEOPLE, SIGNIFICANT, holm, paired
 from genaipa.reports.table import SCALE, Table, table
 from genaipa.reports.tidy import plain_texts
 from genaipa.runs.selection import occasions
+from genaipa.stats.shares import difference_interval
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
