@@ -57,3 +57,15 @@ def rank_labels(labels: Labels) -> Labels:
 def _check_length(name: str, array: NDArray[Any], size: int) -> None:
     if array.shape != (size,):
         raise ValueError(f"{size} values have {name} of shape {array.shape}")
+
+
+def as_counts(counts: Any) -> Labels:
+    """Return a table of counts (units, values) as whole numbers; a `ValueError` where one is below 0."""
+    array = np.asarray(counts)
+    if array.ndim != 2:  # noqa: PLR2004 - units and values
+        raise ValueError(f"counts have {array.ndim} dimensions, not two")
+    if array.size and not np.issubdtype(array.dtype, np.integer):
+        raise ValueError(f"counts are whole numbers, not {array.dtype}")
+    if array.size and array.min() < 0:
+        raise ValueError(f"a count is {array.min()}, below 0")
+    return array.astype(np.int64, copy=False)

@@ -18,3 +18,5 @@ class Reason(Enum):
     ONE_DOCUMENT = "one document makes up most of the mean"
     FEW_NAMED = "most questions are known by means over documents only"
     NO_PAIRS = "the sides have no pairs"
+    NOTHING_VARIES = "nothing varies"
+    FEW_UNITS = "too few units, or too few that vary"

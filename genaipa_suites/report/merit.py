@@ -2,7 +2,7 @@
 
 Items of one policy are alike, so that whole policies are left out in turn, with all their items (a jackknife); where
 no policy is known, single items are. A measure whose counts are whole, a part of a whole, is a share, and any other a
-figure from 0 to 1 (`genaipa.reports.shares` has the intervals of both); repetitions make no item more. Measures are
+figure from 0 to 1 (`genaipa.stats.shares` has the intervals of both); repetitions make no item more. Measures are
 made of counts that add up: a policy's counts are taken from the sums, and no answer is ever scored twice.
 """
 
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from genaipa.reports.shares import Clusters, bounded_interval, difference_interval, reached, share_interval
+from genaipa.stats.shares import Clusters, bounded_interval, difference_interval, find_reach, share_interval
 from genaipa_suites.measure import f1, macro_f1, micro_f1, precision, ratio, recall
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ class Counts:
             without = _without(measure, sums)
             enough = (~np.isnan(without[units > 0])).sum() >= LEAST
             asked = units / sums.shape[1]
-            ends = bounded_interval(value, reached(units, without), asked) if enough else (nan, nan)
+            ends = bounded_interval(value, find_reach(units, without), asked) if enough else (nan, nan)
         # Of a share it is the mean over repetitions, which may differ in how many items they have.
         ends = (min(ends[0], value), max(ends[1], value)) if enough else ends
         spread = float(np.std(each)) if len(each) > 1 else nan
@@ -151,7 +151,7 @@ class Counts:
         else:
             without = _without(measure, sums[0]) - _without(measure, sums[1])
             if (~np.isnan(without[units > 0])).sum() >= LEAST:
-                reach = reached(units, without)
+                reach = find_reach(units, without)
                 ends = apart - reach, apart + reach
         return Merit(apart, *ends, nan, items, policies, (means[0], means[1]))
 

@@ -26,7 +26,6 @@ from genaipa.reports.gather import Gathered, gather_scored, rescored
 from genaipa.reports.judged.quality import agreement, agreement_apart, alternative, answer_groups, correlated
 from genaipa.reports.judged.verdicts import LEAST, Verdicts
 from genaipa.runs.selection import select
-from genaipa.scoring.agreement import between
 from genaipa.scoring.people import User
 from genaipa.scoring.rubric import shown
 from genaipa.ui.charts import readable
@@ -96,18 +95,6 @@ def packages_alpha(raters: list[list[float]]) -> float:
 
 
 # -- agreement --
-
-
-def test_two_scorers_are_two_sides(study):
-    """With one scorer on either side, alpha between sides is the package's; a side's own agreement doesn't matter."""
-    random = np.random.default_rng(4)
-    first, second = random.integers(3, size=(2, 50))
-    one = np.eye(3, dtype=np.int64)
-    found = between(one[first], one[second], np.array(SCALE))
-    expected = packages_alpha([[SCALE[place] for place in side] for side in (first, second)])
-    assert found.alpha.value == pytest.approx(expected)
-    assert found.agreement == pytest.approx(np.mean(first == second))
-    assert between(7 * one[first], one[second], np.array(SCALE)) == found
 
 
 def test_alpha_of_people_and_of_passes_is_the_packages(study):

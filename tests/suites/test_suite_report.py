@@ -18,8 +18,8 @@ from size import size
 
 from genaipa.errors import DataError
 from genaipa.reports.report import report
-from genaipa.reports.shares import share_interval
 from genaipa.runs.selection import select
+from genaipa.stats.shares import share_interval
 from genaipa.workspace import find_workspace
 from genaipa_suites.catalog import suites
 from genaipa_suites.data import SHIPPED, load_crosswalk, published_rows

@@ -24,13 +24,13 @@ from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
 from genaipa.reports.gate import Loss, sure_loss
 from genaipa.reports.recognition import Rule, recognition, spoken
-from genaipa.reports.shares import difference_interval
 from genaipa.reports.significance import OTHER_PEOPLE
 from genaipa.reports.table import SCALE, Table, table
 from genaipa.reports.tidy import plain_texts
 from genaipa.runs.selection import occasions
 from genaipa.stats.looks import SIGNIFICANT
 from genaipa.stats.permutation import Deals, deal_values, deal_words, exact_p
+from genaipa.stats.shares import difference_interval
 from genaipa.stats.tests import adjust_holm, wilcoxon
 
 if TYPE_CHECKING:

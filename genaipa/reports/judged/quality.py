@@ -24,6 +24,7 @@ from genaipa.reports.averages import BOTH, INTERVALS, few_documents
 from genaipa.reports.crossed import crossed, why
 from genaipa.reports.judged.verdicts import LEAST, OVERALL, not_meaningful, without_value
 from genaipa.reports.table import Table, table
+from genaipa.scoring.agreement import describe_agreement, explain_alpha
 from genaipa.scoring.rubric import shown
 from genaipa.stats.intervals import LEVEL
 
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
     from genaipa.reports.gather import Gathered
     from genaipa.reports.judged.verdicts import Floats, Mask, Places, Side, Verdicts
-    from genaipa.scoring.agreement import AlphaDifference, MetricAgreement
+    from genaipa.stats.agreement import AlphaDifference, ScaleAgreement
 
     Row = dict[Any, Any]
 
@@ -108,20 +109,10 @@ def _apart(given: Verdicts, first: Side, second: Side, measure: int) -> dict[str
     return _found(int(some.sum()), given.compare(first, second, some, measure))
 
 
-def _found(answers: int, found: MetricAgreement) -> dict[str, object]:
+def _found(answers: int, agreement: ScaleAgreement) -> dict[str, object]:
     if answers < LEAST:
         return {"answers": answers, "reason": not_meaningful(answers)}
-    low, high = found.alpha.interval or (None, None)
-    return {
-        "answers": answers,
-        "alpha": found.alpha.value,
-        "low": low,
-        "high": high,
-        "ac2": found.ac2,
-        "commonest": found.commonest,
-        "agreement": found.agreement,
-        "reason": found.alpha.reason,
-    }
+    return {"answers": answers, **describe_agreement(agreement)}
 
 
 MARGIN = 0.1
@@ -161,23 +152,21 @@ def compare_judges(given: Verdicts) -> Table:
 def _compared(answers: int, found: AlphaDifference | None) -> dict[str, object]:
     if found is None:
         return {"answers": answers, "verdict": NOT_KNOWN, "reason": not_meaningful(answers)}
-    low, high = found.interval or (None, None)
     return {
         "answers": answers,
         "alpha": found.side,
         "people": found.people,
-        "difference": found.value,
-        "low": low,
-        "high": high,
-        "verdict": _verdict(found.interval),
-        "reason": found.reason,
+        "difference": found.side - found.people,
+        "low": found.low,
+        "high": found.high,
+        "verdict": _verdict(found.low, found.high),
+        "reason": explain_alpha(found.why),
     }
 
 
-def _verdict(interval: tuple[float, float] | None) -> str:
-    if interval is None:
+def _verdict(low: float, high: float) -> str:
+    if np.isnan(low):
         return NOT_KNOWN
-    low, high = interval
     if low >= -MARGIN and high <= MARGIN:
         return AS_MUCH
     return LESS if high < 0 else MORE if low > 0 else NOT_KNOWN
