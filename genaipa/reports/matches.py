@@ -32,6 +32,7 @@ from genaipa.reports.table import Table, table
 from genaipa.reports.tidy import metrics_of, names_of
 from genaipa.stats.intervals import LEVEL
 from genaipa.stats.looks import SIGNIFICANT
+from genaipa.stats.ranks import bound_ranks
 from genaipa.stats.tests import RankTest, adjust_holm, find_holm_factors, mann_whitney, wilcoxon
 
 if TYPE_CHECKING:
@@ -416,17 +417,14 @@ def ranks(pairs: pd.DataFrame) -> pd.DataFrame:
 
     They hold for policies like these where anything can be said of those, else for these documents.
     """
-    wide = is_known_widely(pairs)
-    systems = list(dict.fromkeys([*pairs["first"], *pairs["second"]]))
-    higher, lower = dict.fromkeys(systems, 0), dict.fromkeys(systems, 0)
-    for row in pairs.to_dict("records"):
-        holds = row["p_holm"] < row["level"] and (not wide or row["policies_p_holm"] < row["level"])
-        if holds and row["meaning"] != OTHER_PEOPLE:
-            up = row["difference"] > 0
-            lower[row["first" if up else "second"]] += 1
-            higher[row["second" if up else "first"]] += 1
-    known = [(name, 1 + higher[name], len(systems) - lower[name], len(systems)) for name in systems]
-    return pd.DataFrame(known, columns=["system", "rank", "to", "of"])
+    holding = pairs[(pairs["p_holm"] < pairs["level"]) & (pairs["meaning"] != OTHER_PEOPLE)]
+    if is_known_widely(pairs):
+        holding = holding[holding["policies_p_holm"] < holding["level"]]
+    systems = pd.Index([*pairs["first"], *pairs["second"]]).unique()
+    first, second = systems.get_indexer(holding["first"]), systems.get_indexer(holding["second"])
+    up = (holding["difference"] > 0).to_numpy()
+    least, greatest = bound_ranks(np.where(up, first, second), np.where(up, second, first), len(systems))
+    return pd.DataFrame({"system": systems, "rank": least, "to": greatest, "of": len(systems)})
 
 
 _BY_HOLM = (
