@@ -9,7 +9,7 @@ import pytest
 import scipy
 from size import size
 
-from genaipa.stats.intervals import estimate_difference, estimate_mean, find_interval
+from genaipa.stats.intervals import estimate_difference, estimate_mean, estimate_median, find_interval
 from genaipa.stats.reason import Reason
 
 
@@ -251,6 +251,36 @@ def test_a_share_is_worth_as_many_answers_as_its_variance_says() -> None:
     # Every document answers a third of the questions: alike, and still a sample.
     even = np.tile([1.0, 0.0, 0.0], (6, 1))
     assert estimate_mean(*cells(even), share=True).high == pytest.approx(_binomial(2, 6).proportion_ci(0.95).high)
+
+
+def test_a_median_is_as_sure_as_the_share_below_it() -> None:
+    """About one document, the order statistics are those of the sign test, or the next ones; few have none."""
+    random = np.random.default_rng(4)
+    for n in (8, 20, 60):
+        seconds = np.sort(random.lognormal(1, 0.6, n))
+        made = estimate_median(seconds, range(n), [0] * n)
+        assert made.median == np.median(seconds)
+        exact = scipy.stats.quantile_test(seconds, p=0.5).confidence_interval(0.95)
+        for ours, theirs in ((made.low, exact.low), (made.high, exact.high)):
+            assert abs(np.searchsorted(seconds, ours) - np.searchsorted(seconds, theirs)) <= 1
+        assert np.isnan(made.policies_low)
+    assert np.isnan(estimate_median(seconds[:5], range(5), [0] * 5).low)
+    assert np.isnan(estimate_median([np.nan], [0], [0]).median)
+
+
+def test_a_median_over_documents_that_differ_is_less_sure() -> None:
+    """Whole documents that are slow leave it open for other policies, not for these; below six it is refused."""
+    random = np.random.default_rng(5)
+    questions, documents = np.repeat(np.arange(20), 8), np.tile(np.arange(8), 20)
+    seconds = np.exp(random.normal(0, 1, 8)[documents] + random.normal(0, 0.3, 160))
+    made = estimate_median(seconds, questions, documents)
+    assert made.policies_low < made.low < made.median < made.high < made.policies_high
+    share = estimate_mean(seconds < np.median(seconds), questions, documents, share=True)
+    assert made.policies_low == pytest.approx(np.quantile(seconds, share.policies_low))
+    some = documents < 5
+    few = estimate_median(seconds[some], questions[some], documents[some])
+    assert np.isnan(few.policies_low)
+    assert few.low > 0
 
 
 def test_two_independent_sets() -> None:
