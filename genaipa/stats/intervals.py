@@ -153,6 +153,21 @@ def estimate_mean(
     return made._replace(mean=min(max(made.mean, limits[0]), limits[1]))
 
 
+def join_targets(these: CrossedMean, named: CrossedMean) -> CrossedMean:
+    """Join the estimate for these documents, of all cells, with that for policies, of those cells that have a document.
+
+    What holds for policies holds for these documents: its interval is never the narrower one, and where the two differ
+    the other way, nothing holds.
+    """
+    agree = these.mean * named.mean > 0
+    p = named.policies_p if agree else np.minimum(named.policies_p + 1, 1)
+    return these._replace(
+        policies_low=float(np.minimum(these.low, named.policies_low)),
+        policies_high=float(np.maximum(these.high, named.policies_high)),
+        policies_p=float(np.maximum(these.p, p)),
+    )
+
+
 def find_interval(values: Any, limits: Limits | None = None, *, share: bool = False) -> tuple[float, float]:
     """Return the interval of the mean of values that are independent draws, such as one of each document.
 
