@@ -27,10 +27,12 @@ from genaipa.reports.crossed import apart, crossed, warning, why
 from genaipa.reports.evidence import ENDED, EvidenceLevel, evidence_level, plan_share
 from genaipa.reports.judged.estimate import estimates
 from genaipa.reports.part import enough
-from genaipa.reports.significance import OTHER_PEOPLE, OVERALL, SIGNIFICANT, Tested, factors, holm, paired, unpaired
+from genaipa.reports.significance import OTHER_PEOPLE, OVERALL
 from genaipa.reports.table import Table, table
 from genaipa.reports.tidy import metrics_of, names_of
 from genaipa.stats.intervals import LEVEL
+from genaipa.stats.looks import SIGNIFICANT
+from genaipa.stats.tests import RankTest, adjust_holm, find_holm_factors, mann_whitney, wilcoxon
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -201,7 +203,7 @@ PRINTED = (
 _LIMITS = ((-2.0, 2.0), (-90.0, 90.0))
 """The largest differences there are, in a metric and in M_all."""
 _NO_PAIR = "The two have no pair, so that nothing can be said for policies like these."
-_UNTESTED = Tested("none", math.nan, math.nan)
+_UNTESTED = RankTest("none", math.nan, math.nan)
 
 
 def rows(
@@ -240,8 +242,8 @@ def _adjust(found: Sequence[Mapping[str, Any]], behind: Sequence[_Difference], c
     more = {}
     for p in ("p", "policies_p"):
         tests = data.groupby("family", sort=False)[p]
-        data[f"{p}_holm"] = tests.transform(lambda own: holm(own.tolist()))
-        more[p] = tests.transform(lambda own: factors(own.tolist()))
+        data[f"{p}_holm"] = tests.transform(lambda own: adjust_holm(own.tolist()))
+        more[p] = tests.transform(lambda own: find_holm_factors(own.tolist()))
     # A family of tests for policies may be the smaller one.
     data["policies_p_holm"] = data[["p_holm", "policies_p_holm"]].max(axis=1).where(data["policies_p"].notna())
     ends = [
@@ -275,15 +277,15 @@ class _Difference(NamedTuple):
         row["level"] = evidence.p
         sure, wider = self.sure(LEVEL)
         if not len(self.here.pairs):
-            tested = unpaired(ours, theirs) if row["n"] >= evidence.least_questions else _UNTESTED
+            tested = mann_whitney(ours, theirs) if row["n"] >= evidence.least_questions else _UNTESTED
             known = {"difference": sure.mean, **_tests(tested, sure)}
             return {**row, "pairs": 0, "documents": 0, **known, "why": _NO_PAIR, "warning": ""}
-        tested, pairs = paired(ours - theirs), self.here.apart
+        tested, pairs = wilcoxon(ours - theirs), self.here.apart
         # Where these differ the other way, nothing holds for policies like these.
         agree = sure.mean * wider.mean > 0
         policies_p = float(np.maximum(sure.p, wider.policies_p if agree else np.minimum(wider.policies_p + 1, 1)))
         if self.judged and tested.test != "none":  # questions without a score have a part in common: no signs to rank
-            tested = Tested("none" if math.isnan(sure.p) else "t", math.nan, tested.effect)
+            tested = RankTest("none" if math.isnan(sure.p) else "t", math.nan, tested.effect)
         scored = pairs["known"] if self.judged else slice(None)
         if pairs.loc[scored, "question"].nunique() < evidence.least_questions:
             tested = tested._replace(test="none", p=math.nan)
@@ -329,7 +331,7 @@ class _Difference(NamedTuple):
         return low, high, float(policies[0].min()), float(policies[1].max())
 
 
-def _tests(ranks: Tested, sure: CrossedMean) -> dict[str, Any]:
+def _tests(ranks: RankTest, sure: CrossedMean) -> dict[str, Any]:
     """The p values, which belong to the intervals, beside that of ranks; of too few questions for these there is none.
 
     Where all questions differ alike there is no interval, and p is the ranks'.

@@ -36,8 +36,9 @@ from genaipa.reports.judged.alone import alone_in_words, find_judges, judged_par
 from genaipa.reports.part import warning
 from genaipa.reports.points import harm_in_words
 from genaipa.reports.render import as_html, prose
-from genaipa.reports.significance import OTHER_PEOPLE, SIGNIFICANT, percent, written
+from genaipa.reports.significance import OTHER_PEOPLE, percent, written
 from genaipa.stats.intervals import FEW_DOCUMENTS, LEAST_DOCUMENTS
+from genaipa.stats.looks import SIGNIFICANT
 from genaipa.words import first_sentences, listed, number, per_cent, some
 
 if TYPE_CHECKING:

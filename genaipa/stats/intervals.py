@@ -199,7 +199,8 @@ def _group_cells(value: Floats, question: Labels, document: Labels, weights: Flo
     row, column = rank_labels(question[present]), rank_labels(document + 1)
     # In one order, because sums of floating-point numbers depend on it.
     order = np.lexsort((weight, value, column, row))
-    value, weight, document, row, column = (each[order] for each in (value, weight, document, row, column))
+    value, weight = value[order], weight[order]
+    document, row, column = document[order], row[order], column[order]
     first = np.flatnonzero(np.diff(row * (len(column) + 1) + column, prepend=-1))
     value, weight = _average_groups(value, weight, first)
     row, column, single = row[first], column[first], document[first] >= 0

@@ -17,10 +17,10 @@ from genaipa.reports.crossed import crossed, number_documents, number_labels
 from genaipa.reports.figures import forest, style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
 from genaipa.reports.recognition import recognition, spoken
-from genaipa.reports.significance import holm
 from genaipa.reports.table import SCALE, Table, table
 from genaipa.scoring.objections import filed
 from genaipa.stats.paired_shares import FEW, subtract_paired_shares
+from genaipa.stats.tests import adjust_holm
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -112,7 +112,7 @@ def silent_differences(frame: pd.DataFrame) -> Table:
     columns += ["policies_p_holm"]
     data = pd.DataFrame(rows, columns=[*columns[:-2], "p", "policies_p"])
     for p in ("p", "policies_p"):
-        data[f"{p}_holm"] = holm(data[p].tolist())
+        data[f"{p}_holm"] = adjust_holm(data[p].tolist())
     return table(
         "silent-differences",
         "False assertions and false silence: differences between systems",
