@@ -69,7 +69,7 @@ def estimate_panel(
     leniencies = _fit_leniencies(value, analyst, asked, about) if number > 1 else None
     effects = leniencies.effects if leniencies else np.full(number, np.nan)
     extra = _find_extra(value, weight, analyst, rank_labels(answer), effects)
-    without: Floats = float(weight @ value) - np.bincount(analyst, extra, number)
+    without = np.asarray(float(weight @ value) - np.bincount(analyst, extra, number), np.float64)
     if number < LEAST_ANALYSTS:
         return Panel(number, np.nan, without, Reason.FEW_ANALYSTS)
     if leniencies is None:
