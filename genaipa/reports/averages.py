@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import weakref
-from math import isnan, nan
+from math import nan
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
@@ -300,7 +300,7 @@ def who_scored(frame: pd.DataFrame) -> pd.DataFrame:
             panel=people,
         )
         ends = ("mean", "policies_low", "policies_high", "analysts_low", "analysts_high")
-        without = [one for one in people.without.values() if not isnan(one)]
+        without = people.without[~np.isnan(people.without)]
         found.append(
             {
                 "system": system,
@@ -308,7 +308,7 @@ def who_scored(frame: pd.DataFrame) -> pd.DataFrame:
                 **{name: getattr(sure, name) for name in ends},
                 "least": min(without, default=nan),
                 "most": max(without, default=nan),
-                "why": analysts.refused(people) or why(sure),
+                "why": analysts.explain_panel(people) or why(sure),
             }
         )
     return pd.DataFrame(found)

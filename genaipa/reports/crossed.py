@@ -12,7 +12,6 @@ from genaipa.stats.intervals import (
     LEAST_DOCUMENTS,
     LEAST_SCORED,
     LEVEL,
-    PanelVariance,
     estimate_difference,
     estimate_mean,
     find_interval,
@@ -23,8 +22,8 @@ from genaipa.words import number
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from genaipa.reports.analysts import Panel
     from genaipa.stats.intervals import CrossedMean, Limits
+    from genaipa.stats.panel import Panel
 
 SHARES = ((0.0, 1.0), (0.0, 100.0))
 """Scales of shares: each answer is one or not."""
@@ -57,7 +56,7 @@ def crossed(
         limits=limits,
         share=limits in SHARES,
         known=known,
-        panel=None if panel is None else PanelVariance(panel.number, panel.variance),
+        panel=panel,
         confidence=confidence,
     )
 

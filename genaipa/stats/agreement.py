@@ -159,6 +159,16 @@ def compare_raters(ranks: NDArray[np.integer], scale: Floats) -> list[RaterPair]
     ]
 
 
+def count_confusion(first: Any, second: Any) -> Floats:
+    """Count how often the second side gave each value (across) where the first gave each (down).
+
+    Both have counts (units, values) of the same units. Each unit counts once, divided among the values of its raters.
+    """
+    shares = (side / side.sum(axis=1, keepdims=True) for side in _as_sides(first, second))
+    confusion: Floats = np.einsum("ap,aj->pj", *shares)
+    return confusion
+
+
 def measure_leniency(ranks: NDArray[np.integer], counts: Counts, scale: Floats) -> Leniency:
     """Measure by how much a rater's values are above the mean of the others', and how that grew.
 

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from genaipa.stats.arrays import Floats, Labels
+    from genaipa.stats.panel import Panel
 
     Limits = tuple[float, float]
     """The ends of a scale."""
@@ -58,13 +59,6 @@ _LEAST_LEFT = 0.5
 """The share of the documents' variance that is left to them at least."""
 _ROUNDING = 1e-9
 """Standard errors below this share of the largest value are errors of rounding."""
-
-
-class PanelVariance(NamedTuple):
-    """The number of analysts who gave the values, and their part in the variance of the mean; NaN where unknown."""
-
-    number: int
-    variance: float
 
 
 class CrossedMean(NamedTuple):
@@ -113,7 +107,7 @@ def estimate_mean(
     limits: Limits | None = None,
     share: bool = False,
     known: Any = None,
-    panel: PanelVariance | None = None,
+    panel: Panel | None = None,
     confidence: float = LEVEL,
 ) -> CrossedMean:
     """Estimate the mean of cells (one question about one document each), with its intervals.
@@ -278,7 +272,7 @@ def _group_cells(value: Floats, question: Labels, document: Labels, weights: Flo
 
 
 def _estimate_cells(
-    cells: _Cells, scored: int, limits: Limits, confidence: float, panel: PanelVariance | None, *, share: bool
+    cells: _Cells, scored: int, limits: Limits, confidence: float, panel: Panel | None, *, share: bool
 ) -> CrossedMean:
     # Around one of them, so that values that are all equal give that value, exactly.
     around = cells.means - cells.means[0]

@@ -20,3 +20,5 @@ class Reason(Enum):
     NO_PAIRS = "the sides have no pairs"
     NOTHING_VARIES = "nothing varies"
     FEW_UNITS = "too few units, or too few that vary"
+    FEW_ANALYSTS = "too few analysts"
+    CONFOUNDED = "who scored depends on the question or the document"
