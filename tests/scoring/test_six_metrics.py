@@ -173,8 +173,7 @@ def test_disagreement_is_settled_and_measured_in_six_metrics() -> None:
     rows = Shown("agreement", desk).rows("agreement metrics")
     assert [row[0] for row in rows] == ["bezug", "sachliche Richtigkeit", "klarheit", "umfang", "beleg", "Tonfall"]
     assert rows[1][4] == "0%"
-    columns = Shown("results", desk).components()["results map"]["columns"]
-    assert [column["name"] for column in columns] == [
+    assert Shown("results", desk).test.selectbox(key="results cell metric").options == [
         *("M_all", "bezug", "sachliche Richtigkeit", "klarheit", "umfang", "beleg", "Tonfall")
     ]
 
