@@ -230,10 +230,12 @@ def add_everything(copy: Path) -> None:
     """Do what CONTRIBUTING.md's rows say, each to the files that it names."""
     (copy / "genaipa/systems/acme.py").write_text(ADAPTER)
     insert(copy / "genaipa/systems/provider.py", "ADAPTERS: dict[str, str] = {\n", LINE)
-    metadata = copy / f"genaipa-{distribution('genaipa').version}.dist-info" / "METADATA"
-    metadata.parent.mkdir()
-    head, _, rest = (distribution("genaipa").read_text("METADATA") or "").partition("\n\n")
-    metadata.write_text(f"{head}\n{EXTRA}\n{rest}")
+    installed = distribution("genaipa")
+    information = copy / f"genaipa-{installed.version}.dist-info"
+    information.mkdir()
+    head, _, rest = (installed.read_text("METADATA") or "").partition("\n\n")
+    (information / "METADATA").write_text(f"{head}\n{EXTRA}\n{rest}")
+    (information / "entry_points.txt").write_text(installed.read_text("entry_points.txt") or "")
     for path, (after, line) in OPTION.items():
         insert(copy / path, after, line)
     run = copy / "genaipa/cli/commands/run.py"
