@@ -448,10 +448,6 @@ _SILENCE = SilenceRules(
         r"\b(?:aber|doch|jedoch|allerdings|obwohl|während|wohingegen|hingegen|dennoch|trotzdem|außer|sondern"
         r"|wenngleich|obgleich)\b|;"
     ),
-    turns=(
-        r"\d|\b(?:nichts?|kein\w*|nie|niemals|ohne|weder|nur|alle\w*|einige\w*|immer|kann|können|darf|dürfen|muss"
-        r"|müssen|soll\w*|außer|ausgenommen)\b"
-    ),
     unknown=(
         r"\bmir\s+liegen?\s+(?:\w+\s+){0,3}?keine\b|\bwurde\s+kein\w*\s+(?:dokument|text|datei)\b|"
         r"\bich\s+(?:[\w-]+\s+){0,2}?keine\s+(?:\w+\s+)?informationen\s+(?:\w+\s+){0,3}?habe\b"

@@ -429,10 +429,6 @@ _SILENCE = SilenceRules(
         r"\b(?:mais|cependant|toutefois|néanmoins|pourtant|bien\s+que|quoique|alors\s+que|tandis\s+que|en\s+revanche"
         r"|sauf|même\s+si|or)\b|;"
     ),
-    turns=(
-        r"\d|\b(?:ne|pas|aucune?|rien|jamais|sans|ni|seul\w*|uniquement|tou(?:s|te|tes|t)|certaine?s?|toujours|peu"
-        r"(?:t|vent)|doi(?:t|vent)|sauf)\b|\bn'"
-    ),
     unknown=(
         r"\bpas\s+accès\b|\b(?:me|m')\s*souv(?:iens|enir)\b|\bn'a\s+été\s+(?:joint|fourni|transmis)e?\b|"
         r"\bje\s+n(?:e\s+|')(?:ai\s+pas|ai\s+aucune?|dispose\s+(?:pas|d'aucune?)|connais\s+pas|sais\s+pas|peux\s+pas"

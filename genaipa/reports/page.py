@@ -30,14 +30,15 @@ from genaipa.reports.answers import Answers, find_answers
 from genaipa.reports.averages import INTERVALS
 from genaipa.reports.chapters import overall
 from genaipa.reports.chapters.judges import NAME as ALONE
-from genaipa.reports.crossed import FEW_DOCUMENTS, LEAST_DOCUMENTS
 from genaipa.reports.figures.figure import as_bytes
 from genaipa.reports.figures.style import brief, one_line, signed
 from genaipa.reports.judged.alone import alone_in_words, find_judges, judged_part
 from genaipa.reports.part import warning
 from genaipa.reports.points import harm_in_words
 from genaipa.reports.render import as_html, prose
-from genaipa.reports.significance import OTHER_PEOPLE, SIGNIFICANT, percent, written
+from genaipa.reports.significance import OTHER_PEOPLE, percent, written
+from genaipa.stats.intervals import FEW_DOCUMENTS, LEAST_DOCUMENTS
+from genaipa.stats.looks import SIGNIFICANT
 from genaipa.words import first_sentences, listed, number, per_cent, some
 
 if TYPE_CHECKING:

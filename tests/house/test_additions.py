@@ -165,7 +165,7 @@ LANGUAGE = Language(
     regulation=lambda title, name: f"de verordening {title or name}",
     no_answer="(geen antwoord)",
     sections={"Section": "Paragraaf"},
-    silence=SilenceRules("staat er niet", denial="niet", answered="ja|nee", contrast="maar", turns="niet"),
+    silence=SilenceRules("staat er niet", denial="niet", answered="ja|nee", contrast="maar"),
     readability=Readability("Douma", 206.84, -0.93, -77, syllables=lambda word: len(word) // 3 + 1, connective="en"),
 )
 '''

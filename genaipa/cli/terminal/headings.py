@@ -121,7 +121,7 @@ FEW: dict[str, tuple[str, ...]] = {
     ),
     "judge": ("--judge", "--passes", "--evidence", "--max-cost", "--estimate", "--dry-run", "--system", "--without"),
     "report": ("--output", "--by", "--formats", "--frame", "--open", "--system", "--without", "--json"),
-    "score": ("--per-answer", "--order", "--sample", "--settled", "--port", "--no-browser"),
+    "score": ("--per-answer", "--order", "--sample", "--port", "--no-browser"),
 }
 """Command → the options that most people need; `--help-all` shows the others."""
 

@@ -144,7 +144,7 @@ def _who_disagrees(desk: Desk) -> Said:
         f"{' and '.join(pair.analysts)} most: on {pair.answers:,} answers{few} their values are "
         f"{pair.difference:.2f} apart on average, where {most:g} is the most."
     )
-    alphas = {metric: on.alpha.value for metric, on in found.metrics.items() if on.alpha.value is not None}
+    alphas = {metric: on.alpha for metric, on in found.metrics.items() if not math.isnan(on.alpha)}
     if alphas:
         least = min(alphas, key=lambda metric: alphas[metric])
         name = desk.rubric.names[least]

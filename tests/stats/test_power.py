@@ -11,10 +11,11 @@ import pytest
 import scipy
 from size import size
 
-from genaipa.reports.crossed import crossed
-from genaipa.reports.significance import POWER, PUBLISHED, Components, components, detectable
+from genaipa.stats.intervals import estimate_mean
+from genaipa.stats.power import POWER, VarianceComponents, estimate_components, find_detectable
 
 ROOT = Path(__file__).parents[2]
+VARIANCE = VarianceComponents(questions=262.0, documents=49.0, rest=886.0)
 
 
 def made_up(random, questions, documents, variance):
@@ -31,51 +32,51 @@ def made_up(random, questions, documents, variance):
 def test_the_difference_is_found_in_80_of_100_studies(questions, documents):
     """Of studies with the difference that is said to be found, 80 % have an interval above 0, for either target."""
     random, studies = np.random.default_rng(3), size(small=40, soak=2000)
-    said = detectable(questions, documents, studies=size(small=100, soak=1000))
+    said = find_detectable(questions, documents, VARIANCE, studies=size(small=100, soak=1000))
     asked, about = np.repeat(np.arange(questions), documents), np.tile(np.arange(documents), questions)
     found = np.zeros(2)
     for _ in range(studies):
-        apart = made_up(random, questions, documents, PUBLISHED).ravel()
-        general = crossed(apart + said.policies, asked, about)
+        apart = made_up(random, questions, documents, VARIANCE).ravel()
+        general = estimate_mean(apart + said.policies, asked, about)
         # These documents have the difference by themselves: what is theirs is taken out.
-        fixed = made_up(random, questions, documents, PUBLISHED._replace(documents=0)).ravel()
-        here = crossed(fixed + said.these_documents, asked, about)
+        fixed = made_up(random, questions, documents, VARIANCE._replace(documents=0)).ravel()
+        here = estimate_mean(fixed + said.these_documents, asked, about)
         found += (here.low > 0, general.policies_low > 0)
     assert found / studies == pytest.approx(POWER, abs=size(small=0.15, soak=0.04))
 
 
 def test_one_sample_is_scipy_s_power():
     """For these documents it is the power of a t test of the questions' means, by the noncentral distribution."""
-    variance, questions, documents = Components(300.0, 0.0, 900.0), 60, 4
+    variance, questions, documents = VarianceComponents(300.0, 0.0, 900.0), 60, 4
     error = math.sqrt(variance.questions / questions + variance.rest / (questions * documents))
-    said = detectable(questions, documents, variance, studies=200).these_documents
+    said = find_detectable(questions, documents, variance, studies=200).these_documents
     power = scipy.stats.nct.sf(scipy.stats.t.ppf(0.975, questions - 1), questions - 1, said / error)
     assert power == pytest.approx(POWER, abs=0.02)
 
 
 def test_more_of_either_finds_smaller_differences():
     """More questions and more documents make the smallest difference smaller; too few of them have none."""
-    sizes = [detectable(*shape).policies for shape in ((8, 3), (32, 3), (32, 5), (32, 20))]
+    sizes = [find_detectable(*shape, VARIANCE).policies for shape in ((8, 3), (32, 3), (32, 5), (32, 20))]
     assert sizes == sorted(sizes, reverse=True)
-    assert math.isnan(detectable(32, 2).policies)
-    assert detectable(32, 2).these_documents > 0
-    assert all(map(math.isnan, detectable(1, 5)))
+    assert math.isnan(find_detectable(32, 2, VARIANCE).policies)
+    assert find_detectable(32, 2, VARIANCE).these_documents > 0
+    assert all(map(math.isnan, find_detectable(1, 5, VARIANCE)))
 
 
 def test_components_are_found_with_cells_missing():
     """The mean of many estimates is the truth, with a fifth of the cells absent."""
-    random, truth, found = np.random.default_rng(5), Components(100.0, 49.0, 400.0), []
+    random, truth, found = np.random.default_rng(5), VarianceComponents(100.0, 49.0, 400.0), []
     for _ in range(size(small=50, soak=150)):
         cells = made_up(random, 32, 5, truth)
         cells[random.random(cells.shape) < 0.2] = np.nan
-        found.append(components(cells))
+        found.append(estimate_components(cells))
     assert np.mean(found, axis=0) == pytest.approx(truth, rel=0.2)
 
 
 def test_one_document_has_no_rest():
     """With one document all variance is the questions', and there is nothing to tell the documents' from."""
     cells = np.array([[1.0], [3.0], [5.0]])
-    assert components(cells) == pytest.approx((4.0, 0.0, 0.0))
+    assert estimate_components(cells) == pytest.approx((4.0, 0.0, 0.0))
 
 
 @pytest.mark.full

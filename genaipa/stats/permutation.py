@@ -34,18 +34,21 @@ class Deals(NamedTuple):
 
 def deal_values(before: Sequence[float], after: Sequence[float]) -> Deals:
     """Deal replies, each with a value from 0 to 1, to two days."""
-    first, second = len(before), len(after)
-    weight = STEPS * (1 / first + 1 / second) / 2
-    values = [round(weight * value) for value in (*before, *after)]
-    # The ways to a sum, by how many of the values are in it: those of the second day.
-    ways: list[defaultdict[int, int]] = [defaultdict(int) for _ in range(second + 1)]
-    ways[0][0] = 1
+    weight = STEPS * (1 / len(before) + 1 / len(after)) / 2
+    # The second day's replies are dealt: a higher one raises the change.
+    return deal_steps(*([round(weight * value) for value in values] for values in (after, before)))
+
+
+def deal_steps(chosen: Sequence[int], others: Sequence[int]) -> Deals:
+    """Deal whole numbers from 0 to two sides; the value of a deal is the sum of the `chosen` side."""
+    values = [*chosen, *others]
+    # The ways to a sum, by how many of the values are in it.
+    ways = np.zeros((len(chosen) + 1, sum(values) + 1))
+    ways[0, 0] = 1
     for value in values:
-        for chosen in range(second, 0, -1):
-            for total, number in ways[chosen - 1].items():
-                ways[chosen][total + value] += number
-    whole = comb(first + second, second)
-    return Deals({total: number / whole for total, number in ways[second].items()}, sum(values[first:]))
+        ways[1:, value:] += ways[:-1, : ways.shape[1] - value].copy()
+    whole, possible = comb(len(values), len(chosen)), np.flatnonzero(ways[-1])
+    return Deals(dict(zip(possible.tolist(), (ways[-1, possible] / whole).tolist(), strict=True)), sum(chosen))
 
 
 def deal_words(before: Sequence[Any], after: Sequence[Any]) -> Deals:
@@ -92,10 +95,11 @@ def exact_p(questions: Iterable[Deals]) -> float:
     chances, seen = np.ones(1), 0
     for deals in moving:
         least = min(deals.chances)
-        added = np.zeros((max(deals.chances) - least) // step + 1)
+        longer = np.zeros(len(chances) + (max(deals.chances) - least) // step)
         for total, chance in deals.chances.items():
-            added[(total - least) // step] = chance
-        chances = np.convolve(chances, added)
+            place = (total - least) // step
+            longer[place : place + len(chances)] += chance * chances
+        chances = longer
         seen += (deals.seen - least) // step
     return _double_smaller_tail(chances, seen)
 

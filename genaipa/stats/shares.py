@@ -5,8 +5,6 @@ independent items as its variance says that the items are worth (Korn and Grauba
 193-201). The variance is a jackknife over clusters. It says too little where nearly all clusters are wholly at one end,
 since a cluster that differs was hardly drawn then: there, items of a cluster are taken to be alike by `ALIKE` at least.
 `docs/method/intervals.md` has how often the intervals hold the truth (`python -m benchmarks.coverage_shares`).
-
-Numbers in, numbers out: nothing here knows what is counted.
 """
 
 from __future__ import annotations
@@ -17,10 +15,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy.special import betaincinv, expit, logit, ndtri, stdtrit
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from genaipa.stats.arrays import as_values, as_weights
 
-    Floats = NDArray[np.float64]
+if TYPE_CHECKING:
+    from genaipa.stats.arrays import Floats
+
     Ends = tuple[float, float]
     """The ends of an interval."""
 
@@ -42,19 +41,20 @@ class Clusters(NamedTuple):
 
     @property
     def share(self) -> float:
-        """Divide: the share of all items that hold; NaN of none."""
+        """Return the share of all items that hold; NaN of none."""
         return float(self.hits.sum() / self.items.sum()) if self.items.any() else np.nan
 
-    @property
-    def without(self) -> Floats:
-        """Leave out each cluster in turn: the shares without it; NaN for one without items, or with all of them."""
-        rest = self.items.sum() - self.items
-        known = (self.items > 0) & (rest > 0)
-        return np.where(known, (self.hits.sum() - self.hits) / np.where(known, rest, 1), np.nan)
+    def leave_out_each(self) -> Floats:
+        """Return the shares without each cluster; NaN for one without items, or with all of them."""
+        left = self.items.sum() - self.items
+        known = (self.items > 0) & (left > 0)
+        return np.where(known, (self.hits.sum() - self.hits) / np.where(known, left, 1), np.nan)
 
 
 def share_interval(hits: Any, items: Any, level: float = LEVEL) -> Ends:
-    """Give the ends of the interval of a share; NaN of fewer than two clusters.
+    """Return the ends of the interval of a share (0 to 1); NaN of fewer than two clusters.
+
+    `items` are how many each cluster has, and `hits` how many of these hold, or in part.
 
     >>> low, high = share_interval([12, 11, 12, 12, 10], [12, 12, 12, 12, 12])
     >>> round(low, 3), round(high, 3)
@@ -64,28 +64,32 @@ def share_interval(hits: Any, items: Any, level: float = LEVEL) -> Ends:
 
 
 def difference_interval(first: tuple[Any, Any], second: tuple[Any, Any], level: float = LEVEL) -> Ends:
-    """Give the ends of the interval of one share less another, each as (hits, items) of the same clusters in one order.
+    """Return the ends of the interval of one share less another: (hits, items) each, of the same clusters in one order.
 
     It is Student's t over clusters. Where these are single items, or fewer than `LEAST_APART` of them tell the two
     apart, that would be too sure: Newcombe's then (1998, Statistics in Medicine 17, 2635-2650, method 10).
     """
     one, other = _as_clusters(*first), _as_clusters(*second)
+    if len(one.items) != len(other.items):
+        raise ValueError(f"the sides have {len(one.items)} and {len(other.items)} clusters")
     sizes = one.items + other.items
     single = float(max(one.items.max(initial=0), other.items.max(initial=0))) <= 1
     telling = int((~np.isclose(one.hits * other.items, other.hits * one.items)).sum())
     if single or telling < LEAST_APART:
         return _newcombe_interval(one, other, level)
-    reach, apart = reached(sizes, one.without - other.without, level), one.share - other.share
-    return apart - reach, apart + reach
+    reach = find_reach(sizes, one.leave_out_each() - other.leave_out_each(), level)
+    difference = one.share - other.share
+    return difference - reach, difference + reach
 
 
-def reached(items: Any, without: Any, level: float = LEVEL) -> float:
-    """Give half the width of the interval of a figure: its standard error by the jackknife times Student's t.
+def find_reach(items: Any, without: Any, level: float = LEVEL) -> float:
+    """Return half the width of the interval of a figure: its standard error by the jackknife times Student's t.
 
-    `without` are the figures without each cluster, NaN where there is none; `items` how many items each has. NaN of
-    fewer than two clusters.
+    `without` are the figures without each cluster, NaN where there is none; `items` how many items each has (Efron and
+    Stein, 1981, Annals of Statistics 9(3), 586-596; degrees of freedom by Kish, 1965). NaN of fewer than two clusters.
     """
-    number, figures = np.asarray(items, dtype=np.float64), np.asarray(without, dtype=np.float64)
+    figures = as_values(without)
+    number = as_weights(items, len(figures))
     known = figures[~np.isnan(figures)]
     if len(known) < 2:  # noqa: PLR2004 - one cluster says nothing of others
         return float("nan")
@@ -105,7 +109,7 @@ def _newcombe_interval(one: Clusters, other: Clusters, level: float) -> Ends:
 
 
 def join_intervals(first: tuple[float, float, float], second: tuple[float, float, float], alike: float) -> Ends:
-    """Give the ends of the interval of one share less another, of both (share, low, high) and their correlation."""
+    """Return the ends of the interval of one share less another, of both (share, low, high) and their correlation."""
     (ours, low, high), (theirs, other_low, other_high) = first, second
     down, up = (
         sqrt(max(reach**2 - 2 * alike * reach * other + other**2, 0.0))
@@ -115,13 +119,13 @@ def join_intervals(first: tuple[float, float, float], second: tuple[float, float
 
 
 def bounded_interval(value: float, reach: float, items: Any, level: float = LEVEL) -> Ends:
-    """Give the ends of the interval of a figure from 0 to 1 that is no share of items, such as F1.
+    """Return the ends of the interval of a figure from 0 to 1 that is no share of items, such as F1.
 
     `reach` is its standard error times a quantile. It is laid off on the logarithm of the odds, where no end is beyond
     the scale. A figure of 0 or 1, or one that is the same in all clusters, has the interval of a share of as many items
     that is as large: that nothing varied is not sure.
     """
-    number = np.asarray(items, dtype=np.float64)
+    number = as_values(items)
     spread = value * (1 - value)
     if spread < _ROUNDING or reach < _ROUNDING:
         return _clopper_pearson(Clusters(number * value, number), level)
@@ -130,7 +134,12 @@ def bounded_interval(value: float, reach: float, items: Any, level: float = LEVE
 
 
 def _as_clusters(hits: Any, items: Any) -> Clusters:
-    return Clusters(np.asarray(hits, dtype=np.float64), np.asarray(items, dtype=np.float64))
+    held = as_values(hits)
+    number = as_weights(items, len(held))
+    if (held < 0).any() or (held > number + _ROUNDING).any():
+        raise ValueError("of a cluster's items fewer than none hold, or more than there are")
+    known = ~np.isnan(held + number)
+    return Clusters(np.where(known, held, 0.0), np.where(known, number, 0.0))
 
 
 def _clopper_pearson(given: Clusters, level: float) -> Ends:
@@ -144,9 +153,9 @@ def _clopper_pearson(given: Clusters, level: float) -> Ends:
 
 
 def _effective_size(given: Clusters, level: float) -> float:
-    """Give the number of independent items that are as sure as these."""
+    """Return the number of independent items that are as sure as these."""
     number, share = float(given.items.sum()), given.share
-    worth, reach = number, reached(given.items, given.without, level)
+    worth, reach = number, find_reach(given.items, given.leave_out_each(), level)
     if reach > _ROUNDING:
         worth = min(number, share * (1 - share) * (float(ndtri((1 + level) / 2)) / reach) ** 2)
     holding, missing = given.hits > 0, given.hits < given.items
@@ -161,8 +170,9 @@ def _correlate_shares(one: Clusters, other: Clusters) -> float:
 
     It is 0 if a share does not vary.
     """
-    both = ~np.isnan(one.without) & ~np.isnan(other.without)
-    first, second = (side.without[both] - side.without[both].mean() if both.any() else [] for side in (one, other))
+    without = [side.leave_out_each() for side in (one, other)]
+    both = ~np.isnan(without).any(axis=0)
+    first, second = (shares[both] - shares[both].mean() if both.any() else [] for shares in without)
     spread = float(np.sqrt(np.square(first).sum() * np.square(second).sum()))
     if spread < _ROUNDING**2:
         return 0.0

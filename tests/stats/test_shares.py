@@ -8,7 +8,7 @@ from scipy import stats
 from size import size
 
 from benchmarks.coverage_shares import beta_binomial
-from genaipa.reports.shares import difference_interval, share_interval
+from genaipa.stats.shares import difference_interval, join_intervals, share_interval
 
 
 def _clopper_pearson(held: float, number: float, level: float = 0.95) -> tuple[float, float]:
@@ -85,3 +85,22 @@ def test_intervals_of_shares_near_an_end_hold_the_truth() -> None:
                     )
                 )
                 assert held >= studies * (0.93 - 2.5 * (0.05 / studies) ** 0.5), (share, policies, alike)
+
+
+def test_independent_shares_are_joined_as_newcombe_does() -> None:
+    """56 of 70 less 48 of 80: confint_proportions_2indep(56, 70, 48, 80, method="newcomb") of statsmodels 0.15.0."""
+    wilson = [stats.binomtest(hits, items).proportion_ci(method="wilson") for hits, items in ((56, 70), (48, 80))]
+    first, second = ((share, ci.low, ci.high) for share, ci in zip((0.8, 0.6), wilson, strict=True))
+    assert join_intervals(first, second, 0.0) == pytest.approx((0.0524, 0.3339), abs=5e-5)
+    # The more the two go together, the surer is their difference.
+    assert np.diff(join_intervals(first, second, 0.5)) < np.diff(join_intervals(first, second, 0.0))
+
+
+def test_clusters_that_are_none_are_refused() -> None:
+    """Unequal lengths, fewer items than none, and more that hold than there are; NaN is left out."""
+    for hits, items in (([1, 2], [3]), ([1, 2], [3, -3]), ([1, 4], [3, 3])):
+        with pytest.raises(ValueError, match=r"shape|below 0|more than"):
+            share_interval(hits, items)
+    with pytest.raises(ValueError, match="clusters"):
+        difference_interval(([1, 2], [3, 3]), ([1], [3]))
+    assert share_interval([1, 2, np.nan], [3, 3, 3]) == share_interval([1, 2], [3, 3])

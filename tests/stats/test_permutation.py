@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import binomtest, fisher_exact
 from size import size
 
-from genaipa.reports.permutation import deal_values, deal_words, exact_p
+from genaipa.stats.permutation import deal_values, deal_words, exact_p
 
 
 def test_one_reply_a_day_is_mcnemars_exact_test() -> None:

@@ -1,4 +1,4 @@
-"""How sure the difference between two shares of the same questions is, also where few questions tell them apart.
+"""The interval of a difference between two shares of the same questions, also where few questions tell them apart.
 
 Student's t knows no end of the scale: with six questions against one, of eight, its interval was all of it. There, both
 shares' score intervals (Wilson, 1927) are put together by their correlation (Newcombe, 1998, Statistics in Medicine 17,
@@ -7,22 +7,20 @@ shares' score intervals (Wilson, 1927) are put together by their correlation (Ne
 
 from __future__ import annotations
 
-from dataclasses import replace
 from math import isnan, sqrt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import stdtr, stdtrit
 
-from genaipa.reports.crossed import LEVEL, Crossed, crossed, root
-from genaipa.reports.shares import join_intervals
+from genaipa.stats.arrays import as_labels, as_values, rank_labels
+from genaipa.stats.bisection import find_root
+from genaipa.stats.intervals import LEVEL, CrossedMean, estimate_mean
+from genaipa.stats.shares import join_intervals
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from genaipa.reports.shares import Ends
-
-    Floats = NDArray[np.float64]
+    from genaipa.stats.arrays import Floats, Labels
+    from genaipa.stats.shares import Ends
 
 FEW = 10
 """Questions that tell two shares apart, below which Student's t says too little of the difference, or too much."""
@@ -30,16 +28,22 @@ WIDEST = 1.75
 """An interval of a difference that is wider, of the scale's two, tells nothing."""
 
 
-def difference_of_shares(first: Any, second: Any, questions: Any, documents: Any) -> Crossed:
+def subtract_paired_shares(first: Any, second: Any, questions: Any, documents: Any) -> CrossedMean:
     """Subtract the second share of the same cells (one question about one document each) from the first.
 
-    >>> found = difference_of_shares([1] * 6 + [0] * 2, [0] * 6 + [1, 0], list("abcdefgh"), ["x"] * 8)
-    >>> round(found.mean, 3), round(found.low, 2), round(found.high, 2)
+    `first` and `second` are from 0 to 1; the labels are as in `estimate_mean`.
+
+    >>> difference = subtract_paired_shares([1] * 6 + [0] * 2, [0] * 6 + [1, 0], range(8), [0] * 8)
+    >>> round(difference.mean, 3), round(difference.low, 2), round(difference.high, 2)
     (0.625, -0.12, 0.9)
     """
-    ours, theirs = (np.asarray(one, dtype=np.float64) for one in (first, second))
-    apart = crossed(ours - theirs, questions, documents, limits=(-1, 1))
-    one, other = _question_means(ours, questions), _question_means(theirs, questions)
+    ours, theirs, question = as_values(first), as_values(second), as_labels(questions, len(first))
+    if len(ours) != len(theirs):
+        raise ValueError(f"the shares have {len(ours)} and {len(theirs)} cells")
+    apart = estimate_mean(ours - theirs, question, documents, limits=(-1, 1))
+    known = ~np.isnan(ours - theirs)
+    ours, theirs, question = ours[known], theirs[known], rank_labels(question[known])
+    one, other = _average_questions(ours, question), _average_questions(theirs, question)
     number = len(one)
     if number < 2 or int((~np.isclose(one, other)).sum()) >= FEW:  # noqa: PLR2004 - one question says nothing of others
         return apart
@@ -52,8 +56,7 @@ def difference_of_shares(first: Any, second: Any, questions: Any, documents: Any
     p = 2 * float(stdtr(number - 1, -_quantile_at_zero(ends)))
     wider = min(low, apart.policies_low), max(high, apart.policies_high)
     told = not isnan(apart.policies_low) and wider[1] - wider[0] <= WIDEST
-    return replace(
-        apart,
+    return apart._replace(
         low=low,
         high=high,
         p=p,
@@ -73,17 +76,16 @@ def _quantile_at_zero(ends: Any) -> float:
         low, high = ends(quantile)
         return 1.0 if low > 0 or high < 0 else -1.0
 
-    return 0.0 if excludes(1e-9) < 0 else root(excludes, 0.0, _MOST)
+    return 0.0 if excludes(1e-9) < 0 else find_root(excludes, 0.0, _MOST)
 
 
-def _question_means(values: Floats, questions: Any) -> Floats:
-    _, place = np.unique(np.asarray(questions, dtype=np.str_), return_inverse=True)
-    means: Floats = np.bincount(place, values) / np.bincount(place)
+def _average_questions(values: Floats, questions: Labels) -> Floats:
+    means: Floats = np.bincount(questions, values) / np.bincount(questions)
     return means
 
 
 def _wilson(values: Floats, quantile: float, cells: int) -> tuple[float, float, float]:
-    """Give a share of questions' shares, and its score interval, for as many single answers as are as sure."""
+    """Return a share of questions' shares, and its score interval, for as many single answers as are as sure."""
     share, spread = float(values.mean()), float(values.var())
     n = min(len(values) * share * (1 - share) / spread, cells) if spread > 0 else len(values)
     squared = quantile**2 / n
