@@ -467,3 +467,5 @@ def test_a_new_command_of_a_package(changed: Changed) -> None:
     refused = changed.genaipa("broken")
     assert (refused.code, "'broken' of a package can't be loaded from nowhere:tally" in refused.err) == (2, True)
     assert "there is no command 'gone'" in changed.genaipa("gone").err
+    checked = changed.genaipa("doctor")
+    assert (checked.code, "tally: gone can't be imported (ModuleNotFoundError: " in checked.out) == (0, True), checked
