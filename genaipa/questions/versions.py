@@ -87,8 +87,8 @@ class CarriedAnswers:
         touched = tuple(self._touched(answer.sections))
         points = tuple(point.id for point in answer.points if any(self._touched(point.sections)))
         # Without its sections nobody can say that an answer holds.
-        known = bool(answer.sections) and all(self._sections(label) for label in answer.sections)
-        if answer.silent != "yes" and (touched or points or not known):
+        has_sections = bool(answer.sections) and all(self._sections(label) for label in answer.sections)
+        if answer.silent != "yes" and (touched or points or not has_sections):
             return CarriedAnswer(question, "look", answer, touched, points)
         if answer.silent != "no" and self._answers_now(question):
             return CarriedAnswer(question, "perhaps", answer)

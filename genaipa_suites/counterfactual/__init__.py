@@ -241,9 +241,9 @@ class CounterfactualEdits(Suite):
             return outcome.given.fault
         gold, answer = outcome.item.gold, outcome.given.prediction["answer"]
         found = values.evidence(answer, gold["before"], gold["after"])
-        own, other = "the document's", "the order's" if gold["kind"] == INSTRUCTION else "the edit's"
+        document, edit = "the document's", "the order's" if gold["kind"] == INSTRUCTION else "the edit's"
         sides = [
-            f"“{one.words}” is {own if one.is_before else other}{', denied' if one.denied else ''}" for one in found
+            f"“{one.words}” is {document if one.is_before else edit}{', denied' if one.denied else ''}" for one in found
         ]
         pushed = [*self.errors(outcome)] if outcome.item.after else []
         return ": ".join([*pushed, score.of(outcome), *(["; ".join(sides)] if sides else [])])
