@@ -122,7 +122,7 @@ def _print_estimate(asked: list[tuple[PreparedRun, Ready]], *, json: bool, batch
     if batch:
         show(_in_batches(rows, halved))
     if power:
-        from genaipa.reports.crossed import LEAST_DOCUMENTS
+        from genaipa.stats.intervals import LEAST_DOCUMENTS
 
         show(f"{power['said']}, if two systems vary as the published study's do.")
         if power["policies"] is None:
@@ -146,12 +146,13 @@ def _power(task: Task, times: float) -> dict[str, object]:
         check_packages()
     except MissingPackageError:
         return {}
-    from genaipa.reports.significance import detectable
+    from genaipa.reports.significance import PUBLISHED, power_in_words
+    from genaipa.stats.power import find_detectable
 
     questions, documents = min(asked, default=0), round(len(policies) * times)
-    found = detectable(questions, documents)
+    found = find_detectable(questions, documents, PUBLISHED)
     sizes = {target: None if size != size else round(size, 1) for target, size in found._asdict().items()}  # noqa: PLR0124 - NaN
-    said = found.in_words(questions, documents)
+    said = power_in_words(found, questions, documents)
     return {"questions": questions, "documents": documents, **sizes, "said": said} if said else {}
 
 

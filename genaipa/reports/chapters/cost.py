@@ -16,6 +16,7 @@ from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
 from genaipa.reports.table import Table, table
 from genaipa.reports.throughput import throughput
+from genaipa.stats.intervals import LEAST_DRAWS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -84,7 +85,7 @@ def _note(data: pd.DataFrame) -> str:
         said += f" {INTERVALS} The intervals of the cost are for a question's mean over documents."
     return said + (
         " The intervals of the median, in CSV and JSON, are seconds that were measured, blank below "
-        f"{averages.LEAST_FOR_MEDIAN} questions or, for policies like these, documents."
+        f"{LEAST_DRAWS} questions or, for policies like these, documents."
     )
 
 
