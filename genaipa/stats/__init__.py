@@ -11,6 +11,7 @@ Where to find what:
 - `shares`, `paired_shares`, `counts`: intervals of shares, of their differences, and of F1, over clusters.
 - `means`: the difference between the means of two samples.
 - `tests`, `permutation`: tests by ranks, exact tests of changed replies, and corrections for many tests.
+- `sampling`: how many answers of each cell a sample takes, and by what chance.
 - `looks`: the p below which a difference counts while a study is not complete.
 - `power`: variance components, and the difference that a study of a given size finds.
 - `agreement`, `correlation`, `ranks`: how far scorers, values and orders agree.
