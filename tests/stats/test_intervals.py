@@ -321,9 +321,8 @@ def test_a_median_is_as_sure_as_the_share_below_it() -> None:
             assert abs(np.searchsorted(seconds, ours) - np.searchsorted(seconds, theirs)) <= 1
         assert np.isnan(made.policies_low)
     assert np.isnan(estimate_median(seconds[:5], range(5), [0] * 5).low)
-    ties = np.repeat([1.0, 2, 3, 4], [9, 6, 12, 3])
-    share = estimate_mean((ties < 2.5) + 0.0, range(30), [0] * 30, share=True)
-    assert share.mean == 0.5
+    ties = np.concatenate([np.linspace(0, 1, 10), np.full(10, 2.0), np.linspace(3, 4, 10)])
+    share = estimate_mean(np.repeat([0, 0.5, 1], 10), range(30), [0] * 30, share=True)
     assert estimate_median(ties, range(30), [0] * 30).low == np.quantile(ties, share.low)
     assert np.isnan(estimate_median([np.nan], [0], [0]).median)
 
