@@ -30,8 +30,9 @@ from genaipa.reports.part import enough
 from genaipa.reports.significance import OTHER_PEOPLE, OVERALL
 from genaipa.reports.table import Table, table
 from genaipa.reports.tidy import metrics_of, names_of
-from genaipa.stats.intervals import LEVEL
+from genaipa.stats.intervals import LEVEL, join_targets
 from genaipa.stats.looks import SIGNIFICANT
+from genaipa.stats.ranks import bound_ranks
 from genaipa.stats.tests import RankTest, adjust_holm, find_holm_factors, mann_whitney, wilcoxon
 
 if TYPE_CHECKING:
@@ -281,9 +282,6 @@ class _Difference(NamedTuple):
             known = {"difference": sure.mean, **_tests(tested, sure)}
             return {**row, "pairs": 0, "documents": 0, **known, "why": _NO_PAIR, "warning": ""}
         tested, pairs = wilcoxon(ours - theirs), self.here.apart
-        # Where these differ the other way, nothing holds for policies like these.
-        agree = sure.mean * wider.mean > 0
-        policies_p = float(np.maximum(sure.p, wider.policies_p if agree else np.minimum(wider.policies_p + 1, 1)))
         if self.judged and tested.test != "none":  # questions without a score have a part in common: no signs to rank
             tested = RankTest("none" if math.isnan(sure.p) else "t", math.nan, tested.effect)
         scored = pairs["known"] if self.judged else slice(None)
@@ -294,7 +292,7 @@ class _Difference(NamedTuple):
             "pairs": int(self.here.pairs["pairs"].sum()),
             "documents": sure.documents,
             "difference": sure.mean if self.judged else float((ours - theirs).mean()),
-            **_tests(tested, sure._replace(policies_p=policies_p)),
+            **_tests(tested, join_targets(sure, wider)),
             "why": why(wider),
             "warning": warning(wider),
         }
@@ -327,8 +325,8 @@ class _Difference(NamedTuple):
         low, high = sure.low, sure.high
         if policies_level != level:
             sure, wider = self.sure(1 - policies_level)
-        policies = np.array([[low, sure.low, wider.policies_low], [high, sure.high, wider.policies_high]])
-        return low, high, float(policies[0].min()), float(policies[1].max())
+        both = join_targets(sure, wider)
+        return low, high, float(np.minimum(low, both.policies_low)), float(np.maximum(high, both.policies_high))
 
 
 def _tests(ranks: RankTest, sure: CrossedMean) -> dict[str, Any]:
@@ -416,17 +414,14 @@ def ranks(pairs: pd.DataFrame) -> pd.DataFrame:
 
     They hold for policies like these where anything can be said of those, else for these documents.
     """
-    wide = is_known_widely(pairs)
-    systems = list(dict.fromkeys([*pairs["first"], *pairs["second"]]))
-    higher, lower = dict.fromkeys(systems, 0), dict.fromkeys(systems, 0)
-    for row in pairs.to_dict("records"):
-        holds = row["p_holm"] < row["level"] and (not wide or row["policies_p_holm"] < row["level"])
-        if holds and row["meaning"] != OTHER_PEOPLE:
-            up = row["difference"] > 0
-            lower[row["first" if up else "second"]] += 1
-            higher[row["second" if up else "first"]] += 1
-    known = [(name, 1 + higher[name], len(systems) - lower[name], len(systems)) for name in systems]
-    return pd.DataFrame(known, columns=["system", "rank", "to", "of"])
+    holding = pairs[(pairs["p_holm"] < pairs["level"]) & (pairs["meaning"] != OTHER_PEOPLE)]
+    if is_known_widely(pairs):
+        holding = holding[holding["policies_p_holm"] < holding["level"]]
+    systems = pd.Index([*pairs["first"], *pairs["second"]]).unique()
+    first, second = systems.get_indexer(holding["first"]), systems.get_indexer(holding["second"])
+    up = (holding["difference"] > 0).to_numpy()
+    least, greatest = bound_ranks(np.where(up, first, second), np.where(up, second, first), len(systems))
+    return pd.DataFrame({"system": systems, "rank": least, "to": greatest, "of": len(systems)})
 
 
 _BY_HOLM = (

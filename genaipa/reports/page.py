@@ -427,9 +427,10 @@ def _words(report: Report) -> dict[str, Any]:
 
 
 @cache
-def _environment() -> jinja2.Environment:
+def _environment(package: str) -> jinja2.Environment:
+    packages = dict.fromkeys((package, "genaipa.reports"))
     environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("genaipa.reports", ""),
+        loader=jinja2.ChoiceLoader([jinja2.PackageLoader(name, "") for name in packages]),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
@@ -442,9 +443,9 @@ def _environment() -> jinja2.Environment:
     return environment
 
 
-def template(name: str) -> jinja2.Template:
-    """A template of the room's pages, in which every text is escaped."""
-    return _environment().get_template(name)
+def template(name: str, package: str = "genaipa.reports") -> jinja2.Template:
+    """Return a template of a package's pages, in which every text is escaped; it may import those of reports."""
+    return _environment(package).get_template(name)
 
 
 def _systems(sources: Sequence[Source]) -> list[str]:

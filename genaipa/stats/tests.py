@@ -13,6 +13,7 @@ import numpy as np
 
 from genaipa.stats.arrays import as_values
 from genaipa.stats.permutation import Deals, deal_steps, exact_p
+from genaipa.stats.ranks import rank_values
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,7 +50,7 @@ def wilcoxon(differences: Any) -> RankTest:
     """
     rounded = _leave_out_nan(differences).round(_DIGITS)
     moved = rounded[rounded != 0]
-    ranks = _rank(np.abs(moved))
+    ranks = rank_values(np.abs(moved))
     effect = float((ranks * np.sign(moved)).sum() / ranks.sum()) if len(moved) else 0.0
     if 2 ** len(rounded) < _LEAST_WAYS:
         return RankTest("none", nan, effect)
@@ -85,7 +86,7 @@ def mann_whitney(first: Any, second: Any) -> RankTest:
         from scipy import stats
 
         return RankTest("Mann-Whitney", float(stats.mannwhitneyu(ours, theirs, method="asymptotic").pvalue), effect)
-    twice = (2 * _rank(both)).astype(int).tolist()
+    twice = (2 * rank_values(both)).astype(int).tolist()
     return RankTest("Mann-Whitney", exact_p([deal_steps(twice[: len(ours)], twice[len(ours) :])]), effect)
 
 
@@ -124,10 +125,3 @@ def _step_down(p: Sequence[float]) -> list[float]:
 def _leave_out_nan(values: Any) -> Floats:
     array = as_values(values)
     return array[~np.isnan(array)]
-
-
-def _rank(values: Floats) -> Floats:
-    """Return the rank of each value, ties at their average: `scipy.stats` does it, and takes a second to import."""
-    _, place, often = np.unique(values, return_inverse=True, return_counts=True)
-    ranks: Floats = (often.cumsum() - (often - 1) / 2)[place]
-    return ranks

@@ -9,7 +9,7 @@ import pytest
 import scipy
 from size import size
 
-from genaipa.stats.intervals import estimate_difference, estimate_mean, find_interval
+from genaipa.stats.intervals import estimate_difference, estimate_mean, estimate_median, find_interval, join_targets
 from genaipa.stats.reason import Reason
 
 
@@ -253,6 +253,36 @@ def test_a_share_is_worth_as_many_answers_as_its_variance_says() -> None:
     assert estimate_mean(*cells(even), share=True).high == pytest.approx(_binomial(2, 6).proportion_ci(0.95).high)
 
 
+def test_a_median_is_as_sure_as_the_share_below_it() -> None:
+    """About one document, the order statistics are those of the sign test, or the next ones; few have none."""
+    random = np.random.default_rng(4)
+    for n in (8, 20, 60):
+        seconds = np.sort(random.lognormal(1, 0.6, n))
+        made = estimate_median(seconds, range(n), [0] * n)
+        assert made.median == np.median(seconds)
+        exact = scipy.stats.quantile_test(seconds, p=0.5).confidence_interval(0.95)
+        for ours, theirs in ((made.low, exact.low), (made.high, exact.high)):
+            assert abs(np.searchsorted(seconds, ours) - np.searchsorted(seconds, theirs)) <= 1
+        assert np.isnan(made.policies_low)
+    assert np.isnan(estimate_median(seconds[:5], range(5), [0] * 5).low)
+    assert np.isnan(estimate_median([np.nan], [0], [0]).median)
+
+
+def test_a_median_over_documents_that_differ_is_less_sure() -> None:
+    """Whole documents that are slow leave it open for other policies, not for these; below six it is refused."""
+    random = np.random.default_rng(5)
+    questions, documents = np.repeat(np.arange(20), 8), np.tile(np.arange(8), 20)
+    seconds = np.exp(random.normal(0, 1, 8)[documents] + random.normal(0, 0.3, 160))
+    made = estimate_median(seconds, questions, documents)
+    assert made.policies_low < made.low < made.median < made.high < made.policies_high
+    share = estimate_mean(seconds < np.median(seconds), questions, documents, share=True)
+    assert made.policies_low == pytest.approx(np.quantile(seconds, share.policies_low))
+    some = documents < 5
+    few = estimate_median(seconds[some], questions[some], documents[some])
+    assert np.isnan(few.policies_low)
+    assert few.low > 0
+
+
 def test_two_independent_sets() -> None:
     """The interval of A - B is that of a t for each side's variance; B - A turns it round, and p agrees with it."""
     ours, theirs = np.array([50.0, 60, 70, 80, 90]), np.array([20.0, 30, 40, 41, 50, 60, 62])
@@ -275,3 +305,18 @@ def test_two_independent_sets() -> None:
     alone = estimate_difference(([1.0, 0.0], [0, 1]), ([1.0], [0]))
     assert (alone.mean, alone.questions) == (-0.5, 1)
     assert np.isnan([alone.low, found.policies_low]).all()
+
+
+def test_what_holds_for_policies_holds_for_these_documents() -> None:
+    """Joined, the interval for policies holds the other; means of unlike signs hold for none."""
+    wide, narrow = (estimate_mean(*cells(study(12, 5, seed) * spread - 40)) for seed, spread in ((1, 1.0), (2, 0.5)))
+    made = join_targets(wide, narrow)
+    assert made[:6] == wide[:6]
+    assert made.policies_low == min(wide.low, narrow.policies_low)
+    assert made.policies_high == max(wide.high, narrow.policies_high)
+    assert (wide.mean > 0) != (narrow.mean > 0)
+    assert made.policies_p == 1
+    turned = narrow._replace(mean=-narrow.mean)
+    assert join_targets(wide, turned).policies_p == max(wide.p, narrow.policies_p)
+    lacking = join_targets(wide, estimate_mean(*cells(study(12, 2))))
+    assert np.isnan([lacking.policies_low, lacking.policies_high, lacking.policies_p]).all()

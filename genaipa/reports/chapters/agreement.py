@@ -14,8 +14,6 @@ from genaipa.reports.judged.quality import answer_groups
 from genaipa.reports.table import Table, table
 from genaipa.scoring.agreement import (
     LEAST_ANSWERS,
-    LEAST_COMPARED,
-    compare_preselected,
     compare_suggested,
     describe_agreement,
     measure,
@@ -99,28 +97,6 @@ def alphas_apart(gathered: Gathered) -> Table:
     )
 
 
-def filled_in(events: Iterable[Event], rubric: Rubric) -> Table:
-    """The effect of values that were filled in before the analyst chose, by metric; nothing where none were."""
-    found = compare_preselected(events, rubric)
-    rows = [
-        {"metric": rubric.names[metric], "difference": difference, "answers": found.answers, "scores": found.scores}
-        for metric, difference in found.differences.items()
-        if found.scores
-    ]
-    columns = ["metric", "difference", "answers", "scores"]
-    return table(
-        "filled-in",
-        "Values that were filled in",
-        "Scores may begin with filled-in values, of a settled case or a suggestion, which the analyst accepts or "
-        "changes (`scores` is how many did). The mean value of such scores less that of other people's scores of the "
-        "same answers that began blank: above 0, what was filled in is more lenient. `answers` is how many have both, "
-        f"without seeing each other's scores; blank below {LEAST_COMPARED}.",
-        pd.DataFrame(rows, columns=columns).astype({"difference": "float64"}),
-        columns,
-        formats={"difference": "+.2f"},
-    )
-
-
 def tabulate_suggested(events: Iterable[Event], rubric: Rubric) -> Table:
     """Tabulate the effect of suggestions on screen, by metric; nothing where none were kept."""
     rows = []
@@ -161,25 +137,6 @@ def tabulate_suggested(events: Iterable[Event], rubric: Rubric) -> Table:
             "answers_without": "answers without",
         },
         formats={"difference": "+.2f", "low": "+.2f", "high": "+.2f"},
-    )
-
-
-def filled_in_systems(gathered: Gathered) -> Table:
-    """Count the scores that began with filled-in values, by system: they may favour one that says little."""
-    given = [one for one in gathered.events if one.kind == "score" and one.scorer == "human"]
-    answers = gathered.frame[["answer", "system"]].astype(str).drop_duplicates()
-    scores = pd.DataFrame(
-        [(one.answer, 1, int(one.preselected)) for one in given], columns=["answer", "scores", "filled_in"]
-    )
-    data = scores.merge(answers, on="answer").groupby("system", sort=True)[["scores", "filled_in"]].sum().reset_index()
-    columns = ["system", "scores", "filled_in"]
-    return table(
-        "filled-in-systems",
-        "Filled-in values, by system",
-        "How many of people's scores of a system began with filled-in values.",
-        data if data["filled_in"].any() else data.iloc[:0],
-        columns,
-        headings={"filled_in": "filled in"},
     )
 
 
@@ -224,13 +181,13 @@ def _draw(data: pd.DataFrame) -> Canvas:
 
 def chapter(gathered: Gathered, _scope: Scope) -> Chapter:
     """Krippendorff's alpha of the analysts."""
-    found, filled = alphas(gathered.events, gathered.rubric), filled_in(gathered.events, gathered.rubric)
+    found = alphas(gathered.events, gathered.rubric)
     beside = tabulate_suggested(gathered.events, gathered.rubric)
     return Chapter(
         "agreement",
         "Agreement of the analysts",
         "Krippendorff's alpha: 1 is perfect agreement, 0 agreement by chance.",
-        present(found, alphas_apart(gathered), filled, filled_in_systems(gathered), beside),
+        present(found, alphas_apart(gathered), beside),
         drawn(alphas_figure(found)),
         [] if found else ["Agreement is not shown: no answer has scores of two analysts who had not seen the other's."],
         method=_METHOD + (_GUIDED.format(gathered.guidelines) if gathered.guidelines else ""),

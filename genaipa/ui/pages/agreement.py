@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from functools import lru_cache
 from math import isnan
 from typing import TYPE_CHECKING
@@ -12,13 +11,10 @@ import streamlit as st
 from genaipa.questions.points import points_digest
 from genaipa.scoring.agreement import (
     LEAST_ANSWERS,
-    LEAST_COMPARED,
     Agreement,
     AnalystPair,
     Leaning,
-    Preselected,
     Suggested,
-    compare_preselected,
     compare_suggested,
     explain_alpha,
     measure,
@@ -70,7 +66,7 @@ def page(desk: Desk, user: User) -> None:
     """Show the agreement of the people's current scores."""
     page_header("Agreement")
     desk.current.refresh()
-    found, filled, beside, left_out = measured(desk)
+    found, beside, left_out = measured(desk)
     if left_out:
         scores = "One score is" if left_out == 1 else f"{left_out:,} scores are"
         st.caption(
@@ -87,17 +83,14 @@ def page(desk: Desk, user: User) -> None:
     _metrics(found, desk.rubric)
     _pairs(found, desk.rubric)
     _leanings(found, desk.rubric)
-    _filled_in(filled, desk.rubric)
     _show_suggested(beside, desk.rubric)
-    if filled.scores and user.adjudicates and not (user.scores and desk.queue.plan.blind):
-        _filled_in_systems(desk)
     _points(desk, user)
     _answers(desk, user)
     scores_button(desk, user)
 
 
-def measured(desk: Desk, apart: tuple[str, ...] = ()) -> tuple[Agreement, Preselected, dict[str, Suggested], int]:
-    """Return the agreement on the desk's answers, effects of filled-in values and suggestions, and the scores left out.
+def measured(desk: Desk, apart: tuple[str, ...] = ()) -> tuple[Agreement, dict[str, Suggested], int]:
+    """Return the agreement on the desk's answers, the effects of suggestions, and the number of scores left out.
 
     These are not independent. The analysts who are `apart` are left out.
     """
@@ -108,14 +101,14 @@ def measured(desk: Desk, apart: tuple[str, ...] = ()) -> tuple[Agreement, Presel
 @lru_cache(maxsize=2)
 def _measured(
     pool: Pool, current: CurrentScores, store: Store, apart: tuple[str, ...], _stamp: tuple[int, ...]
-) -> tuple[Agreement, Preselected, dict[str, Suggested], int]:
+) -> tuple[Agreement, dict[str, Suggested], int]:
     """The same, computed once for all sessions until something comes in."""
     given = [score for score in current.all_scores() if score.answer in pool.answers and score.analyst not in apart]
     left_out = sum(not score.independent for score in given)
     own = current.independent_scores()
     scores = [score for score in own if score.answer in pool.answers and score.analyst not in apart]
     rubric = store.rubric
-    return measure(scores, rubric), compare_preselected(scores, rubric), compare_suggested(scores, rubric), left_out
+    return measure(scores, rubric), compare_suggested(scores, rubric), left_out
 
 
 def _heads(rubric: Rubric, more: str = "") -> list[str | Column]:
@@ -190,22 +183,6 @@ def _leaning(leaning: Leaning) -> ListRow:
     return ListRow((leaning.analyst, _grey(leaning.answers), _signed(leaning.overall), *lenient, drift))
 
 
-def _filled_in(found: Preselected, rubric: Rubric) -> None:
-    """Filled-in values beside the values that others gave to the same answers; nothing where none were filled in."""
-    if not found.scores:
-        return
-    heading("Values that were filled in")
-    columns = [*numbers("scores", "answers with both"), *_heads(rubric)]
-    differences = map(_signed, found.differences.values())
-    row = ListRow((f"{found.scores:,}", f"{found.answers:,}", *differences))
-    table("agreement filled in", "Values that were filled in", columns, [row])
-    st.caption(
-        "The mean value of scores that began with filled-in values (a settled case, a suggestion) less that of scores "
-        "of the same answers that did not: above 0, what was filled in is more lenient. "
-        f"Blank below {LEAST_COMPARED} such answers."
-    )
-
-
 def _show_suggested(found: dict[str, Suggested], rubric: Rubric) -> None:
     """Values beside a suggestion and where it was held back; nothing where no score says what was on screen."""
     if not found:
@@ -232,19 +209,6 @@ def _show_suggested(found: dict[str, Suggested], rubric: Rubric) -> None:
         "its digest. The interval says where the difference could lie for other answers of this kind (Welch's t over "
         f"answers; blank below {LEAST_ANSWERS} on a side). Then the shares of scores that are as suggested."
     )
-
-
-def _filled_in_systems(desk: Desk) -> None:
-    """Count the scores that began with filled-in values, by system, for whoever may see the systems."""
-    given, filled = Counter[str](), Counter[str]()
-    for score in desk.current.all_scores():
-        if (answer := desk.pool.answers.get(score.answer)) is not None:
-            for system in {where.system for where in answer.occurrences}:
-                given[system] += 1
-                filled[system] += score.preselected
-    rows = [ListRow((system, f"{filled[system]:,}", f"{given[system]:,}")) for system in sorted(given)]
-    columns = ["system", *numbers("filled in", "scores")]
-    table("agreement filled in systems", "Values that were filled in, by system", columns, rows)
 
 
 def _points(desk: Desk, user: User) -> None:
