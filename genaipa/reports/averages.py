@@ -16,9 +16,10 @@ import numpy as np
 import pandas as pd
 
 from genaipa.reports import analysts
-from genaipa.reports.crossed import crossed, number_documents, number_labels, sampled, why
+from genaipa.reports.crossed import SHARES, crossed, number_documents, number_labels, why
 from genaipa.reports.table import SCALE
 from genaipa.reports.tidy import metrics_of, plain_texts
+from genaipa.stats.documents import estimate_document_mean
 from genaipa.stats.intervals import FEW_DOCUMENTS, LEAST_DOCUMENTS, LEVEL, estimate_median
 
 if TYPE_CHECKING:
@@ -345,16 +346,12 @@ def mean_over_documents(
     The mean is that over groups of their means over documents; `rows` have at most one of each group and document.
     `limits` are the ends of its scale, as for `mean_of`.
     """
-    known = rows[rows[column].notna()]
-    by_group = known.groupby(list(groups), observed=True)[column]
-    means = by_group.transform("mean")
-    mean = by_group.mean().mean()
-    # What each document adds to that mean. Their average is the mean itself, also where groups lack documents.
-    weights = known["document"].nunique() / (by_group.transform("size") * by_group.ngroups)
-    added = mean + (weights * (known[column] - means)).groupby(known["document"], observed=True).sum()
-    # Documents are what could have been others: they are to this average what questions are to the other ones.
-    low, high = sampled(added, limits or _ENDS.get(column))
-    return {"n": len(added), "mean": added.mean(), "policies_low": low, "policies_high": high}
+    limits = limits or _ENDS.get(column)
+    group = rows.groupby(list(groups), observed=True).ngroup()
+    mean = estimate_document_mean(
+        rows[column], group, number_labels(rows["document"])[0], limits, share=limits in SHARES
+    )
+    return {"n": mean.documents, "mean": mean.mean, "policies_low": mean.low, "policies_high": mean.high}
 
 
 def median_of(rows: pd.DataFrame, column: str) -> dict[str, object]:

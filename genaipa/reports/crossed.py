@@ -14,7 +14,6 @@ from genaipa.stats.intervals import (
     LEVEL,
     estimate_difference,
     estimate_mean,
-    find_interval,
 )
 from genaipa.stats.reason import Reason
 from genaipa.words import number
@@ -59,11 +58,6 @@ def crossed(
         panel=panel,
         confidence=confidence,
     )
-
-
-def sampled(values: Any, limits: Limits | None = None) -> tuple[float, float]:
-    """Find the interval of the mean of independent draws; the scales `SHARES` are those of shares."""
-    return find_interval(values, limits, share=limits in SHARES)
 
 
 def apart(
