@@ -19,8 +19,7 @@ from genaipa.reports import analysts
 from genaipa.reports.crossed import SHARES, crossed, number_documents, number_labels, why
 from genaipa.reports.table import SCALE
 from genaipa.reports.tidy import metrics_of, plain_texts
-from genaipa.stats.documents import estimate_document_mean
-from genaipa.stats.intervals import FEW_DOCUMENTS, LEAST_DOCUMENTS, LEVEL, estimate_median
+from genaipa.stats.intervals import FEW_DOCUMENTS, LEAST_DOCUMENTS, LEVEL, estimate_document_mean, estimate_median
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -341,17 +340,17 @@ def mean_of(
 def mean_over_documents(
     rows: pd.DataFrame, column: str, groups: Sequence[str], limits: tuple[float, float] | None = None
 ) -> dict[str, object]:
-    """`n` (documents), `mean`, `policies_low` and `policies_high` of a column, for one and the same question.
+    """Return `n` (documents), `mean`, `policies_low` and `policies_high` of a column, as `estimate_document_mean`.
 
-    The mean is that over groups of their means over documents; `rows` have at most one of each group and document.
-    `limits` are the ends of its scale, as for `mean_of`.
+    `rows` are about one and the same question, and have at most one of each group and document. `limits` are the ends
+    of its scale, as for `mean_of`.
     """
-    limits = limits or _ENDS.get(column)
-    group = rows.groupby(list(groups), observed=True).ngroup()
-    mean = estimate_document_mean(
-        rows[column], group, number_labels(rows["document"])[0], limits, share=limits in SHARES
+    limits, group = limits or _ENDS.get(column), rows.groupby(list(groups), observed=True, sort=False).ngroup()
+    made = estimate_document_mean(
+        rows[column], group, number_labels(rows["document"])[0], limits=limits, share=limits in SHARES
     )
-    return {"n": mean.documents, "mean": mean.mean, "policies_low": mean.low, "policies_high": mean.high}
+    ends = {"policies_low": made.policies_low, "policies_high": made.policies_high}
+    return {"n": made.documents, "mean": made.mean, **ends}
 
 
 def median_of(rows: pd.DataFrame, column: str) -> dict[str, object]:

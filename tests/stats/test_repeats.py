@@ -1,4 +1,4 @@
-"""Values of the same thing beside one another, slopes and means over documents, compared with loops and numpy."""
+"""Values of the same thing beside one another, and slopes, compared with loops and least squares."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from genaipa.stats.documents import estimate_document_mean
-from genaipa.stats.intervals import estimate_mean, find_interval
+from genaipa.stats.intervals import estimate_mean
 from genaipa.stats.repeats import compare_repeats, compare_sides
 from genaipa.stats.trend import estimate_slope
 
@@ -59,16 +58,3 @@ def test_a_slope_is_that_of_least_squares() -> None:
     assert np.isnan(estimate_slope(values, places * 0, questions, documents).mean)
     with pytest.raises(ValueError, match="places"):
         estimate_slope(values, places[1:], questions, documents)
-
-
-def test_a_mean_over_documents_weighs_groups_alike() -> None:
-    """Of groups that have all documents it is the documents' mean with its interval; gaps move no group's weight."""
-    table = np.array([[1.0, 2, 3, 6], [3, 4, 8, 1], [2, 2, 5, 7]])
-    group, document = (place.ravel() for place in np.indices(table.shape))
-    found = estimate_document_mean(table.ravel(), group, document, limits=(0, 10))
-    assert (found.documents, found.mean) == (4, pytest.approx(table.mean()))
-    assert (found.low, found.high) == pytest.approx(find_interval(table.mean(axis=0), (0, 10)))
-    table[0, 3] = np.nan
-    gaps = estimate_document_mean(table.ravel(), group, document)
-    assert gaps.mean == pytest.approx(np.nanmean(table, axis=1).mean())
-    assert estimate_document_mean([np.nan], [0], [0]).documents == 0
