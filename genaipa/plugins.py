@@ -13,30 +13,44 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoints
 
 
+_OURS = "genaipa"
+"""The distribution, and the package of the core."""
+
+
 def plugins(group: str) -> dict[str, str]:
     """Name → `module:name` of the entry points of a group in installed packages."""
-    # Which folders are looked through, and how they are now; a run asks for each of its systems several times.
+    return dict(_select(group, _folders()))
+
+
+def _folders() -> tuple[tuple[str, int], ...]:
+    """Return which folders are looked through, and how they are now."""
+    # A run asks for each of its systems several times.
     folders = []
     for path in sys.path:
         with contextlib.suppress(OSError):
             # A Path for each took four times as long, in every command.
             folders.append((path or ".", os.stat(path or ".").st_mtime_ns))  # noqa: PTH116
-    return dict(_found(group, tuple(folders)))
+    return tuple(folders)
 
 
-@functools.lru_cache
-def _found(group: str, installed: tuple[tuple[str, int], ...]) -> dict[str, str]:
+def _list_packages(folders: tuple[tuple[str, int], ...]) -> dict[str, EntryPoints]:
+    """Package → its entry points, of all packages in these folders."""
     packages: dict[str, EntryPoints] = {}
-    for folder, changed in installed:
+    for folder, changed in folders:
         for name, points in _points(folder, changed).items():
             # Of a package that is in two folders the first is imported.
             packages.setdefault(name, points)
+    return packages
+
+
+@functools.lru_cache
+def _select(group: str, folders: tuple[tuple[str, int], ...]) -> dict[str, str]:
+    packages = _list_packages(folders)
     # A name of ours is ours, whatever else is installed.
-    found = sorted(
-        (point for points in packages.values() for point in points.select(group=group)),
-        key=lambda point: is_ours(point.module),
-    )
-    return {point.name: point.value for point in found}
+    ours = packages.pop(_OURS, ())
+    return {
+        point.name: point.value for points in (*packages.values(), ours) for point in points if point.group == group
+    }
 
 
 @functools.lru_cache
@@ -53,8 +67,14 @@ def _points(folder: str, changed: int) -> dict[str, EntryPoints]:  # noqa: ARG00
 
 
 def is_ours(module: str) -> bool:
-    """Whether a module ships with genaipa."""
-    return module.partition(".")[0] in ("genaipa", "genaipa_ray", "genaipa_study", "genaipa_suites")
+    """Tell whether a module ships with genaipa: in the core, or in a package that it registers."""
+    package = module.partition(".")[0]
+    return package == _OURS or package in _list_own_packages(_folders())
+
+
+@functools.lru_cache
+def _list_own_packages(folders: tuple[tuple[str, int], ...]) -> frozenset[str]:
+    return frozenset(point.module.partition(".")[0] for point in _list_packages(folders).get(_OURS, ()))
 
 
 def load(target: str) -> Any:

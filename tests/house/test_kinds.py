@@ -182,7 +182,7 @@ def test_the_core_works_without_ours(tmp_path: Path) -> None:
     """In a copy without the packages beside it everything of the paper's evaluator goes on, and says what is gone."""
     copy = copy_genaipa(tmp_path / "copy")
     # The checkout is on the path too: there it would be found.
-    for package in ("genaipa_ray", "genaipa_study", "genaipa_suites"):
+    for package in ("genaipa_points", "genaipa_ray", "genaipa_study", "genaipa_suites"):
         (copy / f"{package}.py").write_text("raise ModuleNotFoundError('it is gone')\n")
     with interpreter(copy) as genaipa:
         refused = genaipa("run", "--suite", "policyqa", "-s", "extractive")

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-PACKAGES = ("genaipa", "genaipa_ray", "genaipa_study", "genaipa_suites")
+PACKAGES = ("genaipa", "genaipa_points", "genaipa_ray", "genaipa_study", "genaipa_suites")
 NAMED = re.compile(r"(?:['`:(] ?|\A|with |\n)genaipa ([a-z][a-z-]*)((?: [\w./-]+| \{\})*)")
 """A command in quotes, behind a colon or "with", or at the beginning: prose says what genaipa does, not so."""
 PROSE = {

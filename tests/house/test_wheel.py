@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PACKAGES = {"genaipa", "genaipa_ray", "genaipa_study", "genaipa_suites"}
+PACKAGES = {"genaipa", "genaipa_points", "genaipa_ray", "genaipa_study", "genaipa_suites"}
 DATA_FOLDERS = ("prompts", "questions", "policies", "annotations", "rubrics")
 
 
