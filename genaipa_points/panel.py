@@ -117,6 +117,9 @@ class PointsPanel(Panel):
         st.caption("Of the answers on which two people ticked the point, how many they tick differently.")
 
 
+POINTS = PointsPanel()
+
+
 def _points_of(case: Case) -> tuple[Point, ...]:
     return case.annotated.points if case.annotated else ()
 

@@ -1,17 +1,15 @@
 """The desk's seam for packages: what one shows beside an answer, and what it makes of what is done there.
 
-A panel is a class, found by an entry point of the group `genaipa.panels`; the name of the entry point is the panel's.
-Its script puts a subclass of `Panel` (`components/panel.js`) under that name.
+A panel is an object, found by an entry point of the group `genaipa.panels`, whose name is the panel's. Its script puts
+a subclass of `Panel` (`components/panel.js`) under that name.
 """
 
 from __future__ import annotations
 
-import contextlib
-from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from genaipa.plugins import load, plugins
+from genaipa.plugins import load_each
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -67,17 +65,7 @@ class Panel:
 
 def panels(plan: ScoringPlan | None = None) -> dict[str, Panel]:
     """Return the panels of the installed packages by name, with a plan those that are on."""
-    found = {name: panel for name, target in plugins(GROUP).items() if (panel := _make(target))}
-    return {name: panel for name, panel in found.items() if plan is None or panel.is_on(plan)}
-
-
-@cache
-def _make(target: str) -> Panel | None:
-    """Make the panel; None where its package is gone."""
-    with contextlib.suppress(ImportError, AttributeError):
-        made: Panel = load(target)()
-        return made
-    return None
+    return {name: panel for name, panel in load_each(GROUP, Panel).items() if plan is None or panel.is_on(plan)}
 
 
 def panel_scripts() -> tuple[str, str]:

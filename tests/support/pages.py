@@ -6,19 +6,23 @@ import contextlib
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
+import pytest
 from running import carry_out, make_workspace, spec
 from streamlit.components.v2.component_manager import BidiComponentManager
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 from streamlit.testing.v1 import AppTest
+from streamlit.util import calc_hash
 
 from genaipa.scoring.assignment import ScoringPlan
 from genaipa.scoring.events import Event, new_id
 from genaipa.scoring.people import User
+from genaipa.ui import signin
 from genaipa.ui.desk import Desk, open_desk
 from genaipa.ui.settings import DeskSettings
+from genaipa.ui.widgets import PAGES_HERE
 from rubrics import typed
 
 if TYPE_CHECKING:
@@ -122,6 +126,28 @@ class Shown:
         with _ones_own_main():
             self.test._run(states)
         self.check()
+
+
+class OpenApp(NamedTuple):
+    """The desk's whole script after it has run: the paths of its pages, and what the one that is open says."""
+
+    pages: list[str]
+    text: str
+
+
+def open_app(name: str, path: str = "") -> OpenApp:
+    """Open the desk of the working folder as somebody who signs in by name, at a page's address."""
+    with pytest.MonkeyPatch.context() as patched:
+        for variable, value in DeskSettings(Path.cwd()).handed_on().items():
+            patched.setenv(variable, value)
+        test = AppTest.from_file(Path(signin.__file__).parent / "script" / "app.py", default_timeout=60)
+        test._bidi_component_manager = BidiComponentManager()
+        test.session_state[signin._NAME] = name
+        test._page_hash = calc_hash(path) if path else test._page_hash
+        with _ones_own_main():
+            test.run()
+    assert [error.value for error in test.exception] == []
+    return OpenApp([*test.session_state[PAGES_HERE]], "\n".join(caption.value for caption in test.caption))
 
 
 def _key(element: Any) -> str:

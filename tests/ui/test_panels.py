@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from analysts import arrive, kept_events, make_answers
-from copies import copy_genaipa, interpreter
+from copies import break_packages, copy_genaipa, interpreter
 from desk import browsing, open_desk
 from judges import pointed, script
 from pages import Shown, desk_here
@@ -36,6 +36,8 @@ class Counter(Panel):
 
     def compare_scores(self, case, given, key):
         st.caption(f"counted beside {len(given)} scores")
+
+COUNTER = Counter()
 """
 SCRIPT = """
 const UNIT = "words";
@@ -55,13 +57,13 @@ POINTS = """  Q1:
 @pytest.fixture
 def counter(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A package that brings a panel, as pip would have installed it."""
-    make_answers("It is kept for a year.", annotations=POINTS)
+    make_answers("They keep it for a year, or so.", annotations=POINTS)
     write("counter/__init__.py", "")
     write("counter/panel.py", COUNTER)
     write("counter/counter.js", SCRIPT)
     write("counter/counter.css", ".count { margin: 0; }")
     write("counter-1.dist-info/METADATA", "Metadata-Version: 2.1\nName: counter\nVersion: 1\n")
-    write("counter-1.dist-info/entry_points.txt", "[genaipa.panels]\ncounter = counter.panel:Counter\n")
+    write("counter-1.dist-info/entry_points.txt", "[genaipa.panels]\ncounter = counter.panel:COUNTER\n")
     monkeypatch.syspath_prepend(Path.cwd())
     monkeypatch.setenv("PYTHONPATH", str(Path.cwd()), prepend=os.pathsep)
     yield
@@ -73,7 +75,7 @@ def counter(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def test_a_panel_of_somebody_elses() -> None:
     """Its data come with the answer, at the adjudication with the scores; its script and style with the pad's."""
     desk = desk_here()
-    assert Shown("scoring", desk).components()["answer"]["panels"] == {"counter": {"words": 6, "given": 0}}
+    assert Shown("scoring", desk).components()["answer"]["panels"] == {"counter": {"words": 8, "given": 0}}
     script, style = script_and_style("pad")
     assert script.index("PANELS.counter") < script.index("class Pad ")
     assert ".count { margin: 0; }" in style
@@ -93,7 +95,7 @@ def test_its_line_is_beside_the_answer() -> None:
         assert anna.wait().typed == "....."
         beside = anna.page.locator(".panel")
         assert [one.get_attribute("aria-label") for one in beside.all()] == ["Count", "Points"]
-        assert beside.first.inner_text() == "6 words"
+        assert beside.first.inner_text() == "8 words"
         anna.keys("c")
         assert anna.page.locator(".points li.said").count() == 1
 
@@ -120,8 +122,7 @@ print([event.ticks for event in desk.queue.history("edsger").scores])
 def test_points_without_their_package(tmp_path: Path) -> None:
     """Without it nobody ticks at the desk; judges are asked of points as ever, and what they tick is kept."""
     copy = copy_genaipa(tmp_path / "copy")
-    # The checkout is on the path too: there it would be found.
-    (copy / "genaipa_points.py").write_text("raise ModuleNotFoundError('it is gone')\n")
+    break_packages(copy)
     make_answers("It is kept for a year.", annotations=POINTS)
     judge = script("judge.yaml", {"match": "each of these points", "reply": pointed({"kept": "yes"})}, default="none")
     with interpreter(copy) as genaipa:

@@ -13,13 +13,14 @@ from genaipa.reports.figures.figure import Figure, Scope
 from genaipa.reports.judged.quality import answer_groups
 from genaipa.reports.table import Table, table
 from genaipa.scoring.agreement import (
-    CONFIDENCE,
     LEAST_ANSWERS,
     compare_suggested,
+    describe_agreement,
     measure,
     measure_groups,
 )
 from genaipa.scoring.current import independent_scores
+from genaipa.stats.agreement import LEAST_UNITS, LEVEL
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -51,22 +52,8 @@ def alphas(events: Iterable[Event], rubric: Rubric) -> Table:
     analysts = {leaning.analyst for leaning in found.leanings}
     rows = []
     for metric, agreed in found.metrics.items() if found.answers else ():
-        low, high = agreed.alpha.interval or (None, None)
-        rows.append(
-            {
-                "metric": rubric.names[metric],
-                "alpha": agreed.alpha.value,
-                "low": low,
-                "high": high,
-                "ac2": agreed.ac2,
-                "commonest": agreed.commonest,
-                "agreement": agreed.agreement,
-                "apart": agreed.difference,
-                "answers": found.answers,
-                "analysts": len(analysts),
-                "reason": agreed.alpha.reason,
-            }
-        )
+        about = {"metric": rubric.names[metric], "answers": found.answers, "analysts": len(analysts)}
+        rows.append({**about, **describe_agreement(agreed), "apart": agreed.difference})
     measures = ["alpha", "low", "high", "ac2", "commonest", "agreement", "apart"]
     columns = ["metric", *measures, "answers", "analysts", "reason"]
     return table(
@@ -74,7 +61,7 @@ def alphas(events: Iterable[Event], rubric: Rubric) -> Table:
         "How far analysts agree",
         "Krippendorff's alpha for ordinal values (1 is perfect agreement, 0 agreement by chance) over the "
         "answers that two or more people scored without seeing each other's scores, with its interval "
-        f"({CONFIDENCE:.0%} confidence, for other answers of this kind; blank below {LEAST_ANSWERS} answers); "
+        f"({LEVEL:.0%} confidence, for other answers of this kind; blank below {LEAST_UNITS} answers); "
         "Gwet's AC2 with ordinal weights, which stays high where nearly all values are equal and alpha falls to 0, and "
         "the share of the commonest value; the "
         "share of pairs of scores with the same value, and how far the two values of a pair are apart on average "
@@ -93,21 +80,8 @@ def alphas_apart(gathered: Gathered) -> Table:
     for by, groups in answer_groups(gathered).items():
         for group, (answers, metrics) in measure_groups(scores, rubric, groups).items():
             for metric, agreed in metrics.items():
-                low, high = agreed.alpha.interval or (None, None)
-                rows.append(
-                    {
-                        "by": by,
-                        "group": group,
-                        "metric": rubric.names[metric],
-                        "alpha": agreed.alpha.value,
-                        "low": low,
-                        "high": high,
-                        "ac2": agreed.ac2,
-                        "commonest": agreed.commonest,
-                        "answers": answers,
-                        "reason": agreed.alpha.reason,
-                    }
-                )
+                about = {"by": by, "group": group, "metric": rubric.names[metric], "answers": answers}
+                rows.append({**about, **describe_agreement(agreed)})
     measures = ["alpha", "low", "high", "ac2", "commonest"]
     columns = ["by", "group", "metric", *measures, "answers", "reason"]
     return table(
@@ -149,7 +123,7 @@ def tabulate_suggested(events: Iterable[Event], rubric: Rubric) -> Table:
         "With and without a suggestion",
         "The desk may suggest a value, and holds it back for one answer in five, chosen by the answer's digest. The "
         "mean values of independent scores beside a suggestion and where it was held back, and their difference with "
-        f"its interval ({CONFIDENCE:.0%} confidence, for other answers of this kind; Welch's t over answers, blank "
+        f"its interval ({LEVEL:.0%} confidence, for other answers of this kind; Welch's t over answers, blank "
         f"where either side has fewer than {LEAST_ANSWERS}); then the shares of scores that are as suggested, or as "
         "would have been. Scores that don't say what was on screen are not counted.",
         pd.DataFrame(rows, columns=columns).astype(dict.fromkeys(measures, "float64")),

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from math import isnan
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
 from genaipa.scoring.agreement import (
-    CONFIDENCE,
     LEAST_ANSWERS,
     Agreement,
-    Alpha,
     AnalystPair,
     Leaning,
     Suggested,
     compare_suggested,
+    explain_alpha,
     measure,
 )
+from genaipa.stats.agreement import LEVEL
 from genaipa.ui.answer_view import annotated_of, asked_of, case_of, scores_of
 from genaipa.ui.download import scores_button
 from genaipa.ui.pages import adjudication
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     from genaipa.scoring.people import User
     from genaipa.scoring.rubric import Rubric
     from genaipa.scoring.store import Store
+    from genaipa.stats.agreement import ScaleAgreement
     from genaipa.ui.desk import Desk
 
 ANSWER = "agreement answer"
@@ -120,17 +122,17 @@ def _metrics(found: Agreement, rubric: Rubric) -> None:
         "Agreement by metric",
         [
             "metric",
-            f"Krippendorff's alpha, {CONFIDENCE:.0%} interval",
+            f"Krippendorff's alpha, {LEVEL:.0%} interval",
             *numbers("AC2", "commonest value", "equal values", "mean difference"),
         ],
         [
             ListRow(
                 (
                     rubric.names[metric],
-                    _alpha(on.alpha),
+                    _alpha(on),
                     _number(on.ac2),
                     _percent(on.commonest),
-                    _percent(on.agreement),
+                    _percent(on.equal),
                     _number(on.difference),
                 )
             )
@@ -144,13 +146,13 @@ def _metrics(found: Agreement, rubric: Rubric) -> None:
     )
 
 
-def _alpha(alpha: Alpha) -> ListCell:
-    if alpha.value is None:
-        return ListCell(alpha.reason, tone="quiet")
-    if alpha.interval is None:
-        return ListCell(f"{alpha.value:.2f}{f' ({alpha.reason})' if alpha.reason else ''}", value=alpha.value)
-    low, high = alpha.interval
-    return ListCell(f"{alpha.value:.2f}  [{low:.2f}, {high:.2f}]", low=low, value=alpha.value, high=high)
+def _alpha(on: ScaleAgreement) -> ListCell:
+    reason = explain_alpha(on.why, on.value)
+    if isnan(on.alpha):
+        return ListCell(reason, tone="quiet")
+    if isnan(on.low):
+        return ListCell(f"{on.alpha:.2f}{f' ({reason})' if reason else ''}", value=on.alpha)
+    return ListCell(f"{on.alpha:.2f}  [{on.low:.2f}, {on.high:.2f}]", low=on.low, value=on.alpha, high=on.high)
 
 
 def _pairs(found: Agreement, rubric: Rubric) -> None:
@@ -160,7 +162,7 @@ def _pairs(found: Agreement, rubric: Rubric) -> None:
 
 
 def _pair(pair: AnalystPair) -> ListRow:
-    equal = (_percent(metric.agreement) for metric in pair.metrics.values())
+    equal = (_percent(metric.equal) for metric in pair.metrics.values())
     return ListRow((" and ".join(pair.analysts), _grey(pair.answers), _number(pair.difference), *equal))
 
 
@@ -186,7 +188,7 @@ def _show_suggested(found: dict[str, Suggested], rubric: Rubric) -> None:
     if not found:
         return
     heading("With and without a suggestion")
-    heads = ["metric", *numbers("with", "without", "difference"), f"{CONFIDENCE:.0%} interval"]
+    heads = ["metric", *numbers("with", "without", "difference"), f"{LEVEL:.0%} interval"]
     heads += numbers("as suggested", "as held back", "answers")
     rows = [
         ListRow(

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from genaipa.reports.crossed import LEAST_DOCUMENTS
 from genaipa.reports.figures import style
 from genaipa.reports.significance import percent
 from genaipa.reports.tidy import plain_texts
 from genaipa.runs.experiments import experiment_of
 from genaipa.scoring.rubric import shown
+from genaipa.stats.intervals import LEAST_DOCUMENTS
 from genaipa.ui import charts, heatmap
 from genaipa.ui.answer_view import annotated_of, asked_of, case_of, scores_of
 from genaipa.ui.charts import readable, show_chapter
