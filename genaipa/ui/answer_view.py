@@ -106,11 +106,6 @@ def pieces(text: str, spans: Iterable[TextSpan]) -> list[Piece]:
     return cut
 
 
-def _lengths(cut: list[Piece]) -> list[list[int | str]]:
-    """These pieces, each with its text's length as JavaScript counts it: in units of UTF-16."""
-    return [[units(text), *marked] for text, *marked in cut]
-
-
 def units(text: str) -> int:
     """The length of a text as JavaScript counts it."""
     return len(text.encode("utf-16-le")) // 2
@@ -162,11 +157,12 @@ def prepare(
     every = dict.fromkeys(rubric.with_evidence("citations"), evidence.suggestion or 0.0) if settled else {}
     withheld = {metric: value for metric, value in every.items() if is_withheld(case.answer.digest, metric)}
     suggested = {metric: value for metric, value in every.items() if metric not in withheld}
-    spans = [*_headings(document), *_marked(rests_on, evidence), *places.values(), *retrieved]
+    marked = _marked(rests_on, evidence)
+    spans = [*_headings(document), *marked, *places.values(), *retrieved]
     shown = {
         "answer": case.answer.digest,
         "document": document.digest,
-        "pieces": _lengths(pieces(document.text, spans)),
+        "pieces": [[units(text), *marks] for text, *marks in pieces(document.text, spans)],
         "retrieved": f"{len(retrieved)} of {len(placed)}" if placed else "",
         "question": case.asked,
         "original": case.original,
@@ -189,7 +185,7 @@ def prepare(
         "evidence": _lines(evidence, case, reply, rubric),
         "sentences": _list_sentences(reply, document, evidence),
         "near": _find_question_places(case),
-        "first": _first(rests_on, evidence),
+        "first": marked[0].mark if marked else "",
         "suggestion": {metric: rubric.key(value) for metric, value in suggested.items()},
         "reason": evidence.reason if suggested else "",
         "withheld": list(withheld),
@@ -306,7 +302,7 @@ def _headings(document: Document) -> list[TextSpan]:
 
 
 def _marked(rests_on: list[tuple[str, tuple[int, int] | None, str]], evidence: Evidence) -> list[TextSpan]:
-    """The highlights of the document: the passages that the annotated answer rests on, and those cited and quoted."""
+    """Return the highlights of the document: what the annotated answer rests on, then what is cited and quoted."""
     spans = [TextSpan(*span, "annotated", mark) for _, span, mark in rests_on if span]
     spans += [TextSpan(*ref.target, "cited", f"r{n}") for n, ref in enumerate(evidence.references) if ref.target]
     spans += [TextSpan(*quote.target, "quoted", f"q{n}") for n, quote in enumerate(evidence.quotations) if quote.target]
@@ -318,14 +314,6 @@ def _places(case: Case, sections: Iterable[str]) -> dict[str, TextSpan]:
     labels = tuple(sections)
     targets = enumerate(zip(labels, section_targets(labels, case.document, case.part_set), strict=True))
     return {label: TextSpan(*span, "point", f"p{n}") for n, (label, (_, span)) in targets if span}
-
-
-def _first(rests_on: list[tuple[str, tuple[int, int] | None, str]], evidence: Evidence) -> str:
-    """The mark that the document is first scrolled to: of the annotated answer, else of the answer."""
-    marks = [mark for _, span, mark in rests_on if span]
-    marks += [f"r{n}" for n, ref in enumerate(evidence.references) if ref.target]
-    marks += [f"q{n}" for n, quote in enumerate(evidence.quotations) if quote.target]
-    return marks[0] if marks else ""
 
 
 def _in_reply(evidence: Evidence) -> list[TextSpan]:

@@ -131,10 +131,6 @@ def disputes(desk: Desk, user: User) -> dict[str, Dispute]:
     return session_cached("adjudication disputes", stamp, differing)
 
 
-def _differences(rubric: Rubric) -> list[float]:
-    return sorted({more - less for more in rubric.values for less in rubric.values if more > less})
-
-
 def _chosen(desk: Desk, disputes: dict[str, Dispute]) -> list[str]:
     box = st.popover("Which answers", width="content")
     documents = sorted({desk.pool.answers[answer].document for answer in disputes})
@@ -145,9 +141,8 @@ def _chosen(desk: Desk, disputes: dict[str, Dispute]) -> list[str]:
         format_func=lambda m: desk.rubric.names.get(m, m),
         key="adjudication metric",
     )
-    least = box.selectbox(
-        "Apart by at least", _differences(desk.rubric), format_func=lambda v: f"{v:g}", key="adjudication least"
-    )
+    differences = sorted({more - less for more in desk.rubric.values for less in desk.rubric.values if more > less})
+    least = box.selectbox("Apart by at least", differences, format_func=lambda v: f"{v:g}", key="adjudication least")
     document = box.selectbox("Document", [ANY, *documents], key="adjudication document")
 
     def apart(dispute: Dispute) -> float:
