@@ -274,8 +274,10 @@ def make_table(
 
 def _kinds_of_scores(rubric: Rubric, scores: Mapping[str, Any]) -> dict[str, ColumnKind]:
     """Return the types of the columns that a score brings; of facts about scores only those of which any has one."""
-    facts = {name: column.kind for name, column in fact_columns().items() if name in scores and name not in IN_TABLE}
-    values = dict.fromkeys(rubric.metrics, "float64")
+    facts: dict[str, ColumnKind] = {
+        name: column.kind for name, column in fact_columns().items() if name in scores and name not in IN_TABLE
+    }
+    values: dict[str, ColumnKind] = dict.fromkeys(rubric.metrics, "float64")
     overall = {name: kind for name, (kind, _) in OVERALL.items() if name not in ("counted", "row")}
     return {name: kind for name, (kind, _) in SCORER.items()} | values | overall | facts
 

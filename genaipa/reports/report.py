@@ -12,7 +12,7 @@ from genaipa.errors import UsageError
 from genaipa.files.html import html_picture, short_repr
 from genaipa.kinds import kind_of
 from genaipa.reports import notable, provenance, writing
-from genaipa.reports.chapters import chapters, conduct, overall
+from genaipa.reports.chapters import chapters, cost, overall
 from genaipa.reports.chapters.chapter import find_results
 from genaipa.reports.figures.figure import FORMATS, Scope
 from genaipa.reports.render import as_rows
@@ -64,8 +64,8 @@ class Report:
             study = study.in_order("system", overall.rank_systems(study.table))
         made = chapters(study, bounds) if procedure else []
         made += [chapter for one in results for chapter in one.chapters(study)]
-        if not procedure and (went := conduct.chapter(study, Scope())):
-            made.append(went)
+        if not procedure and (spent := cost.chapter(study, Scope())):
+            made.append(spent)
         return cls(study, bounds, made, tuple(selection), results)
 
     @property

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from genaipa.cli import command as command_line
-from genaipa.cli.terminal.headings import COMMANDS, EVERYWHERE, FEW, GROUPS, OPTIONS, RENAMED, STARTS
+from genaipa.cli.terminal.headings import EVERYWHERE, FEW, GROUPS, OPTIONS, RENAMED, STARTS, command_names
 from genaipa.errors import MissingPackageError, NotReadyError, UnknownNameError, UsageError
 from genaipa.kinds import options
 
@@ -32,7 +32,7 @@ def test_genaipa_alone_is_its_help(genaipa: Cli) -> None:
 
 def test_summaries_are_whole_in_every_group(genaipa: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     """At any width each command is in its group with its first sentence, uncut; and no line is too long."""
-    pages = {name: genaipa(name, "--help").out for name in COMMANDS}
+    pages = {name: genaipa(name, "--help").out for name in command_names()}
     summaries = {name: " ".join(page.split("\n\n")[1].split()) for name, page in pages.items()}
     for width in (60, 80, 100, 120):
         monkeypatch.setenv("COLUMNS", str(width))
@@ -50,7 +50,7 @@ def test_summaries_have_eight_words_at_most() -> None:
     """Of every command, and of the commands of commands."""
 
     def summaries(command: Any, path: str) -> Iterator[tuple[str, str]]:
-        for name in getattr(command, "commands", ()):
+        for name in command.list_commands(None) if hasattr(command, "list_commands") else ():
             one = command.get_command(None, name)
             yield f"{path} {name}", one.get_short_help_str(1000)
             yield from summaries(one, f"{path} {name}")

@@ -11,12 +11,12 @@ import pytest
 from running import write
 from stores import score
 
+from benchmarks.made_up import made_up
 from genaipa.answers.gather import gather_scored
 from genaipa.execution.observer import Observer
 from genaipa.execution.prepare import RunRequest, prepare
 from genaipa.policies.corpus import json_line
 from genaipa.policies.document import load_document
-from genaipa.policies.made_up import made_up
 from genaipa.reports.notable import notable
 from genaipa.runs.run import load_run
 from genaipa.runs.selection import select

@@ -27,10 +27,11 @@ from genaipa.errors import (
     RunError,
     SpendingCapError,
     TransientError,
+    UsageError,
 )
 from genaipa.execution.batches.ledger import Orphans, looks
 from genaipa.execution.limits import LONGEST_RETRY_AFTER, LeftOutError, Transport, ask, at_most
-from genaipa.runs.batches import batches_out, out_sentence
+from genaipa.runs.batches import batches_out, out_sentence, was_batched
 from genaipa.systems.base import UNCLEAR, UNDONE
 from genaipa.systems.catalog import resolve
 from genaipa.systems.provider import redact
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 
     from genaipa.execution.batches.ledger import Ledger
     from genaipa.execution.limits import Attempt, Budget
+    from genaipa.execution.prepare import PreparedRun
     from genaipa.runs.batches import Batch
     from genaipa.runs.part import Part
     from genaipa.systems.base import BatchState, BatchSystem, Message, Readiness, Reply, Settings
@@ -67,6 +69,16 @@ class Batching:
     """Time between two looks at a batch: the first, doubled up to the longest."""
     patience: float = 600.0
     """Time after which a batch that the provider's list does not have was never accepted."""
+
+
+def refuse_documents(run: PreparedRun) -> None:
+    """Raise a UsageError for a run that shows documents, by batches dearer; one that was begun so may collect them."""
+    begun = run.folder is not None and was_batched(run.folder.path)
+    if run.task.shows_documents and not begun:
+        raise UsageError(
+            "questions about a document cost more by batches than by single calls, which read it from the provider's "
+            "cache; ask them by single calls. Batches are for judges and for questions without a document."
+        )
 
 
 def account_of(system: BatchSystem, run: str) -> str:

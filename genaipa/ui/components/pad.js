@@ -77,7 +77,7 @@ class Pad extends Reading {
       this.objectionForm(),
       make("h2", { class: "unseen" }, "Answer"),
       part("reply", "div", { ...pane("Answer"), onclick: (event) => this.follow(event) }),
-      part("points", "div", pane("Points")),
+      part("beside"),
       part("evidence", "div", pane("Evidence")),
       part("expected", "div", pane("Annotated answer")),
     );
@@ -136,7 +136,7 @@ class Pad extends Reading {
     const before = this.data;
     this.data = data;
     const said = data.progress.map((text, n) => make("span", { class: n ? "" : "first" }, text));
-    fill(this.progress, ...said, make("div", { class: "about" }, this.fillSwitch(), this.keySwitch(), this.helpButton()));
+    fill(this.progress, ...said, make("div", { class: "about" }, this.keySwitch(), this.helpButton()));
     this.search.placeholder = TOUCHED ? "Search the document" : `Search the document (${data.bound.search})`;
     this.note.placeholder = TOUCHED ? "Note" : `Note (${data.bound.note}); Esc leaves it, Ctrl+Enter saves`;
     if (before && before.id === data.id) {
@@ -158,7 +158,7 @@ class Pad extends Reading {
     const drawn = this.texts(before, scored);
     if (data.trouble || this.unsaved) this.say(data.trouble || "Not saved yet: Enter saves it.", "bad");
     else this.say(data.message || "");
-    this.announce([`${data.progress[0]}: ${data.question}`, data.proposal?.reason].filter(Boolean).join(" "));
+    this.announce(`${data.progress[0]}: ${data.question}`);
     this.draw();
     this.arrive(drawn);
     // The same answer comes anew when the desk was started again: whoever writes a note then goes on writing.
@@ -201,8 +201,6 @@ class Pad extends Reading {
     // The draft that the server has, until it gets a later one: what is typed from here on goes on from that.
     this.base = data.draft.turn;
     this.revision = draft.revision;
-    this.preselected = Boolean(draft.preselected);
-    this.touched = false;
     const { nearest = false, grey = false, evidence = [], suggestion = [], withheld = {} } = draft.shown ?? {};
     this.shown = { nearest, grey, evidence: [...evidence], suggestion: [...suggestion, ...Object.keys(withheld)] };
     this.reading = /^\.*$/.test(draft.typed);
@@ -238,7 +236,6 @@ class Pad extends Reading {
       make("h2", { class: "asked", dir: "auto" }, data.question),
       data.original ? make("div", { class: "original", dir: "auto" }, `Originally: ${data.original}`) : null,
       data.state ? make("div", { class: "state" }, data.state) : null,
-      data.proposal ? make("div", { class: "proposal", dir: "auto" }, "Filled in: ", data.proposal.reason) : null,
     );
     fill(this.reply, ...(data.words ? set(data.reply) : [make("em", {}, "(The answer is empty.)")]));
     this.showAnnotated();
@@ -360,11 +357,10 @@ class Pad extends Reading {
     this.metrics.style.setProperty("--columns", columns.join(" "));
     redraw(this.metrics, data.metrics.map(({ metric }) => metric), () => data.metrics.map((entry, n) => this.metric(entry, n)));
     data.metrics.forEach((entry, n) => this.drawMetric(this.metrics.children[n], entry, n));
-    this.metrics.classList.toggle("offered", this.offered());
-    this.drawPoints();
+    this.drawPanels();
     this.drawEvidence();
     const full = !this.typed.includes(".");
-    redraw(this.buttons, [data.mode, data.can, bound, this.offered(), this.waiting, full], () => this.commands());
+    redraw(this.buttons, [data.mode, data.can, bound, this.waiting, full], () => this.commands());
   }
 
   commands() {
@@ -372,7 +368,7 @@ class Pad extends Reading {
     const { bound } = data;
     const button = (text, key, act, can) => this.button(text, key, act, can, { title: `Key: ${key}` });
     return [
-      this.offered() ? this.acceptButton() : this.saveButton(data.mode === "correction" ? "Save the correction" : "Save"),
+      this.saveButton(data.mode === "correction" ? "Save the correction" : "Save"),
       button("Back", bound.back, () => this.act("back"), data.can.back),
       button("Skip", bound.skip, () => this.act("skip"), data.can.skip),
       button("Undo", bound.undo, () => this.act("undo"), data.can.undo),
@@ -380,40 +376,9 @@ class Pad extends Reading {
     ];
   }
 
-  // It says nothing of this answer: whether anything is suggested is seen at its metric.
-  fillSwitch() {
-    const { suggests, preselect } = this.data;
-    const box = make("input", { type: "checkbox", checked: preselect, onchange: ({ target }) => this.fillIn(target.checked) });
-    return suggests ? make("label", { class: "preselect" }, box, "fill suggestions in") : null;
-  }
-
-  // From now on a suggestion is filled in when one comes to its metric.
-  fillIn(on) {
-    if (this.saving) {
-      this.wait(() => this.fillIn(on));
-      return;
-    }
-    this.data = { ...this.data, preselect: on };
-    for (const metric of on ? this.shown.suggestion : []) this.fill(metric);
-    this.draw();
-    this.tell("preselect", { ...this.draft(), on });
-  }
-
-  // Give a metric what is suggested for it, where it has no value yet.
-  fill(metric) {
-    const { metrics, suggestion, proposal } = this.data;
-    const n = metrics.findIndex((one) => one.metric === metric);
-    if (proposal || this.waiting || this.typed[n] !== "." || !suggestion[metric]) return;
-    this.typed[n] = suggestion[metric];
-    this.preselected = true;
-    this.dirty = true;
-    this.revision += 1;
-    this.keep();
-  }
-
   // Note which metric one has come to, with its evidence and suggestion; nobody has who has done nothing but read.
   reach() {
-    const { metrics, suggestion, withheld, evidence, preselect } = this.data;
+    const { metrics, suggestion, withheld, evidence } = this.data;
     const { metric } = metrics[Math.min(this.current, metrics.length - 1)];
     const note = (list) => list.includes(metric) || list.push(metric);
     if (evidence[metric]?.length) note(this.shown.evidence);
@@ -421,7 +386,6 @@ class Pad extends Reading {
     if (this.reading || !suggests || this.shown.suggestion.includes(metric)) return;
     // Held back or not: the scores of both are of analysts who came so far.
     note(this.shown.suggestion);
-    if (preselect) this.fill(metric);
   }
 
   // The key of the value that is suggested for a metric, once one has come to it.
@@ -453,49 +417,36 @@ class Pad extends Reading {
   }
 
   drawMetric(node, { metric, name, lines }, n) {
-    const { proposal, withheld } = this.data;
+    const { withheld } = this.data;
     const suggestion = this.suggested(metric);
     node.classList.toggle("current", n === this.current);
     if (n === this.current) node.setAttribute("aria-current", "true");
     else node.removeAttribute("aria-current");
     const signed = !this.reading && this.shown.evidence.includes(metric) && !withheld.includes(metric);
     const doubts = ["bad", "unsure"].map((tone) => [tone, signed ? this.evidenceOn(metric, tone).length : 0]).filter(([, count]) => count);
-    const filled = proposal && proposal.keys[n] !== "." ? proposal.keys[n] : undefined;
-    const ticked = this.byPoints(metric);
-    const hint = filled && !ticked ? "filled in" : "suggested";
+    const advised = this.adviser(metric)?.suggested(metric);
     // It is heard at the choice, and seen as its dashed line alone; why is in the evidence.
-    const heard = ({ key }) => (key === (ticked ?? filled ?? suggestion) ? make("small", { class: "unseen" }, hint) : null);
-    redraw(node, [this.typed[n], doubts, suggestion, proposal, ticked], () => [
+    const heard = ({ key }) => (key === (advised ?? suggestion) ? make("small", { class: "unseen" }, "suggested") : null);
+    redraw(node, [this.typed[n], doubts, suggestion, advised], () => [
       make("h2", {}, name, ...doubts.map(([tone, count]) => this.doubt(tone, count))),
       ...lines.map((line) => this.choice(n, line, heard(line))),
     ]);
   }
 
-  // What the answer has to say, to be ticked as one reads it.
-  drawPoints() {
-    const { ticks } = this;
-    this.points.hidden = !ticks.list.length;
-    redraw(this.points, [ticks.list, ticks.letters, ticks.kept()], () => {
-      const { name } = this.data.metrics.find(({ metric }) => metric === ticks.metric) ?? {};
-      const points = ticks.list.map((point, n) => this.point(point, n));
-      return [make("h2", {}, `Points of ${name}: `, make("small", {}, ticks.sum())), make("ul", {}, ...points)];
-    });
+  // What packages show of the answer, each in a part of its own.
+  drawPanels() {
+    for (const panel of this.panels) {
+      panel.node ??= make("div", { class: `panel ${panel.name}`, ...pane(panel.title) });
+      redraw(panel.node, panel.kept(), () => panel.draw());
+    }
+    const nodes = this.panels.map(({ node }) => node).filter((node) => node.hasChildNodes());
+    if (nodes.length !== this.beside.children.length || nodes.some((node, n) => node !== this.beside.children[n])) this.beside.replaceChildren(...nodes);
   }
 
-  point({ text, sections }, n) {
-    const { ticks } = this;
-    const evidence = sections.flatMap(({ label, mark }) => [
-      " ",
-      make("button", { type: "button", disabled: !mark, title: "Show it in the document", onclick: () => this.jump(mark) }, label),
-    ]);
-    const said = make("span", { class: "text", dir: "auto", onclick: () => this.tick(n, "said") }, text);
-    const words = make("div", {}, said, " ", ticks.about(n), ...evidence);
-    return make("li", { class: ticks.how(n) ?? null }, ...ticks.buttons(n, (...tick) => this.tick(...tick)), words);
-  }
-
-  tick(n, how) {
-    super.tick(n, how);
-    this.points.querySelectorAll("li")[n]?.scrollIntoView({ block: "nearest" });
+  // The button of a section that a panel names.
+  leadTo(section) {
+    const mark = this.data.places[section];
+    return make("button", { type: "button", disabled: !mark, title: "Show it in the document", onclick: () => this.jump(mark) }, section);
   }
 
   doubt(tone, count) {
@@ -512,7 +463,7 @@ class Pad extends Reading {
   drawEvidence() {
     const { metrics, reason } = this.data;
     const { metric, name } = metrics[Math.min(this.current, metrics.length - 1)];
-    const shows = [metric, this.data.evidence[metric], this.suggested(metric), reason, this.byPoints(metric) && this.ticks.sum()];
+    const shows = [metric, this.data.evidence[metric], this.suggested(metric), reason, this.adviser(metric)?.reason()];
     redraw(this.evidence, shows, () => this.evidenceAt(metric, name));
   }
 
@@ -528,7 +479,8 @@ class Pad extends Reading {
     // What is right or wrong says why; only what is neither leaves it to say.
     const said = right.length || this.evidenceOn(metric, "bad").length;
     if (this.suggested(metric) && !said) lines.push(make("li", { class: "plain" }, `Suggested: ${reason}`));
-    if (this.byPoints(metric)) lines.push(make("li", { class: "plain" }, `Suggested: ${this.ticks.sum()}; Enter takes it`));
+    const adviser = this.adviser(metric);
+    if (adviser) lines.push(make("li", { class: "plain" }, `Suggested: ${adviser.reason()}; Enter takes it`));
     return [make("h2", {}, name), make("ul", {}, ...lines)];
   }
 
@@ -622,7 +574,6 @@ class Pad extends Reading {
       [bound.nearest]: () => this.nextNearest(1),
       [bound.nearest_before]: () => this.nextNearest(-1),
       [bound.wrong]: () => this.object(!this.objecting),
-      [bound.accept]: () => this.accept(),
       [bound.guidelines]: () => this.showGuidelines(),
       [bound.claims]: () => this.turn(PLAIN),
       [bound.grey]: () => this.turn(UNGREYED),
@@ -640,46 +591,13 @@ class Pad extends Reading {
     return true;
   }
 
-  // --- a settled case ---
-
-  // Whether the values are there as they were filled in. Enter, which may have been meant for the answer before, does not
-  // save them.
-  offered() {
-    const { proposal } = this.data;
-    const whole = proposal && !proposal.keys.includes(".");
-    return Boolean(whole) && !this.touched && proposal.keys === this.typed.join("");
-  }
-
-  acceptButton() {
-    const key = this.data.bound.accept;
-    const title = `Save the values as they are filled in. Key: ${key}`;
-    return this.button("Accept all", key, () => this.accept(), !this.waiting, { class: "save", title });
-  }
-
-  // Save what was filled in, with the changes there are; what it leaves open comes first.
-  accept() {
-    const open = this.typed.indexOf(".");
-    if (!this.data.proposal) return;
-    if (open < 0) super.save();
-    else {
-      this.focusMetric(open);
-      this.say(`What is filled in counts. Not filled in: ${this.data.metrics[open].name}.`);
-    }
-  }
-
-  save() {
-    if (this.offered()) this.say(`These values were filled in: ${this.data.bound.accept} accepts all, a digit changes one.`, "bad");
-    else super.save();
-  }
-
   // --- drafts and decisions ---
 
   draft() {
-    return { ...this.typing(), revision: this.revision, preselected: this.preselected, shown: this.shown };
+    return { ...this.typing(), revision: this.revision, shown: this.shown };
   }
 
   changed() {
-    this.touched = true;
     this.revision += 1;
     this.keep();
     super.changed();

@@ -12,7 +12,6 @@ from genaipa.errors import GenaipaError
 from genaipa.scoring.events import Draft
 from genaipa.ui.answer_view import comparison, metric_in_words
 from genaipa.ui.desk import progress_line
-from genaipa.ui.points import any_ticked, sent_ticks, suggested_by
 from genaipa.ui.scoring_session import (
     OpenAnswer,
     ScoringSession,
@@ -95,8 +94,7 @@ def _mount(desk: Desk, user: User, parts: dict[str, dict[str, Any]]) -> None:
     """Show the pad. A part that the browser has is not sent again (`launch`), and a key changes none of them."""
     metrics = [metric_in_words(desk.rubric, metric) for metric in desk.rubric.metrics]
     guide = {"text": desk.guidelines.text, "sections": desk.guidelines.sections} if desk.guidelines else None
-    suggests = desk.settings.suggestions and bool(desk.rubric.with_evidence("citations"))
-    pad = {"metrics": metrics, "guidelines": guide, "bound": desk.people.bound, "suggests": suggests}
+    pad = {"metrics": metrics, "guidelines": guide, "bound": desk.people.bound}
     component("pad")(key="pad", data=pad)
     _feed({name: part for name, part in parts.items() if name != "turn"})
     component("feed")(
@@ -123,10 +121,7 @@ def _mount_following(desk: Desk, user: User, session: ScoringSession) -> None:
 
 
 def _following(desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer) -> dict[str, dict[str, Any]]:
-    """Return the parts of the answer that comes next; empty for a correction, a comparison, and where none is left.
-
-    Where settled cases are filled in that is its document: what is filled in may rest on the score that is to come.
-    """
+    """Return the parts of the answer that comes next; empty for a correction, a comparison, and where none is left."""
     known, session.following = session.following, None
     if opened.mode != "score" or session.comparison or desk.queue.is_calibration(opened.answer, user.name):
         return {}
@@ -143,7 +138,7 @@ def _following(desk: Desk, user: User, session: ScoringSession, opened: OpenAnsw
     session.following = following
     turn, answer = parts.pop("turn"), parts.pop("answer")
     del turn["past"]
-    return parts if desk.queue.plan.settled else {**parts, "following": {"turn": turn, "answer": answer}}
+    return {**parts, "following": {"turn": turn, "answer": answer}}
 
 
 def _next(desk: Desk, user: User, session: ScoringSession) -> OpenAnswer | None:
@@ -200,9 +195,6 @@ def _on_screen(
         },
         "objection": objection_on_screen(desk, user.name, ready.case, opened.objection),
         "pin": pin,
-        "preselect": session.preselect,
-        "proposal": opened.proposal
-        and {"keys": desk.rubric.keys_of(opened.proposal.values), "reason": opened.proposal.reason},
         "settled": predecessor.id if predecessor else session.settled,
         "answered": session.answered,
         "message": "" if predecessor else session.message,
@@ -262,27 +254,12 @@ def _take_draft(desk: Desk, user: User) -> None:
 
 
 def _keep_draft(desk: Desk, user: User, opened: OpenAnswer, sent: dict[str, Any]) -> None:
-    typed = str(sent["typed"])
-    if not desk.rubric.can_be_typed(typed):
+    if not desk.rubric.can_be_typed(str(sent["typed"])):
         return
     try:
-        ready = prepared(desk, opened.answer)
-        ticks, shown = sent_ticks(ready.points, sent), read_shown(ready, sent)
+        opened.draft = _read_draft(desk, user, opened, sent)
     except ValueError:
         return
-    opened.draft = Draft(
-        user.name,
-        opened.answer,
-        "score",
-        typed=typed,
-        note=str(sent["note"]),
-        seconds=float(sent["seconds"]),
-        turn=opened.id,
-        revision=int(sent["revision"]),
-        preselected=_filled_in(opened, sent),
-        ticks=ticks or UNSET,
-        shown=shown or UNSET,
-    )
     try:
         desk.store.save_draft(opened.draft)
         opened.trouble = ""
@@ -290,15 +267,29 @@ def _keep_draft(desk: Desk, user: User, opened: OpenAnswer, sent: dict[str, Any]
         opened.trouble = f"Not kept yet: {desk_message(error)}"
 
 
-def _filled_in(opened: OpenAnswer, sent: dict[str, Any]) -> bool:
-    """Whether a suggestion was filled in before the analyst chose."""
-    return opened.draft.preselected or bool(sent.get("preselected"))
+def _read_draft(desk: Desk, user: User, opened: OpenAnswer, sent: dict[str, Any]) -> Draft:
+    """Read what the browser sent of an answer, its panels' part by these; a ValueError if that makes no sense."""
+    ready = prepared(desk, opened.answer)
+    draft = Draft(
+        user.name,
+        opened.answer,
+        "score",
+        typed=str(sent["typed"]),
+        note=str(sent["note"]),
+        seconds=float(sent["seconds"]),
+        turn=opened.id,
+        revision=int(sent.get("revision", 0)),
+        shown=read_shown(ready, sent) or UNSET,
+    )
+    for panel in ready.panels:
+        draft = panel.keep(ready.case, sent, draft)
+    return draft
 
 
 def _keep_if_changed(desk: Desk, user: User, opened: OpenAnswer, sent: dict[str, Any]) -> None:
     """Keep the draft of an answer that is being left, if it has changed."""
-    ticks = sent_ticks(prepared(desk, opened.answer).points, sent)
-    if (sent["typed"], sent["note"], ticks) != (opened.draft.typed, opened.draft.note, opened.draft.ticks or None):
+    now, before = _read_draft(desk, user, opened, sent), opened.draft
+    if (now.typed, now.note, now.ticks) != (before.typed, before.note, before.ticks):
         _keep_draft(desk, user, opened, sent)
 
 
@@ -324,27 +315,21 @@ def _save(desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer, s
     untimed = opened.mode == "correction" and before is not None and before.seconds is None
     calibrating = opened.mode == "score" and desk.queue.is_calibration(opened.answer, user.name)
     ready = prepared(desk, opened.answer)
-    ticks = sent_ticks(ready.points, sent)
-    if opened.proposal and not any_ticked(ticks):
-        ticks = None  # whoever accepts what was filled in has judged no point
-    filled = opened.proposal.values if opened.proposal else {}
-    shown = read_shown(ready, sent, filled)
+    draft = _read_draft(desk, user, opened, sent)
+    suggested = {metric: ready.suggested[metric] for metric in (draft.shown.suggestion if draft.shown else ())}
+    for panel in ready.panels:
+        suggested.update(panel.suggest(ready.case, desk.rubric, draft))
     score = desk.queue.save(
         user.name,
         opened.answer,
-        desk.rubric.typed(sent["typed"]),
-        note=str(sent["note"]).strip(),
+        desk.rubric.typed(draft.typed),
+        note=draft.note.strip(),
         # A score from a sheet has no time, and its correction's few seconds are not the time that it took.
-        seconds=None if untimed else float(sent["seconds"]),
-        suggested={
-            **{metric: ready.suggested[metric] for metric in (shown.suggestion if shown else ())},
-            **filled,
-            **suggested_by(ticks, ready.points, desk.rubric),
-        },
-        preselected=_filled_in(opened, sent),
+        seconds=None if untimed else draft.seconds,
+        suggested=suggested,
         pinned=opened.pinned,
-        shown=shown,
-        ticks=ticks,
+        shown=draft.shown or None,
+        ticks=draft.ticks or None,
         id=opened.id,
     )
     reference = desk.queue.reference(opened.answer, user.name) if calibrating else None
@@ -405,11 +390,6 @@ def _return_to(
         session.message = "Saving again corrects this score; Skip leaves it as it was."
 
 
-def _preselect(desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer, sent: dict[str, Any]) -> None:
-    session.preselect = bool(sent.get("on"))
-    _keep_if_changed(desk, user, opened, sent)
-
-
 def _object(desk: Desk, user: User, _: ScoringSession, opened: OpenAnswer, sent: dict[str, Any]) -> None:
     _keep_if_changed(desk, user, opened, sent)
     opened.objection = take_objection(desk, user.name, prepared(desk, opened.answer).case, sent["objection"])
@@ -437,4 +417,4 @@ def _go_on(session: ScoringSession, opened: OpenAnswer) -> None:
 
 
 _MOVES = {"save": _save, "skip": _skip, "undo": _undo, "back": _back, "go": _go}
-_ACTS = {**_MOVES, "preselect": _preselect, "object": _object, "pin": _pin, "compared": _compared}
+_ACTS = {**_MOVES, "object": _object, "pin": _pin, "compared": _compared}
