@@ -19,6 +19,7 @@ from genaipa.execution.prepare import PreparedRun
 from genaipa.execution.run import store_inputs
 from genaipa.files.stamps import now
 from genaipa.runs.part import PartWriter
+from genaipa.runs.procedure import procedure_plan
 from genaipa.runs.records import ConversationRecord, Record, RunSpec, answer_digest
 from genaipa.runs.status import Tally
 from genaipa.systems.base import Message, Usage
@@ -84,7 +85,7 @@ async def write_run(workspace: Path, workload: Workload, missing: int) -> str:
                     initialization=conversation.initialization,
                     wording=conversation.wording,
                     repetition=conversation.repetition,
-                    mode=spec.plan.conversation,
+                    mode=procedure_plan(spec).conversation,
                     introduction=introduction,
                     order=conversation.order,
                 )

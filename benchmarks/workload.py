@@ -89,8 +89,8 @@ class Workload:
 
     def spec(self):
         """The spec that the options lead to."""
+        from genaipa.runs.procedure import ProcedurePlan
         from genaipa.runs.records import RunSpec
-        from genaipa.tasks.plan import ProcedurePlan
 
         plan = ProcedurePlan(
             documents=DOCUMENTS,

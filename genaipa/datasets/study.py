@@ -32,15 +32,13 @@ from genaipa.runs.imported import (
     write_run,
 )
 from genaipa.runs.manifest import ANSWERS, CONVERSATIONS, MANIFEST, manifest_file
+from genaipa.runs.procedure import GUIDED, INITIALIZATIONS, Initialization, ProcedurePlan
 from genaipa.runs.records import (
     FORMAT,
-    GUIDED,
-    INITIALIZATIONS,
     ConversationRecord,
     Digests,
     DocumentFacts,
     FailureInfo,
-    Initialization,
     Manifest,
     Record,
     RunSpec,
@@ -50,7 +48,6 @@ from genaipa.runs.records import (
 )
 from genaipa.systems.base import Message
 from genaipa.systems.published import RecordedAnswer, Recording, recording_path, text_digest
-from genaipa.tasks.plan import ProcedurePlan
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -21,6 +21,7 @@ from genaipa import __version__
 from genaipa.errors import UsageError
 from genaipa.exchange.outgoing import Written
 from genaipa.judging.name import Judge
+from genaipa.runs.procedure import procedure_plan
 from genaipa.runs.records import SystemFacts
 from genaipa.systems.provider import find_provider
 from genaipa.words import number, some
@@ -226,16 +227,16 @@ class _File:
         sent = {name: value for name, value in self._facts.sent.items() if isinstance(value, _ARGUMENTS.get(name, ()))}
         others = {name: str(value) for name, value in self._facts.sent.items() if name not in sent}
         about = {
-            "documents": some(spec.plan.documents, _NAMED),
+            "documents": some(procedure_plan(spec).documents, _NAMED),
             "languages": ", ".join(sorted({one.language for one in self._run.manifest.documents.values()} - {""})),
         }
         data = {
-            "dataset_name": ", ".join(sorted(set(spec.plan.questions.values()))),
+            "dataset_name": ", ".join(sorted(set(procedure_plan(spec).questions.values()))),
             "source_type": "other",
             "additional_details": {name: text for name, text in about.items() if text},
         }
-        prompts = ", ".join(spec.plan.prompts)
-        asked = {"conversation": spec.plan.conversation, "prompts": prompts, "seed": str(spec.seed)}
+        prompts = ", ".join(procedure_plan(spec).prompts)
+        asked = {"conversation": procedure_plan(spec).conversation, "prompts": prompts, "seed": str(spec.seed)}
         for scorer, scores in self._by_scorer.items():
             for experiment, measure, answers, found in scores.averages.get((self._run.name, self._system), ()):
                 yield {

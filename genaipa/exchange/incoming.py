@@ -36,13 +36,12 @@ from genaipa.runs.experiments import experiment_of
 from genaipa.runs.imported import write_run
 from genaipa.runs.integrity import flaw as flaw_of_record
 from genaipa.runs.manifest import ANSWERS, LEFT_OUT, MANIFEST, WITHHELD, Withheld, manifest_file
+from genaipa.runs.procedure import INITIALIZATIONS, Initialization, ProcedurePlan, procedure_plan
 from genaipa.runs.records import (
     FORMAT,
-    INITIALIZATIONS,
     Digests,
     DocumentFacts,
     FailureInfo,
-    Initialization,
     Manifest,
     Record,
     RunSpec,
@@ -61,7 +60,6 @@ from genaipa.scoring.people import load_people
 from genaipa.scoring.rubric import load_rubric
 from genaipa.scoring.store import existing_store, open_store
 from genaipa.systems.base import Usage
-from genaipa.tasks.plan import ProcedurePlan, plan_of
 from genaipa.words import listed, number
 
 if TYPE_CHECKING:
@@ -338,7 +336,7 @@ def _comparable_files(files: Mapping[str, bytes]) -> dict[str, Any]:
 def _narrowed(head: Head, records: Sequence[Record], files: Mapping[str, bytes]) -> Manifest:
     """The manifest of a run of these records alone, whose digests are of its files."""
     manifest, used = head.manifest, {record.initialization for record in records}
-    plan = plan_of(manifest.spec)
+    plan = procedure_plan(manifest.spec)
     worded = {record.wording for record in records}
     plan = replace(
         plan,

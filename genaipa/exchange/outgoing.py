@@ -20,6 +20,7 @@ from genaipa.runs.experiments import experiment_of
 from genaipa.runs.imported import AUDIT, PUBLISHED_SCORES, audit_of, excluded_answers, published_scores
 from genaipa.runs.inputs import Inputs
 from genaipa.runs.permission import Permission
+from genaipa.runs.procedure import ask_about, procedure_plan
 from genaipa.runs.records import Manifest, Record
 from genaipa.scoring.current import in_effect
 from genaipa.scoring.evidence.passages import OtherDocuments
@@ -140,7 +141,7 @@ class OutgoingRun:
             files[place] = read_text(self.source.folder.near(one).path / place)
         narrowed = msgspec.structs.replace(
             manifest,
-            spec=manifest.spec.about(about, {one: manifest.spec.plan.questions[one] for one in about}),
+            spec=ask_about(manifest.spec, about, {one: procedure_plan(manifest.spec).questions[one] for one in about}),
             documents={one: manifest.documents[one] for one in about},
             orders={place: order for place, order in manifest.orders.items() if place.rpartition("|")[0] in about},
             systems={system: manifest.systems[system]} if system in manifest.systems else {},

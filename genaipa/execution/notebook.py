@@ -14,7 +14,7 @@ from genaipa.errors import UsageError
 from genaipa.execution import judging
 from genaipa.execution.limits import RunLimits
 from genaipa.execution.observer import Observer
-from genaipa.execution.prepare import RunRequest, prepare
+from genaipa.execution.prepare import prepare
 from genaipa.execution.shards import ask
 from genaipa.files.strict_yaml import convert
 from genaipa.judging.plan import JudgeRequest
@@ -22,6 +22,7 @@ from genaipa.kinds import DEFAULT, options
 from genaipa.runs.run import Run, Runs, chosen
 from genaipa.systems.base import SamplingOptions
 from genaipa.tasks.catalog import kind_named
+from genaipa.tasks.request import RunRequest
 from genaipa.workers.base import place_of
 from genaipa.workspace import Named, find_workspace, names_of
 

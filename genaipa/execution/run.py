@@ -17,6 +17,7 @@ from genaipa.execution.observer import Observer
 from genaipa.execution.ready import Ready, Started, make_ready, uncounted
 from genaipa.execution.refusal import refuse_early, refuse_unfit
 from genaipa.runs.batches import batches_out, out_sentence, was_batched
+from genaipa.runs.procedure import find_procedure_plan
 from genaipa.runs.records import Manifest, RunStatus, SystemFacts
 from genaipa.runs.status import status_left
 from genaipa.systems.base import Words
@@ -243,7 +244,8 @@ def _at_batch_prices(run: PreparedRun, systems: list[Ready], observer: Observer)
         if not _takes_batches(ready) and ready.resolved.record and ready.resolved.record.hosted:
             observer.said(f"{ready.resolved.asked}: takes no batches, so it is asked by single calls at the full price")
     rounds = max(map(len, run.task.orders.values()), default=1)
-    if run.spec.plan.conversation == "shared" and rounds > 1:
+    plan = find_procedure_plan(run.spec)
+    if plan and plan.conversation == "shared" and rounds > 1:
         observer.said(
             f"shared conversations take a batch for each of their turns, {rounds} one after another, and each may take "
             f"from minutes to 24 hours; the questions of independent conversations are one batch"

@@ -1,4 +1,4 @@
-"""A judge's kind of task, the name of its verdicts in the store of scores, and the family of its model."""
+"""A judge's task, the name of its verdicts in the store of scores, and the family of its model."""
 
 from __future__ import annotations
 
@@ -6,10 +6,7 @@ import re
 from functools import cache
 from typing import NamedTuple, Self
 
-from genaipa.kinds import Kind
-
 NAME = "judge"
-JUDGE = Kind(make="genaipa.judging.task:JudgeTask", on_answers=True, keeps=True, prompts=NAME)
 
 FIRST_DAY = 10_000_000
 """Passes from this number on are days, 20261126: on that occasion an answer of the first one was judged again."""

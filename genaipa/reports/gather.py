@@ -27,6 +27,7 @@ from genaipa.runs.imported import audit_of, excluded_answers, published_scores
 from genaipa.runs.inputs import Inputs
 from genaipa.runs.manifest import LEFT_OUT, withheld
 from genaipa.runs.permission import Permission
+from genaipa.runs.procedure import find_procedure_plan, procedure_plan
 from genaipa.runs.records import MeasuredHead, Retrieval, conversation_of
 from genaipa.runs.selection import occasions
 from genaipa.scoring.current import in_effect
@@ -477,7 +478,7 @@ class _Run:
         if system in self._recorded:
             return {}
         place = self._places.get((f"{document}|{repetition}", question), 0)
-        return {"conversation": self._source.manifest.spec.plan.conversation, "position": place}
+        return {"conversation": procedure_plan(self._source.manifest.spec).conversation, "position": place}
 
     def _experiment(self, document: str, initialization: str, wording: str) -> str:
         known = self._source.manifest.documents.get(document)
@@ -536,12 +537,15 @@ class _Run:
 
     def _missing(self, seen: Collection[str]) -> Iterable[dict[str, Any]]:
         manifest = self._source.manifest
+        plan = find_procedure_plan(manifest.spec)
+        if plan is None:
+            return
         for place, order in manifest.orders.items():
             document, _, repetition = place.rpartition("|")
             ways = product(
                 self._source.systems,
-                manifest.spec.plan.initializations,
-                manifest.spec.plan.wordings,
+                plan.initializations,
+                plan.wordings,
                 self._labels,
                 order,
             )

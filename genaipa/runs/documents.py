@@ -1,5 +1,7 @@
 """Documents and introductions as a run keeps them: each in a file, or, of a corpus, each in a line of one file.
 
+A run that goes on asks about its own copies, whatever has become of a corpus meanwhile.
+
 `documents.jsonl` has a document a line, in the form of a corpus, in place of `documents/DIGEST.txt`;
 `introductions.jsonl` the messages before a conversation's first question, in place of `introductions/DIGEST.json`.
 """
@@ -8,23 +10,26 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import msgspec
 
-from genaipa.errors import DataError
+from genaipa.errors import DataError, GenaipaError, RunError
 from genaipa.files.text import read_text
-from genaipa.policies.corpus import document, json_line
-from genaipa.policies.document import About, Document
+from genaipa.policies.corpus import document, documents_of, examine, file_digest, json_line
+from genaipa.policies.document import GIVEN, About, Document
 from genaipa.runs import journal
 from genaipa.runs.records import DOCUMENTS
 from genaipa.systems.base import Message, Purpose, Role
+from genaipa.words import some
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from pathlib import Path
+    from collections.abc import Callable, Iterable, Sequence
 
-    from genaipa.runs.records import DocumentFacts
+    from genaipa.runs.folder import RunFolder
+    from genaipa.runs.records import CorpusFacts, DocumentFacts, Manifest
+    from genaipa.workspace import Workspace
 
 
 class _Name(msgspec.Struct):
@@ -196,3 +201,67 @@ class KeptIntroductions:
         for _, one in journal.read(self.path, _Line):
             if one.digest not in left_out:
                 yield msgspec.json.encode(one) + b"\n"
+
+
+_GONE = "was moved or removed since the run was begun"
+_NAMED = 3
+"""Documents that a sentence names."""
+
+
+def load_run_documents(
+    workspace: Workspace, folder: RunFolder, manifest: Manifest, say: Callable[[str], None]
+) -> Workspace:
+    """Return a workspace that holds the documents of a corpus, or given by themselves, as a run has them.
+
+    Says if the corpus has changed or is gone. A run that was cut off before it had its own copies takes them from the
+    corpus, if that is as it was.
+    """
+    if manifest.corpus is None:
+        return _with_given(workspace, folder, manifest)
+    path, facts = Path(manifest.corpus.file), manifest.corpus
+    unchanged = path.is_file() and file_digest(path) == facts.digest
+    if (folder.path / DOCUMENTS).is_file():
+        documents = KeptDocuments(folder.path).checked(manifest.documents)
+        if not unchanged:
+            said = _changes(path, documents) if path.is_file() else _GONE
+            say(f"{path.name} {said}; the run goes on with its own copies.")
+        return workspace.holding(documents)
+    if not unchanged:
+        raise RunError(
+            f"{folder.name} can't go on: it was cut off before it had copies of its documents, and {path} is not as it "
+            "was. Put it back, or begin a new run."
+        )
+    return workspace.holding({one.name: one for one in documents_of(path) if one.name in manifest.documents})
+
+
+def _with_given(workspace: Workspace, folder: RunFolder, manifest: Manifest) -> Workspace:
+    """A workspace that holds the documents that a run was given, from the run's own copies."""
+    given = {name: facts for name, facts in manifest.documents.items() if facts.layer == GIVEN}
+    if lost := next((name for name, facts in given.items() if not text_file(folder.path, facts).is_file()), ""):
+        raise RunError(
+            f"{folder.name} can't go on: it was cut off before it had a copy of '{lost}'. Begin it with that document "
+            "again, by the same command."
+        )
+    documents = {name: kept_text(text_file(folder.path, facts), name, facts, GIVEN) for name, facts in given.items()}
+    return workspace.holding(documents) if documents else workspace
+
+
+def report_corpus_change(facts: CorpusFacts, say: Callable[[str], None]) -> None:
+    """Say that a corpus is gone, or another than the run was begun with, which has copies of all its documents."""
+    path = Path(facts.file)
+    if not path.is_file() or file_digest(path) != facts.digest:
+        said = "has changed since the run was begun" if path.is_file() else _GONE
+        say(f"{path.name} {said}; the run goes on with its own copies.")
+
+
+def _changes(path: Path, documents: dict[str, Document]) -> str:
+    """The changes of a corpus since a run took its documents, in words."""
+    try:
+        examine(path)
+        now = {one.name: one.digest for one in documents_of(path) if one.name in documents}
+    except GenaipaError as error:
+        return f"has changed since the run was begun, and can't be used any more ({str(error).partition(':')[0]})"
+    gone = [name for name in documents if name not in now]
+    other = [name for name, digest in now.items() if documents[name].digest != digest]
+    said = [f"{what} {some(names, _NAMED)}" for what, names in (("another text of", other), ("no", gone)) if names]
+    return "has changed since the run was begun: it has " + (" and ".join(said) or "the run's texts, among others")

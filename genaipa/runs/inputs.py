@@ -33,6 +33,7 @@ from genaipa.questions.sets import Question, QuestionSet
 from genaipa.runs import journal
 from genaipa.runs.documents import kept_text, text_file
 from genaipa.runs.manifest import MANIFEST
+from genaipa.runs.procedure import find_procedure_plan
 from genaipa.systems.base import Message, Purpose
 
 if TYPE_CHECKING:
@@ -71,6 +72,8 @@ class Inputs:
         self.workspace, self.folder = workspace, folder
         self._shared = {} if shared is None else shared
         self.manifest = folder.manifest()
+        plan = find_procedure_plan(self.manifest.spec)
+        self._sets: Mapping[str, str] = plan.questions if plan else {}
         self.problems: list[str] = []
         self._kept = folder.kept_documents
         # Caches of this run alone, which go when it goes.
@@ -108,7 +111,7 @@ class Inputs:
 
     def _questions(self, document: str) -> QuestionSet | None:
         """The questions that were asked about a document, from the run's copy; None if that can't be read."""
-        return self._set(self.manifest.spec.plan.questions.get(document, ""))
+        return self._set(self._sets.get(document, ""))
 
     def _read_set(self, name: str) -> QuestionSet | None:
         path = self.folder.path / "questions" / f"{name}.yaml"
@@ -214,7 +217,7 @@ class Inputs:
         """Key of the facts on which the workspace's annotated answers about a document depend."""
         facts, asked = self.manifest.documents[document], self.questions(document)
         questions = hashlib.sha256(msgspec.json.encode(asked)).digest()
-        return document, facts.digest, facts.company, self.manifest.spec.plan.questions.get(document), questions
+        return document, facts.digest, facts.company, self._sets.get(document), questions
 
     def _annotated_texts(self) -> dict[str, str] | None:
         """Texts about which the workspace has annotated answers, for documents of a corpus; None for any others."""
@@ -222,7 +225,7 @@ class Inputs:
 
     def _of_asked(self, document: str, found: Annotations, written_for: QuestionSet | None) -> Annotations | None:
         """The annotated answers to the questions that were asked about a document; `written_for` if it is known."""
-        name, asked = self.manifest.spec.plan.questions.get(document), self.questions(document)
+        name, asked = self._sets.get(document), self.questions(document)
         if asked is None or (written_for is None and found.questions == name):
             # A run keeps annotations as those of the questions that it asks.
             return found if found.questions == name else None
@@ -304,7 +307,8 @@ def conversation(folder: RunFolder, record: Record, offsets: Mapping[str, int]) 
     if begun is not None and not making:
         messages = near.introduction(begun.introduction)
     if making or (begun is not None and begun.mode == "shared"):
-        prompts = record.prompts or next(iter(folder.outline().spec.plan.prompts), "")
+        plan = find_procedure_plan(folder.outline().spec)
+        prompts = record.prompts or next(iter(plan.prompts if plan else ()), "")
         for earlier in _before(folder, record, offsets):
             messages += _turn(earlier, earlier.reply or named_language(prompts).no_answer)
     return messages + _turn(record, record.reply)

@@ -7,20 +7,21 @@ from __future__ import annotations
 
 import hashlib
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, Literal, Self, get_args
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import msgspec
-from msgspec.structs import force_setattr, replace
+from msgspec.structs import force_setattr
 
 from genaipa.files.html import short_repr
 from genaipa.kinds import DEFAULT, as_plan
 from genaipa.questions.sets import Wording
+from genaipa.runs.procedure import ConversationMode, Initialization, find_procedure_plan
 from genaipa.systems.base import Passage, Sampling, Usage, Words
 from genaipa.systems.thoughts import split_thoughts
 from genaipa.words import number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from genaipa.kinds import Plan
     from genaipa.policies.document import Document
@@ -61,14 +62,6 @@ class CorpusFacts(msgspec.Struct, frozen=True, omit_defaults=True):
         return f"{said}."
 
 
-Initialization = Literal["company-name", "document", "summary-by-name", "summary-of-document"]
-INITIALIZATIONS: tuple[Initialization, ...] = get_args(Initialization)
-"""The four ways of paper, Appendix A, Algorithm 1, in its order."""
-
-NEUTRAL, GUIDED = "neutral", "guided"
-"""The sets of prompts that runs are made with, unless they say otherwise, and that all runs were made with before."""
-
-ConversationMode = Literal["shared", "independent"]
 RecordKind = Literal["answer", "summary", "acknowledgement"]
 Status = Literal["answered", "refused", "truncated", "failed"]
 RunStatus = Literal["running", "complete", "partial", "capped", "interrupted", "waiting"]
@@ -99,11 +92,6 @@ class RunSpec(Sampling, frozen=True, forbid_unknown_fields=True):
 
     def __post_init__(self) -> None:
         force_setattr(self, "plan", as_plan(self.kind, self.plan))
-
-    def about(self, documents: Iterable[str], questions: Mapping[str, str]) -> Self:
-        """The same about other documents, each with its question set."""
-        plan = replace(self.plan, documents=tuple(documents), questions=dict(questions))
-        return replace(self, plan=plan)
 
 
 class FailureInfo(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -385,14 +373,15 @@ class Manifest(msgspec.Struct, omit_defaults=True):
         """The names of the documents, or how many they are, and their corpus."""
         if self.shards and not self.corpus:
             return f"{self.shards.documents:,} documents"
-        return self.corpus.in_words if self.corpus else ", ".join(self.spec.plan.documents)
+        return self.corpus.in_words if self.corpus else ", ".join(self.documents)
 
     def complaint(self) -> str:
         """Why this can be no run's manifest, as its parts do not fit each other; empty if it can."""
-        spec, plan = self.spec, self.spec.plan
-        lost = [f"document '{name}'" for name in plan.documents if name not in self.documents]
-        lost += [f"questions about '{name}'" for name in plan.documents if name not in plan.questions]
-        lost += [f"digest of '{name}'" for name in plan.documents if name not in self.digests.documents]
+        spec, plan = self.spec, find_procedure_plan(self.spec)
+        asked, questions = (plan.documents, plan.questions) if plan else ((), {})
+        lost = [f"document '{name}'" for name in asked if name not in self.documents]
+        lost += [f"questions about '{name}'" for name in asked if name not in questions]
+        lost += [f"digest of '{name}'" for name in asked if name not in self.digests.documents]
         if "genaipa" not in self.versions:
             lost.append("version of genaipa")
         if lost:

@@ -70,7 +70,7 @@ def narrowed(sources: list[Source], only: Filters | None) -> list[Source]:
     only = only.checked([(source.folder, source.manifest) for source in sources])
     kept = []
     for source in sources:
-        wanted = only.systems_of(source.folder, source.manifest.spec, source.manifest.created)
+        wanted = only.systems_of(source.folder, source.manifest)
         if systems := tuple(name for name in wanted if name in source.systems):
             kept.append(replace(source, systems=systems, only=only))
     if not kept:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from genaipa.kinds import DEFAULT
+from genaipa.runs.procedure import find_procedure_plan
 from genaipa.runs.records import RecordKind, RunSpec, Status, Totals, separate_thoughts
 from genaipa.systems.base import Usage
 from genaipa.systems.thoughts import has_marks
@@ -176,12 +177,13 @@ class Tally:
 
     def plan(self, spec: RunSpec, orders: Mapping[str, Sized], planned: int = 0) -> None:
         """Set how many answers are wanted in each row, by the orders of questions or, without them, `planned`."""
-        each = len(spec.plan.prompts) * len(spec.plan.wordings) * sum(len(order) for order in orders.values())
+        rows, plan = {spec.task: planned}, find_procedure_plan(spec)
+        if plan is not None:
+            each = len(plan.prompts) * len(plan.wordings) * sum(map(len, orders.values()))
+            rows = dict.fromkeys(plan.initializations, each)
         for system in spec.systems:
-            if not spec.plan.initializations:
-                self.row(system, spec.task).planned = planned
-            for initialization in spec.plan.initializations:
-                self.row(system, initialization).planned = each
+            for row, number in rows.items():
+                self.row(system, row).planned = number
 
     def add(self, record: Counted | Record) -> None:
         """Take a record into account; it replaces an earlier one of its key."""

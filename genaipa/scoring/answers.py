@@ -25,6 +25,7 @@ from genaipa.runs.imported import audit_of, collect_annotation_doubts, excluded_
 from genaipa.runs.inputs import Inputs
 from genaipa.runs.integrity import flaw
 from genaipa.runs.journal import Followed
+from genaipa.runs.procedure import procedure_plan
 from genaipa.runs.records import RecordHead, Status, is_as_digested
 from genaipa.scoring.evidence.asked import Asked
 from genaipa.scoring.evidence.doubts import find_misplacement
@@ -425,7 +426,7 @@ class Pool:
             parts=run.inputs.parts(record),
             names=self._names(answer, record),
             summarised=record.initialization.startswith("summary"),
-            questions=run.inputs.manifest.spec.plan.questions.get(record.document, ""),
+            questions=procedure_plan(run.inputs.manifest.spec).questions.get(record.document, ""),
             passages=tuple(passage.text for passage in record.passages),
             wordings=(question.text, *question.paraphrases) if question else (),
             every=tuple("\n".join((one.text, *one.paraphrases)) for one in asked.questions) if asked else (),

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 
     from genaipa.runs.folder import RunFolder
-    from genaipa.runs.records import ConversationMode, DocumentFacts, Record, RecordKind, RunSpec, Status
+    from genaipa.runs.procedure import ConversationMode
+    from genaipa.runs.records import DocumentFacts, Record, RecordKind, RunSpec, Status
     from genaipa.systems.base import Message, Reply
     from genaipa.systems.costs import TokenCounter
     from genaipa.workspace import Workspace

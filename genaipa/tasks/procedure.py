@@ -21,10 +21,10 @@ from genaipa.policies.document import load_document, split_parts
 from genaipa.questions.annotations import annotated_texts, find_annotations
 from genaipa.questions.sets import WORDINGS, QuestionSet, Wording, load_question_set
 from genaipa.runs.documents import kept_lines
-from genaipa.runs.records import DOCUMENTS, Digests, DocumentFacts, Initialization, RunSpec, conversation_of
+from genaipa.runs.procedure import Initialization, ProcedurePlan, ask_about, procedure_plan
+from genaipa.runs.records import DOCUMENTS, Digests, DocumentFacts, RunSpec, conversation_of
 from genaipa.systems.base import Message
 from genaipa.tasks.base import Call, Task
-from genaipa.tasks.plan import ProcedurePlan, plan_of
 from genaipa.tasks.prompts import Script, Step, load_prompts, opening
 
 if TYPE_CHECKING:
@@ -98,7 +98,8 @@ def shuffled(seed: int, document: str, repetition: int, ids: Sequence[str]) -> t
 
 def order_of(spec: RunSpec, document: str, repetition: int, questions: QuestionSet) -> tuple[str, ...]:
     """The questions of one repetition as they are asked, cut to the spec's limit."""
-    order, limit = shuffled(spec.seed, document, repetition, [q.id for q in questions.questions]), plan_of(spec).limit
+    order = shuffled(spec.seed, document, repetition, [q.id for q in questions.questions])
+    limit = procedure_plan(spec).limit
     if limit is None:
         return order
     first, last = limit
@@ -107,7 +108,7 @@ def order_of(spec: RunSpec, document: str, repetition: int, questions: QuestionS
 
 def plan(spec: RunSpec, questions: dict[str, QuestionSet], system: str) -> Iterator[Conversation]:
     """Every conversation with one system, in Algorithm 1's order within a document and repetition."""
-    asked = plan_of(spec)
+    asked = procedure_plan(spec)
     for document in asked.documents:
         for repetition in range(1, spec.repetitions + 1):
             order = order_of(spec, document, repetition, questions[document])
@@ -121,14 +122,14 @@ def orders(spec: RunSpec, questions: dict[str, QuestionSet]) -> dict[str, tuple[
     """`document|repetition` → the order in which its questions are asked."""
     return {
         f"{document}|{repetition}": order_of(spec, document, repetition, questions[document])
-        for document in spec.plan.documents
+        for document in procedure_plan(spec).documents
         for repetition in range(1, spec.repetitions + 1)
     }
 
 
 def check_limit(spec: RunSpec, questions: dict[str, QuestionSet]) -> None:
     """A UsageError if the limit leaves none of the questions about a document."""
-    limit = plan_of(spec).limit
+    limit = procedure_plan(spec).limit
     for document, asked in questions.items():
         if limit is not None and limit[0] > (most := len(asked.questions)):
             raise OptionError(
@@ -138,7 +139,7 @@ def check_limit(spec: RunSpec, questions: dict[str, QuestionSet]) -> None:
 
 def check_wordings(spec: RunSpec, questions: dict[str, QuestionSet]) -> None:
     """A UsageError if a wording is asked for that a question does not have."""
-    needed = max(WORDINGS.index(wording) for wording in spec.plan.wordings)
+    needed = max(WORDINGS.index(wording) for wording in procedure_plan(spec).wordings)
     for question_set in {q.name: q for q in questions.values()}.values():
         for question in question_set.questions:
             if len(question.paraphrases) < needed:
@@ -165,7 +166,7 @@ class Procedure(Task):
     @property
     def plan(self) -> ProcedurePlan:
         """The plan of the run."""
-        return plan_of(self.spec)
+        return procedure_plan(self.spec)
 
     @property
     def part_tokens(self) -> int | None:
@@ -188,7 +189,7 @@ class Procedure(Task):
         other = copy.copy(self)
         for known in ("digests", "orders"):
             other.__dict__.pop(known, None)
-        other.spec = self.spec.about(documents, questions)
+        other.spec = ask_about(self.spec, documents, questions)
         other.workspace = self.workspace.holding(documents)
         other.load_documents()
         return other

@@ -21,7 +21,7 @@ from genaipa.errors import DataError, UnknownNameError, UsageError
 from genaipa.files.text import digest, read_text
 from genaipa.kinds import kinds
 from genaipa.languages.catalog import LANGUAGES, named_language, variant
-from genaipa.runs.records import GUIDED, NEUTRAL
+from genaipa.runs.procedure import GUIDED, NEUTRAL, find_procedure_plan
 from genaipa.systems.base import Message
 from genaipa.workspace import Workspace, shipped
 
@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 
     from genaipa.policies.document import Document
     from genaipa.questions.sets import QuestionSet, Wording
-    from genaipa.runs.records import Initialization, Manifest
+    from genaipa.runs.procedure import Initialization
+    from genaipa.runs.records import Manifest
     from genaipa.tasks.templates import Templates
 
 
@@ -176,7 +177,8 @@ def labels(manifest: Manifest) -> dict[str, str]:
 
     The set's name; behind that of a set that is not as shipped, the beginning of a SHA-256 of its templates.
     """
-    digests, names = manifest.digests.prompts, manifest.spec.plan.prompts
+    digests, plan = manifest.digests.prompts, find_procedure_plan(manifest.spec)
+    names = plan.prompts if plan else ()
     if not digests:
         return {"": PUBLISHED}
     if len(names) == 1:

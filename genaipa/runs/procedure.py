@@ -1,28 +1,27 @@
-"""The core's own kinds of tasks, and the procedure's plan: the options of a run that are its own, each in one place."""
+"""What only runs of the paper's procedure have: their plan, with its options, each in one place."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
-from genaipa.kinds import Kind, Plan, option
+from msgspec.structs import replace
+
+from genaipa.kinds import Plan, option
 from genaipa.questions.sets import Wording
-from genaipa.runs.records import ConversationMode, Initialization
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
     from genaipa.runs.records import RunSpec
 
+Initialization = Literal["company-name", "document", "summary-by-name", "summary-of-document"]
+INITIALIZATIONS: tuple[Initialization, ...] = get_args(Initialization)
+"""The four ways of paper, Appendix A, Algorithm 1, in its order."""
 
-PROCEDURE = Kind(
-    make="genaipa.tasks.procedure:Procedure",
-    people=True,
-    documents=True,
-    plan="genaipa.tasks.plan:ProcedurePlan",
-    planned="genaipa.execution.procedure:planned",
-)
-"""Algorithm 1 of the paper."""
-PLAIN = Kind(make="genaipa.tasks.catalog:make_plain", names="genaipa.tasks.catalog:plain_names")
-"""A task of a package, by an entry point `genaipa.tasks`, or of the user's own, by `module:Class`."""
+NEUTRAL, GUIDED = "neutral", "guided"
+"""The sets of prompts that runs are made with, unless they say otherwise, and that all runs were made with before."""
 
+ConversationMode = Literal["shared", "independent"]
 MOST = 10_000_000
 """The largest number of tokens, or of parts, that an option takes."""
 
@@ -105,7 +104,18 @@ class ProcedurePlan(Plan, frozen=True, forbid_unknown_fields=True, kw_only=True)
     ] = 400
 
 
-def plan_of(spec: RunSpec) -> ProcedurePlan:
-    """The plan of a run of the procedure."""
+def find_procedure_plan(spec: RunSpec) -> ProcedurePlan | None:
+    """Return the plan of a run of the procedure; None for one of another kind."""
+    return spec.plan if isinstance(spec.plan, ProcedurePlan) else None
+
+
+def procedure_plan(spec: RunSpec) -> ProcedurePlan:
+    """Return the plan of a run that is of the procedure."""
     assert isinstance(spec.plan, ProcedurePlan), "it is a run of the procedure"
     return spec.plan
+
+
+def ask_about(spec: RunSpec, documents: Iterable[str], questions: Mapping[str, str]) -> RunSpec:
+    """Return the spec of the same procedure about other documents, each with its question set."""
+    plan = replace(procedure_plan(spec), documents=tuple(documents), questions=dict(questions))
+    return replace(spec, plan=plan)
