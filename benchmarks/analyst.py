@@ -3,7 +3,7 @@
     python -m benchmarks.analyst [--answers 120] [--window 1440x900] [--before CHECKOUT] [--published FOLDER]
 
 makes a workspace with the published quality runs of two systems (`genaipa get genaipabench`, from a folder where one
-is given; the demo's study with `--demo`), opens the desk there as it is today, with settled cases, and as it was in
+is given; the demo's study with `--demo`), opens the desk there as it is today, and as it was in
 another checkout (or else in random order and without nearest words), lets a scripted analyst (`reader.py`) score in a
 real browser, and prints a table.
 """
@@ -135,7 +135,6 @@ def rows(found: list[Spent]) -> list[list[str]]:
     table.append(["question of the answer before", *(f"{one.known / one.answers:.0%}" for one in found)])
     table.append(["led by nearest words", *(f"{one.led} of {one.asked}" for one in found)])
     table.append(["passage not known, and so free", *(f"{one.free / one.answers:.0%}" for one in found)])
-    table.append(["filled-in values accepted", *(str(one.accepted) for one in found)])
     return table
 
 
@@ -153,7 +152,6 @@ def main() -> None:
     ways = [
         ("before" if wanted.before else "random order", *earlier),
         ("today", ROOT, now),
-        ("settled", ROOT, [*now, "--settled"]),
     ]
     found = []
     with tempfile.TemporaryDirectory(prefix="genaipa-analyst-") as folder:

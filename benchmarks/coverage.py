@@ -3,7 +3,7 @@
     python -m benchmarks.coverage [--quick] [--figure FILE]
 
 Studies are drawn from a known truth and go through the functions of the reports (`reports.crossed`,
-`scoring.agreement`). A thousand for each cell, a quarter of that for other analysts and three times as many for several
+`stats.agreement`). A thousand for each cell, a quarter of that for other analysts and three times as many for several
 systems and looks, take about six minutes of one core (--quick: a hundred, one minute). The tables of
 docs/method/intervals.md are what it prints, and the figure there is what it draws.
 """
@@ -25,11 +25,11 @@ from scipy import stats
 from benchmarks import coverage_levels as levels
 from benchmarks.__main__ import print_table
 from benchmarks.coverage_others import other_analysts, suites_policies, uneven_documents
-from genaipa.reports.crossed import LEAST_DOCUMENTS, crossed
+from genaipa.reports.crossed import crossed
 from genaipa.reports.table import SCALE
-from genaipa.scoring.agreement import Alpha, measure
-from genaipa.scoring.events import Event
 from genaipa.scoring.rubric import shipped_rubric
+from genaipa.stats.agreement import ScaleAgreement, measure_agreement
+from genaipa.stats.intervals import LEAST_DOCUMENTS
 
 Floats = NDArray[np.float64]
 
@@ -288,26 +288,22 @@ def agreements(studies: int) -> Iterator[tuple[int, int, str, str]]:
 
     Each of the rubric's metrics is a study of its own. The truth is the mean alpha of five times two thousand answers.
     """
-    rubric, thresholds = shipped_rubric(), (-0.4, 0.4)
+    rubric, thresholds, scale = shipped_rubric(), (-0.4, 0.4), np.arange(3.0)
 
-    def measured(random: np.random.Generator, analysts: int, answers: int, noise: float) -> Iterator[Alpha]:
+    def measure(random: np.random.Generator, analysts: int, answers: int, noise: float) -> Iterator[ScaleAgreement]:
         of_answers = random.normal(0, 1, (answers, 1, len(rubric.metrics)))
         values = of_answers + random.normal(0, noise, (answers, analysts, len(rubric.metrics)))
-        keys = np.searchsorted(thresholds, values) + 1
-        events = (
-            Event(f"{n}-{m}", "2026-01-01", "score", f"{m}", f"{n}", rubric.typed("".join(map(str, keys[n, m]))))
-            for n, m in np.ndindex(answers, analysts)
-        )
-        return (found.alpha for found in measure(events, rubric).metrics.values())
+        counts = (np.searchsorted(thresholds, values)[..., None] == np.arange(3)).sum(axis=1)
+        return (measure_agreement(counts[:, metric], scale) for metric in range(len(rubric.metrics)))
 
     for analysts, answers in itertools.product((2, 3), (10, 20, 50)):
         random, rows = np.random.default_rng([analysts, answers]), []
         for noise in (0.5, 1.0):
-            truth = float(np.mean([alpha.value for alpha in measured(random, 2, 2000, noise)]))
+            truth = float(np.mean([found.alpha for found in measure(random, 2, 2000, noise)]))
             held = Held()
             for _ in range(studies // len(rubric.metrics)):
-                for alpha in measured(random, analysts, answers, noise):
-                    held.add(*(alpha.interval or (np.nan, np.nan)), truth)
+                for found in measure(random, analysts, answers, noise):
+                    held.add(found.low, found.high, truth)
             rows.append(f"{held} (alpha {truth:.2f})")
         yield analysts, answers, rows[0], rows[1]
 

@@ -15,9 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-from genaipa.reports.crossed import LEAST_DOCUMENTS, LEVEL
-from genaipa.reports.evidence import EARLY, ENDED, ENLARGED, LEAST_QUESTIONS, PlanShare, evidence_level
-from genaipa.reports.significance import PUBLISHED, SIGNIFICANT
+from genaipa.reports.evidence import ENDED, PlanShare, evidence_level
+from genaipa.reports.significance import PUBLISHED
+from genaipa.stats.intervals import LEAST_DOCUMENTS, LEVEL
+from genaipa.stats.looks import EARLY, ENLARGED, LEAST_QUESTIONS, SIGNIFICANT
 
 Floats = NDArray[np.float64]
 Truths = NDArray[np.bool_]

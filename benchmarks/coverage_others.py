@@ -35,7 +35,11 @@ def _scores(random: np.random.Generator, analysts: int, leniency: float, systems
     value += of_documents[system, about] + random.normal(0, 508**0.5, shape).ravel()
     given = random.normal(0, leniency, 2 * analysts)
     columns = {"system": system, "question": asked, "document": about, "analyst": who, "plain": value}
-    rows = pd.DataFrame(columns).astype({"question": str, "document": str}).assign(experiment="quality")
+    rows = (
+        pd.DataFrame(columns)
+        .astype({"question": str, "document": str})
+        .assign(experiment="quality", answer=np.arange(len(value)))
+    )
     rows["score"] = value + given[who]
     # The same, where each system has analysts of its own.
     rows["own"] = who + analysts * system

@@ -19,7 +19,7 @@ from scipy import stats
 
 from benchmarks.__main__ import print_table
 from benchmarks.coverage import simulation
-from genaipa.reports.shares import bounded_interval, difference_interval, share_interval
+from genaipa.stats.shares import bounded_interval, difference_interval, share_interval
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

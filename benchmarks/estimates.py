@@ -24,8 +24,9 @@ from benchmarks.coverage import Held, simulation
 from benchmarks.judged_report import seconds
 from benchmarks.made_judges import JUDGES, METRICS, Floats, Published, Study, Synthetic, overall, two_that_share
 from genaipa.errors import GenaipaError
-from genaipa.reports.crossed import Crossed, crossed
+from genaipa.reports.crossed import crossed
 from genaipa.reports.judged.estimate import Drawn
+from genaipa.stats.intervals import CrossedMean
 
 SIZES = ((32, 5, 32), (32, 5, 64), (32, 5, 96), (64, 5, 200))
 """Questions, documents, and how many of their answers people score."""
@@ -114,7 +115,7 @@ def waved(random: np.random.Generator, questions: int, documents: int, number: i
     return found
 
 
-def average(values: Floats, limits: tuple[float, float], known: np.ndarray | None = None) -> Crossed:
+def average(values: Floats, limits: tuple[float, float], known: np.ndarray | None = None) -> CrossedMean:
     """The average of a study's cells as in the reports; NaN are left out."""
     questions, documents = (place.ravel() for place in np.indices(values.shape))
     labels = [f"{place:03}" for place in range(max(values.shape))]

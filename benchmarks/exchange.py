@@ -45,10 +45,9 @@ def main() -> None:
         make_workspace(here, WORDS)
         made = python("-m", "benchmarks.finished_run", here, "--repetitions", repetitions).out.strip()
         scores = int(python("-m", "benchmarks.scored_run", here, made, "--analysts", 1).out)
-        for form in ("eee", "huggingface"):  # these don't come back
-            files = Path(folder, form)
-            figures = genaipa(here, "export", form, made, "-o", files, "--with-texts")
-            rows.append((f"{form}, {scores:,} answers, out", *_shown(figures, files), ""))
+        files = Path(folder, "huggingface")  # doesn't come back
+        figures = genaipa(here, "export", "huggingface", made, "-o", files, "--with-texts")
+        rows.append((f"huggingface, {scores:,} answers, out", *_shown(figures, files), ""))
         for form, package in (("inspect", "inspect_ai"), ("label-studio", "")):
             if package and find_spec(package) is None:
                 print(f"{form}: left out, it needs {package}")

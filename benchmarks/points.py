@@ -24,8 +24,8 @@ import numpy as np
 from benchmarks.__main__ import print_table
 from genaipa.questions.annotations import read_annotations
 from genaipa.questions.points import Point, ticked
-from genaipa.scoring.agreement import within
 from genaipa.scoring.rubric import Rubric, shipped_rubric
+from genaipa.stats.agreement import measure_agreement
 from genaipa.workspace import shipped
 
 SAYS = (0.85, 0.6, 0.4)
@@ -82,8 +82,8 @@ def alpha(values: list[list[float]]) -> tuple[float, float]:
     """Alpha and AC2 of two analysts' values."""
     scale = np.array(sorted(shipped_rubric().values))
     counts = np.stack([(np.array(values) == one).sum(axis=0) for one in scale], axis=1)
-    found = within(counts, scale)
-    return (np.nan if found.alpha.value is None else found.alpha.value), found.ac2 or np.nan
+    agreement = measure_agreement(counts, scale)
+    return agreement.alpha, agreement.ac2
 
 
 def main() -> None:

@@ -5,8 +5,7 @@ answer the question, the answer and the annotated answer are read; those of the 
 comes the passage that bears on the question: the sentence, among those that the annotated answer rests on, with the
 longest run of words in common with it. Where the desk has nearest words, the analyst goes by these, takes in what is
 lit and what is around it, and gives up after three; otherwise, or then, the annotated passages are run through from
-where the desk shows them. At each metric its evidence is read (skimmed, where all is well). Filled-in values are
-accepted once their reason was read; a metric that they leave open is judged as any other.
+where the desk shows them. At each metric its evidence is read (skimmed, where all is well).
 """
 
 from __future__ import annotations
@@ -42,8 +41,6 @@ class Spent:
     answers: int = 0
     known: int = 0
     """Answers to the question that the answer before was to, about the same document."""
-    accepted: int = 0
-    """Answers some or all of whose values were filled in, and accepted."""
     keys: int = 0
     scrolls: int = 0
     focus: int = 0
@@ -234,17 +231,16 @@ class Analyst:
                 break
             self.scroll(".document")
 
-    def values(self, chance: random.Random, *, filled: int = 0) -> None:
-        """Read what the evidence says of each metric that has no value yet, and give it one."""
-        count = self.eye("all('.metric')")
-        for _ in range(count - filled):
+    def values(self, chance: random.Random) -> None:
+        """Read what the evidence says of each metric, and give it a value."""
+        for _ in range(self.eye("all('.metric')")):
             here = self.eye("look('.metric.current')")
             self.go(here["from"])
             for n in range(self.eye("all('.evidence li')")):
                 good = "good" in self.eye(f"look('.evidence li', {n})")["tone"]
                 self.read(".evidence li", "evidence", n, skim=good, pane=".evidence")
             self.press(chance.choice("123"))
-        self.takes("deciding", DECIDE * (count - filled) / count)
+        self.takes("deciding", DECIDE)
 
     def answer(self, chance: random.Random) -> None:
         """Score the answer on screen."""
@@ -259,14 +255,6 @@ class Analyst:
         else:
             self.read(".asked", "question")
         self.read(".reply", "answer", pane=".reply")
-        filled = 0
-        if self.read(".proposal", "evidence"):
-            self.spent.accepted += 1
-            self.takes("deciding", DECIDE / 5)
-            filled = self.eye("all('.choice.chosen')")
-            if filled == self.eye("all('.metric')"):
-                self.press("a")
-                return
         annotated = self.eye("look('.expected .text')")
         if annotated:
             if known:
@@ -279,7 +267,7 @@ class Analyst:
                 self.rules.add(rule["text"])
                 self.read(".expected .rule", "annotated answer")
         self.passage(annotated["text"] if annotated else "", known=known)
-        self.values(chance, filled=filled)
+        self.values(chance)
         self.press("Enter")
 
     def work(self, answers: int) -> Spent:

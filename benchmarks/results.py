@@ -23,16 +23,17 @@ _FLAGS = ("--no-sandbox", "--disable-background-networking", "--disable-componen
 _CLICK = """(cell) => new Promise((done) => {
   const all = (what) => [...document.querySelectorAll("*")]
     .flatMap((element) => [...(element.shadowRoot?.querySelectorAll(what) ?? [])]);
-  const button = all(".heatmap button")[cell];
+  const tile = document.querySelectorAll("[data-testid=stVegaLiteChart] path[aria-roledescription='rect mark']")[cell];
+  const row = tile.getAttribute("aria-label").split(", ")[0];
   const before = all("tr.choice")[0];
   const begun = performance.now();
   const look = () => {
-    const there = all(".entry.strong").some(({ textContent }) => textContent.includes(button.dataset.row));
-    const row = all("tr.choice")[0];
-    if (!there || !row || row === before) requestAnimationFrame(look);
+    const there = all(".entry.strong").some(({ textContent }) => textContent.includes(row));
+    const answer = all("tr.choice")[0];
+    if (!there || !answer || answer === before) requestAnimationFrame(look);
     else requestAnimationFrame(() => setTimeout(() => done(performance.now() - begun)));
   };
-  button.click();
+  tile.dispatchEvent(new PointerEvent("click", { bubbles: true }));
   look();
 })"""
 
@@ -47,7 +48,7 @@ def opened(browser, url: str, name: str):
     page.get_by_role("link", name="Results", exact=True).wait_for()
     begun = time.perf_counter()
     page.get_by_role("link", name="Results", exact=True).click()
-    page.locator(".heatmap button").first.wait_for()
+    page.locator("[data-testid=stVegaLiteChart] path[aria-roledescription='rect mark']").first.wait_for()
     return page, time.perf_counter() - begun
 
 

@@ -18,6 +18,7 @@ from pathlib import Path
 
 import msgspec
 
+from benchmarks.made_up import write_policies
 from benchmarks.measure import Measured, measure
 
 EACH = 500
@@ -82,7 +83,7 @@ def figures(number: int) -> list[tuple[str, Measured]]:
         def python(*words: str) -> Measured:
             return measure([sys.executable, *words], environment)
 
-        python("-m", "genaipa", "policies", "generate", corpus, "-n", str(number))
+        write_policies(Path(corpus), number)
         begun = python("-c", _BEGIN, corpus, str(EACH), made)
         python("-m", "benchmarks.shards", "fill", str(folder / "runs" / begun.out.strip()))
         commands = {"runs": ("runs",), "show": ("show", "latest"), "run --resume": ("run", "--resume", "latest")}

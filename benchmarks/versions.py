@@ -17,9 +17,9 @@ from itertools import pairwise
 from pathlib import Path
 
 from benchmarks.__main__ import print_table
-from genaipa.policies.changes import Changes
 from genaipa.policies.document import About, Document
-from genaipa.policies.history import REASONS, read_history
+from genaipa_watch.changes import Changes
+from genaipa_watch.history import REASONS, read_history
 
 _POLICY = "/Privacy Policy.md"
 

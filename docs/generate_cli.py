@@ -10,7 +10,7 @@ from pathlib import Path
 from unittest import mock
 
 from genaipa.cli import command as command_line
-from genaipa.cli.terminal.headings import COMMANDS
+from genaipa.cli.terminal.headings import command_names
 
 PAGE = Path(__file__).parent / "reference" / "cli.md"
 HEAD = """# Commands
@@ -46,7 +46,7 @@ def below(name: str, page: str) -> list[str]:
 def whole_page() -> str:
     """docs/reference/cli.md as it should be."""
     pages = [HEAD, f"## genaipa\n\n```\n{help_page()}\n```\n"]
-    for name in COMMANDS:
+    for name in command_names():
         page = help_page(name)
         pages.append(f"## genaipa {name}\n\n```\n{page}\n```\n")
         pages += below(name, page)

@@ -1,10 +1,11 @@
-"""Write docs/method/planning.md, its table by `genaipa.reports.significance`: `python docs/generate_planning.py`."""
+"""Write docs/method/planning.md, its table by `genaipa.stats.power`: `python docs/generate_planning.py`."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from genaipa.reports.significance import PUBLISHED, Components, detectable
+from genaipa.reports.significance import PUBLISHED
+from genaipa.stats.power import VarianceComponents, find_detectable
 
 PAGE = Path(__file__).parent / "method" / "planning.md"
 QUESTIONS, DOCUMENTS = (8, 16, 32, 64), (1, 3, 5, 10, 20, 30)
@@ -46,16 +47,16 @@ robustness, recall and summary, by a two-way analysis of variance. Two other sys
 your own says how (`genaipa compare`).
 
 {studies} studies with normal differences of these variances are made up for each cell of the table, and go through the
-intervals that reports have. A test (`tests/reports/test_power.py`) makes up others, and finds the difference in 80 % of
+intervals that reports have. A test (`tests/stats/test_power.py`) makes up others, and finds the difference in 80 % of
 them.
 """
 
 
-def row(questions: int, variance: Components = PUBLISHED) -> str:
+def row(questions: int, variance: VarianceComponents = PUBLISHED) -> str:
     """The cells of one row."""
     cells = []
     for documents in DOCUMENTS:
-        found = detectable(questions, documents, variance, studies=STUDIES)
+        found = find_detectable(questions, documents, variance, studies=STUDIES)
         policies = "\u2013" if found.policies != found.policies else f"{found.policies:.0f}"
         cells.append(f"{policies} ({found.these_documents:.0f})")
     return " | ".join(cells)
@@ -79,7 +80,7 @@ def whole_page() -> str:
         rule="---|" * len(DOCUMENTS),
         rows="\n".join(f"| {questions} | {row(questions)} |" for questions in QUESTIONS),
         more_apart=more_apart(head),
-        example=detectable(32, 5, studies=STUDIES).policies,
+        example=find_detectable(32, 5, PUBLISHED, studies=STUDIES).policies,
         studies=STUDIES,
         **PUBLISHED._asdict(),
     )

@@ -12,7 +12,7 @@ from importlib.metadata import distribution
 from pathlib import Path
 from typing import Any
 
-from genaipa.archive.artifact import installed
+from genaipa_artifact.artifact import installed
 
 EXTRAS = ("all",)
 

@@ -7,36 +7,45 @@ import functools
 import importlib
 import os
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoints
 
+OURS = "genaipa"
+T = TypeVar("T")
+
 
 def plugins(group: str) -> dict[str, str]:
     """Name → `module:name` of the entry points of a group in installed packages."""
-    # Which folders are looked through, and how they are now; a run asks for each of its systems several times.
+    return dict(_found(group, _folders()))
+
+
+def _folders() -> tuple[tuple[str, int], ...]:
+    """Return which folders are looked through, and when each changed; a run asks for its systems several times."""
     folders = []
     for path in sys.path:
         with contextlib.suppress(OSError):
             # A Path for each took four times as long, in every command.
             folders.append((path or ".", os.stat(path or ".").st_mtime_ns))  # noqa: PTH116
-    return dict(_found(group, tuple(folders)))
+    return tuple(folders)
 
 
 @functools.lru_cache
 def _found(group: str, installed: tuple[tuple[str, int], ...]) -> dict[str, str]:
+    packages = _entry_points(installed)
+    # A name of ours is ours, whatever else is installed.
+    by_priority = sorted(packages.items(), key=lambda package: package[0] == OURS)
+    return {point.name: point.value for _, points in by_priority for point in points.select(group=group)}
+
+
+def _entry_points(installed: tuple[tuple[str, int], ...]) -> dict[str, EntryPoints]:
     packages: dict[str, EntryPoints] = {}
     for folder, changed in installed:
         for name, points in _points(folder, changed).items():
             # Of a package that is in two folders the first is imported.
             packages.setdefault(name, points)
-    # A name of ours is ours, whatever else is installed.
-    found = sorted(
-        (point for points in packages.values() for point in points.select(group=group)),
-        key=lambda point: is_ours(point.module),
-    )
-    return {point.name: point.value for point in found}
+    return packages
 
 
 @functools.lru_cache
@@ -53,8 +62,23 @@ def _points(folder: str, changed: int) -> dict[str, EntryPoints]:  # noqa: ARG00
 
 
 def is_ours(module: str) -> bool:
-    """Whether a module ships with genaipa."""
-    return module.partition(".")[0] in ("genaipa", "genaipa_ray", "genaipa_study", "genaipa_suites")
+    """Tell whether a module ships with genaipa: in its package, or in one that its entry points name."""
+    package = module.partition(".")[0]
+    points = _entry_points(_folders()).get(OURS, ())
+    return package == OURS or any(point.module.partition(".")[0] == package for point in points)
+
+
+def load_each(group: str, kind: type[T]) -> dict[str, T]:
+    """Return name → object of the entry points of a group that are of a kind; what can't be imported is left out."""
+    objects = {}
+    for name, target in plugins(group).items():
+        try:
+            made = load(target)
+        except Exception:  # noqa: BLE001, S112 - a package that is broken or gone must not take the others along
+            continue
+        if isinstance(made, kind):
+            objects[name] = made
+    return objects
 
 
 def load(target: str) -> Any:

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
+from difflib import SequenceMatcher
 from functools import cache
 from itertools import combinations_with_replacement, groupby, product
 from pathlib import PurePosixPath
@@ -25,7 +26,6 @@ from msgspec.structs import replace
 
 from genaipa.runs.imported import Finding
 from genaipa.scoring.evidence.doubts import FUNCTION_WORDS, find_misplacement
-from genaipa.scoring.evidence.examine import NEAR, likeness
 from genaipa.scoring.rubric import shipped_rubric
 from genaipa.words import some
 from genaipa_study.copies import ROUNDING, PublishedTable, contradicted, counterpart, find_copies
@@ -49,6 +49,8 @@ if TYPE_CHECKING:
 _NAMES = {"facebook": "Facebook|Meta|Instagram", "twitter": "Twitter|[Tt]weets?|X Corp"}
 _ENOUGH = 3
 """Answers of a block that have to name another company before the block is taken to be about it."""
+_NEAR = 0.95
+"""Share of the words of two texts, in their order, from which on they are nearly the same."""
 
 
 def audit_answers(answers: list[Answer], questions: QuestionSet) -> list[Finding]:
@@ -183,11 +185,11 @@ def _near(texts: Iterable[_Text]) -> Iterator[tuple[_Text, _Text, float]]:
     for place, (one, words) in enumerate(counted):
         for other, further in counted[place + 1 :]:
             both = len(one) + len(other)
-            if 2 * len(one) < NEAR * both:
+            if 2 * len(one) < _NEAR * both:
                 break  # this one and all behind it are too much longer
-            if 2 * (words & further).bit_count() >= NEAR * both:
-                alike = likeness(one, other)
-                if alike >= NEAR:
+            if 2 * (words & further).bit_count() >= _NEAR * both:
+                alike = SequenceMatcher(None, one, other, autojunk=False).ratio()
+                if alike >= _NEAR:
                     yield one, other, alike
 
 

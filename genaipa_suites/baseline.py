@@ -87,21 +87,6 @@ def words_and_characters() -> Any:
     return make_union(words(rarest=2), characters)
 
 
-def frequent_words() -> Any:
-    """Counts of the 200 most frequent words."""
-    from sklearn.feature_extraction.text import CountVectorizer
-
-    return CountVectorizer(max_features=200)
-
-
-def frequent_words_and_length() -> Any:
-    """The same, and the text's length in words."""
-    from sklearn.pipeline import make_union
-    from sklearn.preprocessing import FunctionTransformer
-
-    return make_union(frequent_words(), FunctionTransformer(lambda texts: [[len(text.split())] for text in texts]))
-
-
 def label_sets(
     texts: Sequence[str],
     gold: Sequence[Collection[str]],

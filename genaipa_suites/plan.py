@@ -15,7 +15,6 @@ SUITES: dict[str, str] = {
     "policyqa": "genaipa_suites.policyqa:PolicyQA",
     "opp115": "genaipa_suites.opp115:Opp115",
     "privacyqa": "genaipa_suites.privacyqa:PrivacyQA",
-    "privacyqa-answerability": "genaipa_suites.privacyqa_answerability:Answerability",
     "privacyqa-pairs": "genaipa_suites.privacyqa_pairs:Pairs",
     "piextract": "genaipa_suites.piextract:PiExtract",
     "policyie": "genaipa_suites.policyie:PolicyIE",

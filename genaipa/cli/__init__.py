@@ -6,12 +6,12 @@ typer is imported until one runs, so that `genaipa --help` stays fast.
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import functools
 import inspect
 import sys
 from importlib import import_module
-from keyword import iskeyword
 from typing import Any
 
 import typer
@@ -20,12 +20,13 @@ from typer.main import get_group
 
 from genaipa import __version__
 from genaipa.cli.terminal.console import NOTHING, closing
-from genaipa.cli.terminal.headings import COMMANDS
+from genaipa.cli.terminal.headings import OWN, command_names, package_commands
 from genaipa.cli.terminal.help import Command, Group, Listing, Root, sentence
 from genaipa.cli.terminal.options import ExplainOption, QuietOption, WorkspaceOption
 from genaipa.errors import GenaipaError, OptionError, RefusedSystemError, UsageError, clipped
+from genaipa.plugins import load
 
-_WITHIN = {"runs": ("batches",), "scores": ("objections",)}
+_WITHIN = {"runs": ("batches",)}
 """Command → its own commands that have commands."""
 _NOWHERE = ("init", "unpack")
 """Commands that work outside of any workspace."""
@@ -36,13 +37,20 @@ class Commands(Root):
 
     def __init__(self, **details: Any) -> None:
         super().__init__(**details)
-        self.commands = dict.fromkeys(COMMANDS)  # type: ignore[assignment]
+        self.commands = dict.fromkeys(OWN)  # type: ignore[assignment]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """The command of that name, or None."""
-        if cmd_name in COMMANDS and self.commands[cmd_name] is None:
+        if cmd_name not in self.commands:
+            self.list_commands(ctx)
+        if cmd_name in self.commands and self.commands[cmd_name] is None:
             self.commands[cmd_name] = made(cmd_name)
         return super().get_command(ctx, cmd_name)
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """List all commands, those of packages too, which are looked for only where they are needed."""
+        self.commands = {name: self.commands.get(name) for name in command_names()}  # type: ignore[misc]
+        return super().list_commands(ctx)
 
 
 def made(name: str) -> Any:
@@ -52,21 +60,39 @@ def made(name: str) -> Any:
     return get_group(parent).commands[name]
 
 
-def _add(parent: typer.Typer, name: str) -> None:
-    """Add a command from the module of its name: its function of that name, or its `app` of several commands."""
-    place = f"{name}_" if iskeyword(name) else name
-    module = import_module(f"genaipa.cli.commands.{place}")
-    app = getattr(module, "app", None)
-    if app is None:
-        parent.command(name, cls=Command)(_everywhere(getattr(module, place)))
+def _load_command(words: str) -> Any:
+    """Return a command's function, or its `typer.Typer` of several; a UsageError for a package's that is broken."""
+    above, _, name = words.rpartition(" ")
+    if words in OWN or name in _WITHIN.get(above, ()):
+        module = import_module(f"genaipa.cli.commands.{name}")
+        return getattr(module, "app", None) or getattr(module, name)
+    target = package_commands()[words].target
+    try:
+        return load(target)
+    except Exception as error:
+        raise UsageError(
+            f"the command '{words}' of a package can't be loaded from {target} ({type(error).__name__}: {error})."
+        ) from error
+
+
+def _add(parent: typer.Typer, words: str) -> None:
+    """Add a command by its words to the one that they are below of, with its own commands."""
+    name = words.rpartition(" ")[2]
+    command = _load_command(words)
+    if not isinstance(command, typer.Typer):
+        parent.command(name, cls=Command)(_everywhere(command))
         return
-    for one in app.registered_commands:
+    for one in command.registered_commands:
         one.cls, one.callback = Command, _everywhere(one.callback)
-    if app.registered_callback is not None:
-        app.registered_callback.callback = _everywhere(app.registered_callback.callback)
-    for below in _WITHIN.get(name, ()):
-        _add(app, below)
-    parent.add_typer(app, name=name, cls=Listing if app.registered_callback is None else Group)
+    if command.registered_callback is not None:
+        command.registered_callback.callback = _everywhere(command.registered_callback.callback)
+    for below in _WITHIN.get(words, ()):
+        _add(command, f"{words} {below}")
+    for below in package_commands():
+        if below.rpartition(" ")[0] == words:
+            with contextlib.suppress(UsageError):  # the others still work
+                _add(command, below)
+    parent.add_typer(command, name=name, cls=Listing if command.registered_callback is None else Group)
 
 
 def _everywhere(command: Any) -> Any:

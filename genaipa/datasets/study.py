@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from genaipa import __version__
 from genaipa.datasets.base import Imported, pulled_only
 from genaipa.datasets.snapshot import write
 from genaipa.errors import NOT_RECORDED, RunError
@@ -26,24 +25,19 @@ from genaipa.runs.imported import (
     PUBLISHED_SCORES,
     Finding,
     PublishedScore,
+    RecordedRun,
     is_same,
     write_audit,
     write_published,
     write_run,
 )
-from genaipa.runs.manifest import ANSWERS, CONVERSATIONS, MANIFEST, manifest_file
+from genaipa.runs.manifest import CONVERSATIONS
 from genaipa.runs.procedure import GUIDED, INITIALIZATIONS, Initialization, ProcedurePlan
 from genaipa.runs.records import (
-    FORMAT,
     ConversationRecord,
-    Digests,
-    DocumentFacts,
     FailureInfo,
-    Manifest,
     Record,
     RunSpec,
-    SystemFacts,
-    Totals,
     answer_digest,
 )
 from genaipa.systems.base import Message
@@ -123,19 +117,35 @@ class StudyRun:
 
     def files(self) -> dict[str, bytes]:
         """Name → content of every file of the folder."""
-        records = list(self._records())
-        annotated = [name for name in self.about if name in pulled_only().names("annotations")]
-        files = {f"documents/{document.digest}.txt": document.text.encode() for document in self.about.values()}
-        files[f"questions/{self.questions}.yaml"] = _pulled("questions", self.questions)
-        files |= {f"annotations/{name}.yaml": _pulled("annotations", name) for name in annotated}
-        files[ANSWERS] = _lines(records)
-        conversations, introductions = self._conversations()
-        files[CONVERSATIONS] = _lines(conversations)
-        files |= introductions
-        files[PUBLISHED_SCORES] = write_published(self.scores)
-        files[AUDIT] = write_audit(self.findings)
-        files[MANIFEST] = manifest_file(self._manifest(records, annotated))
-        return files
+        documents, orders = self.about, self._orders()
+        annotated = [name for name in documents if name in pulled_only().names("annotations")]
+        conversations, introductions = self._conversations(orders)
+        plan = ProcedurePlan(
+            documents=tuple(documents),
+            questions=dict.fromkeys(documents, self.questions),
+            initializations=EXPERIMENTS[self.experiment].initializations,
+            prompts=(GUIDED,),
+            wordings=self.wordings,
+            experiment=self.experiment,
+        )
+        run = RecordedRun(
+            name=self.name,
+            spec=RunSpec(systems=(self.system,), plan=plan, repetitions=self.repetitions),
+            source=self.source,
+            words="recording",
+            documents=documents,
+            questions={self.questions: _pulled("questions", self.questions)},
+            annotations={name: _pulled("annotations", name) for name in annotated},
+            records=list(self._records()),
+            orders=orders,
+            more={
+                CONVERSATIONS: b"".join(map(journal.line, conversations)),
+                **introductions,
+                PUBLISHED_SCORES: write_published(self.scores),
+                AUDIT: write_audit(self.findings),
+            },
+        )
+        return run.files
 
     def _orders(self) -> dict[str, tuple[str, ...]]:
         """The questions as published: in which order they were asked is not."""
@@ -171,14 +181,15 @@ class StudyRun:
                 else answer_digest(self.documents[answer.document].digest, answer.asked, text),
             )
 
-    def _conversations(self) -> tuple[list[ConversationRecord], dict[str, bytes]]:
+    def _conversations(
+        self, orders: Mapping[str, tuple[str, ...]]
+    ) -> tuple[list[ConversationRecord], dict[str, bytes]]:
         """The beginnings of conversations that were shown a document: its parts, as the study publishes them.
 
         The sentences around the parts are not published. Answers cite the parts by their numbers.
         """
         introductions: dict[str, bytes] = {}
         begun: dict[str, ConversationRecord] = {}
-        orders = self._orders()
         for answer in self.answers:
             conversation = answer.key.rpartition("|")[0]
             if conversation in begun or answer.initialization in ("company-name", "summary-by-name"):
@@ -204,43 +215,6 @@ class StudyRun:
         texts = [document.text[start:end] for start, end in parts]
         return stored_introduction(
             [Message("user", f"Part {n}:\n{text}", "part", carries=text) for n, text in enumerate(texts, start=1)]
-        )
-
-    def _manifest(self, records: list[Record], annotated: list[str]) -> Manifest:
-        documents = self.about
-        missing = sum(record.reply is None for record in records)
-        return Manifest(
-            format=FORMAT,
-            name=self.name,
-            status="partial" if missing else "complete",
-            created="",
-            updated="",
-            spec=RunSpec(
-                systems=(self.system,),
-                plan=ProcedurePlan(
-                    documents=tuple(documents),
-                    questions=dict.fromkeys(documents, self.questions),
-                    initializations=EXPERIMENTS[self.experiment].initializations,
-                    prompts=(GUIDED,),
-                    wordings=self.wordings,
-                    experiment=self.experiment,
-                ),
-                repetitions=self.repetitions,
-            ),
-            digests=Digests(
-                prompts={},
-                documents={name: document.digest for name, document in documents.items()},
-                questions={self.questions: digest(_pulled("questions", self.questions).decode())},
-                annotations={name: digest(_pulled("annotations", name).decode()) for name in annotated},
-                systems={self.system: f"{self.system}, imported from {self.source}"},
-            ),
-            documents={name: DocumentFacts.of(document) for name, document in documents.items()},
-            systems={
-                self.system: SystemFacts(model=self.system, words="recording", notes=[f"Imported from {self.source}."])
-            },
-            orders=self._orders(),
-            versions={"genaipa": __version__},
-            totals=Totals(planned=len(records), answered=len(records) - missing, failed=missing),
         )
 
 
@@ -301,9 +275,5 @@ def write_recordings(
     return sorted(by_system)
 
 
-def _pulled(kind: DataKind, name: str) -> bytes:
-    return read_text(pulled_only().names(kind)[name][1]).encode()
-
-
-def _lines(records: list[Record] | list[ConversationRecord]) -> bytes:
-    return b"".join(map(journal.line, records))
+def _pulled(kind: DataKind, name: str) -> str:
+    return read_text(pulled_only().names(kind)[name][1])

@@ -46,8 +46,8 @@ _LENGTH = re.compile("\ue000(\\d+)\ue001")
 class CostEstimate:
     """One row: a system and an initialization (or another task's name), over all that is asked.
 
-    `cost` is without any cache; `cached_cost` if each repeated prefix is read from it; batches' likewise. None
-    if no price is known, or a system takes no batches.
+    `cost` is without any cache; `cached_cost` if each repeated prefix is read from it; `batch_cost` is without, since
+    nothing in a batch is promised to come from one. None if no price is known, or a system takes no batches.
     """
 
     system: str
@@ -57,7 +57,6 @@ class CostEstimate:
     cost: float | None = 0.0
     cached_cost: float | None = 0.0
     batch_cost: float | None = 0.0
-    batch_cached_cost: float | None = 0.0
 
 
 class Measured(NamedTuple):
@@ -80,7 +79,7 @@ def _of_all(row: CostEstimate, times: float) -> CostEstimate:
 
     usage = row.usage
     usage = Usage(round(usage.input * times), round(usage.cached * times), 0, round(usage.output * times))
-    costs = more(row.cost), more(row.cached_cost), more(row.batch_cost), more(row.batch_cached_cost)
+    costs = more(row.cost), more(row.cached_cost), more(row.batch_cost)
     return CostEstimate(row.system, row.initialization, round(row.calls * times), usage, *costs)
 
 
@@ -98,7 +97,6 @@ def estimate(task: Task, ready: Ready) -> list[CostEstimate]:
         row.cost = _more(row.cost, ready.tariff, fresh, times)
         row.cached_cost = _more(row.cached_cost, ready.tariff, warm, times)
         row.batch_cost = _more(row.batch_cost, batched, fresh, times)
-        row.batch_cached_cost = _more(row.batch_cached_cost, batched, warm, times)
     return list(rows.values())
 
 

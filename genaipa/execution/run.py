@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Self, get_args
 
 from genaipa.errors import RunError, UsageError, command
-from genaipa.execution.batches.batched import Batched, Batching, ByBatch
+from genaipa.execution.batches.batched import Batched, Batching, ByBatch, refuse_documents
 from genaipa.execution.batches.ledger import Ledger
 from genaipa.execution.engine import Engine
 from genaipa.execution.limits import RunLimits
@@ -78,7 +78,7 @@ async def carry_out(
     if run.complete:
         folder = run.open()
         return RunOutcome("complete", folder.state()[1])
-    check_cap(run, limits.max_cost)
+    check_limits(run, limits)
     plan = _batching(run, limits.batch)
     own = None if started else Started(limits.replicas)
     try:
@@ -106,10 +106,12 @@ async def carry_out(
     return outcome
 
 
-def check_cap(run: PreparedRun, max_cost: float | None) -> None:
-    """Raise a UsageError, before anything is started, for a cap that could not be kept."""
+def check_limits(run: PreparedRun, limits: RunLimits) -> None:
+    """Raise a UsageError, before anything is started, for batches that cost more or a cap that could not be kept."""
+    if limits.batch:
+        refuse_documents(run)
     unpriced = [system.asked for system in run.systems if system.tariff is None]
-    if max_cost is not None and unpriced:
+    if limits.max_cost is not None and unpriced:
         raise UsageError(
             f"the spending cap can't be kept: no price is known for {unpriced[0]}; add one to systems.yaml "
             "(price: {input: …, output: …, as_of: …}, dollars per million tokens)."

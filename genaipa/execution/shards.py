@@ -18,7 +18,7 @@ from genaipa.execution.limits import RunLimits
 from genaipa.execution.observer import Observer
 from genaipa.execution.prepare import PreparedRun, check_shared, check_unchanged, task_of
 from genaipa.execution.ready import Started
-from genaipa.execution.run import RunOutcome, carry_out, check_cap, ready_systems
+from genaipa.execution.run import RunOutcome, carry_out, check_limits, ready_systems
 from genaipa.runs.batches import batches_out, pending_dollars, was_batched
 from genaipa.runs.folder import RunFolder
 from genaipa.runs.manifest import ANSWERS
@@ -64,7 +64,7 @@ async def ask(
             raise no_shards()
         return await carry_out(run, limits, observer)
     since, limits = time.monotonic(), replace(limits, max_cost=run.cap(limits.max_cost))
-    check_cap(run, limits.max_cost)
+    check_limits(run, limits)
     if run.complete:
         return RunOutcome("complete", run.open().progress()[1])
     with contextlib.ExitStack() as held:

@@ -17,6 +17,11 @@ def now() -> str:
     return as_stamp(dt.datetime.now(dt.UTC))
 
 
+def today() -> str:
+    """Return the day of this moment where the machine is, ISO 8601."""
+    return dt.datetime.now().astimezone().date().isoformat()
+
+
 def as_stamp(moment: dt.datetime) -> str:
     """A moment in UTC, to the millisecond, ISO 8601; one without a zone is taken for UTC."""
     there = moment if moment.tzinfo else moment.replace(tzinfo=dt.UTC)

@@ -5,27 +5,17 @@ from __future__ import annotations
 import functools
 import re
 from collections import Counter
-from importlib import import_module
-from typing import TYPE_CHECKING
 
+from genaipa.languages import en
 from genaipa.languages.detection import NAMES, detect_language
-from genaipa.languages.language import UNSPACED, expression
+from genaipa.languages.language import UNSPACED, Language, expression
+from genaipa.plugins import load_each
 
-if TYPE_CHECKING:
-    from genaipa.languages.language import Language
-
-_FILES = (
-    "en",
-    "de",
-    "fr",
-    "es",
-    "it",
-    "zh",
-)
-"""A file in this folder for each language, named by its code in ISO 639-1."""
-LANGUAGES: dict[str, Language] = {code: import_module(f"genaipa.languages.{code}").LANGUAGE for code in _FILES}
+ENGLISH = en.LANGUAGE
+ENTRY_POINTS = "genaipa.languages"
+"""Entry points: code in ISO 639-1 of a language → its `Language`."""
+LANGUAGES: dict[str, Language] = {ENGLISH.code: ENGLISH, **load_each(ENTRY_POINTS, Language)}
 """By code."""
-ENGLISH = LANGUAGES["en"]
 
 _LOOKED_AT = 20_000
 """Characters of a text that are looked at."""

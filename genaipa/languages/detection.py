@@ -1,4 +1,4 @@
-"""Languages that genaipa has no rules for: their names in English, and which of them a text seems to be in."""
+"""Languages that no rules are here for: their names in English, and which of them a text seems to be in."""
 
 # ruff: noqa: RUF001 - letters of other scripts
 
@@ -27,7 +27,7 @@ _NAMED = (
     " rus:Russian kor:Korean ara:Arabic nld:Dutch dut:Dutch pol:Polish tur:Turkish ces:Czech cze:Czech"
     " hun:Hungarian swe:Swedish dan:Danish nor:Norwegian fin:Finnish ell:Greek gre:Greek heb:Hebrew hin:Hindi"
     " tha:Thai vie:Vietnamese ukr:Ukrainian ron:Romanian rum:Romanian ind:Indonesian msa:Malay may:Malay"
-    " fas:Persian per:Persian"
+    " fas:Persian per:Persian de:German es:Spanish fr:French it:Italian zh:Chinese"
 )
 NAMES: dict[str, str] = dict(pair.split(":") for pair in _NAMED.split())
 """By code of ISO 639, of two letters or of three."""

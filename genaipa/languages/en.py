@@ -478,10 +478,6 @@ _SILENCE = SilenceRules(
     # "Reference: None", but not "Reference from Part 1: they collect names".
     source=r"\W*(?:references?|sources?)\W*(?::|$)",
     not_applicable=r"\bN/?A\b|\bnone\b\W*$|\bnot applicable\b",
-    turns=(
-        r"\d|n't\b|\b(?:not|no|nor|never|none|nothing|without|only|all|any|some|always|may|might|must|can|cannot"
-        r"|except)\b"
-    ),
 )
 
 # --- Readability --------------------------------------------------------------------------------------------------

@@ -128,8 +128,7 @@ class SilenceRules:
     A sentence has none of these without `denial`. What is said after a `speaker` (unless `passive`) or a `condition` is
     no claim. `answered` begins an answer, `no` one that may be silent all the same; `contrast` turns a sentence, also
     after an apology (`sorry`), `but_that` goes on with what is said. `caveat` or, behind it, `other` speak of a part of
-    what is asked; `source` begins a line of sources. `not_applicable` is an annotated answer's. `turns` are words by
-    which an otherwise equal sentence says something else.
+    what is asked; `source` begins a line of sources. `not_applicable` is an annotated answer's.
 
     `classes` are classes of words, each a letter and an expression that matches a whole word in lower case; x is any
     other word, a comma a weak mark and a colon a strong one. `claims` are constructions that claim silence, as
@@ -144,7 +143,6 @@ class SilenceRules:
     denial: str
     answered: str
     contrast: str
-    turns: str
     unknown: str = NEVER
     searched: str = NEVER
     no: str = NEVER

@@ -15,7 +15,6 @@ import re
 import sys
 import zipfile
 from dataclasses import dataclass, replace
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -34,6 +33,7 @@ from genaipa.files.limits import (
     count_elements,
     within,
 )
+from genaipa.files.stamps import today
 from genaipa.files.text import DAMAGE, split_url
 from genaipa.languages.catalog import LANGUAGES, in_words, language_code, language_of
 from genaipa.languages.detection import detect_language
@@ -211,7 +211,7 @@ def _extracted(raw: bytes, source: str, form: Format | None, charset: str = "") 
             raise DataError(source, "is JSON, data and no document; save the document's text as a .txt file.")
         else:
             title = _first_heading(text) if form == "Markdown" else ""
-            found = Extracted(text, title, "", source, _current_date(), markdown=form == "Markdown")
+            found = Extracted(text, title, "", source, today(), markdown=form == "Markdown")
     if len(found.text) > LONGEST:
         raise DataError(source, too_long(found.text))
     return replace(found, notes=tuple(filter(None, (*notes, *found.notes, extraction_warning(found.text)))))
@@ -226,10 +226,6 @@ def _is_json(text: str) -> bool:
     except DAMAGE:
         return False
     return True
-
-
-def _current_date() -> str:
-    return datetime.now().astimezone().date().isoformat()
 
 
 def _sniff_format(raw: bytes) -> Format:
@@ -295,7 +291,7 @@ def _read_page(page: str, source: str, trafilatura: Any) -> Extracted:
         title,
         how,
         source,
-        _current_date(),
+        today(),
         markdown=True,
         held=str(whole.held(text)),
         language=language,
@@ -352,7 +348,7 @@ def _read_word(html: str, numbered: int, source: str) -> Extracted:
         )
         held = f"{held}; {lost}" if held else lost
     how = f"text of Word document as Markdown, {_version('mammoth')}"
-    return Extracted(text, _first_heading(text), how, source, _current_date(), markdown=True, held=held)
+    return Extracted(text, _first_heading(text), how, source, today(), markdown=True, held=held)
 
 
 def _pdf(raw: bytes, source: str) -> Extracted:
@@ -386,7 +382,7 @@ def _read_pages(pages: list[str], stated: str, source: str) -> Extracted:
     if not text.strip():
         raise DataError(source, "has no text, its pages may be pictures; run text recognition (OCR) on it first.")
     how = f"text of PDF with lines joined to paragraphs, {_version('pypdf')}"
-    return Extracted(text, pdf_title(stated, pages), how, source, _current_date())
+    return Extracted(text, pdf_title(stated, pages), how, source, today())
 
 
 def _page_texts(reader: Any, source: str, allowance: Allowance) -> Iterator[str]:

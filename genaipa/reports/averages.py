@@ -9,23 +9,24 @@ from __future__ import annotations
 
 import functools
 import weakref
-from math import isnan, nan
+from math import nan
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 import pandas as pd
 
 from genaipa.reports import analysts
-from genaipa.reports.crossed import FEW_DOCUMENTS, LEAST_DOCUMENTS, LEVEL, SHARES, crossed, sampled
+from genaipa.reports.crossed import crossed, number_documents, number_labels, sampled, why
 from genaipa.reports.table import SCALE
 from genaipa.reports.tidy import metrics_of, plain_texts
+from genaipa.stats.intervals import FEW_DOCUMENTS, LEAST_DOCUMENTS, LEVEL, estimate_median
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from genaipa.reports.crossed import Crossed
+    from genaipa.stats.intervals import CrossedMean
 
 
 _P = ParamSpec("_P")
@@ -199,9 +200,6 @@ _QUESTION = ["system", "experiment", "question"]
 ROUGH = 10
 """Below this many questions or documents, a note says how few they are."""
 
-LEAST_FOR_MEDIAN = 6
-"""Of this many draws the least and the largest enclose the median in 95 of 100 studies, of fewer they don't."""
-
 
 def about_policies(rows: pd.DataFrame) -> pd.DataFrame:
     """The rows that are about policies; those about regulations have a table of their own."""
@@ -302,7 +300,7 @@ def who_scored(frame: pd.DataFrame) -> pd.DataFrame:
             panel=people,
         )
         ends = ("mean", "policies_low", "policies_high", "analysts_low", "analysts_high")
-        without = [one for one in people.without.values() if not isnan(one)]
+        without = people.without[~np.isnan(people.without)]
         found.append(
             {
                 "system": system,
@@ -310,7 +308,7 @@ def who_scored(frame: pd.DataFrame) -> pd.DataFrame:
                 **{name: getattr(sure, name) for name in ends},
                 "least": min(without, default=nan),
                 "most": max(without, default=nan),
-                "why": analysts.refused(people) or sure.why,
+                "why": analysts.explain_panel(people) or why(sure),
             }
         )
     return pd.DataFrame(found)
@@ -360,25 +358,12 @@ def mean_over_documents(
 
 
 def median_of(rows: pd.DataFrame, column: str) -> dict[str, object]:
-    """The median of a column, and the ends of its two intervals: order statistics (Woodruff, 1952).
-
-    How sure the median is follows from how sure the share of values below it is, which `crossed` says. Below
-    `LEAST_FOR_MEDIAN` questions, or documents, no two values enclose it in 95 of 100 studies.
-    """
-    known = rows[rows[column].notna()]
-    middle = known[column].median()
-    below = (known[column] < middle) + (known[column] == middle) / 2
-    share = crossed(below, known["question"], known["document"], limits=SHARES[0])
-    found: dict[str, object] = {"median": middle}
-    for before, n in (("", share.questions), ("policies_", share.documents)):
-        ends = [getattr(share, f"{before}{end}") - share.mean + 0.5 for end in ("low", "high")]
-        enough = n >= LEAST_FOR_MEDIAN and 0 < ends[0] < ends[1] < 1
-        at = known[column].quantile(ends).tolist() if enough else [float("nan")] * len(ends)
-        found |= {f"{before}low": at[0], f"{before}high": at[1]}
-    return found
+    """Return the median of a column, and the ends of its two intervals, as `estimate_median`."""
+    places = (number_labels(rows["question"])[0], number_documents(rows["document"]))
+    return dict(estimate_median(rows[column], *places)._asdict())
 
 
-def as_columns(found: Crossed) -> dict[str, object]:
+def as_columns(found: CrossedMean) -> dict[str, object]:
     """`n` (questions), `mean` and `BOTH`."""
     return {"n": found.questions, "mean": found.mean, **{name: getattr(found, name) for name in BOTH}}
 

@@ -52,6 +52,7 @@ from genaipa.runs.inputs import Inputs
 from genaipa.runs.procedure import procedure_plan
 from genaipa.runs.run import chosen
 from genaipa.runs.selection import Source, sources_of
+from genaipa.stats.looks import SIGNIFICANT
 from genaipa.tasks.prompts import PUBLISHED
 from genaipa.words import listed, number
 
@@ -406,7 +407,7 @@ def _method(first: str, second: str, scorers: Sequence[str], judge: str) -> str:
         "behind them, and documents is 0 where only means over them are known. "
         "Intervals have two targets, for these documents (other questions) and for policies like these (other "
         "questions and other documents), and each belongs to its p (Holm): it leaves out 0 where this p is below the "
-        f"level at which a difference counts, {significance.SIGNIFICANT:g} at the end of a study. What holds for the "
+        f"level at which a difference counts, {SIGNIFICANT:g} at the end of a study. What holds for the "
         "second holds for the first. p of ranks, a check on outliers, is Wilcoxon's, with the matched-pairs "
         "rank-biserial correlation as effect size; without pairs Mann-Whitney's, with Cliff's delta, and the interval "
         "is Student's t with each "

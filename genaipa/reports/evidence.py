@@ -1,11 +1,6 @@
-"""The p below which a difference counts, by how much of what was planned is scored (Haybittle, 1971; Peto, 1976).
+"""What a difference has to show before it counts, by how much of what was planned is scored, and in words.
 
-Whoever looks at a study as often as they like, and stops when something shows, finds that alike systems differ: at
-p < .05 after ten looks in 17 of 100 studies. So a difference counts at p < .001 until the planned answers are scored,
-and at p < .05 then; between, while the last 5 % of them come in, at p < .02. Where the plan was enlarged, its smaller
-size had an end of its own, and the last one is at .01. No look needs to be written down, and nothing is lost at the
-end. A look after every answer adds less than one false alarm in 100 studies (`docs/method/intervals.md`).
-Intervals of differences are those of the level, so that they agree with what is said.
+`genaipa.stats.looks` has the levels.
 """
 
 from __future__ import annotations
@@ -14,23 +9,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from genaipa.reports.averages import kept
-from genaipa.reports.significance import SIGNIFICANT
-from genaipa.scoring.waves import UNFINISHED
+from genaipa.stats.looks import EARLY, ENLARGED, LEAST_QUESTIONS, NEARLY, SIGNIFICANT, find_level
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     import pandas as pd
-
-
-EARLY = 0.001
-"""Before the planned end, an adjusted p below this is taken for more than chance."""
-NEARLY = 0.02
-"""The same while at most `UNFINISHED` of the planned answers wait."""
-ENLARGED = 0.01
-"""The same at the end of a plan that was enlarged."""
-LEAST_QUESTIONS = 16
-"""Before the end, nothing counts on fewer questions."""
 
 
 class PlanShare(NamedTuple):
@@ -89,14 +73,9 @@ ENDED = EvidenceLevel()
 def evidence_level(sides: Iterable[PlanShare]) -> EvidenceLevel:
     """Return the level for what is compared: the planned end is there when each side's is."""
     parts = list(sides)
-    lack = max(((part.planned - part.scored) / part.planned for part in parts if part.planned), default=0.0)
-    if lack > UNFINISHED:
-        level = EARLY
-    elif any(part.enlarged for part in parts):
-        level = ENLARGED
-    else:
-        level = NEARLY if lack else SIGNIFICANT
-    return EvidenceLevel(sum(part.planned for part in parts), sum(part.scored for part in parts), level)
+    planned, scored = [part.planned for part in parts], [part.scored for part in parts]
+    level = find_level(planned, scored, [part.enlarged for part in parts])
+    return EvidenceLevel(sum(planned), sum(scored), level)
 
 
 @kept

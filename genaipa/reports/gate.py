@@ -11,7 +11,8 @@ from math import isnan
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from genaipa.reports.figures.style import signed
-from genaipa.reports.significance import OTHER_PEOPLE, SIGNIFICANT
+from genaipa.reports.significance import OTHER_PEOPLE
+from genaipa.stats.looks import SIGNIFICANT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

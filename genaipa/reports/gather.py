@@ -542,13 +542,7 @@ class _Run:
             return
         for place, order in manifest.orders.items():
             document, _, repetition = place.rpartition("|")
-            ways = product(
-                self._source.systems,
-                plan.initializations,
-                plan.wordings,
-                self._labels,
-                order,
-            )
+            ways = product(self._source.systems, plan.initializations, plan.wordings, self._labels, order)
             for system, initialization, wording, prompts, question in ways:
                 if not self._source.takes(document, initialization, wording):
                     continue

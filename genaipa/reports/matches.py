@@ -14,7 +14,6 @@ paired differences).
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -24,18 +23,22 @@ import pandas as pd
 from genaipa.reports import averages, part, significance
 from genaipa.reports.analysts import other_people
 from genaipa.reports.averages import about_policies, policy_questions
-from genaipa.reports.crossed import LEVEL, apart, crossed
+from genaipa.reports.crossed import apart, crossed, warning, why
 from genaipa.reports.evidence import ENDED, EvidenceLevel, evidence_level, plan_share
 from genaipa.reports.judged.estimate import estimates
 from genaipa.reports.part import enough
-from genaipa.reports.significance import OTHER_PEOPLE, OVERALL, SIGNIFICANT, Tested, factors, holm, paired, unpaired
+from genaipa.reports.significance import OTHER_PEOPLE, OVERALL
 from genaipa.reports.table import Table, table
 from genaipa.reports.tidy import metrics_of, names_of
+from genaipa.stats.intervals import LEVEL, join_targets
+from genaipa.stats.looks import SIGNIFICANT
+from genaipa.stats.ranks import bound_ranks
+from genaipa.stats.tests import RankTest, adjust_holm, find_holm_factors, mann_whitney, wilcoxon
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
-    from genaipa.reports.crossed import Crossed
+    from genaipa.stats.intervals import CrossedMean
 
 
 _CELL = ["experiment", "document", "question"]
@@ -201,7 +204,7 @@ PRINTED = (
 _LIMITS = ((-2.0, 2.0), (-90.0, 90.0))
 """The largest differences there are, in a metric and in M_all."""
 _NO_PAIR = "The two have no pair, so that nothing can be said for policies like these."
-_UNTESTED = Tested("none", math.nan, math.nan)
+_UNTESTED = RankTest("none", math.nan, math.nan)
 
 
 def rows(
@@ -240,8 +243,8 @@ def _adjust(found: Sequence[Mapping[str, Any]], behind: Sequence[_Difference], c
     more = {}
     for p in ("p", "policies_p"):
         tests = data.groupby("family", sort=False)[p]
-        data[f"{p}_holm"] = tests.transform(lambda own: holm(own.tolist()))
-        more[p] = tests.transform(lambda own: factors(own.tolist()))
+        data[f"{p}_holm"] = tests.transform(lambda own: adjust_holm(own.tolist()))
+        more[p] = tests.transform(lambda own: find_holm_factors(own.tolist()))
     # A family of tests for policies may be the smaller one.
     data["policies_p_holm"] = data[["p_holm", "policies_p_holm"]].max(axis=1).where(data["policies_p"].notna())
     ends = [
@@ -275,15 +278,12 @@ class _Difference(NamedTuple):
         row["level"] = evidence.p
         sure, wider = self.sure(LEVEL)
         if not len(self.here.pairs):
-            tested = unpaired(ours, theirs) if row["n"] >= evidence.least_questions else _UNTESTED
+            tested = mann_whitney(ours, theirs) if row["n"] >= evidence.least_questions else _UNTESTED
             known = {"difference": sure.mean, **_tests(tested, sure)}
             return {**row, "pairs": 0, "documents": 0, **known, "why": _NO_PAIR, "warning": ""}
-        tested, pairs = paired(ours - theirs), self.here.apart
-        # Where these differ the other way, nothing holds for policies like these.
-        agree = sure.mean * wider.mean > 0
-        policies_p = float(np.maximum(sure.p, wider.policies_p if agree else np.minimum(wider.policies_p + 1, 1)))
+        tested, pairs = wilcoxon(ours - theirs), self.here.apart
         if self.judged and tested.test != "none":  # questions without a score have a part in common: no signs to rank
-            tested = Tested("none" if math.isnan(sure.p) else "t", math.nan, tested.effect)
+            tested = RankTest("none" if math.isnan(sure.p) else "t", math.nan, tested.effect)
         scored = pairs["known"] if self.judged else slice(None)
         if pairs.loc[scored, "question"].nunique() < evidence.least_questions:
             tested = tested._replace(test="none", p=math.nan)
@@ -292,12 +292,12 @@ class _Difference(NamedTuple):
             "pairs": int(self.here.pairs["pairs"].sum()),
             "documents": sure.documents,
             "difference": sure.mean if self.judged else float((ours - theirs).mean()),
-            **_tests(tested, replace(sure, policies_p=policies_p)),
-            "why": wider.why,
-            "warning": wider.warning,
+            **_tests(tested, join_targets(sure, wider)),
+            "why": why(wider),
+            "warning": warning(wider),
         }
 
-    def sure(self, confidence: float) -> tuple[Crossed, Crossed]:
+    def sure(self, confidence: float) -> tuple[CrossedMean, CrossedMean]:
         """Say how sure the average difference is: of all pairs, and of those that say something of other documents."""
         pairs = self.here.apart
         if not len(self.here.pairs):
@@ -308,7 +308,7 @@ class _Difference(NamedTuple):
         sure = self._crossed(pairs, confidence)
         return sure, sure if len(named) in (0, len(pairs)) else self._crossed(named, confidence)
 
-    def _crossed(self, pairs: pd.DataFrame, confidence: float) -> Crossed:
+    def _crossed(self, pairs: pd.DataFrame, confidence: float) -> CrossedMean:
         return crossed(
             pairs["apart"],
             pairs["question"],
@@ -325,11 +325,11 @@ class _Difference(NamedTuple):
         low, high = sure.low, sure.high
         if policies_level != level:
             sure, wider = self.sure(1 - policies_level)
-        policies = np.array([[low, sure.low, wider.policies_low], [high, sure.high, wider.policies_high]])
-        return low, high, float(policies[0].min()), float(policies[1].max())
+        both = join_targets(sure, wider)
+        return low, high, float(np.minimum(low, both.policies_low)), float(np.maximum(high, both.policies_high))
 
 
-def _tests(ranks: Tested, sure: Crossed) -> dict[str, Any]:
+def _tests(ranks: RankTest, sure: CrossedMean) -> dict[str, Any]:
     """The p values, which belong to the intervals, beside that of ranks; of too few questions for these there is none.
 
     Where all questions differ alike there is no interval, and p is the ranks'.
@@ -414,17 +414,14 @@ def ranks(pairs: pd.DataFrame) -> pd.DataFrame:
 
     They hold for policies like these where anything can be said of those, else for these documents.
     """
-    wide = is_known_widely(pairs)
-    systems = list(dict.fromkeys([*pairs["first"], *pairs["second"]]))
-    higher, lower = dict.fromkeys(systems, 0), dict.fromkeys(systems, 0)
-    for row in pairs.to_dict("records"):
-        holds = row["p_holm"] < row["level"] and (not wide or row["policies_p_holm"] < row["level"])
-        if holds and row["meaning"] != OTHER_PEOPLE:
-            up = row["difference"] > 0
-            lower[row["first" if up else "second"]] += 1
-            higher[row["second" if up else "first"]] += 1
-    known = [(name, 1 + higher[name], len(systems) - lower[name], len(systems)) for name in systems]
-    return pd.DataFrame(known, columns=["system", "rank", "to", "of"])
+    holding = pairs[(pairs["p_holm"] < pairs["level"]) & (pairs["meaning"] != OTHER_PEOPLE)]
+    if is_known_widely(pairs):
+        holding = holding[holding["policies_p_holm"] < holding["level"]]
+    systems = pd.Index([*pairs["first"], *pairs["second"]]).unique()
+    first, second = systems.get_indexer(holding["first"]), systems.get_indexer(holding["second"])
+    up = (holding["difference"] > 0).to_numpy()
+    least, greatest = bound_ranks(np.where(up, first, second), np.where(up, second, first), len(systems))
+    return pd.DataFrame({"system": systems, "rank": least, "to": greatest, "of": len(systems)})
 
 
 _BY_HOLM = (

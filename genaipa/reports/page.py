@@ -30,14 +30,15 @@ from genaipa.reports.answers import Answers, find_answers
 from genaipa.reports.averages import INTERVALS
 from genaipa.reports.chapters import overall
 from genaipa.reports.chapters.judges import NAME as ALONE
-from genaipa.reports.crossed import FEW_DOCUMENTS, LEAST_DOCUMENTS
 from genaipa.reports.figures.figure import as_bytes
 from genaipa.reports.figures.style import brief, one_line, signed
 from genaipa.reports.judged.alone import alone_in_words, find_judges, judged_part
 from genaipa.reports.part import warning
 from genaipa.reports.points import harm_in_words
 from genaipa.reports.render import as_html, prose
-from genaipa.reports.significance import OTHER_PEOPLE, SIGNIFICANT, percent, written
+from genaipa.reports.significance import OTHER_PEOPLE, percent, written
+from genaipa.stats.intervals import FEW_DOCUMENTS, LEAST_DOCUMENTS
+from genaipa.stats.looks import SIGNIFICANT
 from genaipa.words import first_sentences, listed, number, per_cent, some
 
 if TYPE_CHECKING:
@@ -426,9 +427,10 @@ def _words(report: Report) -> dict[str, Any]:
 
 
 @cache
-def _environment() -> jinja2.Environment:
+def _environment(package: str) -> jinja2.Environment:
+    packages = dict.fromkeys((package, "genaipa.reports"))
     environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("genaipa.reports", ""),
+        loader=jinja2.ChoiceLoader([jinja2.PackageLoader(name, "") for name in packages]),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
@@ -441,9 +443,9 @@ def _environment() -> jinja2.Environment:
     return environment
 
 
-def template(name: str) -> jinja2.Template:
-    """A template of the room's pages, in which every text is escaped."""
-    return _environment().get_template(name)
+def template(name: str, package: str = "genaipa.reports") -> jinja2.Template:
+    """Return a template of a package's pages, in which every text is escaped; it may import those of reports."""
+    return _environment(package).get_template(name)
 
 
 def _systems(sources: Sequence[Source]) -> list[str]:

@@ -22,7 +22,7 @@ from genaipa.reports.evidence import evidence
 from genaipa.reports.judged.estimate import estimated
 from genaipa.reports.table import SCALE, Table, table
 from genaipa.runs.experiments import EXPERIMENTS
-from genaipa.scoring.waves import UNFINISHED
+from genaipa.stats.looks import UNFINISHED
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass
 from functools import partial
+from math import isnan
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,8 +22,9 @@ from genaipa.reports.crossed import SHARES
 from genaipa.reports.judged.verdicts import LEAST, not_meaningful, without_value
 from genaipa.reports.table import Table, table
 from genaipa.reports.tidy import POINTS
-from genaipa.scoring.agreement import between, within
+from genaipa.scoring.agreement import describe_agreement
 from genaipa.scoring.current import in_effect, independent_scores
+from genaipa.stats.agreement import measure_agreement, measure_agreement_between
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -33,8 +35,8 @@ if TYPE_CHECKING:
     from genaipa.questions.points import Point, Ticks
     from genaipa.reports.gather import Gathered
     from genaipa.reports.judged.verdicts import Verdicts
-    from genaipa.scoring.agreement import MetricAgreement
     from genaipa.scoring.events import Event
+    from genaipa.stats.agreement import ScaleAgreement
 
     _Ticked = dict[tuple[str, int], NDArray[np.int64]]
     """(answer, number of its point) → how many found it contradicted, not said and said."""
@@ -250,7 +252,7 @@ def agreement(gathered: Gathered) -> Table:
         "points-agreement",
         "Agreement on points",
         f"{_MEASURED} Over the points that two or more people ticked before they saw any other's.",
-        [_row(units, within(_block(people, units), _SCALE, _answers(units)))] if units else [],
+        [_row(units, measure_agreement(_block(people, units), _SCALE, _answers(units)))] if units else [],
     )
 
 
@@ -262,7 +264,7 @@ def judges_agreement(gathered: Gathered, given: Verdicts) -> Table:
         own = _ticked(gathered, events)
         units = [unit for unit in own if unit in people]
         if own:
-            found = between(_block(own, units), _block(people, units), _SCALE, _answers(units))
+            found = measure_agreement_between(_block(own, units), _block(people, units), _SCALE, _answers(units))
             rows.append({"judge": judge, **_row(units, found, least=LEAST)})
     return _as_table(
         "judges-points",
@@ -310,22 +312,13 @@ def _answers(units: Sequence[tuple[str, int]]) -> NDArray[np.int64]:
     return np.array([places[answer] for answer, _ in units], dtype=np.int64)
 
 
-def _row(units: Sequence[tuple[str, int]], found: MetricAgreement, least: int = 0) -> dict[str, object]:
+def _row(units: Sequence[tuple[str, int]], found: ScaleAgreement, least: int = 0) -> dict[str, object]:
     answers = len({answer for answer, _ in units})
     about: dict[str, object] = {"answers": answers, "points": len(units)}
     if answers < least:
         return {**about, "reason": not_meaningful(answers)}
-    low, high = found.alpha.interval or (None, None)
-    return {
-        **about,
-        "alpha": found.alpha.value,
-        "low": low,
-        "high": high,
-        "ac2": found.ac2,
-        "commonest": found.commonest,
-        "agreement": found.agreement,
-        "reason": "all points were found alike" if found.alpha.value is None else found.alpha.reason,
-    }
+    row = {**about, **describe_agreement(found)}
+    return {**row, "reason": "all points were found alike"} if isnan(found.alpha) else row
 
 
 def _as_table(name: str, title: str, note: str, rows: list[dict[str, object]], *about: str) -> Table:

@@ -1,4 +1,4 @@
-"""A table as people and programs want it: plain text, CSV, LaTeX, HTML.
+"""A table as people and programs want it: CSV and LaTeX as files, HTML in pages, lines of text.
 
 What a table holds may come from a model, a file or a person, so that every cell is escaped where it is written. CSV
 has the numbers as they are, under the columns' own names; the other forms have them as people read them, and the two
@@ -59,20 +59,19 @@ def numeric(table: Table) -> list[int]:
     ]
 
 
-def as_text(table: Table) -> str:
-    """Plain text with aligned columns, the title above and the note below."""
+def as_lines(table: Table) -> list[str]:
+    """Return the table as lines of plain text with aligned columns, without its title and its note."""
     right = set(numeric(table))
     cells = [tuple(headings(table)), *(tuple(map(_one_line, row)) for row in table.cells)]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    lines = [
+    head, *rows = (
         "  ".join(
             cell.rjust(width) if place in right else cell.ljust(width)
             for place, (cell, width) in enumerate(zip(row, widths, strict=True))
         ).rstrip()
         for row in cells
-    ]
-    rule = "  ".join("-" * width for width in widths)
-    return "\n".join([_one_line(table.title), "", lines[0], rule, *lines[1:], "", _one_line(table.note)]) + "\n"
+    )
+    return [head, "  ".join("-" * width for width in widths), *rows]
 
 
 def as_csv(table: Table) -> str:
@@ -148,13 +147,7 @@ def as_html(table: Table, *, most: int | None = None, hrefs: Sequence[str] = (),
     )
 
 
-def as_page(table: Table) -> str:
-    """A page of HTML with the table alone."""
-    head = f'<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n<title>{escape_html(table.title)}</title>\n'
-    return f"{head}{as_html(table)}\n</html>\n"
-
-
-FORMS = {".csv": as_csv, ".html": as_page, ".tex": as_latex, ".txt": as_text}
+FORMS = {".csv": as_csv, ".tex": as_latex}
 """Suffix of a table's file → its text: all that writes such files goes by these."""
 
 

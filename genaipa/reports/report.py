@@ -11,7 +11,7 @@ from genaipa.errors import UsageError
 from genaipa.files.html import html_picture, short_repr
 from genaipa.kinds import kind_of
 from genaipa.reports import notable, provenance, writing
-from genaipa.reports.chapters import chapters, conduct, overall
+from genaipa.reports.chapters import chapters, cost, overall
 from genaipa.reports.chapters.chapter import add_results
 from genaipa.reports.figures.figure import FORMATS, Scope
 from genaipa.reports.gather import gather_scored
@@ -56,8 +56,8 @@ class Report:
             gathered = replace(gathered, frame=overall.by_rank(gathered.frame))
         made = chapters(gathered, bounds) if procedure else []
         made += [chapter for one in gathered.by_rule for chapter in one.chapters(gathered)]
-        if not procedure and (went := conduct.chapter(gathered, Scope())):
-            made.append(went)
+        if not procedure and (spent := cost.chapter(gathered, Scope())):
+            made.append(spent)
         return cls(gathered, bounds, made, tuple(selection))
 
     @property

@@ -1,4 +1,4 @@
-"""Run folders that an import writes, and what it adds: findings of an audit, scores published as averages alone.
+"""Runs that were recorded elsewhere, as run folders, with findings of an audit and scores published as averages alone.
 
 A finding (`audit.csv`) says where it was seen and why, and whether analyses leave something out because of it. The
 answers and scores themselves stay as they were found. `published-scores.csv` has averages without their single scores.
@@ -6,18 +6,28 @@ answers and scores themselves stay as they were found. `published-scores.csv` ha
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import msgspec
 
+from genaipa import __version__
 from genaipa.errors import RunError
 from genaipa.files.spreadsheets import as_csv, read_csv
+from genaipa.files.text import digest
+from genaipa.runs import journal
 from genaipa.runs.experiments import StudyExperiment
 from genaipa.runs.folder import RunFolder
+from genaipa.runs.manifest import ANSWERS, MANIFEST, manifest_file
+from genaipa.runs.records import FORMAT, Digests, DocumentFacts, Manifest, RunSpec, SystemFacts, Totals
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
+
+    from genaipa.policies.document import Document
+    from genaipa.runs.records import Record
 
 
 AUDIT = "audit.csv"
@@ -148,6 +158,80 @@ def read_published(path: Path) -> list[PublishedScore]:
 def published_scores(folder: RunFolder) -> list[PublishedScore]:
     """The published scores of a run, if it has any."""
     return read_published(folder.path / PUBLISHED_SCORES)
+
+
+@dataclass(frozen=True)
+class RecordedRun:
+    """A system's answers that were recorded elsewhere, on their way to a run folder.
+
+    `spec` names the one system, `source` the place of its answers, and `words` what its replies are. `questions` and
+    `annotations` are texts of files by their names, `more` other files of the folder by their paths.
+    """
+
+    name: str
+    spec: RunSpec
+    source: str
+    words: Literal["recording", "own"]
+    documents: Mapping[str, Document]
+    questions: Mapping[str, str]
+    annotations: Mapping[str, str]
+    records: Sequence[Record]
+    orders: dict[str, tuple[str, ...]]
+    more: Mapping[str, bytes] = field(default_factory=dict)
+
+    @property
+    def manifest(self) -> Manifest:
+        """The manifest: nothing in it tells when or where the run was made."""
+        (system,) = self.spec.systems
+        return Manifest(
+            format=FORMAT,
+            name=self.name,
+            status="partial" if any(record.reply is None for record in self.records) else "complete",
+            created="",
+            updated="",
+            spec=self.spec,
+            digests=Digests(
+                prompts={},
+                documents={name: document.digest for name, document in self.documents.items()},
+                questions={name: digest(text) for name, text in self.questions.items()},
+                annotations={name: digest(text) for name, text in self.annotations.items()},
+                systems={system: f"{system}, imported from {self.source}"},
+            ),
+            documents={name: DocumentFacts.of(document) for name, document in self.documents.items()},
+            systems={system: SystemFacts(system, words=self.words, notes=[f"Imported from {self.source}."])},
+            orders=self.orders,
+            versions={"genaipa": __version__},
+            totals=count_totals(self.records),
+        )
+
+    @property
+    def files(self) -> dict[str, bytes]:
+        """Path → content of every file of the folder."""
+        texts = {f"documents/{document.digest}.txt": document.text for document in self.documents.values()}
+        texts |= {f"questions/{name}.yaml": text for name, text in self.questions.items()}
+        texts |= {f"annotations/{name}.yaml": text for name, text in self.annotations.items()}
+        return {
+            **{path: text.encode() for path, text in texts.items()},
+            **self.more,
+            **run_files(self.manifest, self.records),
+        }
+
+
+def count_totals(records: Sequence[Record]) -> Totals:
+    """Count the records of a recorded run by their status."""
+    counts = Counter(record.status for record in records)
+    return Totals(
+        planned=len(records),
+        answered=counts["answered"],
+        refused=counts["refused"],
+        truncated=counts["truncated"],
+        failed=counts["failed"],
+    )
+
+
+def run_files(manifest: Manifest, records: Iterable[Record]) -> dict[str, bytes]:
+    """Return the two files that every recorded run has: its answers, and its manifest."""
+    return {ANSWERS: b"".join(map(journal.line, records)), MANIFEST: manifest_file(manifest)}
 
 
 def is_same(path: Path, content: bytes) -> bool:

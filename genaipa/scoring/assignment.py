@@ -46,10 +46,9 @@ class ScoringPlan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     scored; reference scores don't count among those wanted. An answer on someone's screen is reserved for `minutes`.
     `order` is that of each analyst's work: all answers to one question about one document in a row, those about one
     document in a row, or none of these; what is in a row is shuffled, and so are the rows. `wave` are the answers that
-    analysts are asked to score, by the beginnings of their digests (`Waves.asked`); None asks for all. With `settled`,
-    the values of settled cases are filled in for analysts to accept (`evidence.examine`). With `points`, analysts tick
-    the points of annotated answers.
-    `assign` pairs an analyst with the documents, experiments and systems whose answers they are asked to score.
+    analysts are asked to score, by the beginnings of their digests (`Waves.asked`); None asks for all. With `points`,
+    analysts tick the points of annotated answers. `assign` pairs an analyst with the documents, experiments and systems
+    whose answers they are asked to score.
     """
 
     per_answer: float = 1.2
@@ -61,7 +60,6 @@ class ScoringPlan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     order: Order = "question"
     wave: frozenset[str] | None = None
     assign: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    settled: bool = False
     points: bool = False
 
 

@@ -108,19 +108,19 @@ _ABOUT: dict[type, EventKind] = {Objection: "objection", Ruling: "ruling", Pin: 
 class Event(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, gc=False):
     """One line of the log of scores.
 
-    `id` is made once where the event is made, so that the same event sent twice is kept once. `answer` is the
-    answer's digest (`Record.digest`), so that a score can't slide onto another text. Scores, adjudications and anchors
-    have `values`, undos have `undoes` (the id of an earlier event of the same analyst). `seconds` is how long the
-    answer was on the analyst's screen. `suggested` are the values suggested on screen, metric by metric, and
-    `preselected` whether it was filled in before the analyst chose. `blind` says that the analyst had not seen whose
-    answer it was, and `independent` that they had not seen how others scored it; an exposure records either.
-    `calibration` says that the score was given to be compared with a reference analyst's. `rubric` names the rubric by
-    which values were given; it is empty in scores of before it was kept, which were given by the paper's. `order` is
-    the one in which the desk brought the answer up; it is empty for scores of before it was kept, and from elsewhere.
-    `pinned` says that a pinned passage was on screen, `shown` what else was; it is None for scores of before it was
-    kept, and from elsewhere. `ticks` are the points that the answer says or contradicts, None
-    unless they were asked for. `annotation` is what an objection says of the annotated answer beside this answer, a
-    ruling of an objection, or a pin of the question's passage.
+    `id` is made once where the event is made, so that the same event sent twice is kept once. `answer` is the answer's
+    digest (`Record.digest`), so that a score can't slide onto another text. Scores, adjudications and anchors have
+    `values`, undos have `undoes` (the id of an earlier event of the same analyst). `seconds` is how long the answer was
+    on the analyst's screen. `suggested` are the values suggested on screen, metric by metric; `preselected` that they
+    were filled in before the analyst chose, as desks once did. `blind` says that the analyst had not seen whose answer
+    it was, and `independent` that they had not seen how others scored it; an exposure records either. `calibration`
+    says that the score was given to be compared with a reference analyst's. `rubric` names the rubric by which values
+    were given; it is empty in scores of before it was kept, which were given by the paper's. `order` is the one in
+    which the desk brought the answer up; it is empty for scores of before it was kept, and from elsewhere. `pinned`
+    says that a pinned passage was on screen, `shown` what else was; it is None for scores of before it was kept, and
+    from elsewhere. `ticks` are the points that the answer says or contradicts, None unless they were asked for.
+    `annotation` is what an objection says of the annotated answer beside this answer, a ruling of an objection, or a
+    pin of the question's passage.
     """
 
     id: str
@@ -156,14 +156,13 @@ class Event(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
         return self.annotation.objection if isinstance(self.annotation, Ruling) else self.undoes
 
 
-class Draft(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Draft(msgspec.Struct, frozen=True):
     """A score that is not finished: it is overwritten as it grows, and gone once the score is in.
 
     `typed` has one character for each metric: the digit that was typed, or a dot; it is empty before the first.
-    `updated` is when the store got it,
-    and `after` the number of the last event that it held then, which no clock that is set back can confuse.
-    `turn` and `revision` tell the browser whether it kept a later state of the same draft; `preselected`, `ticks` and
-    `shown` are as in the score that it will be.
+    `updated` is when the store got it, and `after` the number of the last event that it held then, which no clock that
+    is set back can confuse. `turn` and `revision` tell the browser whether it kept a later state of the same draft;
+    `ticks` and `shown` are as in the score that it will be. Drafts of before may have a field that there is no longer.
     """
 
     analyst: str
@@ -176,7 +175,6 @@ class Draft(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     after: int = 0
     turn: str = ""
     revision: int = 0
-    preselected: bool = False
     ticks: Ticks | msgspec.UnsetType = msgspec.UNSET
     shown: Shown | msgspec.UnsetType = msgspec.UNSET
 

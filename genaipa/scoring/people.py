@@ -99,7 +99,6 @@ class StudyPlan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     calibration: Annotated[int, msgspec.Meta(ge=0)] = 10
     show_systems: bool = False
     suggestions: bool = True
-    settled: bool = False
     points: bool = False
     sample: Annotated[int, msgspec.Meta(ge=1)] | str | None = None
     include_excluded: bool = False

@@ -277,7 +277,6 @@ class Queue:
         note: str,
         seconds: float | None,
         suggested: Mapping[str, float],
-        preselected: bool,
         pinned: bool = False,
         shown: Shown | None = None,
         ticks: Ticks | None = None,
@@ -291,7 +290,6 @@ class Queue:
         order = "random" if (analyst, digest) in self._given_early else self.plan.order
         screen: dict[str, Any] = {
             "suggested": dict(suggested),
-            "preselected": preselected,
             "pinned": pinned,
             "shown": shown,
             "order": order,
@@ -403,8 +401,7 @@ class Queue:
             # The draft first, so that nothing is lost: that of a scored answer does no harm.
             typed, seconds = self.store.rubric.keys_of(event.values), event.seconds or 0.0
             draft = Draft(event.analyst, event.answer, event.kind, typed, event.note, seconds)
-            screen: dict[str, Any] = {"ticks": event.ticks or UNSET, "shown": event.shown or UNSET}
-            self.store.save_draft(replace(draft, preselected=event.preselected, **screen))
+            self.store.save_draft(replace(draft, ticks=event.ticks or UNSET, shown=event.shown or UNSET))
         self._keep(self._event("undo", event.analyst, event.answer, undoes=event.id))
 
     def last(self, analyst: str) -> Event | None:

@@ -34,6 +34,7 @@ from genaipa.files.text import DAMAGE
 from genaipa.runs.experiments import experiment_of
 from genaipa.runs.selection import run_folders
 from genaipa.scoring.answers import Pool
+from genaipa.stats.looks import UNFINISHED
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -47,8 +48,6 @@ if TYPE_CHECKING:
 
 SIZE = 64
 """Answers of each group in a wave by default."""
-UNFINISHED = 0.05
-"""The share of a wave that may lack scores."""
 _GOLDEN = 0.6180339887498949
 """Multiples of it, but for their whole parts, are spread evenly from 0 to 1, however many there are."""
 _DIGITS = 16

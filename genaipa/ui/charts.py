@@ -1,23 +1,19 @@
-"""Charts, the heat map and chapters of reports on a page of the desk.
+"""Box plots and chapters of reports on a page of the desk.
 
-Box plots of M_all by document are drawn in the browser from the report's own tables, and so is the heat map of the
-Results page, whose cells can be chosen.
+Box plots of M_all by document are drawn in the browser from the report's own tables.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
 from genaipa.reports import render
 from genaipa.reports.figures import style
-from genaipa.reports.table import SCALE
-from genaipa.reports.tidy import names_of
-from genaipa.scoring.rubric import Band, Bounds, band
-from genaipa.ui.results import DPI, ResultsView, Rows
-from genaipa.ui.widgets import SHORT, Column, ListRow, component, heading, long_table, noted, texts
+from genaipa.ui.results import DPI
+from genaipa.ui.widgets import Column, ListRow, heading, long_table, noted, texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -27,9 +23,13 @@ if TYPE_CHECKING:
     from genaipa.reports.chapters.chapter import Chapter
     from genaipa.reports.table import Table
     from genaipa.scoring.people import User
+    from genaipa.scoring.rubric import Bounds
+    from genaipa.ui.results import ResultsView
 
 Spec = dict[str, Any]
 """A chart, or a part of one, in the grammar of Vega-Lite."""
+Line = dict[Any, Any]
+"""A row of a table, by its columns."""
 _BOX, _AROUND = 24, 130
 """Pixels from one box to the next, and of the axis and the legends."""
 _NUMBERS = ("minimum", "q1", "median", "q3", "maximum", "mean")
@@ -191,130 +191,3 @@ def show_table(key: str, each: Table) -> None:
         return ListRow(replace(each, data=each.data.iloc[place : place + 1]).cells[0])
 
     long_table(f"{key} table {each.name}", each.title, columns, range(len(each.data)), row)
-
-
-CELL = "results cell"
-"""Session key of the chosen cell of the heat map."""
-ANSWER = "results answer"
-"""Session key of the chosen answer of that cell."""
-ANSWERS = "results answers"
-"""The key of the list of answers behind a cell."""
-
-
-Line = dict[Any, Any]
-"""A row of a table, by its columns."""
-
-
-@dataclass(frozen=True)
-class HeatmapCell:
-    """A cell of the heat map."""
-
-    system: str
-    experiment: str
-    rows: Rows
-    name: str
-    column: str
-
-
-def heatmap(found: ResultsView, experiment: str, rows: Rows) -> None:
-    """The cells of all systems, each system's metrics side by side."""
-    data = _table_of(found, rows).data
-    data = data[data["experiment"] == experiment]
-    systems = [str(name) for name in data["system"].unique()]
-    lines = {(str(line["system"]), str(line[rows])): line for line in data.to_dict("records")}
-    order = map(str, found.frame[rows].cat.categories)
-    names = [name for name in order if any((system, name) in lines for system in systems)]
-    place: HeatmapCell | None = st.session_state.get(CELL)
-    here = place is not None and (place.experiment, place.rows) == (experiment, rows)
-    about = found.about(rows)
-
-    def choose() -> None:
-        sent = st.session_state["results map"].get("chosen")
-        if sent:
-            st.session_state[CELL] = HeatmapCell(sent["group"], experiment, rows, sent["row"], sent["column"])
-            for key in (ANSWER, f"{ANSWERS} page"):
-                st.session_state.pop(key, None)
-
-    component("heatmap")(
-        key="results map",
-        data={
-            "label": f"Heat map: {rows} by metric",
-            "head": rows,
-            "groups": systems,
-            "columns": [{"id": column, "name": name} for column, name in heatmap_columns(found).items()],
-            "rows": [
-                {
-                    "name": name,
-                    "about": about.get(name, ""),
-                    "groups": [_cells(lines.get((system, name)), rows, found) for system in systems],
-                }
-                for name in names
-            ],
-            "tints": style.BAND_TINTS,
-            "chosen": {"group": place.system, "row": place.name, "column": place.column} if place and here else None,
-            "legend": f"Bands: {found.bounds.in_words}; a filled corner marks Red, an open one Yellow. "
-            f"n is the number of {basis(rows)}.{_in_doubt(data)}",
-        },
-        on_chosen_change=choose,
-    )
-
-
-def _in_doubt(data: pd.DataFrame) -> str:
-    """A sentence on the mark of doubt, where a cell has it."""
-    marked = any(style.doubted(data, column).any() for column in ("doubtful", "metric_doubtful"))
-    return f" {style.DOUBT_IN_A_CELL}" if marked else ""
-
-
-def _cells(line: Line | None, rows: Rows, found: ResultsView) -> dict[str, Any]:
-    """A system's cells in one row, and how many documents or questions they are a mean over."""
-    if line is None:
-        return {"n": "", "cells": [None] * len(heatmap_columns(found))}
-    cells = []
-    for column in heatmap_columns(found):
-        value = line[column]
-        text = written(column, value)
-        known = {"text": text, "band": band_of(column, value, found.bounds), "doubt": doubt(line, column)}
-        cells.append(known if text else None)
-    # A study may have published nothing but the mean over its documents.
-    return {"n": f"{line[basis(rows)]:,}" if line[basis(rows)] else "mean", "cells": cells}
-
-
-def doubt(line: Line, column: str) -> str:
-    """The mark's name where a value rests on a doubtful source; else empty."""
-    doubtful = style.is_doubtful(line.get("doubtful" if column == "m_all" else "metric_doubtful", 0))
-    return style.DOUBT if doubtful else ""
-
-
-def heatmap_columns(found: ResultsView) -> dict[str, str]:
-    """Return the columns of the heat map, and their headings; first that by which systems are compared."""
-    names = {"m_all": "M_all"} | names_of(found.frame)
-    return {column: SHORT.get(column, name) for column, name in names.items()}
-
-
-def basis(rows: Rows) -> str:
-    """The unit that the n of a row counts."""
-    return "documents" if rows == "question" else "questions"
-
-
-def _table_of(found: ResultsView, rows: Rows) -> Table:
-    return found.questions if rows == "question" else found.categories
-
-
-def line_of(found: ResultsView, place: HeatmapCell) -> Line | None:
-    """The line of the report's table with this cell; None if the filters leave nothing of it."""
-    data = _table_of(found, place.rows).data
-    at = (data["system"] == place.system) & (data["experiment"] == place.experiment) & (data[place.rows] == place.name)
-    lines = data[at].to_dict("records")
-    return lines[0] if lines and place.column in heatmap_columns(found) else None
-
-
-def written(column: str, value: float) -> str:
-    """A number of the heat map, M_all from 10 to 100; empty for none."""
-    if value != value:  # noqa: PLR0124 - only NaN differs from itself
-        return ""
-    return f"{value * SCALE:.1f}" if column == "m_all" else f"{value:+z.2f}"
-
-
-def band_of(column: str, value: float, bounds: Bounds) -> Band:
-    """The band of a value in a column of a metric or of M_all."""
-    return band(value, bounds.overall if column == "m_all" else bounds)

@@ -235,7 +235,6 @@ def progress_line(desk: Desk, user: User, digest: str, *, correcting: bool, late
         _left(desk, progress),
         f"study: {progress.given:,} of {progress.wanted:,} scores, {progress.wanted - progress.given:,} left",
         f"{_minutes(progress.seconds)} an answer" if progress.seconds is not None and _knows_pace(progress) else "",
-        "settled cases are filled in" if desk.queue.plan.settled else "",
         *([] if desk.queue.plan.blind else _systems(desk, digest)),
     ]
     return [piece for piece in pieces if piece]

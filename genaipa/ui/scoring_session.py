@@ -1,8 +1,8 @@
 """The Score page beside its pad: the session's state, and what an analyst has there for the answer on screen.
 
-That is a proposal for a settled case, to accept or change; the passage that is pinned for the question, where one
-begins to read for later answers to it; the analyst's own objection to the annotated answer, and nobody else's; their
-last answers, to go back to, and their notes, to be written again.
+That is the passage that is pinned for the question, where one begins to read for later answers to it; the analyst's
+own objection to the annotated answer, and nobody else's; their last answers, to go back to, and their notes, to be
+written again.
 """
 
 from __future__ import annotations
@@ -13,13 +13,11 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 import streamlit as st
 from msgspec import UNSET
-from msgspec.structs import replace
 
 from genaipa.errors import GenaipaError, UsageError
 from genaipa.files.text import digest
 from genaipa.questions.annotations import SAID
 from genaipa.scoring.events import Draft, Objection, Pin, Shown, new_id
-from genaipa.scoring.evidence.examine import JUST, ScoredAnswer, begins_blank, near_repeat, rightly_silent
 from genaipa.scoring.evidence.nearest import load_index
 from genaipa.scoring.objections import filed, own, proved
 from genaipa.scoring.rubric import shown
@@ -27,11 +25,10 @@ from genaipa.ui.answer_view import Prepared, prepare, units
 from genaipa.ui.widgets import desk_message
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Mapping
 
     from genaipa.scoring.answers import Case
     from genaipa.scoring.events import Event
-    from genaipa.scoring.evidence.examine import Proposal
     from genaipa.scoring.objections import Filed
     from genaipa.scoring.people import User
     from genaipa.ui.desk import Desk
@@ -48,8 +45,6 @@ class OpenAnswer:
     draft: Draft
     shown: Draft
     """The draft that the browser was sent; what it has typed since, it knows."""
-    proposal: Proposal | None = None
-    """The values that were filled in for the analyst to accept or change."""
     trouble: str = ""
     objection: str = ""
     """A sentence on why the last objection to its annotated answer was not kept."""
@@ -73,7 +68,6 @@ class ScoringSession:
     message: str = ""
     comparison: dict[str, Any] | None = None
     """This answer's score beside the reference analyst's, while that is on screen."""
-    preselect: bool = False
     begun: bool = False
     """Whether an answer was on screen before."""
     shown: dict[str, dict[str, Any]] | None = None
@@ -112,15 +106,11 @@ def _prepared(_desk: Desk, digest: str, rubric: str) -> Prepared:  # noqa: ARG00
 
 
 def open_answer(desk: Desk, user: User, digest: str) -> OpenAnswer:
-    """Open an answer with its draft, else the score to be corrected, else a settled case's values, else empty."""
+    """Open an answer with its draft, else with the score to be corrected, else empty."""
     score = desk.current.score(digest, user.name)
     draft = desk.store.draft(user.name, digest, "score") or _as_draft(desk, score) or Draft(user.name, digest, "score")
     mode: Literal["score", "correction"] = "correction" if score else "score"
-    proposal = None if score else proposed(desk, user.name, digest)
-    # A note may have been written before.
-    if proposal and draft.typed in ("", desk.rubric.untyped) and not draft.preselected:
-        draft = replace(draft, typed=desk.rubric.keys_of(proposal.values), preselected=True)
-    return OpenAnswer(user.name, digest, mode, new_id(), draft, draft, proposal if draft.preselected else None)
+    return OpenAnswer(user.name, digest, mode, new_id(), draft, draft)
 
 
 def _as_draft(desk: Desk, score: Event | None) -> Draft | None:
@@ -135,14 +125,13 @@ def _as_draft(desk: Desk, score: Event | None) -> Draft | None:
         # A correction adds to the time that it took.
         seconds=score.seconds or 0.0,
         updated=score.time,
-        preselected=score.preselected,
         ticks=score.ticks or UNSET,
         shown=score.shown or UNSET,
     )
 
 
-def read_shown(ready: Prepared, sent: Mapping[str, Any], filled: Collection[str] = ()) -> Shown | None:
-    """Read what the browser says that it showed of an answer; of metrics that were `filled` in nothing was held back.
+def read_shown(ready: Prepared, sent: Mapping[str, Any]) -> Shown | None:
+    """Read what the browser says that it showed of an answer.
 
     None where it says nothing, and a ValueError where it says anything else.
     """
@@ -157,48 +146,8 @@ def read_shown(ready: Prepared, sent: Mapping[str, Any], filled: Collection[str]
         grey=said.grey,
         evidence=tuple(metric for metric in ready.shown["evidence"] if metric in said.evidence),
         suggestion=tuple(metric for metric in ready.suggested if metric in said.suggestion),
-        withheld={
-            metric: value
-            for metric, value in ready.withheld.items()
-            if metric in said.suggestion and metric not in filled
-        },
+        withheld={metric: value for metric, value in ready.withheld.items() if metric in said.suggestion},
     )
-
-
-def proposed(desk: Desk, analyst: str, digest: str) -> Proposal | None:
-    """The values that an analyst may accept for this answer; None if they are to find them themselves.
-
-    That is everybody for one settled case in five and for calibration, the reference analysts always, and whoever
-    scores an answer that somebody has scored from a proposal: so their scores can be compared. Of others' scores
-    nothing else is used.
-    """
-    queue = desk.queue
-    if not queue.plan.settled or analyst in queue.plan.reference or queue.is_calibration(digest, analyst):
-        return None
-    if any(score.preselected for score in desk.current.scores(digest).values()):
-        return None
-    if begins_blank(digest):
-        return None
-    here = prepared(desk, digest)
-    found = rightly_silent(here.reply, here.evidence, desk.rubric)
-    return found or near_repeat(here.reply, here.evidence, _just_scored(desk, analyst, digest))
-
-
-def _just_scored(desk: Desk, analyst: str, digest: str) -> Iterator[ScoredAnswer]:
-    """This analyst's last answers to the same question about the same document, the last first.
-
-    Only what they gave before they saw how others scored the answer.
-    """
-    here = desk.pool.answers[digest]
-    for score in reversed(desk.queue.history(analyst).scores[-JUST:]):
-        there = desk.pool.answers.get(score.answer)
-        same = there and (there.document_digest, there.question) == (here.document_digest, here.question)
-        if same and score.independent and score.values is not None and score.answer != digest:
-            try:
-                shown = prepared(desk, score.answer)
-            except GenaipaError:
-                continue  # it can no longer be read
-            yield ScoredAnswer(shown.reply, shown.evidence, score.values)
 
 
 def pin_on_screen(desk: Desk, user: User, case: Case) -> dict[str, int] | None:

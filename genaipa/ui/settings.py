@@ -80,7 +80,6 @@ class DeskSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
                 seed=plan.seed,
                 calibration=plan.calibration,
                 blind=not plan.show_systems,
-                settled=plan.settled,
                 points=plan.points,
             ),
         )

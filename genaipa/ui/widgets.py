@@ -35,7 +35,6 @@ COMPONENTS = {
     "rows": ("elements", "table"),
     "verdict": ("elements", "ticks", "values", "table"),
     "texts": ("elements",),
-    "heatmap": ("elements",),
     "feed": (),
     "remember": (),
 }

@@ -42,13 +42,13 @@ from genaipa_suites.privacyqa.table import (
     SUBSET_QUESTIONS,
     PolicyQuestion,
     Split,
-    answerability,
     empty,
     plain,
     read_categories,
     read_table,
     rule_for,
     rule_note,
+    silence_measures,
     stored,
 )
 from genaipa_suites.probes import CONTINUATION
@@ -157,10 +157,10 @@ def _read_policy(files: DataFiles, policy: str) -> _Text:
 SUBSET = "subset"
 
 
-def load(files: DataFiles, split: str, *, sentences: bool = True) -> Material:
-    """All questions of a split; with `sentences` about their policies, else each alone.
+def load(files: DataFiles, split: str) -> Material:
+    """All questions of a split, about their policies.
 
-    Shown are the question as `text` and, with sentences, the policy's name as `company`. Gold are the annotators'
+    Shown are the question as `text` and the policy's name as `company`. Gold are the annotators'
     sets of sentences by their numbers (`references`), the ones the file says are relevant, the number of sentences,
     whether the question is unanswerable, and how many of the annotators marked nothing.
     """
@@ -175,28 +175,23 @@ def load(files: DataFiles, split: str, *, sentences: bool = True) -> Material:
             "unanswerable": rule(marked_nothing, annotators),
             "empty": marked_nothing,
             "annotators": annotators,
+            "references": question.references,
+            "relevant": question.relevant,
+            "sentences": len(table.policies[policy]),
         }
-        shown = {"text": question.text}
-        if sentences:
-            gold |= {
-                "references": question.references,
-                "relevant": question.relevant,
-                "sentences": len(table.policies[policy]),
-            }
-            shown["company"] = policy
         known = (policy, question.id), (policy, plain(question.text))
         groups = next((categories[key] for key in known if key in categories), ())
         return Item(
             question.id,
-            shown,
+            {"text": question.text, "company": policy},
             gold,
-            document=policy if sentences else "",
+            document=policy,
             cluster=policy,
             stratum=policy,
             groups={"category": groups or (NO_CATEGORY,)} if categories else {},
         )
 
-    return Material(tuple(map(item, table.questions)), dict(table.policies) if sentences else {})
+    return Material(tuple(map(item, table.questions)), dict(table.policies))
 
 
 class Scores(NamedTuple):
@@ -347,12 +342,12 @@ _PAIRS = (
     ),
 )
 _CONSENSUS = "Against the one reference: the sentences that at least half of the annotators marked."
-MEASURES = (*_PAPER, *_BEST, *_PLUE, *_PAIRS, *answerability("silence_"))
-SINGLE = (*_BEST, *_PAIRS, *answerability("silence_"))
+MEASURES = (*_PAPER, *_BEST, *_PLUE, *_PAIRS, *silence_measures())
+SINGLE = (*_BEST, *_PAIRS, *silence_measures())
 """Measures of the train split, which has one label of each pair."""
 OF_SUBSET = (
     *_scored("consensus", "consensus", _CONSENSUS, each_best),
-    *(one for one in answerability("silence_") if one.name == "silence_false_silence_rate"),
+    *(one for one in silence_measures() if one.name == "silence_false_silence_rate"),
 )
 """Measures of the subset, in which every question has evidence."""
 

@@ -349,7 +349,7 @@ def rule_note(items: Sequence[Item]) -> str:
 
 
 def _said(outcome: Outcome) -> bool | None:
-    """Whether the reply says that there is no answer: an empty list, or false; None without a prediction."""
+    """Whether the reply says that there is no answer, by an empty list; None without a prediction."""
     given = outcome.given
     return None if given.prediction is None or given.fault else not given.prediction
 
@@ -369,27 +369,29 @@ def _wrong(outcome: Outcome, *, unanswerable: bool) -> tuple[float, float]:
     return float(_said(outcome) is not unanswerable), 1.0
 
 
-def answerability(prefix: str = "") -> tuple[Measure, ...]:
-    """F1, precision, recall of *unanswerable*, accuracy, and both rates of error."""
-    about = "Unanswerable is the positive class" + (", said by an empty list." if prefix else ".")
-    heading = ", silence" if prefix else ""
+def silence_measures() -> tuple[Measure, ...]:
+    """Return F1, precision, recall of *unanswerable*, accuracy, and both rates of error."""
+    about = "Unanswerable is the positive class, said by an empty list."
     return (
-        Measure(f"{prefix}unanswerable_f1", f"F1{heading}", f"F1. {about}", _positives, f1),
+        Measure("silence_unanswerable_f1", "F1, silence", f"F1. {about}", _positives, f1),
         Measure(
-            f"{prefix}unanswerable_p", f"P{heading}", f"Precision, 0 where never said. {about}", _positives, precision
+            "silence_unanswerable_p", "P, silence", f"Precision, 0 where never said. {about}", _positives, precision
         ),
-        Measure(f"{prefix}unanswerable_r", f"R{heading}", f"Recall. {about}", _positives, recall),
+        Measure("silence_unanswerable_r", "R, silence", f"Recall. {about}", _positives, recall),
         Measure(
-            f"{prefix}accuracy", f"Accuracy{heading}", "Share of questions rightly labelled answerable or not.", _right
+            "silence_accuracy",
+            "Accuracy, silence",
+            "Share of questions rightly labelled answerable or not.",
+            _right,
         ),
         Measure(
-            f"{prefix}false_answer_rate",
+            "silence_false_answer_rate",
             "False answers",
             "Share of unanswerable questions not labelled so; a fault is one. Lower is better.",
             partial(_wrong, unanswerable=True),
         ),
         Measure(
-            f"{prefix}false_silence_rate",
+            "silence_false_silence_rate",
             "False silence",
             "Share of answerable questions labelled unanswerable; a fault is one. Lower is better.",
             partial(_wrong, unanswerable=False),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from functools import partial
-from math import atanh, isnan, nan, sqrt, tanh
+from math import isnan, nan
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import Figure
 from genaipa.reports.judged.estimate import estimated
 from genaipa.reports.table import Table, table
+from genaipa.stats.ranks import FEW_RANKED, correlate_ranks
 from genaipa.words import number
 from genaipa_suites.data import load_crosswalk
 from genaipa_suites.material import FAULTS, UNPARSABLE
@@ -38,12 +39,7 @@ if TYPE_CHECKING:
     from genaipa_suites.report.results import Result, Row, Scored
 
 NAME = "card"
-_LEAST = 3
-"""Systems below which ranks can't be compared at all."""
-_FEW = 4
-"""Systems below which a rank correlation has no interval."""
 _SPENT = ("cost", "cached", "unparsable", "faulty")
-_NORMAL = 1.959964
 
 
 def shown(boards: Sequence[Scored]) -> list[Scored]:
@@ -192,7 +188,7 @@ def ranks(made: Table, boards: Sequence[Scored]) -> Table:
     for scored in boards if "m_all10" in systems else []:
         both = systems[[scored.board.name, "m_all10"]].dropna()
         if len(both):
-            rho, low, high = correlation(both[scored.board.name], both["m_all10"])
+            rho, low, high = correlate_ranks(both[scored.board.name], both["m_all10"])
             said = {"suite": scored.board.title, "measure": scored.measures[0].heading, "systems": len(both)}
             rows.append({**said, "rho": rho, "low": low, "high": high, "meaning": _meaning(len(both), low, high)})
     return table(
@@ -209,27 +205,8 @@ def ranks(made: Table, boards: Sequence[Scored]) -> Table:
     )
 
 
-def correlation(first: pd.Series[Any], second: pd.Series[Any]) -> tuple[float, float, float]:
-    """Spearman's rank correlation and its interval; from -1 to 1 of three pairs, NaN of fewer, or where all are equal.
-
-    >>> correlation(pd.Series([1, 2, 3]), pd.Series([1, 2, 3]))
-    (1.0, -1.0, 1.0)
-    """
-    number = len(first)
-    if number < _LEAST or first.nunique() < 2 or second.nunique() < 2:  # noqa: PLR2004 - equals have no ranks
-        return nan, nan, nan
-    rho = round(float(first.rank().corr(second.rank())), 12)
-    if number < _FEW:
-        return rho, -1.0, 1.0
-    nearest = 1 - 12 / (number * (number**2 - 1))
-    inner = max(-nearest, min(nearest, rho))
-    reach = _NORMAL * sqrt((1 + inner**2 / 2) / (number - 3))
-    low, high = tanh(atanh(inner) - reach), tanh(atanh(inner) + reach)
-    return rho, min(low, rho), max(high, rho)
-
-
 def _meaning(systems: int, low: float, high: float) -> str:
-    if systems < _FEW:
+    if systems < FEW_RANKED:
         return f"nothing: {number(systems, 'system')}"
     return "systems rank alike" if low > 0 else "systems rank in reverse" if high < 0 else "undecided"
 

@@ -1,24 +1,24 @@
 """Figures of merit: each measure over all repetitions, with an interval over policies.
 
-Items of one policy are alike, so that whole policies are left out in turn, with all their items (a jackknife); where
-no policy is known, single items are. A measure whose counts are whole, a part of a whole, is a share, and any other a
-figure from 0 to 1 (`genaipa.reports.shares` has the intervals of both); repetitions make no item more. Measures are
-made of counts that add up: a policy's counts are taken from the sums, and no answer is ever scored twice.
+Measures are made of counts that add up, of which `genaipa.stats.counts` makes figures and intervals. Whole policies
+are left out in turn, with all their items; where no policy is known, single items are.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from math import nan
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from genaipa.reports.shares import Clusters, bounded_interval, difference_interval, reached, share_interval
+from genaipa.stats import counts as row_figures
+from genaipa.stats.counts import LEAST_CLUSTERS, Part, estimate_figure, subtract_figures
 from genaipa_suites.measure import f1, macro_f1, micro_f1, precision, ratio, recall
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -30,10 +30,18 @@ if TYPE_CHECKING:
 
 LEVEL = 95
 """Per cent of an interval."""
-LEAST = 3
-"""Policies below which there is no interval."""
-_SHARES = {ratio: (1, nan), precision: (1, 0.0), recall: (2, nan)}
-"""Function of a measure → the place of the count that its first one is a share of, and the figure over none."""
+_PARTS: dict[Callable[[Sequence[float]], float], Part] = {
+    ratio: Part(0, 1),
+    precision: Part(0, 1, 0.0),
+    recall: Part(0, 2),
+}
+"""Function of a measure → the counts that it is a share of."""
+_ROWS: dict[Callable[[Sequence[float]], float], Callable[[Floats], Floats]] = {
+    f1: row_figures.f1,
+    micro_f1: row_figures.micro_f1,
+    macro_f1: row_figures.macro_f1,
+}
+"""Function of a measure → the same of all rows of counts at once."""
 
 
 @dataclass(frozen=True)
@@ -69,8 +77,9 @@ class Units:
     def population(self) -> str:
         """A sentence on the population that intervals speak for."""
         alone = self.number - self.policies
-        if self.number < LEAST:
-            return f"No interval: the items are of fewer than {LEAST} {self.clusters}, which say nothing of others."
+        if self.number < LEAST_CLUSTERS:
+            few = f"fewer than {LEAST_CLUSTERS} {self.clusters}"
+            return f"No interval: the items are of {few}, which say nothing of others."
         if not self.policies:
             return (
                 f"Intervals ({LEVEL} %) are over {alone:,} single items, since their policies are not known: they "
@@ -115,23 +124,10 @@ class Counts:
     def _merit(self, measure: Measure, chosen: Mask) -> Merit:
         if not chosen.any():
             return Merit()
-        sums = self._sums(measure, chosen)
-        each = _values(measure, sums.sum(axis=0))
-        value, units = float(np.mean(each)), self._sizes(chosen)
-        share = _share(measure, sums)
-        if share is not None:
-            enough = (share.items > 0).sum() >= LEAST
-            ends = share_interval(*share) if enough else (nan, nan)
-        else:
-            without = _without(measure, sums)
-            enough = (~np.isnan(without[units > 0])).sum() >= LEAST
-            asked = units / sums.shape[1]
-            ends = bounded_interval(value, reached(units, without), asked) if enough else (nan, nan)
-        # Of a share it is the mean over repetitions, which may differ in how many items they have.
-        ends = (min(ends[0], value), max(ends[1], value)) if enough else ends
-        spread = float(np.std(each)) if len(each) > 1 else nan
-        items, policies = self._basis(chosen)
-        return Merit(value, *ends, spread, items, policies)
+        figure = estimate_figure(
+            self._sums(measure, chosen), self._sizes(chosen), _find_figures(measure), _PARTS.get(measure.value)
+        )
+        return Merit(*figure, *self._basis(chosen))
 
     def minus(self, other: Counts, measure: Measure) -> Merit:
         """This figure minus the other's on the items that both have; the same policies are left out of both."""
@@ -139,21 +135,14 @@ class Counts:
         ours, theirs = (np.array([one in shared for one in each.ids], bool) for each in (self, other))
         if not ours.any():
             return Merit()
-        sums = self._sums(measure, ours), other._sums(measure, theirs)
-        means = [float(np.mean(_values(measure, each.sum(axis=0)))) for each in sums]
-        items, policies = self._basis(ours)
-        units, apart = self._sizes(ours), means[0] - means[1]
-        first, second = (_share(measure, each) for each in sums)
-        ends = nan, nan
-        if first is not None and second is not None:
-            if ((first.items > 0) & (second.items > 0)).sum() >= LEAST:
-                ends = difference_interval(first, second)
-        else:
-            without = _without(measure, sums[0]) - _without(measure, sums[1])
-            if (~np.isnan(without[units > 0])).sum() >= LEAST:
-                reach = reached(units, without)
-                ends = apart - reach, apart + reach
-        return Merit(apart, *ends, nan, items, policies, (means[0], means[1]))
+        apart = subtract_figures(
+            self._sums(measure, ours),
+            other._sums(measure, theirs),
+            self._sizes(ours),
+            _find_figures(measure),
+            _PARTS.get(measure.value),
+        )
+        return Merit(*apart[:3], nan, *self._basis(ours), apart[3:])
 
     def _sizes(self, chosen: Mask) -> Floats:
         """Number of these outcomes of each unit."""
@@ -172,37 +161,10 @@ class Counts:
         return sums[:, np.unique(self._repetition[chosen])]
 
 
-def _values(measure: Measure, sums: Floats) -> Floats:
-    """The figure of each row of sums; the functions that most measures have are worked out for all rows at once."""
-    with np.errstate(invalid="ignore", divide="ignore"):
-        if measure.value in _SHARES:
-            of, nothing = _SHARES[measure.value]
-            return np.where(sums[:, of] != 0, sums[:, 0] / sums[:, of], nothing)
-        if measure.value is f1:
-            return _f1(sums)
-        if measure.value is micro_f1:
-            return _f1(np.stack([sums[:, place::3].sum(axis=1) for place in range(3)], axis=1))
-        if measure.value is macro_f1:
-            each = np.stack([_f1(sums[:, place : place + 3]) for place in range(0, sums.shape[1], 3)])
-            there = sums[:, 2::3].T > 0
-            return np.asarray((each * there).sum(axis=0) / there.sum(axis=0))
-    return np.array([measure.value(row) for row in sums.tolist()])
-
-
-def _f1(counts: Floats) -> Floats:
-    both = counts[:, 1] + counts[:, 2]
-    return np.where(both != 0, 2 * counts[:, 0] / both, 0.0)
-
-
-def _without(measure: Measure, sums: Floats) -> Floats:
-    """The figure without each unit in turn: the mean over repetitions."""
-    rest = sums.sum(axis=0) - sums
-    return np.asarray(np.mean([_values(measure, rest[:, place]) for place in range(sums.shape[1])], axis=0))
-
-
-def _share(measure: Measure, sums: Floats) -> Clusters | None:
-    """Each unit's items that hold, and all, over repetitions; None for a measure that is no share of whole things."""
-    if measure.value not in _SHARES or (sums != np.round(sums)).any():
-        return None
-    held, every = sums[:, :, 0].mean(axis=1), sums[:, :, _SHARES[measure.value][0]].mean(axis=1)
-    return Clusters(held, every) if (held <= every).all() else None
+def _find_figures(measure: Measure) -> Callable[[Floats], Floats]:
+    """Return what makes figures of rows of counts; the functions that most measures have take all rows at once."""
+    if measure.value in _PARTS:
+        return partial(row_figures.divide, part=_PARTS[measure.value])
+    if measure.value in _ROWS:
+        return _ROWS[measure.value]
+    return lambda rows: np.array([measure.value(row) for row in rows.tolist()])

@@ -87,7 +87,7 @@ def packed(tmp_path_factory: pytest.TempPathFactory) -> Path:
         forget_personal_settings(patch)
         patch.chdir(folder)
         make_study("CC-BY-4.0")
-        assert "Fill in what is in [brackets]" in done(call("pack", "latest", "--artifact", "-o", "art"))
+        assert "Fill in what is in [brackets]" in done(call("artifact", "latest", "-o", "art"))
     return folder / "art"
 
 
@@ -376,8 +376,8 @@ def test_an_artifact_has_what_reviewers_ask_for(genaipa: Cli, packed: Path) -> N
     assert "Texts: `Apache-2.0`, `CC-BY-4.0`." in (packed / "README.md").read_text()
     assert "`ada`, `bo`" in (packed / "ARTIFACT-APPENDIX.md").read_text()
     assert "nobody else's" not in texts_below(packed)
-    refused = genaipa("pack", "latest", "--artifact", "--with-texts", "--workspace", packed.parent)
-    assert (refused.code, "for everybody" in refused.err) == (2, True)
+    refused = genaipa("artifact", "latest", "-o", "art.zip", "--workspace", packed.parent)
+    assert (refused.code, "an artifact is a folder" in refused.err) == (2, True)
 
 
 def heads(file: Path) -> dict[str, tuple[list[str], int]]:
@@ -414,7 +414,7 @@ def test_croissants_own_reader_reads_every_table(packed: Path) -> None:
 def test_an_appendix_commands_do_what_it_says(genaipa: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each command works; tables and figures come out the same without the text that is left out (tests above)."""
     make_study("not stated; not redistributable")
-    done(genaipa("pack", "latest", "--artifact", "-o", "art"))
+    done(genaipa("artifact", "latest", "-o", "art"))
     monkeypatch.chdir("art")
     assert SENTENCE not in texts_below(Path()) + texts("study.zip")
     assert "- `acme`: `not stated; not redistributable`" in Path("README.md").read_text()

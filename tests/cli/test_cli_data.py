@@ -538,11 +538,11 @@ def test_policies_history_diff_and_annotate_carry_what_holds(genaipa: Cli, tmp_p
     facts = json.loads(done(genaipa("policies", "diff", "brindlecart", "cart.2026-02-01", "--json")))
     assert facts["answers"]["DM_u1"]["points"] == ["depends", "account", "orders", "chats", "usage"]
     # The first version's text is brindlecart's, whose answers are found by its digest.
-    out = done(genaipa("policies", "annotate", "cart.2026-02-01", "--from", "cart.2026-01-01"))
+    out = done(genaipa("policies", "carry", "cart.2026-01-01", "cart.2026-02-01"))
     assert "29 answers hold, 3 questions to answer" in out
     assert "no annotated answer to DM_f1, DM_u1, CA_u1" in genaipa("validate").out.replace("\n", " ")
     for wrong in (
         ("policies", "diff", "cart.2026-01-01", "cart.2026-01-01"),
-        ("policies", "annotate", "cart.2026-01-01", "--from", "cart.2026-01-01"),
+        ("policies", "carry", "cart.2026-01-01", "cart.2026-01-01"),
     ):
         assert "cart.2026-01-01" in refused(genaipa(*wrong))

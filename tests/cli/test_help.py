@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from genaipa.cli import command as command_line
-from genaipa.cli.terminal.headings import COMMANDS, EVERYWHERE, FEW, GROUPS, OPTIONS, RENAMED, STARTS
+from genaipa.cli.terminal.headings import EVERYWHERE, FEW, GROUPS, OPTIONS, RENAMED, STARTS, command_names
 from genaipa.errors import MissingPackageError, NotReadyError, UnknownNameError, UsageError
 from genaipa.kinds import options
 
@@ -32,7 +32,7 @@ def test_genaipa_alone_is_its_help(genaipa: Cli) -> None:
 
 def test_summaries_are_whole_in_every_group(genaipa: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     """At any width each command is in its group with its first sentence, uncut; and no line is too long."""
-    pages = {name: genaipa(name, "--help").out for name in COMMANDS}
+    pages = {name: genaipa(name, "--help").out for name in command_names()}
     summaries = {name: " ".join(page.split("\n\n")[1].split()) for name, page in pages.items()}
     for width in (60, 80, 100, 120):
         monkeypatch.setenv("COLUMNS", str(width))

@@ -12,8 +12,9 @@ from msgspec.structs import replace
 from published_tree import SINGLE, TABLES, metrics_sheet, regulations, results, results_csv, scores, workbook
 
 from genaipa.datasets.study import Answer
-from genaipa.reports.significance import PUBLISHED, components
+from genaipa.reports.significance import PUBLISHED
 from genaipa.runs.imported import Finding, PublishedScore, read_published, write_published
+from genaipa.stats.power import estimate_components
 from genaipa_study.audit import audit_scores, with_exclusions
 from genaipa_study.layout import Tree
 from genaipa_study.results import read_scores
@@ -332,5 +333,5 @@ def test_the_default_is_the_published_study_s(real: Study) -> None:
             for system in ("published/chatgpt-4", "published/bard")
         )
         apart = np.subtract(*sides)
-        found.append(components(apart[~np.isnan(apart).all(axis=1)]))
+        found.append(estimate_components(apart[~np.isnan(apart).all(axis=1)]))
     assert np.mean(found, axis=0).round().tolist() == list(PUBLISHED)

@@ -14,9 +14,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmarks.made_up import write_policies
 from genaipa.errors import DataError, MissingPackageError, UsageError
 from genaipa.policies.corpus import Corpus, documents_of, examine, json_line
-from genaipa.policies.made_up import made_up
 from genaipa.policies.statistics import distributions, measured
 
 if TYPE_CHECKING:
@@ -202,8 +202,7 @@ def test_groups_that_are_missing_are_told(tmp_path: Path, genaipa: Callable[...,
 def test_a_corpus_is_read_in_a_stream(tmp_path: Path) -> None:
     """Checking and drawing from a corpus takes a fifth of its size in memory."""
     path = tmp_path / "c.jsonl"
-    with path.open("wb") as file:
-        file.writelines(map(json_line, made_up(1000)))
+    write_policies(path, 1000)
     examine(path)
     tracemalloc.start()
     corpus = examine(path, by="sector")
@@ -216,7 +215,7 @@ def test_a_corpus_is_read_in_a_stream(tmp_path: Path) -> None:
 def test_statistics_are_distributions(tmp_path: Path, genaipa: Callable[..., Finished]) -> None:
     """Each measure's median, quartiles and range by group are those of the documents' own statistics."""
     path = tmp_path / "c.jsonl"
-    path.write_bytes(b"".join(map(json_line, made_up(40))))
+    write_policies(path, 40)
     told = json.loads(genaipa("policies", "stats", "--documents", path, "--by", "sector", "--json").out)
     every = list(documents_of(path))
     shops = np.array([measured(one) for one in every if one.about.groups["sector"] == "shop"])
@@ -231,16 +230,3 @@ def test_statistics_are_distributions(tmp_path: Path, genaipa: Callable[..., Fin
     assert "40 documents, 2 of them with the very text of another of the same company." in shown.out
     refused = genaipa("policies", "stats", "brindlecart", "--by", "sector")
     assert (refused.code, refused.err) == (2, "genaipa: --by is for a corpus; name one with --documents.\n")
-
-
-def test_generated_policies(tmp_path: Path, genaipa: Callable[..., Finished]) -> None:
-    """The generator's corpus can be used as it is; more of them begin with the same, another seed has others."""
-    path = tmp_path / "made.jsonl"
-    assert genaipa("policies", "generate", path, "--number", "60").code == 0
-    corpus = examine(path)
-    assert (corpus.documents, corpus.texts, corpus.groups) == (60, 57, ("country", "sector"))
-    assert [one.text for one in documents_of(path)] == [one.text for one in made_up(90)][:60]
-    assert next(made_up(1, seed=1)) != next(made_up(1))
-    again = genaipa("policies", "generate", path)
-    assert again.code == 2
-    assert "is there already" in again.err

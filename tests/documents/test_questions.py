@@ -132,8 +132,8 @@ def test_a_translation_is_of_every_question(name: str) -> None:
     [
         ("translates: pollcy\nlanguage: de\n", "translates: there is no question set 'pollcy' to translate: did you"),
         ("translates: own\nlanguage: de\n", "translates: names the set itself; name the set that it is a translation"),
-        ("translates: policy\nlanguage: gr\n", r"language: 'gr' is no language that genaipa knows \(en, de, fr, "),
-        ("translates: policy\n", r"language: is missing; a translation says its language \(en, de, fr, "),
+        ("translates: policy\nlanguage: gr\n", r"language: 'gr' is no language that genaipa knows \(en, de, es, "),
+        ("translates: policy\n", r"language: is missing; a translation says its language \(en, de, es, "),
         (
             "translates: regulation\nlanguage: de\n",
             r"the ids must be as in 'regulation'; it lacks PR_1, .*PR_5 and 1 more and has Q1 beyond them",

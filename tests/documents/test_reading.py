@@ -6,7 +6,6 @@ import re
 
 import pytest
 
-from genaipa.policies.changes import Changes
 from genaipa.policies.document import About, Document
 from genaipa.policies.reading import Reading, read_line
 from genaipa.policies.search import ranked
@@ -18,6 +17,7 @@ from genaipa.scoring.evidence.support import sentence_spans
 from genaipa.scoring.objections import proved
 from genaipa.systems.extractive import answer
 from genaipa.systems.rag import RagSystem
+from genaipa_watch.changes import Changes
 
 READS = {
     'Ask [our *desk*](<https://a.example/x y> "it\'s (open)") now.': "Ask our desk now.",

@@ -13,7 +13,7 @@ from commandline import call
 from exchanged import SENTENCE, study_with_scores
 from running import write
 
-from genaipa.exchange.forms import FORMS
+from genaipa_exchange.forms import FORMS
 
 if TYPE_CHECKING:
     from commandline import Finished

@@ -8,8 +8,8 @@ import pytest
 from running import make_workspace
 
 from genaipa.errors import UsageError
-from genaipa.exchange.incoming import Incoming, Recorded, Sample
 from genaipa.workspace import find_workspace
+from genaipa_exchange.incoming import Incoming, Recorded, Sample
 
 
 def bring(*files: str, reply: str = "Yes.", target: str = "yes", documents: str = "acme") -> tuple[int, int]:

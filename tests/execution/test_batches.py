@@ -52,7 +52,7 @@ CASES = [
     *((fate, AnthropicBatchServer) for fate in size(small=FATES[2:4], soak=FATES)),
     *((fate, GoogleBatchServer) for fate in size(small=FATES[4:5], soak=FATES)),
 ]
-PLAN: dict[str, Any] = {"systems": (SYSTEM,), "conversation": "independent"}
+PLAN: dict[str, Any] = {"systems": (SYSTEM,), "conversation": "independent", "initializations": ("company-name",)}
 QUICK = Batching(full=0.05, first_look=0.02, longest_look=0.05, patience=0.5)
 LEAVING = Batching(wait=False, patience=0.5)
 
@@ -299,7 +299,7 @@ def test_who_takes_no_batches_is_told_before_anything_is_asked() -> None:
     """One sentence, and no run folder."""
     make_workspace(questions=1)
     with pytest.raises(UsageError, match="extractive: takes no batches"):
-        carry_out(spec(systems=("extractive",)), None, RunLimits(batch=QUICK))
+        carry_out(spec(**PLAN | {"systems": ("extractive",)}), None, RunLimits(batch=QUICK))
 
 
 def test_what_a_server_repeats_of_the_key_is_kept_nowhere() -> None:

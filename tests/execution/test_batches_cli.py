@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from batching import Batches, BatchServer, Fate, GoogleBatchServer
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from servers import LoopbackServer
 
 _BILLED = [(BatchServer, OpenAIServer), *size(small=[], soak=[(GoogleBatchServer, GoogleServer)])]
-_PLAN = ("run", "-s", SYSTEM, "-p", "acme", "-i", "document", "--conversation", "independent")
+_PLAN = ("run", "-s", SYSTEM, "-p", "acme", "-i", "company-name", "--conversation", "independent")
 
 
 def test_hand_in_leave_look_cancel_and_collect(genaipa: Cli) -> None:
@@ -90,7 +90,7 @@ class _HearsOut(Observer):
 def test_what_is_out_of_all_shards_is_heard_together() -> None:
     """A display of a run in shards hears the questions that are out of all of them, not those of one."""
     workspace, hears = make_workspace(questions=2, documents=("acme", "brook")), _HearsOut()
-    plan = {"initializations": ("document",), "conversation": "independent"}
+    plan = {"initializations": ("company-name",), "conversation": "independent"}
     with serving(BatchServer()):
         run = prepare(workspace, RunRequest((SYSTEM,), ("acme", "brook"), plan=plan, shard=1))
         asyncio.run(ask(run, RunLimits(batch=Batching(wait=False)), hears))
@@ -161,7 +161,7 @@ def test_results_that_cannot_be_written_stay_at_the_provider(genaipa: Cli) -> No
 
 
 def test_both_prices_are_estimated(genaipa: Cli) -> None:
-    """Half price may be more than a warm cache; what has no batches is told so."""
+    """What has no batches is told so."""
     make_workspace(questions=4)
     assert "In batches" not in genaipa(*_PLAN, "--estimate").out
     said = genaipa(*_PLAN, "--estimate", "--batch").out
@@ -169,37 +169,43 @@ def test_both_prices_are_estimated(genaipa: Cli) -> None:
     assert "by single calls with a warm cache: $" in said
     (row,) = json.loads(genaipa(*_PLAN, "--estimate", "--batch", "--json").out)["rows"]
     assert row["batch_cost"] == pytest.approx(row["cost"] / 2)
-    refused = genaipa("run", "-s", "extractive", "-p", "acme", "--batch")
+    plan = ("run", "-s", "extractive", "-p", "acme", "-i", "company-name")
+    refused = genaipa(*plan, "--batch")
     assert (refused.code, "ask by single calls" in refused.err) == (2, True)
-    refused = genaipa("run", "-s", "extractive", "-p", "acme", "--no-wait")
+    refused = genaipa(*plan, "--no-wait")
     assert (refused.code, "add --batch" in refused.err) == (2, True)
+
+
+@pytest.mark.parametrize("initialization", ["document", "summary-of-document"])
+@pytest.mark.parametrize("option", ["--batch", "--estimate", "--no-wait"])
+def test_questions_about_a_document_are_refused(genaipa: Cli, option: str, initialization: str) -> None:
+    """In one sentence that says what is cheaper, before a run is begun."""
+    make_workspace(questions=1)
+    refused = genaipa("run", "-s", SYSTEM, "-p", "acme", "-i", f"company-name,{initialization}", "--batch", option)
+    assert refused.code == 2
+    assert "cost more by batches than by single calls" in refused.err.splitlines()[-1]
+    assert not list(find_workspace().runs.glob("*"))
 
 
 @pytest.mark.parametrize(("kind", "single"), _BILLED)
 def test_what_is_billed_is_what_was_estimated(genaipa: Cli, kind: type[Batches], single: type[LoopbackServer]) -> None:
-    """Within two percent: in batches with and without a cache, and by single calls with one."""
+    """Within two percent: in batches without a cache, and by single calls with one."""
     make_workspace(questions=12, text=TEXT * 12)
-    plan = ("run", "-s", system_of(kind), *_PLAN[3:], "--max-tokens", "50")
-    (row,) = json.loads(genaipa(*plan, "--estimate", "--batch", "--json").out)["rows"]
+    plan = ("run", "-s", system_of(kind), "-p", "acme", "--conversation", "independent", "--max-tokens", "50")
+
+    def estimated(*options: str) -> Any:
+        (row,) = json.loads(genaipa(*plan, *options, "--estimate", "--json").out)["rows"]
+        return row
 
     def billed(server: LoopbackServer, *options: str) -> float:
         with serving(server):
-            done = genaipa(*plan, "--new", "-j", "1", *options)
+            done = genaipa(*plan, *options, "--new", "-j", "1")
         assert done.code == 0, done.err
         folder = find_run(find_workspace(), "latest")
         return sum(record.cost or 0.0 for record in folder.records())
 
     said = "So. " * 50
     caching, plain = lambda _number, _body: reply(said), lambda _number, _body: reply(said, cached=0)
-    assert billed(kind(script=plain), "--batch") == pytest.approx(row["batch_cost"], rel=0.02)
-    assert billed(kind(script=caching), "--batch") == pytest.approx(row["batch_cached_cost"], rel=0.02)
-    assert billed(single(script=caching), "--no-batch") == pytest.approx(row["cached_cost"], rel=0.02)
-
-
-def test_a_batch_whose_prompts_were_cut(genaipa: Cli) -> None:
-    """A batch's own counts tell it as any reply's do."""
-    make_workspace(questions=2, text=TEXT * 8)
-    for reads, cut in ((None, False), (100, True)):
-        with serving(BatchServer(reads=reads)):
-            done = genaipa(*_PLAN, "--batch", "--new")
-        assert (done.code, "cuts prompts" in done.err, "prompt cut" in done.out) == (0, cut, cut), done.err
+    batched, cached = ("-i", "company-name", "--batch"), ("-i", "document")
+    assert billed(kind(script=plain), *batched) == pytest.approx(estimated(*batched)["batch_cost"], rel=0.02)
+    assert billed(single(script=caching), *cached) == pytest.approx(estimated(*cached)["cached_cost"], rel=0.02)

@@ -105,7 +105,7 @@ def test_a_long_file_goes_up_in_pieces_and_what_comes_back_is_found_by_its_long_
 def test_what_was_called_off_is_collected_and_the_rest_asked(genaipa: Cli) -> None:
     """Lines that were called off have an error of their own, with details over which the SDK would stumble."""
     make_workspace(questions=4)
-    plan = ("run", "-s", GEMINI, "-p", "acme", "-i", "document", "--conversation", "independent")
+    plan = ("run", "-s", GEMINI, "-p", "acme", "-i", "company-name", "--conversation", "independent")
     with serving(GoogleBatchServer()) as server:
         assert genaipa(*plan, "--batch", "--no-wait").code == 3
         assert "1 batch called off" in genaipa("runs", "batches", "cancel", "latest").out

@@ -11,11 +11,11 @@ import pytest
 from running import write
 from stores import score
 
+from benchmarks.made_up import made_up
 from genaipa.execution.observer import Observer
 from genaipa.execution.prepare import prepare
 from genaipa.policies.corpus import json_line
 from genaipa.policies.document import load_document
-from genaipa.policies.made_up import made_up
 from genaipa.reports.gather import gather_scored
 from genaipa.reports.notable import notable
 from genaipa.runs.run import load_run

@@ -17,6 +17,7 @@ import pytest
 from disks import fill, may_mount, small_disk
 from sharding import content, lay_documents, priced_run, unseal
 
+from benchmarks.made_up import write_policies
 from genaipa.files.locks import held, native_lock
 from genaipa.runs.records import RecordHead, Totals
 from genaipa.runs.selection import find_run, run_folders
@@ -82,7 +83,7 @@ def test_shards_of_several_kinds(tmp_path: Path, genaipa: Callable[..., Finished
 
 def test_shards_of_a_corpus(tmp_path: Path, genaipa: Callable[..., Finished]) -> None:
     """A corpus in shards is asked as it is in one folder, and goes on from its own copies without the corpus."""
-    assert genaipa("policies", "generate", "made.jsonl", "-n", "5").code == 0
+    write_policies(Path("made.jsonl"), 5)
     (tmp_path / "genaipa.toml").touch()
     command = ("run", *PLAN[:2], "-e", "quality", "--limit", "2", "--documents", "made.jsonl")
     assert genaipa(*command, "--name", "whole").code == 0
@@ -189,7 +190,7 @@ def test_recipe_for_a_plain_shell(tmp_path: Path, genaipa: Callable[..., Finishe
     recipe = recipe.replace("--system gpt-6-luna", "--system extractive -e recall --limit 1")
     recipe = recipe.replace("--shard 100", "--shard 2").replace("genaipa ", f"{sys.executable} -m genaipa ")
     (tmp_path / "genaipa.toml").touch()
-    assert genaipa("policies", "generate", "shops.jsonl", "-n", "9").code == 0
+    write_policies(Path("shops.jsonl"), 9)
     done = subprocess.run(["bash", "-ec", recipe], capture_output=True, text=True, timeout=240, check=False)
     assert done.returncode == 0, done.stderr
     assert "nothing was asked" in done.stdout
@@ -254,7 +255,7 @@ def test_full_disk_of_shards(genaipa: Callable[..., Finished], tmp_path: Path, r
     """A run in shards leaves nothing half-made and says one sentence, too; with room made, it completes."""
     with small_disk(tmp_path, "2m") as small:
         Path("genaipa.toml").touch()
-        assert genaipa("policies", "generate", "made.jsonl", "-n", "12").code == 0
+        write_policies(Path("made.jsonl"), 12)
         filler = fill(small, room)
         run = ("run", "-s", "extractive", "--documents", "made.jsonl", "-e", "quality", "--shard", "2")
         done = genaipa(*run)

@@ -18,20 +18,20 @@ import pytest
 from pypdf.generic import DecodedStreamObject, DictionaryObject, NameObject
 from size import SOAK, size
 
+from benchmarks.made_up import made_up
 from genaipa.archive import read_pack
 from genaipa.errors import DataError, GenaipaError
-from genaipa.exchange.incoming import Incoming
-from genaipa.exchange.label_studio import choice
-from genaipa.exchange.label_studio import read as read_label_studio
 from genaipa.files.strict_yaml import read_yaml
 from genaipa.policies.corpus import json_line, open_corpus
 from genaipa.policies.formats import extract
-from genaipa.policies.made_up import made_up
 from genaipa.questions.sets import QuestionSet
 from genaipa.scoring.importing import ScoresReading
 from genaipa.scoring.rubric import load_rubric
 from genaipa.scoring.tables import read_table
 from genaipa.workspace import find_workspace, shipped
+from genaipa_exchange.incoming import Incoming
+from genaipa_exchange.label_studio import choice
+from genaipa_exchange.label_studio import read as read_label_studio
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -1,8 +1,8 @@
 """What an addition costs, shown by doing it in a copy of genaipa.
 
 A provider with an SDK of its own is three files: its adapter, a line of the table, an extra. A sampling option is
-three places: the option, the field, the adapter's table. An option of the procedure is a field of its plan. A command,
-a page of the desk and a language are a file and a line each, a form of tables is a function and a line.
+three places: the option, the field, the adapter's table. An option of the procedure is a field of its plan. A command
+and a page of the desk are a file and a line each, a form of tables is a function and a line, a language a package.
 """
 
 from __future__ import annotations
@@ -142,7 +142,7 @@ FORM = '''def as_markdown(table: Table) -> str:
 
 EXCHANGE = '''"""Plain text."""
 
-from genaipa.exchange.outgoing import Written
+from genaipa_exchange.outgoing import Written
 
 
 def write(outgoing, folder):
@@ -165,7 +165,7 @@ LANGUAGE = Language(
     regulation=lambda title, name: f"de verordening {title or name}",
     no_answer="(geen antwoord)",
     sections={"Section": "Paragraaf"},
-    silence=SilenceRules("staat er niet", denial="niet", answered="ja|nee", contrast="maar", turns="niet"),
+    silence=SilenceRules("staat er niet", denial="niet", answered="ja|nee", contrast="maar"),
     readability=Readability("Douma", 206.84, -0.93, -77, syllables=lambda word: len(word) // 3 + 1, connective="en"),
 )
 '''
@@ -193,6 +193,27 @@ def count() -> None:
     """
     show(f"{len(list(current_workspace().runs.glob('*')))} runs")
 '''
+# A package's commands: one of genaipa, one of `scores`, and two that are broken.
+TALLY = """
+from genaipa.cli.terminal.console import show
+from genaipa.cli.terminal.headings import PackageCommand
+
+TALLY = PackageCommand("tally:tally", summary="Tally the runs.", heading="Score", after="judge", rare=False)
+OF_SCORES = PackageCommand("tally:tally")
+BROKEN = PackageCommand("nowhere:tally", summary="Count.", heading="Score")
+
+
+def tally():
+    \"\"\"Tally the runs.\"\"\"
+    show("none")
+"""
+TALLY_ENTRY_POINTS = """[genaipa.commands]
+tally = tally:TALLY
+scores tally = tally:OF_SCORES
+broken = tally:BROKEN
+scores broken = tally:BROKEN
+gone = nowhere:TALLY
+"""
 
 
 @dataclass
@@ -223,13 +244,16 @@ def add_everything(copy: Path) -> None:
     insert(copy / "genaipa/ui/script/app.py", "PAGES = {\n", '    "answers": ("Answers", "answers"),\n')
     render = copy / "genaipa/reports/render.py"
     render.write_text(render.read_text().replace("FORMS = {", FORM + 'FORMS = {".md": as_markdown, '))
-    (copy / "genaipa/exchange/plain.py").write_text(EXCHANGE)
-    forms = copy / "genaipa/exchange/forms.py"
+    (copy / "genaipa_exchange/plain.py").write_text(EXCHANGE)
+    forms = copy / "genaipa_exchange/forms.py"
     line = 'FORMS: tuple[Form, ...] = (\n    Form("plain", "replies alone", plain.write),'
     changed = forms.read_text().replace("FORMS: tuple[Form, ...] = (", line)
-    forms.write_text(changed.replace("import eee,", "import plain, eee,"))
-    (copy / "genaipa/languages/nl.py").write_text(LANGUAGE)
-    insert(copy / "genaipa/languages/catalog.py", '    "fr",\n', '    "nl",\n')
+    forms.write_text(changed.replace("import huggingface,", "import huggingface, plain,"))
+    (copy / "dutch.py").write_text(LANGUAGE)
+    information = copy / "dutch-1.dist-info"
+    information.mkdir()
+    (information / "METADATA").write_text("Metadata-Version: 2.1\nName: dutch\nVersion: 1\n")
+    (information / "entry_points.txt").write_text("[genaipa.languages]\nnl = dutch:LANGUAGE\n")
     (copy / "genaipa/cli/commands/count.py").write_text(COMMAND)
     insert(copy / "genaipa/cli/terminal/headings.py", '    "Ask": {\n', '        "count": "Count the runs.",\n')
 
@@ -246,7 +270,7 @@ def changed(started: tuple[contextlib.ExitStack, list[Changed]], tmp_path_factor
     """One copy and one process for all tests of this file; the provider's SDK is not installed at first."""
     stack, kept = started
     if not kept:
-        copy = copy_genaipa(tmp_path_factory.mktemp("copy"))
+        copy = copy_genaipa(tmp_path_factory.mktemp("copy"), "genaipa_exchange")
         add_everything(copy)
         genaipa = stack.enter_context(interpreter(copy))
         (copy / "acme_sdk.py").write_text("raise SystemExit('imported')")
@@ -423,3 +447,21 @@ def test_a_new_command(changed: Changed) -> None:
     assert re.search(r"(?m)^  count +Count the runs\.$", changed.genaipa("--help").out)
     Path("here").mkdir()
     assert changed.genaipa("count", "--workspace", "here", "--explain").out == "0 runs\n\nAll that are here.\n"
+
+
+def test_a_new_command_of_a_package(changed: Changed) -> None:
+    """It stands where it asks to, below another command too; one that is broken is in nobody's way."""
+    (changed.folder / "tally.py").write_text(TALLY)
+    information = changed.folder / "tally-1.dist-info"
+    information.mkdir()
+    (information / "METADATA").write_text("Metadata-Version: 2.1\nName: tally\nVersion: 1\n")
+    (information / "entry_points.txt").write_text(TALLY_ENTRY_POINTS)
+    page = changed.genaipa("--help").out
+    assert re.search(r"(?m)^  judge .*\n  tally +Tally the runs\.\n  score ", page), page
+    assert not re.search(r"(?m)^  (broken|gone) ", page)
+    assert changed.genaipa("tally", "--explain").out.startswith("none\n")
+    assert changed.genaipa("scores", "tally").out == "none\n"
+    assert re.search(r"(?m)^  tally +Tally the runs\.$", changed.genaipa("scores", "--help").out)
+    refused = changed.genaipa("broken")
+    assert (refused.code, "'broken' of a package can't be loaded from nowhere:tally" in refused.err) == (2, True)
+    assert "there is no command 'gone'" in changed.genaipa("gone").err

@@ -11,12 +11,11 @@ import tomllib
 from typing import TYPE_CHECKING
 
 import pytest
-from source import ROOT, nodes, python_files, texts
+from source import PACKAGES, ROOT, nodes, python_files, texts
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-PACKAGES = {"genaipa", "genaipa_ray", "genaipa_study", "genaipa_suites"}
 MAX_LINES = {"file": 600, "file of tests": 800, "function": 80}
 
 # The patterns are written so that this file doesn't match them itself.

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from copies import copy_genaipa, interpreter
+from copies import break_packages, copy_genaipa, interpreter
 from running import write
 
 if TYPE_CHECKING:
@@ -172,9 +172,7 @@ def test_a_kind_of_somebody_elses() -> None:
 def test_the_core_works_without_ours(tmp_path: Path) -> None:
     """In a copy without the packages beside it everything of the paper's evaluator goes on, and says what is gone."""
     copy = copy_genaipa(tmp_path / "copy")
-    # The checkout is on the path too: there it would be found.
-    for package in ("genaipa_ray", "genaipa_study", "genaipa_suites"):
-        (copy / f"{package}.py").write_text("raise ModuleNotFoundError('it is gone')\n")
+    break_packages(copy)
     with interpreter(copy) as genaipa:
         refused = genaipa("run", "--suite", "policyqa", "-s", "extractive")
         assert (refused.code, "'--suite'; not here, though installed once" in refused.err) == (2, True), refused.err

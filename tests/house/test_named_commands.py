@@ -6,7 +6,7 @@ import ast
 import re
 from typing import TYPE_CHECKING, Any
 
-from source import ROOT
+from source import PACKAGES, ROOT
 
 from genaipa.cli import command as command_line
 
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-PACKAGES = ("genaipa", "genaipa_ray", "genaipa_study", "genaipa_suites")
 NAMED = re.compile(r"(?:['`:(] ?|\A|with |\n)genaipa ([a-z][a-z-]*)((?: [\w./-]+| \{\})*)")
 """A command in quotes, behind a colon or "with", or at the beginning: prose says what genaipa does, not so."""
 PROSE = {

@@ -9,9 +9,8 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from source import PACKAGES, ROOT
 
-ROOT = Path(__file__).parents[2]
-PACKAGES = {"genaipa", "genaipa_ray", "genaipa_study", "genaipa_suites"}
 DATA_FOLDERS = ("prompts", "questions", "policies", "annotations", "rubrics")
 
 

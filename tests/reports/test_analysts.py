@@ -6,112 +6,18 @@ import math
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 import pytest
 from framing import QUESTIONS, answer_rows, score_rows, tidy_of
 
-from genaipa.reports.analysts import panel, refused
 from genaipa.reports.averages import who_scored
 from genaipa.reports.chapters.documents import documents_ranked
 from genaipa.reports.comparison import Side, compare_sides
-from genaipa.reports.crossed import crossed
 from rubrics import METRICS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from genaipa.reports.comparison import Comparison
-
-TRUTH = 55.0
-
-
-def drawn(random: np.random.Generator, analysts: int, leniency: float, *, by: str = "") -> pd.DataFrame:
-    """Scores of 32 questions about five documents, each by one analyst, with the published study's variances.
-
-    `by` deals whole questions, or documents, to an analyst.
-    """
-    asked, about = np.repeat(np.arange(32), 5), np.tile(np.arange(5), 32)
-    who = {"": random.integers(analysts, size=160), "question": asked, "document": about}[by] % analysts
-    value = TRUTH + random.normal(0, 82**0.5, 32)[asked] + random.normal(0, 9, 5)[about]
-    value += random.normal(0, 508**0.5, 160) + random.normal(0, leniency, analysts)[who]
-    columns = {"question": asked, "document": about, "analyst": who, "score": value}
-    return pd.DataFrame(columns).astype({"question": str, "document": str, "analyst": str}).assign(experiment="quality")
-
-
-@pytest.mark.soak
-def test_an_interval_holds_the_truth_for_other_analysts() -> None:
-    """With three analysts and with five, of any leniency, in 95 of 100 studies; without their part in far fewer."""
-    random, studies = np.random.default_rng(5), 600
-    for leniency, analysts in ((9.0, 3), (4.0, 5)):
-        held = np.zeros(2)
-        for _ in range(studies):
-            rows = drawn(random, analysts, leniency)
-            found = crossed(
-                rows["score"], rows["question"], rows["document"], limits=(10, 100), panel=panel(rows, "score")
-            )
-            assert found.analysts_low <= found.policies_low <= found.policies_high <= found.analysts_high
-            ends = ((found.policies_low, found.policies_high), (found.analysts_low, found.analysts_high))
-            held += [low <= TRUTH <= high for low, high in ends]
-        assert held[1] / studies >= 0.93
-        assert leniency < 9 or held[0] / studies < 0.92
-
-
-@pytest.mark.parametrize(
-    ("analysts", "by", "why"),
-    [
-        (1, "", "1 analyst: below 3, none for others."),
-        (2, "", "2 analysts: below 3, none for others."),
-        (3, "", ""),
-        (5, "document", "Who scored depends on the question or the document."),
-        (4, "question", "Who scored depends on the question or the document."),
-    ],
-)
-def test_nothing_is_said_of_others_without_knowing_it(analysts: int, by: str, why: str) -> None:
-    """Two analysts can't speak for others, nor can those whose work was dealt out by document or by question."""
-    rows = drawn(np.random.default_rng(1), analysts, 4.0, by=by)
-    found = panel(rows, "score")
-    assert refused(found) == why
-    assert math.isnan(found.variance) == bool(why)
-
-
-def test_leniency_is_found_and_left_out_one_by_one() -> None:
-    """The variance is that of who gives more; each average without one of them is that of the others' scores."""
-    rows = drawn(np.random.default_rng(2), 4, 0.0)
-    rows["score"] = TRUTH + rows["analyst"].map({"0": 30.0, "1": 0.0, "2": 0.0, "3": -30.0})
-    found = panel(rows, "score")
-    share = rows["analyst"].value_counts(normalize=True)
-    assert found.variance == pytest.approx(600 * float((share**2).sum()))
-    # Nobody else scored what 0 did: the others would have given what they give beside questions and documents.
-    others = share.drop("0") / share.drop("0").sum()
-    assert found.without["0"] == pytest.approx(TRUTH - 30 * others["3"], abs=0.01)
-
-
-def both_scored(leniency: float, *, also: int, easier: float = 0.0) -> pd.DataFrame:
-    """Forty answers that ada scored; to the first ones, which are `easier`, bo gives as much more."""
-    random = np.random.default_rng(3)
-    value = TRUTH + random.normal(0, 9, 40) + np.where(np.arange(40) < also, easier, 0.0)
-    rows = [("ada", n, value[n]) for n in range(40)] + [("bo", n, value[n] + leniency) for n in range(also)]
-    data = pd.DataFrame(rows, columns=["analyst", "question", "score"])
-    return data.astype({"question": str}).assign(experiment="quality", document="uber")
-
-
-@pytest.mark.parametrize("easier", [-25.0, 0.0, 25.0])
-@pytest.mark.parametrize("leniency", [-6.0, 4.0])
-def test_who_is_left_out_moves_the_average_by_their_leniency(leniency: float, easier: float) -> None:
-    """Whatever kind of answers both scored: without the lenient one the average is lower, without the strict higher."""
-    rows = both_scored(leniency, also=10, easier=easier)
-    found = panel(rows, "score")
-    alone = rows.loc[rows["analyst"] == "ada", "score"].mean()
-    assert found.without["bo"] == pytest.approx(alone)
-    assert found.without["ada"] == pytest.approx(alone + leniency)
-    assert math.isnan(panel(rows[rows["analyst"] == "ada"], "score").without["ada"])
-
-
-def test_of_people_who_share_nothing_nobody_knows() -> None:
-    """Two who scored other questions about one document: their leniency is in no number, and no average is without."""
-    rows = both_scored(4.0, also=0)
-    parted = rows.assign(analyst=np.where(rows["question"].astype(int) < 20, "ada", "bo"))
-    assert all(math.isnan(one) for one in panel(parted, "score").without.values())
 
 
 def compared(by: Callable[[int, str, str], str]) -> Comparison:

@@ -17,7 +17,7 @@ from genaipa.errors import UsageError
 from genaipa.reports.comparison import OVERALL, Side, compare_sides, differing
 from genaipa.reports.crossed import crossed
 from genaipa.reports.matches import Match, rows
-from genaipa.reports.significance import holm, paired, unpaired
+from genaipa.stats.tests import adjust_holm, mann_whitney, wilcoxon
 from rubrics import METRICS, PAPER
 
 DOCUMENTS = ("uber", "spotify")
@@ -96,7 +96,7 @@ def test_a_comparison_by_hand(frame, compared):
     sure = crossed(apart.to_numpy(), apart.index, [""] * len(apart))
     assert (first["low"], first["high"]) == pytest.approx((sure.low, sure.high))
     assert (first["test"], first["p"]) == ("t", pytest.approx(sure.p))
-    assert first["ranks_p"] == pytest.approx(paired(apart.to_numpy()).p)
+    assert first["ranks_p"] == pytest.approx(wilcoxon(apart.to_numpy()).p)
     assert first["meaning"] == "A higher for these documents"
     metric = by_hand(frame, "reference")
     users = metric[metric.index.astype("str").str.endswith("u1")]
@@ -115,7 +115,7 @@ def test_every_measure_and_group_has_a_row(compared):
         "primary endpoint": 1, "M_all by group": 10, "single metrics": 5, "metrics by group": 50
     }  # fmt: skip
     for _, tests in by_family:
-        assert tests["p_holm"].tolist() == pytest.approx(holm(tests["p"].tolist()), nan_ok=True)
+        assert tests["p_holm"].tolist() == pytest.approx(adjust_holm(tests["p"].tolist()), nan_ok=True)
         assert (tests["p_holm"].dropna() >= tests["p"].dropna()).all()
     assert set(data.loc[data["test"] == "none", "n"]) == {4}
     assert data.loc[data["n"] == 4, ["low", "effect", "p"]].isna().all().tolist() == [False, False, True]
@@ -290,7 +290,7 @@ def test_without_a_pair_two_sets_are_compared():
     first, means = row(found), by_hand(frame)
     sets = means["a/one"].dropna().to_numpy(), means["b/two"].dropna().to_numpy()
     assert (first["test"], first["n"], first["pairs"]) == ("t", 16, 0)
-    assert (first["ranks_p"], first["effect"]) == pytest.approx(unpaired(*sets)[1:])
+    assert (first["ranks_p"], first["effect"]) == pytest.approx(mann_whitney(*sets)[1:])
     assert first["low"] < first["difference"] < first["high"]
     assert "no scored cell in common: 16 questions of A are compared with 16 of B" in found.finding[0]
 

@@ -14,8 +14,7 @@ from commandline import call
 from queues import work
 from stores import score
 
-from genaipa.policies.corpus import json_line
-from genaipa.policies.made_up import made_up
+from benchmarks.made_up import write_policies
 from genaipa.reports import page
 from genaipa.reports.chapters.cost import by_system
 from genaipa.reports.chapters.groups import chapter
@@ -49,7 +48,7 @@ def asked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A workspace with a run on a corpus of 20 documents in three shards, three questions about each; to be copied."""
     folder = tmp_path_factory.mktemp("corpus")
     (folder / "genaipa.toml").touch()
-    (folder / "c.jsonl").write_bytes(b"".join(map(json_line, made_up(20))))
+    write_policies(folder / "c.jsonl", 20)
     with pytest.MonkeyPatch.context() as patch:
         forget_personal_settings(patch)
         patch.chdir(folder)
@@ -112,7 +111,7 @@ def test_metrics_without_annotated_answers(run: Run) -> None:
 def test_long_and_empty_tables(tmp_path: Path, genaipa: Callable[..., Finished]) -> None:
     """A page counts its texts, leaves out columns without a value, and explains intervals in no chapter."""
     (tmp_path / "genaipa.toml").touch()
-    (tmp_path / "c.jsonl").write_bytes(b"".join(map(json_line, made_up(30))))
+    write_policies(tmp_path / "c.jsonl", 30)
     asked = ("run", "-s", "extractive", "-e", "quality", "--limit", "2", "--documents", "c.jsonl")
     assert genaipa(*asked).code == 0
     run = load_run("latest")

@@ -1,245 +1,64 @@
-"""The two intervals of an average over questions and documents."""
+"""Means of columns with labels of any kind, and why they have no interval, in words."""
 
 from __future__ import annotations
 
-import itertools
-
 import numpy as np
+import pandas as pd
 import pytest
-import scipy
-from size import size
 
-from genaipa.reports.crossed import apart, crossed
+from genaipa.reports.crossed import crossed, number_documents, number_labels, warning, why
 
-
-def cells(values: np.ndarray) -> tuple[np.ndarray, list[str], list[str]]:
-    """A square of values, questions down and documents across, as columns."""
-    questions, documents = values.shape
-    return (
-        values.ravel(),
-        [f"q{i}" for i in range(questions) for _ in range(documents)],
-        [f"d{i}" for _ in range(questions) for i in range(documents)],
-    )
+VALUES = np.random.default_rng(1).normal(60, 9, 40)
 
 
-def _binomial(worked: float, n: int):
-    return scipy.stats.binomtest(worked, n)
+def test_labels_of_any_kind_are_one_order() -> None:
+    """Texts, numbers and categories are numbered by their texts, and the empty document is -1."""
+    names = ["b", "a", "", "b"]
+    for labels in (names, pd.Series(names), pd.Series(names).astype("category"), pd.Index(names)):
+        assert number_labels(labels)[0].tolist() == [2, 1, 0, 2]
+        assert number_documents(labels).tolist() == [1, 0, -1, 1]
+    assert number_labels([10, 9])[0].tolist() == [0, 1]
+    assert number_documents(["y", "x"]).tolist() == [1, 0]
 
 
-def study(questions: int, documents: int, seed: int = 0) -> np.ndarray:
-    """Values of questions and documents that both differ."""
-    rng = np.random.default_rng(seed)
-    values = rng.normal(70, 22, (questions, documents)) + rng.normal(0, 9, (questions, 1))
-    return values + rng.normal(0, 9, documents)
+@pytest.mark.parametrize(
+    ("rows", "known", "sentence"),
+    [
+        ([], None, "No value."),
+        ([("a", "x")], None, "One question: too few for an interval."),
+        ([("a", "x"), ("b", "x"), ("c", "x")], [True, False, False], "People scored answers to 1 of 3 questions: "),
+        ([("a", ""), ("b", "")], None, "Only means over documents are known: nothing can be said"),
+        ([("a", "x"), ("b", "x")], None, "1 document: below 3, nothing can be said for policies like these."),
+        ([*zip("abcdefgh", "xxxxxxyz", strict=True)], None, "3 documents, but one makes up most of the average: "),
+        (
+            [*zip("abcdefgh", ["x", "y", "z", *[""] * 5], strict=True)],
+            None,
+            "Of 8 questions most is known by means over documents only: ",
+        ),
+    ],
+)
+def test_what_lacks_is_said(rows: list[tuple[str, str]], known: list[bool] | None, sentence: str) -> None:
+    """Each reason has its sentence, and no warning beside it."""
+    made = crossed(VALUES[: len(rows)], [row[0] for row in rows], [row[1] for row in rows], known=known)
+    assert why(made).startswith(sentence)
+    assert not warning(made)
 
 
-def test_for_these_documents_is_students_t_over_questions() -> None:
-    """Of questions that lie symmetrically it is scipy's t interval, widened by 1/(n(n-1))."""
-    means = np.array([-9.0, -4.0, -1.0, 0.0, 1.0, 4.0, 9.0]) + 60
-    found = crossed(*cells(np.column_stack([means - 5, means + 5])))
-    low, high = scipy.stats.t.interval(0.95, 6, means.mean(), scipy.stats.sem(means))
-    assert found.mean == 60
-    assert (found.low - 60, found.high - 60) == pytest.approx(((low - 60) * 43 / 42, (high - 60) * 43 / 42))
-    at_low = crossed(*cells(np.column_stack([means - 5, means + 5]) - found.low))
-    assert at_low.p == pytest.approx(0.05)
-    assert found.p < 0.05
-    assert np.isnan(found.policies_low)
-    assert found.why.startswith("2 documents")
-
-
-def test_for_policies_like_these_by_hand() -> None:
-    """The width is that of a two-way analysis of variance, done here by hand."""
-    values = study(8, 5)
-    # Questions lie symmetrically, so that nothing is bent; documents keep their means.
-    values = np.vstack([values, 2 * values.mean(axis=0) - values])
-    questions, documents = values.shape
-    found = crossed(*cells(values))
-    by_question, by_document = values.mean(axis=1, keepdims=True), values.mean(axis=0, keepdims=True)
-    rest = values - by_question - by_document + values.mean()
-    of_rest = (rest**2).sum() / ((questions - 1) * (documents - 1)) / values.size
-    of_questions = by_question.var(ddof=1) / questions
-    of_documents = by_document.var(ddof=1) / documents - of_rest * (1 - 1 / documents)
-    assert of_documents > of_rest
-    quantiles = [scipy.stats.t.ppf(0.975, n - 1) * (1 + 1 / (n * (n - 1))) for n in (questions, documents)]
-    half = np.sqrt(quantiles[0] ** 2 * of_questions + quantiles[1] ** 2 * of_documents)
-    assert (found.policies_low, found.policies_high) == pytest.approx((values.mean() - half, values.mean() + half))
-    assert "rough" in found.warning
-
-
-def test_documents_keep_half_of_how_they_vary() -> None:
-    """Three documents that chance made nearly alike: half of their means' variance is left to them, not none."""
-    values = study(8, 3)
-    values += np.array([2.0, 0.0, -2.0]) - values.mean(axis=0) + values.mean()
-    values = np.vstack([values, 2 * values.mean(axis=0) - values])
-    found = crossed(*cells(values))
-    parts = values.mean(axis=1).var(ddof=1) / len(values), values.mean(axis=0).var(ddof=1) / 3 / 2
-    assert values.mean(axis=0) - values.mean() == pytest.approx([2, 0, -2])
-    quantiles = [scipy.stats.t.ppf(0.975, n - 1) * (1 + 1 / (n * (n - 1))) for n in (len(values), 3)]
-    half = np.hypot(*(quantile * np.sqrt(part) for quantile, part in zip(quantiles, parts, strict=True)))
-    assert found.policies_high - found.mean == pytest.approx(half)
-    assert found.warning.endswith("Documents differ no more than chance makes them.")
-    assert crossed(*cells(values - found.policies_low)).policies_p == pytest.approx(0.05)
-    apart = crossed(*cells(values + np.array([40, 0, -40])))
-    assert apart.warning.endswith("is rough.")
-
-
-@pytest.mark.soak
-@pytest.mark.parametrize("documents", [3, 4, 5])
-def test_alike_systems_rarely_differ_for_policies(documents: int) -> None:
-    """Of eight alike systems Holm finds a difference in at most 6 of 100 studies, and not in one of four."""
-    random, studies = np.random.default_rng(documents), size(small=10, soak=300)
-    false = 0
-    for _ in range(studies):
-        values = 60 + random.normal(0, 9, (32, documents, 1)) + random.normal(0, 21, (32, documents, 8))
-        values += random.normal(0, 11, (32, 1, 8)) + random.normal(0, 9, (documents, 8))
-        p = [
-            crossed(*cells(values[:, :, first] - values[:, :, second])).policies_p
-            for first, second in itertools.combinations(range(8), 2)
-        ]
-        false += min(p) < 0.05 / len(p)
-    assert false / studies < 0.06
-
-
-def test_p_values_agree_with_the_intervals() -> None:
-    """Shifted so that an end lies on 0, p is 0.05."""
-    values = 100 - np.random.default_rng(3).exponential(8, (12, 6)) - np.arange(6) * 3
-    found = crossed(*cells(values))
-    assert found.policies_low < found.low < found.mean < found.high < found.policies_high
-    turned = crossed(*cells(-values))
-    assert (turned.policies_low, turned.policies_high) == pytest.approx((-found.policies_high, -found.policies_low))
-    for end, name in (("low", "p"), ("high", "p"), ("policies_low", "policies_p"), ("policies_high", "policies_p")):
-        assert getattr(crossed(*cells(values - getattr(found, end))), name) == pytest.approx(0.05), end
-
-
-def test_lacking_cells_weights_and_order() -> None:
-    """Each question counts alike; several values of a cell are one; neither order nor absent cells' rows matter."""
-    values = study(6, 12)
-    values[0, 1:] = np.nan
-    column, questions, documents = cells(values)
-    found = crossed(column, questions, documents)
-    assert found.mean == pytest.approx(np.nanmean(values, axis=1).mean())
-    there = np.random.default_rng(1).permutation(np.flatnonzero(~np.isnan(column)))
-    mixed = crossed(column[there], [questions[i] for i in there], [documents[i] for i in there])
-    assert repr(mixed) == repr(found)
-    twice = crossed(np.concatenate([column - 3, column + 3]), questions * 2, documents * 2)
-    assert twice.policies_low == pytest.approx(found.policies_low)
-    weights = np.where(np.array(documents) == "d0", 5.0, 1.0)
-    heavier = crossed(column, questions, documents, weights=weights)
-    own = [np.average(row[~np.isnan(row)], weights=[5, *[1] * 11][: (~np.isnan(row)).sum()]) for row in values]
-    assert heavier.mean == pytest.approx(np.mean(own))
-    assert found.warning == "Documents differ no more than chance makes them."
-    assert not found.why
-
-
-def test_a_mean_over_documents_is_no_further_document() -> None:
-    """Beside documents of its question it is left out; with weights it has its own."""
-    values, questions, documents = [10.0, 20, 90, 40, 60], ["a", "a", "a", "b", "b"], ["x", "y", "", "x", "y"]
-    assert crossed(values, questions, documents).mean == 32.5
-    assert crossed(values, questions, documents, weights=[1, 1, 2, 1, 1]).mean == 51.25
-
-
-def test_other_documents_never_make_it_surer() -> None:
-    """The second interval holds the first, also where skewed questions bend the first one more."""
-    for seed in range(size(small=15, soak=60)):
-        random = np.random.default_rng(seed)
-        values = random.exponential(10, (5, 1)) + random.exponential(6, (5, 4))
-        for found in (crossed(*cells(values)), crossed(*cells(-values))):
-            assert found.policies_low <= found.low < found.high <= found.policies_high
-            assert found.policies_p >= found.p
-
-
-def test_a_document_that_was_scored_more_makes_it_less_sure() -> None:
-    """One whole and a third of the others: it holds the truth for policies; where one is nearly all, there is none."""
-    random, held, given, studies = np.random.default_rng(2), 0, 0, size(small=40, soak=1500)
-    for _ in range(studies):
-        values = random.normal(55, 22, (32, 5)) + random.normal(0, 9, (32, 1)) + random.normal(0, 13, 5)
-        values[:, 1:][random.random((32, 4)) > 1 / 3] = np.nan
-        found = crossed(*cells(values))
-        given += not np.isnan(found.policies_low)
-        held += found.policies_low <= 55 <= found.policies_high
-    assert given == studies
-    assert size(small=0.85, soak=0.92) <= held / studies <= size(small=1, soak=0.98)
-    alone = study(32, 5)
-    alone[10:, 1:] = np.nan
-    found = crossed(*cells(alone))
-    assert np.isnan(found.policies_low)
-    assert found.why.startswith("5 documents, but one makes up most of the average")
-
-
-def test_refusals() -> None:
-    """What can't be said is NaN, with the reason."""
-    assert crossed([], [], []).why == "No value."
-    alone = crossed([3.0, 4.0], ["q", "q"], ["a", "b"])
-    assert (alone.mean, alone.why) == (3.5, "One question: too few for an interval.")
-    same = crossed(np.full(12, 0.1), list("abcd") * 3, [*"xxxxyyyyzzzz"])
-    assert same.mean == 0.1
-    assert np.isnan([same.low, same.policies_low]).all()
-    assert same.why.startswith("All 4 questions have the same value")
-    free = crossed([0, 0, 0], ["a", "b", "c"], ["x", "y", "z"], limits=(0, np.inf))
-    assert free.why.startswith("All 3 questions have the same value")
-    means = crossed([50, 60, 80], ["a", "b", "c"], ["", "", ""])
-    assert not np.isnan(means.low)
-    assert means.why.startswith("Only means over documents")
-    assert crossed([99, 100, 91], ["a", "b", "c"], ["", "", ""], limits=(10, 100)).high == 100
-
-
-def test_a_share_of_none_or_all_is_exact() -> None:
-    """A rate of 0 or 100 % has the limits of Clopper and Pearson, over questions, and over cells that share nothing."""
-    questions, documents = np.repeat([f"q{n}" for n in range(12)], 5), np.tile(list("vwxyz"), 12)
-    for value, limits in ((0.0, (0, 1)), (1.0, (0, 1)), (100.0, (0, 100))):
-        found = crossed(np.full(60, value), questions, documents, limits=limits)
-        share = int(value > 0)
-        for ends, n in (((found.low, found.high), 12), ((found.policies_low, found.policies_high), 5)):
-            exact = _binomial(share * n, n).proportion_ci(0.95, method="exact")
-            assert ends == pytest.approx([limits[1] * exact.low, limits[1] * exact.high])
-        assert not found.why
-        assert found.warning.startswith("5 documents")
-    # Three documents about which only one and the same question was asked are one draw, and so is each other document.
-    chained = crossed(np.zeros(6), list("aaabbc"), list("xyzxuw"), limits=(0, 1))
-    assert (chained.high, chained.policies_high) == pytest.approx([_binomial(0, 3).proportion_ci(0.95).high] * 2)
-    apart = crossed(np.zeros(5), list("aaabc"), list("xyzxx"), limits=(0, 1))
-    assert apart.policies_high == pytest.approx(_binomial(0, 2).proportion_ci(0.95).high)
-    assert np.isnan(crossed(np.zeros(4), list("aabb"), list("xyxy"), limits=(0, 1)).policies_high)
-
-
-def test_a_share_is_worth_as_many_answers_as_its_variance_says() -> None:
-    """About one document it is a little wider than the binomial one; one error tells no more than none does."""
-    for errors, n in ((3, 8), (5, 20), (16, 32)):
-        found = crossed(np.arange(n) < errors, [f"q{i}" for i in range(n)], ["d"] * n, limits=(0, 1))
-        exact = _binomial(errors, n).proportion_ci(0.95)
-        assert exact.low - 0.1 < found.low < exact.low
-        assert exact.high < found.high < exact.high + 0.1
-        assert np.isnan(found.p)
-    none = np.zeros((24, 5))
-    one = none.copy()
-    one[0, 0] = 1
-    ends = [crossed(*cells(values), limits=(0, 1)) for values in (none, one)]
-    assert ends[0].high < ends[1].high < 0.2
-    assert ends[0].policies_high < ends[1].policies_high < 0.6
-    # Every document answers a third of the questions: alike, and still a sample.
-    even = np.tile([1.0, 0.0, 0.0], (6, 1))
-    assert crossed(*cells(even), limits=(0, 1)).high == pytest.approx(_binomial(2, 6).proportion_ci(0.95).high)
-
-
-def test_two_independent_sets() -> None:
-    """The interval of A - B is that of a t for each side's variance; B - A turns it round, and p agrees with it."""
-    ours, theirs = np.array([50.0, 60, 70, 80, 90]), np.array([20.0, 30, 40, 41, 50, 60, 62])
-    theirs = np.append(theirs, 2 * theirs.mean() - theirs)
-    found = apart((ours, list("abcde")), (theirs, [*range(14)]))
-    halves = [
-        scipy.stats.t.ppf(0.975, len(one) - 1) * (1 + 1 / (len(one) * (len(one) - 1))) * scipy.stats.sem(one)
-        for one in (ours, theirs)
+def test_equal_questions_are_said() -> None:
+    """All alike, they say nothing about others, unless they are a share."""
+    made = [crossed(np.ones(6), list("aabbcc"), list("xyzxyz"), limits=limits) for limits in (None, (0, 1))]
+    assert [why(one) for one in made] == [
+        "All 3 questions have the same value, which says nothing about how others differ.",
+        "",
     ]
-    mean, half = ours.mean() - theirs.mean(), np.hypot(*halves)
-    assert (found.low, found.high) == pytest.approx((mean - half, mean + half))
-    skewed = np.array([20.0, 60, 61, 62])
-    found_skewed, turned = (
-        apart(*sides)
-        for sides in (((ours, [*range(5)]), (skewed, [*range(4)])), ((skewed, [*range(4)]), (ours, [*range(5)])))
+
+
+def test_few_documents_are_warned_of() -> None:
+    """Below ten, and where they are alike by chance."""
+    questions = list("abcdefgh") * 5
+    made = crossed(VALUES, questions, np.repeat(list("vwxyz"), 8))
+    assert warning(made).startswith("5 documents: below 10, the interval for policies like these is rough.")
+    assert warning(made._replace(documents=10, documents_alike=True)) == (
+        "Documents differ no more than chance makes them."
     )
-    assert (turned.low, turned.high) == pytest.approx((-found_skewed.high, -found_skewed.low))
-    assert apart((ours - found.low, list("abcde")), (theirs, [*range(14)])).p == pytest.approx(0.05)
-    assert np.isnan(apart(([], []), ([1.0], ["a"])).mean)
-    alone = apart(([1.0, 0.0], ["a", "b"]), ([1.0], ["a"]))
-    assert (alone.mean, alone.questions) == (-0.5, 1)
-    assert np.isnan([alone.low, found.policies_low]).all()
+    assert not warning(made._replace(documents=10, documents_alike=False))

@@ -17,9 +17,9 @@ from genaipa.reports.chapters.overall import board
 from genaipa.reports.crossed import crossed
 from genaipa.reports.evidence import EvidenceLevel, PlanShare, evidence, evidence_level, plan_share
 from genaipa.reports.gather import gather_scored, rescored
-from genaipa.reports.significance import factors, holm
 from genaipa.runs.selection import select
 from genaipa.scoring.assignment import ScoringPlan
+from genaipa.stats.tests import adjust_holm, find_holm_factors
 from genaipa.ui.desk import open_desk
 from genaipa.ui.settings import DeskSettings
 from genaipa.workspace import find_workspace
@@ -175,9 +175,9 @@ def test_intervals_agree_with_the_adjusted_p() -> None:
 
 def test_factors_are_what_holm_multiplies_by() -> None:
     """The largest p alone is not adjusted, unless one before it holds it back."""
-    assert factors([0.01, 0.04, 0.02]) == pytest.approx([3, 1, 2])
-    assert factors([0.03, 0.031, float("nan")]) == pytest.approx([2, 0.06 / 0.031, 1], nan_ok=True)
-    assert holm([0.03, 0.031, 0.9]) == pytest.approx([0.09, 0.09, 0.9])
+    assert find_holm_factors([0.01, 0.04, 0.02]) == pytest.approx([3, 1, 2])
+    assert find_holm_factors([0.03, 0.031, float("nan")]) == pytest.approx([2, 0.06 / 0.031, 1], nan_ok=True)
+    assert adjust_holm([0.03, 0.031, 0.9]) == pytest.approx([0.09, 0.09, 0.9])
 
 
 @pytest.mark.soak

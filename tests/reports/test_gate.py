@@ -20,7 +20,8 @@ from genaipa.reports.chapters import over_time
 from genaipa.reports.gate import Gate, Loss, release_loss, sure_loss
 from genaipa.reports.matches import Match, rows
 from genaipa.reports.pull_request import ChangedAnswer, as_markdown, link_report
-from genaipa.reports.significance import OTHER_PEOPLE, OVERALL, POWER, PUBLISHED, Components, detectable
+from genaipa.reports.significance import OTHER_PEOPLE, OVERALL, PUBLISHED
+from genaipa.stats.power import POWER, VarianceComponents, find_detectable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -58,10 +59,10 @@ def test_equal_releases_seldom_fail_and_a_loss_is_found_as_planning_promises() -
     random, pairs = np.random.default_rng(8), size(small=20, soak=1000)
     red = sum(release_loss(compared(random, 32, 5)).fails(3) for _ in range(pairs))
     assert red <= 0.05 * pairs
-    fixed = Components(PUBLISHED.questions, 0.0, PUBLISHED.rest)
+    fixed = VarianceComponents(PUBLISHED.questions, 0.0, PUBLISHED.rest)
     studies = size(small=5, soak=500)
     for questions, documents in size(small=[(32, 5)], soak=[(32, 5), (96, 30)]):
-        promised = detectable(questions, documents, fixed, studies=size(small=20, soak=200)).these_documents
+        promised = find_detectable(questions, documents, fixed, studies=size(small=20, soak=200)).these_documents
         lost = promised if questions < 96 else 5.0
         rate = (
             sum(release_loss(compared(random, questions, documents, lost)).fails(3) for _ in range(studies)) / studies

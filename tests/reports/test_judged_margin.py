@@ -12,7 +12,6 @@ import pytest
 from genaipa.reports.judged.findings import say_agreement, say_leniency
 from genaipa.reports.judged.quality import agreement, compare_judges
 from genaipa.reports.judged.verdicts import Side, Verdicts
-from genaipa.scoring.agreement import compare_alphas
 from rubrics import METRICS, PAPER, VALUES
 
 JUDGE = "made-up @012345"
@@ -90,20 +89,6 @@ def test_below_thirty_answers_that_two_people_scored_nothing_is_known() -> None:
     row = first_row(verdicts(200, 0.6, twice=29))
     assert (row["verdict"], isnan(row["alpha"])) == ("not known", True)  # type: ignore[arg-type]
     assert "29 answers" in str(row["reason"])
-
-
-def test_where_hardly_anything_differs_there_is_no_interval() -> None:
-    """Two hundred answers, all alike but four: nobody knows how often the next ones would differ."""
-    counts = np.zeros((200, 3), dtype=np.int64)
-    counts[:, 2] = 1
-    counts[:10] = [1, 0, 0]
-    people = 2 * counts
-    people[10:14] = [0, 1, 1]
-    found = compare_alphas(counts, people, SCALE)
-    assert found.interval is None
-    assert "too few that vary" in found.reason
-    people[14] = [0, 1, 1]
-    assert compare_alphas(counts, people, SCALE).interval is not None
 
 
 def test_the_sentence_says_on_which_metrics_it_is_what() -> None:

@@ -14,8 +14,8 @@ from genaipa.reports.chapters.groups import quality
 from genaipa.reports.chapters.overall import board
 from genaipa.reports.comparison import Side, compare_sides
 from genaipa.reports.matches import PAIRS, _meaning, differences, ranks, tables
-from genaipa.reports.significance import holm
 from genaipa.runs.selection import Groups
+from genaipa.stats.tests import adjust_holm
 from rubrics import METRICS
 
 DOCUMENTS = ("uber", "spotify", "airbnb", "ebay")
@@ -62,7 +62,7 @@ def test_pairs_are_those_of_compare() -> None:
             assert low <= one[f"{about}low"] + 1e-9
             assert one[f"{about}high"] <= high + 1e-9
             assert (low > 0 or high < 0) == (pair[f"{about}p_holm"] < one["level"])
-    assert made["policies_p_holm"].tolist() == pytest.approx(holm(single))
+    assert made["policies_p_holm"].tolist() == pytest.approx(adjust_holm(single))
     alike = made[[{*pair} == {"b/two", "c/three"} for pair in made.index]]
     assert alike["meaning"].tolist() == [""]
     assert made.loc[("a/one", "d/four"), "meaning"] == "a/one higher"

@@ -22,8 +22,8 @@ from genaipa.judging.name import Judge
 from genaipa.reports.chapters.over_time import changes, loss, over_time_figure
 from genaipa.reports.gather import gather_scored
 from genaipa.reports.report import Report
-from genaipa.reports.significance import holm
 from genaipa.runs.selection import Occasion, find_run, select
+from genaipa.stats.tests import adjust_holm
 from genaipa.workspace import find_workspace
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def test_all_measures_and_systems_are_one_family_and_the_gate_has_its_own() -> N
     frame, found = series(3, 1, lost=1.4, systems=3, replies=True)
     made = changes(frame, found).data
     assert made["p"].notna().sum() == 3 * 7
-    assert made["p_holm"].tolist() == holm(made["p"].tolist())
+    assert made["p_holm"].tolist() == adjust_holm(made["p"].tolist())
     ours = made["system"] == "s0"
     watched = made[ours & (made["measure"] == "M_all")].iloc[0]
     assert watched["p"] < 0.05 < watched["p_holm"]

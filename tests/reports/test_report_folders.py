@@ -91,10 +91,16 @@ def test_a_folder_of_the_workspace_s_data_is_refused(place: str) -> None:
 
 @pytest.mark.parametrize(
     "command",
-    [("report",), ("judges",), ("compare", "extractive", "extractive"), ("export", "eee"), ("pack", "--artifact")],
+    [
+        ("report",),
+        ("judges",),
+        ("compare", "extractive", "extractive"),
+        ("export", "huggingface"),
+        ("artifact",),
+    ],
 )
 def test_every_command_that_writes_a_folder_refuses_it(genaipa: Cli, command: tuple[str, ...]) -> None:
-    """Report, judges, compare, export and pack say so before they read a run."""
+    """Report, judges, compare, export and artifact say so before they read a run."""
     make_workspace(questions=1)
     carry_out(spec(systems=("extractive",)))
     done = genaipa(*command, "-o", "corrections")

@@ -19,7 +19,7 @@ from stores import GOOD, POOR, opened, score
 from genaipa.errors import UsageError
 from genaipa.reports.gather import Gathered, gather
 from genaipa.reports.page import pages
-from genaipa.reports.render import FORMS
+from genaipa.reports.render import as_html
 from genaipa.reports.report import Report
 from genaipa.runs.imported import AUDIT, Finding, write_audit
 from genaipa.runs.selection import run_folders, select
@@ -95,16 +95,16 @@ def scored(folder, *names, values=GOOD):
 
 
 def test_every_part_has_its_files(by_two, monkeypatch):
-    """A figure has its picture and its numbers, a table its four forms, and the manifest the digest of every file."""
+    """A figure has its picture and its numbers, a table its two forms, and the manifest the digest of every file."""
     home, written = by_two
     monkeypatch.chdir(home)
     (folder,) = run_folders(find_workspace())
     found = {path.relative_to("out").as_posix() for path in Path("out").rglob("*") if path.is_file()}
     assert written.figures
     wanted = {f"figures/{figure.name}.{form}" for figure in written.figures.values() for form in ("svg", "csv")}
-    wanted |= {f"tables/{t.name}.{form}" for t in written.tables.values() for form in ("csv", "tex", "html", "txt")}
+    wanted |= {f"tables/{t.name}.{form}" for t in written.tables.values() for form in ("csv", "tex")}
     inputs = ("runs", "systems", "texts")
-    wanted |= {f"inputs/{name}.{form}" for name in inputs for form in ("csv", "tex", "html", "txt")}
+    wanted |= {f"inputs/{name}.{form}" for name in inputs for form in ("csv", "tex")}
     wanted |= {"index.html", "notes.html", f"inputs/{folder.name}.json"}
     assert found == {*wanted, "manifest.json", "frame.parquet", "frame.csv"}
     manifest = json.loads(Path("out/manifest.json").read_text())
@@ -228,7 +228,7 @@ def test_names_are_text():
     assert not [attributes for _, attributes in (*page.elements, *notes.elements) if "onerror" in attributes]
     assert page.text.count(HOSTILE) > 5
     for table in made.tables.values():
-        assert "<img" not in FORMS[".html"](table)
+        assert "<img" not in as_html(table)
 
 
 @pytest.mark.full

@@ -9,9 +9,9 @@ import scipy
 from framing import tidy_of
 from tabling import published
 
-from genaipa.reports import averages, render
+from genaipa.reports import render
 from genaipa.reports.chapters import metrics, overall
-from genaipa.reports.crossed import crossed, sampled
+from genaipa.reports.crossed import sampled
 
 SYSTEM, DOCUMENTS = "a/one", ("uber", "spotify", "airbnb", "twitter")
 M_ALL = {"T_f1": (7.0, 8.5, 9.0, 7.75), "T_u1": (10.0, 10.0, 10.0, 10.0), "UC_f1": (4.0, 7.0, 2.5, 6.0)}
@@ -55,35 +55,3 @@ def test_an_experiment_of_the_leaderboard_has_its_intervals_in_files() -> None:
     assert row["summary_low"] is None
     assert "quality_low" in render.as_csv(made)
     assert [column for column in render.headings(made) if "quality" in column] == ["quality"]
-
-
-def test_a_median_is_as_sure_as_the_share_below_it() -> None:
-    """About one document, the order statistics are those of the sign test, or the next ones; few have none."""
-    random = np.random.default_rng(4)
-    for n in (8, 20, 60):
-        seconds = np.sort(random.lognormal(1, 0.6, n))
-        rows = pd.DataFrame({"seconds": seconds, "question": [f"q{i}" for i in range(n)], "document": "uber"})
-        found = averages.median_of(rows, "seconds")
-        assert found["median"] == np.median(seconds)
-        exact = scipy.stats.quantile_test(seconds, p=0.5).confidence_interval(0.95)
-        for ours, theirs in ((found["low"], exact.low), (found["high"], exact.high)):
-            assert abs(np.searchsorted(seconds, ours) - np.searchsorted(seconds, theirs)) <= 1
-        assert np.isnan(found["policies_low"])
-    assert np.isnan(averages.median_of(rows[:5], "seconds")["low"])
-
-
-def test_a_median_over_documents_that_differ_is_less_sure() -> None:
-    """Whole documents that are slow leave it open for other policies, not for these; below six it is refused."""
-    random = np.random.default_rng(5)
-    about = np.tile(np.arange(8), 20)
-    seconds = np.exp(random.normal(0, 1, 8)[about] + random.normal(0, 0.3, 160))
-    rows = pd.DataFrame({"seconds": seconds, "question": np.repeat(np.arange(20), 8), "document": about}).astype(
-        {"question": str, "document": str}
-    )
-    found = averages.median_of(rows, "seconds")
-    assert found["policies_low"] < found["low"] < found["median"] < found["high"] < found["policies_high"]
-    share = crossed(seconds < np.median(seconds), rows["question"], rows["document"], limits=(0, 1))
-    assert found["policies_low"] == pytest.approx(np.quantile(seconds, share.policies_low))
-    few = averages.median_of(rows[rows["document"] < "5"], "seconds")
-    assert np.isnan(few["policies_low"])
-    assert few["low"] > 0

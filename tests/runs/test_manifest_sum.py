@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from running import carry_out, make_workspace, spec
 
+from benchmarks.made_up import made_up
 from genaipa.archive import read_pack
 from genaipa.errors import DataError
 from genaipa.policies.corpus import json_line
-from genaipa.policies.made_up import made_up
 from genaipa.runs.folder import RunFolder
 from genaipa.runs.integrity import damage
 from genaipa.runs.permission import Permission

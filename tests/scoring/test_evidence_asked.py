@@ -8,8 +8,7 @@ from genaipa.policies.document import About, Document
 from genaipa.questions.annotations import AnnotatedAnswer
 from genaipa.scoring.evidence.abstention import find_silence
 from genaipa.scoring.evidence.asked import Asked, denies_question, mentions_question
-from genaipa.scoring.evidence.examine import Evidence, examine, rightly_silent
-from rubrics import PAPER
+from genaipa.scoring.evidence.examine import Evidence, examine
 
 SILENT = AnnotatedAnswer(silent="yes", answer="It does not say.")
 QUESTIONS = {
@@ -79,12 +78,10 @@ def evidence(reply: str) -> Evidence:
     return examine(reply, zoo("en"), annotated=SILENT, asked=QUESTIONS["en"])
 
 
-def test_what_it_settles() -> None:
-    """Only a denial of the question has a value suggested, and the best ones proposed."""
+def test_what_it_suggests() -> None:
+    """Only a denial of the question has a value suggested."""
     ours, other = "It does not say how keepers are trained.", "It does not say if the company publishes opening hours."
     assert [evidence(reply).suggestion for reply in (ours, other)] == [1.0, None]
-    settled = [rightly_silent(reply, evidence(reply), PAPER) for reply in (ours, other)]
-    assert [bool(proposal) for proposal in settled] == [True, False]
     assert examine(other, zoo("en"), annotated=SILENT).suggestion == 1.0, "where the question is not known"
 
 

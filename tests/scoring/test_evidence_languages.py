@@ -9,10 +9,9 @@ from genaipa.policies.document import About, Document, load_document
 from genaipa.questions.annotations import AnnotatedAnswer, find_annotations
 from genaipa.scoring.evidence.abstention import find_silence, stance
 from genaipa.scoring.evidence.citations import find_citations
-from genaipa.scoring.evidence.examine import examine, rightly_silent
+from genaipa.scoring.evidence.examine import examine
 from genaipa.scoring.evidence.resolution import find_references
 from genaipa.workspace import find_workspace
-from rubrics import PAPER
 
 # A sentence, and the citations in it: with a part behind a slash, of another law in brackets.
 CITED = {
@@ -134,13 +133,12 @@ def test_annotated_answers(code: str) -> None:
         assert numbers <= set(annotated.sections), question
 
 
-def test_what_is_settled() -> None:
-    """Citations and silence are scored by the rules of the document's language, and settled cases proposed."""
+def test_what_is_suggested() -> None:
+    """Citations and silence are scored by the rules of the document's language."""
     document = load_document("brindlecart-de")
     silent = AnnotatedAnswer(silent="yes", answer="Die Erklärung sagt dazu nichts.")
     found = examine("Dazu enthält die Erklärung keine Angaben.", document, annotated=silent)
     assert (found.language, found.silence.alone, found.suggestion) == ("de", True, 1.0)
-    assert rightly_silent("Dazu enthält die Erklärung keine Angaben.", found, PAPER)
     answered = AnnotatedAnswer(silent="no", answer="90 Tage.", sections=("2.3",))
     cited = ("Abschnitt 2.3", "Ziffer 99")
     assert [examine(f"90 Tage ({one}).", document, annotated=answered).suggestion for one in cited] == [1.0, -1.0]

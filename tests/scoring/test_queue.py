@@ -380,13 +380,11 @@ def test_a_score_is_kept_as_it_was_given(run, store):
     """The event on disk says who, what, how long, what was suggested, and that it was given blind."""
     queue = open_queue(run, store)
     digest = queue.next("Anna")
-    event = save(
-        queue, "Anna", digest, "12313", note="Hm.", seconds=301.5, suggested={"reference": -1.0}, preselected=True
-    )
+    event = save(queue, "Anna", digest, "12313", note="Hm.", seconds=301.5, suggested={"reference": -1.0})
     assert kept(store) == [event]
     assert (event.kind, event.analyst, event.answer, keys_of(event.values)) == ("score", "Anna", digest, "12313")
     assert (event.note, event.seconds, event.suggested) == ("Hm.", 301.5, {"reference": -1.0})
-    assert (event.preselected, event.blind, event.calibration, event.scorer) == (True, True, False, "human")
+    assert (event.preselected, event.blind, event.calibration, event.scorer) == (False, True, False, "human")
     seen = open_queue(run, store, replace(ONCE, blind=False))
     assert not save(seen, "Bo", digest).blind
 

@@ -166,17 +166,14 @@ def test_disagreement_is_settled_and_measured_in_six_metrics() -> None:
     for analyst, keys in (("ada", "111111"), ("grace", "141111")):
         for answer in digests(desk):
             values = desk.rubric.typed(keys)
-            desk.queue.save(
-                analyst, answer, values, note="", seconds=60, suggested={}, preselected=False, id=f"{analyst}{answer}"
-            )
+            desk.queue.save(analyst, answer, values, note="", seconds=60, suggested={}, id=f"{analyst}{answer}")
     verdict = Shown("adjudication", desk).components()["verdict"]
     assert [metric["name"] for metric in verdict["metrics"] if metric["differs"]] == ["sachliche Richtigkeit"]
     assert verdict["draft"]["typed"] == "1.1111"
     rows = Shown("agreement", desk).rows("agreement metrics")
     assert [row[0] for row in rows] == ["bezug", "sachliche Richtigkeit", "klarheit", "umfang", "beleg", "Tonfall"]
     assert rows[1][4] == "0%"
-    columns = Shown("results", desk).components()["results map"]["columns"]
-    assert [column["name"] for column in columns] == [
+    assert Shown("results", desk).test.selectbox(key="results cell metric").options == [
         *("M_all", "bezug", "sachliche Richtigkeit", "klarheit", "umfang", "beleg", "Tonfall")
     ]
 

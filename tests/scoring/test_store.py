@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import signal
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -124,7 +125,7 @@ def test_reading_goes_on_after_a_number(each_store: Store) -> None:
 
 def test_a_draft_grows_and_comes_back(url: str) -> None:
     """A draft is overwritten as it grows, and is there for the next process with everything in it."""
-    newest = Draft("ana", "a1", "score", "112..", "hm", 12.5, turn="t", revision=3, preselected=True)
+    newest = Draft("ana", "a1", "score", "112..", "hm", 12.5, turn="t", revision=3)
     with opened(url) as store:
         store.save_draft(Draft("ana", "a1", "score", "1...."))
         store.save_draft(newest)
@@ -139,6 +140,16 @@ def test_a_draft_grows_and_comes_back(url: str) -> None:
         assert store.drafts("bob") == []
         store.discard_draft("ana", "a2", "score")
         assert list(map(untimed, store.drafts("ana"))) == [newest]
+
+
+def test_drafts_of_before_are_read(tmp_path: Path) -> None:
+    """A draft that was begun at a desk that could fill values in comes back without that word."""
+    with opened(f"sqlite:///{tmp_path / 'scores.db'}") as store:
+        store.save_draft(Draft("ana", "a1", "score", "1...."))
+    with contextlib.closing(sqlite3.connect(tmp_path / "scores.db")) as file, file:
+        file.execute("UPDATE score_drafts SET draft = json_set(draft, '$.preselected', json('true'))")
+    with opened(f"sqlite:///{tmp_path / 'scores.db'}") as store:
+        assert untimed(store.draft("ana", "a1")) == Draft("ana", "a1", "score", "1....")
 
 
 def untimed(draft: Draft | None) -> Draft:

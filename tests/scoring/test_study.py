@@ -116,7 +116,6 @@ class Scorer:
                 note=f"by {self.name}",
                 seconds=1.0,
                 suggested={},
-                preselected=False,
                 id=event_id,
             )
             assert (event.id, event.analyst, event.answer) == (event_id, self.name, self.answer)

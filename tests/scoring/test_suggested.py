@@ -151,7 +151,7 @@ def test_with_and_without() -> None:
 def test_with_and_without_on_page_and_in_report() -> None:
     """Agreement and report have a line for each metric with a suggestion, and none before there is one."""
     desk, answer = desk_with_an_answer()
-    given: dict[str, Any] = {"note": "", "seconds": 1.0, "preselected": False}
+    given: dict[str, Any] = {"note": "", "seconds": 1.0}
     assert "suggested" not in genaipa.report().tables
     for who, id_ in (("Anna", "one"), ("Bo", "two")):
         assert "agreement suggested" not in Page("agreement", desk).components()

@@ -1,4 +1,4 @@
-"""PrivacyQA: its scorers, its files and their checks, baselines, whole runs about a shared policy, answerability."""
+"""PrivacyQA: its scorers, its files and their checks, baselines, whole runs about a shared policy."""
 
 from __future__ import annotations
 
@@ -225,7 +225,6 @@ def test_published_rows_have_measures_of_these_suites() -> None:
     """The papers' rows are in columns of the same definition."""
     silent, *_, human = (row for row in published_rows(suite("privacyqa", "sample")) if "Table 6" in row.source)
     assert (silent.values["leave_one_out_f1_of_means"], human.values["leave_one_out_p"]) == (28.0, 68.8)
-    assert published_rows(suite("privacyqa-answerability", "sample"))[0].values["unanswerable_f1"] == 39.6
 
 
 # Replies.
@@ -351,29 +350,6 @@ def _target() -> object:
     from genaipa.tasks.base import Target
 
     return Target("openai/gpt-4o")
-
-
-# Answerability.
-
-
-def test_answerability_is_asked_by_the_question_alone() -> None:
-    """No wording shows more than the question; the positive class is unanswerable, as in the paper's majority row."""
-    for wording in (1, 2, 3):
-        loaded = suite("privacyqa-answerability", "sample", wording=wording)
-        first, second = loaded.material.items[:2]
-        (one,), (other,) = loaded.messages(first), loaded.messages(second)
-        assert '"answerable"' in one.content
-        assert one.content.replace(first.shown["text"], second.shown["text"]) == other.content
-        assert "Larkpost" not in one.content
-    found = figures(loaded, "majority")
-    assert (found["accuracy"], found["unanswerable_p"], found["unanswerable_r"], found["unanswerable_f1"]) == (
-        25,
-        25,
-        100,
-        40,
-    )
-    assert set(figures(loaded, loaded.gold_reply).values()) == {100, 0}
-    assert figures(loaded, lambda _item: '{"answerable": "no"}')["accuracy"] == 0
 
 
 # Pairs.

@@ -120,15 +120,6 @@ def test_policy_detections_sample_needs_nothing(genaipa: Cli) -> None:
     assert figures(of, "majority") == {"micro_f1": 50.0, "macro_f1": 33.33}
 
 
-def test_machines_learn_answerability(genaipa: Cli) -> None:
-    """Support vector machines on words, and on words and length, tell the questions that they were trained on."""
-    asked = ("run", "--suite", "privacyqa-answerability", "--split", "sample")
-    done = genaipa(*asked, "--system", "baseline/svm", "--system", "baseline/svm-length", "--json")
-    assert done.code == 0, done.err
-    for name in ("svm", "svm-length"):
-        assert figures(suite("privacyqa-answerability", "sample"), name)["accuracy"] == 100
-
-
 def test_linear_models_learn_policyies_sample() -> None:
     """Intents by TF-IDF, without slots, and slots by the tagger, are those that they were trained on."""
     of = suite("policyie", "sample")

@@ -12,14 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 import pytest
 from size import size
 
 from genaipa.errors import DataError
 from genaipa.reports.report import report
-from genaipa.reports.shares import share_interval
 from genaipa.runs.selection import select
+from genaipa.stats.shares import share_interval
 from genaipa.workspace import find_workspace
 from genaipa_suites.catalog import suites
 from genaipa_suites.data import SHIPPED, load_crosswalk, published_rows
@@ -27,7 +26,7 @@ from genaipa_suites.material import Given, Item, Outcome
 from genaipa_suites.measure import Measure, f1, macro_f1, micro_f1, precision, ratio, recall
 from genaipa_suites.piextract import LAYERS
 from genaipa_suites.report import tables
-from genaipa_suites.report.card import correlation, shown
+from genaipa_suites.report.card import shown
 from genaipa_suites.report.merit import Counts, Units
 from genaipa_suites.report.results import Scored, boards, results
 from genaipa_suites.report.tables import in_order, main_table
@@ -187,18 +186,6 @@ def test_a_difference_is_over_the_same_policies() -> None:
     assert apart.items == 120
     assert apart.value == pytest.approx(45 / 120)
     assert apart.low > 0
-
-
-def test_a_rank_correlation_of_three_systems_says_nothing() -> None:
-    """Three pairs have the interval from -1 to 1, two or equal ones none; of many that agree it is short."""
-    assert correlation(pd.Series([1, 2, 3]), pd.Series([2, 3, 9])) == (1.0, -1.0, 1.0)
-    assert isnan(correlation(pd.Series([1, 2]), pd.Series([1, 2]))[0])
-    assert isnan(correlation(pd.Series([1, 2, 3, 4]), pd.Series([5, 5, 5, 5]))[0])
-    rho, low, high = correlation(pd.Series(range(20)), pd.Series(range(20)))
-    assert (rho, high) == (1.0, 1.0)
-    assert 0.9 < low < 1
-    rho, low, high = correlation(pd.Series([1, 2, 3, 4]), pd.Series([4, 1, 3, 2]))
-    assert low < rho < high
 
 
 def test_groups_with_numbers_are_in_their_order() -> None:

@@ -12,25 +12,44 @@ import subprocess
 import sys
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.metadata import distribution
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from commandline import Finished, call
+from source import PACKAGES, ROOT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-ROOT = Path(__file__).parents[2]
 DATA = ("prompts", "questions", "policies", "annotations", "rubrics")
 
 
-def copy_genaipa(into: Path) -> Path:
-    """Copy genaipa into a folder, with links to its data."""
+def copy_genaipa(into: Path, *packages: str) -> Path:
+    """Copy genaipa into a folder, with these packages beside it and links to its data."""
     # With the bytecode, which holds for the files that the copy leaves as they are.
-    shutil.copytree(ROOT / "genaipa", into / "genaipa")
+    for package in ("genaipa", *packages):
+        shutil.copytree(ROOT / package, into / package)
     for data in DATA:
         (into / data).symlink_to(ROOT / data)
     return into
+
+
+def remove_packages(copy: Path) -> None:
+    """Take all packages beside the core out of a copy, with their entry points."""
+    installed = distribution("genaipa")
+    information = copy / f"genaipa-{installed.version}.dist-info"
+    information.mkdir()
+    (information / "METADATA").write_text(installed.read_text("METADATA") or "")
+    (information / "entry_points.txt").write_text("")
+    break_packages(copy)
+
+
+def break_packages(copy: Path) -> None:
+    """Let nobody import a package beside the core from a copy, as if its files were gone."""
+    # The checkout is on the path too: there it would be found.
+    for package in PACKAGES - {"genaipa"}:
+        (copy / f"{package}.py").write_text("raise ModuleNotFoundError('it is gone')\n")
 
 
 @dataclass

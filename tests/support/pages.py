@@ -6,18 +6,23 @@ import contextlib
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+import pyarrow as pa
+import pytest
 from running import carry_out, make_workspace, spec
 from streamlit.components.v2.component_manager import BidiComponentManager
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 from streamlit.testing.v1 import AppTest
+from streamlit.util import calc_hash
 
 from genaipa.scoring.assignment import ScoringPlan
 from genaipa.scoring.events import Event, new_id
 from genaipa.scoring.people import User
+from genaipa.ui import signin
 from genaipa.ui.desk import Desk, open_desk
 from genaipa.ui.settings import DeskSettings
+from genaipa.ui.widgets import PAGES_HERE
 from rubrics import typed
 
 if TYPE_CHECKING:
@@ -93,13 +98,56 @@ class Shown:
     def tell(self, key: str, event: str, value: Any) -> None:
         """What the browser does when a component tells of an event."""
         element = next(e for e in self.elements() if e.type == "bidi_component" and _key(e) == key)
-        states = self.test._tree.get_widget_states()
         told = json.dumps([{"event": event, "value": value}])
-        trigger = f"$$STREAMLIT_INTERNAL_KEY_{element.proto.id}__events"
-        states.widgets.append(WidgetState(id=trigger, json_trigger_value=told))
+        self._send(WidgetState(id=f"$$STREAMLIT_INTERNAL_KEY_{element.proto.id}__events", json_trigger_value=told))
+
+    def charts(self) -> dict[str, dict[str, Any]]:
+        """Key → specification of each of Streamlit's own charts in which something can be chosen."""
+        return {_key(e): json.loads(e.proto.spec) for e in self._charts()}
+
+    def chart_rows(self, key: str) -> list[dict[str, Any]]:
+        """The data of such a chart."""
+        (proto,) = (e.proto for e in self._charts() if _key(e) == key)
+        rows: list[dict[str, Any]] = pa.ipc.open_stream(proto.data.data).read_all().to_pylist()
+        return rows
+
+    def _charts(self) -> Iterator[Any]:
+        return (e for e in self.elements() if e.type == "vega_lite_chart" and e.proto.id)
+
+    def select(self, key: str, parameter: str, **fields: str) -> None:
+        """Click what has these fields in a chart, as the browser tells of it."""
+        element = next(e for e in self._charts() if _key(e) == key)
+        chosen = json.dumps({"selection": {parameter: [fields]}})
+        self._send(WidgetState(id=element.proto.id, string_value=chosen))
+
+    def _send(self, told: WidgetState) -> None:
+        states = self.test._tree.get_widget_states()
+        states.widgets.append(told)
         with _ones_own_main():
             self.test._run(states)
         self.check()
+
+
+class OpenApp(NamedTuple):
+    """The desk's whole script after it has run: the paths of its pages, and what the one that is open says."""
+
+    pages: list[str]
+    text: str
+
+
+def open_app(name: str, path: str = "") -> OpenApp:
+    """Open the desk of the working folder as somebody who signs in by name, at a page's address."""
+    with pytest.MonkeyPatch.context() as patched:
+        for variable, value in DeskSettings(Path.cwd()).handed_on().items():
+            patched.setenv(variable, value)
+        test = AppTest.from_file(Path(signin.__file__).parent / "script" / "app.py", default_timeout=60)
+        test._bidi_component_manager = BidiComponentManager()
+        test.session_state[signin._NAME] = name
+        test._page_hash = calc_hash(path) if path else test._page_hash
+        with _ones_own_main():
+            test.run()
+    assert [error.value for error in test.exception] == []
+    return OpenApp([*test.session_state[PAGES_HERE]], "\n".join(caption.value for caption in test.caption))
 
 
 def _key(element: Any) -> str:
@@ -115,7 +163,7 @@ def desk_here(*runs: str, **plan: Any) -> Desk:
 def score(desk: Desk, analyst: str, answer: str, keys: str, note: str = "") -> Event:
     """A score as the scoring page keeps it."""
     values = typed(keys)
-    return desk.queue.save(analyst, answer, values, note=note, seconds=60, suggested={}, preselected=False, id=new_id())
+    return desk.queue.save(analyst, answer, values, note=note, seconds=60, suggested={}, id=new_id())
 
 
 def make_desk() -> Desk:

@@ -39,7 +39,7 @@ def open_queue(run: RunFolder, store: Store, plan: ScoringPlan = ONCE) -> Queue:
 
 def save(queue: Queue, analyst: str, digest: str, keys: str = "11111", **more: Any) -> Event:
     """Score an answer by five digits."""
-    given: dict[str, Any] = {"note": "", "seconds": 60.0, "suggested": {}, "preselected": False, "id": new_id()} | more
+    given: dict[str, Any] = {"note": "", "seconds": 60.0, "suggested": {}, "id": new_id()} | more
     return queue.save(analyst, digest, typed(keys), **given)
 
 

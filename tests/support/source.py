@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 ROOT = Path(__file__).parents[2]
+PACKAGES = {file.parent.name for file in ROOT.glob("genaipa*/__init__.py")}
+"""The core and the packages beside it."""
 
 
 def python_files(tracked: tuple[Path, ...]) -> list[Path]:

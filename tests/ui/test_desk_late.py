@@ -89,7 +89,7 @@ def test_late_calls_leave_the_pad_alive(order: str, note: str) -> None:
     with open_to("--per-answer", "1") as (desk, browser):
         anna = arrive(browser, desk, "Anna", machine=busy(browser.machine()))
         anna.wait()
-        type_late(anna.page, order, note, answered=".preselect input")
+        type_late(anna.page, order, note, answered=".about input")
         screen = anna.look()
         assert screen is not None
         assert (screen.typed, screen.note) == ("12213", note)

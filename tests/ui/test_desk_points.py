@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 import msgspec
 import pytest
-import yaml
 from analysts import arrive, kept_drafts, kept_events, make_answers, open_to
 from pages import Shown, desk_here, digests
-from running import answers, carry_out, spec, write
+from running import answers
 from stores import opened, score
 
 from genaipa.questions.points import Point, Ticks, ticked
@@ -170,26 +169,6 @@ def test_ticks_of_other_points_are_of_no_use() -> None:
     assert agreed_ticks(THREE, events[:1] * 2) == (ticked(THREE, ["kept"]), True)
 
 
-def test_whoever_accepts_a_settled_case_ticks_nothing() -> None:
-    """A near repeat that is accepted as it is filled in says nothing of points; where one is ticked, it does."""
-    said = "It is kept for a year; couriers see it"
-    make_answers(said, annotations=ANNOTATION)
-    for word in ("kept", "for", "year", "couriers", "see"):
-        reply = said.replace(word, word.upper())
-        write("say.yaml", yaml.safe_dump({"rules": [{"match": ".", "reply": reply}]}))
-        carry_out(spec(systems=("scripted/say.yaml",)))
-    desk, none = desk_here(per_answer=1, settled=True, points=True), ticked(THREE, [])
-    page, wanted, filled = Shown("scoring", desk), [], 0
-    while turn := page.components().get("turn"):
-        filled += bool(turn["proposal"])
-        ticks = ticked(THREE, ["kept"]) if filled == 2 else none
-        wanted.append(ticks if ticks != none or not turn["proposal"] else None)
-        typing = {"typed": "11111", "note": "", "seconds": 1, "ticks": msgspec.to_builtins(ticks)}
-        page.tell("turn", "act", {"act": "save", "id": turn["id"], "number": len(wanted), **typing})
-    assert filled >= 2
-    assert [event.ticks for event in desk.queue.history("edsger").scores] == wanted
-
-
 def test_without_points_nothing_is_new() -> None:
     """Where they are off, the pad gets and the store keeps what they did before there were any."""
     make_answers("It is kept for a year.", annotations=ANNOTATION)
@@ -200,4 +179,4 @@ def test_without_points_nothing_is_new() -> None:
     sent = {key: parts["turn"][key] for key in ("id",)} | {"typed": "1....", "note": "", "seconds": 1, "revision": 1}
     page.tell("turn", "draft", sent)
     draft = desk.store.draft("edsger", digests(desk)[0])
-    assert msgspec.json.encode(draft).endswith(b'"revision":1,"preselected":false}')
+    assert msgspec.json.encode(draft).endswith(b'"revision":1}')

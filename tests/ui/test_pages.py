@@ -7,15 +7,13 @@ import re
 from pathlib import Path
 
 import pytest
-from pages import EDSGER, Shown, desk_here, digests, dispute, make_desk, score
+from pages import Shown, desk_here, digests, dispute, make_desk, score
 from running import carry_out, latest, make_workspace, spec, write
 
 from genaipa import ui
 from genaipa.runs.folder import RunFolder
 from genaipa.scoring.agreement import measure
 from genaipa.scoring.assignment import ScoringPlan
-from genaipa.scoring.events import Objection
-from genaipa.scoring.objections import filed, proved
 from genaipa.scoring.people import User
 from genaipa.ui.desk import Desk, open_desk
 from genaipa.ui.settings import DeskSettings
@@ -296,81 +294,6 @@ def test_only_adjudicators_settle(disputed):
     page = Shown("adjudication", disputed, User("bo", scores=True, adjudicates=False))
     assert [text.value for text in page.test.text] == ["bo scores in this study, and is not one of its adjudicators."]
     assert "ada on" not in page.text()
-
-
-# -- objections to annotated answers --
-
-SENTENCE = "We never sell what we know about you."
-
-
-def object_to(desk: Desk, analyst: str, answer: str, reply: str) -> str:
-    """Somebody says beside an answer that the annotated one is wrong; the objection's id."""
-    case = desk.pool.case(answer)
-    right = proved(case.document, SENTENCE, silent="no", answer=reply, why="Section 2.")
-    said = Objection(case.document.name, case.document.digest, case.questions, case.answer.question, right)
-    desk.queue.object(analyst, answer, said)
-    return desk.current.objections()[-1].id
-
-
-def show_objections(desk: Desk, user: User) -> Shown:
-    """The objections, as a user comes to them on the page."""
-    page = Shown("adjudication", desk, user)
-    page.test.radio(key="adjudication of").set_value("Annotated answers")
-    page.run()
-    return page
-
-
-def test_objections_are_settled_by_whoever_adjudicates(desk):
-    """Both that are about an annotated answer side by side, with the passage; one is accepted, edited, one rejected."""
-    lead, first = User("lee", scores=False, adjudicates=True), digests(desk)[0]
-    ada, grace = object_to(desk, "ada", first, "No."), object_to(desk, "grace", first, HOSTILE)
-    page = show_objections(desk, lead)
-    assert [(row[2], row[4]) for row in page.rows("objections")] == [("ada", "open"), ("grace", "open")]
-    assert page.text().count(f"Passage: “{SENTENCE}”") == 2
-    page.test.text_area[1].input("We sell it.")
-    press(page, "Accept")
-    assert "does not have these words" in page.test.text[-1].value
-    page.test.text_area[1].input(SENTENCE.replace(" ", "  "))
-    page.test.text_area[0].input("It never does.")
-    press(page, "Accept")
-    assert [row[2] for row in page.rows("objections")] == ["grace"]
-    assert "is accepted. Into a file of corrections: genaipa scores objections export acme -o" in page.text()
-    press(page, "Reject")
-    assert "why is it rejected?" in page.test.text[-1].value
-    page.test.text_input[0].input("It says so.")
-    press(page, "Reject")
-    assert "There is none of these." in page.text()
-    found = {one.event.id: one for one in filed(desk.current.objections())}
-    assert (found[ada].status, found[ada].correction.answer, found[ada].ruling.analyst) == (
-        "accepted",
-        "It never does.",
-        "lee",
-    )
-    assert (found[grace].status, found[grace].ruling.note) == ("rejected", "It says so.")
-
-
-def press(page: Shown, label: str) -> None:
-    """Press a button of a form."""
-    next(button for button in page.test.button if button.label == label).click()
-    page.run()
-
-
-def test_objections_wait_until_ones_own_scores_are_in(desk):
-    """Whoever can still be asked to score beside the same annotated answer sees none of it; then that is recorded."""
-    first = digests(desk)[0]
-    object_to(desk, "ada", first, "Sold to nobody.")
-    for name in ("scoring", "overview"):
-        assert "Sold to nobody." not in Shown(name, desk).text(), name
-    page = show_objections(desk, EDSGER)
-    assert "Sold to nobody." not in page.text()
-    assert "1 more about annotated answers beside which you can still be asked to score" in page.text()
-    assert "genaipa scores objections accept ID --by NAME" in page.text()
-    for analyst in ("ada", "edsger"):
-        score(desk, analyst, first, "11111")
-    page = show_objections(desk, EDSGER)
-    assert "Sold to nobody." in page.text()
-    score(desk, "edsger", first, "11113")
-    assert [event.independent for event in desk.store.events_of(first) if event.kind == "score"] == [True, True, False]
 
 
 # -- agreement --

@@ -39,7 +39,7 @@ def act(page: Shown, what: str, keys: str, note: str = "") -> None:
     """Tell the page of an act of the analyst."""
     here = turn(page)
     told = {"act": what, "id": here["id"], "number": here["answered"] + 1, "typed": keys, "note": note, "seconds": 3}
-    page.tell("turn", "act", told | {"preselected": False, "ticks": None})
+    page.tell("turn", "act", told | {"ticks": None})
 
 
 def test_sent_back_it_comes_up_with_the_word_and_the_values(disputed: Desk) -> None:

@@ -41,7 +41,7 @@ def test_what_was_sent_ahead_is_what_comes(page: Shown) -> None:
         assert following["settled"] == turn["id"]
         assert following["progress"][0] == f"Answer {number + 1}"
         came = act(page, "save", number)
-        as_sent = {name: came[name] for name in ("id", "of", "mode", "draft", "progress", "can", "pin", "proposal")}
+        as_sent = {name: came[name] for name in ("id", "of", "mode", "draft", "progress", "can", "pin")}
         assert as_sent == {name: following[name] for name in as_sent}
         assert page.components()["answer"] == {**shown["following"]["answer"], "part": "answer"}
     assert "following" not in page.components()
@@ -75,10 +75,8 @@ def test_somebody_else_may_have_it_by_then(page: Shown) -> None:
     assert came["id"] != following["id"]
 
 
-def test_what_is_compared_or_filled_in_does_not_follow(page: Shown) -> None:
-    """After a calibration answer comes the comparison; what is filled in may rest on the score that is to come."""
+def test_nothing_follows_a_calibration_answer(page: Shown) -> None:
+    """After it comes the comparison."""
     calibrating = desk_here(per_answer=1)
     score(calibrating, "reference", digests(calibrating)[0], "22222")
     assert "following" not in Shown("scoring", desk_here(per_answer=2, calibration=1)).components()
-    filled = Shown("scoring", desk_here(per_answer=1, settled=True))
-    assert "following" not in filled.components()

@@ -6,6 +6,7 @@ import json
 import re
 import sys
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -46,20 +47,27 @@ def scored(desk: Desk) -> Desk:
 
 def cells(page: Shown, group: str = "extractive") -> dict[str, dict[str, str]]:
     """Row → column → the number on the heat map."""
-    data = page.components()["results map"]
-    place = data["groups"].index(group)
-    return {
-        row["name"]: {
-            column["id"]: cell["text"] if cell else ""
-            for column, cell in zip(data["columns"], row["groups"][place]["cells"], strict=True)
-        }
-        for row in data["rows"]
-    }
+    shown: dict[str, dict[str, str]] = {}
+    for cell in tiles(page):
+        if cell["system"] == group:
+            shown.setdefault(cell["row"], {})[cell["column"]] = cell["text"]
+    return shown
+
+
+def tiles(page: Shown) -> list[dict[str, Any]]:
+    """What the heat map draws."""
+    return page.chart_rows("results map")
+
+
+def groups(page: Shown) -> list[str]:
+    """The systems on the heat map, in their order."""
+    order: list[str] = page.charts()["results map"]["facet"]["sort"]
+    return order
 
 
 def choose(page: Shown, row: str, column: str = "accuracy", group: str = "extractive") -> None:
     """Click a cell of the heat map."""
-    page.tell("results map", "chosen", {"group": group, "row": row, "column": column})
+    page.select("results map", "cell", system=group, row=row, column=column)
 
 
 def choose_in(page: Shown, box: str, value: object) -> None:
@@ -173,23 +181,26 @@ def two_systems() -> Desk:
 def test_filters_change_the_numbers(two_systems):
     """System, experiment, document, questions and analyst each let only their own through, and close a chosen cell."""
     page = Shown("results", two_systems, READER)
-    assert page.components()["results map"]["groups"] == ["extractive", "scripted/say.yaml"]
+    assert groups(page) == ["extractive", "scripted/say.yaml"]
     assert cells(page)["Q2"]["accuracy"] == f"{(0.75 - 0.25) / 2:+.2f}"
     choose(page, "Q1", group="scripted/say.yaml")
     assert len(page.rows("results answers")) == 2
     choose_in(page, "system", "extractive")
-    assert page.components()["results map"]["groups"] == ["extractive"]
+    assert groups(page) == ["extractive"]
     assert "results answers" not in page.components(), "nothing is left of the cell"
-    assert "Choose a cell" in page.text()
+    assert page.test.selectbox(key="results cell system").options == ["extractive"]
     choose_in(page, "document", "emca")
     assert cells(page)["Q2"]["accuracy"] == "-0.25"
     choose_in(page, "whose", ScoreFilter("human", "ada"))
     assert cells(page)["Q2"]["accuracy"] == "-1.00"
     assert cells(page)["Q1"]["accuracy"] == "+1.00"
+    choose(page, "Q1")
+    assert len(page.rows("results answers")) == 1
     choose_in(page, "experiment", "recall")
+    assert "results answers" not in page.components(), "the same place on another experiment's map is another cell"
     assert [row[5] for row in page.rows("results systems")] == ["2"]
     choose_in(page, "questions", "user")
-    assert "results map" not in page.components()
+    assert "results map" not in page.charts()
     assert "No score counts here" in page.text()
     choose_in(page, "questions", "T")
     assert set(cells(page)) == {"Q1", "Q2"}
@@ -233,7 +244,7 @@ def test_a_cell_leads_to_its_answers(scored):
     """A chosen cell lists the answers behind it with each analyst's value; one of them can be read with the notes."""
     first = digests(scored)[0]
     page = Shown("results", scored, READER)
-    assert "Choose a cell" in page.text()
+    assert "results answers" not in page.components()
     for row, column in (("Q9", "accuracy"), ("Q1", "counted")):
         choose(page, row, column)
         assert "results answers" not in page.components(), "that is the name of no cell"
@@ -241,7 +252,12 @@ def test_a_cell_leads_to_its_answers(scored):
     (head,) = page.components()["results cell"]["texts"]
     assert head["aside"] == "extractive, recall: accuracy +0.00 (Yellow)"
     assert "Question 1 on" in head["text"]
-    assert page.components()["results map"]["chosen"] == {"group": "extractive", "row": "Q1", "column": "accuracy"}
+    (chosen,) = [cell for cell in tiles(page) if cell["chosen"]]
+    assert (chosen["row"], chosen["column"], chosen["heard"]) == (
+        "Q1",
+        "accuracy",
+        "Q1, accuracy, extractive: +0.00, Yellow",
+    )
     (row,) = page.rows("results answers")
     assert row == ["acme", "original, 1", "answered", "+0.00", "68.5", "ada +1\ngrace -1", ""]
     page.tell("results answers", "chosen", first)
@@ -253,7 +269,9 @@ def test_a_cell_leads_to_its_answers(scored):
         ("ada", "+1", "ada on the first"),
         ("grace", "-1", "grace on the first"),
     ]
-    choose(page, "Q2", "m_all")
+    page.test.selectbox(key="results cell row").select("Q2")
+    page.test.selectbox(key="results cell metric").select("m_all")
+    page.run()
     assert page.rows("results answers")[0][3:] == ["100.0", "ada 100.0\ngrace 100.0", ""]
     assert "results reply" not in page.components()
 
@@ -332,12 +350,9 @@ def test_what_rests_on_a_doubtful_source_is_marked(scored):
     for rows, name in (("category", "T"), ("question", "Q1")):
         page.test.radio(key="results rows").set_value(rows)
         page.run()
-        data = page.components()["results map"]
-        (line,) = [row for row in data["rows"] if row["name"] == name]
-        assert {cell["doubt"] for cell in line["groups"][0]["cells"]} == {"doubtful source"}
-        assert "in a cell: it rests on a doubtful source" in data["legend"]
-    (certain,) = [row for row in data["rows"] if row["name"] == "Q2"]
-    assert {cell["doubt"] for cell in certain["groups"][0]["cells"]} == {""}
+        assert {cell["doubt"] for cell in tiles(page) if cell["row"] == name and cell["band"]} == {"doubtful source"}
+        assert "in a cell: it rests on a doubtful source" in page.text()
+    assert {cell["doubt"] for cell in tiles(page) if cell["row"] == "Q2" and cell["band"]} == {""}
     choose(page, "Q1", "clarity")
     assert REASON in json.dumps(page.rows("results answers"))
     assert re.search(r"clarity \S+ \(\w+\), doubtful source", page.text())
@@ -351,7 +366,7 @@ def test_what_one_can_be_asked_to_score_is_in_no_number(scored):
     """An analyst sees neither scores nor system of an answer ahead of them; how many are left out is said."""
     wanting = desk_here(per_answer=3)
     page = Shown("results", wanting)
-    assert "results map" not in page.components()
+    assert "results map" not in page.charts()
     assert "3 answers with scores, of people or a judge, are in no number" in page.text()
     score(wanting, EDSGER.name, digests(wanting)[1], "11111")
     page = Shown("results", wanting)

@@ -14,7 +14,6 @@ from genaipa.policies.document import About, Document
 from genaipa.questions.annotations import AnnotatedAnswer
 from genaipa.scoring.answers import Case, Occurrence, PooledAnswer
 from genaipa.scoring.events import Event
-from genaipa.scoring.evidence.examine import rightly_silent
 from genaipa.ui.answer_view import TextSpan, comparison, paragraphs, pieces, prepare
 from rubrics import PAPER, typed
 
@@ -312,7 +311,6 @@ def test_a_doubted_annotation_supports_nothing() -> None:
         assert (shown["suggestion"], shown["withheld"], shown["reason"]) == ({}, [], "")
         assert {tone for metric in PAPER.metrics for tone, _ in lines(shown, metric)} <= {"plain"}
         assert with_style(as_cut(TEXT, shown["pieces"]), "annotated") == ""
-        assert rightly_silent(found.reply, found.evidence, PAPER) is None
         assert shown["annotated"]["text"] == doubted.answer
 
 

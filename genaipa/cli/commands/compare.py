@@ -78,7 +78,7 @@ _JudgeOption = Annotated[
 ]
 _OutputOption = Annotated[
     Path | None,
-    option("--output", "-o", metavar="PATH", help="A .csv, .html, .tex, .txt or .json file; or a folder for all."),
+    option("--output", "-o", metavar="PATH", help="A .csv, .tex or .json file; or a folder for all."),
 ]
 
 

@@ -39,7 +39,7 @@ def leaderboard(
     by: ByOption = "",
     output: Annotated[
         Path | None,
-        option("--output", "-o", metavar="FILE", help="Write it to a .csv, .html, .tex or .txt file instead."),
+        option("--output", "-o", metavar="FILE", help="Write it to a .csv or .tex file instead."),
     ] = None,
     force: ForceOption = False,
     include_excluded: ExcludedOption = False,

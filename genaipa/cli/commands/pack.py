@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from genaipa.cli.terminal.console import say, show
 from genaipa.cli.terminal.options import ExcludedOption, ForceOption, check_new, current_workspace, option, several
 from genaipa.cli.terminal.selection import RunsArgument
 from genaipa.errors import UsageError, command
 from genaipa.words import number
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from genaipa.archive import Packed
+    from genaipa.runs.selection import Source
+    from genaipa.workspace import Workspace
 
 
 def pack(
@@ -19,10 +26,6 @@ def pack(
         Path | None,
         option("--output", "-o", metavar="FILE", help="The archive, a .zip file; by default NAME.zip here."),
     ] = None,
-    artifact: Annotated[
-        bool,
-        option("--artifact", help="A folder for reviewers of a paper: the archive, and how to check it (-o names it)."),
-    ] = False,
     include_excluded: ExcludedOption = False,
     force: ForceOption = False,
     with_texts: Annotated[
@@ -39,26 +42,36 @@ def pack(
 
     check_packages()
     from genaipa.archive import pack as write_pack
-    from genaipa.runs.selection import select
 
     here, names = current_workspace(), several(run)
-    stem = re.sub(r"[^\w.-]+", "-", names[0] if names else "study").strip(".-")
-    file = output or Path(f"{stem}-artifact" if artifact else f"{stem}.zip")
-    if artifact and with_texts:
-        raise UsageError("an artifact is for everybody, so that --with-texts does not go with it.")
-    if artifact == (file.suffix == ".zip"):
-        raise UsageError(f"'{file.name}' {'ends' if artifact else 'does not end'} in .zip, which a pack is.")
+    file = output or Path(f"{name_after(names)}.zip")
+    if file.suffix != ".zip":
+        raise UsageError(f"'{file.name}' does not end in .zip, which a pack is.")
     check_new(file, force=force)
     here.check_output(file)
-    sources = select(here, names)
-    if not names:
-        say(f"packing all {number(len(sources), 'run')} of the workspace; for one: genaipa pack RUN")
-    if artifact:
-        from genaipa.archive.artifact import APPENDIX, README, write
+    sources = select_for_pack(here, names, "pack")
+    packed = write_pack(here, sources, file, excluded=include_excluded, whole=with_texts)
+    print_packed(file, packed)
+    show(f"To open it: {command('genaipa', 'unpack', file.name, 'FOLDER')}")
 
-        packed = write(here, sources, file, excluded=include_excluded)
-    else:
-        packed = write_pack(here, sources, file, excluded=include_excluded, whole=with_texts)
+
+def name_after(runs: Sequence[str]) -> str:
+    """Return a name for what the runs are packed into: that of the first, as a file can have it."""
+    return re.sub(r"[^\w.-]+", "-", runs[0] if runs else "study").strip(".-")
+
+
+def select_for_pack(workspace: Workspace, names: Sequence[str], word: str) -> list[Source]:
+    """Select the named runs, or say that it is all of them, and with which command it is one."""
+    from genaipa.runs.selection import select
+
+    sources = select(workspace, names)
+    if not names:
+        say(f"packing all {number(len(sources), 'run')} of the workspace; for one: genaipa {word} RUN")
+    return sources
+
+
+def print_packed(file: Path, packed: Packed) -> None:
+    """Print what was packed into a file or folder, and what was left out."""
     show(f"{file}: {number(len(packed.pack.runs), 'run')}, {number(packed.events, 'score')}, the report.")
     for text in packed.pack.absent:
         say(f"left out: the text of {text.document} ({text.license or 'no license is stated'}); {text.source}")
@@ -67,7 +80,3 @@ def pack(
             f"left out: the replies of {system} about {', '.join(documents)}, which may quote them; if they are its "
             'own words, its class can say so (words = "own") before a run, or use --with-texts'
         )
-    if artifact:
-        show(f"Fill in what is in [brackets]: {file / APPENDIX}, {README} and croissant.json")
-    else:
-        show(f"To open it: {command('genaipa', 'unpack', file.name, 'FOLDER')}")

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from genaipa.cli.commands.policy_versions import carried_answers, compared, diff, history
 from genaipa.cli.terminal import completion
 from genaipa.cli.terminal.console import err, print_json, say, show, show_facts, table
-from genaipa.cli.terminal.options import ForceOption, JsonOption, check_new, current_workspace, option, several, written
+from genaipa.cli.terminal.options import ForceOption, JsonOption, current_workspace, option, several, written
 from genaipa.errors import DataError, UnknownNameError, UsageError, command
 from genaipa.words import number
 
@@ -22,10 +21,8 @@ if TYPE_CHECKING:
     from genaipa.policies.corpus import Corpus
     from genaipa.policies.document import Document, DocumentKind
     from genaipa.policies.statistics import DocumentGroup
-    from genaipa.questions.versions import CarriedAnswers
     from genaipa.workspace import Workspace
 
-_COMMANDS = ("list", "show", "add", "annotate", "history", "diff", "stats", "generate")
 _HEADERS = {
     "words": "words",
     "sections": "sections",
@@ -48,7 +45,7 @@ def policies(context: typer.Context, json: JsonOption = False) -> None:
     """
     if context.invoked_subcommand is not None:
         # An option before the sub-command holds for it too.
-        context.default_map = {name: {"json": json or None} for name in _COMMANDS}
+        context.default_map = {name: {"json": json or None} for name in context.command.commands}
         return
 
     _print_list(current_workspace(), json=json)
@@ -282,38 +279,38 @@ def annotate(
     documents: Annotated[
         Path | None, option("--documents", metavar="FILE", help="The document is of this corpus (.jsonl or .parquet).")
     ] = None,
-    earlier: Annotated[
-        str,
-        option(
-            "--from", metavar="VERSION", autocompletion=completion.documents, help="Carry over the answers that hold."
-        ),
-    ] = "",
 ) -> None:
     """Write a file for right answers.
 
     It has every question about the document, to be filled in, and is annotations/NAME.yaml in the workspace. Blank
-    entries count as not annotated. Of a corpus, it serves every document with the very same text. With --from, the
-    answers of an earlier version that hold are filled in, and the others are in comments.
+    entries count as not annotated. Of a corpus, it serves every document with the very same text.
     """
-    import datetime as dt
-
     from genaipa.datasets.base import named_document
+    from genaipa.files.stamps import today
     from genaipa.policies.corpus import find_document
     from genaipa.questions.annotations import template
     from genaipa.questions.sets import default_set, load_question_set
 
     here = current_workspace()
-    if "workspace" not in dict(here.layers):
-        raise UsageError("there is no workspace here to keep annotated answers in; make one with: genaipa init DIR")
+    check_workspace(here)
     document = named_document(here, name) if documents is None else find_document(documents, name)
-    carried = _carried(here, earlier, document, questions) if earlier else None
-    asked = carried.asked if carried else load_question_set(questions or default_set(document, here), here)
-    today = dt.datetime.now().astimezone().date().isoformat()
-    if carried is None:
-        text = template(document, asked, today)
-    else:
-        text = template(document, asked, today, carried.annotated(today), carried.earlier())
-    path = here.home / "annotations" / f"{name}.yaml"
+    asked = load_question_set(questions or default_set(document, here), here)
+    path = write_annotations(here, name, template(document, asked, today()))
+    show(f"{path}: {number(len(asked.questions), 'question')} to answer. {CHECK}")
+
+
+CHECK = "To check them at any time: genaipa validate"
+
+
+def check_workspace(workspace: Workspace) -> None:
+    """Raise a UsageError where there is no workspace of one's own to keep annotated answers in."""
+    if "workspace" not in dict(workspace.layers):
+        raise UsageError("there is no workspace here to keep annotated answers in; make one with: genaipa init DIR")
+
+
+def write_annotations(workspace: Workspace, name: str, text: str) -> Path:
+    """Write a new file of annotated answers about the document of that name, and return its path."""
+    path = workspace.home / "annotations" / f"{name}.yaml"
     try:
         path.parent.mkdir(exist_ok=True)
         with path.open("x", encoding="utf-8") as file:
@@ -322,25 +319,7 @@ def annotate(
         raise UsageError(f"{path} exists already; add to it, or move it away first.") from None
     except OSError as error:
         raise UsageError(f"{path} can't be written ({error.strerror}).") from None
-    left = len(asked.questions) - (len(carried.those("holds")) if carried else 0)
-    held = f"{len(carried.those('holds'))} answers hold, " if carried else ""
-    show(f"{path}: {held}{number(left, 'question')} to answer. To check them at any time: genaipa validate")
-
-
-def _carried(workspace: Workspace, earlier: str, document: Document, questions: str) -> CarriedAnswers:
-    """The annotated answers of an earlier version, held against the document; a UsageError where there are none."""
-    from genaipa.datasets.base import named_document
-
-    carried = carried_answers(workspace, compared(named_document(workspace, earlier), document))
-    if carried is None:
-        raise UsageError(f"there are no annotated answers about the text of '{earlier}' to carry over.")
-    if questions not in ("", carried.asked.name):
-        raise UsageError(f"the answers of '{earlier}' are to the set '{carried.asked.name}'; leave --questions out.")
-    return carried
-
-
-app.command()(history)
-app.command()(diff)
+    return path
 
 
 @app.command()
@@ -387,73 +366,6 @@ def stats(
         print_json(_as_json(corpus, groups, by))
     else:
         _print_distributions(corpus, groups, by)
-
-
-@app.command()
-def generate(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="The file to write: .jsonl, with --edits .md.")],
-    count: Annotated[
-        int | None, option("--number", "-n", help="How many policies, by default 1,000.", min=1, max=100_000_000)
-    ] = None,
-    seed: Annotated[int, option("--seed", help="Another seed makes others.")] = 0,
-    edits: Annotated[
-        Path | None,
-        option("--edits", metavar="FILE.yaml", help="Write a single policy, and edits of its facts into this file."),
-    ] = None,
-    force: ForceOption = False,
-) -> None:
-    """Write a corpus of made-up policies.
-
-    Each says what an invented company does with data: other sections, other promises, another sector and country. One
-    in twenty is a later snapshot with the very same text.
-
-    With --edits it is one policy, with its facts edited: whether a system reads them can be asked then.
-    """
-    from genaipa.policies.corpus import json_line
-    from genaipa.policies.made_up import made_up
-
-    if edits is not None:
-        if count is not None:
-            raise UsageError("--edits is for one policy; leave out --number.")
-        _generate_edited(file, edits, seed, force=force)
-        return
-    if file.suffix != ".jsonl":
-        raise UsageError(f"{file}: name a file that ends in .jsonl.")
-    count = 1000 if count is None else count
-    check_new(file, force=force)
-    with _counting("made", count) as told, written(file, force=force) as lines:
-        for document in _counted(made_up(count, seed), told):
-            lines.write(json_line(document))
-    show(f"{file}: {number(count, 'made-up policy', 'made-up policies')}, each a line.")
-    show(f"Next: {command('genaipa', 'policies', 'stats', '--documents', file, '--by', 'sector')}")
-
-
-def _generate_edited(file: Path, edits: Path, seed: int, *, force: bool) -> None:
-    """Write one made-up policy with its metadata, and its edits."""
-    from genaipa.files.strict_yaml import as_yaml
-    from genaipa.policies.made_up import edited
-
-    here = current_workspace()
-    if file.suffix != ".md" or edits.suffix != ".yaml":
-        raise UsageError(f"{file}, {edits}: name a policy that ends in .md, and edits that end in .yaml.")
-    document, found = edited(file.stem, seed)
-    texts = {
-        file: document.text,
-        file.with_suffix(".yaml"): as_yaml(document.about),
-        edits: as_yaml(found),
-    }
-    if len(texts) < 3:  # noqa: PLR2004
-        raise UsageError(f"{edits}: name another file for the edits; the policy's metadata belong there.")
-    for path in texts:
-        check_new(path, force=force)
-    for path, text in texts.items():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with written(path, force=force) as lines:
-            lines.write(text.encode())
-    show(f"{file}: a made-up policy of {document.company}; {edits}: {number(len(found.edits), 'edit')}.")
-    if "workspace" not in dict(here.layers):
-        show("There is no workspace here yet; make one with: genaipa init .")
-    show(f"Next: {command('genaipa', 'validate')}")
 
 
 @contextlib.contextmanager

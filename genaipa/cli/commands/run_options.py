@@ -124,7 +124,7 @@ Batch = Annotated[
     bool | None,
     option(
         "--batch/--no-batch",
-        help="Ask by batches: half the price, within 24 hours. By default, as the run was begun: by single calls.",
+        help="Ask by batches: half the price, within 24 hours; not about documents. By default, as the run was begun.",
         show_default=False,
     ),
 ]

@@ -119,7 +119,7 @@ def _print_estimate(asked: list[tuple[PreparedRun, Ready]], *, json: bool, batch
     if batch:
         show(_in_batches(rows, halved))
     if power:
-        from genaipa.reports.crossed import LEAST_DOCUMENTS
+        from genaipa.stats.intervals import LEAST_DOCUMENTS
 
         show(f"{power['said']}, if two systems vary as the published study's do.")
         if power["policies"] is None:
@@ -143,12 +143,13 @@ def _power(task: Task, times: float) -> dict[str, object]:
         check_packages()
     except MissingPackageError:
         return {}
-    from genaipa.reports.significance import detectable
+    from genaipa.reports.significance import PUBLISHED, power_in_words
+    from genaipa.stats.power import find_detectable
 
     questions, documents = min(asked, default=0), round(len(policies) * times)
-    found = detectable(questions, documents)
+    found = find_detectable(questions, documents, PUBLISHED)
     sizes = {target: None if size != size else round(size, 1) for target, size in found._asdict().items()}  # noqa: PLR0124 - NaN
-    said = found.in_words(questions, documents)
+    said = power_in_words(found, questions, documents)
     return {"questions": questions, "documents": documents, **sizes, "said": said} if said else {}
 
 
@@ -159,23 +160,21 @@ def _how(ready: Ready) -> str:
 
 
 def _in_batches(rows: list[CostEstimate], halved: set[str]) -> str:
-    """Both prices of what is asked by batches: with a long document, a warm cache may be cheaper."""
+    """Both prices of what is asked by batches: where prompts have much in common, a warm cache may be cheaper."""
     priced = [row for row in rows if row.system in halved and row.batch_cost is not None]
     if not priced:
         return "In batches: no system here takes them, or no price is known."
     batched = sum(row.batch_cost or 0.0 for row in priced)
-    shared = sum(row.batch_cached_cost or 0.0 for row in priced)
     warm = sum(row.cached_cost or 0.0 for row in priced)
     cheaper = "single calls" if warm < batched else "batches"
     return (
-        f"In batches, at half price: {_money(batched)} if nothing comes from a cache, which none promises there, and "
-        f"{_money(shared)} if all that is repeated does; by single calls with a warm cache: {_money(warm)}. "
-        f"{cheaper.capitalize()} are cheaper{' unless most comes from a cache' if shared < warm < batched else ''}."
+        f"In batches, at half price: {_money(batched)}, nothing of it from a cache; by single calls with a warm cache: "
+        f"{_money(warm)}. {cheaper.capitalize()} are cheaper."
     )
 
 
 def _as_dict(row: CostEstimate, halved: set[str]) -> dict[str, object]:
-    more = {"batch_cost": row.batch_cost, "batch_cached_cost": row.batch_cached_cost} if row.system in halved else {}
+    more = {"batch_cost": row.batch_cost} if row.system in halved else {}
     return more | {
         "system": row.system,
         "initialization": row.initialization,

@@ -39,14 +39,6 @@ _Sample = Annotated[
         help="Answers asked of each system in each experiment, at random; 64 where there are more. all: everything.",
     ),
 ]
-_Settled = Annotated[
-    bool | None,
-    option(
-        "--settled/--no-settled",
-        help="Fill in settled cases (silence rightly said, near repeats) to accept with one key.",
-        show_default=False,
-    ),
-]
 _Points = Annotated[
     bool | None,
     option(
@@ -84,7 +76,6 @@ def score(
     calibration: _Calibration = None,
     show_systems: _ShowSystems = False,
     no_suggestions: Annotated[bool, option("--no-suggestions", help="Suggest no value.")] = False,
-    settled: _Settled = None,
     points: _Points = None,
     sample: _Sample = None,
     include_excluded: _Excluded = False,
@@ -112,7 +103,6 @@ def score(
         "calibration": calibration,
         "show_systems": show_systems or None,
         "suggestions": False if no_suggestions else None,
-        "settled": settled,
         "points": points,
         "sample": _size(sample),
         "include_excluded": include_excluded or None,

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from genaipa.scoring.people import People
     from genaipa.workspace import Workspace
 
-_COMMANDS = ("export", "import", "sheet", "verify")
 _BROKEN = 1
 _REFUSED = 2
 
@@ -40,7 +39,7 @@ def scores(context: typer.Context, json: JsonOption = False) -> None:
     """
     if context.invoked_subcommand is not None:
         # An option before the sub-command holds for it too.
-        context.default_map = {name: {"json": json or None} for name in _COMMANDS}
+        context.default_map = {name: {"json": json or None} for name in context.command.commands}
         return
 
     from genaipa.scoring.people import load_people

@@ -56,12 +56,6 @@ def _data_sets(_here: Workspace, _given: dict[str, Any]) -> list[str]:
     return names()
 
 
-def _forms(_here: Workspace, _given: dict[str, Any]) -> list[str]:
-    from genaipa.exchange.forms import FORMS
-
-    return [form.name for form in FORMS]
-
-
 def _experiments(_here: Workspace, _given: dict[str, Any]) -> Iterable[str]:
     from genaipa.runs.experiments import EXPERIMENTS
 
@@ -118,7 +112,7 @@ def _answers(here: Workspace, given: dict[str, Any]) -> list[str]:
 
 
 systems, documents, experiments = map(_completing, (_systems, _documents, _experiments))
-data_sets, forms = map(_completing, (_data_sets, _forms))
+data_sets = _completing(_data_sets)
 initializations, wordings = map(_completing, (_initializations, _wordings))
 question_sets = _completing(lambda here, _given: here.names("questions"))
 prompts = _completing(_templates)

@@ -7,11 +7,12 @@ so do commands and whatever `whole` marks, so that they can be pasted.
 
 from __future__ import annotations
 
+import functools
 import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from genaipa.cli.terminal.headings import COMMANDS
+from genaipa.cli.terminal.headings import command_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -24,16 +25,20 @@ _INDENT = 4
 _KEPT = "\ue000"
 """Stands for a blank at which no line may break."""
 
-_NAMES = "|".join(COMMANDS)
 _WORD = r"""(?:'[^'\n]*'|"[^"\n]*"|[^\s'"])\S*"""
-_UNIT = re.compile(
-    rf"""(?P<blank>\s*)(?P<unit>['`]genaipa\ (?:{_NAMES})\b[^'`\n]*['`]\S*
-    |\(?genaipa\ (?:{_NAMES})(?![\w-])(?:(?<![.,;:)])\ {_WORD})*
-    |pip\ install\ {_WORD}
-    |\S+)""",
-    re.VERBOSE,
-)
-"""A blank, and what may not be broken: a word, or a command, which ends where its sentence does."""
+
+
+@functools.cache
+def _unit() -> re.Pattern[str]:
+    """Match a blank and what may not be broken: a word, or a command, which ends where its sentence does."""
+    names = "|".join(command_names())
+    return re.compile(
+        rf"""(?P<blank>\s*)(?P<unit>['`]genaipa\ (?:{names})\b[^'`\n]*['`]\S*
+        |\(?genaipa\ (?:{names})(?![\w-])(?:(?<![.,;:)])\ {_WORD})*
+        |pip\ install\ {_WORD}
+        |\S+)""",
+        re.VERBOSE,
+    )
 
 
 def whole(text: object) -> str:
@@ -73,7 +78,7 @@ def _broken(line: str, width: int, hanging: int) -> Iterator[str]:
     indent = re.match(r"\s*(?:[-*] )?", line)
     margin = " " * (hanging or (len(indent[0]) if indent and len(indent[0]) <= width // 2 else 0))
     current = ""
-    for found in _UNIT.finditer(line):
+    for found in _unit().finditer(line):
         blank, unit = found["blank"], found["unit"]
         if current.strip() and columns_of(current + blank + unit) > width:
             yield current
@@ -215,7 +220,7 @@ def _narrowed(
 
 def _words(text: str) -> list[str]:
     """The words of a text, which stay in one piece; the first keeps its indentation."""
-    return [found["unit"] if found.start() else found["blank"] + found["unit"] for found in _UNIT.finditer(text)]
+    return [found["unit"] if found.start() else found["blank"] + found["unit"] for found in _unit().finditer(text)]
 
 
 def _widest(texts: Sequence[str]) -> int:

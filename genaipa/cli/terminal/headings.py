@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
+from genaipa.plugins import load_each
+
 GROUPS: dict[str, dict[str, str]] = {
     "Ask": {
         "run": "Ask systems about documents, keeping answers as runs.",
@@ -20,7 +24,6 @@ GROUPS: dict[str, dict[str, str]] = {
         "report": "Write figures, tables and one page to read.",
         "compare": "Compare two systems or runs, with intervals.",
         "leaderboard": "Rank all systems by overall quality.",
-        "drift": "Show what changed since the first day.",
         "judges": "Measure what judge's verdicts are worth.",
     },
     "Data": {
@@ -29,8 +32,6 @@ GROUPS: dict[str, dict[str, str]] = {
         "prompts": "List sets of prompts, or show one.",
         "systems": "List systems (models) and what each lacks.",
         "get": "Fetch published data, or a study as runs.",
-        "export": "Write answers and scores for another program.",
-        "import": "Take answers and scores in from another program.",
         "pack": "Pack runs, scores and report into an archive.",
         "unpack": "Unpack a study and rebuild its tables.",
     },
@@ -42,12 +43,62 @@ GROUPS: dict[str, dict[str, str]] = {
     },
 }
 """Heading → its commands, each with its summary: its module in `genaipa.cli.commands` has the same name."""
-COMMANDS = {name: summary for commands in GROUPS.values() for name, summary in commands.items()}
-RARE = ("collect", "sample", "drift", "export", "import", "pack", "unpack", "validate", "demo")
+OWN = tuple(name for commands in GROUPS.values() for name in commands)
+"""The commands of genaipa itself."""
+RARE = ("collect", "sample", "pack", "unpack", "validate", "demo")
 """Commands that only the whole page lists; `demo` is what one starts with."""
+
+
+class PackageCommand(NamedTuple):
+    """A command that a package brings, by an entry point of the group `genaipa.commands` with its words as name.
+
+    `export` is a command of genaipa, `scores export` one of the command `scores`. Help pages import the module that the
+    entry point names, so it imports nothing heavy.
+    """
+
+    target: str
+    """`module:name` of its function, or of its `typer.Typer` of several commands; imported when it is named."""
+    summary: str = ""
+    """For the page of all commands, with the `heading` there and the command `after` which it is listed."""
+    heading: str = ""
+    after: str = ""
+    rare: bool = True
+    """Whether only the whole page lists it."""
+
+
+ENTRY_POINTS = "genaipa.commands"
+
+
+def package_commands() -> dict[str, PackageCommand]:
+    """Return words → command of every package whose commands can be imported."""
+    commands = load_each(ENTRY_POINTS, PackageCommand)
+    return {words: command for words, command in commands.items() if words not in OWN}
+
+
+def list_commands() -> dict[str, dict[str, str]]:
+    """Return heading → all commands under it, with their summaries."""
+    groups = {heading: list(commands.items()) for heading, commands in GROUPS.items()}
+    for words, command in package_commands().items():
+        if " " not in words:
+            listed = groups.setdefault(command.heading, [])
+            names = [name for name, _ in listed]
+            place = names.index(command.after) + 1 if command.after in names else len(names)
+            listed.insert(place, (words, command.summary))
+    return {heading: dict(commands) for heading, commands in groups.items()}
+
+
+def command_names() -> list[str]:
+    """Return the names of all commands in the order of the page that lists them."""
+    return [name for commands in list_commands().values() for name in commands]
+
+
+def rare_commands() -> set[str]:
+    """Return the commands that only the whole page lists."""
+    return {*RARE, *(words for words, command in package_commands().items() if command.rare)}
+
+
 RENAMED: dict[str, tuple[str, ...]] = {
     "batches": ("runs", "batches"),
-    "objections": ("scores", "objections"),
     "pull": ("get",),
 }
 """Command's earlier name → the words that it has become; the old name works and tells the new one."""
@@ -70,7 +121,7 @@ FEW: dict[str, tuple[str, ...]] = {
     ),
     "judge": ("--judge", "--passes", "--evidence", "--max-cost", "--estimate", "--dry-run", "--system", "--without"),
     "report": ("--output", "--by", "--formats", "--frame", "--open", "--system", "--without", "--json"),
-    "score": ("--per-answer", "--order", "--sample", "--settled", "--port", "--no-browser"),
+    "score": ("--per-answer", "--order", "--sample", "--port", "--no-browser"),
 }
 """Command → the options that most people need; `--help-all` shows the others."""
 

@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING, Any, get_args, get_origin
 
 from typer.core import TyperCommand, TyperGroup
 
-from genaipa.cli.terminal.headings import EVERYWHERE, FEW, GROUPS, OLD_OPTIONS, OPTIONS, RARE, RENAMED, STARTS
+from genaipa.cli.terminal.headings import (
+    EVERYWHERE,
+    FEW,
+    OLD_OPTIONS,
+    OPTIONS,
+    RENAMED,
+    STARTS,
+    list_commands,
+    rare_commands,
+)
 from genaipa.errors import closest
 
 if TYPE_CHECKING:
@@ -139,9 +148,10 @@ class Root(Group):
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write the commands in their groups; the rarer ones on the whole page alone."""
+        rare = () if ctx.meta.get(_ALL) else rare_commands()
         shown = {
-            heading: {name: summary for name, summary in listed.items() if ctx.meta.get(_ALL) or name not in RARE}
-            for heading, listed in GROUPS.items()
+            heading: {name: summary for name, summary in listed.items() if name not in rare}
+            for heading, listed in list_commands().items()
         }
         _write_commands(formatter, shown)
 

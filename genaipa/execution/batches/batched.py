@@ -27,10 +27,12 @@ from genaipa.errors import (
     RunError,
     SpendingCapError,
     TransientError,
+    UsageError,
 )
 from genaipa.execution.batches.ledger import Orphans, looks
 from genaipa.execution.limits import LONGEST_RETRY_AFTER, LeftOutError, Transport, ask, at_most
-from genaipa.runs.batches import batches_out, out_sentence
+from genaipa.runs.batches import batches_out, out_sentence, was_batched
+from genaipa.runs.procedure import find_procedure_plan
 from genaipa.systems.base import UNCLEAR, UNDONE
 from genaipa.systems.catalog import resolve
 from genaipa.systems.provider import redact
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
 
     from genaipa.execution.batches.ledger import Ledger
     from genaipa.execution.limits import Attempt, Budget
+    from genaipa.execution.prepare import PreparedRun
     from genaipa.runs.batches import Batch
     from genaipa.runs.part import Part
     from genaipa.systems.base import BatchState, BatchSystem, Message, Readiness, Reply, Settings
@@ -50,6 +53,8 @@ _UPLOADS = 1
 """Batches handed in at once, while the next one is put together; more would only fill memory."""
 _FIRST_LOOK = 5.0
 """Seconds, at most, that a run that goes on waits for what its batches brought before it asks."""
+_SHOWING = {"document", "summary-of-document"}
+"""Initializations that show a document."""
 _DOWNLOADS = 8
 """Times that the results of an ended batch are asked for, at most: a file that exists may not be found at first."""
 
@@ -67,6 +72,17 @@ class Batching:
     """Time between two looks at a batch: the first, doubled up to the longest."""
     patience: float = 600.0
     """Time after which a batch that the provider's list does not have was never accepted."""
+
+
+def refuse_documents(run: PreparedRun) -> None:
+    """Raise a UsageError for a run that shows documents, by batches dearer; one that was begun so may collect them."""
+    begun = run.folder is not None and was_batched(run.folder.path)
+    plan = find_procedure_plan(run.spec)
+    if not begun and plan and _SHOWING.intersection(plan.initializations):
+        raise UsageError(
+            "questions about a document cost more by batches than by single calls, which read it from the provider's "
+            "cache; leave out --batch (it is for judges and for questions without a document, such as -i company-name)."
+        )
 
 
 def account_of(system: BatchSystem, run: str) -> str:

@@ -32,7 +32,6 @@ CHAPTERS: dict[str, Literal["answers", "scores"]] = {
     "closed_book": "scores",
     "regulation": "scores",
     "cost": "answers",
-    "conduct": "answers",
     "agreement": "answers",
     "judges": "answers",
     "texts": "answers",

@@ -13,15 +13,14 @@ from genaipa.reports.figures.figure import Figure, Scope
 from genaipa.reports.judged.quality import answer_groups
 from genaipa.reports.table import Table, table
 from genaipa.scoring.agreement import (
-    CONFIDENCE,
     LEAST_ANSWERS,
-    LEAST_COMPARED,
-    compare_preselected,
     compare_suggested,
+    describe_agreement,
     measure,
     measure_groups,
 )
 from genaipa.scoring.current import independent_scores
+from genaipa.stats.agreement import LEAST_UNITS, LEVEL
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -53,22 +52,8 @@ def alphas(events: Iterable[Event], rubric: Rubric) -> Table:
     analysts = {leaning.analyst for leaning in found.leanings}
     rows = []
     for metric, agreed in found.metrics.items() if found.answers else ():
-        low, high = agreed.alpha.interval or (None, None)
-        rows.append(
-            {
-                "metric": rubric.names[metric],
-                "alpha": agreed.alpha.value,
-                "low": low,
-                "high": high,
-                "ac2": agreed.ac2,
-                "commonest": agreed.commonest,
-                "agreement": agreed.agreement,
-                "apart": agreed.difference,
-                "answers": found.answers,
-                "analysts": len(analysts),
-                "reason": agreed.alpha.reason,
-            }
-        )
+        about = {"metric": rubric.names[metric], "answers": found.answers, "analysts": len(analysts)}
+        rows.append({**about, **describe_agreement(agreed), "apart": agreed.difference})
     measures = ["alpha", "low", "high", "ac2", "commonest", "agreement", "apart"]
     columns = ["metric", *measures, "answers", "analysts", "reason"]
     return table(
@@ -76,7 +61,7 @@ def alphas(events: Iterable[Event], rubric: Rubric) -> Table:
         "How far analysts agree",
         "Krippendorff's alpha for ordinal values (1 is perfect agreement, 0 agreement by chance) over the "
         "answers that two or more people scored without seeing each other's scores, with its interval "
-        f"({CONFIDENCE:.0%} confidence, for other answers of this kind; blank below {LEAST_ANSWERS} answers); "
+        f"({LEVEL:.0%} confidence, for other answers of this kind; blank below {LEAST_UNITS} answers); "
         "Gwet's AC2 with ordinal weights, which stays high where nearly all values are equal and alpha falls to 0, and "
         "the share of the commonest value; the "
         "share of pairs of scores with the same value, and how far the two values of a pair are apart on average "
@@ -95,21 +80,8 @@ def alphas_apart(gathered: Gathered) -> Table:
     for by, groups in answer_groups(gathered).items():
         for group, (answers, metrics) in measure_groups(scores, rubric, groups).items():
             for metric, agreed in metrics.items():
-                low, high = agreed.alpha.interval or (None, None)
-                rows.append(
-                    {
-                        "by": by,
-                        "group": group,
-                        "metric": rubric.names[metric],
-                        "alpha": agreed.alpha.value,
-                        "low": low,
-                        "high": high,
-                        "ac2": agreed.ac2,
-                        "commonest": agreed.commonest,
-                        "answers": answers,
-                        "reason": agreed.alpha.reason,
-                    }
-                )
+                about = {"by": by, "group": group, "metric": rubric.names[metric], "answers": answers}
+                rows.append({**about, **describe_agreement(agreed)})
     measures = ["alpha", "low", "high", "ac2", "commonest"]
     columns = ["by", "group", "metric", *measures, "answers", "reason"]
     return table(
@@ -122,28 +94,6 @@ def alphas_apart(gathered: Gathered) -> Table:
         columns,
         headings=_HEADINGS,
         formats=dict.fromkeys(("low", "high"), ".2f"),
-    )
-
-
-def filled_in(events: Iterable[Event], rubric: Rubric) -> Table:
-    """The effect of values that were filled in before the analyst chose, by metric; nothing where none were."""
-    found = compare_preselected(events, rubric)
-    rows = [
-        {"metric": rubric.names[metric], "difference": difference, "answers": found.answers, "scores": found.scores}
-        for metric, difference in found.differences.items()
-        if found.scores
-    ]
-    columns = ["metric", "difference", "answers", "scores"]
-    return table(
-        "filled-in",
-        "Values that were filled in",
-        "Scores may begin with filled-in values, of a settled case or a suggestion, which the analyst accepts or "
-        "changes (`scores` is how many did). The mean value of such scores less that of other people's scores of the "
-        "same answers that began blank: above 0, what was filled in is more lenient. `answers` is how many have both, "
-        f"without seeing each other's scores; blank below {LEAST_COMPARED}.",
-        pd.DataFrame(rows, columns=columns).astype({"difference": "float64"}),
-        columns,
-        formats={"difference": "+.2f"},
     )
 
 
@@ -173,7 +123,7 @@ def tabulate_suggested(events: Iterable[Event], rubric: Rubric) -> Table:
         "With and without a suggestion",
         "The desk may suggest a value, and holds it back for one answer in five, chosen by the answer's digest. The "
         "mean values of independent scores beside a suggestion and where it was held back, and their difference with "
-        f"its interval ({CONFIDENCE:.0%} confidence, for other answers of this kind; Welch's t over answers, blank "
+        f"its interval ({LEVEL:.0%} confidence, for other answers of this kind; Welch's t over answers, blank "
         f"where either side has fewer than {LEAST_ANSWERS}); then the shares of scores that are as suggested, or as "
         "would have been. Scores that don't say what was on screen are not counted.",
         pd.DataFrame(rows, columns=columns).astype(dict.fromkeys(measures, "float64")),
@@ -187,25 +137,6 @@ def tabulate_suggested(events: Iterable[Event], rubric: Rubric) -> Table:
             "answers_without": "answers without",
         },
         formats={"difference": "+.2f", "low": "+.2f", "high": "+.2f"},
-    )
-
-
-def filled_in_systems(gathered: Gathered) -> Table:
-    """Count the scores that began with filled-in values, by system: they may favour one that says little."""
-    given = [one for one in gathered.events if one.kind == "score" and one.scorer == "human"]
-    answers = gathered.frame[["answer", "system"]].astype(str).drop_duplicates()
-    scores = pd.DataFrame(
-        [(one.answer, 1, int(one.preselected)) for one in given], columns=["answer", "scores", "filled_in"]
-    )
-    data = scores.merge(answers, on="answer").groupby("system", sort=True)[["scores", "filled_in"]].sum().reset_index()
-    columns = ["system", "scores", "filled_in"]
-    return table(
-        "filled-in-systems",
-        "Filled-in values, by system",
-        "How many of people's scores of a system began with filled-in values.",
-        data if data["filled_in"].any() else data.iloc[:0],
-        columns,
-        headings={"filled_in": "filled in"},
     )
 
 
@@ -250,13 +181,13 @@ def _draw(data: pd.DataFrame) -> Canvas:
 
 def chapter(gathered: Gathered, _scope: Scope) -> Chapter:
     """Krippendorff's alpha of the analysts."""
-    found, filled = alphas(gathered.events, gathered.rubric), filled_in(gathered.events, gathered.rubric)
+    found = alphas(gathered.events, gathered.rubric)
     beside = tabulate_suggested(gathered.events, gathered.rubric)
     return Chapter(
         "agreement",
         "Agreement of the analysts",
         "Krippendorff's alpha: 1 is perfect agreement, 0 agreement by chance.",
-        present(found, alphas_apart(gathered), filled, filled_in_systems(gathered), beside),
+        present(found, alphas_apart(gathered), beside),
         drawn(alphas_figure(found)),
         [] if found else ["Agreement is not shown: no answer has scores of two analysts who had not seen the other's."],
         method=_METHOD + (_GUIDED.format(gathered.guidelines) if gathered.guidelines else ""),

@@ -15,6 +15,8 @@ from genaipa.reports.chapters.chapter import Chapter, drawn, present
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
 from genaipa.reports.table import Table, table
+from genaipa.reports.throughput import throughput
+from genaipa.stats.intervals import LEAST_DRAWS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -83,7 +85,7 @@ def _note(data: pd.DataFrame) -> str:
         said += f" {INTERVALS} The intervals of the cost are for a question's mean over documents."
     return said + (
         " The intervals of the median, in CSV and JSON, are seconds that were measured, blank below "
-        f"{averages.LEAST_FOR_MEDIAN} questions or, for policies like these, documents."
+        f"{LEAST_DRAWS} questions or, for policies like these, documents."
     )
 
 
@@ -206,12 +208,12 @@ def _scale(axes: Axes, values: pd.Series[Any], per: int) -> None:
 def chapter(gathered: Gathered, scope: Scope) -> Chapter:
     """The chapter on the time, tokens and cost of the answers."""
     frame = gathered.frame
-    spent = by_system(frame)
+    spent, pace = by_system(frame), throughput(gathered)
     return Chapter(
         "effort",
         "Time and cost",
-        "The time that the answers took and, where prices are known, their cost.",
-        present(spent),
+        "The time that the answers took, the pace at which they came and, where prices are known, their cost.",
+        present(spent, pace),
         drawn(*(against(spent, effort, scope) for effort in _PER)),
-        [] if spent else ["Time and cost are not shown: neither time nor cost is known of any answer."],
+        [] if spent or frame.empty else ["Time and cost are not shown: neither time nor cost is known of any answer."],
     )

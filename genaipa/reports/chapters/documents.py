@@ -17,9 +17,10 @@ from genaipa.reports.crossed import crossed
 from genaipa.reports.evidence import evidence
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
-from genaipa.reports.significance import OTHER_PEOPLE, holm
+from genaipa.reports.significance import OTHER_PEOPLE
 from genaipa.reports.table import Table, table
 from genaipa.scoring.rubric import Bounds
+from genaipa.stats.tests import adjust_holm
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -143,7 +144,7 @@ def _places(scored: pd.DataFrame, frame: pd.DataFrame) -> tuple[pd.DataFrame, bo
         others = OTHER_PEOPLE if other_people(*(people[name] for name in (first, second))) else ""
         rows.append({"first": first, "second": second, "difference": found.mean, "p": p, "meaning": others})
     pairs = pd.DataFrame(rows, columns=["first", "second", "difference", "p", "meaning"])
-    pairs["p_holm"] = pairs["policies_p_holm"] = holm(pairs["p"].tolist())
+    pairs["p_holm"] = pairs["policies_p_holm"] = adjust_holm(pairs["p"].tolist())
     pairs["level"] = needed.p
     found_ranks = matches.ranks(pairs).rename(columns={"system": "document", "rank": "from"})
     return found_ranks[["document", "from", "to"]], bool((pairs["meaning"] == OTHER_PEOPLE).any())

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure as Canvas
 
-    from genaipa.reports.crossed import Crossed
     from genaipa.reports.gather import Gathered
+    from genaipa.stats.intervals import CrossedMean
 
 KINDS = ("shared", "independent")
 THIRDS = ("first", "middle", "last")
@@ -115,7 +115,7 @@ def _placed(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _by_place(rows: pd.DataFrame) -> dict[str, object]:
-    def over(values: pd.Series) -> Crossed:
+    def over(values: pd.Series) -> CrossedMean:
         return crossed(values, rows["question"], rows["document"])
 
     moved = over(rows["off_place"] ** 2).mean

@@ -23,13 +23,15 @@ from genaipa.reports.crossed import crossed
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
 from genaipa.reports.gate import Loss, sure_loss
-from genaipa.reports.permutation import Deals, deal_values, deal_words, exact_p
 from genaipa.reports.recognition import Rule, recognition, spoken
-from genaipa.reports.shares import difference_interval
-from genaipa.reports.significance import OTHER_PEOPLE, SIGNIFICANT, holm, paired
+from genaipa.reports.significance import OTHER_PEOPLE
 from genaipa.reports.table import SCALE, Table, table
 from genaipa.reports.tidy import plain_texts
 from genaipa.runs.selection import occasions
+from genaipa.stats.looks import SIGNIFICANT
+from genaipa.stats.permutation import Deals, deal_values, deal_words, exact_p
+from genaipa.stats.shares import difference_interval
+from genaipa.stats.tests import adjust_holm, wilcoxon
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -114,7 +116,7 @@ def changes(
 
 def _with_meanings(data: pd.DataFrame) -> pd.DataFrame:
     """Add each row's p, adjusted for all of them, and its meaning; one that has a meaning has no test."""
-    adjusted = holm(list(data["p"].astype("float64")))
+    adjusted = adjust_holm(list(data["p"].astype("float64")))
     told = [
         meaning if isinstance(meaning, str) else _meaning(difference, p)
         for meaning, difference, p in zip(data["meaning"], data["difference"], adjusted, strict=True)
@@ -281,7 +283,7 @@ def _measure_change(replies: _Replies, both: NDArray[np.bool_], day: int, measur
         return {**found, "difference": float((now - first).mean()), "low": low, "high": high, "p": p}
     made = crossed(after - before, replies.question[both], replies.document[both])
     # Where all questions moved alike there is no spread for a t test.
-    p = paired(now - first).p if math.isnan(made.p) else made.p
+    p = wilcoxon(now - first).p if math.isnan(made.p) else made.p
     return {**found, "difference": made.mean, "low": made.low, "high": made.high, "p": p}
 
 
@@ -312,7 +314,7 @@ def loss(found: Table) -> Loss:
     for measure in ("M_all", "M_all (judge)"):
         rows = found.data[(found.data["measure"] == measure) & found.data["p"].notna()]
         if not rows.empty:
-            last, p = rows.iloc[-1], holm(list(rows["p"]))[-1]
+            last, p = rows.iloc[-1], adjust_holm(list(rows["p"]))[-1]
             return Loss(sure_loss(float(last["difference"]), p), measure, last["occasion"])
     return Loss()
 

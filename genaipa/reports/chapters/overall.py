@@ -18,7 +18,6 @@ from genaipa.reports.answered import add_answered
 from genaipa.reports.averages import BOTH
 from genaipa.reports.chapters import documents, prompting
 from genaipa.reports.chapters.chapter import Chapter, drawn, present
-from genaipa.reports.crossed import LEVEL
 from genaipa.reports.figures import forest, heatmap, style
 from genaipa.reports.figures.figure import Figure, Scope
 from genaipa.reports.judged.beside import beside, forecasts, measures_of
@@ -26,6 +25,7 @@ from genaipa.reports.judged.estimate import estimated
 from genaipa.reports.part import enough, lacking, left_out, thin, too_few
 from genaipa.reports.table import Table, table
 from genaipa.runs.experiments import EXPERIMENTS, StudyExperiment
+from genaipa.stats.intervals import LEVEL
 from genaipa.words import number
 
 if TYPE_CHECKING:

@@ -13,24 +13,24 @@ from genaipa.reports import averages
 from genaipa.reports.averages import BOTH, INTERVALS
 from genaipa.reports.chapters import outcomes
 from genaipa.reports.chapters.chapter import Chapter, present
-from genaipa.reports.crossed import crossed
+from genaipa.reports.crossed import crossed, number_documents, number_labels
 from genaipa.reports.figures import forest, style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
-from genaipa.reports.paired_shares import FEW, difference_of_shares
 from genaipa.reports.recognition import recognition, spoken
-from genaipa.reports.significance import holm
 from genaipa.reports.table import SCALE, Table, table
 from genaipa.scoring.objections import filed
+from genaipa.stats.paired_shares import FEW, subtract_paired_shares
+from genaipa.stats.tests import adjust_holm
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from matplotlib.figure import Figure as Canvas
 
-    from genaipa.reports.crossed import Crossed
     from genaipa.reports.gather import Gathered
     from genaipa.scoring.events import Event
     from genaipa.scoring.objections import Status
+    from genaipa.stats.intervals import CrossedMean
 
 _ERRORS = {"asserts though silent": ("yes", "no"), "claims silence though answered": ("no", "yes")}
 """Error → `silent` of the questions on which it is possible, and `claims_silence` of the answers that make it."""
@@ -102,15 +102,17 @@ def silent_differences(frame: pd.DataFrame) -> Table:
         rates = clear.pivot_table(index=_CELL[1:], columns="system", values="wrong")
         for first, second in combinations(rates.columns, 2) if len(rates.columns) <= _COMPARED else ():
             both = rates[[first, second]].dropna()
-            places = (both.index.get_level_values(name) for name in ("question", "document"))
-            found = difference_of_shares(both[first], both[second], *places)
+            questions, documents = (both.index.get_level_values(name) for name in ("question", "document"))
+            found = subtract_paired_shares(
+                both[first], both[second], number_labels(questions)[0], number_documents(documents)
+            )
             ends = {name: getattr(found, name) for name in (*BOTH[:-1], "questions", "documents", "p", "policies_p")}
             rows.append({"first": first, "second": second, "error": error, "difference": found.mean, **ends})
     columns = ["first", "second", "error", "questions", "documents", "difference", *BOTH[:-1], "p_holm"]
     columns += ["policies_p_holm"]
     data = pd.DataFrame(rows, columns=[*columns[:-2], "p", "policies_p"])
     for p in ("p", "policies_p"):
-        data[f"{p}_holm"] = holm(data[p].tolist())
+        data[f"{p}_holm"] = adjust_holm(data[p].tolist())
     return table(
         "silent-differences",
         "False assertions and false silence: differences between systems",
@@ -144,7 +146,7 @@ def _rate(rows: pd.DataFrame, error: str) -> dict[str, object]:
     }
 
 
-def _sure(found: Crossed) -> dict[str, object]:
+def _sure(found: CrossedMean) -> dict[str, object]:
     return {column: getattr(found, column) for column in _SURE}
 
 

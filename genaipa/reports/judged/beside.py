@@ -17,11 +17,11 @@ from scipy.special import stdtrit
 
 from genaipa.reports import averages
 from genaipa.reports.averages import INTERVALS
-from genaipa.reports.crossed import LEVEL
 from genaipa.reports.judged.estimate import LEAST, LEAST_IN_GROUP, estimated
 from genaipa.reports.table import SCALE, Table, table
 from genaipa.reports.tidy import metrics_of, names_of
 from genaipa.scoring.current import in_effect
+from genaipa.stats.intervals import LEVEL
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

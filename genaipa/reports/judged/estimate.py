@@ -31,9 +31,10 @@ from scipy.special import stdtrit
 
 from genaipa.judging.name import Judge, akin
 from genaipa.reports.averages import kept
-from genaipa.reports.crossed import LEVEL
 from genaipa.reports.tidy import metrics_of
-from genaipa.scoring.waves import SIZE, UNFINISHED
+from genaipa.scoring.waves import SIZE
+from genaipa.stats.intervals import LEVEL
+from genaipa.stats.looks import UNFINISHED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -4,10 +4,8 @@ All but leniency compares verdicts with people's independent scores, as alpha am
 others', without adjudications. Below `LEAST` answers scored by both sides nothing is said. Leniency is by how much a
 judge's values are above what averages take. `findings.py` says what each judge is worth in sentences.
 
-The alternative annotator test asks whether a judge may take the place of a person (Calderon, Reichart and Dror, 2025,
-https://aclanthology.org/2025.acl-long.782). Each person is left out in turn, and asked whether the judge comes as near
-to the other people as the one left out. The judge wins against a person where that is so significantly, with an
-advantage of `EPSILON` for what it saves; it passes where it wins against half of them or more.
+The alternative annotator test (`stats.annotators`) grants a judge an advantage of `EPSILON` for what it saves; it
+passes where it wins against half of the people or more.
 """
 
 from __future__ import annotations
@@ -16,31 +14,31 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from scipy.special import stdtr, stdtrit
 
 from genaipa.judging.name import akin
 from genaipa.reports import averages
 from genaipa.reports.averages import BOTH, INTERVALS, few_documents
-from genaipa.reports.crossed import LEVEL, crossed
+from genaipa.reports.crossed import crossed, why
 from genaipa.reports.judged.verdicts import LEAST, OVERALL, not_meaningful, without_value
 from genaipa.reports.table import Table, table
+from genaipa.scoring.agreement import describe_agreement, explain_alpha
 from genaipa.scoring.rubric import shown
+from genaipa.stats.agreement import count_confusion
+from genaipa.stats.annotators import FEWEST_PEOPLE, compare_annotators
+from genaipa.stats.correlation import correlate
+from genaipa.stats.intervals import LEVEL
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
     from genaipa.reports.gather import Gathered
-    from genaipa.reports.judged.verdicts import Floats, Mask, Places, Side, Verdicts
-    from genaipa.scoring.agreement import AlphaDifference, MetricAgreement
+    from genaipa.reports.judged.verdicts import Mask, Places, Side, Verdicts
+    from genaipa.stats.agreement import AlphaDifference, ScaleAgreement
 
     Row = dict[Any, Any]
 
 
 PEOPLE, EACH_OTHER, ITSELF, OTHERS = "people", "each other", "itself", "other judges"
-_FEWEST = 5
-"""Questions below which a correlation has no interval."""
-_ROUNDING = 1e-9
-"""Sums of squares up to this are errors of rounding."""
 _MOST_PARTS = 3
 """Parts of the time in which people scored."""
 _ALPHA = ("alpha", "low", "high", "ac2", "commonest", "agreement")
@@ -107,20 +105,10 @@ def _apart(given: Verdicts, first: Side, second: Side, measure: int) -> dict[str
     return _found(int(some.sum()), given.compare(first, second, some, measure))
 
 
-def _found(answers: int, found: MetricAgreement) -> dict[str, object]:
+def _found(answers: int, agreement: ScaleAgreement) -> dict[str, object]:
     if answers < LEAST:
         return {"answers": answers, "reason": not_meaningful(answers)}
-    low, high = found.alpha.interval or (None, None)
-    return {
-        "answers": answers,
-        "alpha": found.alpha.value,
-        "low": low,
-        "high": high,
-        "ac2": found.ac2,
-        "commonest": found.commonest,
-        "agreement": found.agreement,
-        "reason": found.alpha.reason,
-    }
+    return {"answers": answers, **describe_agreement(agreement)}
 
 
 MARGIN = 0.1
@@ -160,23 +148,21 @@ def compare_judges(given: Verdicts) -> Table:
 def _compared(answers: int, found: AlphaDifference | None) -> dict[str, object]:
     if found is None:
         return {"answers": answers, "verdict": NOT_KNOWN, "reason": not_meaningful(answers)}
-    low, high = found.interval or (None, None)
     return {
         "answers": answers,
         "alpha": found.side,
         "people": found.people,
-        "difference": found.value,
-        "low": low,
-        "high": high,
-        "verdict": _verdict(found.interval),
-        "reason": found.reason,
+        "difference": found.side - found.people,
+        "low": found.low,
+        "high": found.high,
+        "verdict": _verdict(found.low, found.high),
+        "reason": explain_alpha(found.why),
     }
 
 
-def _verdict(interval: tuple[float, float] | None) -> str:
-    if interval is None:
+def _verdict(low: float, high: float) -> str:
+    if np.isnan(low):
         return NOT_KNOWN
-    low, high = interval
     if low >= -MARGIN and high <= MARGIN:
         return AS_MUCH
     return LESS if high < 0 else MORE if low > 0 else NOT_KNOWN
@@ -239,38 +225,9 @@ def _correlation(given: Verdicts, judge: str, measure: int) -> dict[str, object]
     if both.sum() < LEAST:
         return {}
     ours, theirs = (side.means[both, measure] for side in (given.judges[judge], given.people))
-    r, low, high = correlated(ours, theirs, given.questions[both])
-    return {"r": r, "r_low": low, "r_high": high}
-
-
-def correlated(first: Floats, second: Floats, questions: Any) -> tuple[float, float, float]:
-    """Pearson's r with its interval for other questions; NaN where a side doesn't vary, or questions are few.
-
-    The interval is a jackknife over questions on Fisher's scale, with Student's t.
-    """
-    _, place = np.unique(questions, return_inverse=True)
-    first, second = first - first.mean(), second - second.mean()
-    parts = (np.ones_like(first), first, second, first**2, second**2, first * second)
-    sums = np.array([np.bincount(place, part) for part in parts])
-    every = sums.sum(axis=1, keepdims=True)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        r = float(_pearson(every)[0])
-        without = _pearson(every - sums)
-        n = len(without)
-        if n < _FEWEST or not np.isfinite(z := np.arctanh(np.clip(without, -1, 1))).all() or abs(r) >= 1:
-            return r, np.nan, np.nan
-    error = np.sqrt((n - 1) / n * ((z - z.mean()) ** 2).sum())
-    reach = float(stdtrit(n - 1, (1 + LEVEL) / 2)) * error
-    middle = np.arctanh(r)
-    return r, float(np.tanh(middle - reach)), float(np.tanh(middle + reach))
-
-
-def _pearson(sums: Floats) -> Floats:
-    n, x, y, xx, yy, xy = sums
-    # What is left of values that are all equal is an error of rounding.
-    first, second = (np.where(part > _ROUNDING, part, np.nan) for part in (n * xx - x * x, n * yy - y * y))
-    found: Floats = (n * xy - x * y) / np.sqrt(first * second)
-    return found
+    _, questions = np.unique(given.questions[both], return_inverse=True)
+    found = correlate(ours, theirs, questions)
+    return {"r": found.r, "r_low": found.low, "r_high": found.high}
 
 
 # -- the values, and time --
@@ -283,12 +240,9 @@ def confusion(given: Verdicts) -> Table:
     rows = []
     for judge, both in given.both.items():
         for measure, name in list(enumerate(given.measures.values()))[1:] if both.sum() >= LEAST else ():
-            ours, theirs = (
-                given.counts(side, both, measure).astype(np.float64) for side in (given.people, given.judges[judge])
-            )
-            # Each answer counts once, however many scored it; the scale goes up, the rubric's values go down.
-            each = (side / side.sum(axis=1, keepdims=True) for side in (ours, theirs))
-            crossed = np.einsum("ap,aj->pj", *each)[::-1, ::-1]
+            ours, theirs = (given.counts(side, both, measure) for side in (given.people, given.judges[judge]))
+            # The scale goes up, the rubric's values go down.
+            crossed = count_confusion(ours, theirs)[::-1, ::-1]
             for value, line in zip(values, crossed.tolist(), strict=True):
                 rows.append(dict(zip(columns, (judge, name, shown(value), *line), strict=True)))
     data = pd.DataFrame(rows, columns=columns)
@@ -354,7 +308,6 @@ _Q = 0.05
 """Rate of false discoveries among the wins against people."""
 _ADVISED = 3
 """People that the authors advise; with two, it only shows whom of them the judge is nearer to."""
-_TWO = 2
 
 
 def alternative(given: Verdicts) -> Table:
@@ -383,44 +336,22 @@ def alternative(given: Verdicts) -> Table:
 
 
 def _tested(given: Verdicts, judge: str, measure: int) -> dict[str, object]:
-    both = given.both[judge] & (given.people.often >= _TWO)
-    values = {person: given.people.of(person, measure)[both] for person in given.people.scorers}
+    both = given.both[judge] & (given.people.often >= FEWEST_PEOPLE)
+    people = np.array([given.people.of(person, measure)[both] for person in given.people.scorers])
     own = given.judges[judge].means[both, measure]
-    enough = [person for person, scores in values.items() if (~np.isnan(scores)).sum() >= LEAST]
-    about: dict[str, object] = {"people": len(enough), "answers": int(both.sum())}
-    if len(enough) < _TWO:
+    found = compare_annotators(
+        own, people.reshape(len(given.people.scorers), len(own)), epsilon=EPSILON, rate=_Q, least=LEAST
+    )
+    about: dict[str, object] = {"people": found.people, "answers": int(both.sum())}
+    if np.isnan(found.winning):
         return {**about, "reason": f"It takes two people with {LEAST} answers that another person scored, too."}
-    found = [_against(values, person, own) for person in enough]
-    winning = _discovered([p for _, p in found]) / len(found)
     return {
         **about,
-        "winning": winning,
-        "advantage": float(np.mean([advantage for advantage, _ in found])),
-        "passes": "yes" if winning >= PASSES else "no",
-        "reason": "" if len(enough) >= _ADVISED else "Two people only: three are advised.",
+        "winning": found.winning,
+        "advantage": found.advantage,
+        "passes": "yes" if found.winning >= PASSES else "no",
+        "reason": "" if found.people >= _ADVISED else "Two people only: three are advised.",
     }
-
-
-def _against(values: Mapping[str, Floats], person: str, own: Floats) -> tuple[float, float]:
-    """In how many answers a judge (`own`) is as near to the other people as a person is; and p of the test."""
-    there = ~np.isnan(values[person])
-    others = np.array([scores[there] for name, scores in values.items() if name != person])
-    # Differences that are equal in theory may differ in their last digit.
-    judge, human = (np.sqrt(np.nanmean((others - side[there]) ** 2, axis=0)).round(9) for side in (own, values[person]))
-    ours, theirs = judge <= human, human <= judge
-    lost = theirs.astype(np.float64) - ours
-    if np.ptp(lost) == 0:
-        return float(ours.mean()), float(lost[0] >= EPSILON)
-    # `scipy.stats` takes half a second to import.
-    t = (lost.mean() - EPSILON) / np.sqrt(lost.var(ddof=1) / len(lost))
-    return float(ours.mean()), float(stdtr(len(lost) - 1, t))
-
-
-def _discovered(p: Sequence[float]) -> int:
-    """Count the p-values that are significant at the rate `_Q` (Benjamini and Yekutieli, 2001)."""
-    places = np.arange(1, len(p) + 1)
-    below = np.sort(p) * (len(p) / places) * (1 / places).sum() <= _Q
-    return int(places[below].max(initial=0))
 
 
 ALL = "all"
@@ -495,8 +426,8 @@ def _of(given: Verdicts, judge: str, rows: pd.DataFrame) -> Iterator[dict[str, o
             found = crossed(some[measure], some["question"], some["document"], limits=_LIMITS.get(measure, _METRIC))
             sure = {column: getattr(found, column) for column in BOTH}
             # Why nothing is said for policies like these, the table's note says.
-            why = found.why if np.isnan(found.low) else ""
-            yield {**about, "measure": name, "mean": found.mean, **sure, "reason": why}
+            reason = why(found) if np.isnan(found.low) else ""
+            yield {**about, "measure": name, "mean": found.mean, **sure, "reason": reason}
 
 
 def _groups(rows: pd.DataFrame) -> Iterator[tuple[str, str, pd.DataFrame]]:

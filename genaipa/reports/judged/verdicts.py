@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 
 from genaipa.judging.name import Judge
-from genaipa.scoring.agreement import between, compare_alphas, within
 from genaipa.scoring.current import in_effect, independent_scores
 from genaipa.scoring.rubric import shipped_rubric
+from genaipa.stats.agreement import compare_alphas, measure_agreement, measure_agreement_between
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from genaipa.reports.gather import Gathered
-    from genaipa.scoring.agreement import AlphaDifference, MetricAgreement
     from genaipa.scoring.events import Event
     from genaipa.scoring.rubric import Rubric
+    from genaipa.stats.agreement import AlphaDifference, ScaleAgreement
 
     Floats = NDArray[np.float64]
     Places = NDArray[np.int64]
@@ -156,10 +156,10 @@ class Verdicts:
         counted = np.bincount(side.answer * len(scale) + ranks, minlength=side.size * len(scale))
         return counted.reshape(side.size, len(scale))[some]
 
-    def compare(self, first: Side, second: Side, some: Mask, measure: int) -> MetricAgreement:
+    def compare(self, first: Side, second: Side, some: Mask, measure: int) -> ScaleAgreement:
         """The agreement of two sides on some answers, which both scored."""
         ours, theirs = (self.counts(side, some, measure) for side in (first, second))
-        return between(ours, theirs, self._scales[measure])
+        return measure_agreement_between(ours, theirs, self._scales[measure])
 
     def compare_with_people(self, judge: str, measure: int) -> tuple[int, AlphaDifference | None]:
         """Compare a judge's agreement with people with theirs, on the answers that it and two of them scored.
@@ -172,11 +172,11 @@ class Verdicts:
         if answers < LEAST:
             return answers, None
         ours, theirs = (self.counts(each, some, measure) for each in (side, self.people))
-        return answers, compare_alphas(ours, theirs, self._scales[measure])
+        return answers, compare_alphas(ours, theirs)
 
-    def compare_within(self, side: Side, some: Mask, measure: int) -> MetricAgreement:
+    def compare_within(self, side: Side, some: Mask, measure: int) -> ScaleAgreement:
         """The agreement of a side's scorers with each other on some answers, which two or more of them scored."""
-        return within(self.counts(side, some, measure), self._scales[measure])
+        return measure_agreement(self.counts(side, some, measure), self._scales[measure])
 
 
 def _by(event: Event) -> str:

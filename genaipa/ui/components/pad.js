@@ -136,7 +136,7 @@ class Pad extends Reading {
     const before = this.data;
     this.data = data;
     const said = data.progress.map((text, n) => make("span", { class: n ? "" : "first" }, text));
-    fill(this.progress, ...said, make("div", { class: "about" }, this.fillSwitch(), this.keySwitch(), this.helpButton()));
+    fill(this.progress, ...said, make("div", { class: "about" }, this.keySwitch(), this.helpButton()));
     this.search.placeholder = TOUCHED ? "Search the document" : `Search the document (${data.bound.search})`;
     this.note.placeholder = TOUCHED ? "Note" : `Note (${data.bound.note}); Esc leaves it, Ctrl+Enter saves`;
     if (before && before.id === data.id) {
@@ -158,7 +158,7 @@ class Pad extends Reading {
     const drawn = this.texts(before, scored);
     if (data.trouble || this.unsaved) this.say(data.trouble || "Not saved yet: Enter saves it.", "bad");
     else this.say(data.message || "");
-    this.announce([`${data.progress[0]}: ${data.question}`, data.proposal?.reason].filter(Boolean).join(" "));
+    this.announce(`${data.progress[0]}: ${data.question}`);
     this.draw();
     this.arrive(drawn);
     // The same answer comes anew when the desk was started again: whoever writes a note then goes on writing.
@@ -201,8 +201,6 @@ class Pad extends Reading {
     // The draft that the server has, until it gets a later one: what is typed from here on goes on from that.
     this.base = data.draft.turn;
     this.revision = draft.revision;
-    this.preselected = Boolean(draft.preselected);
-    this.touched = false;
     const { nearest = false, grey = false, evidence = [], suggestion = [], withheld = {} } = draft.shown ?? {};
     this.shown = { nearest, grey, evidence: [...evidence], suggestion: [...suggestion, ...Object.keys(withheld)] };
     this.reading = /^\.*$/.test(draft.typed);
@@ -238,7 +236,6 @@ class Pad extends Reading {
       make("h2", { class: "asked", dir: "auto" }, data.question),
       data.original ? make("div", { class: "original", dir: "auto" }, `Originally: ${data.original}`) : null,
       data.state ? make("div", { class: "state" }, data.state) : null,
-      data.proposal ? make("div", { class: "proposal", dir: "auto" }, "Filled in: ", data.proposal.reason) : null,
     );
     fill(this.reply, ...(data.words ? set(data.reply) : [make("em", {}, "(The answer is empty.)")]));
     this.showAnnotated();
@@ -360,11 +357,10 @@ class Pad extends Reading {
     this.metrics.style.setProperty("--columns", columns.join(" "));
     redraw(this.metrics, data.metrics.map(({ metric }) => metric), () => data.metrics.map((entry, n) => this.metric(entry, n)));
     data.metrics.forEach((entry, n) => this.drawMetric(this.metrics.children[n], entry, n));
-    this.metrics.classList.toggle("offered", this.offered());
     this.drawPoints();
     this.drawEvidence();
     const full = !this.typed.includes(".");
-    redraw(this.buttons, [data.mode, data.can, bound, this.offered(), this.waiting, full], () => this.commands());
+    redraw(this.buttons, [data.mode, data.can, bound, this.waiting, full], () => this.commands());
   }
 
   commands() {
@@ -372,7 +368,7 @@ class Pad extends Reading {
     const { bound } = data;
     const button = (text, key, act, can) => this.button(text, key, act, can, { title: `Key: ${key}` });
     return [
-      this.offered() ? this.acceptButton() : this.saveButton(data.mode === "correction" ? "Save the correction" : "Save"),
+      this.saveButton(data.mode === "correction" ? "Save the correction" : "Save"),
       button("Back", bound.back, () => this.act("back"), data.can.back),
       button("Skip", bound.skip, () => this.act("skip"), data.can.skip),
       button("Undo", bound.undo, () => this.act("undo"), data.can.undo),
@@ -380,40 +376,9 @@ class Pad extends Reading {
     ];
   }
 
-  // It says nothing of this answer: whether anything is suggested is seen at its metric.
-  fillSwitch() {
-    const { suggests, preselect } = this.data;
-    const box = make("input", { type: "checkbox", checked: preselect, onchange: ({ target }) => this.fillIn(target.checked) });
-    return suggests ? make("label", { class: "preselect" }, box, "fill suggestions in") : null;
-  }
-
-  // From now on a suggestion is filled in when one comes to its metric.
-  fillIn(on) {
-    if (this.saving) {
-      this.wait(() => this.fillIn(on));
-      return;
-    }
-    this.data = { ...this.data, preselect: on };
-    for (const metric of on ? this.shown.suggestion : []) this.fill(metric);
-    this.draw();
-    this.tell("preselect", { ...this.draft(), on });
-  }
-
-  // Give a metric what is suggested for it, where it has no value yet.
-  fill(metric) {
-    const { metrics, suggestion, proposal } = this.data;
-    const n = metrics.findIndex((one) => one.metric === metric);
-    if (proposal || this.waiting || this.typed[n] !== "." || !suggestion[metric]) return;
-    this.typed[n] = suggestion[metric];
-    this.preselected = true;
-    this.dirty = true;
-    this.revision += 1;
-    this.keep();
-  }
-
   // Note which metric one has come to, with its evidence and suggestion; nobody has who has done nothing but read.
   reach() {
-    const { metrics, suggestion, withheld, evidence, preselect } = this.data;
+    const { metrics, suggestion, withheld, evidence } = this.data;
     const { metric } = metrics[Math.min(this.current, metrics.length - 1)];
     const note = (list) => list.includes(metric) || list.push(metric);
     if (evidence[metric]?.length) note(this.shown.evidence);
@@ -421,7 +386,6 @@ class Pad extends Reading {
     if (this.reading || !suggests || this.shown.suggestion.includes(metric)) return;
     // Held back or not: the scores of both are of analysts who came so far.
     note(this.shown.suggestion);
-    if (preselect) this.fill(metric);
   }
 
   // The key of the value that is suggested for a metric, once one has come to it.
@@ -453,19 +417,17 @@ class Pad extends Reading {
   }
 
   drawMetric(node, { metric, name, lines }, n) {
-    const { proposal, withheld } = this.data;
+    const { withheld } = this.data;
     const suggestion = this.suggested(metric);
     node.classList.toggle("current", n === this.current);
     if (n === this.current) node.setAttribute("aria-current", "true");
     else node.removeAttribute("aria-current");
     const signed = !this.reading && this.shown.evidence.includes(metric) && !withheld.includes(metric);
     const doubts = ["bad", "unsure"].map((tone) => [tone, signed ? this.evidenceOn(metric, tone).length : 0]).filter(([, count]) => count);
-    const filled = proposal && proposal.keys[n] !== "." ? proposal.keys[n] : undefined;
     const ticked = this.byPoints(metric);
-    const hint = filled && !ticked ? "filled in" : "suggested";
     // It is heard at the choice, and seen as its dashed line alone; why is in the evidence.
-    const heard = ({ key }) => (key === (ticked ?? filled ?? suggestion) ? make("small", { class: "unseen" }, hint) : null);
-    redraw(node, [this.typed[n], doubts, suggestion, proposal, ticked], () => [
+    const heard = ({ key }) => (key === (ticked ?? suggestion) ? make("small", { class: "unseen" }, "suggested") : null);
+    redraw(node, [this.typed[n], doubts, suggestion, ticked], () => [
       make("h2", {}, name, ...doubts.map(([tone, count]) => this.doubt(tone, count))),
       ...lines.map((line) => this.choice(n, line, heard(line))),
     ]);
@@ -622,7 +584,6 @@ class Pad extends Reading {
       [bound.nearest]: () => this.nextNearest(1),
       [bound.nearest_before]: () => this.nextNearest(-1),
       [bound.wrong]: () => this.object(!this.objecting),
-      [bound.accept]: () => this.accept(),
       [bound.guidelines]: () => this.showGuidelines(),
       [bound.claims]: () => this.turn(PLAIN),
       [bound.grey]: () => this.turn(UNGREYED),
@@ -640,46 +601,13 @@ class Pad extends Reading {
     return true;
   }
 
-  // --- a settled case ---
-
-  // Whether the values are there as they were filled in. Enter, which may have been meant for the answer before, does not
-  // save them.
-  offered() {
-    const { proposal } = this.data;
-    const whole = proposal && !proposal.keys.includes(".");
-    return Boolean(whole) && !this.touched && proposal.keys === this.typed.join("");
-  }
-
-  acceptButton() {
-    const key = this.data.bound.accept;
-    const title = `Save the values as they are filled in. Key: ${key}`;
-    return this.button("Accept all", key, () => this.accept(), !this.waiting, { class: "save", title });
-  }
-
-  // Save what was filled in, with the changes there are; what it leaves open comes first.
-  accept() {
-    const open = this.typed.indexOf(".");
-    if (!this.data.proposal) return;
-    if (open < 0) super.save();
-    else {
-      this.focusMetric(open);
-      this.say(`What is filled in counts. Not filled in: ${this.data.metrics[open].name}.`);
-    }
-  }
-
-  save() {
-    if (this.offered()) this.say(`These values were filled in: ${this.data.bound.accept} accepts all, a digit changes one.`, "bad");
-    else super.save();
-  }
-
   // --- drafts and decisions ---
 
   draft() {
-    return { ...this.typing(), revision: this.revision, preselected: this.preselected, shown: this.shown };
+    return { ...this.typing(), revision: this.revision, shown: this.shown };
   }
 
   changed() {
-    this.touched = true;
     this.revision += 1;
     this.keep();
     super.changed();

@@ -8,7 +8,7 @@ const GROUPS = {
     ["Enter", "saves, and shows the next answer"],
     ["Backspace", "takes the last value back"],
     ["← →", "between metrics"],
-    { accept: "accepts what was filled in", guidelines: "the guidelines on the current metric; once more, all of them" },
+    { guidelines: "the guidelines on the current metric; once more, all of them" },
   ],
   "To go to an answer": [
     {

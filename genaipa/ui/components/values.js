@@ -205,9 +205,7 @@ class Values {
   choose(n, key) {
     if (n >= this.typed.length || this.waiting) return;
     this.typed[n] = key;
-    // What was filled in is passed over, as far as it is left.
-    const open = this.data.proposal ? this.typed.indexOf(".", n + 1) : -1;
-    this.current = open > n ? open : n + 1;
+    this.current = n + 1;
     const { name, lines } = this.data.metrics[n];
     const { value, words } = lines.find((line) => line.key === key);
     this.changed();

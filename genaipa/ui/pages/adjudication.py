@@ -13,7 +13,6 @@ from genaipa.errors import GenaipaError
 from genaipa.files.stamps import now
 from genaipa.scoring.events import Draft, Event, new_id
 from genaipa.ui.answer_view import Prepared, in_words, metric_in_words, prepare, thread
-from genaipa.ui.pages import objections
 from genaipa.ui.points import agreed_ticks, sent_ticks, side_by_side
 from genaipa.ui.widgets import ANY, component, desk_message, duration, format_time, notice, page_header, session_cached
 
@@ -79,9 +78,6 @@ def page(desk: Desk, user: User) -> None:
         st.text(user.why_no_adjudication)
         return
     desk.current.refresh()
-    if objections.here(desk) and _is_about_annotations():
-        objections.section(desk, user)
-        return
     found = disputes(desk, user)
     if not found:
         notice(
@@ -119,12 +115,6 @@ def page(desk: Desk, user: User) -> None:
             | {"can": _can(desk, user, found[opened.answer], found, chosen)},
             on_did_change=lambda: _take(desk, user, found, chosen),
         )
-
-
-def _is_about_annotations() -> bool:
-    """Whether to settle objections to annotated answers; else scores that differ."""
-    kinds = ["Scores that differ", "Annotated answers"]
-    return st.radio("Settle", kinds, key="adjudication of", horizontal=True, label_visibility="collapsed") == kinds[1]
 
 
 # -- which answer --

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from genaipa.reports.crossed import LEAST_DOCUMENTS
 from genaipa.reports.figures import style
 from genaipa.reports.significance import percent
 from genaipa.reports.tidy import plain_texts
 from genaipa.runs.experiments import experiment_of
 from genaipa.scoring.rubric import shown
-from genaipa.ui import charts
+from genaipa.stats.intervals import LEAST_DOCUMENTS
+from genaipa.ui import charts, heatmap
 from genaipa.ui.answer_view import annotated_of, asked_of, case_of, scores_of
 from genaipa.ui.charts import readable, show_chapter
 from genaipa.ui.results import (
@@ -233,35 +233,33 @@ def _by_metric(desk: Desk, user: User, found: ResultsView) -> None:
     experiment = boxes[0].selectbox("Heat map and box plots of", experiments, format_func=style.headline)
     rows: Rows = boxes[1].radio("Rows", ("question", "category"), horizontal=True, key="results rows")
     desk.queue.expose(user.name, found.exposing(experiment), scores=True)
-    charts.heatmap(found, experiment, rows)
-    place: charts.HeatmapCell | None = st.session_state.get(charts.CELL)
-    here = place if place and (place.experiment, place.rows) == (experiment, rows) else None
-    line = charts.line_of(found, here) if here else None
-    if here is None or line is None:
-        st.caption("Choose a cell to see the answers behind it: click it, or go there by arrow keys and press Enter.")
-    else:
-        _behind(desk, user, found, here, line)
+    place = heatmap.show_heatmap(found, experiment, rows)
+    line = heatmap.line_of(found, place) if place else None
+    if place is not None and line is not None:
+        _behind(desk, user, found, place, line)
+    elif place is not None:
+        st.caption(f"{place.system} has no score of {place.name} here.")
     charts.boxes(found, experiment)
 
 
 # -- the answers behind a cell --
 
 
-def _behind(desk: Desk, user: User, found: ResultsView, place: charts.HeatmapCell, line: charts.Line) -> None:
+def _behind(desk: Desk, user: User, found: ResultsView, place: heatmap.HeatmapCell, line: charts.Line) -> None:
     """The answers whose scores a cell is a mean of, and one of them to read."""
     heading("Behind the cell")
     value = line[place.column]
-    banded = f" ({charts.band_of(place.column, value, found.bounds)})"
-    written = f"{charts.written(place.column, value)}{banded}" if value == value else "no value"  # noqa: PLR0124
-    written = ", ".join(filter(None, (written, charts.doubt(line, place.column))))
-    named = f"{place.system}, {place.experiment}: {charts.heatmap_columns(found)[place.column]} {written}"
+    banded = f" ({heatmap.band_of(place.column, value, found.bounds)})"
+    written = f"{heatmap.written(place.column, value)}{banded}" if value == value else "no value"  # noqa: PLR0124
+    written = ", ".join(filter(None, (written, heatmap.doubt(line, place.column))))
+    named = f"{place.system}, {place.experiment}: {heatmap.heatmap_columns(found)[place.column]} {written}"
     asked = found.about(place.rows).get(place.name, "")
     texts("results cell", [Text(asked or place.name, place.name, named, "strong", arrives=str(place))])
     answers = found.behind(place.system, place.experiment, place.rows, place.name)
     counted = sum(len(answer.counted) for answer in answers)
     st.caption(
         f"{number(len(answers), 'answer')}, {number(counted, 'score')} that count. The number is a mean over "
-        f"{charts.basis(place.rows)} of means over answers, each a mean over its scores."
+        f"{heatmap.basis(place.rows)} of means over answers, each a mean over its scores."
     )
 
     def expose(on_page: Sequence[AnswerScores]) -> None:
@@ -269,22 +267,22 @@ def _behind(desk: Desk, user: User, found: ResultsView, place: charts.HeatmapCel
         desk.queue.expose(user.name, digests, system=True, scores=True)
 
     def choose(digest: str) -> None:
-        st.session_state[charts.ANSWER] = digest
+        st.session_state[heatmap.ANSWER] = digest
 
     question = ["question"] if place.rows == "category" else []
-    values = numbers(*(charts.heatmap_columns(found)[column] for column in _two(place.column)))
+    values = numbers(*(heatmap.heatmap_columns(found)[column] for column in _two(place.column)))
     columns = ["document", *question, "wording", "state", *values, "scores", ""]
     long_table(
-        charts.ANSWERS,
+        heatmap.ANSWERS,
         "Answers behind the cell",
         columns,
         answers,
         lambda answer: _answer(desk, answer, place),
-        chosen=st.session_state.get(charts.ANSWER, ""),
+        chosen=st.session_state.get(heatmap.ANSWER, ""),
         choose=choose,
         before=expose,
     )
-    digest = st.session_state.get(charts.ANSWER, "")
+    digest = st.session_state.get(heatmap.ANSWER, "")
     if digest and any(answer["answer"] == digest for answer in answers):
         _read(desk, user, digest, place)
     else:
@@ -296,7 +294,7 @@ def _two(column: str) -> list[str]:
     return list(dict.fromkeys((column, "m_all")))
 
 
-def _answer(desk: Desk, answer: AnswerScores, place: charts.HeatmapCell) -> ListRow:
+def _answer(desk: Desk, answer: AnswerScores, place: heatmap.HeatmapCell) -> ListRow:
     """An answer, or a published score, with its averages and each analyst's values."""
     published = answer["unit"] == "table"
     cells: list[str | ListCell] = [answer["document"] or "mean over documents"]
@@ -305,7 +303,7 @@ def _answer(desk: Desk, answer: AnswerScores, place: charts.HeatmapCell) -> List
     cells += ["published score" if published else answer["status"]]
     for column in _two(place.column):
         values = [row[column] for row in answer.counted]
-        cells += [charts.written(column, fmean(values)) if values else ""]
+        cells += [heatmap.written(column, fmean(values)) if values else ""]
     given = [_given(row, place.column) for row in answer.scores]
     cells += ["\n".join(given) or ListCell("not scored", tone="quiet")]
     why = {"left out": answer["excluded"], "in doubt": answer["doubt"]}
@@ -317,10 +315,10 @@ def _given(row: charts.Line, column: str) -> str:
     how = " (adjudicated)" if row["role"] == "adjudication" else " (machine)" if row["scorer"] == "machine" else ""
     value = row[column]
     # A published score is a mean, and need not be one of the rubric's values.
-    return f"{row['analyst']}{how} {charts.written(column, value) if column == 'm_all' else shown(value)}"
+    return f"{row['analyst']}{how} {heatmap.written(column, value) if column == 'm_all' else shown(value)}"
 
 
-def _read(desk: Desk, user: User, digest: str, place: charts.HeatmapCell) -> None:
+def _read(desk: Desk, user: User, digest: str, place: heatmap.HeatmapCell) -> None:
     """One answer: the question, the reply, the annotated answer, and everyone's scores with their notes.
 
     Another system's answer to the same question about the same document can be put beside it.
@@ -349,7 +347,7 @@ def _read(desk: Desk, user: User, digest: str, place: charts.HeatmapCell) -> Non
         scores_of(desk, user, desk.pool.answers[read], key=f"results scores{key}")
 
 
-def _others(desk: Desk, user: User, answer: PooledAnswer, place: charts.HeatmapCell) -> dict[str, str]:
+def _others(desk: Desk, user: User, answer: PooledAnswer, place: heatmap.HeatmapCell) -> dict[str, str]:
     """System, wording and repetition → digest of the other systems' answers to the question in this experiment.
 
     Answers that this user can still be asked to score are not among them.

@@ -12,7 +12,7 @@ from genaipa.errors import GenaipaError
 from genaipa.scoring.events import Draft
 from genaipa.ui.answer_view import comparison, metric_in_words
 from genaipa.ui.desk import progress_line
-from genaipa.ui.points import any_ticked, sent_ticks, suggested_by
+from genaipa.ui.points import sent_ticks, suggested_by
 from genaipa.ui.scoring_session import (
     OpenAnswer,
     ScoringSession,
@@ -95,8 +95,7 @@ def _mount(desk: Desk, user: User, parts: dict[str, dict[str, Any]]) -> None:
     """Show the pad. A part that the browser has is not sent again (`launch`), and a key changes none of them."""
     metrics = [metric_in_words(desk.rubric, metric) for metric in desk.rubric.metrics]
     guide = {"text": desk.guidelines.text, "sections": desk.guidelines.sections} if desk.guidelines else None
-    suggests = desk.settings.suggestions and bool(desk.rubric.with_evidence("citations"))
-    pad = {"metrics": metrics, "guidelines": guide, "bound": desk.people.bound, "suggests": suggests}
+    pad = {"metrics": metrics, "guidelines": guide, "bound": desk.people.bound}
     component("pad")(key="pad", data=pad)
     _feed({name: part for name, part in parts.items() if name != "turn"})
     component("feed")(
@@ -123,10 +122,7 @@ def _mount_following(desk: Desk, user: User, session: ScoringSession) -> None:
 
 
 def _following(desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer) -> dict[str, dict[str, Any]]:
-    """Return the parts of the answer that comes next; empty for a correction, a comparison, and where none is left.
-
-    Where settled cases are filled in that is its document: what is filled in may rest on the score that is to come.
-    """
+    """Return the parts of the answer that comes next; empty for a correction, a comparison, and where none is left."""
     known, session.following = session.following, None
     if opened.mode != "score" or session.comparison or desk.queue.is_calibration(opened.answer, user.name):
         return {}
@@ -143,7 +139,7 @@ def _following(desk: Desk, user: User, session: ScoringSession, opened: OpenAnsw
     session.following = following
     turn, answer = parts.pop("turn"), parts.pop("answer")
     del turn["past"]
-    return parts if desk.queue.plan.settled else {**parts, "following": {"turn": turn, "answer": answer}}
+    return {**parts, "following": {"turn": turn, "answer": answer}}
 
 
 def _next(desk: Desk, user: User, session: ScoringSession) -> OpenAnswer | None:
@@ -200,9 +196,6 @@ def _on_screen(
         },
         "objection": objection_on_screen(desk, user.name, ready.case, opened.objection),
         "pin": pin,
-        "preselect": session.preselect,
-        "proposal": opened.proposal
-        and {"keys": desk.rubric.keys_of(opened.proposal.values), "reason": opened.proposal.reason},
         "settled": predecessor.id if predecessor else session.settled,
         "answered": session.answered,
         "message": "" if predecessor else session.message,
@@ -279,7 +272,6 @@ def _keep_draft(desk: Desk, user: User, opened: OpenAnswer, sent: dict[str, Any]
         seconds=float(sent["seconds"]),
         turn=opened.id,
         revision=int(sent["revision"]),
-        preselected=_filled_in(opened, sent),
         ticks=ticks or UNSET,
         shown=shown or UNSET,
     )
@@ -288,11 +280,6 @@ def _keep_draft(desk: Desk, user: User, opened: OpenAnswer, sent: dict[str, Any]
         opened.trouble = ""
     except GenaipaError as error:
         opened.trouble = f"Not kept yet: {desk_message(error)}"
-
-
-def _filled_in(opened: OpenAnswer, sent: dict[str, Any]) -> bool:
-    """Whether a suggestion was filled in before the analyst chose."""
-    return opened.draft.preselected or bool(sent.get("preselected"))
 
 
 def _keep_if_changed(desk: Desk, user: User, opened: OpenAnswer, sent: dict[str, Any]) -> None:
@@ -325,10 +312,7 @@ def _save(desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer, s
     calibrating = opened.mode == "score" and desk.queue.is_calibration(opened.answer, user.name)
     ready = prepared(desk, opened.answer)
     ticks = sent_ticks(ready.points, sent)
-    if opened.proposal and not any_ticked(ticks):
-        ticks = None  # whoever accepts what was filled in has judged no point
-    filled = opened.proposal.values if opened.proposal else {}
-    shown = read_shown(ready, sent, filled)
+    shown = read_shown(ready, sent)
     score = desk.queue.save(
         user.name,
         opened.answer,
@@ -338,10 +322,8 @@ def _save(desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer, s
         seconds=None if untimed else float(sent["seconds"]),
         suggested={
             **{metric: ready.suggested[metric] for metric in (shown.suggestion if shown else ())},
-            **filled,
             **suggested_by(ticks, ready.points, desk.rubric),
         },
-        preselected=_filled_in(opened, sent),
         pinned=opened.pinned,
         shown=shown,
         ticks=ticks,
@@ -405,11 +387,6 @@ def _return_to(
         session.message = "Saving again corrects this score; Skip leaves it as it was."
 
 
-def _preselect(desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer, sent: dict[str, Any]) -> None:
-    session.preselect = bool(sent.get("on"))
-    _keep_if_changed(desk, user, opened, sent)
-
-
 def _object(desk: Desk, user: User, _: ScoringSession, opened: OpenAnswer, sent: dict[str, Any]) -> None:
     _keep_if_changed(desk, user, opened, sent)
     opened.objection = take_objection(desk, user.name, prepared(desk, opened.answer).case, sent["objection"])
@@ -437,4 +414,4 @@ def _go_on(session: ScoringSession, opened: OpenAnswer) -> None:
 
 
 _MOVES = {"save": _save, "skip": _skip, "undo": _undo, "back": _back, "go": _go}
-_ACTS = {**_MOVES, "preselect": _preselect, "object": _object, "pin": _pin, "compared": _compared}
+_ACTS = {**_MOVES, "object": _object, "pin": _pin, "compared": _compared}

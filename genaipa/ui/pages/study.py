@@ -16,7 +16,7 @@ from genaipa.judging.name import Judge
 from genaipa.ui.desk import lasting, workloads
 from genaipa.ui.download import scores_button
 from genaipa.ui.launch import why_no_results
-from genaipa.ui.pages import adjudication, objections
+from genaipa.ui.pages import adjudication
 from genaipa.ui.pages.agreement import FEW, measured
 from genaipa.ui.widgets import PAGES_HERE, Text, notice, page_header, problems, texts
 from genaipa.words import listed, number
@@ -144,7 +144,7 @@ def _who_disagrees(desk: Desk) -> Said:
         f"{' and '.join(pair.analysts)} most: on {pair.answers:,} answers{few} their values are "
         f"{pair.difference:.2f} apart on average, where {most:g} is the most."
     )
-    alphas = {metric: on.alpha.value for metric, on in found.metrics.items() if on.alpha.value is not None}
+    alphas = {metric: on.alpha for metric, on in found.metrics.items() if not math.isnan(on.alpha)}
     if alphas:
         least = min(alphas, key=lambda metric: alphas[metric])
         name = desk.rubric.names[least]
@@ -158,15 +158,14 @@ def _what_to_discuss(desk: Desk, user: User) -> Said:
     open_ = [dispute for dispute in disputes if dispute.settlement is None and dispute not in waiting]
     furthest = max((dispute.largest for dispute in open_), default=0.0)
     apart = sum(1 for dispute in open_ if dispute.largest == furthest)
-    objecting = " Annotated answers are objected to, too." if objections.here(desk) else ""
     if not open_:
         settled = f"; {len(disputes) - len(waiting):,} are settled" if disputes else ""
         settled += f", {len(waiting):,} sent back" if waiting else ""
-        return Said("What to discuss?", f"No scores differ that are not settled{settled}.{objecting}", "adjudicate")
+        return Said("What to discuss?", f"No scores differ that are not settled{settled}.", "adjudicate")
     returned = f" Sent back to the analysts: {len(waiting):,}." if waiting else ""
     said = (
         f"Scores of {number(len(open_), 'answer')} differ and are not settled; "
-        f"{apart:,} of them by {furthest:g} on a metric. These come first.{returned}{objecting}"
+        f"{apart:,} of them by {furthest:g} on a metric. These come first.{returned}"
     )
     return Said("What to discuss?", said, "adjudicate")
 

@@ -11,7 +11,9 @@ import streamlit as st
 from genaipa.errors import GenaipaError
 from genaipa.judging.name import Judge
 from genaipa.kinds import kinds
+from genaipa.plugins import load_each
 from genaipa.runs.selection import run_folders
+from genaipa.ui.desk_page import ENTRY_POINTS, DeskPage
 from genaipa.ui.launch import open_once, why_no_results
 from genaipa.ui.settings import handed_settings
 from genaipa.ui.signin import identify
@@ -45,7 +47,7 @@ _LED = "led to the study"
 
 
 def _page(path: str, draw: Draw, desk: Desk, user: User) -> None:
-    closed = why_no_results() if path in _RESULTS or path not in PAGES else ""
+    closed = why_no_results() if path in _RESULTS or path not in {**PAGES, **_of_packages()} else ""
     if closed:
         st.text(closed)
     else:
@@ -65,7 +67,22 @@ def _wanted(path: str, desk: Desk, user: User) -> bool:
         return user.adjudicates
     if path == "judges":
         return user.adjudicates and _judged(desk)
-    return True
+    page = _of_packages().get(path)
+    return page is None or path in PAGES or page.is_wanted(desk, user)
+
+
+def _of_packages() -> dict[str, DeskPage]:
+    return load_each(ENTRY_POINTS, DeskPage)
+
+
+def _in_order() -> dict[str, tuple[str, str]]:
+    """Return path → title and module of the desk's own pages, each with those of packages that come after it."""
+    pages = {}
+    brought = {path: (page.title, page.module) for path, page in _of_packages().items()}
+    for path, (title, module) in PAGES.items():
+        pages[path] = (title, f"genaipa.ui.pages.{module}")
+        pages |= {new: brought[new] for new, page in _of_packages().items() if page.after == path and new not in PAGES}
+    return pages | {path: page for path, page in brought.items() if path not in pages}
 
 
 def _pages_of_kinds(desk: Desk) -> dict[str, tuple[str, Draw]]:
@@ -84,8 +101,8 @@ def _pages_of_kinds(desk: Desk) -> dict[str, tuple[str, Draw]]:
     return {kind.page.lower().replace(" ", "-"): (kind.page, kind.show_page) for kind in run}
 
 
-def _draw_own(module: str) -> Draw:
-    return lambda desk, user: import_module(f"genaipa.ui.pages.{module}").page(desk, user)
+def _draw_module(module: str) -> Draw:
+    return lambda desk, user: import_module(module).page(desk, user)
 
 
 def _desk() -> None:
@@ -98,7 +115,7 @@ def _desk() -> None:
     # Empty pages are there before anyone has signed in, so that the page in the address opens afterwards.
     # Whoever leads and scores nothing comes to the page on the study.
     leads = user is not None and user.adjudicates and not user.scores
-    ours = {path: (title, _draw_own(module)) for path, (title, module) in PAGES.items()}
+    ours = {path: (title, _draw_module(module)) for path, (title, module) in _in_order().items()}
     every = ours | {path: page for path, page in _pages_of_kinds(desk).items() if path not in ours}
     pages = {
         path: st.Page(shown(path, draw), title=title, url_path=path)

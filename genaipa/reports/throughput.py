@@ -1,0 +1,133 @@
+"""Throughput: the pace at which each system's answers and tokens came while the runs were asked."""
+
+from __future__ import annotations
+
+import datetime as dt
+from array import array
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from genaipa.reports.table import Table, table
+from genaipa.runs.batches import was_batched
+from genaipa.runs.records import MeasuredHead
+
+if TYPE_CHECKING:
+    from genaipa.reports.gather import Gathered
+
+_INSTANT = 0.005
+"""Median seconds below which a system's answers come from this machine's memory."""
+_SHORTEST = 0.001
+"""Seconds, as exactly as records have them."""
+_PAUSE = (5.0, 3600.0)
+"""Seconds of nothing out that are a pause at least, and in a run of weeks."""
+_FORMATS = {
+    "answers": ",d",
+    "minutes": ".2f",
+    "answers_per_minute": ".1f",
+    "tokens_per_minute": ",.0f",
+    "at_once": ".1f",
+}
+
+
+class _Call(MeasuredHead, kw_only=True):
+    started: str
+
+
+class Calls(NamedTuple):
+    """All calls of a system: seconds since 1970 of each one's `begin` and `end`, its tokens, and whether it answers."""
+
+    begin: np.ndarray
+    end: np.ndarray
+    answers: np.ndarray
+    tokens: np.ndarray
+
+
+def calls_by_system(gathered: Gathered) -> dict[str, Calls]:
+    """Return the calls that took time; a system that recordings, this machine or people by hand gave is left out."""
+    columns_by_system: dict[str, list[array[float]]] = {}
+    for source in gathered.sources:
+        facts = source.manifest.systems
+        asked = {name for name in source.systems if not (name in facts and facts[name].words == "recording")}
+        for _, call in source.folder.read(_Call):
+            if call.system in asked:
+                tokens = float(call.usage.input + call.usage.output) if call.usage else np.nan
+                answered = call.kind == "answer" and call.status != "failed"
+                begin = dt.datetime.fromisoformat(call.started).timestamp()
+                # Plain numbers: there may be millions.
+                columns = columns_by_system.setdefault(call.system, [array("d") for _ in range(4)])
+                for column, value in zip(columns, (begin, call.seconds, answered, tokens), strict=True):
+                    column.append(value)
+    calls = {}
+    for system, columns in columns_by_system.items():
+        begins, seconds, answers, known = map(np.array, columns)
+        if np.median(seconds) >= _INSTANT:
+            calls[system] = Calls(begins, begins + np.maximum(seconds, _SHORTEST), answers, known)
+    return calls
+
+
+def busy_seconds(calls: Calls) -> tuple[float, int]:
+    """Return the seconds during which any of the calls was out, without pauses, and the number of pauses."""
+    order = np.argsort(calls.begin, kind="stable")
+    begin, latest = calls.begin[order], np.maximum.accumulate(calls.end[order])
+    idle = np.maximum(begin[1:] - latest[:-1], 0)
+    whole = float(latest[-1] - begin[0])
+    # What is long for a run of a minute is nothing in one of a week.
+    least = min(max((whole - idle.sum()) / 20, _PAUSE[0]), _PAUSE[1])
+    pauses = idle[idle > least]
+    return whole - float(pauses.sum()), len(pauses)
+
+
+def throughput(gathered: Gathered) -> Table:
+    """Return the rates of each system over the time in which it was asked; empty where none took measured time."""
+    batched = any(was_batched(source.folder.path) for source in gathered.sources)
+    return throughput_table(calls_by_system(gathered), batched=batched)
+
+
+def throughput_table(calls_of: dict[str, Calls], *, batched: bool) -> Table:
+    """Return a row for each system: its answers, the minutes in which it was asked, and its rates over these."""
+    rows = []
+    for system, calls in calls_of.items():
+        seconds, pauses = busy_seconds(calls)
+        minutes = seconds / 60
+        tokens = np.nan if np.isnan(calls.tokens).all() else float(np.nansum(calls.tokens))
+        rows.append(
+            {
+                "system": system,
+                "answers": int(calls.answers.sum()),
+                "minutes": minutes,
+                "answers_per_minute": calls.answers.sum() / minutes,
+                "tokens_per_minute": tokens / minutes,
+                "at_once": float((calls.end - calls.begin).sum()) / 60 / minutes,
+                "pauses": pauses,
+                "from": _timestamp(calls.begin.min()),
+                "until": _timestamp(calls.end.max()),
+            }
+        )
+    batches = " Of a batch, an answer's time is that until the batch was collected." if batched else ""
+    return table(
+        "throughput",
+        "Throughput",
+        "Answers (refused and cut off ones too) and tokens sent and received, of all calls, by the minutes in which "
+        "any of the system's calls was out, tries and waiting included; `at once` is how many calls were out on "
+        f"average. Pauses, in which nothing was out, don't count. Times are UTC.{batches}",
+        pd.DataFrame(rows),
+        [
+            "system",
+            "answers",
+            "minutes",
+            "answers_per_minute",
+            "tokens_per_minute",
+            "at_once",
+            "pauses",
+            "from",
+            "until",
+        ],
+        headings={name: name.replace("_", " ") for name in _FORMATS},
+        formats=_FORMATS,
+    )
+
+
+def _timestamp(seconds: float) -> str:
+    return str(np.datetime64(int(seconds), "s")).replace("T", " ")

@@ -1,0 +1,68 @@
+"""The alternative annotator test: whether a judge may take the place of a person.
+
+Each person is left out in turn, and asked whether the judge comes as near to the other people as the one left out
+(Calderon, Reichart and Dror, 2025, https://aclanthology.org/2025.acl-long.782). The judge wins against a person where
+that is so significantly, granted an advantage for what it saves.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from scipy.special import stdtr
+
+from genaipa.stats.arrays import as_values
+from genaipa.stats.tests import count_discoveries
+
+if TYPE_CHECKING:
+    from genaipa.stats.arrays import Floats
+
+FEWEST_PEOPLE = 2
+
+
+class Alternative(NamedTuple):
+    """The result of the test over `people`; NaN below `FEWEST_PEOPLE`.
+
+    `winning` is the share of people against whom the judge wins (0 to 1), and `advantage` the share of units in which
+    it is as near to the others as the person is, averaged over people.
+    """
+
+    people: int
+    winning: float = np.nan
+    advantage: float = np.nan
+
+
+def compare_annotators(judge: Any, people: Any, *, epsilon: float, rate: float, least: int = 2) -> Alternative:
+    """Compare a judge with each person of `people` (people, units), by the values that they gave; NaN for none.
+
+    Near is the root of the mean squared difference. `epsilon` is the advantage that the judge is granted in the t test,
+    and `rate` that of false discoveries among its wins (Benjamini and Yekutieli, 2001). Units without the judge's value
+    or with fewer than two people's are left out, and a person with fewer than `least` such units is not compared.
+    """
+    own, given = as_values(judge), np.asarray(people, dtype=np.float64)
+    if given.ndim != 2 or given.shape[1] != len(own):  # noqa: PLR2004 - people and units
+        raise ValueError(f"people's values have the shape {given.shape}, and the judge gave {len(own)}")
+    units = ~np.isnan(own) & ((~np.isnan(given)).sum(axis=0) >= FEWEST_PEOPLE)
+    own, given = own[units], given[:, units]
+    compared = np.flatnonzero((~np.isnan(given)).sum(axis=1) >= least).tolist()
+    if len(compared) < FEWEST_PEOPLE:
+        return Alternative(len(compared))
+    results = [_compare_with_person(own, given, person, epsilon) for person in compared]
+    winning = count_discoveries([p for _, p in results], rate) / len(results)
+    return Alternative(len(results), winning, float(np.mean([advantage for advantage, _ in results])))
+
+
+def _compare_with_person(own: Floats, given: Floats, person: int, epsilon: float) -> tuple[float, float]:
+    """Return in how many units the judge is as near to the other people as a person is, and p of the test."""
+    rated = ~np.isnan(given[person])
+    others = np.delete(given, person, axis=0)[:, rated]
+    # Differences that are equal in theory may differ in their last digit.
+    judge, human = (np.sqrt(np.nanmean((others - side[rated]) ** 2, axis=0)).round(9) for side in (own, given[person]))
+    wins, losses = judge <= human, human <= judge
+    lost = losses.astype(np.float64) - wins
+    if np.ptp(lost) == 0:
+        return float(wins.mean()), float(lost[0] >= epsilon)
+    # `scipy.stats` takes half a second to import.
+    t = (lost.mean() - epsilon) / np.sqrt(lost.var(ddof=1) / len(lost))
+    return float(wins.mean()), float(stdtr(len(lost) - 1, t))

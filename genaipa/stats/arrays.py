@@ -1,0 +1,71 @@
+"""What every function of the room takes: values, weights and labels, as arrays of one length."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Labels = NDArray[np.int64]
+    Flags = NDArray[np.bool_]
+
+
+def as_values(values: Any) -> Floats:
+    """Return the values as one row of floats; a `ValueError` for a table of them."""
+    array = np.asarray(values, dtype=np.float64)
+    if array.ndim != 1:
+        raise ValueError(f"values have {array.ndim} dimensions, not one")
+    return array
+
+
+def as_weights(weights: Any, size: int) -> Floats:
+    """Return the weights of `size` values, 1 where none are given; a `ValueError` where one is below 0."""
+    array = np.ones(size) if weights is None else as_values(weights)
+    _check_length("weights", array, size)
+    if (array < 0).any():
+        raise ValueError("a weight is below 0")
+    return array
+
+
+def as_labels(labels: Any, size: int, least: int = 0) -> Labels:
+    """Return the labels of `size` values; a `ValueError` unless they are whole numbers from `least`."""
+    array = np.asarray(labels)
+    if array.size and not np.issubdtype(array.dtype, np.integer):
+        raise ValueError(f"labels are whole numbers, not {array.dtype}")
+    _check_length("labels", array, size)
+    if array.size and array.min() < least:
+        raise ValueError(f"label {array.min()} is below {least}")
+    return array.astype(np.int64)
+
+
+def as_flags(flags: Any, size: int) -> Flags:
+    """Return the flags of `size` values, all true where none are given."""
+    array = np.ones(size, dtype=bool) if flags is None else np.asarray(flags, dtype=bool)
+    _check_length("flags", array, size)
+    return array
+
+
+def rank_labels(labels: Labels) -> Labels:
+    """Return each label's place, from 0, among the different ones that are there."""
+    return (np.cumsum(np.bincount(labels) > 0) - 1)[labels]
+
+
+def _check_length(name: str, array: NDArray[Any], size: int) -> None:
+    if array.shape != (size,):
+        raise ValueError(f"{size} values have {name} of shape {array.shape}")
+
+
+def as_counts(counts: Any) -> Labels:
+    """Return a table of counts (units, values) as whole numbers; a `ValueError` where one is below 0."""
+    array = np.asarray(counts)
+    if array.ndim != 2:  # noqa: PLR2004 - units and values
+        raise ValueError(f"counts have {array.ndim} dimensions, not two")
+    if array.size and not np.issubdtype(array.dtype, np.integer):
+        raise ValueError(f"counts are whole numbers, not {array.dtype}")
+    if array.size and array.min() < 0:
+        raise ValueError(f"a count is {array.min()}, below 0")
+    return array.astype(np.int64, copy=False)

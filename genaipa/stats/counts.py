@@ -1,0 +1,154 @@
+"""Figures made of counts that add up, such as F1, with intervals over clusters, such as the documents of items.
+
+Items of one cluster are alike, so that whole clusters are left out in turn, with all their items: a jackknife (Efron
+and Stein, 1981). Since counts add up, a cluster's are taken from the sums, and nothing is scored twice. A figure whose
+counts are whole, a part of a whole, is a share, and any other one lies on the logarithm of its odds (`shares` has the
+intervals of both). Items that were asked again are no more items.
+
+Counts are arrays of clusters x repetitions x counts; those of F1 are (true positives, predicted, gold), of several
+labels one after another.
+"""
+
+from __future__ import annotations
+
+from math import nan
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from genaipa.stats.arrays import as_weights
+from genaipa.stats.shares import Clusters, bounded_interval, difference_interval, find_reach, share_interval
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from genaipa.stats.arrays import Floats
+
+LEAST_CLUSTERS = 3
+"""Below this many clusters there is no interval."""
+
+
+class Figure(NamedTuple):
+    """A figure from 0 to 1 with its interval; NaN where there is none.
+
+    `spread` is the population's standard deviation over repetitions, of two or more.
+    """
+
+    value: float
+    low: float = nan
+    high: float = nan
+    spread: float = nan
+
+
+class FigureDifference(NamedTuple):
+    """The difference between two figures with its interval, NaN where there is none; and the two."""
+
+    value: float
+    low: float
+    high: float
+    first: float
+    second: float
+
+
+class Part(NamedTuple):
+    """Which counts make a figure a share of whole things: those that hold, of all; and the figure over none."""
+
+    held: int
+    all: int
+    over_none: float = nan
+
+
+def estimate_figure(
+    counts: Floats, items: Floats, find: Callable[[Floats], Floats], part: Part | None = None
+) -> Figure:
+    """Estimate a figure: the mean over repetitions, with its 95 % interval over clusters.
+
+    `items` are how many each cluster has, in all repetitions together. `find` makes figures of sums of counts, a row
+    each. A figure that is `part` of a whole is a share as long as its counts are whole numbers.
+    """
+    number = _check_counts(counts, items)
+    each = find(counts.sum(axis=0))
+    value = float(np.mean(each))
+    spread = float(np.std(each)) if len(each) > 1 else nan
+    share = _find_share(counts, part)
+    if share is not None:
+        enough = (share.items > 0).sum() >= LEAST_CLUSTERS
+        ends = share_interval(*share) if enough else (nan, nan)
+    else:
+        without = _leave_out_each(counts, find)
+        enough = (~np.isnan(without[number > 0])).sum() >= LEAST_CLUSTERS
+        asked = number / counts.shape[1]
+        ends = bounded_interval(value, find_reach(number, without), asked) if enough else (nan, nan)
+    if not enough:
+        return Figure(value, spread=spread)
+    # Of a share it is the mean over repetitions, which may differ in how many items they have.
+    return Figure(value, min(ends[0], value), max(ends[1], value), spread)
+
+
+def subtract_figures(
+    first: Floats, second: Floats, items: Floats, find: Callable[[Floats], Floats], part: Part | None = None
+) -> FigureDifference:
+    """Subtract the second figure from the first, of the same items; the same clusters are left out of both."""
+    number = _check_counts(first, items)
+    _check_counts(second, items)
+    means = float(np.mean(find(first.sum(axis=0)))), float(np.mean(find(second.sum(axis=0))))
+    value = means[0] - means[1]
+    ours, theirs = _find_share(first, part), _find_share(second, part)
+    if ours is not None and theirs is not None:
+        enough = ((ours.items > 0) & (theirs.items > 0)).sum() >= LEAST_CLUSTERS
+        ends = difference_interval(ours, theirs) if enough else (nan, nan)
+    else:
+        without = _leave_out_each(first, find) - _leave_out_each(second, find)
+        enough = (~np.isnan(without[number > 0])).sum() >= LEAST_CLUSTERS
+        reach = find_reach(number, without) if enough else nan
+        ends = value - reach, value + reach
+    return FigureDifference(value, *ends, *means)
+
+
+def divide(counts: Floats, part: Part) -> Floats:
+    """Return the share of each row of counts."""
+    return _divide(counts[..., part.held], counts[..., part.all], part.over_none)
+
+
+def f1(counts: Floats) -> Floats:
+    """Return F1 of each row of (true positives, predicted, gold); 0 where nothing is predicted or nothing is gold."""
+    return _divide(2 * counts[..., 0], counts[..., 1] + counts[..., 2], 0.0)
+
+
+def micro_f1(counts: Floats) -> Floats:
+    """Return F1 over all labels together, of each row."""
+    return f1(np.stack([counts[..., place::3].sum(axis=-1) for place in range(3)], axis=-1))
+
+
+def macro_f1(counts: Floats) -> Floats:
+    """Return the mean of the labels' F1, of each row; a label that no item has is in no mean."""
+    each = np.stack([f1(counts[..., place : place + 3]) for place in range(0, counts.shape[-1], 3)])
+    is_gold = np.moveaxis(counts[..., 2::3], -1, 0) > 0
+    return _divide((each * is_gold).sum(axis=0), is_gold.sum(axis=0).astype(np.float64), nan)
+
+
+def _divide(numerator: Floats, denominator: Floats, over_none: float) -> Floats:
+    none = denominator == 0
+    return np.where(none, over_none, numerator / np.where(none, 1.0, denominator))
+
+
+def _check_counts(counts: Floats, items: Floats) -> Floats:
+    if counts.ndim != 3:  # noqa: PLR2004 - clusters, repetitions, counts
+        raise ValueError(f"counts have {counts.ndim} dimensions, not clusters, repetitions and counts")
+    if not counts.shape[1]:
+        raise ValueError("counts have no repetition")
+    return as_weights(items, len(counts))
+
+
+def _leave_out_each(counts: Floats, find: Callable[[Floats], Floats]) -> Floats:
+    """Return the figure without each cluster in turn: the mean over repetitions."""
+    others = counts.sum(axis=0) - counts
+    return np.asarray(np.mean([find(others[:, place]) for place in range(counts.shape[1])], axis=0))
+
+
+def _find_share(counts: Floats, part: Part | None) -> Clusters | None:
+    """Return each cluster's items that hold, and all, over repetitions; None for no share of whole things."""
+    if part is None or (counts != np.round(counts)).any():
+        return None
+    held, every = counts[:, :, part.held].mean(axis=1), counts[:, :, part.all].mean(axis=1)
+    return Clusters(held, every) if (held <= every).all() else None

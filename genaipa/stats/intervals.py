@@ -1,0 +1,494 @@
+"""Intervals of a mean over questions and documents, also of few of either: each for its own conclusion.
+
+A cell is one question about one document. Cells of one question are alike, and so are cells of one document, so that
+neither the cells nor the questions alone can stand for independent draws. Two things can be concluded from them:
+
+- for these documents: the questions are a sample of questions like them, the documents are exactly those studied.
+- for policies like these: the documents are a sample, too. Wider, because few documents say little about others.
+
+Both are for the analysts who scored; where their part in the variance is given, a third interval is for analysts like
+these as well.
+
+All are closed formulas, chosen by the simulation in `docs/method/intervals.md` (`python -m benchmarks.coverage`):
+Student's t for few questions or documents, one quantile for each of the two parts of the variance (Graybill and Wang,
+1980, https://doi.org/10.1080/01621459.1980.10477565), and bent where questions are skewed or crowd at an end of the
+scale (Willink, 2005, https://doi.org/10.1081/STA-200045794). A share has the interval of Clopper and Pearson, for the
+number of answers that it is worth (Korn and Graubard, 1998, Survey Methodology 24(2), 193-201).
+"""
+
+from __future__ import annotations
+
+from math import cbrt, hypot, isnan, sqrt
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from scipy.special import betaincinv, ndtri, stdtr, stdtrit
+
+from genaipa.stats.arrays import as_flags, as_labels, as_values, as_weights, rank_labels
+from genaipa.stats.bisection import find_root
+from genaipa.stats.reason import Reason
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from genaipa.stats.arrays import Floats, Labels
+    from genaipa.stats.panel import Panel
+
+    Limits = tuple[float, float]
+    """The ends of a scale."""
+    _Ends = tuple[float, float, float]
+    """The lower and the upper end of an interval, and the p value of 0."""
+
+LEVEL = 0.95
+LEAST_DOCUMENTS = 3
+"""Below this many documents nothing is said about other policies."""
+LEAST_SCORED = 5
+"""Below this many questions with answers that people scored, a judge's scores give no estimate."""
+LEAST_DRAWS = 6
+"""Of this many draws the least and the largest enclose the median in 95 of 100 studies, of fewer they don't."""
+FEW_DOCUMENTS = 10
+"""Below this many documents, what is said about other policies is rough."""
+_ENDLESS = (-np.inf, np.inf)
+_SHARE = (0.0, 1.0)
+_TWO = 2
+_MOST_BENT = 0.97
+"""At 1 the transformation for skewness has no end on one side: a few questions would give intervals without end."""
+_LEAST_LEFT = 0.5
+"""The share of the documents' variance that is left to them at least."""
+_ROUNDING = 1e-9
+"""Standard errors below this share of the largest value are errors of rounding."""
+
+
+class CrossedMean(NamedTuple):
+    """A mean over questions with its intervals; NaN where there is none, and `reason` tells what the data lack.
+
+    `questions` and `documents` are how many it rests on, and `scored` how many of the questions have an answer that
+    people scored; `documents` is 0 where only means over documents are known. `low` and `high` hold for these
+    documents, `policies_low` and `policies_high` for policies like these, `analysts_low` and `analysts_high` for
+    policies and analysts like these. `p` and `policies_p` are the two-sided p values of a mean of 0: below a level
+    exactly where the interval of this level, before it is cut to the scale, excludes 0. `documents_alike` tells
+    whether the documents differ no more than chance makes them.
+    """
+
+    mean: float
+    questions: int
+    documents: int
+    scored: int
+    low: float = np.nan
+    high: float = np.nan
+    policies_low: float = np.nan
+    policies_high: float = np.nan
+    p: float = np.nan
+    policies_p: float = np.nan
+    analysts_low: float = np.nan
+    analysts_high: float = np.nan
+    reason: Reason = Reason.NONE
+    documents_alike: bool = False
+
+
+class CrossedMedian(NamedTuple):
+    """A median with its intervals, for these documents and for policies like these; NaN where there is none."""
+
+    median: float
+    low: float = np.nan
+    high: float = np.nan
+    policies_low: float = np.nan
+    policies_high: float = np.nan
+
+
+def estimate_mean(
+    values: Any,
+    questions: Any,
+    documents: Any,
+    *,
+    weights: Any = None,
+    limits: Limits | None = None,
+    share: bool = False,
+    known: Any = None,
+    panel: Panel | None = None,
+    confidence: float = LEVEL,
+) -> CrossedMean:
+    """Estimate the mean of cells (one question about one document each), with its intervals.
+
+    `values`, `questions`, `documents`, `weights` and `known` have one length; the labels of questions and documents
+    are whole numbers from 0. A question's mean is over its documents, and the mean is over the questions, so that
+    every question counts alike. Several values of one cell are averaged before; NaN are left out, and cells may lack.
+    The document -1 is a value that is known as a mean over documents only, and is left out where its question has
+    documents. With `weights`, a question's mean is the weighted one of all its values. `limits` are the ends of the
+    scale, which no interval leaves, in the unit of the values. Values that are a `share`, from 0 to the upper limit
+    (1 if none is given), have intervals also where all questions are alike, and no p values. Where some values are a
+    judge's estimates, `known` tells of each value whether people scored an answer to its question: only those
+    questions say how far the judge is off, there is no result below `LEAST_SCORED` of them, and none is taken for a
+    share. `panel` are the analysts who gave the values. `confidence` is that of the intervals; p values don't depend
+    on it. The same cells give the same result, in whatever order they come.
+
+    >>> made = estimate_mean([60, 80, 70, 90, 50, 85], [0, 0, 1, 1, 2, 2], [0, 1, 0, 1, 0, 1])
+    >>> made.mean, made.questions, made.documents, made.reason
+    (72.5, 3, 2, <Reason.FEW_DOCUMENTS: 'too few documents'>)
+    """
+    value, size = as_values(values), len(values)
+    question, document = as_labels(questions, size), as_labels(documents, size, least=-1)
+    scored_by_people = as_flags(known, size)
+    cells = _group_cells(value, question, document, None if weights is None else as_weights(weights, size))
+    number = len(cells.means)
+    if not number:
+        return CrossedMean(np.nan, 0, 0, 0, reason=Reason.NO_VALUE)
+    scored = int(np.count_nonzero(np.bincount(question[scored_by_people & ~np.isnan(value)])))
+    if scored < min(number, LEAST_SCORED):
+        return CrossedMean(np.nan, number, cells.documents, scored, reason=Reason.FEW_SCORED)
+    share = share and bool(scored_by_people.all())  # Estimates lie beyond the ends of a share, too.
+    limits = limits or (_SHARE if share else _ENDLESS)
+    made = _estimate_cells(cells, scored, limits, confidence, panel, share=share)
+    if known is None or isnan(made.low):
+        return made
+    # An estimate may lie a little beyond the scale, as its interval may.
+    return made._replace(mean=min(max(made.mean, limits[0]), limits[1]))
+
+
+def join_targets(these: CrossedMean, named: CrossedMean) -> CrossedMean:
+    """Join the estimate for these documents, of all cells, with that for policies, of those cells that have a document.
+
+    What holds for policies holds for these documents: its interval is never the narrower one, and where the two differ
+    the other way, nothing holds.
+    """
+    agree = these.mean * named.mean > 0
+    p = named.policies_p if agree else np.minimum(named.policies_p + 1, 1)
+    return these._replace(
+        policies_low=float(np.minimum(these.low, named.policies_low)),
+        policies_high=float(np.maximum(these.high, named.policies_high)),
+        policies_p=float(np.maximum(these.p, p)),
+    )
+
+
+def find_interval(values: Any, limits: Limits | None = None, *, share: bool = False) -> tuple[float, float]:
+    """Return the interval of the mean of values that are independent draws, such as one of each document.
+
+    NaN below `LEAST_DOCUMENTS` values, and where all are equal and are no `share`.
+    """
+    value = as_values(values)
+    value = np.sort(value[~np.isnan(value)])
+    if len(value) < LEAST_DOCUMENTS:
+        return np.nan, np.nan
+    mean = float(value[0] + (value - value[0]).mean())
+    component = _estimate_component(value - mean)
+    if not share and _is_rounding(component.variance, value):
+        return np.nan, np.nan
+    limits = limits or (_SHARE if share else _ENDLESS)
+    return _find_ends(mean, [component], limits, LEVEL, value if share else None)[:2]
+
+
+def estimate_median(values: Any, questions: Any, documents: Any) -> CrossedMedian:
+    """Estimate the median of cells, with ends that are order statistics (Woodruff, 1952).
+
+    How sure the median is follows from how sure the share of values below it is (`estimate_mean`). Below `LEAST_DRAWS`
+    questions, or documents, no two values enclose it in 95 of 100 studies.
+    """
+    value = as_values(values)
+    question, document = as_labels(questions, len(value)), as_labels(documents, len(value), least=-1)
+    known = ~np.isnan(value)
+    value, question, document = value[known], question[known], document[known]
+    if not len(value):
+        return CrossedMedian(np.nan)
+    median = float(np.median(value))
+    below = (value < median) + (value == median) / 2
+    share = estimate_mean(below, question, document, share=True)
+
+    def find_values(low: float, high: float, draws: int) -> tuple[float, float]:
+        low, high = low - share.mean + 0.5, high - share.mean + 0.5
+        if draws < LEAST_DRAWS or not 0 < low < high < 1:
+            return np.nan, np.nan
+        return float(np.quantile(value, low)), float(np.quantile(value, high))
+
+    return CrossedMedian(
+        median,
+        *find_values(share.low, share.high, share.questions),
+        *find_values(share.policies_low, share.policies_high, share.documents),
+    )
+
+
+def estimate_difference(
+    first: tuple[Any, Any], second: tuple[Any, Any], *, limits: Limits | None = None, confidence: float = LEVEL
+) -> CrossedMean:
+    """Estimate the difference between the means of two independent sets of (values, questions): first minus second.
+
+    For sets that share their questions, give the differences to `estimate_mean`. `questions` is the smaller number of
+    them. Each side's questions vary by themselves; nothing is said for policies like these.
+    """
+    ours, theirs = (_average_questions(*side) for side in (first, second))
+    least = min(len(ours), len(theirs))
+    if not least:
+        return CrossedMean(np.nan, 0, 0, 0, reason=Reason.NO_VALUE)
+    made = CrossedMean(float(ours.mean() - theirs.mean()), least, 0, least)
+    if least < _TWO:
+        return made._replace(reason=Reason.ONE_QUESTION)
+    components = [_estimate_component(ours - ours.mean()), _estimate_component(theirs.mean() - theirs)]
+    if _is_rounding(sum(component.variance for component in components), np.append(ours, theirs)):
+        return made._replace(reason=Reason.ALL_EQUAL)
+    low, high, p = _find_interval(made.mean, components, limits or _ENDLESS, confidence)
+    return made._replace(low=low, high=high, p=p, reason=Reason.NO_PAIRS)
+
+
+# -- cells --
+
+
+class _Cells(NamedTuple):
+    """The cells that have a document: value, weight, place of question and of document; and the questions' means.
+
+    All weights of a question add up to 1; of all cells with a document, to `known`.
+    """
+
+    value: Floats
+    weight: Floats
+    question: Labels
+    document: Labels
+    means: Floats
+    known: float
+    documents: int
+
+
+def _group_cells(value: Floats, question: Labels, document: Labels, weights: Floats | None) -> _Cells:
+    present = ~np.isnan(value)
+    weight = np.ones(len(value)) if weights is None else weights
+    value, weight, document = value[present], weight[present], document[present]
+    row, column = rank_labels(question[present]), rank_labels(document + 1)
+    # In one order, because sums of floating-point numbers depend on it.
+    order = np.lexsort((weight, value, column, row))
+    value, weight = value[order], weight[order]
+    document, row, column = document[order], row[order], column[order]
+    first = np.flatnonzero(np.diff(row * (len(column) + 1) + column, prepend=-1))
+    value, weight = _average_groups(value, weight, first)
+    row, column, single = row[first], column[first], document[first] >= 0
+    if weights is None:
+        # A mean over documents is no further document.
+        used = single | (np.bincount(row, single) == 0)[row]
+        value, weight, row, column, single = value[used], np.ones(used.sum()), row[used], column[used], single[used]
+    means, total = _average_groups(value, weight, np.flatnonzero(np.diff(row, prepend=-1)))
+    weight = (weight / total[row])[single]
+    place = rank_labels(column[single])
+    number = int(place.max(initial=-1)) + 1
+    return _Cells(value[single], weight, row[single], place, means, float(weight.sum()), number)
+
+
+def _estimate_cells(
+    cells: _Cells, scored: int, limits: Limits, confidence: float, panel: Panel | None, *, share: bool
+) -> CrossedMean:
+    # Around one of them, so that values that are all equal give that value, exactly.
+    around = cells.means - cells.means[0]
+    mean = float(cells.means[0]) + float(around.mean())
+    made = CrossedMean(mean, len(around), cells.documents, scored)
+    if len(around) < _TWO:
+        return made._replace(reason=Reason.ONE_QUESTION)
+    by_question = _estimate_component(around - around.mean())._replace(n=scored)
+    if not share and _is_rounding(by_question.variance, cells.means):
+        return made._replace(reason=Reason.ALL_EQUAL)
+    low, high, p = _find_ends(mean, [by_question], limits, confidence, cells.means if share else None)
+    made = made._replace(low=low, high=high, p=p, reason=_find_reason(cells, share=share))
+    if made.reason is not Reason.NONE:
+        return made
+    by_document, alike = _estimate_documents(cells)
+    components = [by_question, by_document]
+    wider = _find_ends(mean, components, limits, confidence, cells if share else None)
+    # What holds for other policies holds for these: never the narrower of the two.
+    low, high, p = min(low, wider[0]), max(high, wider[1]), max(p, wider[2])
+    made = made._replace(policies_low=low, policies_high=high, policies_p=p, documents_alike=alike)
+    if panel is None or share or isnan(panel.variance):
+        return made
+    components.append(_Component(panel.number, panel.variance, 0.0))
+    widest = _find_interval(mean, components, limits, confidence)
+    return made._replace(analysts_low=min(low, widest[0]), analysts_high=max(high, widest[1]))
+
+
+def _average_questions(values: Any, questions: Any) -> Floats:
+    value = as_values(values)
+    nowhere = np.full(len(value), -1)
+    return _group_cells(value, as_labels(questions, len(value)), nowhere, None).means
+
+
+def _average_groups(value: Floats, weight: Floats, first: NDArray[np.intp]) -> tuple[Floats, Floats]:
+    """Return the weighted mean of each group, and its weight; `first` are the places where the groups begin."""
+    if not len(first):
+        return value, weight
+    total = np.add.reduceat(weight, first)
+    # Around the first of them, so that values that are all equal have that mean, exactly.
+    centre = np.repeat(value[first], np.diff(np.append(first, len(value))))
+    return value[first] + np.add.reduceat(weight * (value - centre), first) / total, total
+
+
+def _find_reason(cells: _Cells, *, share: bool) -> Reason:
+    """Tell why nothing is said for policies like these."""
+    if not cells.documents:
+        return Reason.NO_DOCUMENT
+    if cells.documents < LEAST_DOCUMENTS:
+        return Reason.FEW_DOCUMENTS
+    if not share and _count_equal_documents(cells) < _TWO:  # a share counts those that are sure to be independent
+        return Reason.ONE_DOCUMENT
+    return Reason.FEW_NAMED if cells.known * _TWO < len(cells.means) else Reason.NONE
+
+
+def _count_equal_documents(cells: _Cells) -> float:
+    """Return the number of documents, all alike in weight, that would tell as much of others as these (Kish, 1965)."""
+    shares = np.bincount(cells.document, cells.weight, minlength=cells.documents) / cells.known
+    return 1 / float((shares**2).sum())
+
+
+# -- intervals --
+
+
+def _is_rounding(variance: float, values: Floats) -> bool:
+    """Tell whether the variance of the mean of these is an error of rounding."""
+    return sqrt(variance) <= _ROUNDING * max(float(np.abs(values).max()), 1e-300)
+
+
+class _Component(NamedTuple):
+    """The part of questions, or documents, in the mean's variance and third cumulant.
+
+    `n` is their number, or, where they weigh unequally, that of as many alike (Kish, 1965).
+    """
+
+    n: float
+    variance: float
+    third: float
+
+    def quantile(self, probability: float) -> float:
+        """Return Student's quantile, a little wider for the few that a skewed sample misleads."""
+        return float(stdtrit(self.n - 1, probability)) * (1 + 1 / (self.n * (self.n - 1)))
+
+
+def _estimate_component(deviations: Floats) -> _Component:
+    """Return the part of n independent draws, of their deviations from their mean."""
+    n = len(deviations)
+    variance = float((deviations**2).sum()) / (n * (n - 1))
+    third = float((deviations**3).sum()) / (n * (n - 1) * (n - 2)) if n > _TWO else 0.0
+    return _Component(n, variance, third)
+
+
+def _estimate_documents(cells: _Cells) -> tuple[_Component, bool]:
+    """Return the documents' part in the variance of the mean, beyond the questions' part.
+
+    Beside it, whether the documents differ no more than chance makes them.
+    """
+    share = cells.weight / cells.known
+    deviation = cells.value - float((share * cells.value).sum())
+    sums = np.bincount(cells.document, share * deviation, minlength=cells.documents).astype(np.float64)
+    component = _estimate_component(sums * cells.documents)
+    # What is left of cells once questions and documents are taken out is in both parts. It is taken out of one, but
+    # for a document's share, and never more than half of what documents vary: by chance a few documents may be so much
+    # alike that nothing was left, and of several systems one pair would seem to differ (docs/method/intervals.md).
+    both = float((share**2).sum()) * _residual_variance(cells) * (1 - 1 / cells.documents)
+    # Documents of which more was scored say less of others than so many alike would, and vary more than it seems.
+    each = np.bincount(cells.document, share, minlength=cells.documents)
+    n = _count_equal_documents(cells)
+    factor = float((each**2 * (1 - 2 * each + 1 / n)).sum()) * cells.documents / (cells.documents - 1)
+    variance = max(component.variance - both, component.variance * _LEAST_LEFT) / n / factor
+    # So few have no skewness that could be told from chance.
+    return _Component(n, variance, 0.0), component.variance <= both
+
+
+def _residual_variance(cells: _Cells) -> float:
+    """Return the mean square of what questions and documents don't explain together (two-way analysis of variance)."""
+    _, row = np.unique(cells.question, return_inverse=True)
+    each = np.bincount(row)
+    own = cells.value - (np.bincount(row, cells.value) / each)[row]
+    asked = np.zeros((len(each), cells.documents))
+    asked[row, cells.document] = 1.0
+    within = np.diag(asked.sum(axis=0)) - asked.T @ (asked / each[:, None])
+    sums = np.bincount(cells.document, own, minlength=cells.documents)
+    effects, _, rank, _ = np.linalg.lstsq(within, sums, rcond=1e-9)
+    free = len(own) - len(each) - int(rank)
+    return max(float((own**2).sum() - effects @ sums), 0.0) / free if free > 0 else 0.0
+
+
+def _half_width(components: list[_Component], probability: float) -> float:
+    """Return half the interval of a symmetric mean; `probability` is that of an end."""
+    # Not as a sum of squares: the quantile of two questions may be as large as a number can be.
+    varying = (component for component in components if component.variance)
+    return hypot(*(component.quantile(probability) * sqrt(component.variance) for component in varying))
+
+
+def _find_ends(
+    mean: float, components: list[_Component], limits: Limits, confidence: float, drawn: Floats | _Cells | None
+) -> _Ends:
+    """Return the interval of a share, of which these were `drawn`; without them that of any other mean."""
+    if drawn is None:
+        return _find_interval(mean, components, limits, confidence)
+    return _find_share_ends(mean, components, limits, confidence, drawn)
+
+
+def _find_interval(mean: float, components: list[_Component], limits: Limits, confidence: float) -> _Ends:
+    components = [component for component in components if component.variance]
+    error = sqrt(sum(component.variance for component in components))
+
+    def half(probability: float) -> float:
+        """Return `_half_width` in standard errors."""
+        return _half_width(components, probability) / error
+
+    # Alike at every confidence, so that p belongs to the intervals of all of them.
+    most = _MOST_BENT / (6 * half((1 - LEVEL) / 2))
+    reach = half((1 - confidence) / 2)
+    skew = min(max(sum(component.third for component in components) / (6 * error**3), -most), most)
+    low, high = mean - _bend(reach, skew) * error, mean - _bend(-reach, skew) * error
+    low, high = (min(max(end, limits[0]), limits[1]) for end in (low, high))
+    return low, high, _find_p(abs(_unbend(mean / error, skew)), half, components[0] if len(components) == 1 else None)
+
+
+def _find_share_ends(
+    mean: float, components: list[_Component], limits: Limits, confidence: float, drawn: Floats | _Cells
+) -> _Ends:
+    """Return the interval of Clopper and Pearson of a share, for as many single answers as would be as sure as these.
+
+    How many follows from the variance (Korn and Graubard, 1998), if it is known. As long as fewer than
+    `LEAST_DOCUMENTS` of the questions, or documents, are not at the same end as the others, nothing shows how they
+    differ, and they are no more than were `drawn` independently.
+    """
+    n, unusual = _count_draws(drawn, limits)
+    # Rounded, because what is at an end may be a hair beside it.
+    share, tail = round(mean / limits[1], 12), (1 - confidence) / 2
+    half = _half_width(components, tail) / limits[1]
+    if half > _ROUNDING:
+        known = share * (1 - share) * (float(ndtri(tail)) / half) ** 2
+        n = known if unusual >= LEAST_DOCUMENTS else min(n, known)
+    low = float(betaincinv(share * n, n - share * n + 1, tail)) if share > 0 else 0.0
+    high = float(betaincinv(share * n + 1, n - share * n, 1 - tail)) if share < 1 else 1.0
+    return low * limits[1], high * limits[1], np.nan
+
+
+def _count_draws(drawn: Floats | _Cells, limits: Limits) -> tuple[float, int]:
+    """Return the number of independent draws, and of questions (or documents) that are not wholly at the usual end."""
+    if isinstance(drawn, _Cells):
+        from scipy.sparse import csr_array
+        from scipy.sparse.csgraph import maximum_bipartite_matching
+
+        # Only cells that share neither a question nor a document are independent of each other.
+        places = drawn.question.astype(np.int32), drawn.document.astype(np.int32)  # all that SciPy before 1.15 matches
+        pairs = csr_array((np.ones(len(drawn.value)), places))
+        n = int((maximum_bipartite_matching(pairs) >= 0).sum())
+        unusual = [len(np.unique(drawn.document[~np.isclose(drawn.value, end)])) for end in limits]
+    else:
+        n, unusual = len(drawn), [int((~np.isclose(drawn, end)).sum()) for end in limits]
+    return n, min(unusual)
+
+
+def _bend(reach: float, skew: float) -> float:
+    """Transform a t quantile as Willink does; `skew` is a sixth of the mean's skewness."""
+    if abs(skew) < _ROUNDING:
+        return reach
+    return (cbrt(1 + 6 * skew * (reach - skew)) - 1) / (2 * skew)
+
+
+def _unbend(reach: float, skew: float) -> float:
+    """Invert `_bend`."""
+    return reach + skew + 2 * skew * reach**2 + 4 / 3 * skew**2 * reach**3
+
+
+def _find_p(reach: float, half: Callable[[float], float], only: _Component | None) -> float:
+    """Return twice the probability of an end whose interval reaches so far."""
+    if only is not None:
+        return 2 * float(stdtr(only.n - 1, -reach / (1 + 1 / (only.n * (only.n - 1)))))
+    least = 1e-100  # Below it, the quantile is not to be had for all degrees of freedom.
+    if half(least) <= reach:
+        return 0.0
+    if reach == 0:
+        return 1.0
+    return 2 * float(10.0 ** find_root(lambda power: half(10.0**power) - reach, -100.0, np.log10(0.5)))

@@ -1,0 +1,103 @@
+"""The interval of a difference between two shares of the same questions, also where few questions tell them apart.
+
+Student's t knows no end of the scale: with six questions against one, of eight, its interval was all of it. There, both
+shares' score intervals (Wilson, 1927) are put together by their correlation (Newcombe, 1998, Statistics in Medicine 17,
+2635-2650, method 10), with Student's quantile for the questions. `docs/method/intervals.md` has how often they hold.
+"""
+
+from __future__ import annotations
+
+from math import isnan, sqrt
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.special import stdtr, stdtrit
+
+from genaipa.stats.arrays import as_labels, as_values, rank_labels
+from genaipa.stats.bisection import find_root
+from genaipa.stats.intervals import LEVEL, CrossedMean, estimate_mean
+from genaipa.stats.shares import join_intervals
+
+if TYPE_CHECKING:
+    from genaipa.stats.arrays import Floats, Labels
+    from genaipa.stats.shares import Ends
+
+FEW = 10
+"""Questions that tell two shares apart, below which Student's t says too little of the difference, or too much."""
+WIDEST = 1.75
+"""An interval of a difference that is wider, of the scale's two, tells nothing."""
+
+
+def subtract_paired_shares(first: Any, second: Any, questions: Any, documents: Any) -> CrossedMean:
+    """Subtract the second share of the same cells (one question about one document each) from the first.
+
+    `first` and `second` are from 0 to 1; the labels are as in `estimate_mean`.
+
+    >>> difference = subtract_paired_shares([1] * 6 + [0] * 2, [0] * 6 + [1, 0], range(8), [0] * 8)
+    >>> round(difference.mean, 3), round(difference.low, 2), round(difference.high, 2)
+    (0.625, -0.12, 0.9)
+    """
+    ours, theirs, question = as_values(first), as_values(second), as_labels(questions, len(first))
+    if len(ours) != len(theirs):
+        raise ValueError(f"the shares have {len(ours)} and {len(theirs)} cells")
+    apart = estimate_mean(ours - theirs, question, documents, limits=(-1, 1))
+    known = ~np.isnan(ours - theirs)
+    ours, theirs, question = ours[known], theirs[known], rank_labels(question[known])
+    one, other = _average_questions(ours, question), _average_questions(theirs, question)
+    number = len(one)
+    if number < 2 or int((~np.isclose(one, other)).sum()) >= FEW:  # noqa: PLR2004 - one question says nothing of others
+        return apart
+
+    def ends(quantile: float) -> Ends:
+        first_share, second_share = (_wilson(side, quantile, len(ours)) for side in (one, other))
+        return join_intervals(first_share, second_share, _correlation(one, other))
+
+    low, high = ends(float(stdtrit(number - 1, (1 + LEVEL) / 2)))
+    p = 2 * float(stdtr(number - 1, -_quantile_at_zero(ends)))
+    wider = min(low, apart.policies_low), max(high, apart.policies_high)
+    told = not isnan(apart.policies_low) and wider[1] - wider[0] <= WIDEST
+    return apart._replace(
+        low=low,
+        high=high,
+        p=p,
+        policies_low=wider[0] if told else np.nan,
+        policies_high=wider[1] if told else np.nan,
+        policies_p=max(p, apart.policies_p) if told else np.nan,
+    )
+
+
+_MOST = 1e6
+
+
+def _quantile_at_zero(ends: Any) -> float:
+    """Find the quantile whose interval ends at 0, so that p belongs to the interval; 0 where the shares are equal."""
+
+    def excludes(quantile: float) -> float:
+        low, high = ends(quantile)
+        return 1.0 if low > 0 or high < 0 else -1.0
+
+    return 0.0 if excludes(1e-9) < 0 else find_root(excludes, 0.0, _MOST)
+
+
+def _average_questions(values: Floats, questions: Labels) -> Floats:
+    means: Floats = np.bincount(questions, values) / np.bincount(questions)
+    return means
+
+
+def _wilson(values: Floats, quantile: float, cells: int) -> tuple[float, float, float]:
+    """Return a share of questions' shares, and its score interval, for as many single answers as are as sure."""
+    share, spread = float(values.mean()), float(values.var())
+    n = min(len(values) * share * (1 - share) / spread, cells) if spread > 0 else len(values)
+    squared = quantile**2 / n
+    middle = (share + squared / 2) / (1 + squared)
+    half = sqrt(max(squared * share * (1 - share) + squared**2 / 4, 0.0)) / (1 + squared)
+    return share, middle - half, middle + half
+
+
+def _correlation(first: Floats, second: Floats) -> float:
+    """Correlate two shares over questions, less Newcombe's correction where it is positive; 0 without any."""
+    spread = float(first.std() * second.std())
+    if spread <= 0:
+        return 0.0
+    alike = float(((first - first.mean()) * (second - second.mean())).mean()) / spread
+    return alike if alike <= 0 else max(0.0, alike - 1 / (2 * len(first) * spread))

@@ -1,0 +1,165 @@
+"""Analysts as a third factor: how far a mean depends on who scored.
+
+One analyst gives more than another to the very same answers. How much more is found beside questions and documents, by
+least squares, and adds a part of its own to the variance of a mean: for analysts like these as well (generalisability
+theory: Cronbach and others, 1972; Brennan, 2001). Two analysts say nothing about others.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from genaipa.stats.arrays import as_labels, as_values, rank_labels
+from genaipa.stats.reason import Reason
+
+if TYPE_CHECKING:
+    from genaipa.stats.arrays import Floats, Labels
+
+LEAST_ANALYSTS = 3
+"""Below this many analysts nothing is said about others."""
+_ROUNDS = 50
+_SETTLED = 1e-9
+_TOLD = 0.1
+"""Share of an analyst's scores that questions and documents must leave over for their leniency to be found."""
+
+
+class Panel(NamedTuple):
+    """The analysts behind a mean: how many they are, and their part of its variance (NaN where it is unknown).
+
+    `without` has the mean of the same answers with each of them left out, in the order of their labels; NaN where
+    nobody knows what others would have given. `reason` tells why the variance is unknown.
+    """
+
+    number: int
+    variance: float
+    without: Floats = np.array([])
+    reason: Reason = Reason.NONE
+
+
+def estimate_panel(
+    values: Any, analysts: Any, questions: Any, documents: Any, experiments: Any = None, answers: Any = None
+) -> Panel:
+    """Estimate the part of the analysts in the variance of a mean over questions of means over experiments, documents.
+
+    A value is an analyst's score of an answer to a question about a document; all labels are whole numbers from 0.
+    Without `experiments` there is one, and without `answers` one for each question about a document in each of them.
+
+    >>> panel = estimate_panel([5, 5, 7, 9, 6, 4, 8, 6], [0, 1, 2, 0, 1, 2, 0, 1], [0, 0, 1, 1, 2, 2, 3, 3], [0] * 8)
+    >>> panel.number, round(panel.variance, 3), panel.reason
+    (3, 0.403, <Reason.NONE: ''>)
+    """
+    value, size = as_values(values), len(values)
+    none = np.zeros(size, np.int64) if experiments is None else experiments
+    analyst, question, document, experiment = (
+        as_labels(labels, size) for labels in (analysts, questions, documents, none)
+    )
+    answer = None if answers is None else as_labels(answers, size)
+    known = ~np.isnan(value)
+    if not known.any():
+        return Panel(0, np.nan, reason=Reason.FEW_ANALYSTS)
+    value, analyst = value[known], rank_labels(analyst[known])
+    question, document, experiment = question[known], document[known], experiment[known]
+    asked, about = _combine(experiment, question), _combine(experiment, document)
+    cell = _combine(asked, document)
+    answer = cell if answer is None else answer[known]
+    weight = _weigh_scores(cell, asked, document, experiment, rank_labels(question))
+    number = int(analyst.max()) + 1
+    leniencies = _fit_leniencies(value, analyst, asked, about) if number > 1 else None
+    effects = leniencies.effects if leniencies else np.full(number, np.nan)
+    extra = _find_extra(value, weight, analyst, rank_labels(answer), effects)
+    without = np.asarray(float(weight @ value) - np.bincount(analyst, extra, number), np.float64)
+    if number < LEAST_ANALYSTS:
+        return Panel(number, np.nan, without, Reason.FEW_ANALYSTS)
+    if leniencies is None:
+        return Panel(number, np.nan, without, Reason.CONFOUNDED)
+    share = np.bincount(analyst, weight, minlength=number)
+    return Panel(number, leniencies.variance * float((share**2).sum()), without)
+
+
+def _combine(first: Labels, second: Labels) -> Labels:
+    """Return a label for each pair of labels that is there."""
+    return rank_labels(first * (int(second.max()) + 1) + second)
+
+
+def _count_parts(parts: Labels, wholes: Labels) -> Labels:
+    """Return how many different parts the whole of each score has."""
+    _, first = np.unique(_combine(wholes, parts), return_index=True)
+    return np.bincount(wholes[first])[wholes]
+
+
+def _weigh_scores(cell: Labels, asked: Labels, document: Labels, experiment: Labels, question: Labels) -> Floats:
+    """Return each score's weight in the mean; they add up to 1."""
+    weight: Floats = 1 / np.bincount(cell)[cell]
+    weight /= _count_parts(document, asked)
+    weight /= _count_parts(experiment, question)
+    weight /= int(question.max()) + 1
+    return weight
+
+
+def _find_extra(value: Floats, weight: Floats, analyst: Labels, answer: Labels, effects: Floats) -> Floats:
+    """Return what each score adds to the mean beyond what others gave, or would have given, to the same answer.
+
+    Where others scored the answer too, that is known. Where they did not, it is what its analyst gave beyond others on
+    the answers that they share, and else their leniency beside questions and documents (`effects`).
+    """
+    pair = _combine(answer, analyst)
+    number, total = np.bincount(answer)[answer], np.bincount(answer, value)[answer]
+    own, given = np.bincount(pair)[pair], np.bincount(pair, value)[pair]
+    shared = number > own
+    beyond = np.where(shared, value - (total - given) / np.maximum(number - own, 1), np.nan)
+    share = np.bincount(analyst, weight)
+    for n in range(len(share)):
+        mine = analyst == n
+        if (mine & shared).any():
+            alone = np.average(beyond[mine & shared], weights=weight[mine & shared])
+        else:
+            others = np.arange(len(share)) != n
+            alone = effects[n] - np.average(effects[others], weights=share[others]) if others.any() else np.nan
+        beyond[mine & ~shared] = alone
+    return weight * beyond
+
+
+class _Leniencies(NamedTuple):
+    """How much each analyst gives beside questions and documents, and the variance of that without its noise."""
+
+    effects: Floats
+    variance: float
+
+
+def _fit_leniencies(value: Floats, analyst: Labels, asked: Labels, about: Labels) -> _Leniencies | None:
+    """Fit the analysts' leniencies; None where documents or questions tell who scored, or little is known."""
+    number = int(analyst.max()) + 1
+    dealt = np.zeros((len(analyst), number))
+    dealt[np.arange(len(analyst)), analyst] = 1.0
+    free = _remove_effects(np.column_stack([value, dealt]), asked, about)
+    left, own = free[:, 1:], free[:, 1:].T @ free[:, 1:]
+    counts = dealt.sum(axis=0)
+    # All leniencies together are the mean's level: one direction is never known.
+    if np.sort(np.linalg.eigvalsh(own / np.sqrt(np.outer(counts, counts))))[1] < _TOLD:
+        return None
+    solved, _, rank, _ = np.linalg.lstsq(own, left.T @ free[:, 0], rcond=1e-9)
+    effects: Floats = np.asarray(solved, dtype=np.float64)
+    residual = float(((free[:, 0] - left @ effects) ** 2).sum())
+    degrees = len(value) - len(np.unique(asked)) - len(np.unique(about)) + 1 - int(rank)
+    if degrees <= 0:
+        return None
+    apart = effects - effects.mean()
+    centred = np.eye(number) - 1 / number
+    noise = residual / degrees * float(np.trace(centred @ np.linalg.pinv(own) @ centred))
+    return _Leniencies(effects, max(float((apart**2).sum()) - noise, 0.0) / (number - 1))
+
+
+def _remove_effects(columns: Floats, asked: Labels, about: Labels) -> Floats:
+    """Take questions and documents out of each column, by turns until it no longer changes."""
+    left: Floats = columns - columns.mean(axis=0)
+    for _ in range(_ROUNDS):
+        before = left.copy()
+        for groups in (asked, about):
+            size = np.bincount(groups)
+            sums = np.column_stack([np.bincount(groups, column) for column in left.T])
+            left -= (sums / size[:, None])[groups]
+        if np.abs(left - before).max() < _SETTLED:
+            break
+    return left

@@ -1,0 +1,109 @@
+"""Exact tests of whether replies to the same questions changed between two days, for shares, which may be rare.
+
+Had nothing changed, a question's replies of both days would be draws alike, and which of them came on which day would
+be chance: every deal of them to the days was as likely. So the p value is counted, and not taken from a distribution
+that holds for many alone. With one reply a day this is McNemar's exact test of pairs, with several Fisher's test over
+the questions together. Replies to other questions are taken to be independent of each other.
+
+Numbers in, numbers out: nothing here knows what is counted.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from math import comb
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+STEPS = 60
+"""Steps of a share from 0 to 1: halves to sixths are exact, and a sum of rounded shares is tested exactly, too."""
+
+
+class Deals(NamedTuple):
+    """The change of one question in steps, from any start: the chance of each value by deals, and the value seen."""
+
+    chances: dict[int, float]
+    seen: int
+
+
+def deal_values(before: Sequence[float], after: Sequence[float]) -> Deals:
+    """Deal replies, each with a value from 0 to 1, to two days."""
+    weight = STEPS * (1 / len(before) + 1 / len(after)) / 2
+    # The second day's replies are dealt: a higher one raises the change.
+    return deal_steps(*([round(weight * value) for value in values] for values in (after, before)))
+
+
+def deal_steps(chosen: Sequence[int], others: Sequence[int]) -> Deals:
+    """Deal whole numbers from 0 to two sides; the value of a deal is the sum of the `chosen` side."""
+    values = [*chosen, *others]
+    # The ways to a sum, by how many of the values are in it.
+    ways = np.zeros((len(chosen) + 1, sum(values) + 1))
+    ways[0, 0] = 1
+    for value in values:
+        ways[1:, value:] += ways[:-1, : ways.shape[1] - value].copy()
+    whole, possible = comb(len(values), len(chosen)), np.flatnonzero(ways[-1])
+    return Deals(dict(zip(possible.tolist(), (ways[-1, possible] / whole).tolist(), strict=True)), sum(chosen))
+
+
+def deal_words(before: Sequence[Any], after: Sequence[Any]) -> Deals:
+    """Deal replies, each with its words, to two days: is the second day less like the first than the first is itself.
+
+    The likeness is the share of pairs of replies that are equal. The first day has two replies or more.
+    """
+    first, second = len(before), len(after)
+
+    def steps(across: int, inside: int) -> int:
+        """Return the share of equal pairs across days, less that of pairs of the first day."""
+        return round(STEPS * (across / (first * second) - 2 * inside / (first * (first - 1))))
+
+    # The ways to (replies of the first day, equal pairs across, equal pairs of the first day), text by text.
+    ways: dict[tuple[int, int, int], int] = {(0, 0, 0): 1}
+    seen = 0, 0
+    for reply in dict.fromkeys((*before, *after)):
+        own, total = before.count(reply), before.count(reply) + after.count(reply)
+        seen = seen[0] + own * (total - own), seen[1] + comb(own, 2)
+        longer: defaultdict[tuple[int, int, int], int] = defaultdict(int)
+        for (dealt, across, inside), number in ways.items():
+            for chosen in range(min(total, first - dealt) + 1):
+                place = dealt + chosen, across + chosen * (total - chosen), inside + comb(chosen, 2)
+                longer[place] += number * comb(total, chosen)
+        ways = longer
+    whole, chances = comb(first + second, first), defaultdict[int, float](float)
+    for (dealt, across, inside), number in ways.items():
+        if dealt == first:
+            chances[steps(across, inside)] += number / whole
+    return Deals(dict(chances), steps(*seen))
+
+
+def exact_p(questions: Iterable[Deals]) -> float:
+    """Give the two-sided p value that nothing changed: twice the chance of the sum that was seen, or one farther out.
+
+    >>> exact_p([deal_values([0.0], [1.0])] * 6)
+    0.03125
+    """
+    moving = [deals for deals in questions if len(deals.chances) > 1]
+    if not moving:
+        return 1.0
+    # Steps that all of them share are counted as one: most shares are halves, or whole.
+    step = int(np.gcd.reduce([total - min(deals.chances) for deals in moving for total in deals.chances]))
+    chances, seen = np.ones(1), 0
+    for deals in moving:
+        least = min(deals.chances)
+        longer = np.zeros(len(chances) + (max(deals.chances) - least) // step)
+        for total, chance in deals.chances.items():
+            place = (total - least) // step
+            longer[place : place + len(chances)] += chance * chances
+        chances = longer
+        seen += (deals.seen - least) // step
+    return _double_smaller_tail(chances, seen)
+
+
+def _double_smaller_tail(chances: NDArray[np.float64], seen: int) -> float:
+    # The smaller tail is summed from its own end, since 1 less the other has lost its digits.
+    return float(min(1.0, 2 * min(chances[: seen + 1].sum(), chances[seen:].sum())))

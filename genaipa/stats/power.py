@@ -1,0 +1,101 @@
+"""What a study of so many questions and documents would find: variance components, and the detectable difference.
+
+To find a difference means that its interval by `intervals.estimate_mean` excludes 0, for these documents or for
+policies like these. The share of studies that find one is that of made-up studies: normal differences of known
+variance.
+"""
+
+from __future__ import annotations
+
+from math import nan, sqrt
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from scipy.special import ndtr
+
+from genaipa.stats.bisection import find_root
+from genaipa.stats.intervals import estimate_mean
+
+if TYPE_CHECKING:
+    from genaipa.stats.arrays import Floats
+
+POWER = 0.8
+"""The share of studies that find the detectable difference."""
+STUDIES = 100
+"""Studies that are made up; with them, `POWER` is met to about 0.03."""
+_LARGEST = 200_000
+"""Cells that are made up at most."""
+
+
+class VarianceComponents(NamedTuple):
+    """The variance of the difference between two systems in one cell, in the square of its unit.
+
+    A cell is one question about one document, asked once of both. `questions` is what other questions change in the
+    difference, `documents` what other documents change, and `rest` what neither explains.
+    """
+
+    questions: float
+    documents: float
+    rest: float
+
+
+class Detectable(NamedTuple):
+    """The smallest difference that a share `POWER` of studies finds, for each target; NaN for none."""
+
+    these_documents: float
+    policies: float
+
+
+def estimate_components(values: Floats) -> VarianceComponents:
+    """Estimate the components from differences, questions x documents, NaN where there is none.
+
+    By a two-way analysis of variance without interaction (Searle, Casella and McCulloch, 1992, chapter 5); with one
+    document or one question `rest` is 0, for it can't be separated from the other. An estimate may be below 0, where
+    there is less variance than chance makes.
+    """
+    row, column = np.nonzero(~np.isnan(values))
+    value, shape = values[row, column], values.shape
+    design = np.hstack([np.eye(shape[0])[row], np.eye(shape[1])[column]])
+    effects, _, rank, _ = np.linalg.lstsq(design, value, rcond=None)
+    free = len(value) - int(rank)
+    rest = float(((value - design @ effects) ** 2).sum()) / free if free else 0.0
+    components = []
+    for places, own in ((row, effects[: shape[0]]), (column, effects[shape[0] :])):
+        each = np.bincount(places, minlength=len(own))
+        known = each > 0
+        components.append(float(own[known].var(ddof=1) - rest * (1 / each[known]).mean()) if known.sum() > 1 else 0.0)
+    return VarianceComponents(components[0], components[1], rest)
+
+
+def find_detectable(
+    questions: int, documents: int, variance: VarianceComponents, *, studies: int = STUDIES, level: float = 0.05
+) -> Detectable:
+    """Return the smallest differences that studies of this size find: each question about each document, once for both.
+
+    They are found at p below the `level`.
+    """
+    if questions < 2 or not documents or max(variance) <= 0:  # noqa: PLR2004 - one question does not vary
+        return Detectable(nan, nan)
+    of_questions, of_documents, rest = (max(component, 0.0) for component in variance)
+    random = np.random.default_rng(0)
+    asked, about = np.repeat(np.arange(questions), documents), np.tile(np.arange(documents), questions)
+    reaches = []
+    for _ in range(max(10, min(studies, _LARGEST // len(asked)))):
+        drawn = random.normal(0, sqrt(of_questions), questions)[asked] + random.normal(0, sqrt(rest), len(asked))
+        values = drawn + random.normal(0, sqrt(of_documents), documents)[about]
+        made = estimate_mean(values, asked, about, confidence=1 - level)
+        reaches.append((made.mean - made.low, made.mean - made.policies_low))
+    fixed = of_questions / questions + rest / len(asked)
+    errors = sqrt(fixed), sqrt(fixed + of_documents / documents)
+    sizes = (_find_size(reach, error) for reach, error in zip(np.array(reaches).T, errors, strict=True))
+    return Detectable(*sizes)
+
+
+def _find_size(reach: Floats, error: float) -> float:
+    """Find the size found with probability `POWER`: its mean, of this standard error, lies beyond half an interval.
+
+    The mean of a normal sample does not depend on how its values vary, nor then on the interval's half.
+    """
+    if np.isnan(reach).any():
+        return nan
+    return find_root(lambda size: POWER - float(ndtr((size - reach) / error).mean()), 0.0, reach.max() + 5 * error)

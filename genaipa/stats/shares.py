@@ -1,0 +1,184 @@
+"""Confidence intervals of shares of items that come in clusters, such as a policy's, also for shares near 0 and 1.
+
+A share's interval is that of Clopper and Pearson (1934, https://doi.org/10.1093/biomet/26.4.404), for as many
+independent items as its variance says that the items are worth (Korn and Graubard, 1998, Survey Methodology 24(2),
+193-201). The variance is a jackknife over clusters. It says too little where nearly all clusters are wholly at one end,
+since a cluster that differs was hardly drawn then: there, items of a cluster are taken to be alike by `ALIKE` at least.
+`docs/method/intervals.md` has how often the intervals hold the truth (`python -m benchmarks.coverage_shares`).
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from scipy.special import betaincinv, expit, logit, ndtri, stdtrit
+
+from genaipa.stats.arrays import as_values, as_weights
+
+if TYPE_CHECKING:
+    from genaipa.stats.arrays import Floats
+
+    Ends = tuple[float, float]
+    """The ends of an interval."""
+
+LEVEL = 0.95
+ALIKE = 0.2
+"""Correlation between items of a cluster, at least, where fewer than `FEW_DIFFER` clusters differ from the others."""
+FEW_DIFFER = 5
+LEAST_APART = 3
+"""Below this many clusters in which two shares differ, Student's t says nothing of their difference."""
+_ROUNDING = 1e-9
+"""Standard errors of a share below this are errors of rounding."""
+
+
+class Clusters(NamedTuple):
+    """The items of each cluster, and how many of them hold: a fraction where some hold in part."""
+
+    hits: Floats
+    items: Floats
+
+    @property
+    def share(self) -> float:
+        """Return the share of all items that hold; NaN of none."""
+        return float(self.hits.sum() / self.items.sum()) if self.items.any() else np.nan
+
+    def leave_out_each(self) -> Floats:
+        """Return the shares without each cluster; NaN for one without items, or with all of them."""
+        left = self.items.sum() - self.items
+        known = (self.items > 0) & (left > 0)
+        return np.where(known, (self.hits.sum() - self.hits) / np.where(known, left, 1), np.nan)
+
+
+def share_interval(hits: Any, items: Any, level: float = LEVEL) -> Ends:
+    """Return the ends of the interval of a share (0 to 1); NaN of fewer than two clusters.
+
+    `items` are how many each cluster has, and `hits` how many of these hold, or in part.
+
+    >>> low, high = share_interval([12, 11, 12, 12, 10], [12, 12, 12, 12, 12])
+    >>> round(low, 3), round(high, 3)
+    (0.741, 0.999)
+    """
+    return _clopper_pearson(_as_clusters(hits, items), level)
+
+
+def difference_interval(first: tuple[Any, Any], second: tuple[Any, Any], level: float = LEVEL) -> Ends:
+    """Return the ends of the interval of one share less another: (hits, items) each, of the same clusters in one order.
+
+    It is Student's t over clusters. Where these are single items, or fewer than `LEAST_APART` of them tell the two
+    apart, that would be too sure: Newcombe's then (1998, Statistics in Medicine 17, 2635-2650, method 10).
+    """
+    one, other = _as_clusters(*first), _as_clusters(*second)
+    if len(one.items) != len(other.items):
+        raise ValueError(f"the sides have {len(one.items)} and {len(other.items)} clusters")
+    sizes = one.items + other.items
+    single = float(max(one.items.max(initial=0), other.items.max(initial=0))) <= 1
+    telling = int((~np.isclose(one.hits * other.items, other.hits * one.items)).sum())
+    if single or telling < LEAST_APART:
+        return _newcombe_interval(one, other, level)
+    reach = find_reach(sizes, one.leave_out_each() - other.leave_out_each(), level)
+    difference = one.share - other.share
+    return difference - reach, difference + reach
+
+
+def find_reach(items: Any, without: Any, level: float = LEVEL) -> float:
+    """Return half the width of the interval of a figure: its standard error by the jackknife times Student's t.
+
+    `without` are the figures without each cluster, NaN where there is none; `items` how many items each has (Efron and
+    Stein, 1981, Annals of Statistics 9(3), 586-596; degrees of freedom by Kish, 1965). NaN of fewer than two clusters.
+    """
+    figures = as_values(without)
+    number = as_weights(items, len(figures))
+    known = figures[~np.isnan(figures)]
+    if len(known) < 2:  # noqa: PLR2004 - one cluster says nothing of others
+        return float("nan")
+    variance = (len(known) - 1) / len(known) * float(np.square(known - known.mean()).sum())
+    return float(np.sqrt(variance) * stdtrit(_degrees_of_freedom(number), (1 + level) / 2))
+
+
+def _degrees_of_freedom(items: Floats) -> float:
+    """Count as many clusters, all alike in size, as tell the same (Kish, 1965, section 8.2), less one."""
+    return max(1.0, float(items.sum() ** 2 / np.square(items).sum()) - 1)
+
+
+def _newcombe_interval(one: Clusters, other: Clusters, level: float) -> Ends:
+    """Put both shares' intervals together by their correlation: nothing is sure because all agree."""
+    first, second = ((side.share, *_clopper_pearson(side, level)) for side in (one, other))
+    return join_intervals(first, second, _correlate_shares(one, other))
+
+
+def join_intervals(first: tuple[float, float, float], second: tuple[float, float, float], alike: float) -> Ends:
+    """Return the ends of the interval of one share less another, of both (share, low, high) and their correlation."""
+    (ours, low, high), (theirs, other_low, other_high) = first, second
+    down, up = (
+        sqrt(max(reach**2 - 2 * alike * reach * other + other**2, 0.0))
+        for reach, other in ((ours - low, other_high - theirs), (high - ours, theirs - other_low))
+    )
+    return ours - theirs - down, ours - theirs + up
+
+
+def bounded_interval(value: float, reach: float, items: Any, level: float = LEVEL) -> Ends:
+    """Return the ends of the interval of a figure from 0 to 1 that is no share of items, such as F1.
+
+    `reach` is its standard error times a quantile. It is laid off on the logarithm of the odds, where no end is beyond
+    the scale. A figure of 0 or 1, or one that is the same in all clusters, has the interval of a share of as many items
+    that is as large: that nothing varied is not sure.
+    """
+    number = as_values(items)
+    spread = value * (1 - value)
+    if spread < _ROUNDING or reach < _ROUNDING:
+        return _clopper_pearson(Clusters(number * value, number), level)
+    middle = float(logit(value))
+    return float(expit(middle - reach / spread)), float(expit(middle + reach / spread))
+
+
+def _as_clusters(hits: Any, items: Any) -> Clusters:
+    held = as_values(hits)
+    number = as_weights(items, len(held))
+    if (held < 0).any() or (held > number + _ROUNDING).any():
+        raise ValueError("of a cluster's items fewer than none hold, or more than there are")
+    known = ~np.isnan(held + number)
+    return Clusters(np.where(known, held, 0.0), np.where(known, number, 0.0))
+
+
+def _clopper_pearson(given: Clusters, level: float) -> Ends:
+    if (given.items > 0).sum() < 2:  # noqa: PLR2004 - one cluster says nothing of others
+        return np.nan, np.nan
+    # Rounded, because sums of fractions may miss an end by a hair.
+    share, worth, tail = round(given.share, 12), _effective_size(given, level), (1 - level) / 2
+    low = float(betaincinv(share * worth, worth - share * worth + 1, tail)) if share > 0 else 0.0
+    high = float(betaincinv(share * worth + 1, worth - share * worth, 1 - tail)) if share < 1 else 1.0
+    return low, high
+
+
+def _effective_size(given: Clusters, level: float) -> float:
+    """Return the number of independent items that are as sure as these."""
+    number, share = float(given.items.sum()), given.share
+    worth, reach = number, find_reach(given.items, given.leave_out_each(), level)
+    if reach > _ROUNDING:
+        worth = min(number, share * (1 - share) * (float(ndtri((1 + level) / 2)) / reach) ** 2)
+    holding, missing = given.hits > 0, given.hits < given.items
+    if min(int(holding.sum()), int(missing.sum())) < FEW_DIFFER:
+        size = float(np.square(given.items).sum()) / number
+        worth = min(worth, number / (1 + ALIKE * (size - 1)))
+    return worth
+
+
+def _correlate_shares(one: Clusters, other: Clusters) -> float:
+    """Correlate two shares over clusters, by the jackknife: less Newcombe's correction where it is positive.
+
+    It is 0 if a share does not vary.
+    """
+    without = [side.leave_out_each() for side in (one, other)]
+    both = ~np.isnan(without).any(axis=0)
+    first, second = (shares[both] - shares[both].mean() if both.any() else [] for shares in without)
+    spread = float(np.sqrt(np.square(first).sum() * np.square(second).sum()))
+    if spread < _ROUNDING**2:
+        return 0.0
+    alike = float(np.dot(first, second)) / spread
+    if alike <= 0:
+        return alike
+    units = min(int((side.items > 0).sum()) for side in (one, other))
+    vary = float(np.sqrt(np.prod([side.share * (1 - side.share) for side in (one, other)])))
+    return max(0.0, alike - 1 / (2 * units * vary)) if vary > 0 else 0.0

@@ -1,0 +1,249 @@
+"""The heat map of the Results page: rows of questions or categories, columns of metrics, a panel for each system.
+
+Streamlit's own chart draws it. A cell is chosen by a click, or in the boxes beneath, which say what is chosen.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from genaipa.reports.figures import style
+from genaipa.reports.table import SCALE
+from genaipa.reports.tidy import names_of
+from genaipa.scoring.rubric import band
+from genaipa.ui.widgets import SHORT
+
+if TYPE_CHECKING:
+    from genaipa.reports.table import Table
+    from genaipa.scoring.rubric import Band, Bounds
+    from genaipa.ui.charts import Line, Spec
+    from genaipa.ui.results import ResultsView, Rows
+
+ANSWER = "results answer"
+"""Session key of the chosen answer of the chosen cell."""
+ANSWERS = "results answers"
+"""The key of the list of answers behind a cell."""
+_MAP = "results map"
+_BOXES = {"row": "results cell row", "column": "results cell metric", "system": "results cell system"}
+"""Session keys of the boxes that say which cell is chosen."""
+_EXPERIMENT = "results cell experiment"
+"""Session key of the experiment whose cells the boxes name."""
+_HIGH, _WIDE, _GAP = 24, 52, 0.06
+"""Pixels of a row and of a column, and the share of them between two cells."""
+_BESIDE = 3
+"""Systems beside each other; more are beneath."""
+_IN_SIGHT = 36
+"""Rows above which the map scrolls."""
+_COUNT = "n"
+"""The column of how many documents or questions a row's values are a mean over."""
+_CHOSEN = style.COLOURS[0]
+"""The frame of the chosen cell, which is seen on the light page and on the dark one."""
+_CORNER = "M0,0L1,0L0,1Z"
+_CORNERS = {"Red": True, "Yellow": False}
+"""Band → whether the corner that marks it is filled, as in the report's figures."""
+
+
+@dataclass(frozen=True)
+class HeatmapCell:
+    """A cell of the heat map."""
+
+    system: str
+    experiment: str
+    rows: Rows
+    name: str
+    column: str
+
+
+def show_heatmap(found: ResultsView, experiment: str, rows: Rows) -> HeatmapCell | None:
+    """Draw the heat map of an experiment, and return the cell that is chosen, if any."""
+    data = _table_of(found, rows).data
+    data = data[data["experiment"] == experiment]
+    lines = {(str(line["system"]), str(line[rows])): line for line in data.to_dict("records")}
+    systems = list(dict.fromkeys(system for system, _ in lines))
+    columns = heatmap_columns(found)
+    names = [name for name in map(str, found.frame[rows].cat.categories) if any((s, name) in lines for s in systems)]
+    about = found.about(rows)
+
+    def choose() -> None:
+        """Set the boxes to the cell that was clicked."""
+        picked = st.session_state[_MAP].selection["cell"]
+        if picked and (picked[0]["system"], picked[0]["row"]) in lines and picked[0]["column"] in columns:
+            st.session_state.update({key: picked[0][part] for part, key in _BOXES.items()})
+            close_answer()
+
+    chosen = {part: st.session_state.get(key) for part, key in _BOXES.items()}
+    # What is behind another cell is shown, and counts as seen, only once that one is chosen.
+    if chosen["system"] not in systems or st.session_state.get(_EXPERIMENT) != experiment:
+        st.session_state[_BOXES["row"]] = chosen["row"] = None
+    st.session_state[_EXPERIMENT] = experiment
+    cells = [cell for line in lines.values() for cell in _cells(line, rows, found)]
+    for cell in cells:
+        cell["about"] = about.get(cell["row"], "")
+        cell["chosen"] = all(cell[part] == value for part, value in chosen.items())
+    with st.container(height=_HIGH * _IN_SIGHT if len(names) > _IN_SIGHT else "content", border=False):
+        st.vega_lite_chart(
+            spec=_draw(cells, names, {_COUNT: _COUNT} | columns, systems),
+            key=_MAP,
+            on_select=choose,
+            alt=f"Heat map: {rows} by metric, {experiment}. The boxes below choose a cell.",
+        )
+    marked = any(style.doubted(data, column).any() for column in ("doubtful", "metric_doubtful"))
+    st.caption(
+        f"Bands: {found.bounds.in_words}; a filled corner marks Red, an open one Yellow. "
+        f"n is the number of {basis(rows)}.{f' {style.DOUBT_IN_A_CELL}' if marked else ''}"
+    )
+    boxes = st.columns([3, 1, 2])
+    name = boxes[0].selectbox(
+        rows.capitalize(),
+        names,
+        index=None,
+        format_func=lambda name: f"{name}: {about[name]}" if about.get(name) else name,
+        placeholder="Click a cell of the heat map, or choose here",
+        key=_BOXES["row"],
+        on_change=close_answer,
+    )
+    column = boxes[1].selectbox(
+        "Metric", list(columns), format_func=columns.__getitem__, key=_BOXES["column"], on_change=close_answer
+    )
+    system = boxes[2].selectbox("Of system", systems, key=_BOXES["system"], on_change=close_answer)
+    return HeatmapCell(system, experiment, rows, name, column) if name else None
+
+
+def close_answer() -> None:
+    """Forget which answer behind the cell is read, and which page of them is on screen."""
+    for key in (ANSWER, f"{ANSWERS} page"):
+        st.session_state.pop(key, None)
+
+
+def _cells(line: Line, rows: Rows, found: ResultsView) -> list[Line]:
+    """Return a line's cells as the chart takes them, with how many documents or questions they are a mean over."""
+    place = {"system": str(line["system"]), "row": str(line[rows])}
+    # A study may have published nothing but the mean over its documents.
+    cells = [place | {"column": _COUNT, "text": f"{line[basis(rows)]:,}" if line[basis(rows)] else "mean", "band": ""}]
+    for column, name in heatmap_columns(found).items():
+        if text := written(column, line[column]):
+            tint, mark = band_of(column, line[column], found.bounds), doubt(line, column)
+            heard = ", ".join(filter(None, (text, tint, mark)))
+            cells.append(
+                place
+                | {"column": column, "band": tint, "tint": style.BAND_TINTS[tint]}
+                | {"text": f"{text} {style.DOUBT_SIGN}" if mark else text, "doubt": mark}
+                | {"heard": f"{place['row']}, {name}, {place['system']}: {heard}"}
+            )
+    return cells
+
+
+def _draw(cells: list[Line], names: list[str], columns: dict[str, str], systems: list[str]) -> Spec:
+    """Describe the heat map in the grammar of Vega-Lite."""
+    heads = " : ".join(f"datum.value == '{column}' ? {json.dumps(name)}" for column, name in columns.items())
+    gap, plain = (
+        {"paddingInner": _GAP, "paddingOuter": 0},
+        {"ticks": False, "domain": False, "title": None, "labelFlush": False},
+    )
+    above = plain | {"orient": "top", "labelAngle": 0, "labelLimit": _WIDE, "labelExpr": f"{heads} : datum.value"}
+    place: Spec = {
+        "x": {"field": "column", "type": "nominal", "sort": list(columns), "scale": gap, "axis": above},
+        "y": {"field": "row", "type": "nominal", "sort": names, "scale": gap, "axis": plain},
+    }
+    about = [{"field": field, "title": field} for field in ("system", "row", "about", "text", "band")]
+    valued = {"filter": f"datum.column != '{_COUNT}'"}
+    chosen = {"condition": {"test": "datum.chosen", "value": 3}, "value": 0}
+    tiles: Spec = {
+        # A tuple of these fields alone, whichever mark of the cell is hit.
+        "params": [{"name": "cell", "select": {"type": "point", "fields": [*_BOXES], "toggle": False}}],
+        "transform": [valued],
+        "mark": {"type": "rect", "cornerRadius": 3, "stroke": _CHOSEN, "cursor": "pointer"},
+        "encoding": {
+            "color": {"field": "tint", "type": "nominal", "scale": None},
+            "strokeWidth": chosen,
+            "description": {"field": "heard", "type": "nominal"},
+            "tooltip": about,
+        },
+    }
+    values: Spec = {
+        "transform": [valued],
+        "mark": {"type": "text", "color": style.INK, "cursor": "pointer", "aria": False},
+        "encoding": {"text": {"field": "text"}, "tooltip": about},
+    }
+    counts: Spec = {
+        "transform": [{"filter": f"datum.column == '{_COUNT}'"}],
+        "mark": {"type": "text", "color": style.FAINT},
+        "encoding": {"text": {"field": "text"}},
+    }
+    return {
+        "data": {"values": cells},
+        "facet": {"field": "system", "type": "nominal", "title": None, "sort": systems},
+        "columns": _BESIDE,
+        "resolve": {"axis": {"x": "independent"}},
+        "spec": {
+            "width": {"step": _WIDE},
+            "height": {"step": _HIGH},
+            "encoding": place,
+            "layer": [tiles, *(_mark_band(name, filled=filled) for name, filled in _CORNERS.items()), values, counts],
+        },
+        # As elements that a screen reader finds, and not as a picture.
+        "usermeta": {"embedOptions": {"renderer": "svg"}},
+    }
+
+
+def _mark_band(name: str, *, filled: bool) -> Spec:
+    """Describe the corners of the cells of a band, so that colour alone tells nothing."""
+    return {
+        "transform": [{"filter": f"datum.band == '{name}'"}],
+        "mark": {
+            "type": "point",
+            "shape": _CORNER,
+            "filled": filled,
+            "color": style.INK,
+            "strokeWidth": 1,
+            "size": 36,
+            "xOffset": 3 - _WIDE * (1 - _GAP) / 2,
+            "yOffset": 3 - _HIGH * (1 - _GAP) / 2,
+            "aria": False,
+        },
+    }
+
+
+def doubt(line: Line, column: str) -> str:
+    """Return the name of the mark of a value that rests on a doubtful source; else empty."""
+    doubtful = style.is_doubtful(line.get("doubtful" if column == "m_all" else "metric_doubtful", 0))
+    return style.DOUBT if doubtful else ""
+
+
+def heatmap_columns(found: ResultsView) -> dict[str, str]:
+    """Return the columns of the heat map, and their headings; first that by which systems are compared."""
+    names = {"m_all": "M_all"} | names_of(found.frame)
+    return {column: SHORT.get(column, name) for column, name in names.items()}
+
+
+def basis(rows: Rows) -> str:
+    """Return the unit that the n of a row counts."""
+    return "documents" if rows == "question" else "questions"
+
+
+def _table_of(found: ResultsView, rows: Rows) -> Table:
+    return found.questions if rows == "question" else found.categories
+
+
+def line_of(found: ResultsView, place: HeatmapCell) -> Line | None:
+    """Return the line of the report's table with this cell; None if the filters leave nothing of it."""
+    data = _table_of(found, place.rows).data
+    at = (data["system"] == place.system) & (data["experiment"] == place.experiment) & (data[place.rows] == place.name)
+    lines: list[dict[Any, Any]] = data[at].to_dict("records")
+    return lines[0] if lines and place.column in heatmap_columns(found) else None
+
+
+def written(column: str, value: float) -> str:
+    """Write a number of the heat map, M_all from 10 to 100; empty for none."""
+    if value != value:  # noqa: PLR0124 - only NaN differs from itself
+        return ""
+    return f"{value * SCALE:.1f}" if column == "m_all" else f"{value:+z.2f}"
+
+
+def band_of(column: str, value: float, bounds: Bounds) -> Band:
+    """Return the band of a value in a column of a metric or of M_all."""
+    return band(value, bounds.overall if column == "m_all" else bounds)

@@ -1,0 +1,284 @@
+"""Write the artifact of a study into a folder.
+
+    study.zip               the packed study (`genaipa.archive`)
+    README.md               its contents and their licences
+    ARTIFACT-APPENDIX.md    PoPETs' outline filled in: requirements, commands, time, expected results
+    constraints.txt         the versions of all packages that made the tables
+    croissant.json          each table and its columns for machines, as Croissant's JSON-LD
+    SHA256SUMS              digests of study.zip and constraints.txt; `sha256sum -c` reads it
+
+Only the authors know the paper's title, its claims and where the artifact is published: such places are in [brackets]
+in README.md, ARTIFACT-APPENDIX.md and croissant.json.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import hashlib
+import json
+import math
+import platform
+import shlex
+import time
+import zipfile
+from importlib.metadata import Distribution, PackageNotFoundError, distribution
+from typing import TYPE_CHECKING, Any
+
+import jinja2
+import pandas as pd
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from genaipa import __version__
+from genaipa.archive import pack
+from genaipa.archive.contents import REPORT
+from genaipa.errors import UsageError
+from genaipa.files.atomic import replacing
+from genaipa.files.text import as_code
+from genaipa.reports import tidy as tidy_table
+from genaipa.reports.render import as_lines
+from genaipa.reports.writing import FRAME
+from genaipa.runs.permission import Permission
+from genaipa.words import number, some
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from pathlib import Path
+
+    from genaipa.archive import Packed
+    from genaipa.runs.selection import Source
+    from genaipa.workspace import Workspace
+
+
+STUDY = "study.zip"
+README, APPENDIX = "README.md", "ARTIFACT-APPENDIX.md"
+CONSTRAINTS, CROISSANT, SUMS = "constraints.txt", "croissant.json", "SHA256SUMS"
+
+
+def write(workspace: Workspace, sources: Sequence[Source], folder: Path, *, excluded: bool = False) -> Packed:
+    """Write the artifact of these runs into a folder, over an earlier one; the errors of `pack`."""
+    begun = time.process_time()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"{folder} can't be written ({error.strerror}); name another folder with -o.") from None
+    packed = pack(workspace, sources, folder / STUDY, excluded=excluded)
+    minutes = max(1, math.ceil((time.process_time() - begun) / 60))
+    licenses = sorted({one for source in sources for one in Permission(source.folder, source.manifest).licenses})
+    pinned, about = constraints(), _about(packed)
+    kept = {STUDY: (folder / STUDY).read_bytes(), CONSTRAINTS: pinned.encode()}
+    facts = {"pack": packed.pack, "report": packed.report, "about": about, "licenses": licenses, "minutes": minutes}
+    files = {
+        CONSTRAINTS: pinned,
+        CROISSANT: described(packed, folder / STUDY, about, licenses),
+        SUMS: "".join(f"{hashlib.sha256(content).hexdigest()}  {name}\n" for name, content in kept.items()),
+        README: _filled("readme.md.jinja", facts),
+        APPENDIX: _filled("appendix.md.jinja", {**facts, **_measured(packed, folder / STUDY)}),
+    }
+    try:
+        for name, text in files.items():
+            with replacing(folder / name) as file:
+                file.write(text.encode())
+    except OSError as error:
+        raise UsageError(f"{folder} can't be written ({error.strerror}); name another folder with -o.") from None
+    return packed
+
+
+def _about(packed: Packed) -> str:
+    """The numbers of answers, documents and scores in a sentence."""
+    frame = packed.report.frame
+    if frame.empty:
+        return f"{number(len(packed.pack.runs), 'run')} whose answers are scored by rule, by genaipa {__version__}."
+    answers = frame.loc[frame["answer"] != "", ["run", "key"]].drop_duplicates()
+    documents = frame["document"].nunique() - ("" in set(frame["document"]))
+    return (
+        f"{number(len(answers), 'answer')} of {number(frame['system'].nunique(), 'system')} to questions about "
+        f"{number(documents, 'document')}, and {number(packed.events, 'score')}, by genaipa {__version__}."
+    )
+
+
+def _filled(template: str, facts: Mapping[str, Any]) -> str:
+    """A text of the artifact in Markdown; what others wrote comes in as code, in which nothing is markup."""
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("genaipa_artifact", ""),
+        autoescape=False,  # noqa: S701 - Markdown
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters |= {"code": as_code, "number": number, "some": some, "rows": as_lines}
+    return environment.get_template(template).render(
+        {**facts, "genaipa": __version__, "folder": REPORT, "extras": ",".join(EXTRAS)}
+    )
+
+
+def _measured(packed: Packed, archive: Path) -> dict[str, Any]:
+    """Facts for the appendix: what it takes, who scored, and the command that makes the report again."""
+    with zipfile.ZipFile(archive) as opened:
+        entries = opened.infolist()
+    frame, content = packed.report.frame, packed.pack
+    named = content.names if content.names != content.runs else ()
+    options = ("-o", "again", "--formats", "png,svg,pdf", *(["--include-excluded"] if content.excluded else []))
+    return {
+        "python": platform.python_version(),
+        "system": platform.system(),
+        "megabytes": math.ceil(3 * sum(one.file_size for one in entries) / 2**20),
+        "made": sum(one.filename.startswith(f"{REPORT}/tables/") for one in entries),
+        "analysts": sorted(set(frame.loc[frame["scorer"] == "human", "analyst"]) - {""}),
+        "again": shlex.join(("genaipa", "report", *named, *options)),
+    }
+
+
+_CONTEXT: dict[str, Any] = {
+    "@language": "en",
+    "@vocab": "https://schema.org/",
+    "sc": "https://schema.org/",
+    "cr": "http://mlcommons.org/croissant/",
+    "rai": "http://mlcommons.org/croissant/RAI/",
+    "dct": "http://purl.org/dc/terms/",
+    "conformsTo": "dct:conformsTo",
+    "data": {"@id": "cr:data", "@type": "@json"},
+    "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
+    "examples": {"@id": "cr:examples", "@type": "@json"},
+    "name": {"@container": "@language"},
+    "description": {"@container": "@language"},
+    **{
+        term: f"cr:{term}"
+        for term in (
+            *("arrayShape", "citeAs", "column", "containedIn", "equivalentProperty", "extract", "field", "fileObject"),
+            *("fileProperty", "fileSet", "format", "includes", "isArray", "isLiveDataset", "jsonPath", "key", "md5"),
+            *("parentField", "path", "recordSet", "references", "regex", "repeated", "replace", "samplingRate"),
+            *("separator", "source", "subField", "transform"),
+        )
+    },
+}
+"""The terms of Croissant 1.1 (https://docs.mlcommons.org/croissant/docs/croissant-spec-1.1.html)."""
+
+
+def described(packed: Packed, archive: Path, about: str, licenses: Sequence[str]) -> str:
+    """Croissant 1.1's JSON-LD of a packed study: the archive, each table in it as CSV, and what their columns mean."""
+    study: dict[str, Any] = {
+        "@type": "cr:FileObject",
+        "@id": archive.name,
+        "name": archive.name,
+        "contentUrl": archive.name,
+        "encodingFormat": "application/zip",
+        "sha256": _digest(archive.read_bytes()),
+    }
+    files, records = [study], []
+    with zipfile.ZipFile(archive) as opened:
+        there = set(opened.namelist())
+        for name, title, file, data in _tables(packed, there):
+            path = f"{REPORT}/{file}"
+            files.append(
+                {
+                    "@type": "cr:FileObject",
+                    "@id": path,
+                    "name": path,
+                    "contentUrl": path,
+                    "containedIn": {"@id": archive.name},
+                    "encodingFormat": "text/csv" if file.endswith(".csv") else "application/vnd.apache.parquet",
+                    "sha256": _digest(opened.read(path)),
+                }
+            )
+            records.append(
+                {
+                    "@type": "cr:RecordSet",
+                    "@id": name,
+                    "name": name,
+                    "description": title,
+                    "field": [_field(name, path, str(column), data[column]) for column in data.columns],
+                }
+            )
+    content = {
+        "@context": _CONTEXT,
+        "@type": "sc:Dataset",
+        "conformsTo": "http://mlcommons.org/croissant/1.1",
+        "name": "genaipa-study",
+        "description": f"{about} Each table of the report, and one row per answer and score.",
+        "license": list(licenses),
+        "url": "[address]",
+        "citeAs": "[reference of the paper]",
+        "version": "1.0.0",
+        "datePublished": dt.datetime.now(dt.UTC).date().isoformat(),
+        "distribution": files,
+        "recordSet": records,
+    }
+    return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+
+
+def _tables(packed: Packed, there: set[str]) -> Iterable[tuple[str, str, str, pd.DataFrame]]:
+    """(name, title, file in the report's folder, data) of each table, the tidy one first."""
+    for file in (f"{FRAME}.csv", f"{FRAME}.parquet"):
+        if f"{REPORT}/{file}" in there:
+            written = tidy_table.filled(packed.report.frame)
+            yield FRAME, "One row per answer and score: the source of all other tables.", file, written
+            break
+    for table in packed.report.tables.values():
+        yield table.name, table.title, f"tables/{table.name}.csv", table.data
+
+
+def _field(of: str, path: str, column: str, data: pd.Series[Any]) -> dict[str, Any]:
+    meant = tidy_table.columns(()).get(column) if of == FRAME else None
+    return {
+        "@type": "cr:Field",
+        "@id": f"{of}/{column}",
+        "name": column,
+        **({"description": meant[1]} if meant else {}),
+        "dataType": _type(data),
+        "source": {"fileObject": {"@id": path}, "extract": {"column": column}},
+    }
+
+
+def _type(data: pd.Series[Any]) -> str:
+    kind = data.dtype
+    if pd.api.types.is_bool_dtype(kind):
+        return "sc:Boolean"
+    if pd.api.types.is_integer_dtype(kind):
+        return "sc:Integer"
+    return "sc:Float" if pd.api.types.is_float_dtype(kind) else "sc:Text"
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+EXTRAS = ("reports",)
+"""Extras of genaipa with which reports can be made."""
+
+
+def constraints() -> str:
+    """A line `name==version` for each package that genaipa needs for reports, as they are installed here."""
+    found = sorted(name for name in installed("genaipa", EXTRAS) if name != "genaipa")
+    return "".join(f"{name}=={distribution(name).version}\n" for name in found)
+
+
+def installed(name: str, extras: tuple[str, ...]) -> dict[str, set[str]]:
+    """Package → the packages that it needs, of one with these extras and all that it brings, as far as installed."""
+    known: dict[str, set[str]] = {}
+    _reach(name, extras, known, set())
+    return known
+
+
+def _reach(name: str, extras: tuple[str, ...], known: dict[str, set[str]], asked: set[tuple[str, str]]) -> None:
+    try:
+        of = distribution(name)
+    except PackageNotFoundError:
+        return  # of another system or Python
+    those = _needed(of, extras)
+    known.setdefault(name, set()).update(those)
+    for other, more in those.items():
+        new = {(other, extra) for extra in ("", *more)} - asked
+        asked |= new
+        if new:
+            _reach(other, more, known, asked)
+
+
+def _needed(of: Distribution, extras: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+    """The packages that a package needs here with these extras, each with the extras that it is asked for."""
+    found: dict[str, tuple[str, ...]] = {}
+    for line in of.requires or ():
+        one = Requirement(line)
+        if one.marker is None or any(one.marker.evaluate({"extra": extra}) for extra in ("", *extras)):
+            found[canonicalize_name(one.name)] = tuple(one.extras)
+    return found

@@ -1,0 +1,42 @@
+"""`genaipa artifact`: a study as an artifact committee wants it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from genaipa.cli.commands.pack import name_after, print_packed, select_for_pack
+from genaipa.cli.terminal.console import show
+from genaipa.cli.terminal.options import ExcludedOption, ForceOption, check_new, current_workspace, option, several
+from genaipa.cli.terminal.selection import RunsArgument
+from genaipa.errors import UsageError
+
+
+def artifact(
+    run: RunsArgument = None,
+    output: Annotated[
+        Path | None, option("--output", "-o", metavar="FOLDER", help="The folder; by default NAME-artifact here.")
+    ] = None,
+    include_excluded: ExcludedOption = False,
+    force: ForceOption = False,
+) -> None:
+    """Pack a study for reviewers of a paper.
+
+    The folder has the archive that pack makes, an appendix with the commands to check it and what they print, the
+    versions of all packages, digests, and the tables for machines. An artifact is for everybody: texts whose license
+    does not let them be passed on are left out.
+    """
+    from genaipa.reports import check_packages
+
+    check_packages()
+    from genaipa_artifact.artifact import APPENDIX, README, write
+
+    here, names = current_workspace(), several(run)
+    folder = output or Path(f"{name_after(names)}-artifact")
+    if folder.suffix == ".zip":
+        raise UsageError(f"'{folder.name}' ends in .zip, which a pack is; an artifact is a folder.")
+    check_new(folder, force=force)
+    here.check_output(folder)
+    packed = write(here, select_for_pack(here, names, "artifact"), folder, excluded=include_excluded)
+    print_packed(folder, packed)
+    show(f"Fill in what is in [brackets]: {folder / APPENDIX}, {README} and croissant.json")

@@ -1,0 +1,29 @@
+"""The commands of this package, as help pages list them."""
+
+from __future__ import annotations
+
+from genaipa.cli.terminal import completion
+from genaipa.cli.terminal.headings import PackageCommand
+
+EXPORT = PackageCommand(
+    "genaipa_exchange.export:export",
+    summary="Write answers and scores for another program.",
+    heading="Data",
+    after="get",
+)
+IMPORT = PackageCommand(
+    "genaipa_exchange.import_:import_",
+    summary="Take answers and scores in from another program.",
+    heading="Data",
+    after="export",
+)
+
+
+def form_names() -> list[str]:
+    """Return the names of the forms."""
+    from genaipa_exchange.forms import FORMS
+
+    return [form.name for form in FORMS]
+
+
+complete_form = completion.of(form_names)

@@ -1,0 +1,71 @@
+"""`genaipa export`: answers and scores in the form of another program."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from genaipa.cli.terminal.console import caveat, follow, say, show, table
+from genaipa.cli.terminal.options import current_workspace, option, several
+from genaipa.cli.terminal.selection import RunsArgument
+from genaipa.errors import UsageError, command
+from genaipa.words import listed, number
+from genaipa_exchange.entries import complete_form
+
+if TYPE_CHECKING:
+    from genaipa_exchange.outgoing import Outgoing
+
+
+def export(
+    form: Annotated[
+        str | None,
+        typer.Argument(help="The form; left out, all are listed.", autocompletion=complete_form),
+    ] = None,
+    run: RunsArgument = None,
+    output: Annotated[Path | None, option("--output", "-o", metavar="FOLDER", help="A new folder.")] = None,
+    with_judge: Annotated[bool, option("--with-judge", help="Take the verdicts of judges along.")] = False,
+    with_texts: Annotated[
+        bool,
+        option("--with-texts", help="Put texts in that may not be passed on: for somebody who has them anyway."),
+    ] = False,
+) -> None:
+    """Write answers and scores for another program.
+
+    What a pack leaves out is left out here, and counted: documents whose license does not let them be passed on, their
+    annotated answers, and replies that may quote them. What models said, and the names and notes of the analysts, go
+    along.
+    """
+    from genaipa.runs.selection import select
+    from genaipa_exchange.forms import FORMS, form_of, write
+    from genaipa_exchange.outgoing import Outgoing
+
+    if form is None:
+        table(("form", "for"), [(one.name, one.what) for one in FORMS])
+        return
+    chosen = form_of(form)
+    if output is None:
+        raise UsageError(f"Say where to write: genaipa export {form} -o FOLDER")
+    here = current_workspace()
+    here.check_output(output)
+    outgoing = Outgoing(here, select(here, several(run)), judges=with_judge, whole=with_texts)
+    written = write(chosen, outgoing, output)
+    counts = (number(written.answers, "answer"), number(written.scores, "score"))
+    show(f"{output}: {number(written.files, 'file')}, {counts[0]}, {counts[1]}.")
+    caveat(written.caveat)
+    for told in _left_out(outgoing):
+        say(f"left out: {told}")
+    follow(f"Next: {written.follow.format(command(output))}" if written.follow else "")
+
+
+def _left_out(outgoing: Outgoing) -> list[str]:
+    told = []
+    if outgoing.held:
+        held = listed([number(count, noun) for noun, count in sorted(outgoing.held.items())])
+        told.append(f"{held} that may not be passed on; --with-texts takes them along")
+    if outgoing.verdicts:
+        told.append(f"{number(outgoing.verdicts, 'verdict')} of judges; --with-judge takes them along")
+    if outgoing.failures:
+        told.append(f"{number(outgoing.failures, 'answer')} that failed")
+    return told

@@ -1,0 +1,63 @@
+"""The forms: names of other programs' files, with what writes them and what reads them back.
+
+A new one is a file here and a line of `FORMS`.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from genaipa.errors import UnknownNameError, UsageError
+from genaipa_exchange import huggingface, inspect_logs, label_studio
+from genaipa_exchange.incoming import Incoming, Taken
+from genaipa_exchange.outgoing import Outgoing, Written
+
+
+@dataclass(frozen=True)
+class Form:
+    """A form of files: its `name` in commands, and what the files are.
+
+    `write` fills an empty folder; `read` takes in a file or a folder of the form, in a form that comes back.
+    """
+
+    name: str
+    what: str
+    write: Callable[[Outgoing, Path], Written]
+    read: Callable[[Path, Incoming], Taken] | None = None
+
+
+FORMS: tuple[Form, ...] = (
+    Form("huggingface", "a data set for Hugging Face: Parquet files and a card", huggingface.write),
+    Form("inspect", "evaluation logs of Inspect, there and back", inspect_logs.write, inspect_logs.read),
+    Form("label-studio", "answers to score in Label Studio, there and back", label_studio.write, label_studio.read),
+)
+
+
+def form_of(name: str, *, back: bool = False) -> Form:
+    """The form of that name, which can be read where it comes `back`; an UnknownNameError for none."""
+    known = {form.name: form for form in FORMS if form.read or not back}
+    if name not in known:
+        raise UnknownNameError("form", name, known)
+    return known[name]
+
+
+def write(form: Form, outgoing: Outgoing, folder: Path) -> Written:
+    """Write runs in a form into a new or empty folder, whole or not at all; a UsageError for any other."""
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise UsageError(f"{folder} exists and is not an empty folder; name a new one.")
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        made = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+        try:
+            written = form.write(outgoing, made)
+            made.chmod(0o755)
+            made.replace(folder)
+        finally:
+            shutil.rmtree(made, ignore_errors=True)  # nothing is there once it has its name
+    except OSError as error:
+        raise UsageError(f"{folder} can't be written ({error.strerror}).") from None
+    return written

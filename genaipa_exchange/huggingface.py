@@ -1,0 +1,172 @@
+"""A Hugging Face data set: Parquet files of answers, of scores in effect and of the tidy table, and their card.
+
+`answers.parquet` has a row for each answer, `scores.parquet` one for each score or adjudication in effect, which names
+its answer by `answer`. `tidy.parquet` has a row for each answer and score, without texts.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Self
+
+import yaml
+
+from genaipa import __version__
+from genaipa.files.text import as_code
+from genaipa.scoring.people import load_people
+from genaipa.words import number
+from genaipa_exchange.outgoing import Written
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from genaipa.scoring.events import Event
+    from genaipa_exchange.outgoing import Outgoing, OutgoingAnswer, OutgoingRun
+
+_AT_ONCE = 5_000
+"""Rows that are in memory."""
+_KNOWN = {
+    "apache-2.0": "apache-2.0",
+    "mit": "mit",
+    "cc0": "cc0-1.0",
+    "cc0-1.0": "cc0-1.0",
+    "odc-by": "odc-by",
+    **{f"cc-{one}-{n}": f"cc-{one}-{n}" for one in ("by", "by-sa", "by-nc", "by-nc-sa") for n in ("3.0", "4.0")},
+}
+"""A license as it is stated, folded → its name on Hugging Face."""
+_SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
+_LARGEST = "1M<n<10M"
+_FILES = {
+    "answers": "one row for each answer: what was asked, the reply, the annotated answer",
+    "scores": "one row for each score in effect; `answer` is the answer's `digest`",
+    "tidy": "one row for each answer and score, with everything that a table or a test needs",
+}
+
+_SAME = ("digest", "system", "model", "document", "question", "initialization", "wording", "prompts", "status")
+_MEASURED = ("asked", "reply", "started", "repetition", "seconds", "cost")
+
+_Row = dict[str, Any]
+
+
+def write(outgoing: Outgoing, folder: Path) -> Written:
+    """Write three files and `README.md`."""
+    import pyarrow as pa
+
+    from genaipa.reports.tidy import write as write_tidy
+
+    texts = (*_SAME, "run", "experiment", "asked", "reply", "annotated_answer", "silent", "started", "excluded")
+    numbers = ("seconds", "cost", "tokens_in", "tokens_out")
+    columns = {**dict.fromkeys(texts, pa.string()), "repetition": pa.int32(), **dict.fromkeys(numbers, pa.float64())}
+    metrics = [*outgoing.rubric.metrics, "m_all"]
+    marks = {
+        **dict.fromkeys(("answer", "analyst", "role", "scorer", "time", "note", "rubric"), pa.string()),
+        **dict.fromkeys((*metrics, "seconds"), pa.float64()),
+        "independent": pa.bool_(),
+    }
+    write_tidy(outgoing.tidy(), folder / "tidy.parquet")  # first, so that it is gone when the texts are read
+    left_out, scored = load_people(outgoing.workspace).left_out, set[str]()
+    with _Rows(folder / "answers.parquet", columns) as answers, _Rows(folder / "scores.parquet", marks) as scores:
+        for run in outgoing.runs:
+            for answer in run.answers():
+                answers.add(_answer(run, answer))
+                if answer.record.digest not in scored:
+                    scored.add(answer.record.digest)
+                    for event in (one for one in answer.scores if one.analyst not in left_out):
+                        scores.add(_score(outgoing, event))
+    (folder / "README.md").write_text(_card(outgoing, answers.count), encoding="utf-8")
+    return Written(4, answers.count, scores.count, "The licence of answers and scores is yours to name in README.md.")
+
+
+class _Rows:
+    """A Parquet file that is written some rows at a time."""
+
+    def __init__(self, path: Path, columns: dict[str, Any]) -> None:
+        import pyarrow as pa
+        from pyarrow import parquet
+
+        self._table, self._schema = pa.Table, pa.schema(columns)
+        self._file = parquet.ParquetWriter(path, self._schema)
+        self._rows: list[_Row] = []
+        self.count = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._flush()
+        self._file.close()
+
+    def add(self, row: _Row) -> None:
+        """Keep a row until there are enough to write."""
+        self._rows.append(row)
+        self.count += 1
+        if len(self._rows) == _AT_ONCE:
+            self._flush()
+
+    def _flush(self) -> None:
+        self._file.write_table(self._table.from_pylist(self._rows, self._schema))
+        self._rows = []
+
+
+def _answer(run: OutgoingRun, answer: OutgoingAnswer) -> _Row:
+    record, usage, right = answer.record, answer.record.usage, answer.annotated
+    return {
+        **{name: getattr(record, name) for name in (*_SAME, *_MEASURED)},
+        "run": run.name,
+        "experiment": answer.experiment,
+        "annotated_answer": right.answer if right else None,
+        "silent": right.silent if right else None,
+        "excluded": answer.excluded or None,
+        "tokens_in": usage.input if usage else None,
+        "tokens_out": usage.output if usage else None,
+    }
+
+
+def _score(outgoing: Outgoing, event: Event) -> _Row:
+    values: Mapping[str, float] = event.values or {}
+    known = outgoing.rubric.metrics.keys() <= values.keys()
+    return {
+        **{name: getattr(event, name) for name in ("answer", "analyst", "scorer", "time", "note", "seconds", "rubric")},
+        "role": event.kind,
+        "independent": event.independent,
+        **{metric: values.get(metric) for metric in outgoing.rubric.metrics},
+        "m_all": outgoing.rubric.m_all(values) if known else None,
+    }
+
+
+def _card(outgoing: Outgoing, answers: int) -> str:
+    """The data set's card: its header for Hugging Face, and what a reader has to know."""
+    documents = {name: facts for run in outgoing.runs for name, facts in run.manifest.documents.items()}
+    systems = dict.fromkeys(system for run in outgoing.runs for system in run.source.systems)
+    ids = [_KNOWN.get(re.sub(r"\s+", "-", one.strip().casefold())) for one in outgoing.licenses]
+    only = ids[0] if len(ids) == 1 else None
+    header = {
+        "license": only or "other",
+        **({} if only else {"license_name": "see-readme", "license_link": "README.md"}),
+        "language": sorted({facts.language or "en" for facts in documents.values()}),
+        "pretty_name": f"Answers of {number(len(systems), 'system')} about {number(len(documents), 'document')}",
+        "task_categories": ["question-answering"],
+        "tags": ["genaipa", "privacy-policy"],
+        "size_categories": [next((name for most, name in _SIZES if answers < most), _LARGEST)],
+        "configs": [{"config_name": name, "data_files": f"{name}.parquet"} for name in _FILES],
+    }
+    lines = [
+        "---",
+        yaml.safe_dump(header, sort_keys=False, allow_unicode=True).rstrip(),
+        "---",
+        "",
+        f"# {header['pretty_name']}",
+        "",
+        f"Asked and scored with genaipa {__version__}. Replies are models' words and untrusted.",
+        "",
+        *(f"- `{name}.parquet`: {what}" for name, what in _FILES.items()),
+        "",
+        "## Licences",
+        "",
+        f"Texts that are quoted: {', '.join(map(as_code, outgoing.licenses)) or 'none'}. Answers and scores: [yours].",
+    ]
+    if outgoing.held:
+        held = (number(count, noun) for noun, count in sorted(outgoing.held.items()))
+        lines += ["", f"Left out, since it may not be passed on: {', '.join(held)}."]
+    return "\n".join(lines) + "\n"

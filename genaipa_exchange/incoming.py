@@ -1,0 +1,514 @@
+"""Runs and scores that a form has read: written here, they come back as they were; any other becomes a recorded run.
+
+All of them are taken in, or none. An answer that is here already is left alone, as is a score.
+
+Somebody else's answers are scored, judged and reported as any other. Their metadata may name the document (`document`
+or `policy`: a name, or the text itself), the `company`, the `question` if the input has more than that, its
+`category`, and how the document was shown (`initialization`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from typing import TYPE_CHECKING, Any, get_args
+
+import msgspec
+from msgspec.structs import replace
+
+from genaipa.errors import DataError, UnknownNameError, UsageError, clipped, command
+from genaipa.files.names import folder_words
+from genaipa.files.stamps import now
+from genaipa.files.strict_yaml import as_yaml, convert, loose_yaml
+from genaipa.files.text import DAMAGE, digest, why
+from genaipa.policies.companies import name_in_words
+from genaipa.policies.document import About, Document, load_document
+from genaipa.policies.formats import SUFFIXED, extract
+from genaipa.questions.annotations import AnnotatedAnswer, Annotations
+from genaipa.questions.sets import Question, QuestionSet
+from genaipa.runs.experiments import experiment_of
+from genaipa.runs.imported import RecordedRun, count_totals, run_files, write_run
+from genaipa.runs.integrity import flaw as flaw_of_record
+from genaipa.runs.manifest import LEFT_OUT, MANIFEST, WITHHELD, Withheld
+from genaipa.runs.procedure import INITIALIZATIONS, Initialization, ProcedurePlan, procedure_plan
+from genaipa.runs.records import (
+    FailureInfo,
+    Manifest,
+    Record,
+    RunSpec,
+    Status,
+    answer_digest,
+    conversation_of,
+)
+from genaipa.runs.selection import run_folders
+from genaipa.scoring.answers import Pool
+from genaipa.scoring.events import Event, event_decoder, new_id
+from genaipa.scoring.importing import ImportedScores, ReadEvents, flaw, saying, take_in
+from genaipa.scoring.people import FILE as DESK
+from genaipa.scoring.people import load_people
+from genaipa.scoring.rubric import load_rubric
+from genaipa.scoring.store import existing_store, open_store
+from genaipa.systems.base import Usage
+from genaipa.words import listed, number
+from genaipa_exchange.outgoing import HEAD_FORMAT, Head
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from pathlib import Path
+
+    from genaipa.scoring.people import People
+    from genaipa.workspace import Workspace
+
+
+_PLACE = re.compile(
+    r"(prompts/([\w-][\w.-]*/)?|questions/|annotations/)[\w-][\w.-]*\.(jinja|yaml)|audit\.csv|published-scores\.csv"
+)
+"""The path of a file that comes with the answers of a run."""
+
+
+@dataclass(frozen=True)
+class Taken:
+    """The outcome of an import: the runs made, and the numbers of their answers and of answers that were here before.
+
+    With problems among the `scores`, nothing was taken. `ignored` are scores by other metrics than the rubric's, and
+    `notes` say what was left out or replaced in texts that came along, and what looks wrong there.
+    """
+
+    runs: tuple[str, ...]
+    answers: int
+    known: int
+    scores: ImportedScores
+    ignored: int
+    notes: tuple[str, ...] = ()
+
+
+class Incoming:
+    """Runs and scores on their way into a workspace. `documents` is a folder of texts, by the documents' names.
+
+    `annotators` are the names of people whom a file knows by number alone, by that number.
+    """
+
+    def __init__(
+        self, workspace: Workspace, documents: Path | None = None, annotators: Mapping[str, str] | None = None
+    ) -> None:
+        self.workspace, self.rubric = workspace, load_rubric(workspace)
+        self._annotators = dict(annotators or {})
+        self._numbers: Counter[str] = Counter()
+        """Number → how many scores a file has of the person whom it knows by this number alone."""
+        self.ignored = self.unscored = 0
+        self._pool = Pool(workspace, run_folders(workspace)).answers
+        self._texts = _texts_in(documents) if documents else {}
+        self._runs: dict[str, dict[str, bytes]] = {}
+        self._notes: dict[str, None] = {}
+        self._digests: set[str] = set()
+        self._answers = self._known = 0
+        self._events: dict[str, ReadEvents] = {}
+        """By the event's id: an answer that was given in several places brings its scores with each."""
+        self._decode = event_decoder(self.rubric).decode
+
+    # -- documents --
+
+    def document(self, name: str, text: str = "", company: str = "") -> Document | None:
+        """A document by its name, of this `text` if it is known; else of the given folder, or of the workspace."""
+        if text or name in self._texts:
+            made = None if text else extract(str(self._texts[name]))
+            if made:
+                self._notes |= dict.fromkeys(f"{made.source}: {note}." for note in made.notes)
+            about = About(company=company or name_in_words(name), source=made.source if made else "")
+            return Document(name, made.text if made else text, about)
+        try:
+            return load_document(name, self.workspace)
+        except UnknownNameError:
+            return None
+
+    @property
+    def only_text(self) -> str:
+        """The name of the only document of the given folder; empty where there are more, or none."""
+        return next(iter(self._texts)) if len(self._texts) == 1 else ""
+
+    # -- runs --
+
+    def head(self, path: Path, raw: Any) -> Head:
+        """The head of answers that were written here; a DataError for one that another genaipa wrote, or damaged."""
+        head = convert(raw, Head, path)
+        if head.format != HEAD_FORMAT:
+            raise DataError(path, f"was written by another genaipa (format {head.format}; {HEAD_FORMAT} is read).")
+        return head
+
+    def record(self, path: Path, entry: str, head: Head, fields: Mapping[str, Any]) -> Record:
+        """An answer that was written here; a DataError if anything in it was changed since."""
+        try:
+            record = msgspec.convert(fields, Record)
+        except msgspec.ValidationError as error:
+            raise DataError(path, f"is no answer as genaipa wrote it ({error}).", entry) from None
+        digests = {name: facts.digest for name, facts in head.manifest.documents.items()}
+        if found := flaw_of_record(record, digests, withheld=True):
+            raise DataError(path, f"was changed since genaipa wrote it ({found}); export it again.", entry)
+        return record
+
+    def bring_back(self, path: Path, head: Head, records: Sequence[Record]) -> None:
+        """Take in answers that were written here, as a run, unless their own run is here and has them."""
+        self._digests |= {record.digest for record in records}
+        if records and all(self._has(head.run, record) for record in records):
+            self._known += len(records)
+            return
+        if odd := [place for place in head.files if not _PLACE.fullmatch(place)]:
+            raise DataError(path, f"has a file '{clipped(odd[0])}', which no run has; it was not made by genaipa.")
+        files = {place: text.encode() for place, text in head.files.items()}
+        for document, facts in head.manifest.documents.items():
+            found = self.document(document, head.documents.get(document, ""))
+            if found is None or found.digest != facts.digest:
+                wrong = f"lacks the text of {document}; name a folder that has it by that name: --documents FOLDER."
+                raise DataError(path, wrong)
+            files[f"documents/{facts.digest}.txt"] = found.text.encode()
+        if any(record.asked == LEFT_OUT for record in records):
+            files[WITHHELD] = msgspec.json.encode(Withheld())
+        name = folder_words(head.name, most=150)
+        manifest = replace(_narrowed(head, records, files), name=name, totals=count_totals(records))
+        self.add_run(name, records, files | run_files(manifest, records))
+
+    def _has(self, run: str, record: Record) -> bool:
+        known = self._pool.get(record.digest)
+        return known is not None and any((one.run, one.key) == (run, record.key) for one in known.occurrences)
+
+    def add_run(self, name: str, records: Sequence[Record], files: dict[str, bytes]) -> None:
+        """Take in a run of these records with all files of its folder; a UsageError if another has its name."""
+        kept = sum(record.reply is not None for record in records)
+        folder = self.workspace.runs / name
+        before = self._runs.get(name) or (_read_files(folder, files) if folder.exists() else None)
+        if before is not None and _comparable_files(before) != _comparable_files(files):
+            remove = command("genaipa", "runs", "rm", name)
+            raise UsageError(f"the run {name} is there already, with other answers; take it away: {remove}")
+        self._digests |= {record.digest for record in records if record.reply is not None}
+        if before is not None:
+            self._known += kept
+        else:
+            self._answers += kept
+            self._runs[name] = files
+
+    # -- scores --
+
+    def add_score(self, path: Path, entry: str, kept: Any, answer: str, values: Any, note: str) -> None:
+        """Take in a score that was written here, or what has become of it: then it is a correction by its analyst.
+
+        `kept` is its event as it was written, `answer` the digest of the answer that it is with. A DataError where
+        these don't fit each other, or the rubric.
+        """
+        try:
+            event = self._decode(msgspec.json.encode(kept))
+            given = self.rubric.given(values)
+        except (*DAMAGE, TypeError, ValueError, AttributeError) as error:
+            raise DataError(path, f"is no score by this rubric ({why(error)}).", entry) from None
+        if event.answer != answer:
+            raise DataError(path, "was given to another answer.", entry)
+        if told := flaw(event, self.rubric):
+            raise DataError(path, told, entry)
+        same = (event.values, " ".join(event.note.split())) == (given, " ".join(note.split()))
+        if not same:
+            event = replace(event, id=new_id(), time=now(), values=given, note=note, ticks=None)
+        self._events.setdefault(event.id, ReadEvents(event, path, entry, itself=same))
+
+    def add_event(self, path: Path, entry: str, event: Event) -> None:
+        """Take in a score that was given elsewhere; a DataError if its analyst has no name that can be kept."""
+        try:
+            event = replace(event, analyst=self._spelling(event.analyst))
+        except UsageError as error:
+            raise DataError(path, str(error), entry) from None
+        self._events[event.id] = ReadEvents(event, path, entry, itself=False)
+
+    def person(self, number: str) -> str:
+        """Name a person whom a file knows by number alone: as was given, else "annotator" and the number."""
+        self._numbers[number] += 1
+        return self._annotators.get(number) or _numbered(number)
+
+    def _check_numbers(self, path: str, history: Sequence[Event]) -> None:
+        """Note who has a number alone; a UsageError for a name that was given to none, or if somebody has it already.
+
+        Each server counts its people from 1, so that its first user is not that of another.
+        """
+        if lacking := sorted(self._annotators.keys() - self._numbers.keys()):
+            there = (
+                f"its numbers are {listed(sorted(self._numbers))}" if self._numbers else "it names all of its people"
+            )
+            raise UsageError(f"there is no annotator {clipped(lacking[0])} in {path}: {there}.")
+        unnamed = {_numbered(key): key for key in self._numbers if key not in self._annotators}
+        known, events = {saying(event) for event in history}, [one.event for one in self._events.values()]
+        for key, name in self._annotators.items():
+            before, spelt = _numbered(key), self._spelling(name)
+            here = (replace(event, analyst=before) for event in events if event.analyst == spelt != before)
+            if not self._people.why_left_out(before) and any(saying(event) in known for event in here):
+                raise UsageError(
+                    f"scores of {path} are here already under the name {before}, and would count twice; leave those "
+                    f"out in {DESK}, left_out: {{{before}: is {name}}}, and import again."
+                )
+        if not unnamed:
+            return
+        example = ",".join(f"{key}=NAME" for key in unnamed.values())
+        scored = {event.analyst for event in history}
+        for name in unnamed:
+            if name in scored and not all(saying(event) in known for event in events if event.analyst == name):
+                raise UsageError(
+                    f"{path} knows a person by number alone, and scores of {name} are here already: whether they are "
+                    f"of the same person only you know. Say who it is: --annotators {example}"
+                )
+        each = ", ".join(f"{name} ({number(self._numbers[key], 'score')})" for name, key in unnamed.items())
+        self._notes[
+            f"{path} knows people by number alone, who are called {each}; to name them: --annotators {example}"
+        ] = None
+
+    @cached_property
+    def _spelling(self) -> Callable[[str], str]:
+        """A person's name as the file has it → as their scores are kept."""
+        with existing_store(self.workspace) as store:
+            known = {event.analyst for _, event in store.events()} if store else set()
+        return cache(lambda name: self._people.who(name, known))
+
+    @cached_property
+    def _people(self) -> People:
+        return load_people(self.workspace)
+
+    def take(self) -> Taken:
+        """Write the runs and keep the scores; nothing if a score is wrong."""
+        with contextlib.closing(open_store(self.workspace)) as store:
+            if self._numbers or self._annotators:
+                paths = dict.fromkeys(one.path.name for one in self._events.values())
+                self._check_numbers(" and ".join(paths) or "the file", [event for _, event in store.events()])
+            scores = take_in(store, self._events.values(), self._pool.keys() | self._digests)
+        scores.unscored = self.unscored
+        if scores.problems:
+            return Taken((), 0, 0, scores, self.ignored)
+        for name, files in self._runs.items():
+            write_run(self.workspace.runs / name, files)
+        return Taken(tuple(self._runs), self._answers, self._known, scores, self.ignored, tuple(self._notes))
+
+
+def _numbered(number: str) -> str:
+    return f"annotator {number}".strip()
+
+
+def _texts_in(folder: Path) -> dict[str, Path]:
+    """Name → file of each text in a folder."""
+    if not folder.is_dir():
+        raise UsageError(f"{folder} is no folder; --documents wants one with a file for each document.")
+    return {folder_words(path.stem): path for path in sorted(folder.iterdir()) if path.suffix.lower() in SUFFIXED}
+
+
+def _read_files(folder: Path, places: Iterable[str]) -> dict[str, bytes]:
+    """Return the content of these files of a run, as far as they are there."""
+    return {path: (folder / path).read_bytes() for path in places if (folder / path).is_file()}
+
+
+_ORIGIN = ("source", "annotators")
+"""Fields of questions and annotated answers that name the file in which they came."""
+
+
+def _comparable_files(files: Mapping[str, bytes]) -> dict[str, Any]:
+    """Return a run's files as they are compared: the same log is the same run, whatever its file is called."""
+    contents: dict[str, Any] = {path: content for path, content in files.items() if path != MANIFEST}
+    for path in (path for path in contents if path.endswith(".yaml")):
+        fields = loose_yaml(contents[path])
+        contents[path] = {k: v for k, v in fields.items() if k not in _ORIGIN} if isinstance(fields, dict) else fields
+    return contents
+
+
+def _narrowed(head: Head, records: Sequence[Record], files: Mapping[str, bytes]) -> Manifest:
+    """The manifest of a run of these records alone, whose digests are of its files."""
+    manifest, used = head.manifest, {record.initialization for record in records}
+    plan = procedure_plan(manifest.spec)
+    worded = {record.wording for record in records}
+    plan = replace(
+        plan,
+        experiment=head.experiment,
+        initializations=tuple(one for one in INITIALIZATIONS if one in used) or plan.initializations,
+        wordings=tuple(one for one in plan.wordings if one in worded) or plan.wordings,
+    )
+    documents = {name: facts.digest for name, facts in manifest.documents.items()}
+    digests = replace(
+        manifest.digests,
+        **{kind: _of(files, kind, ending) for kind, ending in (("prompts", ".jinja"), ("questions", ".yaml"))},
+        annotations=_of(files, "annotations", ".yaml"),
+        documents=documents,
+        systems={name: told for name, told in manifest.digests.systems.items() if name == head.system},
+    )
+    return replace(
+        manifest,
+        spec=replace(manifest.spec, systems=(head.system,), plan=plan),
+        digests=digests,
+        status="complete" if manifest.status == "complete" else "partial",
+        planned=0,
+    )
+
+
+def _of(files: Mapping[str, bytes], kind: str, ending: str) -> dict[str, str]:
+    """Name → SHA-256 of the files of a kind."""
+    return {
+        place.removeprefix(f"{kind}/").removesuffix(ending): digest(content.decode())
+        for place, content in files.items()
+        if place.startswith(f"{kind}/")
+    }
+
+
+_NAME = 100
+"""Characters up to which a line is a document's name, and not its text."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One answer of somebody else's, with all that is known of it; `entry` is its place in the file.
+
+    `target` is what should have been answered, `started` when it was asked (ISO 8601), `seconds` the time to the reply.
+    """
+
+    entry: str
+    metadata: Mapping[str, Any]
+    asked: str
+    reply: str | None
+    target: str = ""
+    repetition: int = 1
+    status: Status = "answered"
+    error: str = ""
+    model: str | None = None
+    started: str = ""
+    seconds: float = 0.0
+    usage: Usage | None = None
+
+    def said(self, *names: str) -> str:
+        """The first of these metadata that is a text; empty if none is."""
+        return next((value for name in names if isinstance(value := self.metadata.get(name), str) and value), "")
+
+
+@dataclass
+class Recorded:
+    """A system's answers in one file, on their way to a run. `texts` are documents that the file has, by name."""
+
+    path: Path
+    system: str
+    task: str
+    id: str
+    texts: Mapping[str, str]
+    incoming: Incoming
+    _documents: dict[str, Document] = field(default_factory=dict)
+    _names: dict[str, str] = field(default_factory=dict)
+    """Text of a document → its name."""
+    _questions: dict[str, Question] = field(default_factory=dict)
+    """Text of a question → the question."""
+    _records: dict[str, Record] = field(default_factory=dict)
+    _targets: defaultdict[str, dict[str, AnnotatedAnswer]] = field(default_factory=lambda: defaultdict(dict))
+    _orders: defaultdict[str, dict[str, None]] = field(default_factory=lambda: defaultdict(dict))
+
+    @property
+    def name(self) -> str:
+        """The run's name."""
+        return folder_words("-".join(filter(None, (self.task, self.system, self.id[:6]))), most=100) or "imported"
+
+    def add(self, sample: Sample) -> None:
+        """Take in an answer; a DataError if nothing says its document, or it comes twice."""
+        document = self._document(sample)
+        asked = sample.asked.replace(document.text.strip(), "").strip() or sample.asked
+        question = self._question(asked, sample)
+        shown = sample.said("initialization")
+        initialization: Initialization = shown if shown in get_args(Initialization) else "document"  # type: ignore[assignment]
+        place = conversation_of(self.system, document.name, initialization, "original", sample.repetition)
+        key = f"{place}|{question.id}"
+        if key in self._records:
+            wrong = f"asks what another sample asks about {document.name} in the same epoch; keep one of them."
+            raise DataError(self.path, wrong, sample.entry)
+        failed = sample.reply is None
+        self._orders[f"{document.name}|{sample.repetition}"][question.id] = None
+        self._records[key] = Record(
+            key=key,
+            status="failed" if failed else sample.status,
+            conversation=key,
+            kind="answer",
+            system=self.system,
+            document=document.name,
+            initialization=initialization,
+            wording="original",
+            repetition=sample.repetition,
+            question=question.id,
+            turn=1,
+            asked=asked,
+            reply=sample.reply,
+            started=sample.started,
+            seconds=sample.seconds,
+            model=sample.model,
+            usage=sample.usage,
+            error=FailureInfo("error", sample.error or "the file has no answer here.") if failed else None,
+            digest="" if sample.reply is None else answer_digest(document.digest, asked, sample.reply),
+        )
+        if sample.target.strip():
+            self._targets[document.name].setdefault(question.id, AnnotatedAnswer("no", sample.target))
+
+    def _document(self, sample: Sample) -> Document:
+        """The document that an answer is about, read once."""
+        said, company = sample.said("document", "policy"), sample.said("company")
+        text = said if "\n" in said or len(said) > _NAME else ""
+        if text:
+            name = self._names.setdefault(
+                text, folder_words(company.lower() or f"document-{len(self._names) + 1}") or "document"
+            )
+        else:
+            name = folder_words(said) or (next(iter(self.texts)) if len(self.texts) == 1 else self.incoming.only_text)
+        if not name:
+            wrong = "names no document in its metadata; give the key 'document', or --documents with one file."
+            raise DataError(self.path, wrong, sample.entry)
+        if name not in self._documents:
+            found = self.incoming.document(name, text or self.texts.get(name, ""), company)
+            if found is None:
+                wrong = f"is about '{name}'; name a folder that has its text by that name: --documents FOLDER."
+                raise DataError(self.path, wrong, sample.entry)
+            self._documents[name] = found
+        return self._documents[name]
+
+    def _question(self, asked: str, sample: Sample) -> Question:
+        if asked not in self._questions:
+            known = {one.id for one in self._questions.values()}
+            said = re.sub(r"[^\w.-]+", "-", sample.said("question_id"))
+            name = said if said and said not in known else f"Q{len(self._questions) + 1}"
+            self._questions[asked] = Question(name, sample.said("category") or "imported", "user", asked)
+        return self._questions[asked]
+
+    def take(self) -> None:
+        """Hand the run over; a DataError for a file without any answer."""
+        if not self._records:
+            raise DataError(self.path, "holds no answer.")
+        source = f"{self.path.name}, task {self.task}"
+        questions = QuestionSet(
+            name=self.name,
+            title=self.task,
+            kind="policy",
+            placeholder="[the company]",
+            source=source,
+            license="not stated",
+            categories={one.category: one.category for one in self._questions.values()},
+            questions=tuple(self._questions.values()),
+        )
+        annotations = {}
+        for name, answers in self._targets.items():
+            about = self._documents[name].digest
+            kept = Annotations(name, self.name, (source,), answers, source=source, digest=about)
+            annotations[name] = as_yaml(kept)
+        records, documents = list(self._records.values()), self._documents
+        shown = tuple(dict.fromkeys(record.initialization for record in records if record.initialization))
+        plan = ProcedurePlan(
+            documents=tuple(documents),
+            questions=dict.fromkeys(documents, self.name),
+            initializations=shown,
+            experiment=experiment_of("policy", shown[0], "original") if len(shown) == 1 else "",
+            conversation="independent",
+        )
+        run = RecordedRun(
+            name=self.name,
+            spec=RunSpec((self.system,), plan=plan, repetitions=max(record.repetition for record in records)),
+            source=source,
+            words="own",
+            documents=documents,
+            questions={self.name: as_yaml(questions)},
+            annotations=annotations,
+            records=records,
+            orders={place: tuple(questions) for place, questions in self._orders.items()},
+        )
+        self.incoming.add_run(self.name, records, run.files)

@@ -1,0 +1,363 @@
+"""Inspect: a log of evaluation for each run, system and experiment; an answer is a sample, a repetition an epoch.
+
+Logs are written as JSON, one sample after another: `write_eval_log` wants all of them in memory, and takes as long as
+the square of their number for its other format. Every part is made by Inspect's own classes, and logs of either format
+are read by its own function. A sample's metadata are the fields of its record; a score's hold its event.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import datetime as dt
+import importlib
+import shutil
+import zipfile
+from collections import defaultdict
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
+
+import msgspec
+
+from genaipa import __version__
+from genaipa.errors import DataError, MissingPackageError, clipped
+from genaipa.files.limits import INSPECT_LOG, Allowance, within
+from genaipa.files.names import folder_words
+from genaipa.files.stamps import as_stamp, now
+from genaipa.files.text import digest
+from genaipa.runs.records import MOST_REPETITIONS
+from genaipa.systems.base import Usage
+from genaipa.systems.endpoint import as_count
+from genaipa_exchange.incoming import Recorded, Sample
+from genaipa_exchange.outgoing import Written
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from genaipa.runs.records import Status
+    from genaipa.scoring.events import Event
+    from genaipa.scoring.rubric import Rubric
+    from genaipa_exchange.incoming import Incoming, Taken
+    from genaipa_exchange.outgoing import Outgoing, OutgoingAnswer, OutgoingRun
+
+_ANSWER = 500
+"""Characters of a reply beside its scores: all of it is a click away."""
+_VERSION = 2
+"""Version of the logs that are written; Inspect reads earlier ones, too."""
+_LONGEST = 1e9
+"""Seconds of a call that are believed."""
+M_ALL = "M_all"
+"""The sum of all metrics, from 10 to 100: what Inspect lists first of a score, before the metrics."""
+OURS = "genaipa"
+"""Key of a log's metadata under which there is all that makes it a run again."""
+
+
+def _inspect(name: str) -> Any:
+    """Import a module of Inspect; a MissingPackageError with the extra that brings it."""
+    try:
+        return importlib.import_module(f"inspect_ai.{name}")
+    except ImportError:
+        raise MissingPackageError(
+            "logs of Inspect need the package 'inspect_ai': pip install 'genaipa[inspect]'"
+        ) from None
+
+
+# -- out --
+
+
+def write(outgoing: Outgoing, folder: Path) -> Written:
+    """Write a log for each system and experiment of each run."""
+    _inspect("log")
+    files = answers = 0
+    scores: set[str] = set()
+    for run in outgoing.runs:
+        logs: dict[tuple[str, str], _Log] = {}
+        if run.published is not None:
+            logs[run.published] = _Log(run, *run.published, folder)
+        for answer in run.answers():
+            place = (answer.record.system, answer.experiment)
+            if place not in logs:
+                logs[place] = _Log(run, *place, folder)
+            logs[place].add(answer)
+        for log in logs.values():
+            log.finish(alone=len(logs) == 1)
+            files, answers, scores = files + 1, answers + log.answers, scores | log.scores
+    return Written(files, answers, len(scores), follow="inspect view --log-dir {}")
+
+
+class _Log:
+    """A log on its way: its samples are in a file of their own until all are there, since the head counts them."""
+
+    def __init__(self, run: OutgoingRun, system: str, experiment: str, folder: Path) -> None:
+        self.run, self.system, self.experiment = run, system, experiment
+        self.name = folder_words(f"{run.name}-{system}-{experiment}", most=150)
+        self._folder, self._samples = folder, folder / f".{self.name}"
+        self._file = self._samples.open("w", encoding="utf-8")
+        self.ids: dict[str, int] = {}
+        """Sample → its last epoch."""
+        self._created = run.manifest.created or now()
+        self.answers = 0
+        self.scores: set[str] = set()
+        """Ids of events: an answer that was given in several places has its scores in each."""
+        self._documents: dict[str, None] = {}
+        self._times: list[tuple[str, str]] = []
+        """When each answer was begun, and when it was there."""
+        self._sums: defaultdict[str, defaultdict[str, float]] = defaultdict(lambda: defaultdict(float))
+        self._numbers: defaultdict[str, int] = defaultdict(int)
+
+    def add(self, answer: OutgoingAnswer) -> None:
+        """Write an answer as a sample."""
+        record = answer.record
+        sample = _sample(answer, self.run.rubric)
+        self._times.append((sample.started_at, sample.completed_at))
+        self._file.write((",\n" if self.answers else "\n") + sample.model_dump_json(exclude_none=True))
+        self.answers += 1
+        self.ids[sample.id] = max(record.repetition, self.ids.get(sample.id, 0))
+        self._documents[record.document] = None
+        for event in answer.scores:
+            self.scores.add(event.id)
+            self._numbers[event.analyst] += 1
+            for metric, value in _values(event, self.run.rubric).items():
+                self._sums[event.analyst][metric] += value
+
+    def finish(self, *, alone: bool) -> None:
+        """Write the log: its head, then its samples. One that is `alone` has all of its run, and its name."""
+        self._file.close()
+        name = self.run.name if alone else self.name
+        head = self._head(name).model_dump_json(exclude_none=True)
+        # Inspect lists logs in JSON by such names only, and takes what comes last for the task's id.
+        begun = as_stamp(dt.datetime.fromisoformat(self._created))[:19].replace(":", "-")
+        path = self._folder / f"{begun}_{self.experiment}_{name.replace('_', '-')}_{self.task_id}.json"
+        with path.open("w", encoding="utf-8") as log, self._samples.open(encoding="utf-8") as samples:
+            log.write(head.removesuffix("}") + ',"samples":[')
+            shutil.copyfileobj(samples, log)
+            log.write("\n]}\n")
+        self._samples.unlink()
+
+    @property
+    def task_id(self) -> str:
+        """An id that no other log has: of this run, system and experiment."""
+        return digest(f"{self.run.name}\0{self.system}\0{self.experiment}")[:22]
+
+    def _head(self, name: str) -> Any:
+        log, manifest = _inspect("log"), self.run.manifest
+        spec = log.EvalSpec(
+            created=self._created,
+            task=self.experiment,
+            task_id=self.task_id,
+            run_id=self.run.name,
+            dataset=log.EvalDataset(name=manifest.name, samples=len(self.ids), sample_ids=list(self.ids)),
+            model=self.system,
+            config=log.EvalConfig(epochs=max(self.ids.values(), default=1)),
+            packages={"genaipa": __version__},
+            metadata={OURS: self.run.head(name, self.system, self.experiment, self._documents)},
+        )
+        results = log.EvalResults(
+            total_samples=self.answers, completed_samples=self.answers, scores=list(self._results(log))
+        )
+        begun, ended = zip(*self._times, strict=True) if self._times else ([self._created], [self._created])
+        stats = log.EvalStats(started_at=min(begun), completed_at=max(ended))
+        return log.EvalLog(version=_VERSION, status="success", eval=spec, results=results, stats=stats)
+
+    def _results(self, log: Any) -> Iterator[Any]:
+        for analyst, sums in self._sums.items():
+            means = {metric: total / self._numbers[analyst] for metric, total in sums.items()}
+            metrics = {metric: log.EvalMetric(name=metric, value=mean) for metric, mean in means.items()}
+            yield log.EvalScore(name=analyst, scorer=analyst, scored_samples=self._numbers[analyst], metrics=metrics)
+
+
+def _values(event: Event, rubric: Rubric) -> dict[str, float]:
+    """Return an event's values, and M_all before them."""
+    assert event.values is not None, "scores and adjudications have values"
+    return {M_ALL: round(10 * rubric.m_all(event.values), 2)} | event.values
+
+
+def _sample(answer: OutgoingAnswer, rubric: Rubric) -> Any:
+    log, model, record = _inspect("log"), _inspect("model"), answer.record
+    metadata = {name: value for name, value in msgspec.to_builtins(record).items() if name not in ("asked", "reply")}
+    output = model.ModelOutput.from_content(record.model or record.system, record.reply or "")
+    output.time = record.seconds
+    if record.usage is not None:
+        used = record.usage
+        output.usage = model.ModelUsage(
+            input_tokens=used.input,
+            output_tokens=used.output,
+            total_tokens=used.input + used.output,
+            input_tokens_cache_read=used.cached,
+            input_tokens_cache_write=used.cache_write,
+            reasoning_tokens=used.reasoning,
+            total_cost=record.cost,
+        )
+    started = dt.datetime.fromisoformat(record.started)
+    place = (record.document, record.initialization, record.wording, record.question, record.prompts)
+    return log.EvalSample(
+        id="|".join(filter(None, place)),
+        epoch=record.repetition,
+        input=record.asked,
+        target=answer.annotated.answer if answer.annotated else "",
+        messages=[model.ChatMessageUser(content=record.asked), output.choices[0].message],
+        output=output,
+        scores=_scores(answer.scores, record.reply or "", rubric),
+        started_at=as_stamp(started),
+        completed_at=as_stamp(started + dt.timedelta(seconds=record.seconds)),
+        total_time=record.seconds,
+        working_time=record.seconds,
+        metadata=metadata | ({"excluded": answer.excluded} if answer.excluded else {}),
+    )
+
+
+def _scores(events: Sequence[Event], reply: str, rubric: Rubric) -> dict[str, Any]:
+    score = _inspect("scorer").Score
+    found: dict[str, Any] = {}
+    for event in events:
+        name = event.analyst if event.kind == "score" else f"{event.analyst} ({event.kind})"
+        found[name] = score(
+            value=_values(event, rubric),
+            answer=clipped(reply, _ANSWER),
+            explanation=event.note or None,
+            metadata={"event": msgspec.to_builtins(event)},
+        )
+    return found
+
+
+# -- in --
+
+
+def read(path: Path, incoming: Incoming) -> Taken:
+    """Take in a log, or all logs of a folder: each becomes a run, unless its answers are here; and its scores.
+
+    A DataError names the first log that can't be taken in, and nothing is then.
+    """
+    read_log = _inspect("log").read_eval_log
+    for one in _paths(path):
+        if not one.is_file():
+            raise DataError(one, "is not there.")
+        _check_log(one)
+        try:
+            log = read_log(str(one), resolve_attachments="full")
+        except Exception as error:  # noqa: BLE001 - it raises whatever its parsers do
+            raise DataError(
+                one, f"is no log of Inspect, or damaged ({clipped(' '.join(str(error).split()), 200)})."
+            ) from None
+        if log.status != "success":
+            raise DataError(one, f"is of an evaluation that did not end ({log.status}); finish it: inspect eval-retry.")
+        ours = (log.eval.metadata or {}).get(OURS)
+        if ours is None:
+            _read_foreign(one, log, incoming)
+        else:
+            _read_ours(one, log, ours, incoming)
+    return incoming.take()
+
+
+def _check_log(path: Path) -> None:
+    """Refuse a log of more than its reader could take into memory: a few kilobytes may hold gigabytes."""
+    with within(INSPECT_LOG, path) as allowance:
+        allowance.check_size(path.stat().st_size)
+        if not zipfile.is_zipfile(path):
+            _count_values(path, allowance)
+            return
+        with allowance.archive(path) as log:
+            for name in log.namelist():
+                with log.open(name) as member:
+                    _count_values(member, allowance)
+
+
+def _count_values(file: Path | IO[bytes], allowance: Allowance) -> None:
+    with file.open("rb") if isinstance(file, Path) else contextlib.nullcontext(file) as content:
+        while chunk := content.read(2**20):
+            allowance.count(sum(map(chunk.count, (b"{", b"[", b","))))
+
+
+def _paths(path: Path) -> list[Path]:
+    """The logs in a folder, as Inspect lists them, or the only one; a DataError where there is none."""
+    if not path.is_dir():
+        return [path]
+    listed = _inspect("log").list_eval_logs(str(path))
+    if not listed:
+        raise DataError(path, "holds no log of Inspect.")
+    return sorted(Path(url2pathname(urlsplit(info.name).path)) for info in listed)
+
+
+def _text(path: Path, entry: str, content: Any) -> str:
+    """The text of a message's content; a DataError where there is anything else that somebody has to see."""
+    if isinstance(content, str):
+        return content
+    other = [part.type for part in content if part.type not in ("text", "reasoning")]
+    if other:
+        raise DataError(path, f"has a message with {_a(other[0])}; only texts can be scored.", entry)
+    return "\n".join(part.text for part in content if part.type == "text")
+
+
+def _a(noun: str) -> str:
+    return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"
+
+
+def _read_foreign(path: Path, log: Any, incoming: Incoming) -> None:
+    """Take in a log that somebody else's evaluation has left."""
+    texts = (log.eval.metadata or {}).get("documents")
+    known = (
+        {folder_words(name): text for name, text in texts.items() if isinstance(text, str)}
+        if isinstance(texts, dict)
+        else {}
+    )
+    system = " ".join(log.eval.model.replace("|", "-").split())
+    if not system:
+        raise DataError(path, "names no model, which is the system that its answers are of.")
+    recorded = Recorded(path, system, log.eval.task, log.eval.eval_id, known, incoming)
+    for sample in log.samples or ():
+        recorded.add(_foreign(path, sample, log.eval.created))
+        incoming.ignored += len(sample.scores or {})
+    recorded.take()
+
+
+def _foreign(path: Path, sample: Any, created: str) -> Sample:
+    """Read a sample of somebody else's; a DataError for one that is not plain text."""
+    entry, output, usage = f"sample {sample.id}", sample.output, sample.output.usage
+    for message in sample.messages:
+        if message.role == "tool" or getattr(message, "tool_calls", None):
+            raise DataError(path, "calls tools; only answers without tools can be scored.", entry)
+        _text(path, entry, message.content)
+    if not 0 < sample.epoch <= MOST_REPETITIONS:
+        raise DataError(path, f"is of epoch {clipped(str(sample.epoch), 20)}; epochs count from 1.", entry)
+    metadata, asked = sample.metadata or {}, sample.input
+    if not isinstance(asked, str):
+        asked = "\n".join(_text(path, entry, one.content) for one in asked if one.role == "user")
+    reply = _text(path, entry, output.choices[0].message.content) if output.choices else ""
+    return Sample(
+        entry,
+        metadata,
+        metadata["question"] if isinstance(metadata.get("question"), str) else asked,
+        reply or None,
+        sample.target if isinstance(sample.target, str) else "; ".join(sample.target),
+        sample.epoch,
+        _STATUS.get(output.stop_reason, "answered"),
+        clipped(sample.error.message, 200) if sample.error else "",
+        output.model or None,
+        as_stamp(dt.datetime.fromisoformat(sample.started_at or created)),
+        min(max(0.0, output.time or sample.total_time or 0.0), _LONGEST),
+        Usage(input=as_count(usage.input_tokens), output=as_count(usage.output_tokens)) if usage else None,
+    )
+
+
+_STATUS: dict[str, Status] = {"max_tokens": "truncated", "model_length": "truncated", "content_filter": "refused"}
+"""Inspect's reason for the end of a reply → status of its record."""
+
+
+def _read_ours(path: Path, log: Any, raw: Any, incoming: Incoming) -> None:
+    """Take in a log that `write` has made."""
+    head, records = incoming.head(path, raw), []
+    for sample in log.samples or ():
+        entry = f"sample {sample.id}"
+        fields = {name: value for name, value in sample.metadata.items() if name != "excluded"}
+        reply = sample.output.choices[0].message.content if sample.output.choices else None
+        record = incoming.record(path, entry, head, fields | {"asked": sample.input, "reply": reply})
+        records.append(record)
+        for name, score in (sample.scores or {}).items():
+            if event := (score.metadata or {}).get("event"):
+                where = f"{entry}, score of {name}"
+                values = {metric: value for metric, value in score.value.items() if metric != M_ALL}
+                incoming.add_score(path, where, event, record.digest, values, score.explanation or "")
+            else:
+                incoming.ignored += 1
+    incoming.bring_back(path, head, records)

@@ -1,0 +1,275 @@
+"""Label Studio: `config.xml`, a project's labels by the rubric, and `tasks.json`, a task for each answer.
+
+A score is an annotation; it carries its event along in the `meta` of its first result, which Label Studio keeps, so
+that one that nobody changed comes back as what it was. Who is behind an annotation is not written as `completed_by`:
+Label Studio takes no tasks of people whom it doesn't know.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import TYPE_CHECKING, Annotated, Any
+from xml.sax.saxutils import quoteattr
+
+import msgspec
+
+from genaipa.errors import DataError, clipped, command, nearest
+from genaipa.files.limits import JSON, within
+from genaipa.files.stamps import as_stamp, now
+from genaipa.files.text import DAMAGE, read_text, why
+from genaipa.scoring.events import Event, new_id
+from genaipa.scoring.rubric import shown
+from genaipa_exchange.outgoing import Written
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from genaipa.scoring.rubric import Rubric
+    from genaipa_exchange.incoming import Incoming, Taken
+    from genaipa_exchange.outgoing import Outgoing, OutgoingAnswer, OutgoingRun
+
+CONFIG, TASKS = "config.xml", "tasks.json"
+_SHOWN = {"question": "Question", "reply": "Answer", "annotated": "Annotated answer", "text": "Document"}
+"""Field of a task's data → its heading."""
+_TO = "reply"
+_NOTE = "note"
+_OPEN = (
+    "Label Studio masks no names in replies and shows everybody the scores written here: what it gives is not blind."
+)
+
+
+def write(outgoing: Outgoing, folder: Path) -> Written:
+    """Write the labels and the tasks: each answer once, without any that an audit leaves out of analyses."""
+    (folder / CONFIG).write_text(config(outgoing.rubric), encoding="utf-8")
+    answers = scores = 0
+    with (folder / TASKS).open("wb") as file:
+        for task in _tasks(outgoing):
+            file.write((b",\n" if answers else b"[\n") + msgspec.json.encode(task))
+            answers, scores = answers + 1, scores + len(task["annotations"]) + len(task["predictions"])
+        file.write(b"\n]\n" if answers else b"[]\n")
+    return Written(2, answers, scores, _OPEN, command("genaipa", "import", "label-studio", "EXPORT.json"))
+
+
+# -- back --
+
+
+class _Value(msgspec.Struct):
+    choices: tuple[str, ...] = ()
+    text: tuple[str, ...] | str = ()
+
+
+class _Result(msgspec.Struct):
+    """One label; `meta` is what was written beside it."""
+
+    from_name: str = ""
+    value: _Value = msgspec.field(default_factory=_Value)
+    meta: dict[str, Any] = {}
+
+
+class _Labelled(msgspec.Struct):
+    """An annotation, or a prediction of a model."""
+
+    result: tuple[_Result, ...] = ()
+    completed_by: int | str | dict[str, Any] | None = None
+    lead_time: Annotated[float, msgspec.Meta(ge=0)] | None = None
+    was_cancelled: bool = False
+    updated_at: str = ""
+
+    @property
+    def event(self) -> Any:
+        """The event that was written beside it; None for an annotation that was made there."""
+        return next((result.meta["event"] for result in self.result if "event" in result.meta), None)
+
+    def analyst(self, incoming: Incoming) -> str:
+        """Return the person: an address or a name, or whoever has the number that the file gives alone."""
+        by = self.completed_by
+        if isinstance(by, dict):
+            by = by.get("email") or by.get("username") or by.get("id")
+        name = "" if by is None else str(by).strip()
+        return name if name and not name.isdecimal() else incoming.person(name)
+
+
+class _Data(msgspec.Struct):
+    digest: str = ""
+
+
+class _Task(msgspec.Struct):
+    data: _Data = msgspec.field(default_factory=_Data)
+    annotations: tuple[_Labelled, ...] | None = None
+    predictions: tuple[_Labelled, ...] | None = None
+
+
+def read(path: Path, incoming: Incoming) -> Taken:
+    """Take in the scores of an export, Label Studio's "JSON"; a DataError names the first task that can't be used."""
+    text = read_text(path, JSON)
+    with within(JSON, path) as allowance:
+        allowance.count(sum(map(text.count, "[{,")))
+        try:
+            tasks = msgspec.json.decode(text, type=list[_Task])
+        except DAMAGE as error:
+            raise DataError(path, f"is no export of Label Studio as JSON, or cut ({why(error)}).") from None
+    meanings = {
+        metric: {choice(incoming.rubric, metric, value): value for value in incoming.rubric.values}
+        for metric in incoming.rubric.metrics
+    }
+    for number, task in enumerate(tasks, 1):
+        digest = task.data.digest
+        if not digest:
+            wrong = "has no digest, by which its answer is found; label the tasks that genaipa export wrote."
+            raise DataError(path, wrong, f"task {number}")
+        if task.annotations is None:
+            wrong = 'has no annotations; export the project as "JSON", not "JSON-MIN".'
+            raise DataError(path, wrong, f"task {number}")
+        every = enumerate((*task.annotations, *(task.predictions or ())), 1)
+        ours = any(one.event for one in (*task.annotations, *(task.predictions or ())))
+        taken = [
+            _take(path, f"task {number}, annotation {n}", digest, one, meanings, incoming, independent=not ours)
+            for n, one in every
+        ]
+        incoming.unscored += not any(taken)
+    return incoming.take()
+
+
+def _take(
+    path: Path,
+    entry: str,
+    answer: str,
+    labelled: _Labelled,
+    meanings: Mapping[str, Mapping[str, float]],
+    incoming: Incoming,
+    *,
+    independent: bool,
+) -> bool:
+    """Take in one annotation, unless it was skipped, or has no choice at all; whether it was taken.
+
+    It is `independent` where no score was written into the task that somebody could see.
+    """
+    values, note = dict[str, float](), ""
+    for result in labelled.result:
+        if result.from_name == _NOTE:
+            text = result.value.text
+            note = text if isinstance(text, str) else "\n".join(text)
+        elif result.from_name in meanings:
+            known, (chosen, *_) = meanings[result.from_name], (*result.value.choices, "")
+            if chosen not in known:
+                wrong = f"'{clipped(chosen)}' is none of the labels of {result.from_name}{nearest(chosen, known)}"
+                raise DataError(path, wrong, entry)
+            values[result.from_name] = known[chosen]
+        elif result.value.choices:
+            near = nearest(result.from_name, meanings)
+            raise DataError(path, f"'{clipped(result.from_name)}' is no metric of this rubric{near}", entry)
+    if labelled.was_cancelled or not values:
+        return False
+    if lacking := [metric for metric in meanings if metric not in values]:
+        raise DataError(path, f"has no choice for {', '.join(lacking)}; a score has them all.", entry)
+    if labelled.event is not None:
+        incoming.add_score(path, entry, labelled.event, answer, values, note)
+        return True
+    incoming.add_event(
+        path,
+        entry,
+        Event(
+            id=new_id(),
+            time=_time(labelled.updated_at),
+            kind="score",
+            analyst=labelled.analyst(incoming),
+            answer=answer,
+            values=incoming.rubric.given(values),
+            note=note,
+            seconds=labelled.lead_time,
+            blind=False,
+            independent=independent,
+            rubric=incoming.rubric.digest,
+        ),
+    )
+    return True
+
+
+def _time(said: str) -> str:
+    """A time as events have it; this moment where there is none."""
+    try:
+        return as_stamp(dt.datetime.fromisoformat(said))
+    except (ValueError, OverflowError):  # the latter for a day that is none in UTC
+        return now()
+
+
+# -- labels --
+
+
+def config(rubric: Rubric) -> str:
+    """A project's labels: for each metric one choice among the words of its values, and a note."""
+    lines = [
+        f"  <Header value={quoteattr(heading)}/>\n  <Text name={quoteattr(name)} value={quoteattr(f'${name}')}/>"
+        for name, heading in _SHOWN.items()
+    ]
+    for metric, about in rubric.metrics.items():
+        lines.append(f"  <Header value={quoteattr(about.question or rubric.names[metric])}/>")
+        lines.append(f'  <Choices name={quoteattr(metric)} toName="{_TO}" choice="single-radio" required="true">')
+        lines += [f"    <Choice value={quoteattr(choice(rubric, metric, value))}/>" for value in rubric.values]
+        lines.append("  </Choices>")
+    lines.append(f'  <TextArea name="{_NOTE}" toName="{_TO}" placeholder="Note"/>')
+    return "\n".join(["<View>", *lines, "</View>", ""])
+
+
+def choice(rubric: Rubric, metric: str, value: float) -> str:
+    """The label of a value: `+1 relevant`."""
+    return f"{shown(value)} {rubric.words(metric, value)}"
+
+
+def _tasks(outgoing: Outgoing) -> Iterator[dict[str, Any]]:
+    seen: set[str] = set()
+    for run in outgoing.runs:
+        for answer in run.answers():
+            if answer.record.digest not in seen and not answer.excluded:
+                seen.add(answer.record.digest)
+                yield _task(outgoing.rubric, run, answer)
+
+
+def _task(rubric: Rubric, run: OutgoingRun, answer: OutgoingAnswer) -> dict[str, Any]:
+    record, document = answer.record, run.document(answer.record.document)
+    annotated = answer.annotated
+    right = "\n".join(filter(None, (annotated.answer, annotated.aside))) if annotated else ""
+    people = [event for event in answer.scores if event.scorer == "human"]
+    machines = [event for event in answer.scores if event.scorer == "machine"]
+    return {
+        "data": {
+            "digest": record.digest,
+            "question": record.asked,
+            "reply": record.reply,
+            "annotated": right,
+            "document": record.document,
+            "text": document.text if document else "",
+        },
+        "annotations": [
+            {
+                "result": _result(rubric, event),
+                "lead_time": event.seconds,
+                "was_cancelled": False,
+                "ground_truth": event.kind == "adjudication",
+            }
+            for event in people
+        ],
+        "predictions": [{"model_version": event.analyst, "result": _result(rubric, event)} for event in machines],
+    }
+
+
+def _result(rubric: Rubric, event: Event) -> list[dict[str, Any]]:
+    assert event.values is not None, "scores and adjudications have values"
+    found: list[dict[str, Any]] = [
+        {
+            "id": f"{event.id}-{metric}",
+            "from_name": metric,
+            "to_name": _TO,
+            "type": "choices",
+            "value": {"choices": [choice(rubric, metric, value)]},
+        }
+        for metric, value in event.values.items()
+    ]
+    if event.note:
+        value = {"text": [event.note]}
+        found.append(
+            {"id": f"{event.id}-{_NOTE}", "from_name": _NOTE, "to_name": _TO, "type": "textarea", "value": value}
+        )
+    found[0]["meta"] = {"event": event}
+    return found

@@ -1,0 +1,263 @@
+"""Runs as a form is given them to write: answer by answer, with their scores, without texts that may not be passed on.
+
+`runs.permission` decides that, as for a pack; `Outgoing.held` counts what it keeps back.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from genaipa.errors import DataError, UsageError
+from genaipa.files.text import read_text
+from genaipa.kinds import kind_of
+from genaipa.questions.annotations import read_annotations
+from genaipa.runs.experiments import experiment_of
+from genaipa.runs.imported import AUDIT, PUBLISHED_SCORES, audit_of, excluded_answers, published_scores
+from genaipa.runs.inputs import Inputs
+from genaipa.runs.permission import Permission
+from genaipa.runs.procedure import ask_about, procedure_plan
+from genaipa.runs.records import Manifest, Record
+from genaipa.scoring.current import in_effect
+from genaipa.scoring.evidence.passages import OtherDocuments
+from genaipa.scoring.rubric import load_rubric
+from genaipa.scoring.store import existing_store
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    import pandas as pd
+
+    from genaipa.policies.document import Document
+    from genaipa.questions.annotations import AnnotatedAnswer, Annotations
+    from genaipa.questions.sets import QuestionSet
+    from genaipa.runs.selection import Source
+    from genaipa.scoring.events import Event
+    from genaipa.workspace import Workspace
+
+
+class Head(msgspec.Struct, frozen=True):
+    """All that makes a run of its answers again: the run as it was, its documents' texts, and its other files.
+
+    `name` is the run's when it comes back, which is its name here (`run`) if all of it is in one place. `documents`
+    has the texts that may be passed on, by name, and `files` the contents of text files by their path in its folder.
+    """
+
+    format: int
+    name: str
+    run: str
+    system: str
+    experiment: str
+    manifest: Manifest
+    documents: dict[str, str]
+    files: dict[str, str]
+
+
+HEAD_FORMAT = 1
+_FILES = ("prompts/*.jinja", "prompts/*/*.jinja", "questions/*.yaml", AUDIT, PUBLISHED_SCORES)
+
+
+@dataclass(frozen=True, slots=True)
+class OutgoingAnswer:
+    """An answer that may be passed on, its annotated answer (None if there is none or it may not), and its scores.
+
+    `scores` are the scores and adjudications in effect. `excluded` is why an audit leaves the answer out of analyses;
+    empty if it does not.
+    """
+
+    record: Record
+    experiment: str
+    annotated: AnnotatedAnswer | None
+    scores: Sequence[Event]
+    excluded: str = ""
+
+
+class OutgoingRun:
+    """One run to be written: its answers, and what of its documents, questions and annotated answers may go along."""
+
+    def __init__(self, outgoing: Outgoing, source: Source) -> None:
+        self.source, self.name, self.rubric = source, source.folder.name, outgoing.rubric
+        self.manifest = source.manifest
+        self._outgoing = outgoing
+        self._inputs = Inputs(outgoing.workspace, source.folder)
+        self._permission = Permission(source.folder, self.manifest, whole=outgoing.whole)
+        self.licenses = self._permission.licenses
+        self._excluded = excluded_answers(audit_of(source.folder))
+        # Caches of this run alone, which go when it goes.
+        self.document = cache(self._document)
+        self.annotations = cache(self._annotations)
+
+    def _document(self, name: str) -> Document | None:
+        """The document of that name; None if its text may not be passed on, or is not here."""
+        if name in self._permission.documents:
+            self._outgoing.hold("document", self.manifest.documents[name].digest)
+            return None
+        return self._read(name)
+
+    def _read(self, name: str) -> Document | None:
+        try:
+            document: Document = self._inputs.document(name)
+        except DataError:  # of an unpacked study, which came without it
+            return None
+        return document
+
+    def questions(self, document: str) -> QuestionSet | None:
+        """The question set that was asked about a document; None if it may not be passed on."""
+        return None if document in self._permission.unasked else self._inputs.questions(document)
+
+    def _annotations(self, document: str) -> Annotations | None:
+        """The annotated answers that the run has kept of a document; None if there are none, or they may not go."""
+        path = self.source.folder.near(document).path / "annotations" / f"{document}.yaml"
+        if not path.is_file():
+            return None
+        kept = read_annotations(path)
+        if not self._permission.annotated(document):
+            for question in kept.answers:
+                self._outgoing.hold("annotated answer", f"{kept.digest or document}|{question}")
+            return None
+        return kept
+
+    @cached_property
+    def published(self) -> tuple[str, str] | None:
+        """The system and the experiment of the scores that a published study gives for this run; None without any."""
+        scores = published_scores(self.source.folder)
+        return (scores[0].system, scores[0].experiment) if scores else None
+
+    def head(self, name: str, system: str, experiment: str, documents: Iterable[str]) -> dict[str, Any]:
+        """The `Head` of that name for a system's answers in an experiment about these documents, as plain data.
+
+        Without any documents, it is about all of the run.
+        """
+        manifest, path = self.manifest, self.source.folder.path
+        about = list(documents) or list(manifest.documents)
+        texts = {one: document.text for one in about if (document := self.document(one))}
+        kept = {one.relative_to(path).as_posix(): one for pattern in _FILES for one in sorted(path.glob(pattern))}
+        files = {place: read_text(one) for place, one in kept.items() if place not in self._permission.worded}
+        for place, one in ((f"annotations/{one}.yaml", one) for one in about if self.annotations(one) is not None):
+            files[place] = read_text(self.source.folder.near(one).path / place)
+        narrowed = msgspec.structs.replace(
+            manifest,
+            spec=ask_about(manifest.spec, about, {one: procedure_plan(manifest.spec).questions[one] for one in about}),
+            documents={one: manifest.documents[one] for one in about},
+            orders={place: order for place, order in manifest.orders.items() if place.rpartition("|")[0] in about},
+            systems={system: manifest.systems[system]} if system in manifest.systems else {},
+            shards=None,
+            corpus=None,
+        )
+        made = Head(HEAD_FORMAT, name, self.name, system, experiment, narrowed, texts, files)
+        head: dict[str, Any] = msgspec.to_builtins(made)
+        return head
+
+    @cached_property
+    def _others(self) -> OtherDocuments:
+        texts = {name: self._read(name) for name in self._permission.documents}
+        return OtherDocuments({name: document.text for name, document in texts.items() if document})
+
+    def answers(self) -> Iterator[OutgoingAnswer]:
+        """The latest answer of each key to a question about a document, in the order of the run's file."""
+        _, latest = self.source.folder.seen()
+        for place, record in self.source.folder.read(Record):
+            answers = record.kind == "answer" and record.initialization and self.source.means(record)
+            if not answers or latest[record.key] != place:
+                continue
+            if record.reply is None:
+                self._outgoing.failures += record.status == "failed"
+                continue
+            permitted = self._permission.record(record, self._others.have)
+            if permitted.reply is None:
+                self._outgoing.hold("answer", f"{self.name}|{record.key}")
+                continue
+            yield self._with_scores(permitted)
+
+    def _with_scores(self, record: Record) -> OutgoingAnswer:
+        facts, found = self.manifest.documents[record.document], self.annotations(record.document)
+        excluded = self._excluded.get(record.key)
+        return OutgoingAnswer(
+            record,
+            experiment_of(facts.kind, record.initialization, record.wording),
+            found.answers.get(record.question) if found else None,
+            self._outgoing.scores_of(record.digest),
+            excluded.reason if excluded else "",
+        )
+
+
+class Outgoing:
+    """Runs to be written in a form, and the scores of their answers. A UsageError where none has any answers.
+
+    `judges` takes along the verdicts of judges, `whole` what may not be passed on: for somebody who has it anyway.
+    `held` counts what is kept back, by noun; `failures` are answers that were never given, and `verdicts` the verdicts
+    that are left here.
+    """
+
+    def __init__(
+        self, workspace: Workspace, sources: Sequence[Source], *, judges: bool = False, whole: bool = False
+    ) -> None:
+        self.workspace, self.judges, self.whole = workspace, judges, whole
+        self.rubric = load_rubric(workspace)
+        self._held: set[tuple[str, str]] = set()
+        self.failures = self.verdicts = 0
+        self._unused: Counter[str] = Counter()
+        kinds = {source.folder.name: kind_of(source.manifest.spec.kind) for source in sources}
+        about = [source for source in sources if kinds[source.folder.name].people]
+        if not about:
+            raise UsageError("no run here asks about documents; only such answers are exported; see: genaipa runs")
+        self.runs = [OutgoingRun(self, source) for source in about]
+
+    @cached_property
+    def scores(self) -> dict[str, list[Event]]:
+        """Answer's digest → its scores and adjudications in effect; read when they are first needed."""
+        found: dict[str, list[Event]] = defaultdict(list)
+        with existing_store(self.workspace) as store:
+            for event in in_effect(event for _, event in store.events()) if store else ():
+                if event.scorer == "human" or self.judges:
+                    found[event.answer].append(event)
+                else:
+                    self._unused[event.answer] += 1
+        return found
+
+    def scores_of(self, digest: str) -> Sequence[Event]:
+        """The scores of an exported answer; verdicts on it that are left here are counted."""
+        scores = self.scores.get(digest, ())
+        self.verdicts += self._unused.pop(digest, 0)
+        return scores
+
+    def hold(self, noun: str, which: str) -> None:
+        """Note a thing that is kept back, each once."""
+        self._held.add((noun, which))
+
+    @property
+    def held(self) -> Counter[str]:
+        """Noun → how many are kept back."""
+        return Counter(noun for noun, _ in self._held)
+
+    def tidy(self) -> pd.DataFrame:
+        """The tidy table of these runs, with judges' rows only where their verdicts go along."""
+        from genaipa.reports.gather import gather, rescored  # pandas takes long to import
+
+        with existing_store(self.workspace) as store:
+            found = gather(self.workspace, [run.source for run in self.runs], store)
+        given = found.events if self.judges else [event for event in found.events if event.scorer == "human"]
+        return found.frame if len(given) == len(found.events) else rescored(found, given).frame
+
+    @cached_property
+    def licenses(self) -> list[str]:
+        """The licenses of the texts that may be passed on."""
+        return sorted({license_ for run in self.runs for license_ in run.licenses})
+
+
+@dataclass(frozen=True)
+class Written:
+    """Numbers of files, answers and scores that a form has written.
+
+    `caveat` is a sentence on what the form can't carry, `follow` the command that goes on; the folder is `{}` in it.
+    """
+
+    files: int
+    answers: int
+    scores: int
+    caveat: str = ""
+    follow: str = ""

@@ -1,0 +1,1 @@
+"""Languages beside English: a file each, with the rules by which their texts and answers are read."""

@@ -1,0 +1,1 @@
+"""Objections to annotated answers: settled, by the command line or at the desk, and written as corrections."""

@@ -1,0 +1,243 @@
+"""`genaipa scores objections`: annotated answers that analysts found wrong, settled, and exported as corrections."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from genaipa.cli.terminal import completion
+from genaipa.cli.terminal.console import print_json, say, show, show_facts
+from genaipa.cli.terminal.options import ForceOption, JsonOption, check_new, current_workspace, option, written
+from genaipa.errors import UsageError, command
+from genaipa.words import number
+from genaipa.workspace import shipped
+
+if TYPE_CHECKING:
+    from genaipa.policies.document import Document
+    from genaipa.questions.annotations import Correction
+    from genaipa.scoring.objections import Filed
+    from genaipa.workspace import Workspace
+
+_SHORT = 8
+"""Characters of an id that are shown."""
+
+_WhichArgument = Annotated[str, typer.Argument(metavar="ID", help="The objection's id, or its first characters.")]
+_ByOption = Annotated[
+    str, option("--by", metavar="NAME", help="Who decides: an adjudicator, where desk.yaml names any.")
+]
+
+app = typer.Typer()
+
+
+@app.callback(invoke_without_command=True)
+def objections(
+    context: typer.Context,
+    status: Annotated[
+        Literal["open", "accepted", "rejected", "withdrawn"] | None,
+        option("--status", metavar="STATUS", help="Only these: open, accepted, rejected or withdrawn."),
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """Settle objections to annotated answers.
+
+    At the desk, whoever scores can say that an annotated answer is wrong, with the passage that proves it. Without a
+    command, all objections are listed.
+    """
+    if context.invoked_subcommand is not None:
+        return
+    here = current_workspace()
+    found = [one for one in _filed(here) if status in (None, one.status)]
+    rows = [_facts(here, one) for one in found]
+    if json:
+        print_json(rows)
+        return
+    for row in rows:
+        show_facts((label, value) for label, value in row.items() if label != "time")
+        show()
+    kinds = ("open", "accepted", "rejected", "withdrawn")
+    counts = [f"{count} {kind}" for kind in kinds if (count := sum(one.status == kind for one in found))]
+    show(f"{number(len(found), 'objection')}{': ' if counts else ''}{', '.join(counts)}.")
+    if any(one.status == "open" for one in found):
+        accept = command("genaipa", "scores", "objections", "accept", rows[0]["id"], "--by", "NAME")
+        show(f"To settle one: {accept}, or reject.")
+
+
+@app.command()
+def accept(
+    which: _WhichArgument,
+    by: _ByOption,
+    silent: Annotated[
+        Literal["yes", "partly", "no"] | None,
+        option(
+            "--silent", metavar="VALUE", help="Whether the document is silent, if not as proposed: yes, partly, no."
+        ),
+    ] = None,
+    answer: Annotated[
+        str | None, option("--answer", metavar="TEXT", help="The right answer, if not as proposed.")
+    ] = None,
+    passage: Annotated[
+        str | None, option("--passage", metavar="TEXT", help="The proof in the document's words, if not as proposed.")
+    ] = None,
+    why: Annotated[
+        str | None, option("--why", metavar="TEXT", help="Why the annotated answer is wrong, if not as proposed.")
+    ] = None,
+    reason: Annotated[str, option("--reason", metavar="TEXT", help="Why you accept it, for the log.")] = "",
+) -> None:
+    """Accept an objection, as it is or edited.
+
+    An earlier decision on it no longer counts.
+    """
+    from genaipa.scoring.objections import check_silence, proved
+    from genaipa_objections.settling import exporting, find_document, silence_of
+
+    here = current_workspace()
+    one = _one(here, which)
+    correction: Correction = one.said.correction
+    if not (silent is answer is passage is why is None):
+        document = find_document(here, one.said)
+        if document is None:
+            raise UsageError(f"the text of '{one.said.document}' is not here, so that nothing can be edited.")
+        correction = proved(
+            document,
+            correction.proof(document.text) if passage is None else passage,
+            silent=silent or correction.silent,
+            answer=correction.answer if answer is None else answer,
+            why=correction.why if why is None else why,
+        )
+    check_silence(correction.silent, silence_of(here, one.said))
+    _settle(here, one, by, correction, reason)
+    show(f"{one.said.document} {one.said.question}: accepted. Into a file of corrections:")
+    show(exporting(here, one.said.document), exact=True)
+
+
+@app.command()
+def reject(
+    which: _WhichArgument,
+    by: _ByOption,
+    reason: Annotated[str, option("--reason", metavar="TEXT", help="Why the annotated answer is right.")],
+) -> None:
+    """Reject an objection.
+
+    An earlier decision on it no longer counts.
+    """
+    here = current_workspace()
+    one = _one(here, which)
+    _settle(here, one, by, None, reason)
+    show(f"{one.said.document} {one.said.question}: rejected.")
+
+
+@app.command()
+def export(
+    document: Annotated[
+        str, typer.Argument(metavar="POLICY", autocompletion=completion.documents, help="The document they are about.")
+    ],
+    output: Annotated[
+        Path | None,
+        option(
+            "--output", "-o", metavar="FILE.yaml", help="The file to write, named after the document; else printed."
+        ),
+    ] = None,
+    force: ForceOption = False,
+) -> None:
+    """Write accepted objections as a file of corrections.
+
+    In the workspace's folder corrections/, 'genaipa report --corrected' applies it. The document's words are quoted
+    only where they may be passed on; else the file has their place and digest.
+    """
+    from genaipa.files.strict_yaml import as_yaml
+    from genaipa_objections.settling import accepted
+
+    here = current_workspace()
+    if output is not None:
+        if output.name != f"{document}.yaml":
+            raise UsageError(f"{output}: a file of corrections is named after its document: {document}.yaml.")
+        _refuse_shipped(output)
+        check_new(output, force=force)
+    found, left_out = accepted(here, document, _filed(here))
+    for told in left_out:
+        say(told)
+    if output is None:
+        sys.stdout.write(as_yaml(found))
+        return
+    with written(output, force=force) as file:
+        file.write(as_yaml(found).encode())
+    show(f"{output}: {number(len(found.corrections), 'correction')}")
+    if output.resolve().parent != here.home / "corrections" or here.layers[0][0] != "workspace":
+        say("'genaipa report --corrected' applies it from the folder corrections/ of a workspace (genaipa init).")
+
+
+def _refuse_shipped(output: Path) -> None:
+    """A UsageError for a file among the data of the installation, or of the checkout that a command is run in."""
+    if output.expanduser().resolve().is_relative_to(shipped("corrections")):
+        raise UsageError(
+            f"{output} lies among the corrections that genaipa ships, for every study. Keep yours in a workspace ("
+            f"genaipa init my-study; move runs/ and scores.db there), or write elsewhere: -o {output.name}"
+        )
+
+
+def _filed(workspace: Workspace) -> list[Filed]:
+    """Every objection; none, and no store is made, where there is no store yet."""
+    from genaipa.scoring.objections import filed
+    from genaipa.scoring.store import existing_store
+
+    with existing_store(workspace) as store:
+        return filed(event for _, event in store.events()) if store else []
+
+
+def _one(workspace: Workspace, which: str) -> Filed:
+    found = [one for one in _filed(workspace) if one.event.id.startswith(which.strip() or "-")]
+    if len(found) != 1:
+        many = len(found) or "no"
+        raise UsageError(
+            f"{many} objections have an id that begins with '{which}'; they are listed by: genaipa scores objections"
+        )
+    return found[0]
+
+
+def _settle(workspace: Workspace, one: Filed, by: str, correction: Correction | None, reason: str) -> None:
+    """Keep a ruling; a UsageError for somebody who may not give any."""
+    from genaipa.scoring.people import load_people
+    from genaipa.scoring.store import open_store
+    from genaipa_objections.settling import ruling
+
+    with contextlib.closing(open_store(workspace)) as store:
+        user = load_people(workspace).admit(by, {event.analyst for _, event in store.events()}, login=False)
+        if user.why_no_adjudication:
+            raise UsageError(user.why_no_adjudication)
+        store.append([ruling(one, user.name, correction, reason=reason)])
+
+
+def _facts(workspace: Workspace, one: Filed) -> dict[str, Any]:
+    """An objection as it is listed; the passage is empty where the text is not here."""
+    from genaipa_objections.settling import find_document
+
+    right, said, ruled = one.correction, one.said, one.ruling
+    document = find_document(workspace, said)
+    return {
+        "id": one.event.id[:_SHORT],
+        "document": said.document,
+        "question": said.question,
+        "analyst": one.event.analyst,
+        "time": one.event.time,
+        "annotated": _annotated(workspace, document, one) if document else "",
+        "silent": right.silent,
+        "answer": right.answer,
+        "passage": " ".join(right.proof(document.text).split()) if document else "",
+        "why": right.why,
+        "status": one.status,
+        "by": ruled.analyst if ruled else "",
+        "reason": ruled.note if ruled else "",
+    }
+
+
+def _annotated(workspace: Workspace, document: Document, one: Filed) -> str:
+    """The annotated answer that an objection is about; empty where it is not in the workspace."""
+    from genaipa.questions.annotations import find_annotations, question_set
+
+    held, asked = find_annotations(workspace, document), question_set(workspace, one.said.questions)
+    answer = held.usable(asked, document.company).answers.get(one.said.question) if held and asked else None
+    return f"silent: {answer.silent}. {answer.answer}" if answer else ""

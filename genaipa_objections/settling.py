@@ -1,0 +1,141 @@
+"""Rulings on objections to annotated answers, and the accepted ones as a file of corrections."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from genaipa.errors import GenaipaError, UsageError, command
+from genaipa.files.stamps import now
+from genaipa.policies.document import load_document
+from genaipa.questions.annotations import Correction, Corrections, find_annotations, question_set, same_questions
+from genaipa.runs.inputs import Inputs
+from genaipa.runs.permission import may_be_passed_on
+from genaipa.runs.selection import run_folders
+from genaipa.scoring.events import Event, Objection, Ruling, new_id
+from genaipa.workspace import shipped
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from genaipa.policies.document import Document
+    from genaipa.questions.annotations import Silent
+    from genaipa.scoring.objections import Filed
+    from genaipa.workspace import Workspace
+
+
+def silence_of(workspace: Workspace, said: Objection) -> Silent | None:
+    """Tell whether an objection's annotated answer says that the document is silent; None if it is not here."""
+    document = find_document(workspace, said)
+    held = find_annotations(workspace, document) if document else None
+    if document is None or held is None or not held.of_this_text:
+        return None
+    answer = held.annotations.answers.get(_id_in(workspace, said, held.annotations.questions, document))
+    return answer.silent if answer else None
+
+
+def ruling(on: Filed, adjudicator: str, correction: Correction | None, *, reason: str = "") -> Event:
+    """The event that accepts an objection with this correction or, with None, rejects it; that needs a reason."""
+    if correction is None and not reason.strip():
+        raise UsageError("why is it rejected? Whoever reads the log wants to know.")
+    return Event(
+        id=new_id(),
+        time=now(),
+        kind="ruling",
+        analyst=adjudicator,
+        answer=on.event.answer,
+        note=reason.strip(),
+        independent=False,
+        annotation=Ruling(on.event.id, correction),
+    )
+
+
+def exporting(workspace: Workspace, document: str) -> str:
+    """The command that writes a document's accepted objections where the workspace keeps corrections.
+
+    In a checkout that is no workspace those are the shipped ones: there it writes beside them.
+    """
+    name = f"{document}.yaml"
+    file = name if workspace.home == shipped() else workspace.home / "corrections" / name
+    return command("genaipa", "scores", "objections", "export", document, "-o", file)
+
+
+def find_document(workspace: Workspace, said: Objection) -> Document | None:
+    """The very text that an objection is about, of the workspace or kept by one of its runs; None without any."""
+    with contextlib.suppress(GenaipaError):
+        document = load_document(said.document, workspace)
+        if document.digest == said.digest:
+            return document
+    for folder in run_folders(workspace):
+        with contextlib.suppress(GenaipaError):
+            if (folder.near(said.document).path / "documents" / f"{said.digest}.txt").is_file():
+                return Inputs(workspace, folder).document(said.document)
+    return None
+
+
+def accepted(workspace: Workspace, name: str, objections: Iterable[Filed]) -> tuple[Corrections, list[str]]:
+    """The accepted corrections about the document of that name, and sentences on any left out.
+
+    They are of one text (the workspace's, where one is about that) and by the ids of one question set, that of the
+    annotated answers. Of several corrections of one annotated answer the one accepted last counts. A UsageError if
+    there is none, or if the text is not here.
+    """
+    found = [one for one in objections if one.status == "accepted" and one.said.document == name]
+    if not found:
+        raise UsageError(f"no objection to an annotated answer about '{name}' is accepted.")
+    found.sort(key=lambda one: one.ruled)
+    text = _text(workspace, name, found)
+    document = find_document(workspace, next(one.said for one in found if one.said.digest == text))
+    if document is None:
+        raise UsageError(f"the text of '{name}' that the objections are about is neither here nor in a run.")
+    held = find_annotations(workspace, document)
+    questions = held.annotations.questions if held and held.of_this_text else found[-1].said.questions
+    chosen: dict[str, Filed] = {}
+    left_out = []
+    for one in found:
+        said = one.said
+        question = _id_in(workspace, said, questions, document) if said.digest == text else ""
+        if question:
+            chosen[question] = one
+        else:
+            other = "question set" if said.digest == text else "text"
+            left_out.append(f"left out: {said.question} of {said.questions}, which is about another {other}.")
+    lead = sorted({one.ruling.analyst for one in chosen.values() if one.ruling})
+    return Corrections(
+        document=name,
+        questions=questions,
+        annotators=tuple(sorted({one.event.analyst for one in chosen.values()})),
+        digest=text,
+        corrections={question: _worded(chosen[question].correction, document) for question in sorted(chosen)},
+        date=max(one.ruling.time[:10] for one in chosen.values() if one.ruling),
+        source=f"Objections at the scoring desk, accepted by {', '.join(lead)}.",
+    ), left_out
+
+
+def _text(workspace: Workspace, name: str, found: list[Filed]) -> str:
+    """The digest of the text that the file is about."""
+    texts = [one.said.digest for one in found]
+    try:
+        here = load_document(name, workspace).digest
+    except GenaipaError:
+        here = ""
+    return here if here in texts else texts[-1]
+
+
+def _id_in(workspace: Workspace, said: Objection, questions: str, document: Document) -> str:
+    """The id of an objection's question in the set `questions`; empty if that does not ask it."""
+    if said.questions == questions:
+        return said.question
+    asked, wanted = question_set(workspace, said.questions), question_set(workspace, questions)
+    if asked is None or wanted is None:
+        return ""
+    return next(iter(same_questions([said.question], asked, wanted, document.company)), "")
+
+
+def _worded(one: Correction, document: Document) -> Correction:
+    """The correction with its proof in words, where the document's words may be passed on."""
+    if not may_be_passed_on(document.about.license):
+        return one
+    return msgspec.structs.replace(one, sentence=" ".join(one.proof(document.text).split()), at=None, sha256="")

@@ -1,0 +1,170 @@
+"""The versions of a document in the history of a file in a git repository, such as Open Terms Archive's collections.
+
+Versions that are the same but for layout are left out, as are error pages and texts in another language.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from genaipa.errors import UsageError, clipped, closest
+from genaipa.files.limits import HISTORY, POLICY, within
+from genaipa.languages.catalog import language_of
+from genaipa.policies.document import LONGEST
+from genaipa.policies.reading import Reading
+from genaipa_watch.changes import words_only
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+Left = Literal["same", "short", "language", "day", "text"]
+"""The reason that a version is left out: see `REASONS`."""
+REASONS: dict[Left, str] = {
+    "same": "the same but for layout",
+    "short": "no policy (under 30 % of the usual length, or 200 letters)",
+    "language": "in another language",
+    "day": "followed by another on the same day",
+    "text": "no text that can be read",
+}
+_SHORT, _LEAST = 0.3, 200
+# Nothing in a stranger's repository may run a program, reach the network or show anything but what is asked for.
+_GIT = (
+    *("git", "--no-pager", "-c", "log.showSignature=false", "-c", "core.fsmonitor=false", "-c", "core.hooksPath="),
+    *("-c", "core.quotePath=false", "-c", "log.showRoot=true", "-c", "i18n.logOutputEncoding=UTF-8"),
+    *("-c", "log.follow=false", "-c", "log.mailmap=false", "-c", "diff.renames=false"),
+    # A protocol's own setting in the repository outranks the one for all.
+    *(
+        word
+        for name in ("ext", "file", "git", "ssh", "http", "https")
+        for word in ("-c", f"protocol.{name}.allow=never")
+    ),
+    *("-c", "protocol.allow=never"),
+)
+_QUIET = {"GIT_CONFIG_NOSYSTEM": "1", "GIT_NO_LAZY_FETCH": "1", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
+
+
+@dataclass(frozen=True)
+class Version:
+    """A version of a document: its day (YYYY-MM-DD), its text, and where it is from (repository's path, commit)."""
+
+    date: str
+    text: str
+    commit: str
+
+
+@dataclass(frozen=True)
+class VersionHistory:
+    """The versions that differ, the oldest first, and how many were left out, by reason."""
+
+    versions: tuple[Version, ...]
+    left_out: dict[Left, int]
+
+    @property
+    def every(self) -> int:
+        """The number of versions that the repository has."""
+        return len(self.versions) + sum(self.left_out.values())
+
+
+def read_history(repository: Path, path: str) -> VersionHistory:
+    """Read all versions of a file in a git repository's present branch, and choose the ones that differ.
+
+    A UsageError if it is no repository, a shallow clone, has no such file, or if git is missing.
+    """
+    if shutil.which("git") is None:
+        raise UsageError("git is not installed, and reads the history; install it first.")
+    if not repository.is_dir():
+        raise UsageError(f"there is no folder {repository}; clone the collection first.")
+    if _git(repository, "rev-parse", "--is-shallow-repository").strip() == b"true":
+        raise UsageError(f"{repository} is a shallow clone, without a history: git fetch --unshallow")
+    logged = _git(repository, "log", "--format=%x00%H %as", "--raw", "--no-abbrev", "--no-renames", "--", path)
+    revisions = list(_revisions(logged.decode("utf-8", "replace"), path))
+    if not revisions:
+        files = _git(repository, "ls-tree", "-r", "--name-only", "-z", "HEAD").decode("utf-8", "replace").split("\0")
+        near = closest(path, files)
+        hint = f"; did you mean --path {near!r}?" if near else "; its files: git ls-tree -r --name-only HEAD"
+        raise UsageError(f"{repository} has no file '{clipped(path)}' in its history{hint}")
+    return _chosen(revisions, _texts(repository, [blob for _, _, blob in revisions]))
+
+
+def _git(repository: Path, *arguments: str, given: bytes = b"") -> bytes:
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")} | _QUIET
+    done = subprocess.run(  # noqa: S603 - a list of arguments, no shell
+        [*_GIT, "-C", str(repository), *arguments], input=given, capture_output=True, env=environment, check=False
+    )
+    if done.returncode:
+        said = done.stderr.decode("utf-8", "replace").strip().splitlines()
+        raise UsageError(f"{repository} can't be read by git: {clipped(said[-1] if said else 'no reason given', 160)}")
+    return done.stdout
+
+
+def _revisions(logged: str, path: str) -> Iterator[tuple[str, str, str]]:
+    """Yield commit, day and blob of each version of exactly this file, the oldest first."""
+    for entry in reversed(logged.split("\0")[1:]):
+        head, *changed = entry.strip().split("\n")
+        commit, day = head.split(" ")
+        for line in changed:
+            found = re.fullmatch(r":\d+ \d+ [0-9a-f]+ ([0-9a-f]+) [A-Z]\d*\t(.*)", line)
+            if found and found[2] == path and set(found[1]) != {"0"}:
+                yield commit, day, found[1]
+
+
+def _texts(repository: Path, blobs: list[str]) -> list[str]:
+    """The text of each blob; empty if it is none that a document may have, and then it is not read at all."""
+    told = _git(repository, "cat-file", "--batch-check=%(objectsize)", given=_lines(blobs)).splitlines()
+    sizes = dict(zip(blobs, told, strict=True))
+    readable = [blob for blob, size in sizes.items() if size.isdigit() and int(size) <= POLICY.size]
+    with within(HISTORY, repository) as allowance:
+        allowance.unpack(sum(int(sizes[blob]) for blob in readable))
+    held = _git(repository, "cat-file", "--batch=%(objectsize)", given=_lines(readable))
+    texts, at = dict.fromkeys(blobs, ""), 0
+    for blob in readable:
+        begin = held.index(b"\n", at) + 1
+        at = begin + int(sizes[blob]) + 1
+        texts[blob] = _text(held[begin : at - 1])
+    return [texts[blob] for blob in blobs]
+
+
+def _lines(blobs: Iterable[str]) -> bytes:
+    return "".join(f"{blob}\n" for blob in blobs).encode()
+
+
+def _text(content: bytes) -> str:
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return ""
+    return "" if "\0" in text or len(text) > LONGEST else text
+
+
+def _chosen(revisions: list[tuple[str, str, str]], texts: list[str]) -> VersionHistory:
+    words = [words_only(Reading(text).text) for text in texts]
+    usual = sorted(range(len(words)), key=lambda place: len(words[place]))[len(words) // 2]
+    language = language_of(texts[usual])
+    left: dict[Left, int] = dict.fromkeys(REASONS, 0)
+    kept: list[Version] = []
+    last = ""
+    for (commit, day, _), text, said in zip(revisions, texts, words, strict=True):
+        reason: Left | None = None
+        if not said:
+            reason = "text"
+        elif len(said) < max(_SHORT * len(words[usual]), _LEAST):
+            reason = "short"
+        elif said == last:
+            reason = "same"
+        elif language_of(text) != language:
+            reason = "language"
+        if reason:
+            left[reason] += 1
+            continue
+        if kept and kept[-1].date == day:
+            kept.pop()
+            left["day"] += 1
+        kept.append(Version(day, text, commit))
+        last = said
+    return VersionHistory(tuple(kept), {reason: count for reason, count in left.items() if count})

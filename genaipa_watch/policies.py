@@ -1,0 +1,230 @@
+"""`genaipa policies history`, `diff` and `carry`: the versions of a document, and what a new one changes."""
+
+from __future__ import annotations
+
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from genaipa.cli.terminal import completion
+from genaipa.cli.terminal.console import print_json, show, table
+from genaipa.cli.terminal.options import ForceOption, JsonOption, current_workspace, option, written
+from genaipa.errors import UsageError, clipped, command
+from genaipa.words import number
+
+if TYPE_CHECKING:
+    from genaipa.policies.document import Document
+    from genaipa.workspace import Workspace
+    from genaipa_watch.changes import Changes
+    from genaipa_watch.history import Version
+    from genaipa_watch.versions import CarriedAnswers
+
+_SHOWN = 12
+"""Sections that the table of `diff` shows; the page has all."""
+
+
+def history(
+    repository: Annotated[
+        Path, typer.Argument(metavar="FOLDER", help="A git repository, such as a clone of a collection.")
+    ],
+    path: Annotated[str, option("--path", metavar="FILE", help="The document's file in the repository.")],
+    name: Annotated[str, option("--name", help="The name that its versions share.")],
+    company: Annotated[str, option("--company", help="The company in questions; else the file's folder.")] = "",
+    replace: Annotated[bool, option("--force", help="Replace versions that are there with another text.")] = False,
+    json: JsonOption = False,
+) -> None:
+    """Add all versions of a document.
+
+    They are the versions of a file in a git repository, such as Open Terms Archive's collections. Each that differs
+    becomes a document NAME.DATE; the texts remain their companies'.
+    """
+    from genaipa.policies.adding import check_names
+    from genaipa.policies.companies import is_generic, name_in_words
+    from genaipa_watch.history import REASONS, read_history
+
+    here = current_workspace()
+    if "workspace" not in dict(here.layers):
+        raise UsageError("there is no workspace here to keep the versions in; make one with: genaipa init DIR")
+    folder = PurePosixPath(path).parent.name
+    company = company or (name_in_words(name) if is_generic(folder) else folder)
+    check_names(name, company)
+    found = read_history(repository, path)
+    added = _add(here, found.versions, name=name, company=company, source=path, replace=replace)
+    if json:
+        print_json(
+            {
+                "versions": [f"{name}.{version.date}" for version in found.versions],
+                "added": added,
+                "left_out": found.left_out,
+            }
+        )
+        return
+    show(f"{number(found.every, 'version')} of {path}: {len(found.versions)} differ, {len(added)} added.")
+    for reason, count in found.left_out.items():
+        show(f"  {count:>4} {REASONS[reason]}")
+    names = [f"{name}.{version.date}" for version in found.versions]
+    if len(names) > 1:
+        show(f"Next: genaipa policies diff {names[0]} {names[-1]}")
+
+
+def _add(
+    workspace: Workspace, versions: tuple[Version, ...], *, name: str, company: str, source: str, replace: bool
+) -> list[str]:
+    """Write the versions that are not there yet, and return their names."""
+    from genaipa.policies.adding import write_document
+    from genaipa.policies.document import document_names, load_document
+    from genaipa.policies.formats import Extracted
+
+    known, fresh = document_names(workspace), []
+    for version in versions:
+        called = f"{name}.{version.date}"
+        if called in known and load_document(called, workspace).text == version.text:
+            continue
+        origin = f"{source} at {version.commit[:12]}"
+        extracted = Extracted(version.text, "", "", origin, version.date, markdown=source.endswith(".md"))
+        write_document(
+            workspace.home / "policies",
+            extracted,
+            name=called,
+            company=company,
+            kind="policy",
+            version_of=name,
+            replace=replace,
+        )
+        fresh.append(called)
+    return fresh
+
+
+def diff(
+    before: Annotated[str, typer.Argument(autocompletion=completion.documents, help="The earlier version.")],
+    after: Annotated[str, typer.Argument(autocompletion=completion.documents, help="The later version.")],
+    output: Annotated[
+        Path | None, option("--output", "-o", metavar="FILE.html", help="Write a page with every changed word.")
+    ] = None,
+    force: ForceOption = False,
+    json: JsonOption = False,
+) -> None:
+    """Show what a new version changes.
+
+    Sections are aligned by number, title and sentences; annotated answers of the earlier version hold as long as no
+    sentence of their sections changed.
+    """
+    from genaipa.datasets.base import named_document
+
+    here = current_workspace()
+    changes = compared(named_document(here, before), named_document(here, after))
+    carried = carried_answers(here, changes)
+    if output is not None:
+        from genaipa_watch.page import page
+
+        with written(output, force=force) as file:
+            file.write(page(changes, carried).encode())
+    if json:
+        print_json(_as_facts(changes, carried))
+        return
+    show("sections: " + ", ".join(f"{count} {state}" for state, count in changes.counts.items()))
+    rows = [(one.state, clipped(one.heading, 70)) for one in changes.sections if one.state != "unchanged"]
+    table(("", "section"), rows[:_SHOWN])
+    if len(rows) > _SHOWN:
+        show(f"and {len(rows) - _SHOWN} more")
+    if carried:
+        _print_answers(carried)
+    if output is not None:
+        show(f"Written: {output}")
+    elif carried and not changes.same:
+        show("Next: " + command("genaipa", "policies", "carry", before, after))
+    elif rows:
+        show("Every changed word: " + command("genaipa", "policies", "diff", before, after, "-o", "diff.html"))
+
+
+def carry(
+    before: Annotated[str, typer.Argument(autocompletion=completion.documents, help="The earlier version.")],
+    after: Annotated[str, typer.Argument(autocompletion=completion.documents, help="The later version.")],
+) -> None:
+    """Carry annotated answers over to a later version.
+
+    The file for right answers about the later version has those that hold filled in, and the others in comments.
+    """
+    from genaipa.cli.commands.policies import CHECK, check_workspace, write_annotations
+    from genaipa.datasets.base import named_document
+    from genaipa.files.stamps import today
+    from genaipa.questions.annotations import template
+
+    here = current_workspace()
+    check_workspace(here)
+    carried = carried_answers(here, compared(named_document(here, before), named_document(here, after)))
+    if carried is None:
+        raise UsageError(f"there are no annotated answers about the text of '{before}' to carry over.")
+    day = today()
+    text = template(carried.changes.after, carried.asked, day, carried.annotated(day), carried.earlier())
+    path = write_annotations(here, after, text)
+    holding = len(carried.those("holds"))
+    left = number(len(carried.asked.questions) - holding, "question")
+    show(f"{path}: {holding} answers hold, {left} to answer. {CHECK}")
+
+
+def compared(before: Document, after: Document) -> Changes:
+    """The changes between two versions; a UsageError for one version, or where they are in two languages."""
+    from genaipa.languages.catalog import in_words
+    from genaipa_watch.changes import Changes
+
+    if before.name == after.name:
+        raise UsageError(f"'{before.name}' can't be compared with itself; name another version.")
+    if "" not in (before.language, after.language) and before.language != after.language:
+        languages = f"in {in_words(before.language)}, and '{after.name}' in {in_words(after.language)}"
+        raise UsageError(f"'{before.name}' is {languages}: name two versions in one language.")
+    return Changes(before, after)
+
+
+def carried_answers(workspace: Workspace, changes: Changes) -> CarriedAnswers | None:
+    """The annotated answers of the earlier version, held against the later; None if it has none."""
+    from genaipa.questions.annotations import annotated_texts, find_annotations, question_set
+    from genaipa_watch.versions import CarriedAnswers
+
+    found = find_annotations(workspace, changes.before)
+    if found is None or not found.of_this_text:
+        # The same text may be annotated under another name: a version that was the present one.
+        found = find_annotations(workspace, changes.before, annotated_texts(workspace))
+    if found is None or not found.of_this_text:
+        return None
+    asked = question_set(workspace, found.annotations.questions, found.layer)
+    return CarriedAnswers(changes, found.annotations, asked) if asked else None
+
+
+def _print_answers(carried: CarriedAnswers) -> None:
+    every = len(carried.annotations.answers)
+    look, perhaps = carried.those("look"), carried.those("perhaps")
+    parts = [f"{every - len(look) - len(perhaps)} of {number(every, 'annotated answer')} hold"]
+    if look:
+        parts.append(f"{len(look)} to look at again: {', '.join(look)}")
+    if perhaps:
+        parts.append(f"{len(perhaps)} perhaps answered now: {', '.join(perhaps)}")
+    show("; ".join(parts))
+
+
+def _as_facts(changes: Changes, carried: CarriedAnswers | None) -> dict[str, Any]:
+    sections = [
+        {
+            "state": one.state,
+            "before": one.before and one.before.label,
+            "after": one.after and one.after.label,
+            "heading": one.heading,
+        }
+        for one in changes.sections
+    ]
+    answers = {
+        one.question: {
+            "state": one.state,
+            "sections": list(dict.fromkeys(change.heading for change in one.touched)),
+            "points": one.points,
+        }
+        for one in (carried.answers if carried else ())
+    }
+    return {
+        "before": changes.before.name,
+        "after": changes.after.name,
+        "counts": changes.counts,
+        "sections": sections,
+        "answers": answers,
+    }

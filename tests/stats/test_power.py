@@ -1,0 +1,88 @@
+"""The power of a study: what difference it would find, shown by studies that are made up."""
+
+from __future__ import annotations
+
+import math
+import runpy
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy
+from size import size
+
+from genaipa.stats.intervals import estimate_mean
+from genaipa.stats.power import POWER, VarianceComponents, estimate_components, find_detectable
+
+ROOT = Path(__file__).parents[2]
+VARIANCE = VarianceComponents(questions=262.0, documents=49.0, rest=886.0)
+
+
+def made_up(random, questions, documents, variance):
+    """The differences of one study around 0: questions x documents."""
+    of_questions, of_documents, rest = np.sqrt(variance)
+    return (
+        random.normal(0, of_questions, (questions, 1))
+        + random.normal(0, of_documents, documents)
+        + random.normal(0, rest, (questions, documents))
+    )
+
+
+@pytest.mark.parametrize(("questions", "documents"), [(32, 5), (8, 3)])
+def test_the_difference_is_found_in_80_of_100_studies(questions, documents):
+    """Of studies with the difference that is said to be found, 80 % have an interval above 0, for either target."""
+    random, studies = np.random.default_rng(3), size(small=40, soak=2000)
+    said = find_detectable(questions, documents, VARIANCE, studies=size(small=100, soak=1000))
+    asked, about = np.repeat(np.arange(questions), documents), np.tile(np.arange(documents), questions)
+    found = np.zeros(2)
+    for _ in range(studies):
+        apart = made_up(random, questions, documents, VARIANCE).ravel()
+        general = estimate_mean(apart + said.policies, asked, about)
+        # These documents have the difference by themselves: what is theirs is taken out.
+        fixed = made_up(random, questions, documents, VARIANCE._replace(documents=0)).ravel()
+        here = estimate_mean(fixed + said.these_documents, asked, about)
+        found += (here.low > 0, general.policies_low > 0)
+    assert found / studies == pytest.approx(POWER, abs=size(small=0.15, soak=0.04))
+
+
+def test_one_sample_is_scipy_s_power():
+    """For these documents it is the power of a t test of the questions' means, by the noncentral distribution."""
+    variance, questions, documents = VarianceComponents(300.0, 0.0, 900.0), 60, 4
+    error = math.sqrt(variance.questions / questions + variance.rest / (questions * documents))
+    said = find_detectable(questions, documents, variance, studies=200).these_documents
+    power = scipy.stats.nct.sf(scipy.stats.t.ppf(0.975, questions - 1), questions - 1, said / error)
+    assert power == pytest.approx(POWER, abs=0.02)
+
+
+def test_more_of_either_finds_smaller_differences():
+    """More questions and more documents make the smallest difference smaller; too few of them have none."""
+    sizes = [find_detectable(*shape, VARIANCE).policies for shape in ((8, 3), (32, 3), (32, 5), (32, 20))]
+    assert sizes == sorted(sizes, reverse=True)
+    assert math.isnan(find_detectable(32, 2, VARIANCE).policies)
+    assert find_detectable(32, 2, VARIANCE).these_documents > 0
+    assert all(map(math.isnan, find_detectable(1, 5, VARIANCE)))
+
+
+def test_components_are_found_with_cells_missing():
+    """The mean of many estimates is the truth, with a fifth of the cells absent."""
+    random, truth, found = np.random.default_rng(5), VarianceComponents(100.0, 49.0, 400.0), []
+    for _ in range(size(small=50, soak=150)):
+        cells = made_up(random, 32, 5, truth)
+        cells[random.random(cells.shape) < 0.2] = np.nan
+        found.append(estimate_components(cells))
+    assert np.mean(found, axis=0) == pytest.approx(truth, rel=0.2)
+
+
+def test_one_document_has_no_rest():
+    """With one document all variance is the questions', and there is nothing to tell the documents' from."""
+    cells = np.array([[1.0], [3.0], [5.0]])
+    assert estimate_components(cells) == pytest.approx((4.0, 0.0, 0.0))
+
+
+@pytest.mark.full
+def test_the_planning_page_is_current():
+    """docs/method/planning.md is what its generator writes now (at full size all of it, else its first row)."""
+    generator = runpy.run_path(str(ROOT / "docs" / "generate_planning.py"))
+    page = (ROOT / "docs" / "method" / "planning.md").read_text()
+    expected = size(small=lambda: generator["row"](8), soak=generator["whole_page"])()
+    assert expected in page, "run: python docs/generate_planning.py"
