@@ -75,12 +75,12 @@ class SectionChange:
     @property
     def heading(self) -> str:
         """The heading, of both versions where they differ: "9 Retention → 10 Retention"."""
-        names = [_heading(section) for section in (self.before, self.after) if section]
-        return " \u2192 ".join(dict.fromkeys(names))
-
-
-def _heading(section: Section) -> str:
-    return " ".join(filter(None, (section.number, section.title))) or section.label
+        headings = [
+            " ".join(filter(None, (section.number, section.title))) or section.label
+            for section in (self.before, self.after)
+            if section
+        ]
+        return " \u2192 ".join(dict.fromkeys(headings))
 
 
 class Changes:

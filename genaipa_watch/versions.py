@@ -86,7 +86,9 @@ class CarriedAnswers:
             return CarriedAnswer(question, "holds", answer)
         touched = tuple(self._touched(answer.sections))
         points = tuple(point.id for point in answer.points if any(self._touched(point.sections)))
-        if answer.silent != "yes" and (touched or points or not self._found(answer.sections)):
+        # Without its sections nobody can say that an answer holds.
+        has_sections = bool(answer.sections) and all(self._sections(label) for label in answer.sections)
+        if answer.silent != "yes" and (touched or points or not has_sections):
             return CarriedAnswer(question, "look", answer, touched, points)
         if answer.silent != "no" and self._answers_now(question):
             return CarriedAnswer(question, "perhaps", answer)
@@ -96,10 +98,6 @@ class CarriedAnswers:
         for label in labels:
             for section in self._sections(label):
                 yield from (change for change in self.changes.of(section) if change.state not in HELD)
-
-    def _found(self, labels: tuple[str, ...]) -> bool:
-        """Whether there are sections, and all were found: without them nobody can say that an answer holds."""
-        return bool(labels) and all(self._sections(label) for label in labels)
 
     def _sections(self, label: str) -> list[Section]:
         """The sections of the earlier version that a label names: one, or all that a part of a segmentation spans."""

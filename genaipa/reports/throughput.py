@@ -61,9 +61,9 @@ def calls_by_system(gathered: Gathered) -> dict[str, Calls]:
                     column.append(value)
     calls = {}
     for system, columns in columns_by_system.items():
-        begins, seconds, answers, known = map(np.array, columns)
+        begins, seconds, answers, tokens_sent = map(np.array, columns)
         if np.median(seconds) >= _INSTANT:
-            calls[system] = Calls(begins, begins + np.maximum(seconds, _SHORTEST), answers, known)
+            calls[system] = Calls(begins, begins + np.maximum(seconds, _SHORTEST), answers, tokens_sent)
     return calls
 
 

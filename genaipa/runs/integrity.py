@@ -133,7 +133,8 @@ def _records(folder: Part, manifest: Manifest) -> Iterator[Damage]:
     kept, of = dict[str, int](), set[str]()
     try:
         for number, (_, record) in enumerate(folder.entries(Record), 1):
-            of.add(record.conversation)
+            if record.started:  # an import knows the beginning of some conversations at most
+                of.add(record.conversation)
             if problem := flaw(record, documents, withheld=withheld):
                 yield Damage(path, f"line {number}", f"was changed: {problem}; restore the file.")
             elif record.kind == "answer" and record.status != "failed":
@@ -147,7 +148,7 @@ def _records(folder: Part, manifest: Manifest) -> Iterator[Damage]:
     if len(kept) < manifest.totals.kept:
         lost = f"has {len(kept):,} of the {manifest.totals.kept:,} answers that the run had; restore the file."
         yield Damage(path, "", lost)
-    if folder.conversations_file.is_file():  # an imported run has none
+    if folder.conversations_file.is_file():
         with contextlib.suppress(GenaipaError):  # as above
             if gone := of - {one.id for one in folder.conversations()} - {""}:
                 lacks = f"lacks {number_of(len(gone), 'conversation')}; restore the file."

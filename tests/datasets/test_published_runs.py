@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import json
 import os
 import shutil
@@ -18,6 +19,7 @@ from genaipa.errors import RunError, UsageError
 from genaipa.reports.gather import gather_scored
 from genaipa.runs.folder import RunFolder
 from genaipa.runs.imported import audit_of, excluded_answers, published_scores, read_audit
+from genaipa.runs.integrity import damage
 from genaipa.runs.records import answer_digest
 from genaipa.runs.selection import find_run, run_folders, select
 from genaipa.systems.published import NO_SUMMARY, read_recording
@@ -126,6 +128,12 @@ def test_runs_of_the_study(there: Workspace) -> None:
         ("robustness", question) for question in IDS if question.endswith("u1")
     }
     assert len(scores) == 8 * (len(COLUMNS) + 1)
+
+
+def test_an_imported_run_lacks_nothing(there: Workspace) -> None:
+    """A study's summaries and questions by name came without the beginning of their conversation: no damage."""
+    folders = [RunFolder(there.runs / f"published-bard-{name}") for name in ("recall-faq", "summary-user")]
+    assert [*itertools.chain(*map(damage, folders))] == []
 
 
 def test_a_missing_answer_is_a_failure(there: Workspace) -> None:

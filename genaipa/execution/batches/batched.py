@@ -81,7 +81,7 @@ def refuse_documents(run: PreparedRun) -> None:
     if not begun and plan and _SHOWING.intersection(plan.initializations):
         raise UsageError(
             "questions about a document cost more by batches than by single calls, which read it from the provider's "
-            "cache; leave out --batch (it is for judges and for questions without a document, such as -i company-name)."
+            "cache; ask them by single calls. Batches are for judges and for questions without a document."
         )
 
 
