@@ -242,14 +242,16 @@ class ManualRun:
     async def _keep(self, writer: PartWriter, system: str, call: Call, text: str) -> None:
         if not writer.has_begun(calls.conversation_id(self.task, system, call)):
             await calls.begin(writer, self.task, system, call)
-        reading = self.task.guarded_read(call, split_thoughts(text).answer)
+        thoughts, reply, _ = split_thoughts(text)
+        reading = self.task.guarded_read(call, reply)
         await writer.append(
             replace_fields(
                 calls.blank_record(self.task, system, call),
-                status="answered",
-                reply=text,
+                status="answered" if reply else "truncated",
+                reply=reply,
+                thoughts=thoughts,
                 finish="by hand",
-                digest=answer_digest(call.digest, call.messages[-1].content, text),
+                digest=answer_digest(call.digest, call.messages[-1].content, reply),
                 prediction=reading.prediction,
                 score=reading.score,
             )

@@ -27,8 +27,8 @@ from genaipa.runs.imported import audit_of, excluded_answers, published_scores
 from genaipa.runs.inputs import Inputs
 from genaipa.runs.manifest import LEFT_OUT, withheld
 from genaipa.runs.permission import Permission
-from genaipa.runs.procedure import find_procedure_plan, procedure_plan
-from genaipa.runs.records import MeasuredHead, Retrieval, conversation_of
+from genaipa.runs.procedure import conversation_of, coordinates_of, find_procedure_plan, procedure_plan
+from genaipa.runs.records import MeasuredHead, Retrieval
 from genaipa.runs.selection import occasions
 from genaipa.scoring.current import in_effect
 from genaipa.scoring.evidence.abstention import knows_silence, stance
@@ -343,7 +343,7 @@ class _Run:
             if line.kind == "answer":
                 kept[line.key] = line.status != "failed"
             mine = line.kind == "answer" and line.system in self._source.systems
-            if mine and self._source.takes(line.document, line.initialization, line.wording):
+            if mine and self._source.means(line):
                 latest[line.key] = self._row(line)
         self._retrieve_nothing(latest.values())
         others = [*self._missing(latest), *self._published()]
@@ -384,19 +384,19 @@ class _Run:
             self._gathered.problems.append(str(error))
 
     def _row(self, line: MeasuredHead) -> dict[str, Any]:
-        usage = line.usage
+        usage, at = line.usage, coordinates_of(line)
         return {
-            **self._about(line.document, line.question),
+            **self._about(at.document, at.question),
             "unit": "answer",
             "key": line.key,
             "system": line.system,
             "model": line.model or "",
-            "experiment": self._experiment(line.document, line.initialization, line.wording),
-            "initialization": line.initialization,
-            "wording": line.wording,
-            "prompts": self._prompts(line.system, line.prompts),
-            "repetition": line.repetition,
-            **self._place(line.system, line.document, line.repetition, line.question),
+            "experiment": self._experiment(at.document, at.initialization, at.wording),
+            "initialization": at.initialization,
+            "wording": at.wording,
+            "prompts": self._prompts(line.system, at.prompts),
+            "repetition": at.repetition,
+            **self._place(line.system, at.document, at.repetition, at.question),
             "status": line.status,
             "claims_silence": "" if self._scores_alone else self._claims_silence(line),
             "cites_there": self._cites_there(line) if line.system in self.again else None,
@@ -521,7 +521,7 @@ class _Run:
             return None
         from genaipa.scoring.evidence.resolution import find_references  # its expressions take long to compile
 
-        parts, summarised = self._inputs.parts(line), line.initialization.startswith("summary")
+        parts, summarised = self._inputs.parts(line), coordinates_of(line).initialization.startswith("summary")
         place = line.document, line.digest, parts, summarised
         if place not in self._looked:
             named = find_references(line.reply, document, parts, summarised=summarised)

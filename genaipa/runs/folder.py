@@ -142,8 +142,8 @@ class ShardPlans:
             raise self._other("its digest is another")
 
 
-T = TypeVar("T", bound="RecordHead | Record | Counted")
-R = TypeVar("R", bound="RecordHead | Record")
+T = TypeVar("T", bound="RecordHead | Counted")
+R = TypeVar("R", bound="RecordHead")
 
 _MAKING = ".making-"
 _PLACE = 40

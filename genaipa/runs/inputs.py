@@ -16,6 +16,7 @@ import msgspec
 
 from genaipa.errors import DataError, GenaipaError, UnknownNameError, UsageError
 from genaipa.files.strict_yaml import read_yaml
+from genaipa.kinds import DEFAULT
 from genaipa.languages.catalog import ENGLISH, named_language
 from genaipa.policies.document import Document, load_document
 from genaipa.questions.annotations import (
@@ -33,7 +34,7 @@ from genaipa.questions.sets import Question, QuestionSet
 from genaipa.runs import journal
 from genaipa.runs.documents import kept_text, text_file
 from genaipa.runs.manifest import MANIFEST
-from genaipa.runs.procedure import find_procedure_plan
+from genaipa.runs.procedure import coordinates_of, find_procedure_plan
 from genaipa.systems.base import Message, Purpose
 
 if TYPE_CHECKING:
@@ -139,14 +140,15 @@ class Inputs:
         """
         found = self.questions(record.document)
         try:
-            return found.asked(record.question, record.wording, self._company(record)) if found else record.asked
+            at = coordinates_of(record)
+            return found.asked(at.question, at.wording, self._company(record)) if found else record.asked
         except (UnknownNameError, IndexError):
             return record.asked
 
     def original(self, record: Record) -> str:
         """The original wording of a record's question, the company filled in; empty if the record was asked that."""
         asked, question = self.questions(record.document), self.question(record.document, record.question)
-        if record.wording == "original" or asked is None or question is None:
+        if coordinates_of(record).wording == "original" or asked is None or question is None:
             return ""
         return question.text.replace(asked.placeholder, self._company(record))
 
@@ -236,10 +238,10 @@ class Inputs:
             self.manifest.documents[document].company,
         )
 
-    def parts(self, record: Record | MeasuredHead) -> tuple[tuple[int, int], ...]:
+    def parts(self, record: MeasuredHead) -> tuple[tuple[int, int], ...]:
         """The spans of the document's text in which the system was given it; none if it was not."""
         conversations = [record.conversation]
-        if record.initialization == "summary-of-document":
+        if record.coordinates.get("initialization") == "summary-of-document":
             # Its summary, which may speak of parts, was written in a conversation of its own.
             conversations.append(f"{record.conversation}|(summary)")
         try:
@@ -308,7 +310,7 @@ def conversation(folder: RunFolder, record: Record, offsets: Mapping[str, int]) 
         messages = near.introduction(begun.introduction)
     if making or (begun is not None and begun.mode == "shared"):
         plan = find_procedure_plan(folder.outline().spec)
-        prompts = record.prompts or next(iter(plan.prompts if plan else ()), "")
+        prompts = record.coordinates.get("prompts") or next(iter(plan.prompts if plan else ()), "")
         for earlier in _before(folder, record, offsets):
             messages += _turn(earlier, earlier.reply or named_language(prompts).no_answer)
     return messages + _turn(record, record.reply)
@@ -316,7 +318,7 @@ def conversation(folder: RunFolder, record: Record, offsets: Mapping[str, int]) 
 
 def _before(folder: RunFolder, record: Record, offsets: Mapping[str, int]) -> list[Record]:
     """The replies of the same kind that the same conversation had before this one, in their order."""
-    start = record.key.removesuffix(record.question) if record.initialization else f"{record.system}|{record.task}|"
+    start = record.key.removesuffix(record.question) if record.task == DEFAULT else f"{record.system}|{record.task}|"
     near = folder.records_at([offset for key, offset in offsets.items() if key.startswith(start)])
     same = (r for r in near if (r.conversation, r.kind) == (record.conversation, record.kind))
     return sorted((r for r in same if r.turn < record.turn and r.reply is not None), key=lambda r: r.turn)

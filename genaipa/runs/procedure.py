@@ -1,12 +1,13 @@
-"""What only runs of the paper's procedure have: their plan, with its options, each in one place."""
+"""What only runs of the paper's procedure have: their plan, with its options, and the coordinates of their records."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal, get_args
+from sys import intern
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple, Protocol, get_args
 
 from msgspec.structs import replace
 
-from genaipa.kinds import Plan, option
+from genaipa.kinds import DEFAULT, Plan, option
 from genaipa.questions.sets import Wording
 
 if TYPE_CHECKING:
@@ -119,3 +120,55 @@ def ask_about(spec: RunSpec, documents: Iterable[str], questions: Mapping[str, s
     """Return the spec of the same procedure about other documents, each with its question set."""
     plan = replace(procedure_plan(spec), documents=tuple(documents), questions=dict(questions))
     return replace(spec, plan=plan)
+
+
+class Coordinates(NamedTuple):
+    """The coordinates of a record of the procedure, in the order in which its key has them.
+
+    `prompts` is the set of prompts in a run that has several; in any other it is empty.
+    """
+
+    document: str
+    initialization: Initialization
+    wording: Wording
+    repetition: int
+    prompts: str
+    question: str
+
+    def as_dict(self) -> dict[str, str]:
+        """Return them as a record has them."""
+        return {name: str(value) for name, value in self._asdict().items() if value}
+
+
+class HasCoordinates(Protocol):
+    """As much of a record as has its coordinates."""
+
+    @property
+    def coordinates(self) -> Mapping[str, str]: ...  # noqa: D102 - above
+
+
+def coordinates_of(record: HasCoordinates) -> Coordinates:
+    """Return the coordinates of a record of the procedure."""
+    known = record.coordinates
+    # A million answers have a few texts in common: each is kept once.
+    return Coordinates(
+        intern(known["document"]),
+        intern(known["initialization"]),  # type: ignore[arg-type]
+        intern(known["wording"]),  # type: ignore[arg-type]
+        int(known["repetition"]),
+        known.get("prompts", ""),
+        intern(known["question"]),
+    )
+
+
+def conversation_of(
+    system: str, document: str, initialization: str, wording: str, repetition: int | str, prompts: str = ""
+) -> str:
+    """Return the id of a conversation; the keys of its answers have the question behind it."""
+    begun = f"{system}|{document}|{initialization}|{wording}|{repetition}"
+    return f"{begun}|{prompts}" if prompts else begun
+
+
+def row_of(task: str, coordinates: Mapping[str, str]) -> str:
+    """Return the row of a table of counts to which a record belongs: its initialization, or its other task."""
+    return coordinates["initialization"] if task == DEFAULT else task

@@ -92,8 +92,8 @@ class Run:
         return frame_of((self._row(record, sets) for record in records), list(columns))
 
     def _row(self, record: Record, prompts: str) -> dict[str, object]:
-        row = {name: getattr(record, name, None) for name in _COLUMNS}
-        row["prompts"] = record.prompts or prompts
+        row = {name: getattr(record, name, record.coordinates.get(name)) for name in _COLUMNS}
+        row["prompts"] = row["prompts"] or prompts
         usage = {column: getattr(record.usage, field, None) for column, field in _USAGE.items()}
         own = {**record.coordinates, "prediction": record.prediction, "score": record.score}
         return {**own, **row, **usage, "run": self.name, "error": record.error.message if record.error else None}

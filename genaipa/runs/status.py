@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from genaipa.kinds import DEFAULT
-from genaipa.runs.procedure import find_procedure_plan
-from genaipa.runs.records import RecordKind, RunSpec, Status, Totals, separate_thoughts
+from genaipa.runs.procedure import find_procedure_plan, row_of
+from genaipa.runs.records import RecordKind, RunSpec, Status, Totals
 from genaipa.systems.base import Usage
 from genaipa.systems.thoughts import has_marks
 
@@ -80,18 +80,14 @@ class Counted(msgspec.Struct):
     status: Status
     kind: RecordKind
     system: str
-    initialization: str
+    coordinates: dict[str, str]
     seconds: float
     usage: Usage | None = None
     cost: float | None = None
     prompt_cut: bool = False
     task: str = DEFAULT
     score: float | None = None
-    reply: str | None = None
     thoughts: str = ""
-
-    def __post_init__(self) -> None:
-        separate_thoughts(self)
 
 
 @dataclass
@@ -187,7 +183,7 @@ class Tally:
 
     def add(self, record: Counted | Record) -> None:
         """Take a record into account; it replaces an earlier one of its key."""
-        row = self.row(record.system, record.initialization or record.task)
+        row = self.row(record.system, row_of(record.task, record.coordinates))
         row.spend(record)
         previous = self.statuses.get(record.key)
         if record.kind == "answer":

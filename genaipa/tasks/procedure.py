@@ -21,8 +21,15 @@ from genaipa.policies.document import load_document, split_parts
 from genaipa.questions.annotations import annotated_texts, find_annotations
 from genaipa.questions.sets import WORDINGS, QuestionSet, Wording, load_question_set
 from genaipa.runs.documents import kept_lines
-from genaipa.runs.procedure import Initialization, ProcedurePlan, ask_about, procedure_plan
-from genaipa.runs.records import DOCUMENTS, Digests, DocumentFacts, RunSpec, conversation_of
+from genaipa.runs.procedure import (
+    Coordinates,
+    Initialization,
+    ProcedurePlan,
+    ask_about,
+    conversation_of,
+    procedure_plan,
+)
+from genaipa.runs.records import DOCUMENTS, Digests, DocumentFacts, RunSpec
 from genaipa.systems.base import Message
 from genaipa.tasks.base import Call, Task
 from genaipa.tasks.prompts import Script, Step, load_prompts, opening
@@ -66,14 +73,8 @@ class Conversation:
 
     def coordinates(self, question: str) -> dict[str, str]:
         """The coordinates of an answer (or step) among the others of its system."""
-        return {
-            "document": self.document,
-            "initialization": self.initialization,
-            "wording": self.wording,
-            "repetition": str(self.repetition),
-            **({"prompts": self.prompts} if self.prompts else {}),
-            "question": question,
-        }
+        place = self.document, self.initialization, self.wording, self.repetition, self.prompts, question
+        return Coordinates(*place).as_dict()
 
     @property
     def summarizes(self) -> bool:

@@ -369,7 +369,7 @@ def test_failed_summary_asks_no_questions(server: TimedServer) -> None:
     make_workspace(questions=2)
     folder, outcome = carry_out(spec(initializations=("document", "summary-by-name")))
     assert outcome.status == "partial"
-    assert Counter((r.initialization, r.kind, r.status) for r in folder.records()) == {
+    assert Counter((r.coordinates["initialization"], r.kind, r.status) for r in folder.records()) == {
         ("document", "answer", "answered"): 2,
         ("summary-by-name", "summary", "failed"): 1,
     }

@@ -214,8 +214,8 @@ def _print_answers(records: list[Record]) -> None:
             (
                 names[r.system],
                 r.document,
-                r.initialization,
-                f"{r.wording}, {r.prompts}" if r.prompts else r.wording,
+                r.coordinates.get("initialization", ""),
+                ", ".join(r.coordinates[name] for name in ("wording", "prompts") if name in r.coordinates),
                 r.repetition,
                 r.question,
                 r.status,
