@@ -32,7 +32,6 @@ from genaipa.errors import (
 from genaipa.execution.batches.ledger import Orphans, looks
 from genaipa.execution.limits import LONGEST_RETRY_AFTER, LeftOutError, Transport, ask, at_most
 from genaipa.runs.batches import batches_out, out_sentence, was_batched
-from genaipa.runs.procedure import find_procedure_plan
 from genaipa.systems.base import UNCLEAR, UNDONE
 from genaipa.systems.catalog import resolve
 from genaipa.systems.provider import redact
@@ -53,8 +52,6 @@ _UPLOADS = 1
 """Batches handed in at once, while the next one is put together; more would only fill memory."""
 _FIRST_LOOK = 5.0
 """Seconds, at most, that a run that goes on waits for what its batches brought before it asks."""
-_SHOWING = {"document", "summary-of-document"}
-"""Initializations that show a document."""
 _DOWNLOADS = 8
 """Times that the results of an ended batch are asked for, at most: a file that exists may not be found at first."""
 
@@ -77,8 +74,7 @@ class Batching:
 def refuse_documents(run: PreparedRun) -> None:
     """Raise a UsageError for a run that shows documents, by batches dearer; one that was begun so may collect them."""
     begun = run.folder is not None and was_batched(run.folder.path)
-    plan = find_procedure_plan(run.spec)
-    if not begun and plan and _SHOWING.intersection(plan.initializations):
+    if run.task.shows_documents and not begun:
         raise UsageError(
             "questions about a document cost more by batches than by single calls, which read it from the provider's "
             "cache; ask them by single calls. Batches are for judges and for questions without a document."
