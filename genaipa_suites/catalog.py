@@ -48,8 +48,8 @@ def _class(name: str) -> Any:
     return load(SUITES[name]) if name in SUITES else find(_target(name))
 
 
-def planned(request: RunRequest) -> SuitePlan:
-    """The plan by the options given; an OptionError for one that can't be, a UsageError for no suite."""
+def make_plan(request: RunRequest) -> SuitePlan:
+    """Make the plan of the options given; an OptionError for one that can't be, a UsageError for no suite."""
     given = request.plan
     wording, limit = given.get("wording") or ("1",), given.get("limit")
     if len(wording) > 1 or wording[0] not in map(str, WORDINGS):

@@ -40,9 +40,9 @@ class _Suite(Kind[SuitePlan]):
 
     def plan_of(self, request: RunRequest, workspace: Workspace, resources: Resources) -> SuitePlan:  # noqa: ARG002 - it needs none
         """Make the plan of the options given; an OptionError for one that can't be, a UsageError for no suite."""
-        from genaipa_suites.catalog import planned
+        from genaipa_suites.catalog import make_plan
 
-        return planned(request)
+        return make_plan(request)
 
     def task_names(self) -> list[str]:
         """Return the suites by name."""

@@ -84,7 +84,7 @@ class BreakerOpenError(Exception):
     """The system was stopped while a call waited for its turn; nothing came of it."""
 
 
-class Gate:
+class Throttle:
     """Bound on the concurrent calls to one system: at most `most`, halved on overload, regrown one by one."""
 
     def __init__(self, most: int) -> None:
@@ -225,10 +225,10 @@ class Breaker:
 
 
 @dataclass
-class Limits:
+class SystemLimits:
     """Limits on one system during a run."""
 
-    gate: Gate
+    gate: Throttle
     retries: int = 5
     breaker: Breaker = field(default_factory=Breaker)
     waiting: Callable[[str], None] = lambda _reason: None
@@ -268,7 +268,7 @@ class Attempt:
         return error
 
 
-async def ask(system: System, messages: Sequence[Message], settings: Settings, limits: Limits) -> Attempt:
+async def ask(system: System, messages: Sequence[Message], settings: Settings, limits: SystemLimits) -> Attempt:
     """Ask until there is a reply or no point in asking on.
 
     Raises the last NoReplyError, with `attempts` set on it, or a BreakerOpenError if the system was stopped before
@@ -426,7 +426,7 @@ class Transport:
 
     def __init__(self, system: System, connections: int, retries: int, waiting: Callable[[str], None]) -> None:
         self.system, self.at_once = system, connections
-        self.limits = Limits(Gate(connections), retries, waiting=waiting, patient=self.patient)
+        self.limits = SystemLimits(Throttle(connections), retries, waiting=waiting, patient=self.patient)
         self._warm: dict[int, asyncio.Event] = {}
 
     async def send(self, messages: Sequence[Message], settings: Settings) -> Attempt:

@@ -66,7 +66,7 @@ class JudgeRequest(NamedTuple):
 
 
 @dataclass
-class JudgePlan:
+class JudgeWorklist:
     """The judge's runs to carry out: those `begun` before that go on, and `new` ones.
 
     `wanted` is the number of judgements of the `answers` that are asked for, `had` of the present ones.
@@ -90,8 +90,8 @@ class _BegunRun(NamedTuple):
     max_tokens: int | None
 
 
-def plan(workspace: Workspace, request: JudgeRequest) -> JudgePlan:
-    """Plan what is missing; puts verdicts that only a run folder has into the store.
+def make_worklist(workspace: Workspace, request: JudgeRequest) -> JudgeWorklist:
+    """List the judgements that are missing; puts verdicts that only a run folder has into the store.
 
     A UsageError for runs without answers, for a judge that is none, and for one of the family of a system that it
     would judge, unless that is wanted.
@@ -109,19 +109,19 @@ def plan(workspace: Workspace, request: JudgeRequest) -> JudgePlan:
     there = _in_store(workspace, prompt, served)
     asked = {(digest, one) for digest in answers.digests for one in passes}
     wanted = {judge: asked | _anchors(workspace, answers, there[judge]) for judge in judges}
-    found = JudgePlan(answers, sum(map(len, wanted.values())))
+    worklist = JudgeWorklist(answers, sum(map(len, wanted.values())))
     _leave_out(wanted, there)
     for one in begun:
         _leave_out(wanted, one.done)
-    found.had = found.wanted - sum(map(len, wanted.values()))
+    worklist.had = worklist.wanted - sum(map(len, wanted.values()))
     for one in begun:
         if request.max_tokens not in (None, one.max_tokens):
             continue  # a run keeps its limit, and another one is wanted
         missing = {judge: left for judge in one.planned if (left := one.planned[judge] - one.done[judge])}
         if all(left <= wanted.get(judge, set()) for judge, left in missing.items()) and missing:
-            found.begun.append((one.folder, sum(map(len, missing.values()))))
+            worklist.begun.append((one.folder, sum(map(len, missing.values()))))
         elif any(missing.get(judge, set()) & left for judge, left in wanted.items()):
-            found.said.append(
+            worklist.said.append(
                 f"{one.folder.name} was begun with these and other answers or judges, and asks them; to go on with it: "
                 f"genaipa run --resume {one.folder.name}"
             )
@@ -134,9 +134,9 @@ def plan(workspace: Workspace, request: JudgeRequest) -> JudgePlan:
         whose = {name: own_family[name] for name in names if name in own_family}
         material = JudgedMaterial(prompt, secrets.token_hex(16), answers.runs, request.evidence, whose, rubric, ())
         spec = RunSpec(tuple(names), NAME, NAME, max_tokens=request.max_tokens)
-        found.new.append(_task(workspace, answers, spec, those, material, templates))
-    found.said += [*answers.problems, *filter(None, [answers.left_out, _again(wanted)])]
-    return found
+        worklist.new.append(_task(workspace, answers, spec, those, material, templates))
+    worklist.said += [*answers.problems, *filter(None, [answers.left_out, _again(wanted)])]
+    return worklist
 
 
 def _task(

@@ -100,8 +100,8 @@ def order_of(spec: RunSpec, document: str, repetition: int, questions: QuestionS
     return order[first - 1 : last]
 
 
-def plan(spec: RunSpec, questions: dict[str, QuestionSet], system: str) -> Iterator[Conversation]:
-    """Every conversation with one system, in Algorithm 1's order within a document and repetition."""
+def list_conversations(spec: RunSpec, questions: dict[str, QuestionSet], system: str) -> Iterator[Conversation]:
+    """List every conversation with one system, in Algorithm 1's order within a document and repetition."""
     asked = procedure_plan(spec)
     for document in asked.documents:
         for repetition in range(1, spec.repetitions + 1):
@@ -294,7 +294,7 @@ class Procedure(Task):
 
     def _dialogues(self, spec: RunSpec, target: Target) -> Iterator[Dialogue]:
         scripts = self.scripts(target)
-        for conversation in plan(spec, self.questions, target.name):
+        for conversation in list_conversations(spec, self.questions, target.name):
             prompts = conversation.prompts or self.plan.prompts[0]
             yield self._converse(conversation, scripts[f"{conversation.document}|{prompts}"], target)
 
