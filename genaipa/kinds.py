@@ -249,7 +249,7 @@ def options() -> dict[str, Option]:
 
 
 def _takes(of: Any) -> type:
-    """The form in which a field is given: a number, yes or no, several words, or a word."""
+    """Return the form in which a field is given: a number, yes or no, several words, or a word."""
     if NoneType in get_args(of):
         (of,) = (one for one in get_args(of) if one is not NoneType)
     if get_origin(of) is dict or Ellipsis in get_args(of):
@@ -258,10 +258,10 @@ def _takes(of: Any) -> type:
 
 
 def task_in_words(spec: RunSpec) -> str:
-    """A run's task by its name, after the word for such tasks: `suite policyqa`."""
+    """Return a run's task by its name, after the word for such tasks: `suite policyqa`."""
     return f"{kind_of(spec.kind).option} {spec.task}".strip()
 
 
 def in_words(spec: RunSpec) -> str:
-    """A run's task and its plan in words; empty for a plan that has none."""
+    """Return a run's task and its plan in words; empty for a plan that has none."""
     return f"{task_in_words(spec)} ({spec.plan.label})" if spec.plan.label else ""

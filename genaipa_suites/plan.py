@@ -72,5 +72,5 @@ class SuitePlan(Plan, frozen=True, forbid_unknown_fields=True, omit_defaults=Tru
 
 
 def spec_of(name: str, plan: SuitePlan, systems: tuple[str, ...] = (), **others: Any) -> RunSpec:
-    """The spec of a suite's run; `others` are its `seed`, `repetitions` and sampling."""
+    """Return the spec of a suite's run; `others` are its `seed`, `repetitions` and sampling."""
     return RunSpec(systems, KIND, name, plan, **others)

@@ -18,19 +18,19 @@ if TYPE_CHECKING:
 
 
 def key(task: Task, system: str, call: Call) -> str:
-    """The key of a call's record."""
+    """Return the key of a call's record."""
     return key_of(system, task.name, call.coordinates)
 
 
 def conversation_id(task: Task, system: str, call: Call) -> str:
-    """The conversation of a call; one that names none shares the task's, unless it brings an introduction."""
+    """Return the conversation of a call; one that names none shares the task's, unless it brings an introduction."""
     if call.conversation:
         return call.conversation
     return key(task, system, call) if len(call.messages) > 1 else f"{system}|{task.name}"
 
 
 def blank_record(task: Task, system: str, call: Call) -> Record:
-    """The record of a call before anything came of it."""
+    """Return the record of a call before anything came of it."""
     return Record(
         key=key(task, system, call),
         status="failed",

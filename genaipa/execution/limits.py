@@ -250,7 +250,7 @@ class Attempt:
         return Attempt(self.reply, before.attempts + self.attempts, before.with_usage(self.usage))
 
     def with_usage(self, further: Usage | None) -> Usage | None:
-        """The tokens of this attempt and of a further one."""
+        """Return the tokens of this attempt and of a further one."""
         return _sum(self.usage, further)
 
     @property
@@ -259,7 +259,7 @@ class Attempt:
         return is_silent(self.reply) and self.reply.finish == "stop"
 
     def unusable(self, why: str) -> TransientError:
-        """The failure that a reply of no use is; its beginning is all that is kept of it."""
+        """Return the failure that a reply of no use is; its beginning is all that is kept of it."""
         said = clipped(without_surrogates(self.reply.text), _LONGEST_WORD)
         begins = f"; it begins: {said}" if said.strip() else ""
         kind = THOUGHTS_ALONE if self.only_thought else "unusable"
@@ -365,7 +365,7 @@ def is_silent(reply: Reply) -> bool:
 
 
 def _countable(usage: object) -> Usage | None:
-    """The tokens, where they can be counted and priced; None if a server or an assistant states nonsense."""
+    """Return the tokens, where they can be counted and priced; None if a server or an assistant states nonsense."""
     if not isinstance(usage, Usage):
         return None
     counts: list[object] = [getattr(usage, name) for name in Usage.__struct_fields__]
@@ -373,7 +373,7 @@ def _countable(usage: object) -> Usage | None:
 
 
 def _writable_settings(sent: object) -> dict[str, Any]:
-    """The settings as sent, where they can be kept as JSON."""
+    """Return the settings as sent, where they can be kept as JSON."""
     try:
         kept = msgspec.json.decode(msgspec.json.encode(sent))
     except (TypeError, ValueError, OverflowError, RecursionError):
@@ -382,7 +382,7 @@ def _writable_settings(sent: object) -> dict[str, Any]:
 
 
 def without_surrogates(text: str) -> str:
-    """The text with a replacement for half a character.
+    """Return the text with a replacement for half a character.
 
     A cut reply may end in one that JSON escapes as two halves; it can't be written or sent again.
     """

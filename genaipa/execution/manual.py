@@ -119,14 +119,14 @@ class ManualRun:
                     yield call, known
 
     def missing(self) -> Iterator[tuple[ChatSheet, str]]:
-        """The chats and keys whose replies are still wanted."""
+        """Return the chats and keys whose replies are still wanted."""
         for sheet in self.sheets():
             for key in sheet.calls:
                 if not self.tally.kept(key):
                     yield sheet, key
 
     def last_kept(self, sheet: ChatSheet) -> Call | None:
-        """The last call of a chat whose reply is in; None while it has none."""
+        """Return the last call of a chat whose reply is in; None while it has none."""
         kept = [call for key, call in sheet.calls.items() if self.tally.kept(key)]
         return kept[-1] if kept else sheet.follows
 

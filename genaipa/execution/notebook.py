@@ -233,7 +233,7 @@ def judge(
 
 
 def _finished(asking: Coroutine[Any, Any, T]) -> T:
-    """The result of a coroutine, also where a loop runs already, as in a notebook."""
+    """Return the result of a coroutine, also where a loop runs already, as in a notebook."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
@@ -274,7 +274,7 @@ def _with_options(function: Callable[..., Any]) -> None:
 
 
 def _of_kinds() -> dict[str, Any]:
-    """The options of kinds that `RunOptions` does not have, with what they take."""
+    """Return the options of kinds that `RunOptions` does not have, with what they take."""
     return {name: known.takes for name, known in options().items() if name not in RunOptions.__annotations__}
 
 

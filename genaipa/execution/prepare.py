@@ -210,7 +210,7 @@ class PreparedRun:
         return None if math.isinf(given) else given
 
     def own(self) -> range:
-        """The shards of this part."""
+        """Return the shards of this part."""
         which, parts = self.part
         return range(which - 1, self.shards.number if self.shards else 1, parts)
 
@@ -232,7 +232,7 @@ class PreparedRun:
         return RunFolder.create_with(self.workspace.runs, self.manifest(), cut.plans, cut.sources, cut.copies())
 
     def manifest(self) -> Manifest:
-        """The manifest of a new run; of one in shards without what there is for each document."""
+        """Return the manifest of a new run; of one in shards without what there is for each document."""
         commit, dirty = checkout()
         whole = self.cut is None
         return Manifest(
@@ -287,7 +287,7 @@ def prepare(workspace: Workspace, request: RunRequest, observer: Observer | None
 
 
 def _check(workspace: Workspace, request: RunRequest) -> list[Resolved]:
-    """The systems of a request; a UsageError for a name that is none, and for options that need another one."""
+    """Return the systems of a request; a UsageError for a name that is none, and for options that need another one."""
     if request.name is not None and not folder_words(request.name):
         raise UsageError(f"the name '{request.name}' leaves nothing for the folder's name; use letters or digits.")
     if request.corpus is None and (request.limit_documents is not None or request.stratify is not None):
@@ -358,7 +358,7 @@ def same_plan(run: PreparedRun, name: str | None, besides: Collection[str] = ())
 
 
 def _of_corpus(corpus: Corpus, request: RunRequest, workspace: Workspace, resources: Resources) -> Iterator[Task]:
-    """The task of each shard of a corpus's documents, which are streamed."""
+    """Return the task of each shard of a corpus's documents, which are streamed."""
     alike: dict[frozenset[str], Task] = {}
     first: tuple[Document, ...] = ()
     entries = corpus.entries(corpus.chosen(request.limit_documents))
@@ -379,7 +379,7 @@ def _of_corpus(corpus: Corpus, request: RunRequest, workspace: Workspace, resour
 
 
 def _copies(corpus: Corpus, request: RunRequest) -> Iterator[bytes]:
-    """The lines of each shard's own copies of a corpus's documents."""
+    """Return the lines of each shard's own copies of a corpus's documents."""
     lines = corpus.copies(corpus.chosen(request.limit_documents))
     while part := b"".join(islice(lines, request.shard)):
         yield part
@@ -450,7 +450,7 @@ def check_shared(folder: RunFolder, outline: Manifest, now_is: Digests, document
 
 
 def task_of(workspace: Workspace, folder: RunFolder, index: int) -> Task:
-    """The task of a shard."""
+    """Return the task of a shard."""
     plan, shard, outline = folder.plan(index), RunFolder(folder.shard(index).path), folder.outline()
     spec = ask_about(outline.spec, plan.documents, plan.questions)
     if outline.corpus is not None:

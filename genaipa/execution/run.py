@@ -156,7 +156,7 @@ def _by_hand(systems: Sequence[Ready]) -> set[str]:
 
 
 async def manual_run(run: PreparedRun) -> ManualRun:
-    """The web chats of a run; a RunError if it has none."""
+    """Return the web chats of a run; a RunError if it has none."""
     folder, manual = run.open(), [system for system in run.systems if system.manual]
     if not manual:
         go_on = command("genaipa", "run", "--resume", folder.name)
@@ -215,7 +215,7 @@ async def ready_systems(run: PreparedRun, say: Callable[[str], None], started: S
 
 
 def _batching(run: PreparedRun, given: Batching | bool | None) -> Batching | None:
-    """The way in which a run is asked by batches, or None: as given now, else as it was begun.
+    """Return the way in which a run is asked by batches, or None: as given now, else as it was begun.
 
     A RunError where single calls would ask again for what is out.
     """

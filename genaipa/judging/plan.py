@@ -167,7 +167,7 @@ def _task(
 
 
 def _check_judge(workspace: Workspace, name: str) -> None:
-    """A UsageError for a system without words of its own."""
+    """Raise a UsageError for a system without words of its own."""
     known = resolve(name, workspace)
     if known.manual:
         raise UsageError(
@@ -200,7 +200,7 @@ def _leave_out(wanted: Wanted, done: Wanted) -> None:
 
 
 def _judge_runs(workspace: Workspace) -> list[tuple[RunFolder, Manifest, JudgedMaterial]]:
-    """The runs in which judges were asked, oldest first; without those whose manifest is damaged."""
+    """Return the runs in which judges were asked, oldest first; without those whose manifest is damaged."""
     found = []
     for folder in run_folders(workspace):
         if (folder.path / FILE).is_file() and not folder.is_withheld:
@@ -214,7 +214,7 @@ def _judge_runs(workspace: Workspace) -> list[tuple[RunFolder, Manifest, JudgedM
 def _judged_before(
     workspace: Workspace, prompt: str, rubric: Rubric, judges: Mapping[str, str]
 ) -> tuple[list[_BegunRun], dict[str, set[str]]]:
-    """The runs in which these judges were asked this, and the models as which each judge was served."""
+    """Return the runs in which these judges were asked this, and the models as which each judge was served."""
     begun: list[_BegunRun] = []
     served = {judge: {judge, resolve(name, workspace).model} for judge, name in judges.items()}
     # Verdicts by another rubric are another judge's, and perhaps not even of these metrics.
@@ -253,13 +253,13 @@ def _anchors(workspace: Workspace, answers: JudgedAnswers, done: set[tuple[str, 
 
 
 def _again(wanted: Wanted) -> str:
-    """A sentence on the anchors that are asked for; empty without any."""
+    """Return a sentence on the anchors that are asked for; empty without any."""
     anchors = len({digest for left in wanted.values() for digest, passed in left if passed >= FIRST_DAY})
     return f"with {number(anchors, 'answer')} of the first day again, to see whether the judge moved" if anchors else ""
 
 
 def _in_store(workspace: Workspace, prompt: str, served: Mapping[str, set[str]]) -> Wanted:
-    """The judgements by these judges that the store has, whether their run is here or not."""
+    """Return the judgements by these judges that the store has, whether their run is here or not."""
     models = {
         judge: re.compile("|".join(f"{re.escape(name)}{_DATED}" for name in names)) for judge, names in served.items()
     }

@@ -64,7 +64,7 @@ class KeptDocuments(Mapping[str, Document]):
         return len(self._index())
 
     def checked(self, wanted: Mapping[str, DocumentFacts]) -> dict[str, Document]:
-        """The documents of these facts; a DataError for one that is not there, or has another text."""
+        """Return the documents of these facts; a DataError for one that is not there, or has another text."""
         found = {name: self[name] for name in wanted if name in self}
         for name, facts in wanted.items():
             if name not in found or found[name].digest != facts.digest:
@@ -75,7 +75,7 @@ class KeptDocuments(Mapping[str, Document]):
 
 
 def kept_text(path: Path, name: str, facts: DocumentFacts, layer: str) -> Document:
-    """The document whose text a run keeps in a file of its own; a DataError for a lost or another text."""
+    """Return the document whose text a run keeps in a file of its own; a DataError for a lost or another text."""
     about = About(
         company=facts.company,
         kind="regulation" if facts.kind == "regulation" else "policy",
@@ -92,12 +92,12 @@ def kept_text(path: Path, name: str, facts: DocumentFacts, layer: str) -> Docume
 
 
 def text_file(folder: Path, facts: DocumentFacts) -> Path:
-    """The file in which a run keeps a document's text."""
+    """Return the file in which a run keeps a document's text."""
     return folder / "documents" / f"{facts.digest}.txt"
 
 
 def kept_lines(documents: Iterable[Document]) -> str:
-    """The content of the file that keeps these documents."""
+    """Return the content of the file that keeps these documents."""
     return b"".join(map(json_line, documents)).decode()
 
 
@@ -116,7 +116,7 @@ class _StoredMessage(msgspec.Struct, omit_defaults=True):
 
     @classmethod
     def of(cls, message: Message) -> Self:
-        """A message as it is stored."""
+        """Return a message as it is stored."""
         bare = message.carries.strip()
         start = message.content.find(bare) if bare else -1
         known = (start, start + len(bare)) if start >= 0 else None
@@ -124,7 +124,7 @@ class _StoredMessage(msgspec.Struct, omit_defaults=True):
         return cls(message.role, message.content, message.purpose, known, (before, after), message.breakpoint)
 
     def message(self) -> Message:
-        """The message that was stored."""
+        """Return the message that was stored."""
         before, after = self.margins
         carries = f"{before}{self.content[slice(*self.carries)]}{after}" if self.carries else ""
         return Message(self.role, self.content, self.purpose, carries=carries, breakpoint=self.breakpoint)
@@ -137,7 +137,7 @@ def stored_introduction(messages: Sequence[Message]) -> bytes:
 
 
 def decoded(content: bytes) -> list[Message]:
-    """The messages of such a file; msgspec's errors if it holds none."""
+    """Return the messages of such a file; msgspec's errors if it holds none."""
     return [stored.message() for stored in msgspec.json.decode(content, type=list[_StoredMessage])]
 
 
@@ -177,7 +177,7 @@ class KeptIntroductions:
         return iter(self._index())
 
     def content(self, digest: str) -> bytes:
-        """The content that a file of that introduction would have; a KeyError where there is none."""
+        """Return the content that a file of that introduction would have; a KeyError where there is none."""
         (found,) = journal.read_at(self.path, [self._index()[digest]], _Line)
         return msgspec.json.format(bytes(found.messages), indent=1) + b"\n"
 
@@ -197,7 +197,7 @@ class KeptIntroductions:
         index[digest], self._size = before, before + len(line)
 
     def without(self, left_out: set[str]) -> Iterator[bytes]:
-        """The file's lines without those for some digests."""
+        """Return the file's lines without those for some digests."""
         for _, one in journal.read(self.path, _Line):
             if one.digest not in left_out:
                 yield msgspec.json.encode(one) + b"\n"
@@ -235,7 +235,7 @@ def load_run_documents(
 
 
 def _with_given(workspace: Workspace, folder: RunFolder, manifest: Manifest) -> Workspace:
-    """A workspace that holds the documents that a run was given, from the run's own copies."""
+    """Return a workspace that holds the documents that a run was given, from the run's own copies."""
     given = {name: facts for name, facts in manifest.documents.items() if facts.layer == GIVEN}
     if lost := next((name for name, facts in given.items() if not text_file(folder.path, facts).is_file()), ""):
         raise RunError(
@@ -255,7 +255,7 @@ def report_corpus_change(facts: CorpusFacts, say: Callable[[str], None]) -> None
 
 
 def _changes(path: Path, documents: dict[str, Document]) -> str:
-    """The changes of a corpus since a run took its documents, in words."""
+    """Return the changes of a corpus since a run took its documents, in words."""
     try:
         examine(path)
         now = {one.name: one.digest for one in documents_of(path) if one.name in documents}

@@ -236,7 +236,7 @@ class DocumentFacts(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @classmethod
     def of(cls, document: Document) -> Self:
-        """The facts of a document that a run keeps."""
+        """Return the facts of a document that a run keeps."""
         about = document.about
         return cls(
             digest=document.digest,
@@ -378,5 +378,5 @@ def label_of(coordinates: Mapping[str, str]) -> str:
 
 
 def answer_digest(document_digest: str, asked: str, reply: str) -> str:
-    """The identity of an answer by its content."""
+    """Return the identity of an answer by its content."""
     return hashlib.sha256(f"{document_digest}\0{asked}\0{reply}".encode()).hexdigest()

@@ -23,14 +23,14 @@ ENTRY_POINTS = "genaipa.tasks"
 
 
 def task_names() -> list[str]:
-    """The tasks that can be asked for by name: kinds that are one task, and the named ones of the others."""
+    """Return the tasks that can be asked for by name: kinds that are one task, and the named ones of the others."""
     named = {name: kind.task_names() for name, kind in kinds().items()}
     alone = [name for name, tasks in named.items() if tasks is None]
     return [*alone, *(task for tasks in named.values() for task in tasks or ())]
 
 
 def kind_named(task: str) -> str:
-    """The kind of a task by its name: the kind of that name, else the one with the task, else a plain task's."""
+    """Return the kind of a task by its name: the kind of that name, else the one with the task, else a plain task's."""
     if task == DEFAULT or task in names():
         return task
     having = (name for name, kind in kinds().items() if task in (kind.task_names() or ()))
@@ -59,12 +59,12 @@ def make_task(spec: RunSpec, workspace: Workspace, folder: RunFolder | None = No
 
 
 def make_plain(spec: RunSpec, workspace: Workspace) -> Task:
-    """The task of a package or of a class of the user's own; a UsageError where there is none."""
+    """Return the task of a package or of a class of the user's own; a UsageError where there is none."""
     return own_task(plugins(ENTRY_POINTS).get(spec.task, spec.task), spec, workspace)
 
 
 def own_task(target: str, spec: RunSpec, workspace: Workspace) -> Task:
-    """The task by a class that may be anybody's, as `module:Class`."""
+    """Return the task by a class that may be anybody's, as `module:Class`."""
     if ":" not in target:
         raise UnknownNameError("task", spec.task, task_names())
     task: object = make(target, spec, workspace)
@@ -74,7 +74,7 @@ def own_task(target: str, spec: RunSpec, workspace: Workspace) -> Task:
 
 
 def plain_names() -> list[str]:
-    """The tasks that packages bring."""
+    """Return the tasks that packages bring."""
     return list(plugins(ENTRY_POINTS))
 
 

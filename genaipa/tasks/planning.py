@@ -68,7 +68,7 @@ def resolve_documents(
 
 
 def _open(request: RunRequest, file: str, resources: Resources) -> tuple[Corpus, CorpusFacts]:
-    """The corpus of a request, checked, and its facts; says what is asked about."""
+    """Return the corpus of a request, checked, and its facts; says what is asked about."""
     if request.documents:
         raise UsageError("a corpus brings its documents; name documents or a corpus, not both.")
     if request.stratify and request.limit_documents is None:
@@ -272,7 +272,7 @@ def check_one_language(documents: Iterable[Document], workspace: Workspace) -> N
 
 
 def _in_their_language(workspace: Workspace, sets: Mapping[str, str], usual: tuple[str, ...]) -> tuple[str, ...]:
-    """The usual sets of prompts in the language of the questions, where there is a variant of each."""
+    """Return the usual sets of prompts in the language of the questions, where there is a variant of each."""
     languages = {load_question_set(name, workspace).asked_in for name in set(sets.values())}
     if len(languages) > 1:
         return usual

@@ -72,7 +72,7 @@ class Conversation:
         return f"{self.id}|{question}"
 
     def coordinates(self, question: str) -> dict[str, str]:
-        """The coordinates of an answer (or step) among the others of its system."""
+        """Return the coordinates of an answer (or step) among the others of its system."""
         place = self.document, self.initialization, self.wording, self.repetition, self.prompts, question
         return Coordinates(*place).as_dict()
 
@@ -91,7 +91,7 @@ def shuffled(seed: int, document: str, repetition: int, ids: Sequence[str]) -> t
 
 
 def order_of(spec: RunSpec, document: str, repetition: int, questions: QuestionSet) -> tuple[str, ...]:
-    """The questions of one repetition as they are asked, cut to the spec's limit."""
+    """Return the questions of one repetition as they are asked, cut to the spec's limit."""
     order = shuffled(spec.seed, document, repetition, [q.id for q in questions.questions])
     limit = procedure_plan(spec).limit
     if limit is None:
@@ -122,7 +122,7 @@ def orders(spec: RunSpec, questions: dict[str, QuestionSet]) -> dict[str, tuple[
 
 
 def check_limit(spec: RunSpec, questions: dict[str, QuestionSet]) -> None:
-    """A UsageError if the limit leaves none of the questions about a document."""
+    """Raise a UsageError if the limit leaves none of the questions about a document."""
     limit = procedure_plan(spec).limit
     for document, asked in questions.items():
         if limit is not None and limit[0] > (most := len(asked.questions)):
@@ -132,7 +132,7 @@ def check_limit(spec: RunSpec, questions: dict[str, QuestionSet]) -> None:
 
 
 def check_wordings(spec: RunSpec, questions: dict[str, QuestionSet]) -> None:
-    """A UsageError if a wording is asked for that a question does not have."""
+    """Raise a UsageError if a wording is asked for that a question does not have."""
     needed = max(WORDINGS.index(wording) for wording in procedure_plan(spec).wordings)
     for question_set in {q.name: q for q in questions.values()}.values():
         for question in question_set.questions:
@@ -174,7 +174,7 @@ class Procedure(Task):
         self._annotated, self._notes = self._find_annotated()
 
     def about(self, documents: Mapping[str, Document]) -> Procedure:
-        """The same procedure about other documents of a corpus; its questions and prompts are not loaded again.
+        """Return the same procedure about other documents of a corpus; its questions and prompts are not loaded again.
 
         A KeyError for a document of a kind that this one has none of.
         """
@@ -285,11 +285,11 @@ class Procedure(Task):
         return target.memory
 
     def dialogues(self, target: Target) -> Iterator[Dialogue]:
-        """A dialogue for each conversation, the one before it that writes its summary included."""
+        """Return a dialogue for each conversation, the one before it that writes its summary included."""
         return self._dialogues(self.spec, target)
 
     def sample(self, target: Target) -> tuple[Iterator[Dialogue], int]:
-        """The first repetition: the others only shuffle the questions."""
+        """Return the first repetition: the others only shuffle the questions."""
         return self._dialogues(replace(self.spec, repetitions=1), target), self.spec.repetitions
 
     def _dialogues(self, spec: RunSpec, target: Target) -> Iterator[Dialogue]:
@@ -332,7 +332,7 @@ class Procedure(Task):
         yield call
 
     def _summary(self, conversation: Conversation, script: Script, target: Target) -> Generator[Call, str, str]:
-        """The summary that a conversation starts from, written in a conversation of its own."""
+        """Return the summary that a conversation starts from, written in a conversation of its own."""
         messages = target.begun(conversation.key(SUMMARY))
         if messages is None:
             steps = script.summary_introduction(conversation.initialization)
@@ -345,7 +345,7 @@ class Procedure(Task):
     def _introduce(
         self, conversation: Conversation, steps: Sequence[Step], prefix: str = ""
     ) -> Generator[Call, str, list[Message]]:
-        """The messages of an introduction; with `acknowledge`, each acknowledgement is the system's own."""
+        """Return the messages of an introduction; with `acknowledge`, each acknowledgement is the system's own."""
         if not self.plan.acknowledge:
             return opening(steps)
         messages: list[Message] = []
