@@ -15,7 +15,7 @@ from genaipa import __version__
 from genaipa.files.text import as_code
 from genaipa.scoring.people import load_people
 from genaipa.words import number
-from genaipa_exchange.outgoing import Written
+from genaipa_exchange.outgoing import ExportSummary
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -49,11 +49,11 @@ _MEASURED = ("asked", "reply", "started", "repetition", "seconds", "cost")
 _Row = dict[str, Any]
 
 
-def write(outgoing: Outgoing, folder: Path) -> Written:
+def write(outgoing: Outgoing, folder: Path) -> ExportSummary:
     """Write three files and `README.md`."""
     import pyarrow as pa
 
-    from genaipa.reports.tidy import write as write_tidy
+    from genaipa.answers.tidy import write as write_tidy
 
     texts = (*_SAME, "run", "experiment", "asked", "reply", "annotated_answer", "silent", "started", "excluded")
     numbers = ("seconds", "cost", "tokens_in", "tokens_out")
@@ -64,7 +64,8 @@ def write(outgoing: Outgoing, folder: Path) -> Written:
         **dict.fromkeys((*metrics, "seconds"), pa.float64()),
         "independent": pa.bool_(),
     }
-    write_tidy(outgoing.tidy(), folder / "tidy.parquet")  # first, so that it is gone when the texts are read
+    # First, so that it is gone when the texts are read.
+    write_tidy(outgoing.tidy(), folder / "tidy.parquet")
     left_out, scored = load_people(outgoing.workspace).left_out, set[str]()
     with _Rows(folder / "answers.parquet", columns) as answers, _Rows(folder / "scores.parquet", marks) as scores:
         for run in outgoing.runs:
@@ -75,7 +76,9 @@ def write(outgoing: Outgoing, folder: Path) -> Written:
                     for event in (one for one in answer.scores if one.analyst not in left_out):
                         scores.add(_score(outgoing, event))
     (folder / "README.md").write_text(_card(outgoing, answers.count), encoding="utf-8")
-    return Written(4, answers.count, scores.count, "The licence of answers and scores is yours to name in README.md.")
+    return ExportSummary(
+        4, answers.count, scores.count, "The licence of answers and scores is yours to name in README.md."
+    )
 
 
 class _Rows:
@@ -136,7 +139,7 @@ def _score(outgoing: Outgoing, event: Event) -> _Row:
 
 
 def _card(outgoing: Outgoing, answers: int) -> str:
-    """The data set's card: its header for Hugging Face, and what a reader has to know."""
+    """Return the data set's card: its header for Hugging Face, and what a reader has to know."""
     documents = {name: facts for run in outgoing.runs for name, facts in run.manifest.documents.items()}
     systems = dict.fromkeys(system for run in outgoing.runs for system in run.source.systems)
     ids = [_KNOWN.get(re.sub(r"\s+", "-", one.strip().casefold())) for one in outgoing.licenses]
