@@ -17,6 +17,7 @@ from genaipa.stats.intervals import (
     find_interval,
     join_targets,
 )
+from genaipa.stats.panel import Panel
 from genaipa.stats.reason import Reason
 
 
@@ -212,6 +213,26 @@ def test_estimates_need_questions_that_people_scored() -> None:
     assert (made.scored, made.questions, made.reason) == (5, 8, Reason.FEW_DOCUMENTS)
     assert made.low < estimate_mean(values, questions, documents).low
 
+    values[questions < 5] += 100 - values[questions < 5].mean()
+    beyond = estimate_mean(values + 60, questions, documents, known=questions < 5, limits=(10, 100))
+    assert (beyond.mean, beyond.high) == (100, 100)
+
+
+def test_analysts_are_a_part_of_the_variance() -> None:
+    """Four analysts add the square of Student's quantile times their variance; an unknown one adds no interval."""
+    values = study(8, 6)
+    values = np.vstack([values, 2 * values.mean(axis=0) - values])
+    plain = estimate_mean(*cells(values))
+    assert np.isnan(plain.analysts_low)
+    made = estimate_mean(*cells(values), panel=Panel(4, 7.0))
+    quantile = scipy.stats.t.ppf(0.975, 3) * (1 + 1 / 12)
+    half = np.hypot(plain.policies_high - plain.mean, quantile * np.sqrt(7))
+    assert (made.analysts_low, made.analysts_high) == pytest.approx((plain.mean - half, plain.mean + half))
+    assert made[:10] == plain[:10]
+    assert np.isnan(estimate_mean(*cells(values), panel=Panel(2, np.nan)).analysts_low)
+    share = estimate_mean(*cells(values > 70), share=True, panel=Panel(4, 7.0))
+    assert np.isnan(share.analysts_low)
+
 
 def test_independent_draws() -> None:
     """One value of each document has Student's t, widened by 1/(n(n - 1)); below 3, and all alike, there is none."""
@@ -300,6 +321,9 @@ def test_a_median_is_as_sure_as_the_share_below_it() -> None:
             assert abs(np.searchsorted(seconds, ours) - np.searchsorted(seconds, theirs)) <= 1
         assert np.isnan(made.policies_low)
     assert np.isnan(estimate_median(seconds[:5], range(5), [0] * 5).low)
+    ties = np.concatenate([np.linspace(0, 1, 10), np.full(10, 2.0), np.linspace(3, 4, 10)])
+    share = estimate_mean(np.repeat([0, 0.5, 1], 10), range(30), [0] * 30, share=True)
+    assert estimate_median(ties, range(30), [0] * 30).low == np.quantile(ties, share.low)
     assert np.isnan(estimate_median([np.nan], [0], [0]).median)
 
 
