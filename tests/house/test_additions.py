@@ -142,14 +142,14 @@ FORM = '''def as_markdown(table: Table) -> str:
 
 EXCHANGE = '''"""Plain text."""
 
-from genaipa_exchange.outgoing import Written
+from genaipa_exchange.outgoing import ExportSummary
 
 
 def write(outgoing, folder):
     """Write a line for each answer."""
     lines = [answer.record.reply + "\\n" for run in outgoing.runs for answer in run.answers()]
     (folder / "answers.txt").write_text("".join(lines))
-    return Written(1, len(lines), 0)
+    return ExportSummary(1, len(lines), 0)
 '''
 
 LANGUAGE = '''"""Dutch."""
