@@ -15,8 +15,8 @@ import pytest
 from genaipabench_tree import IDS, repository, tree_of
 from published_tree import COLUMNS, POLICIES, USER, faq_sheet, reply, study, user_sheet, workbook
 
+from genaipa.answers.gather import gather_scored
 from genaipa.errors import RunError, UsageError
-from genaipa.reports.gather import gather_scored
 from genaipa.runs.folder import RunFolder
 from genaipa.runs.imported import audit_of, excluded_answers, published_scores, read_audit
 from genaipa.runs.integrity import damage
@@ -308,7 +308,7 @@ def test_other_prompts_are_refused(genaipa: Cli) -> None:
     assert "its answers were given to the prompts of the study, not to these" in finished.err
     run = find_run(find_workspace(), "latest").name
     found = gather_scored(find_workspace(), select(find_workspace(), [run]))
-    assert set(found.frame["prompts"]) == {"published"}
+    assert set(found.table["prompts"]) == {"published"}
 
 
 @pytest.mark.usefixtures("_recorded")

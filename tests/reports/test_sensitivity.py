@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from framing import tidy_of
+from framing import study_of, tidy_of
 from matplotlib.figure import Figure as Canvas
 from tabling import published
 
@@ -11,7 +11,6 @@ from genaipa.reports.chapters import documents, metrics, sensitivity
 from genaipa.reports.chapters.chapter import Chapter
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import Scope
-from genaipa.reports.gather import Gathered
 
 SYSTEM = "published/one"
 CONTRADICTS = "tables-contradict: The row's scores average 7.30; the metrics imply 5.50."
@@ -62,9 +61,9 @@ def test_averages_by_both_sources(included: bool) -> None:
 def test_nothing_rests_on_a_choice() -> None:
     """Without a doubt there is no chapter, no column in a table and no mark on a figure."""
     plain = tidy_of([published(SYSTEM, "quality", "uber", q, m_all=8.2, metrics=0.6) for q in ("T_f1", "T_u1")])
-    assert not sensitivity.chapter(Gathered(plain, []), Scope.of(plain))
+    assert not sensitivity.chapter(study_of(plain), Scope.of(plain))
     for chapter in (documents, metrics):
-        made = chapter.chapter(Gathered(plain, []), Scope.of(plain))
+        made = chapter.chapter(study_of(plain), Scope.of(plain))
         assert made.figures
         assert not any("doubtful" in column for table in made.tables for column in table.data)
         assert not any("doubt" in f"{legend(figure.plot())} {figure.note}" for figure in made.figures)
@@ -84,7 +83,7 @@ def marks(drawn: Canvas, **look: object) -> int:
 
 def figures(chapter: object) -> dict[str, tuple[Canvas, str]]:
     """The figures of a chapter and their captions, by name."""
-    made: Chapter = chapter.chapter(Gathered(frame(), []), Scope.of(frame()))  # type: ignore[attr-defined]
+    made: Chapter = chapter.chapter(study_of(frame()), Scope.of(frame()))  # type: ignore[attr-defined]
     return {figure.name: (figure.plot(), figure.note) for figure in made.figures}
 
 

@@ -14,8 +14,8 @@ from msgspec import structs
 from pages import EDSGER, Shown, desk_here, digests, make_desk, score
 from running import carry_out, make_workspace, spec, write
 
+from genaipa.answers.gather import gather
 from genaipa.reports.chapters import metrics, overall
-from genaipa.reports.gather import gather, rescored
 from genaipa.runs.imported import AUDIT, PUBLISHED_SCORES, Finding, PublishedScore, write_audit, write_published
 from genaipa.runs.selection import select
 from genaipa.scoring.people import User
@@ -134,9 +134,9 @@ def test_new_scores_change_the_same_table(scored):
     events = [event for _, event in scored.store.events()]
     after = gather(scored.workspace, sources, scored.store)
     for start in (before, gather(scored.workspace, sources, None)):
-        found = rescored(start, events)
-        pd.testing.assert_frame_equal(found.frame, after.frame)
-        assert found.events == after.events
+        found = start.rescored(events)
+        pd.testing.assert_frame_equal(found.joined(), after.joined())
+        assert found.log.counted == after.log.counted
 
 
 def test_what_came_in_since_is_taken_in_when_it_is_asked_for(scored):

@@ -14,7 +14,7 @@ from genaipa.reports.table import Table
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from genaipa.reports.gather import Gathered
+    from genaipa.answers.study import Study
     from genaipa.runs.imported import Finding
 
 _LISTED = (
@@ -71,12 +71,12 @@ def listed(findings: Sequence[Finding]) -> Table:
     )
 
 
-def chapter(gathered: Gathered, _scope: Scope) -> Chapter:
+def chapter(study: Study, _scope: Scope) -> Chapter:
     """The chapter on the audits' findings, by kind and one by one."""
     return Chapter(
         "audit",
         "What the audit found",
         "Some runs were made of data that others published. The import compared these data with themselves and with "
         "the documents; each thing that it found is listed with its place.",
-        present(by_kind(gathered.findings), listed(gathered.findings)),
+        present(by_kind(study.findings), listed(study.findings)),
     )

@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from genaipa.answers.tidy import countable, metrics_of
 from genaipa.reports import averages
 from genaipa.reports.chapters.chapter import Chapter, present
 from genaipa.reports.table import Table, table
-from genaipa.reports.tidy import countable, metrics_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from genaipa.answers.study import Study
     from genaipa.reports.figures.figure import Scope
-    from genaipa.reports.gather import Gathered
 
 _EVERY = "all"
 """Name of the row over all experiments, as in the leaderboard."""
@@ -93,7 +93,7 @@ def _affected(frame: pd.DataFrame) -> set[tuple[str, str, str]]:
     }
 
 
-def chapter(gathered: Gathered, _scope: Scope) -> Chapter:
+def chapter(study: Study, _scope: Scope) -> Chapter:
     """The averages as they would be by the other source; nothing where nothing rests on a choice."""
     return Chapter(
         "sensitivity",
@@ -101,5 +101,5 @@ def chapter(gathered: Gathered, _scope: Scope) -> Chapter:
         "Some published tables contradict or repeat each other, and nothing shows which of them is wrong. One was "
         "chosen by a rule; here is what the other one would have given. Figures mark what rests on such a choice "
         "with a dot.",
-        present(sensitivity(gathered.frame)) if (gathered.frame["doubt"] != "").any() else [],
+        present(sensitivity(study.table)) if (study.table["doubt"] != "").any() else [],
     )
