@@ -107,7 +107,7 @@ def test_a_run_that_nobody_scored(desk):
 def test_the_numbers_are_those_of_the_report(scored):
     """The heat map and the systems show what the report's tables say of the same runs and scores."""
     page = Shown("results", scored, READER)
-    frame = gather(scored.workspace, select(scored.workspace, ()), scored.store).frame
+    frame = gather(scored.workspace, select(scored.workspace, ()), scored.store).table
     for line in metrics.by_question(frame).data.to_dict("records"):
         shown = cells(page)[line["question"]]
         assert shown["accuracy"] == f"{line['accuracy']:+.2f}"
