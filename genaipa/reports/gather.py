@@ -1,4 +1,4 @@
-"""Gather a report's data: runs and published scores, the scores of the store, and the audits' findings."""
+"""Gather a report's data: runs and published scores, and the scores of the store."""
 
 from __future__ import annotations
 
@@ -22,8 +22,9 @@ from genaipa.policies.statistics import measure
 from genaipa.questions.points import points_digest
 from genaipa.reports import tidy as tidy_table
 from genaipa.reports.points import PointsOf
+from genaipa.runs.exclusions import read_exclusions
 from genaipa.runs.experiments import experiment_of
-from genaipa.runs.imported import audit_of, excluded_answers, published_scores
+from genaipa.runs.imported import published_scores
 from genaipa.runs.inputs import Inputs
 from genaipa.runs.manifest import LEFT_OUT, withheld
 from genaipa.runs.permission import Permission
@@ -44,7 +45,6 @@ if TYPE_CHECKING:
     from genaipa.questions.points import Point
     from genaipa.questions.sets import QuestionSet
     from genaipa.reports.chapters.chapter import Results
-    from genaipa.runs.imported import Finding
     from genaipa.runs.inputs import Shared
     from genaipa.runs.selection import Groups, Source
     from genaipa.scoring.events import Event
@@ -63,7 +63,7 @@ class Gathered:
 
     `documents` are what the runs asked about, by name; of one whose text is withheld, its statistics.
     `questions` (id → text, with its placeholder) and `categories` (id → name) are in the order of their sets.
-    `findings` are the audits' of these runs. `groups` are the documents' groups that are shown apart.
+    `groups` are the documents' groups that are shown apart.
     `problems` are sentences on unreadable files; without a `workspace` no answer can be read again.
     """
 
@@ -86,7 +86,6 @@ class Gathered:
     """(run, document, question) → the words of its annotated answer."""
     points: dict[tuple[str, str, str], PointsOf] = field(default_factory=dict)
     """(run, document, question) → the points of its annotated answer, where it has any."""
-    findings: list[Finding] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
     """Everything that happened at the desk to the runs' answers, in order, without those whose scores are left out."""
     log: list[Event] = field(default_factory=list)
@@ -161,7 +160,7 @@ def gather(
 ) -> Gathered:
     """Everything that a report about these runs needs.
 
-    `excluded` counts answers that audits exclude as well; `corrected` applies the corrections of annotated answers.
+    `excluded` counts excluded answers as well; `corrected` applies the corrections of annotated answers.
     `scores_alone` reads no reply for what it claims, and places no passage: the columns of both are left empty.
     """
     if not sources:
@@ -319,9 +318,7 @@ class _Run:
         self._looked = looked
         self._passages: RunPassages | None = None
         self._language = cache(self._look_at_language)
-        findings = audit_of(source.folder)
-        gathered.findings += [finding for finding in findings if finding not in gathered.findings]
-        self._excluded = excluded_answers(findings)
+        self._excluded = read_exclusions(source.folder, "answer")
         self.again: Collection[str] = ()
         """The systems that were asked the same on other days: their citations are looked up."""
         self._withheld = withheld(source.folder)
@@ -406,7 +403,7 @@ class _Run:
             "tokens_in": usage.input if usage else None,
             "tokens_cached": usage.cached if usage else None,
             "tokens_out": usage.output if usage else None,
-            "excluded": self._excluded[line.key].reason if line.key in self._excluded else "",
+            "excluded": str(self._excluded.get(line.key, "")),
             **({} if self._scores_alone else self._retrieved(line)),
         }
 
@@ -572,7 +569,7 @@ class _Run:
             said = f"{self._source.folder.name}: its published scores are left out: they have other metrics."
             self._gathered.problems.append(said)
             return
-        only = self._source.only
+        only, excluded = self._source.only, read_exclusions(self._source.folder, "score")
         for score in published:
             # A mean over documents is about no single one.
             if only.documents and score.document not in only.documents:
@@ -595,6 +592,5 @@ class _Run:
                     **{metric: score[metric] for metric in paper.metrics},
                     "m_all": score.m_all,
                     "averaged": score.averaged,
-                    "excluded": score.excluded,
-                    "doubt": score.doubt,
+                    "excluded": str(excluded.get(score.key, "")),
                 }

@@ -167,7 +167,7 @@ def report(
 ) -> Report:
     """Report on these runs, and on all runs of these systems; without a name, on every run of the workspace.
 
-    It is written into `folder` if one is given (see `Report.write`). `excluded` counts answers that audits exclude;
+    It is written into `folder` if one is given (see `Report.write`). `excluded` counts excluded answers;
     `corrected` applies the known corrections of annotated answers; `bounds` are the bands'; `by` is a
     column of the documents' groups that are looked at apart; `only` filters the answers. A UsageError where there is no
     run, or a name fits none.

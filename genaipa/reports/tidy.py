@@ -170,8 +170,10 @@ _COLUMNS: dict[str, tuple[ColumnKind, str]] = {
     "harm": ("category", "yes or no: whether the answer contradicts one of these; empty where there is none"),
     "averaged": ("int32", "how many scores the row is a mean of: 1 for a score, 0 where there is none or unknown"),
     "rubric": ("category", "digest of the metrics and values by which it was scored"),
-    "excluded": ("category", "why an audit leaves the row out; empty if it does not"),
-    "doubt": ("category", "why a rule alone says that the row is counted, or excluded; empty where it is in no doubt"),
+    "excluded": (
+        "category",
+        "why averages leave the row out (`other-company: …`); empty if they don't",
+    ),
     "counted": ("bool", "whether averages take the row"),
 }
 """The columns that every tidy table has; the metrics' are before `m_all`."""
@@ -224,7 +226,7 @@ def tidy(
 
     `answers` has one entry per answer, failure, question not asked and published score, `scores` one per score or
     adjudication in effect, found by its `answer`, with values of the `rubric`. A published score brings its own
-    values. `excluded` counts answers that an audit excludes as well. `orders` is the order of a column's values where
+    values. `excluded` counts excluded answers as well. `orders` is the order of a column's values where
     it is not that of the alphabet (the questions of a set).
     """
     order = {**ORDERED, **(orders or {})}
@@ -275,7 +277,7 @@ def _derive(frame: pd.DataFrame, rubric: Rubric, *, excluded: bool) -> None:
 
 
 def countable(frame: pd.DataFrame) -> pd.Series:
-    """Whether averages could take a row, whatever an audit says."""
+    """Whether averages could take a row, excluded or not."""
     adjudications = frame["role"] == "adjudication"
     settled = frame["answer"].isin(frame.loc[adjudications, "answer"].unique()) & (frame["unit"] == "answer")
     return frame["m_all"].notna() & (frame["scorer"] != "machine") & (~settled | adjudications)

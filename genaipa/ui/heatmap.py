@@ -91,10 +91,9 @@ def show_heatmap(found: ResultsView, experiment: str, rows: Rows) -> HeatmapCell
             on_select=choose,
             alt=f"Heat map: {rows} by metric, {experiment}. The boxes below choose a cell.",
         )
-    marked = any(style.doubted(data, column).any() for column in ("doubtful", "metric_doubtful"))
     st.caption(
         f"Bands: {found.bounds.in_words}; a filled corner marks Red, an open one Yellow. "
-        f"n is the number of {basis(rows)}.{f' {style.DOUBT_IN_A_CELL}' if marked else ''}"
+        f"n is the number of {basis(rows)}."
     )
     boxes = st.columns([3, 1, 2])
     name = boxes[0].selectbox(
@@ -126,13 +125,10 @@ def _cells(line: Line, rows: Rows, found: ResultsView) -> list[Line]:
     cells = [place | {"column": _COUNT, "text": f"{line[basis(rows)]:,}" if line[basis(rows)] else "mean", "band": ""}]
     for column, name in heatmap_columns(found).items():
         if text := written(column, line[column]):
-            tint, mark = band_of(column, line[column], found.bounds), doubt(line, column)
-            heard = ", ".join(filter(None, (text, tint, mark)))
+            tint = band_of(column, line[column], found.bounds)
+            heard = f"{place['row']}, {name}, {place['system']}: {text}, {tint}"
             cells.append(
-                place
-                | {"column": column, "band": tint, "tint": style.BAND_TINTS[tint]}
-                | {"text": f"{text} {style.DOUBT_SIGN}" if mark else text, "doubt": mark}
-                | {"heard": f"{place['row']}, {name}, {place['system']}: {heard}"}
+                place | {"column": column, "band": tint, "tint": style.BAND_TINTS[tint], "text": text, "heard": heard}
             )
     return cells
 
@@ -206,12 +202,6 @@ def _mark_band(name: str, *, filled: bool) -> Spec:
             "aria": False,
         },
     }
-
-
-def doubt(line: Line, column: str) -> str:
-    """Return the name of the mark of a value that rests on a doubtful source; else empty."""
-    doubtful = style.is_doubtful(line.get("doubtful" if column == "m_all" else "metric_doubtful", 0))
-    return style.DOUBT if doubtful else ""
 
 
 def heatmap_columns(found: ResultsView) -> dict[str, str]:

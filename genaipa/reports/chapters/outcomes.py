@@ -23,13 +23,13 @@ _STATUSES = ("answered", "truncated", "refused", "failed", "missing")
 def asked_once(frame: pd.DataFrame) -> pd.DataFrame:
     """One row for each question that was planned, however many analysts scored its answer.
 
-    Its `counted` says whether any of its scores counts, and `left_out` whether an audit keeps it out.
+    Its `counted` says whether any of its scores counts, and `left_out` whether it is excluded.
     """
     planned = frame[frame["unit"] == "answer"]
     places = planned.groupby(["run", "key"], observed=True, sort=False).ngroup()
     once = planned[~places.duplicated()]
     once = once.assign(counted=np.bincount(places, planned["counted"], len(once)) > 0)
-    # Where anything that an audit found is counted, all of it is meant to be.
+    # Where anything that is excluded is counted, all of it is meant to be.
     included = bool((frame["counted"] & (frame["excluded"] != "")).any())
     return once.assign(left_out=(once["excluded"] != "") & (not included))
 
@@ -63,10 +63,10 @@ def statuses(frame: pd.DataFrame) -> Table:
         "Outcomes of the questions",
         "Every question that was planned, once, with its last status: a failure, a refusal or a question not asked yet "
         "is counted here and has no score; only what an analyst scored is in any average. `excluded` "
-        "is what an audit found to be no answer to its question; it is left out of averages unless they were asked to "
+        "is what is known to be no answer to its question; it is left out of averages unless they were asked to "
         "include it. `scored` are the answers whose scores count, `unscored` the others that have a text. `published` "
         "are scores that a study gives by question, without saying which answer they belong to: the answers to these "
-        "questions are neither. Where an audit leaves out such a score, its answers are under `score left out`."
+        "questions are neither. Where such a score is excluded, its answers are under `score left out`."
         + (" `said nothing` are the answers that are empty or refuse, by status or in words." if mute.any() else "")
         + (" `prompt cut` are answers to a part of the prompt, by the server's own count." if cut.any() else ""),
         data,
