@@ -3,7 +3,7 @@
     python -m benchmarks.estimates [--quick] [--studies N] [--figure FILE]
 
 Judges of our own making (`made_judges`) score studies drawn from a known truth, people score a wave of them, and both
-go through the functions of the reports (`reports.judged.estimate`, `reports.crossed`). No language model judged
+go through the functions of the reports (`stats.estimates`, `reports.crossed`). No language model judged
 anything. A thousand studies for each cell take eight minutes of one core (--quick: a hundred, one minute). The tables
 of docs/method/estimates.md are what it prints, and the figure there is what it draws. The published scores are left
 out where `genaipa get genaipabench` did not fetch them.
@@ -25,14 +25,14 @@ from benchmarks.judged_report import seconds
 from benchmarks.made_judges import JUDGES, METRICS, Floats, Published, Study, Synthetic, overall, two_that_share
 from genaipa.errors import GenaipaError
 from genaipa.reports.crossed import crossed
-from genaipa.reports.judged.estimate import Drawn
+from genaipa.stats.estimates import Sample
 from genaipa.stats.intervals import CrossedMean
+from genaipa.stats.reason import Reason
 
 SIZES = ((32, 5, 32), (32, 5, 64), (32, 5, 96), (64, 5, 200))
 """Questions, documents, and how many of their answers people score."""
 LIMITS = {True: (1.0, 10.0), False: (-1.0, 1.0)}
 """The ends of the scale of M_all, and of a metric."""
-_ALIKE = 1e-9
 
 Drawer = Callable[[np.random.Generator, int, int, int], Study]
 
@@ -126,15 +126,15 @@ def average(values: Floats, limits: tuple[float, float], known: np.ndarray | Non
 def rectified(people: Floats, judge: Floats, scored: np.ndarray, *, slope: float | None = None) -> Rectified:
     """A study rectified, with its own slope unless one is given."""
     cell = np.arange(people.size)
-    drawn = Drawn(scored.ravel(), np.ones(people.size, bool), cell, cell // people.shape[1], cell * 0)
+    drawn = Sample(scored.ravel(), np.ones(people.size, bool), cell, cell // people.shape[1], cell * 0)
     given = np.where(scored, people, np.nan)
     if slope is None:
-        slope = drawn.slope(given.ravel(), judge.ravel())
-    mine, theirs = people[scored], judge[scored]
-    blank = not slope or min(np.ptp(mine - theirs), np.ptp(mine - slope * theirs)) < _ALIKE
-    z = drawn.rectified(given.ravel(), judge.ravel(), slope).reshape(people.shape)
-    half_ = drawn.half((given - slope * judge).ravel(), np.ones(people.size, bool))
-    return Rectified(given, z, drawn.known, bool(blank), half_)
+        slope = drawn.fit_slope(given.ravel(), judge.ravel())
+    every = np.ones(people.size, bool)
+    blank = drawn.check_judge(given.ravel(), judge.ravel(), slope, every) is not Reason.NONE
+    z = drawn.rectify(given.ravel(), judge.ravel(), slope).reshape(people.shape)
+    half_ = drawn.half_width((given - slope * judge).ravel(), every)
+    return Rectified(given, z, drawn.known, blank, half_)
 
 
 def pooled(people: list[Floats], judge: list[Floats], scored: list[np.ndarray]) -> float:
@@ -144,7 +144,7 @@ def pooled(people: list[Floats], judge: list[Floats], scored: list[np.ndarray]) 
         np.concatenate([of[wave] for of, wave in zip(some, scored, strict=True)]) for some in (people, judge)
     )
     all_ = np.ones(len(group), bool)
-    return Drawn(all_, all_, group, group, group).slope(mine, theirs)
+    return Sample(all_, all_, group, group, group).fit_slope(mine, theirs)
 
 
 def coverage(

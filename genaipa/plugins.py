@@ -81,6 +81,19 @@ def load_each(group: str, kind: type[T]) -> dict[str, T]:
     return objects
 
 
+def broken_packages() -> dict[str, str]:
+    """Return package → which of its entry points for genaipa can't be imported, and why."""
+    broken: dict[str, str] = {}
+    for package, points in _entry_points(_folders()).items():
+        for point in points:
+            if point.group.startswith(f"{OURS}."):
+                try:
+                    load(point.value)
+                except Exception as error:  # noqa: BLE001 - whatever it is, it is told
+                    broken[package] = f"{point.name} can't be imported ({type(error).__name__}: {error})"
+    return broken
+
+
 def load(target: str) -> Any:
     """The object that `module:name` refers to."""
     module, _, attribute = target.partition(":")

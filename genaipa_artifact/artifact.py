@@ -55,7 +55,7 @@ README, APPENDIX = "README.md", "ARTIFACT-APPENDIX.md"
 CONSTRAINTS, CROISSANT, SUMS = "constraints.txt", "croissant.json", "SHA256SUMS"
 
 
-def write(workspace: Workspace, sources: Sequence[Source], folder: Path, *, excluded: bool = False) -> Packed:
+def write_artifact(workspace: Workspace, sources: Sequence[Source], folder: Path, *, excluded: bool = False) -> Packed:
     """Write the artifact of these runs into a folder, over an earlier one; the errors of `pack`."""
     begun = time.process_time()
     try:
@@ -65,15 +65,15 @@ def write(workspace: Workspace, sources: Sequence[Source], folder: Path, *, excl
     packed = pack(workspace, sources, folder / STUDY, excluded=excluded)
     minutes = max(1, math.ceil((time.process_time() - begun) / 60))
     licenses = sorted({one for source in sources for one in Permission(source.folder, source.manifest).licenses})
-    pinned, about = constraints(), _about(packed)
+    pinned, about = pin_versions(), _count_in_words(packed)
     kept = {STUDY: (folder / STUDY).read_bytes(), CONSTRAINTS: pinned.encode()}
     facts = {"pack": packed.pack, "report": packed.report, "about": about, "licenses": licenses, "minutes": minutes}
     files = {
         CONSTRAINTS: pinned,
-        CROISSANT: described(packed, folder / STUDY, about, licenses),
+        CROISSANT: describe_tables(packed, folder / STUDY, about, licenses),
         SUMS: "".join(f"{hashlib.sha256(content).hexdigest()}  {name}\n" for name, content in kept.items()),
-        README: _filled("readme.md.jinja", facts),
-        APPENDIX: _filled("appendix.md.jinja", {**facts, **_measured(packed, folder / STUDY)}),
+        README: _fill_template("readme.md.jinja", facts),
+        APPENDIX: _fill_template("appendix.md.jinja", {**facts, **_measure_study(packed, folder / STUDY)}),
     }
     try:
         for name, text in files.items():
@@ -84,8 +84,8 @@ def write(workspace: Workspace, sources: Sequence[Source], folder: Path, *, excl
     return packed
 
 
-def _about(packed: Packed) -> str:
-    """The numbers of answers, documents and scores in a sentence."""
+def _count_in_words(packed: Packed) -> str:
+    """Return the numbers of answers, documents and scores in a sentence."""
     frame = packed.report.frame
     if frame.empty:
         return f"{number(len(packed.pack.runs), 'run')} whose answers are scored by rule, by genaipa {__version__}."
@@ -97,8 +97,8 @@ def _about(packed: Packed) -> str:
     )
 
 
-def _filled(template: str, facts: Mapping[str, Any]) -> str:
-    """A text of the artifact in Markdown; what others wrote comes in as code, in which nothing is markup."""
+def _fill_template(template: str, facts: Mapping[str, Any]) -> str:
+    """Return a text of the artifact in Markdown; what others wrote comes in as code, in which nothing is markup."""
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("genaipa_artifact", ""),
         autoescape=False,  # noqa: S701 - Markdown
@@ -112,7 +112,7 @@ def _filled(template: str, facts: Mapping[str, Any]) -> str:
     )
 
 
-def _measured(packed: Packed, archive: Path) -> dict[str, Any]:
+def _measure_study(packed: Packed, archive: Path) -> dict[str, Any]:
     """Facts for the appendix: what it takes, who scored, and the command that makes the report again."""
     with zipfile.ZipFile(archive) as opened:
         entries = opened.infolist()
@@ -155,7 +155,7 @@ _CONTEXT: dict[str, Any] = {
 """The terms of Croissant 1.1 (https://docs.mlcommons.org/croissant/docs/croissant-spec-1.1.html)."""
 
 
-def described(packed: Packed, archive: Path, about: str, licenses: Sequence[str]) -> str:
+def describe_tables(packed: Packed, archive: Path, about: str, licenses: Sequence[str]) -> str:
     """Croissant 1.1's JSON-LD of a packed study: the archive, each table in it as CSV, and what their columns mean."""
     study: dict[str, Any] = {
         "@type": "cr:FileObject",
@@ -247,35 +247,35 @@ EXTRAS = ("reports",)
 """Extras of genaipa with which reports can be made."""
 
 
-def constraints() -> str:
-    """A line `name==version` for each package that genaipa needs for reports, as they are installed here."""
-    found = sorted(name for name in installed("genaipa", EXTRAS) if name != "genaipa")
+def pin_versions() -> str:
+    """Return a line `name==version` for each package that genaipa needs for reports, as they are installed here."""
+    found = sorted(name for name in list_installed("genaipa", EXTRAS) if name != "genaipa")
     return "".join(f"{name}=={distribution(name).version}\n" for name in found)
 
 
-def installed(name: str, extras: tuple[str, ...]) -> dict[str, set[str]]:
+def list_installed(name: str, extras: tuple[str, ...]) -> dict[str, set[str]]:
     """Package → the packages that it needs, of one with these extras and all that it brings, as far as installed."""
     known: dict[str, set[str]] = {}
-    _reach(name, extras, known, set())
+    _add_needed(name, extras, known, set())
     return known
 
 
-def _reach(name: str, extras: tuple[str, ...], known: dict[str, set[str]], asked: set[tuple[str, str]]) -> None:
+def _add_needed(name: str, extras: tuple[str, ...], known: dict[str, set[str]], asked: set[tuple[str, str]]) -> None:
     try:
         of = distribution(name)
     except PackageNotFoundError:
         return  # of another system or Python
-    those = _needed(of, extras)
+    those = _list_needed(of, extras)
     known.setdefault(name, set()).update(those)
     for other, more in those.items():
         new = {(other, extra) for extra in ("", *more)} - asked
         asked |= new
         if new:
-            _reach(other, more, known, asked)
+            _add_needed(other, more, known, asked)
 
 
-def _needed(of: Distribution, extras: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
-    """The packages that a package needs here with these extras, each with the extras that it is asked for."""
+def _list_needed(of: Distribution, extras: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+    """Return the packages that a package needs here with these extras, each with the extras that it is asked for."""
     found: dict[str, tuple[str, ...]] = {}
     for line in of.requires or ():
         one = Requirement(line)

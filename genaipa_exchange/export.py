@@ -38,13 +38,13 @@ def export(
     along.
     """
     from genaipa.runs.selection import select
-    from genaipa_exchange.forms import FORMS, form_of, write
+    from genaipa_exchange.forms import FORMS, find_form, write
     from genaipa_exchange.outgoing import Outgoing
 
     if form is None:
         table(("form", "for"), [(one.name, one.what) for one in FORMS])
         return
-    chosen = form_of(form)
+    chosen = find_form(form)
     if output is None:
         raise UsageError(f"Say where to write: genaipa export {form} -o FOLDER")
     here = current_workspace()

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from genaipa.errors import UnknownNameError, UsageError
 from genaipa_exchange import huggingface, inspect_logs, label_studio
-from genaipa_exchange.incoming import Incoming, Taken
-from genaipa_exchange.outgoing import Outgoing, Written
+from genaipa_exchange.incoming import ImportSummary, Incoming
+from genaipa_exchange.outgoing import ExportSummary, Outgoing
 
 
 @dataclass(frozen=True)
@@ -26,8 +26,8 @@ class Form:
 
     name: str
     what: str
-    write: Callable[[Outgoing, Path], Written]
-    read: Callable[[Path, Incoming], Taken] | None = None
+    write: Callable[[Outgoing, Path], ExportSummary]
+    read: Callable[[Path, Incoming], ImportSummary] | None = None
 
 
 FORMS: tuple[Form, ...] = (
@@ -37,15 +37,15 @@ FORMS: tuple[Form, ...] = (
 )
 
 
-def form_of(name: str, *, back: bool = False) -> Form:
-    """The form of that name, which can be read where it comes `back`; an UnknownNameError for none."""
+def find_form(name: str, *, back: bool = False) -> Form:
+    """Return the form of that name, which can be read where it comes `back`; an UnknownNameError for none."""
     known = {form.name: form for form in FORMS if form.read or not back}
     if name not in known:
         raise UnknownNameError("form", name, known)
     return known[name]
 
 
-def write(form: Form, outgoing: Outgoing, folder: Path) -> Written:
+def write(form: Form, outgoing: Outgoing, folder: Path) -> ExportSummary:
     """Write runs in a form into a new or empty folder, whole or not at all; a UsageError for any other."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(f"{folder} exists and is not an empty folder; name a new one.")

@@ -15,7 +15,7 @@ from genaipa import __version__
 from genaipa.files.text import as_code
 from genaipa.scoring.people import load_people
 from genaipa.words import number
-from genaipa_exchange.outgoing import Written
+from genaipa_exchange.outgoing import ExportSummary
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -49,7 +49,7 @@ _MEASURED = ("asked", "reply", "started", "repetition", "seconds", "cost")
 _Row = dict[str, Any]
 
 
-def write(outgoing: Outgoing, folder: Path) -> Written:
+def write(outgoing: Outgoing, folder: Path) -> ExportSummary:
     """Write three files and `README.md`."""
     import pyarrow as pa
 
@@ -75,7 +75,9 @@ def write(outgoing: Outgoing, folder: Path) -> Written:
                     for event in (one for one in answer.scores if one.analyst not in left_out):
                         scores.add(_score(outgoing, event))
     (folder / "README.md").write_text(_card(outgoing, answers.count), encoding="utf-8")
-    return Written(4, answers.count, scores.count, "The licence of answers and scores is yours to name in README.md.")
+    return ExportSummary(
+        4, answers.count, scores.count, "The licence of answers and scores is yours to name in README.md."
+    )
 
 
 class _Rows:
@@ -136,7 +138,7 @@ def _score(outgoing: Outgoing, event: Event) -> _Row:
 
 
 def _card(outgoing: Outgoing, answers: int) -> str:
-    """The data set's card: its header for Hugging Face, and what a reader has to know."""
+    """Return the data set's card: its header for Hugging Face, and what a reader has to know."""
     documents = {name: facts for run in outgoing.runs for name, facts in run.manifest.documents.items()}
     systems = dict.fromkeys(system for run in outgoing.runs for system in run.source.systems)
     ids = [_KNOWN.get(re.sub(r"\s+", "-", one.strip().casefold())) for one in outgoing.licenses]

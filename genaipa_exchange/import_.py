@@ -14,7 +14,7 @@ from genaipa.words import number, some
 from genaipa_exchange.entries import complete_form
 
 if TYPE_CHECKING:
-    from genaipa_exchange.incoming import Taken
+    from genaipa_exchange.incoming import ImportSummary
 
 _REFUSED = 2
 _NAMED = 3
@@ -41,10 +41,10 @@ def import_(
     What export wrote comes back as it was; what is here already is left alone. A log of somebody else's evaluation
     becomes a run, whose answers are scored, judged and reported as any other. All of a file is taken in, or nothing.
     """
-    from genaipa_exchange.forms import form_of
+    from genaipa_exchange.forms import find_form
     from genaipa_exchange.incoming import Incoming
 
-    chosen = form_of(form, back=True)
+    chosen = find_form(form, back=True)
     assert chosen.read is not None, "it comes back"
     if not path.exists():
         raise UsageError(f"{path} is not there.")
@@ -72,7 +72,7 @@ def _names(given: str) -> dict[str, str]:
     return names
 
 
-def _report(taken: Taken) -> None:
+def _report(taken: ImportSummary) -> None:
     scores, read = taken.scores, taken.answers + taken.known
     said = [f"{number(read, 'answer')} read, {taken.answers:,} new"] if read else []
     said.append(f"{number(scores.added + scores.known, 'score')} read, {scores.added:,} new")

@@ -72,7 +72,7 @@ _PLACE = re.compile(
 
 
 @dataclass(frozen=True)
-class Taken:
+class ImportSummary:
     """The outcome of an import: the runs made, and the numbers of their answers and of answers that were here before.
 
     With problems among the `scores`, nothing was taken. `ignored` are scores by other metrics than the rubric's, and
@@ -114,7 +114,7 @@ class Incoming:
     # -- documents --
 
     def document(self, name: str, text: str = "", company: str = "") -> Document | None:
-        """A document by its name, of this `text` if it is known; else of the given folder, or of the workspace."""
+        """Return a document by its name, of this `text` if it is known; else of the given folder or the workspace."""
         if text or name in self._texts:
             made = None if text else extract(str(self._texts[name]))
             if made:
@@ -134,14 +134,14 @@ class Incoming:
     # -- runs --
 
     def head(self, path: Path, raw: Any) -> Head:
-        """The head of answers that were written here; a DataError for one that another genaipa wrote, or damaged."""
+        """Return the head of answers that were written here; a DataError for another genaipa's, or a damaged one."""
         head = convert(raw, Head, path)
         if head.format != HEAD_FORMAT:
             raise DataError(path, f"was written by another genaipa (format {head.format}; {HEAD_FORMAT} is read).")
         return head
 
     def record(self, path: Path, entry: str, head: Head, fields: Mapping[str, Any]) -> Record:
-        """An answer that was written here; a DataError if anything in it was changed since."""
+        """Return an answer that was written here; a DataError if anything in it was changed since."""
         try:
             record = msgspec.convert(fields, Record)
         except msgspec.ValidationError as error:
@@ -272,7 +272,7 @@ class Incoming:
     def _people(self) -> People:
         return load_people(self.workspace)
 
-    def take(self) -> Taken:
+    def take(self) -> ImportSummary:
         """Write the runs and keep the scores; nothing if a score is wrong."""
         with contextlib.closing(open_store(self.workspace)) as store:
             if self._numbers or self._annotators:
@@ -281,10 +281,10 @@ class Incoming:
             scores = take_in(store, self._events.values(), self._pool.keys() | self._digests)
         scores.unscored = self.unscored
         if scores.problems:
-            return Taken((), 0, 0, scores, self.ignored)
+            return ImportSummary((), 0, 0, scores, self.ignored)
         for name, files in self._runs.items():
             write_run(self.workspace.runs / name, files)
-        return Taken(tuple(self._runs), self._answers, self._known, scores, self.ignored, tuple(self._notes))
+        return ImportSummary(tuple(self._runs), self._answers, self._known, scores, self.ignored, tuple(self._notes))
 
 
 def _numbered(number: str) -> str:
@@ -317,7 +317,7 @@ def _comparable_files(files: Mapping[str, bytes]) -> dict[str, Any]:
 
 
 def _narrowed(head: Head, records: Sequence[Record], files: Mapping[str, bytes]) -> Manifest:
-    """The manifest of a run of these records alone, whose digests are of its files."""
+    """Return the manifest of a run of these records alone, whose digests are of its files."""
     manifest, used = head.manifest, {record.initialization for record in records}
     plan = plan_of(manifest.spec)
     worded = {record.wording for record in records}
@@ -377,13 +377,13 @@ class Sample:
     seconds: float = 0.0
     usage: Usage | None = None
 
-    def said(self, *names: str) -> str:
-        """The first of these metadata that is a text; empty if none is."""
+    def metadata_text(self, *names: str) -> str:
+        """Return the first of these metadata that is a text; empty if none is."""
         return next((value for name in names if isinstance(value := self.metadata.get(name), str) and value), "")
 
 
 @dataclass
-class Recorded:
+class ForeignLog:
     """A system's answers in one file, on their way to a run. `texts` are documents that the file has, by name."""
 
     path: Path
@@ -411,7 +411,7 @@ class Recorded:
         document = self._document(sample)
         asked = sample.asked.replace(document.text.strip(), "").strip() or sample.asked
         question = self._question(asked, sample)
-        shown = sample.said("initialization")
+        shown = sample.metadata_text("initialization")
         initialization: Initialization = shown if shown in get_args(Initialization) else "document"  # type: ignore[assignment]
         place = conversation_of(self.system, document.name, initialization, "original", sample.repetition)
         key = f"{place}|{question.id}"
@@ -445,8 +445,8 @@ class Recorded:
             self._targets[document.name].setdefault(question.id, AnnotatedAnswer("no", sample.target))
 
     def _document(self, sample: Sample) -> Document:
-        """The document that an answer is about, read once."""
-        said, company = sample.said("document", "policy"), sample.said("company")
+        """Return the document that an answer is about, read once."""
+        said, company = sample.metadata_text("document", "policy"), sample.metadata_text("company")
         text = said if "\n" in said or len(said) > _NAME else ""
         if text:
             name = self._names.setdefault(
@@ -468,9 +468,9 @@ class Recorded:
     def _question(self, asked: str, sample: Sample) -> Question:
         if asked not in self._questions:
             known = {one.id for one in self._questions.values()}
-            said = re.sub(r"[^\w.-]+", "-", sample.said("question_id"))
+            said = re.sub(r"[^\w.-]+", "-", sample.metadata_text("question_id"))
             name = said if said and said not in known else f"Q{len(self._questions) + 1}"
-            self._questions[asked] = Question(name, sample.said("category") or "imported", "user", asked)
+            self._questions[asked] = Question(name, sample.metadata_text("category") or "imported", "user", asked)
         return self._questions[asked]
 
     def take(self) -> None:

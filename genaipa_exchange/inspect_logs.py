@@ -29,8 +29,8 @@ from genaipa.files.text import digest
 from genaipa.runs.records import MOST_REPETITIONS
 from genaipa.systems.base import Usage
 from genaipa.systems.endpoint import as_count
-from genaipa_exchange.incoming import Recorded, Sample
-from genaipa_exchange.outgoing import Written
+from genaipa_exchange.incoming import ForeignLog, Sample
+from genaipa_exchange.outgoing import ExportSummary
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from genaipa.runs.records import Status
     from genaipa.scoring.events import Event
     from genaipa.scoring.rubric import Rubric
-    from genaipa_exchange.incoming import Incoming, Taken
+    from genaipa_exchange.incoming import ImportSummary, Incoming
     from genaipa_exchange.outgoing import Outgoing, OutgoingAnswer, OutgoingRun
 
 _ANSWER = 500
@@ -66,7 +66,7 @@ def _inspect(name: str) -> Any:
 # -- out --
 
 
-def write(outgoing: Outgoing, folder: Path) -> Written:
+def write(outgoing: Outgoing, folder: Path) -> ExportSummary:
     """Write a log for each system and experiment of each run."""
     _inspect("log")
     files = answers = 0
@@ -83,7 +83,7 @@ def write(outgoing: Outgoing, folder: Path) -> Written:
         for log in logs.values():
             log.finish(alone=len(logs) == 1)
             files, answers, scores = files + 1, answers + log.answers, scores | log.scores
-    return Written(files, answers, len(scores), follow="inspect view --log-dir {}")
+    return ExportSummary(files, answers, len(scores), follow="inspect view --log-dir {}")
 
 
 class _Log:
@@ -224,7 +224,7 @@ def _scores(events: Sequence[Event], reply: str, rubric: Rubric) -> dict[str, An
 # -- in --
 
 
-def read(path: Path, incoming: Incoming) -> Taken:
+def read(path: Path, incoming: Incoming) -> ImportSummary:
     """Take in a log, or all logs of a folder: each becomes a run, unless its answers are here; and its scores.
 
     A DataError names the first log that can't be taken in, and nothing is then.
@@ -270,7 +270,7 @@ def _count_values(file: Path | IO[bytes], allowance: Allowance) -> None:
 
 
 def _paths(path: Path) -> list[Path]:
-    """The logs in a folder, as Inspect lists them, or the only one; a DataError where there is none."""
+    """Return the logs in a folder, as Inspect lists them, or the only one; a DataError where there is none."""
     if not path.is_dir():
         return [path]
     listed = _inspect("log").list_eval_logs(str(path))
@@ -280,7 +280,7 @@ def _paths(path: Path) -> list[Path]:
 
 
 def _text(path: Path, entry: str, content: Any) -> str:
-    """The text of a message's content; a DataError where there is anything else that somebody has to see."""
+    """Return the text of a message's content; a DataError where there is anything else that somebody has to see."""
     if isinstance(content, str):
         return content
     other = [part.type for part in content if part.type not in ("text", "reasoning")]
@@ -304,7 +304,7 @@ def _read_foreign(path: Path, log: Any, incoming: Incoming) -> None:
     system = " ".join(log.eval.model.replace("|", "-").split())
     if not system:
         raise DataError(path, "names no model, which is the system that its answers are of.")
-    recorded = Recorded(path, system, log.eval.task, log.eval.eval_id, known, incoming)
+    recorded = ForeignLog(path, system, log.eval.task, log.eval.eval_id, known, incoming)
     for sample in log.samples or ():
         recorded.add(_foreign(path, sample, log.eval.created))
         incoming.ignored += len(sample.scores or {})

@@ -19,14 +19,14 @@ from genaipa.files.stamps import as_stamp, now
 from genaipa.files.text import DAMAGE, read_text, why
 from genaipa.scoring.events import Event, new_id
 from genaipa.scoring.rubric import shown
-from genaipa_exchange.outgoing import Written
+from genaipa_exchange.outgoing import ExportSummary
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from genaipa.scoring.rubric import Rubric
-    from genaipa_exchange.incoming import Incoming, Taken
+    from genaipa_exchange.incoming import ImportSummary, Incoming
     from genaipa_exchange.outgoing import Outgoing, OutgoingAnswer, OutgoingRun
 
 CONFIG, TASKS = "config.xml", "tasks.json"
@@ -39,7 +39,7 @@ _OPEN = (
 )
 
 
-def write(outgoing: Outgoing, folder: Path) -> Written:
+def write(outgoing: Outgoing, folder: Path) -> ExportSummary:
     """Write the labels and the tasks: each answer once, without any excluded one."""
     (folder / CONFIG).write_text(config(outgoing.rubric), encoding="utf-8")
     answers = scores = 0
@@ -48,7 +48,7 @@ def write(outgoing: Outgoing, folder: Path) -> Written:
             file.write((b",\n" if answers else b"[\n") + msgspec.json.encode(task))
             answers, scores = answers + 1, scores + len(task["annotations"]) + len(task["predictions"])
         file.write(b"\n]\n" if answers else b"[]\n")
-    return Written(2, answers, scores, _OPEN, command("genaipa", "import", "label-studio", "EXPORT.json"))
+    return ExportSummary(2, answers, scores, _OPEN, command("genaipa", "import", "label-studio", "EXPORT.json"))
 
 
 # -- back --
@@ -100,7 +100,7 @@ class _Task(msgspec.Struct):
     predictions: tuple[_Labelled, ...] | None = None
 
 
-def read(path: Path, incoming: Incoming) -> Taken:
+def read(path: Path, incoming: Incoming) -> ImportSummary:
     """Take in the scores of an export, Label Studio's "JSON"; a DataError names the first task that can't be used."""
     text = read_text(path, JSON)
     with within(JSON, path) as allowance:
@@ -187,7 +187,7 @@ def _take(
 
 
 def _time(said: str) -> str:
-    """A time as events have it; this moment where there is none."""
+    """Return a time as events have it; this moment where there is none."""
     try:
         return as_stamp(dt.datetime.fromisoformat(said))
     except (ValueError, OverflowError):  # the latter for a day that is none in UTC
@@ -198,7 +198,7 @@ def _time(said: str) -> str:
 
 
 def config(rubric: Rubric) -> str:
-    """A project's labels: for each metric one choice among the words of its values, and a note."""
+    """Return a project's labels: for each metric one choice among the words of its values, and a note."""
     lines = [
         f"  <Header value={quoteattr(heading)}/>\n  <Text name={quoteattr(name)} value={quoteattr(f'${name}')}/>"
         for name, heading in _SHOWN.items()
@@ -213,7 +213,7 @@ def config(rubric: Rubric) -> str:
 
 
 def choice(rubric: Rubric, metric: str, value: float) -> str:
-    """The label of a value: `+1 relevant`."""
+    """Return the label of a value: `+1 relevant`."""
     return f"{shown(value)} {rubric.words(metric, value)}"
 
 

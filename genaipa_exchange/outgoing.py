@@ -92,7 +92,7 @@ class OutgoingRun:
         self.annotations = cache(self._annotations)
 
     def _document(self, name: str) -> Document | None:
-        """The document of that name; None if its text may not be passed on, or is not here."""
+        """Return the document of that name; None if its text may not be passed on, or is not here."""
         if name in self._permission.documents:
             self._outgoing.hold("document", self.manifest.documents[name].digest)
             return None
@@ -106,11 +106,11 @@ class OutgoingRun:
         return document
 
     def questions(self, document: str) -> QuestionSet | None:
-        """The question set that was asked about a document; None if it may not be passed on."""
+        """Return the question set that was asked about a document; None if it may not be passed on."""
         return None if document in self._permission.unasked else self._inputs.questions(document)
 
     def _annotations(self, document: str) -> Annotations | None:
-        """The annotated answers that the run has kept of a document; None if there are none, or they may not go."""
+        """Return the annotated answers that the run has kept of a document; None without any, or if they may not go."""
         path = self.source.folder.near(document).path / "annotations" / f"{document}.yaml"
         if not path.is_file():
             return None
@@ -128,7 +128,7 @@ class OutgoingRun:
         return (scores[0].system, scores[0].experiment) if scores else None
 
     def head(self, name: str, system: str, experiment: str, documents: Iterable[str]) -> dict[str, Any]:
-        """The `Head` of that name for a system's answers in an experiment about these documents, as plain data.
+        """Return the `Head` of that name for a system's answers in an experiment about these documents, as plain data.
 
         Without any documents, it is about all of the run.
         """
@@ -158,7 +158,7 @@ class OutgoingRun:
         return OtherDocuments({name: document.text for name, document in texts.items() if document})
 
     def answers(self) -> Iterator[OutgoingAnswer]:
-        """The latest answer of each key to a question about a document, in the order of the run's file."""
+        """Return the latest answer of each key to a question about a document, in the order of the run's file."""
         _, latest = self.source.folder.seen()
         for place, record in self.source.folder.read(Record):
             answers = record.kind == "answer" and record.initialization and self.source.means(record)
@@ -220,7 +220,7 @@ class Outgoing:
         return found
 
     def scores_of(self, digest: str) -> Sequence[Event]:
-        """The scores of an exported answer; verdicts on it that are left here are counted."""
+        """Return the scores of an exported answer; verdicts on it that are left here are counted."""
         scores = self.scores.get(digest, ())
         self.verdicts += self._unused.pop(digest, 0)
         return scores
@@ -235,7 +235,7 @@ class Outgoing:
         return Counter(noun for noun, _ in self._held)
 
     def tidy(self) -> pd.DataFrame:
-        """The tidy table of these runs, with judges' rows only where their verdicts go along."""
+        """Return the tidy table of these runs, with judges' rows only where their verdicts go along."""
         from genaipa.reports.gather import gather, rescored  # pandas takes long to import
 
         with existing_store(self.workspace) as store:
@@ -250,7 +250,7 @@ class Outgoing:
 
 
 @dataclass(frozen=True)
-class Written:
+class ExportSummary:
     """Numbers of files, answers and scores that a form has written.
 
     `caveat` is a sentence on what the form can't carry, `follow` the command that goes on; the folder is `{}` in it.

@@ -15,7 +15,7 @@ _NAMES = {"Article": "[条條]款?", "Chapter": "章", "Section": "章?[节節]|
 
 
 def _in_digits(number: str) -> str:
-    """A number in digits: 二十三 is 23."""
+    """Return a number in digits: 二十三 is 23."""
     if number[0].isdigit():
         return number
     value = 0
@@ -26,7 +26,7 @@ def _in_digits(number: str) -> str:
 
 
 def _spelt(text: str) -> str:
-    """The numbering that a text begins with in English: 第二条 is Article 2, and 二、 is 2."""
+    """Return the numbering that a text begins with in English: 第二条 is Article 2, and 二、 is 2."""
     ordinal = re.match(rf"第\s*({_NUMBER})\s*({'|'.join(_NAMES.values())})\s*[：:、]?\s*", text)
     if ordinal:
         name = next(name for name, words in _NAMES.items() if re.fullmatch(words, ordinal[2]))

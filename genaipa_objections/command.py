@@ -50,7 +50,7 @@ def objections(
     if context.invoked_subcommand is not None:
         return
     here = current_workspace()
-    found = [one for one in _filed(here) if status in (None, one.status)]
+    found = [one for one in _list_filed(here) if status in (None, one.status)]
     rows = [_facts(here, one) for one in found]
     if json:
         print_json(rows)
@@ -92,10 +92,10 @@ def accept(
     An earlier decision on it no longer counts.
     """
     from genaipa.scoring.objections import check_silence, proved
-    from genaipa_objections.settling import exporting, find_document, silence_of
+    from genaipa_objections.settling import export_command, find_document, find_silence
 
     here = current_workspace()
-    one = _one(here, which)
+    one = _find_objection(here, which)
     correction: Correction = one.said.correction
     if not (silent is answer is passage is why is None):
         document = find_document(here, one.said)
@@ -108,10 +108,10 @@ def accept(
             answer=correction.answer if answer is None else answer,
             why=correction.why if why is None else why,
         )
-    check_silence(correction.silent, silence_of(here, one.said))
+    check_silence(correction.silent, find_silence(here, one.said))
     _settle(here, one, by, correction, reason)
     show(f"{one.said.document} {one.said.question}: accepted. Into a file of corrections:")
-    show(exporting(here, one.said.document), exact=True)
+    show(export_command(here, one.said.document), exact=True)
 
 
 @app.command()
@@ -125,7 +125,7 @@ def reject(
     An earlier decision on it no longer counts.
     """
     here = current_workspace()
-    one = _one(here, which)
+    one = _find_objection(here, which)
     _settle(here, one, by, None, reason)
     show(f"{one.said.document} {one.said.question}: rejected.")
 
@@ -149,7 +149,7 @@ def export(
     only where they may be passed on; else the file has their place and digest.
     """
     from genaipa.files.strict_yaml import as_yaml
-    from genaipa_objections.settling import accepted
+    from genaipa_objections.settling import collect_corrections
 
     here = current_workspace()
     if output is not None:
@@ -157,7 +157,7 @@ def export(
             raise UsageError(f"{output}: a file of corrections is named after its document: {document}.yaml.")
         _refuse_shipped(output)
         check_new(output, force=force)
-    found, left_out = accepted(here, document, _filed(here))
+    found, left_out = collect_corrections(here, document, _list_filed(here))
     for told in left_out:
         say(told)
     if output is None:
@@ -171,7 +171,7 @@ def export(
 
 
 def _refuse_shipped(output: Path) -> None:
-    """A UsageError for a file among the data of the installation, or of the checkout that a command is run in."""
+    """Raise a UsageError for a file among the data of the installation, or of the checkout that a command is run in."""
     if output.expanduser().resolve().is_relative_to(shipped("corrections")):
         raise UsageError(
             f"{output} lies among the corrections that genaipa ships, for every study. Keep yours in a workspace ("
@@ -179,7 +179,7 @@ def _refuse_shipped(output: Path) -> None:
         )
 
 
-def _filed(workspace: Workspace) -> list[Filed]:
+def _list_filed(workspace: Workspace) -> list[Filed]:
     """Every objection; none, and no store is made, where there is no store yet."""
     from genaipa.scoring.objections import filed
     from genaipa.scoring.store import existing_store
@@ -188,8 +188,8 @@ def _filed(workspace: Workspace) -> list[Filed]:
         return filed(event for _, event in store.events()) if store else []
 
 
-def _one(workspace: Workspace, which: str) -> Filed:
-    found = [one for one in _filed(workspace) if one.event.id.startswith(which.strip() or "-")]
+def _find_objection(workspace: Workspace, which: str) -> Filed:
+    found = [one for one in _list_filed(workspace) if one.event.id.startswith(which.strip() or "-")]
     if len(found) != 1:
         many = len(found) or "no"
         raise UsageError(
@@ -202,17 +202,17 @@ def _settle(workspace: Workspace, one: Filed, by: str, correction: Correction | 
     """Keep a ruling; a UsageError for somebody who may not give any."""
     from genaipa.scoring.people import load_people
     from genaipa.scoring.store import open_store
-    from genaipa_objections.settling import ruling
+    from genaipa_objections.settling import settle_objection
 
     with contextlib.closing(open_store(workspace)) as store:
         user = load_people(workspace).admit(by, {event.analyst for _, event in store.events()}, login=False)
         if user.why_no_adjudication:
             raise UsageError(user.why_no_adjudication)
-        store.append([ruling(one, user.name, correction, reason=reason)])
+        store.append([settle_objection(one, user.name, correction, reason=reason)])
 
 
 def _facts(workspace: Workspace, one: Filed) -> dict[str, Any]:
-    """An objection as it is listed; the passage is empty where the text is not here."""
+    """Return an objection as it is listed; the passage is empty where the text is not here."""
     from genaipa_objections.settling import find_document
 
     right, said, ruled = one.correction, one.said, one.ruling
@@ -223,7 +223,7 @@ def _facts(workspace: Workspace, one: Filed) -> dict[str, Any]:
         "question": said.question,
         "analyst": one.event.analyst,
         "time": one.event.time,
-        "annotated": _annotated(workspace, document, one) if document else "",
+        "annotated": _find_annotated(workspace, document, one) if document else "",
         "silent": right.silent,
         "answer": right.answer,
         "passage": " ".join(right.proof(document.text).split()) if document else "",
@@ -234,8 +234,8 @@ def _facts(workspace: Workspace, one: Filed) -> dict[str, Any]:
     }
 
 
-def _annotated(workspace: Workspace, document: Document, one: Filed) -> str:
-    """The annotated answer that an objection is about; empty where it is not in the workspace."""
+def _find_annotated(workspace: Workspace, document: Document, one: Filed) -> str:
+    """Return the annotated answer that an objection is about; empty where it is not in the workspace."""
     from genaipa.questions.annotations import find_annotations, question_set
 
     held, asked = find_annotations(workspace, document), question_set(workspace, one.said.questions)

@@ -18,13 +18,13 @@ COMMAND = PackageCommand("genaipa_objections.command:app")
 
 def has_objections(desk: Desk, user: User) -> bool:
     """Tell whether there are objections that this user may settle."""
-    from genaipa_objections.page import here
+    from genaipa_objections.page import list_objections
 
     if not user.adjudicates:
         return False
     with contextlib.suppress(GenaipaError):
         desk.current.refresh()
-    return bool(here(desk))
+    return bool(list_objections(desk))
 
 
 PAGE = DeskPage("Objections", "genaipa_objections.page", has_objections, after="adjudicate")

@@ -22,7 +22,7 @@ from genaipa.ui.widgets import (
     page_header,
     texts,
 )
-from genaipa_objections.settling import exporting, ruling
+from genaipa_objections.settling import export_command, settle_objection
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,8 +47,8 @@ _SILENT: dict[Silent | None, str] = {
 }
 
 
-def here(desk: Desk) -> list[Filed]:
-    """The objections that were made beside answers of this desk."""
+def list_objections(desk: Desk) -> list[Filed]:
+    """Return the objections that were made beside answers of this desk."""
     return [one for one in filed(desk.current.objections()) if one.event.answer in desk.pool.answers]
 
 
@@ -59,8 +59,8 @@ def page(desk: Desk, user: User) -> None:
         st.text(user.why_no_adjudication)
         return
     desk.current.refresh()
-    every = here(desk)
-    found = _visible(desk, user, every)
+    every = list_objections(desk)
+    found = _select_visible(desk, user, every)
     counts = Counter(one.status for one in found)
     said = ", ".join(f"{counts[status]:,} {status}" for status in get_args(Status) if counts[status]) or "none"
     hidden = len(every) - len(found)
@@ -95,7 +95,7 @@ def page(desk: Desk, user: User) -> None:
         _settle(desk, user, case, one)
 
 
-def _visible(desk: Desk, user: User, every: list[Filed]) -> list[Filed]:
+def _select_visible(desk: Desk, user: User, every: list[Filed]) -> list[Filed]:
     """Without those about an annotated answer beside which this user can still be asked to score an answer."""
     if not user.scores or not every:
         return every
@@ -122,7 +122,7 @@ def _row(one: Filed) -> ListRow:
 
 
 def _show(case: Case, beside: Sequence[Filed]) -> None:
-    """The question, the annotated answer, and every objection to it."""
+    """Show the question, the annotated answer, and every objection to it."""
     about = case.document.about.title or case.document.company
     texts("objection question", [Text(case.original or case.asked, about, tone="strong")])
     entries = []
@@ -131,7 +131,7 @@ def _show(case: Case, beside: Sequence[Filed]) -> None:
         entries.append(Text(case.annotated.answer, "Annotated answer", aside=aside, tone="good", fold=FOLD))
     for one in beside:
         by = f"{one.event.analyst}, {format_time(one.event.time)}"
-        entries.append(Text(_words(case, one.said.correction), by, aside=one.status, tone="note", fold=FOLD))
+        entries.append(Text(_word_objection(case, one.said.correction), by, aside=one.status, tone="note", fold=FOLD))
         if one.ruling is not None:
             note = one.ruling.note or "No reason is given."
             entries.append(Text(note, f"{one.status} by {one.ruling.analyst}", aside=format_time(one.ruling.time)))
@@ -140,15 +140,15 @@ def _show(case: Case, beside: Sequence[Filed]) -> None:
         texts("objection document", [Text(case.document.text, about)])
 
 
-def _words(case: Case, right: Correction) -> str:
-    """An objection as text: what is right, why, and the passage that proves it."""
+def _word_objection(case: Case, right: Correction) -> str:
+    """Return an objection as text: what is right, why, and the passage that proves it."""
     passage = " ".join(right.proof(case.document.text).split())
     silent = f"The document {_SILENT[right.silent]}." if right.silent else ""
     return "\n\n".join(filter(None, (silent, right.answer, right.why and f"Why: {right.why}", f"Passage: “{passage}”")))
 
 
 def _settle(desk: Desk, user: User, case: Case, one: Filed) -> None:
-    """The form with the correction as it was proposed or accepted, and the decision."""
+    """Show the form with the correction as it was proposed or accepted, and the decision."""
     right, key = one.correction, one.event.id
     with st.form(f"objection {key} {one.status}"):
         silent = st.selectbox(
@@ -168,11 +168,11 @@ def _settle(desk: Desk, user: User, case: Case, one: Filed) -> None:
         settled = (
             proved(case.document, passage, silent=silent, answer=answer, why=why, annotated=before) if accepts else None
         )
-        desk.store.append([ruling(one, user.name, settled, reason=reason)])
+        desk.store.append([settle_objection(one, user.name, settled, reason=reason)])
     except GenaipaError as error:
         st.text(f"Not settled: {error}")
     else:
-        export = f" Into a file of corrections: {exporting(desk.workspace, one.said.document)}"
+        export = f" Into a file of corrections: {export_command(desk.workspace, one.said.document)}"
         st.session_state[_SETTLED] = f"{one.said.question} of {one.said.document} is " + (
             f"accepted.{export}" if accepts else "rejected."
         )

@@ -26,18 +26,18 @@ if TYPE_CHECKING:
     from genaipa.workspace import Workspace
 
 
-def silence_of(workspace: Workspace, said: Objection) -> Silent | None:
+def find_silence(workspace: Workspace, said: Objection) -> Silent | None:
     """Tell whether an objection's annotated answer says that the document is silent; None if it is not here."""
     document = find_document(workspace, said)
     held = find_annotations(workspace, document) if document else None
     if document is None or held is None or not held.of_this_text:
         return None
-    answer = held.annotations.answers.get(_id_in(workspace, said, held.annotations.questions, document))
+    answer = held.annotations.answers.get(_find_question(workspace, said, held.annotations.questions, document))
     return answer.silent if answer else None
 
 
-def ruling(on: Filed, adjudicator: str, correction: Correction | None, *, reason: str = "") -> Event:
-    """The event that accepts an objection with this correction or, with None, rejects it; that needs a reason."""
+def settle_objection(on: Filed, adjudicator: str, correction: Correction | None, *, reason: str = "") -> Event:
+    """Return the event that accepts an objection with a correction or, with None, rejects it; that needs a reason."""
     if correction is None and not reason.strip():
         raise UsageError("why is it rejected? Whoever reads the log wants to know.")
     return Event(
@@ -52,8 +52,8 @@ def ruling(on: Filed, adjudicator: str, correction: Correction | None, *, reason
     )
 
 
-def exporting(workspace: Workspace, document: str) -> str:
-    """The command that writes a document's accepted objections where the workspace keeps corrections.
+def export_command(workspace: Workspace, document: str) -> str:
+    """Return the command that writes a document's accepted objections where the workspace keeps corrections.
 
     In a checkout that is no workspace those are the shipped ones: there it writes beside them.
     """
@@ -63,7 +63,7 @@ def exporting(workspace: Workspace, document: str) -> str:
 
 
 def find_document(workspace: Workspace, said: Objection) -> Document | None:
-    """The very text that an objection is about, of the workspace or kept by one of its runs; None without any."""
+    """Return the very text that an objection is about, of the workspace or kept by one of its runs, or None."""
     with contextlib.suppress(GenaipaError):
         document = load_document(said.document, workspace)
         if document.digest == said.digest:
@@ -75,8 +75,8 @@ def find_document(workspace: Workspace, said: Objection) -> Document | None:
     return None
 
 
-def accepted(workspace: Workspace, name: str, objections: Iterable[Filed]) -> tuple[Corrections, list[str]]:
-    """The accepted corrections about the document of that name, and sentences on any left out.
+def collect_corrections(workspace: Workspace, name: str, objections: Iterable[Filed]) -> tuple[Corrections, list[str]]:
+    """Return the accepted corrections about the document of that name, and sentences on any left out.
 
     They are of one text (the workspace's, where one is about that) and by the ids of one question set, that of the
     annotated answers. Of several corrections of one annotated answer the one accepted last counts. A UsageError if
@@ -86,7 +86,7 @@ def accepted(workspace: Workspace, name: str, objections: Iterable[Filed]) -> tu
     if not found:
         raise UsageError(f"no objection to an annotated answer about '{name}' is accepted.")
     found.sort(key=lambda one: one.ruled)
-    text = _text(workspace, name, found)
+    text = _choose_text(workspace, name, found)
     document = find_document(workspace, next(one.said for one in found if one.said.digest == text))
     if document is None:
         raise UsageError(f"the text of '{name}' that the objections are about is neither here nor in a run.")
@@ -96,7 +96,7 @@ def accepted(workspace: Workspace, name: str, objections: Iterable[Filed]) -> tu
     left_out = []
     for one in found:
         said = one.said
-        question = _id_in(workspace, said, questions, document) if said.digest == text else ""
+        question = _find_question(workspace, said, questions, document) if said.digest == text else ""
         if question:
             chosen[question] = one
         else:
@@ -108,14 +108,14 @@ def accepted(workspace: Workspace, name: str, objections: Iterable[Filed]) -> tu
         questions=questions,
         annotators=tuple(sorted({one.event.analyst for one in chosen.values()})),
         digest=text,
-        corrections={question: _worded(chosen[question].correction, document) for question in sorted(chosen)},
+        corrections={question: _quote_proof(chosen[question].correction, document) for question in sorted(chosen)},
         date=max(one.ruling.time[:10] for one in chosen.values() if one.ruling),
         source=f"Objections at the scoring desk, accepted by {', '.join(lead)}.",
     ), left_out
 
 
-def _text(workspace: Workspace, name: str, found: list[Filed]) -> str:
-    """The digest of the text that the file is about."""
+def _choose_text(workspace: Workspace, name: str, found: list[Filed]) -> str:
+    """Return the digest of the text that the file is about."""
     texts = [one.said.digest for one in found]
     try:
         here = load_document(name, workspace).digest
@@ -124,8 +124,8 @@ def _text(workspace: Workspace, name: str, found: list[Filed]) -> str:
     return here if here in texts else texts[-1]
 
 
-def _id_in(workspace: Workspace, said: Objection, questions: str, document: Document) -> str:
-    """The id of an objection's question in the set `questions`; empty if that does not ask it."""
+def _find_question(workspace: Workspace, said: Objection, questions: str, document: Document) -> str:
+    """Return the id of an objection's question in the set `questions`; empty if that does not ask it."""
     if said.questions == questions:
         return said.question
     asked, wanted = question_set(workspace, said.questions), question_set(workspace, questions)
@@ -134,8 +134,8 @@ def _id_in(workspace: Workspace, said: Objection, questions: str, document: Docu
     return next(iter(same_questions([said.question], asked, wanted, document.company)), "")
 
 
-def _worded(one: Correction, document: Document) -> Correction:
-    """The correction with its proof in words, where the document's words may be passed on."""
+def _quote_proof(one: Correction, document: Document) -> Correction:
+    """Return the correction with its proof in words, where the document's words may be passed on."""
     if not may_be_passed_on(document.about.license):
         return one
     return msgspec.structs.replace(one, sentence=" ".join(one.proof(document.text).split()), at=None, sha256="")

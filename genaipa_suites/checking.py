@@ -26,11 +26,8 @@ if TYPE_CHECKING:
 def _suite_files(workspace: Workspace) -> list[Path]:
     """The files in `suites/` of its folder, but for hidden ones and a README."""
     home = workspace.home / FOLDER
-    return [path for path in sorted(home.rglob("*")) if path.is_file() and _is_data(path.relative_to(home))]
-
-
-def _is_data(path: Path) -> bool:
-    return path.stem.lower() != "readme" and not any(part.startswith(".") for part in path.parts)
+    files = [path for path in sorted(home.rglob("*")) if path.is_file() and path.stem.lower() != "readme"]
+    return [path for path in files if not any(part.startswith(".") for part in path.relative_to(home).parts)]
 
 
 def check(workspace: Workspace) -> Checked:

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from genaipa.scoring.people import User
     from genaipa.ui.desk import Desk
-    from genaipa_suites.material import Item, Outcome
+    from genaipa_suites.material import Outcome
     from genaipa_suites.measure import Measure
 
 _COLUMNS = 4
@@ -181,7 +181,7 @@ def _row(board: Board, outcome: Outcome, measure: Measure) -> ListRow:
     score = measure.of([outcome])
     cells: tuple[str | ListCell, ...] = (
         outcome.item.id,
-        _cut(_question(outcome.item)),
+        _cut(outcome.item.shown.get("question") or outcome.item.shown.get("text") or outcome.item.id),
         _cut(board.suite.gold_shown(outcome.item)),
         ListCell(outcome.given.fault, tone="bad") if outcome.given.fault else _cut(_said(board, outcome)),
         f"{100 * score:.1f}" if score == score else "-",  # noqa: PLR0124 - NaN
@@ -214,10 +214,6 @@ def _read(board: Board, outcome: Outcome, measure: Measure) -> None:
 
 def _size(answers: Path) -> int:
     return answers.stat().st_size if answers.is_file() else 0
-
-
-def _question(item: Item) -> str:
-    return str(item.shown.get("question") or item.shown.get("text") or item.id)
 
 
 def _plain(value: Any) -> str:

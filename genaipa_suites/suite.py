@@ -213,6 +213,11 @@ class Suite(Task):
 
     # What every suite has.
 
+    @property
+    def shows_documents(self) -> bool:
+        """Whether its items share long texts."""
+        return bool(self.material.documents)
+
     @cached_property
     def material(self) -> Material:
         """The items that are asked: from the run's folder, else the files, sampled by `--limit`, changed by a probe."""

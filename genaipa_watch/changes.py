@@ -54,7 +54,7 @@ _BLANKS = _Blanks()
 
 
 def words_only(text: str) -> str:
-    """The words of a text that is given as it reads, in small letters, without addresses and punctuation."""
+    """Return the words of a text that is given as it reads, in small letters, without addresses and punctuation."""
     plain = text if text.isascii() else unicodedata.normalize("NFKC", text)
     return " ".join(_ADDRESS.sub("", plain).casefold().translate(_BLANKS).split())
 
@@ -75,12 +75,12 @@ class SectionChange:
     @property
     def heading(self) -> str:
         """The heading, of both versions where they differ: "9 Retention → 10 Retention"."""
-        names = [_heading(section) for section in (self.before, self.after) if section]
-        return " \u2192 ".join(dict.fromkeys(names))
-
-
-def _heading(section: Section) -> str:
-    return " ".join(filter(None, (section.number, section.title))) or section.label
+        headings = [
+            " ".join(filter(None, (section.number, section.title))) or section.label
+            for section in (self.before, self.after)
+            if section
+        ]
+        return " \u2192 ".join(dict.fromkeys(headings))
 
 
 class Changes:
@@ -128,8 +128,8 @@ class Changes:
         """The sentences of the later version, as words only, that the earlier one nowhere has."""
         return frozenset(chain(*self._new.keys)).difference(*self._old.keys)
 
-    def of(self, section: Section) -> list[SectionChange]:
-        """The changes of a section of the earlier version and of all its subsections."""
+    def changes_of(self, section: Section) -> list[SectionChange]:
+        """Return the changes of a section of the earlier version and of all its subsections."""
         inside = self._subsections[section.start]
         return [change for change in self.sections if change.before and change.before.start in inside]
 
@@ -149,7 +149,7 @@ class Changes:
 
 
 def _whole(document: Document) -> tuple[Section, ...]:
-    """The sections, after one without a number for the text before the first heading, if it has words."""
+    """Return the sections, after one without a number for the text before the first heading, if it has words."""
     known = document.sections
     begin = known[0].start if known else len(document.text)
     lead = words_only(read(document.text).read_span(0, begin))
@@ -171,7 +171,7 @@ class _Sections:
         self.titles = [words_only(section.title) for section in self.sections]
 
     def telling(self, place: int) -> tuple[str, ...]:
-        """The sentences of a section that tell it by themselves; empty if they are short."""
+        """Return the sentences of a section that tell it by themselves; empty if they are short."""
         return self.keys[place] if sum(map(len, self.keys[place])) >= _TELLING else ()
 
 
@@ -179,7 +179,7 @@ _latest: dict[str, _Sections] = {}
 
 
 def _read(document: Document) -> _Sections:
-    """The sections of a version, kept for the next comparison: in a history each is the later one, then the earlier."""
+    """Return the sections of a version, kept for the next comparison, in which the later version is the earlier one."""
     if document.digest not in _latest:
         for digest in [*_latest][:-1]:
             del _latest[digest]
@@ -233,7 +233,7 @@ def _alike(old: _Sections, new: _Sections, found: dict[int, int]) -> Iterator[tu
 
 
 def _out_of_order(partner: dict[int, int]) -> set[int]:
-    """The places whose partners are out of order: all but a longest run of pairs in the same order."""
+    """Return the places whose partners are out of order: all but a longest run of pairs in the same order."""
     places = sorted(partner)
     ends: list[int] = []
     """Length of a run - 1 → the least partner at which such a run can end."""
@@ -264,7 +264,7 @@ def _state(old: _Sections, before: int, new: _Sections, after: int, *, moved: bo
 
 
 def _without(keys: tuple[str, ...], others: tuple[str, ...]) -> list[str]:
-    """The sentences that the others don't have."""
+    """Return the sentences that the others don't have."""
     left = Counter(others)
     found = []
     for key in keys:
@@ -283,8 +283,8 @@ class Piece:
     text: str
 
 
-def marked_words(before: str, after: str) -> list[Piece]:
-    """The later text word by word, with what is new in it and what is gone from the earlier one."""
+def mark_words(before: str, after: str) -> list[Piece]:
+    """Return the later text word by word, with what is new in it and what is gone from the earlier one."""
     old, new = re.findall(r"\S+\s*", before), re.findall(r"\S+\s*", after)
     pieces = []
     matched = SequenceMatcher(None, [*map(words_only, old)], [*map(words_only, new)], autojunk=False)

@@ -115,7 +115,7 @@ def _revisions(logged: str, path: str) -> Iterator[tuple[str, str, str]]:
 
 
 def _texts(repository: Path, blobs: list[str]) -> list[str]:
-    """The text of each blob; empty if it is none that a document may have, and then it is not read at all."""
+    """Return the text of each blob; empty if it is none that a document may have, and then it is not read at all."""
     told = _git(repository, "cat-file", "--batch-check=%(objectsize)", given=_lines(blobs)).splitlines()
     sizes = dict(zip(blobs, told, strict=True))
     readable = [blob for blob, size in sizes.items() if size.isdigit() and int(size) <= POLICY.size]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import genaipa
 from genaipa.policies.reading import read
 from genaipa.reports.page import template
-from genaipa_watch.changes import HELD, marked_words
+from genaipa_watch.changes import HELD, mark_words
 
 if TYPE_CHECKING:
     from genaipa.policies.document import Document
@@ -19,18 +19,18 @@ _WORDS = {"look": "to look at again", "perhaps": "perhaps answered now"}
 
 
 def page(changes: Changes, carried: CarriedAnswers | None) -> str:
-    """The page as HTML that needs nothing else; texts of the documents are escaped."""
+    """Return the page as HTML that needs nothing else; texts of the documents are escaped."""
     return template("changes.html.jinja", "genaipa_watch").render(
         title=f"{changes.before.name} → {changes.after.name}",
         version=genaipa.__version__,
         counts=changes.counts,
         answers=_answers(carried) if carried else [],
-        holding=len(carried.those("holds")) if carried else 0,
+        holding=len(carried.questions_in("holds")) if carried else 0,
         sections=[
             {
                 "state": one.state,
                 "heading": one.heading,
-                "pieces": marked_words(_text(changes.before, one.before), _text(changes.after, one.after)),
+                "pieces": mark_words(_text(changes.before, one.before), _text(changes.after, one.after)),
             }
             for one in changes.sections
             if one.state not in HELD
@@ -40,7 +40,7 @@ def page(changes: Changes, carried: CarriedAnswers | None) -> str:
 
 
 def _text(document: Document, section: Section | None) -> str:
-    """The text under a section's heading, which the page shows above it."""
+    """Return the text under a section's heading, which the page shows above it."""
     if section is None:
         return ""
     text = read(document.text).read_span(section.start, section.end).strip()
@@ -49,7 +49,7 @@ def _text(document: Document, section: Section | None) -> str:
 
 
 def _answers(carried: CarriedAnswers) -> list[dict[str, Any]]:
-    """The annotated answers that don't hold, with the question, the sections that changed and the points they touch."""
+    """Return the annotated answers that don't hold, with question, changed sections and the points that they touch."""
     return [
         {
             "question": one.question,

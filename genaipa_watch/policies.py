@@ -113,8 +113,8 @@ def diff(
     from genaipa.datasets.base import named_document
 
     here = current_workspace()
-    changes = compared(named_document(here, before), named_document(here, after))
-    carried = carried_answers(here, changes)
+    changes = compare_versions(named_document(here, before), named_document(here, after))
+    carried = carry_answers(here, changes)
     if output is not None:
         from genaipa_watch.page import page
 
@@ -153,19 +153,21 @@ def carry(
 
     here = current_workspace()
     check_workspace(here)
-    carried = carried_answers(here, compared(named_document(here, before), named_document(here, after)))
+    carried = carry_answers(here, compare_versions(named_document(here, before), named_document(here, after)))
     if carried is None:
         raise UsageError(f"there are no annotated answers about the text of '{before}' to carry over.")
     day = today()
-    text = template(carried.changes.after, carried.asked, day, carried.annotated(day), carried.earlier())
+    text = template(
+        carried.changes.after, carried.asked, day, carried.carried_annotations(day), carried.earlier_entries()
+    )
     path = write_annotations(here, after, text)
-    holding = len(carried.those("holds"))
+    holding = len(carried.questions_in("holds"))
     left = number(len(carried.asked.questions) - holding, "question")
     show(f"{path}: {holding} answers hold, {left} to answer. {CHECK}")
 
 
-def compared(before: Document, after: Document) -> Changes:
-    """The changes between two versions; a UsageError for one version, or where they are in two languages."""
+def compare_versions(before: Document, after: Document) -> Changes:
+    """Return the changes between two versions; a UsageError for one version, or where they are in two languages."""
     from genaipa.languages.catalog import in_words
     from genaipa_watch.changes import Changes
 
@@ -177,8 +179,8 @@ def compared(before: Document, after: Document) -> Changes:
     return Changes(before, after)
 
 
-def carried_answers(workspace: Workspace, changes: Changes) -> CarriedAnswers | None:
-    """The annotated answers of the earlier version, held against the later; None if it has none."""
+def carry_answers(workspace: Workspace, changes: Changes) -> CarriedAnswers | None:
+    """Return the annotated answers of the earlier version, held against the later; None if it has none."""
     from genaipa.questions.annotations import annotated_texts, find_annotations, question_set
     from genaipa_watch.versions import CarriedAnswers
 
@@ -194,7 +196,7 @@ def carried_answers(workspace: Workspace, changes: Changes) -> CarriedAnswers | 
 
 def _print_answers(carried: CarriedAnswers) -> None:
     every = len(carried.annotations.answers)
-    look, perhaps = carried.those("look"), carried.those("perhaps")
+    look, perhaps = carried.questions_in("look"), carried.questions_in("perhaps")
     parts = [f"{every - len(look) - len(perhaps)} of {number(every, 'annotated answer')} hold"]
     if look:
         parts.append(f"{len(look)} to look at again: {', '.join(look)}")

@@ -55,24 +55,24 @@ class CarriedAnswers:
     @cached_property
     def answers(self) -> tuple[CarriedAnswer, ...]:
         """Every annotated answer once, in their order."""
-        return tuple(self._carried(question, answer) for question, answer in self.annotations.answers.items())
+        return tuple(self._carry(question, answer) for question, answer in self.annotations.answers.items())
 
-    def those(self, state: AnswerState) -> list[str]:
-        """The ids of the questions whose answers have this state."""
+    def questions_in(self, state: AnswerState) -> list[str]:
+        """Return the ids of the questions whose answers have this state."""
         return [one.question for one in self.answers if one.state == state]
 
-    def annotated(self, date: str) -> Annotations:
-        """The annotations of the later version: what holds, its sections renumbered; the rest is left out."""
+    def carried_annotations(self, date: str) -> Annotations:
+        """Return the annotations of the later version: what holds, its sections renumbered; the rest is left out."""
         return msgspec.structs.replace(
             self.annotations,
             document=self.changes.after.name,
-            answers={one.question: self._renumbered(one.answer) for one in self.answers if one.state == "holds"},
+            answers={one.question: self._renumber(one.answer) for one in self.answers if one.state == "holds"},
             date=date,
             digest=self.changes.after.digest,
             part_set="",
         )
 
-    def earlier(self) -> dict[str, str]:
+    def earlier_entries(self) -> dict[str, str]:
         """Question → the whole entry of an answer that does not hold, after a line that says what changed."""
         found = {}
         for one in self.answers:
@@ -81,28 +81,26 @@ class CarriedAnswers:
             found[one.question] = f"Before ({why}):\n{as_yaml(one.answer)}"
         return found
 
-    def _carried(self, question: str, answer: AnnotatedAnswer) -> CarriedAnswer:
+    def _carry(self, question: str, answer: AnnotatedAnswer) -> CarriedAnswer:
         if self.changes.same:
             return CarriedAnswer(question, "holds", answer)
-        touched = tuple(self._touched(answer.sections))
-        points = tuple(point.id for point in answer.points if any(self._touched(point.sections)))
-        if answer.silent != "yes" and (touched or points or not self._found(answer.sections)):
+        touched = tuple(self._list_touched(answer.sections))
+        points = tuple(point.id for point in answer.points if any(self._list_touched(point.sections)))
+        # Without its sections nobody can say that an answer holds.
+        has_sections = bool(answer.sections) and all(self._sections(label) for label in answer.sections)
+        if answer.silent != "yes" and (touched or points or not has_sections):
             return CarriedAnswer(question, "look", answer, touched, points)
         if answer.silent != "no" and self._answers_now(question):
             return CarriedAnswer(question, "perhaps", answer)
         return CarriedAnswer(question, "holds", answer)
 
-    def _touched(self, labels: tuple[str, ...]) -> Iterator[SectionChange]:
+    def _list_touched(self, labels: tuple[str, ...]) -> Iterator[SectionChange]:
         for label in labels:
             for section in self._sections(label):
-                yield from (change for change in self.changes.of(section) if change.state not in HELD)
-
-    def _found(self, labels: tuple[str, ...]) -> bool:
-        """Whether there are sections, and all were found: without them nobody can say that an answer holds."""
-        return bool(labels) and all(self._sections(label) for label in labels)
+                yield from (change for change in self.changes.changes_of(section) if change.state not in HELD)
 
     def _sections(self, label: str) -> list[Section]:
-        """The sections of the earlier version that a label names: one, or all that a part of a segmentation spans."""
+        """Return the sections of the earlier version that a label names: one, or all that a part of the text spans."""
         before, part_set = self.changes.before, self.annotations.part_set
         word, _, number = label.partition(" ")
         span = before.part(part_set, int(number)) if part_set and word == "Part" and number.isdecimal() else None
@@ -126,15 +124,17 @@ class CarriedAnswers:
         spans = pieces(after.text, (section.start for section in after.sections))
         return tuple(read(after.text).read_span(*span) for span in spans)
 
-    def _renumbered(self, answer: AnnotatedAnswer) -> AnnotatedAnswer:
-        """An answer that holds, its sections as the later version numbers them; its text is as it was."""
+    def _renumber(self, answer: AnnotatedAnswer) -> AnnotatedAnswer:
+        """Return an answer that holds, its sections as the later version numbers them; its text is as it was."""
 
         def renumbered(labels: tuple[str, ...]) -> tuple[str, ...]:
-            return tuple(dict.fromkeys(new for label in labels for new in self._later(label)))
+            return tuple(dict.fromkeys(new for label in labels for new in self._later_labels(label)))
 
         points = tuple(msgspec.structs.replace(point, sections=renumbered(point.sections)) for point in answer.points)
         other = [
-            f"{label} is now {', '.join(now)}" for label in answer.sections if (now := self._later(label)) != [label]
+            f"{label} is now {', '.join(now)}"
+            for label in answer.sections
+            if (now := self._later_labels(label)) != [label]
         ]
         note = f"Carried over; of the sections in the text {'; '.join(other)}." if other else ""
         return msgspec.structs.replace(
@@ -144,11 +144,11 @@ class CarriedAnswers:
             note=" ".join(filter(None, (answer.note.strip(), note))),
         )
 
-    def _later(self, label: str) -> list[str]:
-        """The labels by which the later version knows what a label of the earlier one names."""
+    def _later_labels(self, label: str) -> list[str]:
+        """Return the labels by which the later version knows what a label of the earlier one names."""
         found = []
         for section in self._sections(label):
-            later = next(change.after for change in self.changes.of(section) if change.before == section)
+            later = next(change.after for change in self.changes.changes_of(section) if change.before == section)
             if later:
                 same = (later.number, later.title) == (section.number, section.title)
                 found.append(label if same and not self.annotations.part_set else later.number or later.title)

@@ -44,7 +44,12 @@ class Commands(Root):
         if cmd_name not in self.commands:
             self.list_commands(ctx)
         if cmd_name in self.commands and self.commands[cmd_name] is None:
-            self.commands[cmd_name] = made(cmd_name)
+            try:
+                self.commands[cmd_name] = made(cmd_name)
+            except UsageError:
+                # Whoever goes through all commands, as completion does, goes on without a package's that is broken.
+                if ctx is not None and not ctx.resilient_parsing:
+                    raise
         return super().get_command(ctx, cmd_name)
 
     def list_commands(self, ctx: Any) -> list[str]:

@@ -21,13 +21,9 @@ _ABOUT = 60
 
 def short_repr(kind: str, name: str, about: str) -> str:
     """The `repr` of an object: `<Run NAME: ABOUT>`, cut to a line."""
-    name, about = (_printable(text) for text in (name, about))
+    name, about = ("".join(sign if sign.isprintable() else " " for sign in text) for text in (name, about))
     about = clipped(about, _ABOUT)
     return f"<{kind} {clipped(name, LINE - len(f'<{kind} : {about}>'))}: {about}>"
-
-
-def _printable(text: str) -> str:
-    return "".join(sign if sign.isprintable() else " " for sign in text)
 
 
 _STEERING = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")

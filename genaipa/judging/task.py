@@ -200,7 +200,9 @@ class JudgeTask(Task):
         said = self.inputs.templates.render(
             "document",
             company=document.company,
-            subject=_subject(document),
+            subject=f"the {document.about.title or document.company}"
+            if document.kind == "regulation"
+            else f"the privacy policy of {document.company}",
             metrics=metrics,
             text=text,
             excerpt=bool(judged.passages),
@@ -266,12 +268,6 @@ class JudgeTask(Task):
 def _beginning(judged: Judged) -> tuple[str, tuple[tuple[int, int], ...], bool, bool]:
     """The decisive parts for a request's beginning, which is the form of a verdict and then the document."""
     return judged.document, judged.passages, bool(judged.annotated), bool(judged.points)
-
-
-def _subject(document: Document) -> str:
-    if document.kind == "regulation":
-        return f"the {document.about.title or document.company}"
-    return f"the privacy policy of {document.company}"
 
 
 LONGEST = 40_000

@@ -213,17 +213,12 @@ def _match_value(text: str, values: dict[str, T]) -> T | None:
         return stripped[bare]
     folded = text.strip(_AROUND).casefold()
     for words in sorted(stripped, key=len, reverse=True):
-        begin = re.match(_words_pattern(words), folded)
+        begin = re.match(r"\s+".join(map(re.escape, words.split())), folded)
         if begin and (sentence := _SENTENCE.match(folded, begin.end())):
             other_words = {word for other in stripped if other != words for word in _WORD.findall(other)}
             sentence_words = {*_WORD.findall(folded[sentence.end() :])}
             return None if sentence_words & (other_words - {*_WORD.findall(words)}) else stripped[words]
     return None
-
-
-def _words_pattern(words: str) -> str:
-    """Return a pattern of words with any blanks between them."""
-    return r"\s+".join(map(re.escape, words.split()))
 
 
 def _require_text(value: object, name: str) -> str:

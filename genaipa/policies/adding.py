@@ -188,7 +188,7 @@ def read_given(
     extracted = extract(source)
     for note in extracted.notes:
         tell(f"{extracted.source}: {note}.")
-    company = company.strip() or _company(extracted, source)
+    company = company.strip() or find_company(extracted.title, extracted.text, extracted.named, source)
     wanted = _slug("" if company == UNNAMED else company) if is_generic(_stem(source)) else _slug(_stem(source))
     document = _document(extracted, wanted or "document", company)
     check_names(document.name, company)
@@ -231,10 +231,6 @@ def needs_company(document: Document) -> UsageError:
         f"{document.about.source} has no company's name in its title that its text has, too, and this experiment asks "
         "by that name: add --company NAME, or ask with the document alone: --experiment quality."
     )
-
-
-def _company(extracted: Extracted, source: str) -> str:
-    return find_company(extracted.title, extracted.text, extracted.named, source)
 
 
 def _stem(source: str) -> str:

@@ -239,7 +239,9 @@ class _Body:
         return count_words(self._prose_lines, HALF) >= _TELLING
 
     def _count(self, name: str) -> int:
-        return len(_name_pattern(name).findall(self._prose_lines))
+        # A whole word; in a script without blanks it stands among other letters.
+        letter = rf"[^\W_{UNSPACED}]"
+        return len(re.findall(rf"(?<!{letter}){re.escape(name)}(?!{letter})", self._prose_lines))
 
     def find_name(self, words: list[str]) -> str:
         """Return the longest part of a title that the text has often; empty if it has none."""
@@ -311,9 +313,3 @@ def _is_short(line: str) -> bool:
         not line.endswith((".", ",", ";", ":", "!", "?", "。", "！", "？", "；", "|"))
         and count_words(line, HALF) <= limit
     )
-
-
-def _name_pattern(name: str) -> re.Pattern[str]:
-    """Return a name as a whole word; in a script without blanks it stands among other letters."""
-    letter = rf"[^\W_{UNSPACED}]"
-    return re.compile(rf"(?<!{letter}){re.escape(name)}(?!{letter})")

@@ -417,7 +417,8 @@ class Corpus:
         """
         also = self._also(rows)
         for row, cells in zip(rows, self._cells(rows), strict=True):
-            yield document(_with(cells, also.get(int(row))))
+            duplicates = also.get(int(row))
+            yield document({**cells, "also": [*(cells.get("also") or ()), *duplicates]} if duplicates else cells)
 
     def copies(self, rows: Sequence[int] | NDArray[np.int64]) -> Iterator[bytes]:
         """The same as lines of a corpus; a line of this one as it is, where no other document has its text."""
@@ -456,10 +457,6 @@ class Corpus:
 
 def _have(number: int) -> str:
     return "has" if number == 1 else "have"
-
-
-def _with(cells: Mapping[str, Any], also: list[str] | None) -> Mapping[str, Any]:
-    return {**cells, "also": [*(cells.get("also") or ()), *also]} if also else cells
 
 
 def _counting(like: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -98,7 +98,8 @@ class Page:
 
     def held(self, text: str) -> Structures:
         """Tables and lists of the whole page that are in a text; menus (lists of links alone) don't count."""
-        return _held(self._whole, text)
+        kinds, lost = [kind for kind, _ in self._whole], list(_lost(self._whole, text))
+        return Structures(kinds.count("table"), kinds.count("list"), lost.count("table"), lost.count("list"))
 
     def markdown(self) -> str:
         """Format the main part of the page as Markdown."""
@@ -139,12 +140,6 @@ def _structures(scope: Any) -> Iterator[tuple[str, list[list[str]]]]:
             yield "table", [[_line(cell) for cell in row] for row in _rows(element)]
         elif _line(element) != " ".join(filter(None, (_line(link) for link in element.iter("a")))):
             yield "list", [[next(_blocks(item), "").partition("\n")[0]] for item in element.iter("li")]
-
-
-def _held(structures: list[tuple[str, list[list[str]]]], text: str) -> Structures:
-    lost = list(_lost(structures, text))
-    kinds = [kind for kind, _ in structures]
-    return Structures(kinds.count("table"), kinds.count("list"), lost.count("table"), lost.count("list"))
 
 
 def _lost(structures: list[tuple[str, list[list[str]]]], text: str) -> Iterator[str]:

@@ -144,11 +144,6 @@ _MARKUP = re.compile(r"[*`\[<&\\{\u00ad\u2060\ufeff]|_(?!\w)|(?<!\w)_")
 """A character that may be markup; a text without any reads as it is."""
 
 
-def _fill_marks(source: str) -> str:
-    """Return the source with a filling in place of these marks, as long as they are."""
-    return _MARKS.sub(lambda mark: (_BLANK if mark["breaking"] else _NOTHING) * len(mark[0]), source)
-
-
 def _remove_filling(pieces: Iterable[Piece]) -> Iterator[Piece]:
     """Yield the pieces without filling, which reads as nothing or as a blank."""
     for start, end, text in pieces:
@@ -174,7 +169,8 @@ def _read(source: str, references: dict[str, Any] | None) -> Iterator[Piece]:
         yield 0, len(source), source
         return
     # A lone carriage return would be a line of its own, and NUL is no character of Markdown's.
-    text = _fill_marks(source)
+    # Marks get a filling as long as they are.
+    text = _MARKS.sub(lambda mark: (_BLANK if mark["breaking"] else _NOTHING) * len(mark[0]), source)
     blocks = [*_split_blocks(text)]
     env: dict[str, Any] = {"references": dict(references or {})}
     definitions = {

@@ -89,17 +89,14 @@ def words_of(text: str, language: Language = ENGLISH) -> list[str]:
     """The content words of a text in a language, lower case, without stop words and endings."""
     rules = _rules(language)
     stop_words = _stop_words(rules.stop_words)
+    # PDF files are full of ligatures and full-width letters.
+    plain = (text if text.isascii() else unicodedata.normalize("NFKC", text)).lower()
     return [
         _stem(word, rules)
-        for run in WORD.findall(_normalize_text(text))
+        for run in WORD.findall(plain)
         for word in (_pairs(run) if _UNSPACED.search(run) else (run,))
         if word not in stop_words and not rules.asking.fullmatch(word)
     ]
-
-
-def _normalize_text(text: str) -> str:
-    """Return a text in small letters, ligatures and full-width letters as plain ones: PDF files are full of them."""
-    return (text if text.isascii() else unicodedata.normalize("NFKC", text)).lower()
 
 
 def _pairs(run: str) -> Iterable[str]:

@@ -16,10 +16,10 @@ import numpy as np
 import pandas as pd
 
 from genaipa.reports import analysts
-from genaipa.reports.crossed import crossed, number_documents, number_labels, sampled, why
+from genaipa.reports.crossed import SHARES, crossed, number_documents, number_labels, why
 from genaipa.reports.table import SCALE
 from genaipa.reports.tidy import metrics_of, plain_texts
-from genaipa.stats.intervals import FEW_DOCUMENTS, LEAST_DOCUMENTS, LEVEL, estimate_median
+from genaipa.stats.intervals import FEW_DOCUMENTS, LEAST_DOCUMENTS, LEVEL, estimate_document_mean, estimate_median
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -330,21 +330,17 @@ def mean_of(
 def mean_over_documents(
     rows: pd.DataFrame, column: str, groups: Sequence[str], limits: tuple[float, float] | None = None
 ) -> dict[str, object]:
-    """`n` (documents), `mean`, `policies_low` and `policies_high` of a column, for one and the same question.
+    """Return `n` (documents), `mean`, `policies_low` and `policies_high` of a column, as `estimate_document_mean`.
 
-    The mean is that over groups of their means over documents; `rows` have at most one of each group and document.
-    `limits` are the ends of its scale, as for `mean_of`.
+    `rows` are about one and the same question, and have at most one of each group and document. `limits` are the ends
+    of its scale, as for `mean_of`.
     """
-    known = rows[rows[column].notna()]
-    by_group = known.groupby(list(groups), observed=True)[column]
-    means = by_group.transform("mean")
-    mean = by_group.mean().mean()
-    # What each document adds to that mean. Their average is the mean itself, also where groups lack documents.
-    weights = known["document"].nunique() / (by_group.transform("size") * by_group.ngroups)
-    added = mean + (weights * (known[column] - means)).groupby(known["document"], observed=True).sum()
-    # Documents are what could have been others: they are to this average what questions are to the other ones.
-    low, high = sampled(added, limits or _ENDS.get(column))
-    return {"n": len(added), "mean": added.mean(), "policies_low": low, "policies_high": high}
+    limits, group = limits or _ENDS.get(column), rows.groupby(list(groups), observed=True, sort=False).ngroup()
+    made = estimate_document_mean(
+        rows[column], group, number_labels(rows["document"])[0], limits=limits, share=limits in SHARES
+    )
+    ends = {"policies_low": made.policies_low, "policies_high": made.policies_high}
+    return {"n": made.documents, "mean": made.mean, **ends}
 
 
 def median_of(rows: pd.DataFrame, column: str) -> dict[str, object]:

@@ -12,9 +12,7 @@ from genaipa.stats.intervals import (
     LEAST_DOCUMENTS,
     LEAST_SCORED,
     LEVEL,
-    estimate_difference,
     estimate_mean,
-    find_interval,
 )
 from genaipa.stats.reason import Reason
 from genaipa.words import number
@@ -59,19 +57,6 @@ def crossed(
         panel=panel,
         confidence=confidence,
     )
-
-
-def sampled(values: Any, limits: Limits | None = None) -> tuple[float, float]:
-    """Find the interval of the mean of independent draws; the scales `SHARES` are those of shares."""
-    return find_interval(values, limits, share=limits in SHARES)
-
-
-def apart(
-    first: tuple[Any, Any], second: tuple[Any, Any], *, limits: Limits | None = None, confidence: float = LEVEL
-) -> CrossedMean:
-    """Estimate the difference between two independent sets of (values, questions), the first minus the second."""
-    sides = [(values, number_labels(questions)[0]) for values, questions in (first, second)]
-    return estimate_difference(*sides, limits=limits, confidence=confidence)
 
 
 def number_labels(labels: Any) -> tuple[NDArray[np.int64], NDArray[Any]]:

@@ -23,14 +23,14 @@ import pandas as pd
 from genaipa.reports import averages, part, significance
 from genaipa.reports.analysts import other_people
 from genaipa.reports.averages import about_policies, policy_questions
-from genaipa.reports.crossed import apart, crossed, warning, why
+from genaipa.reports.crossed import crossed, number_labels, warning, why
 from genaipa.reports.evidence import ENDED, EvidenceLevel, evidence_level, plan_share
 from genaipa.reports.judged.estimate import estimates
 from genaipa.reports.part import enough
 from genaipa.reports.significance import OTHER_PEOPLE, OVERALL
 from genaipa.reports.table import Table, table
 from genaipa.reports.tidy import metrics_of, names_of
-from genaipa.stats.intervals import LEVEL, join_targets
+from genaipa.stats.intervals import LEVEL, estimate_difference, join_targets
 from genaipa.stats.looks import SIGNIFICANT
 from genaipa.stats.ranks import bound_ranks
 from genaipa.stats.tests import RankTest, adjust_holm, find_holm_factors, mann_whitney, wilcoxon
@@ -301,8 +301,8 @@ class _Difference(NamedTuple):
         """Say how sure the average difference is: of all pairs, and of those that say something of other documents."""
         pairs = self.here.apart
         if not len(self.here.pairs):
-            sides = ((side, side.index) for side in (self.here.ours, self.here.theirs))
-            return (apart(*sides, limits=self.limits, confidence=confidence),) * 2
+            sides = ((side, number_labels(side.index)[0]) for side in (self.here.ours, self.here.theirs))
+            return (estimate_difference(*sides, limits=self.limits, confidence=confidence),) * 2
         # An experiment that is known by means only says nothing of how documents differ, nor where their average is.
         named = pairs[pairs["document"] != ""]
         sure = self._crossed(pairs, confidence)

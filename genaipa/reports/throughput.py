@@ -61,9 +61,9 @@ def calls_by_system(gathered: Gathered) -> dict[str, Calls]:
                     column.append(value)
     calls = {}
     for system, columns in columns_by_system.items():
-        begins, seconds, answers, known = map(np.array, columns)
+        begins, seconds, answers, tokens_sent = map(np.array, columns)
         if np.median(seconds) >= _INSTANT:
-            calls[system] = Calls(begins, begins + np.maximum(seconds, _SHORTEST), answers, known)
+            calls[system] = Calls(begins, begins + np.maximum(seconds, _SHORTEST), answers, tokens_sent)
     return calls
 
 
@@ -107,8 +107,8 @@ def throughput_table(calls_of: dict[str, Calls], *, batched: bool) -> Table:
         )
     batches = " Of a batch, an answer's time is that until the batch was collected." if batched else ""
     return table(
-        "throughput",
-        "Throughput",
+        "throughput-systems",
+        "Throughput by system",
         "Answers (refused and cut off ones too) and tokens sent and received, of all calls, by the minutes in which "
         "any of the system's calls was out, tries and waiting included; `at once` is how many calls were out on "
         f"average. Pauses, in which nothing was out, don't count. Times are UTC.{batches}",

@@ -18,7 +18,6 @@ occurrence has that π. A sum of y/π over the occurrences of what was drawn is 
 from __future__ import annotations
 
 import hashlib
-from bisect import bisect_right
 from collections import defaultdict
 from functools import cached_property
 from itertools import chain, product
@@ -35,6 +34,7 @@ from genaipa.runs.experiments import experiment_of
 from genaipa.runs.selection import run_folders
 from genaipa.scoring.answers import Pool
 from genaipa.stats.looks import UNFINISHED
+from genaipa.stats.sampling import sample_cells
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -108,41 +108,11 @@ class Draw(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
         return sum(len(answers) for documents in self.questions.values() for answers in documents.values())
 
     def cells(self) -> Iterator[WaveCell]:
-        """The draw's answers by question and document, and how many of them the wave takes.
-
-        π is an answer's chance over all orders of its question's documents and of their answers, given the number of
-        answers that the question gives. Where the wave is smaller than the number of questions, some give none: π then
-        has the question's own chance as a factor, so that a sum of y/π over all questions is right on average over the
-        draws, though no single question's is.
-        """
-        lengths = [sum(map(len, documents.values())) for documents in self.questions.values()]
-        turns, chances = _rounds(lengths, self.size)
-        some_without = any(length and not turn for length, turn in zip(lengths, turns, strict=True))
-        for (question, documents), turn, chance in zip(self.questions.items(), turns, chances, strict=True):
-            each = [len(answers) for answers in documents.values()]
-            taken, _ = _rounds(each, turn)
-            _, means = _rounds(each, 1 if some_without else turn)
-            for (document, answers), number, mean in zip(documents.items(), taken, means, strict=True):
-                pi = mean / len(answers) * (chance if some_without else 1.0)
-                yield WaveCell(question, document, answers, number, pi)
-
-
-def _rounds(lengths: Sequence[int], turns: int) -> tuple[list[int], list[float]]:
-    """The number that each of several rows gives in that many turns, round by round, and its mean over their orders.
-
-    Three rows of 3, 1 and 3 give 2, 1 and 2 in five turns. In four they give 2, 1 and 1, on average 1.5, 1 and 1.5.
-    """
-    turns = min(turns, sum(lengths))
-    after = range(max(lengths, default=0) + 1)
-    whole = bisect_right(after, turns, key=lambda rounds: sum(min(row, rounds) for row in lengths)) - 1
-    left = turns - sum(min(row, whole) for row in lengths)
-    more = [number for number, row in enumerate(lengths) if row > whole]
-    given = [min(row, whole) for row in lengths]
-    means: list[float] = [float(number) for number in given]
-    for place, number in enumerate(more):
-        given[number] += place < left
-        means[number] += left / len(more)
-    return given, means
+        """Yield the draw's answers by question and document, and how many of them the wave takes, by what chance."""
+        sizes = [[len(answers) for answers in documents.values()] for documents in self.questions.values()]
+        for (question, documents), samples in zip(self.questions.items(), sample_cells(sizes, self.size), strict=True):
+            for (document, answers), sample in zip(documents.items(), samples, strict=True):
+                yield WaveCell(question, document, answers, sample.taken, sample.chance)
 
 
 class Waves(msgspec.Struct, frozen=True, dict=True):

@@ -88,6 +88,15 @@ class CrossedMean(NamedTuple):
     documents_alike: bool = False
 
 
+class DocumentMean(NamedTuple):
+    """A mean over documents with its interval for policies like these; NaN where there is none."""
+
+    mean: float
+    documents: int
+    policies_low: float = np.nan
+    policies_high: float = np.nan
+
+
 class CrossedMedian(NamedTuple):
     """A median with its intervals, for these documents and for policies like these; NaN where there is none."""
 
@@ -177,6 +186,30 @@ def find_interval(values: Any, limits: Limits | None = None, *, share: bool = Fa
         return np.nan, np.nan
     limits = limits or (_SHARE if share else _ENDLESS)
     return _find_ends(mean, [component], limits, LEVEL, value if share else None)[:2]
+
+
+def estimate_document_mean(
+    values: Any, groups: Any, documents: Any, *, limits: Limits | None = None, share: bool = False
+) -> DocumentMean:
+    """Estimate the mean over groups of their means over documents, with its interval for other documents.
+
+    For one and the same question, of which each group, such as a system, has one value of a document or none.
+    """
+    value = as_values(values)
+    group, document = as_labels(groups, len(value)), as_labels(documents, len(value))
+    known = ~np.isnan(value)
+    value, group, document = value[known], rank_labels(group[known]), rank_labels(document[known])
+    if not len(value):
+        return DocumentMean(np.nan, 0)
+    # Around one of them, so that values that are all equal give that value, exactly.
+    around = value - value[0]
+    size, number = np.bincount(group), int(document.max()) + 1
+    means = np.bincount(group, around) / size
+    # What each document adds to that mean. Their average is the mean itself, also where groups lack documents.
+    weight = number / (size[group] * len(size))
+    added = means.mean() + np.bincount(document, weight * (around - means[group]), minlength=number)
+    # Documents are what could have been others: they are to this mean what questions are to the other ones.
+    return DocumentMean(float(value[0] + added.mean()), number, *find_interval(value[0] + added, limits, share=share))
 
 
 def estimate_median(values: Any, questions: Any, documents: Any) -> CrossedMedian:

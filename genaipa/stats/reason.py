@@ -22,3 +22,5 @@ class Reason(Enum):
     FEW_UNITS = "too few units, or too few that vary"
     FEW_ANALYSTS = "too few analysts"
     CONFOUNDED = "who scored depends on the question or the document"
+    NO_SLOPE = "the judge's scores tell nothing of people's"
+    EQUAL_DIFFERENCES = "people and judge differ equally on all answers"

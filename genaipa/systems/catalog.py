@@ -148,7 +148,13 @@ class Resolved:
             before: System = _wrapper(self.name)(name=self.name, reader=self.reader.make(replicas))
             return before
         if ":" in self.provider:
-            return _own(self.provider)
+            own: System = make(self.provider)
+            for method in ("start", "reply", "count_tokens", "close"):
+                if not hasattr(own, method):
+                    raise UsageError(
+                        f"{self.provider}: it has no '{method}'; see genaipa/systems/base.py for what a system is."
+                    )
+            return own
         record = self.record
         assert record is not None, "resolved to one of ours"
         arguments: dict[str, Any] = {}
@@ -285,14 +291,6 @@ def _source_file(provider: str, name: str) -> Path | None:
     if record is not None:
         return record.source(name) if record.source else None
     return source_file(provider) if ":" in provider else None
-
-
-def _own(target: str) -> System:
-    made: System = make(target)
-    for method in ("start", "reply", "count_tokens", "close"):
-        if not hasattr(made, method):
-            raise UsageError(f"{target}: it has no '{method}'; see genaipa/systems/base.py for what a system is.")
-    return made
 
 
 def lacking(resolved: Resolved) -> list[str]:

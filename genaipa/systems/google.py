@@ -197,7 +197,11 @@ class GoogleSystem(HostedSystem):
             return self._endpoint.key_refused(error.code, error.details)
         structured = settings.json_schema is not None
         return self._endpoint.refused(
-            error.code, error.details, _retry_after(error), structured=structured, location=_location(error)
+            error.code,
+            error.details,
+            _wait(getattr(error.response, "headers", None) or {}, error.details),
+            structured=structured,
+            location=_location(error),
         )
 
     def _read(self, answer: dict[str, Any], sent: dict[str, Any]) -> Reply:
@@ -398,11 +402,6 @@ def _location(error: errors.APIError) -> str | None:
     """Find the address that a redirect leads to."""
     headers: Mapping[str, str] = getattr(error.response, "headers", None) or {}
     return headers.get("location")
-
-
-def _retry_after(error: errors.APIError) -> float | None:
-    """Seconds to wait, as an error says."""
-    return _wait(getattr(error.response, "headers", None) or {}, error.details)
 
 
 def _wait(headers: Mapping[str, str], body: object) -> float | None:

@@ -112,8 +112,10 @@ class ScriptedSystem(BuiltinSystem):
         asked = messages[-1].content
         number = self._next_rule(asked)
         if number is None:
+            words = asked.split()
+            echo = f'You said: "{" ".join(words[:ECHOED])}{" …" if len(words) > ECHOED else ""}"'
             default = self._script.default
-            return Reply(_echo(asked) if default is None else default, model=self._script.model)
+            return Reply(echo if default is None else default, model=self._script.model)
         rule, used = self._script.rules[number], self._used[number]
         await asyncio.sleep(min(rule.delay, settings.timeout))
         if rule.delay > settings.timeout:
@@ -155,8 +157,3 @@ def _failure(rule: Rule, number: int, used: int) -> NoReplyError:
     if rule.times:
         said += f", {used} of {rule.times}"
     return TransientError(said, kind="scripted", overload=rule.fail == "overload")
-
-
-def _echo(asked: str) -> str:
-    words = asked.split()
-    return f'You said: "{" ".join(words[:ECHOED])}{" …" if len(words) > ECHOED else ""}"'

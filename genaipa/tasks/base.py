@@ -168,6 +168,11 @@ class Task(ABC):
         """Long texts that requests hold, by name: a system that can is asked how many tokens they take."""
         return {}
 
+    @property
+    def shows_documents(self) -> bool:
+        """Whether many questions follow one long text: single calls read it from a provider's cache, batches don't."""
+        return False
+
     def language(self, text: str) -> str:  # noqa: ARG002 - for tasks that know it
         """Return the language of the long text of that name, as a code; empty where it is not known."""
         return ""

@@ -263,6 +263,11 @@ class Procedure(Task):
         """The documents' texts."""
         return {name: document.text for name, document in self.documents.items()}
 
+    @property
+    def shows_documents(self) -> bool:
+        """Whether any of its initializations shows the document."""
+        return not {"document", "summary-of-document"}.isdisjoint(self.plan.initializations)
+
     def language(self, text: str) -> str:
         """Return the language of a document."""
         return self.documents[text].language if text in self.documents else ""

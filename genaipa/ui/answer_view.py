@@ -16,27 +16,24 @@ from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
-from msgspec.structs import replace
 
 from genaipa.errors import GenaipaError
 from genaipa.policies.search import count_words
 from genaipa.questions.annotations import SAID
 from genaipa.scoring.events import AGAIN
 from genaipa.scoring.evidence.asked import mentions_question
-from genaipa.scoring.evidence.examine import annotated_targets, examine, is_withheld
+from genaipa.scoring.evidence.examine import annotated_targets, examine, is_withheld, section_targets
 from genaipa.scoring.evidence.nearest import find_claims, load_index
 from genaipa.scoring.evidence.passages import passage_finder
 from genaipa.scoring.evidence.section_finder import outline
 from genaipa.scoring.rubric import shown
-from genaipa.ui.points import on_screen, side_by_side
+from genaipa.ui.panel import panels
 from genaipa.ui.widgets import FOLD, ListRow, Text, format_time, numbers, table, texts
-from genaipa.words import number
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping
 
     from genaipa.policies.document import Document
-    from genaipa.questions.points import Point
     from genaipa.scoring.answers import Case, PooledAnswer
     from genaipa.scoring.events import Event
     from genaipa.scoring.evidence.examine import Evidence
@@ -45,8 +42,10 @@ if TYPE_CHECKING:
     from genaipa.scoring.people import User
     from genaipa.scoring.rubric import Rubric
     from genaipa.ui.desk import Desk
+    from genaipa.ui.panel import Panel
 
 
+NO_PANELS: Mapping[str, Panel] = {}
 _TWICE = re.compile("[\U00010000-\U0010ffff]")
 """A character that JavaScript counts twice."""
 Piece = list[str]
@@ -86,8 +85,8 @@ class Prepared:
     withheld: dict[str, float]
     """Metric → the value that would be, and is held back for this answer."""
     case: Case
-    points: tuple[Point, ...] = ()
-    """The points on screen."""
+    panels: tuple[Panel, ...] = ()
+    """The panels that have something to show of it."""
 
 
 def pieces(text: str, spans: Iterable[TextSpan]) -> list[Piece]:
@@ -105,11 +104,6 @@ def pieces(text: str, spans: Iterable[TextSpan]) -> list[Piece]:
         marks = " ".join(dict.fromkeys(span.mark for span in here if span.mark))
         cut.append([text[start:end], styles, marks] if here else [text[start:end]])
     return cut
-
-
-def _lengths(cut: list[Piece]) -> list[list[int | str]]:
-    """These pieces, each with its text's length as JavaScript counts it: in units of UTF-16."""
-    return [[units(text), *marked] for text, *marked in cut]
 
 
 def units(text: str) -> int:
@@ -137,8 +131,10 @@ def paragraphs(document: Document) -> list[int]:
     return found
 
 
-def prepare(case: Case, rubric: Rubric, *, blind: bool, suggestions: bool, points: bool = False) -> Prepared:
-    """The data of one answer that do not depend on the analyst, with the points of its annotated answer if wanted."""
+def prepare(
+    case: Case, rubric: Rubric, *, blind: bool, suggestions: bool, panels: Mapping[str, Panel] = NO_PANELS
+) -> Prepared:
+    """Return the data of one answer that do not depend on the analyst, with those of the panels that are on."""
     document, annotated, trusted = case.document, case.annotated, case.reliable_annotation
     reply = case.masked_reply() if blind else case.reply
     evidence = examine(
@@ -154,17 +150,19 @@ def prepare(case: Case, rubric: Rubric, *, blind: bool, suggestions: bool, point
     rests_on = [(label, span, f"a{n}") for n, (label, span) in enumerate(targets)]
     placed = [passage_finder(document.text).place(passage).span for passage in case.passages]
     retrieved = [TextSpan(*span, "shown") for span in placed if span]
-    listed = annotated.points if annotated and points and rubric.pointed else ()
-    places = _places(case, listed)
+    on_panels = {name: data for name, panel in panels.items() if (data := panel.show(case, rubric)) is not None}
+    on_screen = tuple(panels[name] for name in on_panels)
+    places = _places(case, dict.fromkeys(label for panel in on_screen for label in panel.sections(case)))
     settled = suggestions and evidence.suggestion is not None
     every = dict.fromkeys(rubric.with_evidence("citations"), evidence.suggestion or 0.0) if settled else {}
     withheld = {metric: value for metric, value in every.items() if is_withheld(case.answer.digest, metric)}
     suggested = {metric: value for metric, value in every.items() if metric not in withheld}
-    spans = [*_headings(document), *_marked(rests_on, evidence), *places.values(), *retrieved]
+    marked = _marked(rests_on, evidence)
+    spans = [*_headings(document), *marked, *places.values(), *retrieved]
     shown = {
         "answer": case.answer.digest,
         "document": document.digest,
-        "pieces": _lengths(pieces(document.text, spans)),
+        "pieces": [[units(text), *marks] for text, *marks in pieces(document.text, spans)],
         "retrieved": f"{len(retrieved)} of {len(placed)}" if placed else "",
         "question": case.asked,
         "original": case.original,
@@ -187,18 +185,18 @@ def prepare(case: Case, rubric: Rubric, *, blind: bool, suggestions: bool, point
         "evidence": _lines(evidence, case, reply, rubric),
         "sentences": _list_sentences(reply, document, evidence),
         "near": _find_question_places(case),
-        "first": _first(rests_on, evidence),
+        "first": marked[0].mark if marked else "",
         "suggestion": {metric: rubric.key(value) for metric, value in suggested.items()},
         "reason": evidence.reason if suggested else "",
         "withheld": list(withheld),
+        "panels": on_panels,
+        "places": {label: span.mark for label, span in places.items()},
     }
-    if listed:
-        shown["points"] = on_screen(listed, rubric, {label: span.mark for label, span in places.items()})
     name = document.about.title or document.company
     text, at = document.text, paragraphs(document)
     breaks = [*accumulate(units(text[start:end]) for start, end in pairwise([0, *at]))]
     about = {"digest": document.digest, "name": name, "text": text, "breaks": breaks}
-    return Prepared(shown, about, reply, evidence, suggested, withheld, case, listed)
+    return Prepared(shown, about, reply, evidence, suggested, withheld, case, on_screen)
 
 
 def _list_sentences(reply: str, document: Document, evidence: Evidence) -> list[dict[str, Any]]:
@@ -304,30 +302,18 @@ def _headings(document: Document) -> list[TextSpan]:
 
 
 def _marked(rests_on: list[tuple[str, tuple[int, int] | None, str]], evidence: Evidence) -> list[TextSpan]:
-    """The highlights of the document: the passages that the annotated answer rests on, and those cited and quoted."""
+    """Return the highlights of the document: what the annotated answer rests on, then what is cited and quoted."""
     spans = [TextSpan(*span, "annotated", mark) for _, span, mark in rests_on if span]
     spans += [TextSpan(*ref.target, "cited", f"r{n}") for n, ref in enumerate(evidence.references) if ref.target]
     spans += [TextSpan(*quote.target, "quoted", f"q{n}") for n, quote in enumerate(evidence.quotations) if quote.target]
     return spans
 
 
-def _places(case: Case, points: Sequence[Point]) -> dict[str, TextSpan]:
-    """Section that points rest on → its place in the document, without a style of its own."""
-    if not points:
-        return {}
-    assert case.annotated is not None, "they are its points"
-    sections = tuple(dict.fromkeys(label for point in points for label in point.sections))
-    found = annotated_targets(replace(case.annotated, sections=sections), case.document, case.part_set)
-    spans = enumerate(zip(sections, found, strict=True))
-    return {label: TextSpan(*span, "point", f"p{n}") for n, (label, (_, span)) in spans if span}
-
-
-def _first(rests_on: list[tuple[str, tuple[int, int] | None, str]], evidence: Evidence) -> str:
-    """The mark that the document is first scrolled to: of the annotated answer, else of the answer."""
-    marks = [mark for _, span, mark in rests_on if span]
-    marks += [f"r{n}" for n, ref in enumerate(evidence.references) if ref.target]
-    marks += [f"q{n}" for n, quote in enumerate(evidence.quotations) if quote.target]
-    return marks[0] if marks else ""
+def _places(case: Case, sections: Iterable[str]) -> dict[str, TextSpan]:
+    """Section that a panel leads to → its place in the document, without a style of its own."""
+    labels = tuple(sections)
+    targets = enumerate(zip(labels, section_targets(labels, case.document, case.part_set), strict=True))
+    return {label: TextSpan(*span, "point", f"p{n}") for n, (label, (_, span)) in targets if span}
 
 
 def _in_reply(evidence: Evidence) -> list[TextSpan]:
@@ -513,8 +499,8 @@ def scores_of(desk: Desk, user: User, answer: PooledAnswer, *, key: str) -> None
         return
     heads = ["by", *numbers(*desk.rubric.names.values(), "M_all"), "note"]
     table(key, "Scores of this answer", heads, [_score(desk, event) for event in given])
-    if any(event.ticks for event in given):
-        _ticks_of(desk, answer, given, f"{key} points")
+    for panel in panels().values():
+        panel.compare_scores(case_of(desk, answer.digest), given, key)
     if lines := thread(desk, answer.digest):
         texts(f"{key} thread", [Text("\n".join(lines), "Sent back", tone="note")])
 
@@ -535,29 +521,13 @@ def thread(desk: Desk, digest: str, names: Mapping[str, str] | None = None) -> l
     return lines
 
 
-def _ticks_of(desk: Desk, answer: PooledAnswer, given: list[Event], key: str) -> None:
-    """Everyone's ticks of the answer's points, side by side, and the number of points that they tick differently."""
-    annotated = case_of(desk, answer.digest).annotated
-    points = annotated.points if annotated else ()
-    rows = side_by_side(points, given)
-    asked = [n for n, event in enumerate(given) if rows and rows[0][n]]
-    if not asked:
-        return
-    hows = [[row[n] for n in asked] for row in rows]
-    heads = ["point", "", *(_by(given[n]) for n in asked)]
-    each = zip(points, hows, strict=True)
-    table(key, "Points of this answer", heads, [ListRow((point.text, point.aside, *how)) for point, how in each])
-    if len(asked) > 1:
-        apart = sum(len(set(how)) > 1 for how in hows)
-        st.caption(f"{apart} of {number(len(points), 'point')} {'is' if apart == 1 else 'are'} ticked differently.")
-
-
 def _score(desk: Desk, event: Event) -> ListRow:
     assert event.values is not None, "scores and adjudications have values"
     values = map(shown, event.values.values())
     # As everywhere that people read it, from 10 to 100.
-    return ListRow((_by(event), *values, f"{10 * desk.rubric.m_all(event.values):.1f}", event.note))
+    return ListRow((name_scorer(event), *values, f"{10 * desk.rubric.m_all(event.values):.1f}", event.note))
 
 
-def _by(event: Event) -> str:
+def name_scorer(event: Event) -> str:
+    """Name who gave a score or an adjudication."""
     return f"{event.analyst}{' (adjudicated)' if event.kind == 'adjudication' else ''}"

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
     from genaipa.errors import GenaipaError
     from genaipa.runs.selection import Source
-    from genaipa.scoring.assignment import History
     from genaipa.scoring.events import Event
     from genaipa.scoring.people import User
     from genaipa.scoring.queue import ScoringProgress
@@ -185,7 +184,8 @@ def workloads(desk: Desk) -> list[Workload]:
         pace = each.get(name, usual)
         ahead = None if pace is None else left * pace
         scored = len(known.scores) if known else 0
-        found.append(Workload(name, scored, each.get(name), _spent(known), left, ahead))
+        seconds = sum(score.seconds or 0 for score in known.scores) if known else 0.0
+        found.append(Workload(name, scored, each.get(name), seconds, left, ahead))
     return found
 
 
@@ -215,10 +215,6 @@ def lasting(seconds: float | None) -> str:
     return f"{hours:,} h {minutes} min" if hours else f"{minutes} min"
 
 
-def _spent(history: History | None) -> float:
-    return sum(score.seconds or 0 for score in history.scores) if history else 0.0
-
-
 _PACE = 10
 """Answers from which an analyst's own pace is shown."""
 
@@ -234,7 +230,9 @@ def progress_line(desk: Desk, user: User, digest: str, *, correcting: bool, late
         "calibration: compared with the reference once it is saved" if calibrating else "",
         _left(desk, progress),
         f"study: {progress.given:,} of {progress.wanted:,} scores, {progress.wanted - progress.given:,} left",
-        f"{_minutes(progress.seconds)} an answer" if progress.seconds is not None and _knows_pace(progress) else "",
+        f"{progress.seconds // 60:.0f}:{int(progress.seconds % 60):02} an answer"
+        if progress.seconds is not None and _knows_pace(progress)
+        else "",
         *([] if desk.queue.plan.blind else _systems(desk, digest)),
     ]
     return [piece for piece in pieces if piece]
@@ -267,7 +265,3 @@ def _left(desk: Desk, progress: ScoringProgress) -> str:
 def _knows_pace(progress: ScoringProgress) -> bool:
     """Whether the median of this analyst's times says how long the rest takes: a beginner's first answers don't."""
     return progress.scored >= _PACE
-
-
-def _minutes(seconds: float) -> str:
-    return f"{int(seconds // 60)}:{int(seconds % 60):02}"

@@ -84,7 +84,9 @@ def show_heatmap(found: ResultsView, experiment: str, rows: Rows) -> HeatmapCell
     for cell in cells:
         cell["about"] = about.get(cell["row"], "")
         cell["chosen"] = all(cell[part] == value for part, value in chosen.items())
-    with st.container(height=_HIGH * _IN_SIGHT if len(names) > _IN_SIGHT else "content", border=False):
+    # A small window would cut the chart off.
+    st.html("<style>.st-key-heatmap{overflow-x:auto}</style>")
+    with st.container(height=_HIGH * _IN_SIGHT if len(names) > _IN_SIGHT else "content", border=False, key="heatmap"):
         st.vega_lite_chart(
             spec=_draw(cells, names, {_COUNT: _COUNT} | columns, systems),
             key=_MAP,

@@ -22,6 +22,7 @@ from genaipa.scoring.evidence.nearest import load_index
 from genaipa.scoring.objections import filed, own, proved
 from genaipa.scoring.rubric import shown
 from genaipa.ui.answer_view import Prepared, prepare, units
+from genaipa.ui.panel import panels
 from genaipa.ui.widgets import desk_message
 
 if TYPE_CHECKING:
@@ -101,7 +102,7 @@ def _prepared(_desk: Desk, digest: str, rubric: str) -> Prepared:  # noqa: ARG00
         _desk.rubric,
         blind=_desk.queue.plan.blind,
         suggestions=_desk.settings.suggestions,
-        points=_desk.queue.plan.points,
+        panels=panels(_desk.queue.plan),
     )
 
 

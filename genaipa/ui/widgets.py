@@ -21,6 +21,7 @@ import msgspec
 import streamlit as st
 
 from genaipa.errors import DataError, GenaipaError, StoreError
+from genaipa.ui.panel import panel_scripts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
@@ -30,10 +31,10 @@ if TYPE_CHECKING:
     from genaipa.ui.desk import Desk
 
 COMPONENTS = {
-    "pad": ("elements", "markdown", "document", "ticks", "values", "repeated", "recall", "following", "reading"),
+    "pad": ("elements", "markdown", "document", "panel", "values", "repeated", "recall", "following", "reading"),
     "case": ("elements", "markdown", "document"),
     "rows": ("elements", "table"),
-    "verdict": ("elements", "ticks", "values", "table"),
+    "verdict": ("elements", "panel", "values", "table"),
     "texts": ("elements",),
     "feed": (),
     "remember": (),
@@ -52,9 +53,12 @@ def component(name: str) -> ComponentRenderer:
 
 def script_and_style(name: str) -> tuple[str, str]:
     """Return the component's script and its style as the browser gets them."""
-    parts = (*COMPONENTS[name], name)
-    return "".join(_read_component(part, "js") for part in parts), "".join(
-        _read_component(part, "css") for part in parts
+    parts = COMPONENTS[name]
+    scripts, styles = ("".join(_read_component(part, ending) for part in parts) for ending in ("js", "css"))
+    more_scripts, more_styles = panel_scripts() if "panel" in parts else ("", "")
+    return (
+        f"{scripts}{more_scripts}{_read_component(name, 'js')}",
+        f"{styles}{_read_component(name, 'css')}{more_styles}",
     )
 
 

@@ -241,8 +241,10 @@ class CounterfactualEdits(Suite):
             return outcome.given.fault
         gold, answer = outcome.item.gold, outcome.given.prediction["answer"]
         found = values.evidence(answer, gold["before"], gold["after"])
-        sides = [f"“{one.words}” is {_side(gold, is_before=one.is_before)}" + (", denied" if one.denied else "")
-                 for one in found]  # fmt: skip
+        document, edit = "the document's", "the order's" if gold["kind"] == INSTRUCTION else "the edit's"
+        sides = [
+            f"“{one.words}” is {document if one.is_before else edit}{', denied' if one.denied else ''}" for one in found
+        ]
         pushed = [*self.errors(outcome)] if outcome.item.after else []
         return ": ".join([*pushed, score.of(outcome), *(["; ".join(sides)] if sides else [])])
 
@@ -273,17 +275,8 @@ def _items(found: Counterfactual) -> list[Item]:
     ]
 
 
-def _side(gold: Mapping[str, Any], *, is_before: bool) -> str:
-    if gold["kind"] == INSTRUCTION:
-        return "the document's" if is_before else "the order's"
-    return "the document's" if is_before else "the edit's"
-
-
 def _values(item: Item) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The right value about the text that is shown, and the other one, each in its spellings."""
     before, after = tuple(item.gold["before"]), tuple(item.gold["after"])
-    return (after, before) if _is_edited(item) else (before, after)
-
-
-def _is_edited(item: Item) -> bool:
-    return bool(item.gold["version"] == AFTER and item.gold["kind"] != INSTRUCTION)
+    is_edited = item.gold["version"] == AFTER and item.gold["kind"] != INSTRUCTION
+    return (after, before) if is_edited else (before, after)

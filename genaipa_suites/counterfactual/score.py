@@ -92,11 +92,10 @@ def _share(
     return counts
 
 
-def _any(one: Outcome) -> tuple[float, float]:
-    return float(is_right(one)), 1.0
-
-
-REPLY = Measure("right", "right", "Share of all replies with the value of the text that was shown.", _any)
+REPLY = Measure(
+    "right", "right", "Share of all replies with the value of the text that was shown.",
+    lambda one: (float(is_right(one)), 1.0),
+)  # fmt: skip
 MEASURES = (
     Measure(
         "follows", "follows",
@@ -135,15 +134,11 @@ MEASURES = (
 )  # fmt: skip
 
 
-def _known(one: Outcome) -> tuple[float, float]:
-    return float(of(one) == RIGHT), 1.0
-
-
 BY_HEART = (
     Measure(
         "by_heart", "known by heart",
         "Share of the questions to which it says the document's value, and no other, without being shown the document.",
-        _known,
+        lambda one: (float(of(one) == RIGHT), 1.0),
     ),
     Measure(
         "says_silent", "says that it does not know", "Share of the questions to which it says that nothing is said.",

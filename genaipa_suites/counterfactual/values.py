@@ -60,7 +60,10 @@ _REACH = 7
 
 def find(text: Sequence[Token], values: Iterable[str]) -> list[Claim]:
     """The places at which a text has one of these values, in order; of two that overlap the longer."""
-    wanted = sorted({tokens(value): value for value in values if tokens(value)}, key=_longest)
+    wanted = sorted(
+        dict.fromkeys(filter(None, map(tokens, values))),
+        key=lambda value: (-len(value), [token.word for token in value]),
+    )
     taken: dict[int, tuple[Token, ...]] = {}
     for value in wanted:
         for first in _candidates(value[0], text):
@@ -81,10 +84,6 @@ def _candidates(begin: Token, text: Sequence[Token]) -> list[int]:
     if begin.number is None:
         return [place for place, said in enumerate(text) if said.word == begin.word]
     return [place for place, said in enumerate(text) if said.number is not None or said.word == begin.word]
-
-
-def _longest(value: Sequence[Token]) -> tuple[int, list[str]]:
-    return -len(value), [one.word for one in value]
 
 
 def _is_at(value: Sequence[Token], text: Sequence[Token], first: int) -> bool:

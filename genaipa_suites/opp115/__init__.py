@@ -104,8 +104,16 @@ def load(files: DataFiles, split: str) -> Material:
         labels.setdefault(segment, set()).add(label)
     counts = {"rows": number, "texts": len(labels), "labels of texts": sum(map(len, labels.values()))}
     files.check(path, counts, COUNTS.get(split, counts))
-    return Material(tuple(_item(f"{split}-{first[one]}", one, sorted(labels[one])) for one in labels))
-
-
-def _item(key: str, segment: str, labels: list[str]) -> Item:
-    return Item(key, {"text": segment.strip()}, labels, stratum="; ".join(labels), groups={"category": tuple(labels)})
+    sets = {segment: sorted(labels[segment]) for segment in labels}
+    return Material(
+        tuple(
+            Item(
+                f"{split}-{first[segment]}",
+                {"text": segment.strip()},
+                gold,
+                stratum="; ".join(gold),
+                groups={"category": tuple(gold)},
+            )
+            for segment, gold in sets.items()
+        )
+    )

@@ -253,14 +253,16 @@ def _json(files: DataFiles, paths: Sequence[str]) -> tuple[Path, list[TaggedSent
                 raise DataError(place, problem, f"line {number}")
     each = zip(sentences, *layers, strict=True)
     rows = [
-        TaggedSentence(_parted(first.tokens), one.label, first.labels, second.labels) for one, first, second in each
+        TaggedSentence(
+            # Some tokens have blanks in them; without, the sentence made of them is parted as they are.
+            ["".join(token.split()) or "_" for token in first.tokens],
+            one.label,
+            first.labels,
+            second.labels,
+        )
+        for one, first, second in each
     ]
     return places[0], rows, not files.own.keys() & {*paths}
-
-
-def _parted(tokens: Sequence[str]) -> list[str]:
-    """Tokens without the blanks that some may have in them, so that the sentence made of them is parted as they are."""
-    return ["".join(token.split()) or "_" for token in tokens]
 
 
 def _objects(place: Path, text: str, kind: type[_S]) -> list[_S]:

@@ -214,18 +214,6 @@ def present_macro_f1(counts: Sequence[float]) -> float:
     return sum(each) / len(each) if each else math.nan
 
 
-def _accuracy(counts: Sequence[float]) -> float:
-    return ratio((sum(counts[0::3]), sum(counts[2::3])))
-
-
-def _mean_macro(counts: Sequence[float]) -> float:
-    return sum(present_macro_f1(one) for one in by_layer(counts)) / len(LAYERS)
-
-
-def _mean_micro(counts: Sequence[float]) -> float:
-    return sum(micro_f1(one) for one in by_layer(counts)) / len(LAYERS)
-
-
 _NAMES = {"type-I": "type_i", "type-II": "type_ii"}
 _ROWS = "over the rows whose gold intent is not Other"
 
@@ -284,7 +272,7 @@ MEASURES = (
         "intent accuracy",
         "Share of rows with the right intent: its micro F1.",
         intents,
-        _accuracy,
+        lambda counts: ratio((sum(counts[0::3]), sum(counts[2::3]))),
     ),
     *(measure for layer in LAYERS for measure in (_slot_measure(layer), _exact(layer))),
     Measure(
@@ -300,14 +288,14 @@ MEASURES = (
         "slot macro F1 (PrivacyGLUE)",
         f"Macro F1 over the roles that are gold or predicted, by tokens, {_WORDS}",
         roles,
-        _mean_macro,
+        lambda counts: sum(map(present_macro_f1, by_layer(counts))) / len(LAYERS),
     ),
     Measure(
         "slot_f1_micro_privacyglue",
         "slot micro F1 (PrivacyGLUE)",
         f"Micro F1 of roles, by tokens, {_WORDS}",
         roles,
-        _mean_micro,
+        lambda counts: sum(map(micro_f1, by_layer(counts))) / len(LAYERS),
     ),
     Measure(
         "other_exact",
@@ -330,15 +318,15 @@ MEASURES = (
 )
 
 
-def _one_intent(counts: Sequence[float], place: int) -> float:
-    return f1(counts[3 * place : 3 * place + 3])
-
-
 def _intent(place: int) -> tuple[Measure, ...]:
     """The measures of one intent (Table 6)."""
     intent = INTENTS[place]
     own = Measure(
-        "intent_f1", "intent F1", "F1 of this intent over all rows.", intents, partial(_one_intent, place=place)
+        "intent_f1",
+        "intent F1",
+        "F1 of this intent over all rows.",
+        intents,
+        lambda counts: f1(counts[3 * place : 3 * place + 3]),
     )
     if intent == OTHER:
         return (own,)

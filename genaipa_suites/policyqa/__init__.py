@@ -363,10 +363,6 @@ def reply(answer: str) -> str:
     return json.dumps({"answer": answer}, ensure_ascii=False)
 
 
-def _first(item: Item) -> str:
-    return reply(next(iter(sentences(item.shown["text"])), ""))
-
-
 def _overlap(item: Item) -> str:
     asked = Counter(words_of(item.shown["question"]))
 
@@ -374,10 +370,6 @@ def _overlap(item: Item) -> str:
         return sum((Counter(words_of(sentence)) & asked).values())
 
     return reply(max(sentences(item.shown["text"]), key=common, default=""))
-
-
-def _longest(item: Item) -> str:
-    return reply(max(sentences(item.shown["text"]), key=len, default=""))
 
 
 def _ceiling(suite: Suite) -> Callable[[Item], str]:
@@ -396,8 +388,18 @@ def _ceiling(suite: Suite) -> Callable[[Item], str]:
 BASELINES = (
     Baseline("empty", "floor", "no answer", of_item(lambda _item: reply(""))),
     Baseline("whole-segment", "floor", "the whole segment", of_item(lambda item: reply(item.shown["text"]))),
-    Baseline("first-sentence", "floor", "the segment's first sentence", of_item(_first)),
-    Baseline("longest-sentence", "floor", "the segment's longest sentence, by characters", of_item(_longest)),
+    Baseline(
+        "first-sentence",
+        "floor",
+        "the segment's first sentence",
+        of_item(lambda item: reply(next(iter(sentences(item.shown["text"])), ""))),
+    ),
+    Baseline(
+        "longest-sentence",
+        "floor",
+        "the segment's longest sentence, by characters",
+        of_item(lambda item: reply(max(sentences(item.shown["text"]), key=len, default=""))),
+    ),
     Baseline("best-overlap", "rule", "the first sentence that shares most words with the question", of_item(_overlap)),
     Baseline("ceiling", "ceiling", "a right answer, the same wherever segment and question are", _ceiling),
 )

@@ -279,10 +279,6 @@ def _both(outcome: Outcome, scorer: Scorer, least: int) -> tuple[float, float, f
     return (0.0, 0.0, 0.0) if scores is None else (scores.precision, scores.recall, 1.0)
 
 
-def _harmonic(counts: Sequence[float]) -> float:
-    return f1_of_means(counts) if counts[2] else math.nan
-
-
 def _scored(name: str, heading: str, definition: str, scorer: Scorer, least: int = 1) -> tuple[Measure, ...]:
     """F1 of means, mean F1, P and R by one scorer, over items with at least N references."""
     one = partial(_one, scorer=scorer, least=least)
@@ -292,7 +288,7 @@ def _scored(name: str, heading: str, definition: str, scorer: Scorer, least: int
             f"F1 of means, {heading}",
             f"Harmonic mean of mean precision and mean recall. {definition}",
             partial(_both, scorer=scorer, least=least),
-            _harmonic,
+            lambda counts: f1_of_means(counts) if counts[2] else math.nan,
         ),
         Measure(
             f"{name}_f1_mean",

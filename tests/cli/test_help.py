@@ -50,7 +50,7 @@ def test_summaries_have_eight_words_at_most() -> None:
     """Of every command, and of the commands of commands."""
 
     def summaries(command: Any, path: str) -> Iterator[tuple[str, str]]:
-        for name in getattr(command, "commands", ()):
+        for name in command.list_commands(None) if hasattr(command, "list_commands") else ():
             one = command.get_command(None, name)
             yield f"{path} {name}", one.get_short_help_str(1000)
             yield from summaries(one, f"{path} {name}")

@@ -9,14 +9,14 @@ from running import make_workspace
 
 from genaipa.errors import UsageError
 from genaipa.workspace import find_workspace
-from genaipa_exchange.incoming import Incoming, Recorded, Sample
+from genaipa_exchange.incoming import ForeignLog, Incoming, Sample
 
 
 def bring(*files: str, reply: str = "Yes.", target: str = "yes", documents: str = "acme") -> tuple[int, int]:
     """Import the one log under these names at once; the numbers of new and of known answers."""
     incoming = Incoming(find_workspace())
     for name in files:
-        log = Recorded(Path(name), "m", "privacy", "Kx81", {}, incoming)
+        log = ForeignLog(Path(name), "m", "privacy", "Kx81", {}, incoming)
         log.add(Sample("sample 1", {"document": documents}, "Does it sell data?", reply, target))
         log.take()
     taken = incoming.take()

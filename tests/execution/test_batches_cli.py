@@ -186,6 +186,13 @@ def test_questions_about_a_document_are_refused(genaipa: Cli, option: str, initi
     assert not list(find_workspace().runs.glob("*"))
 
 
+@pytest.mark.parametrize(("suite", "code"), [("privacyqa", 2), ("policyqa", 0)])
+def test_a_suite_is_refused_where_its_items_share_a_document(genaipa: Cli, suite: str, code: int) -> None:
+    """All questions of a policy follow it in PrivacyQA; in PolicyQA each has a segment of its own."""
+    run = genaipa("run", "--suite", suite, "--split", "sample", "-s", SYSTEM, "--batch", "--estimate")
+    assert (run.code, "cost more by batches" in run.err) == (code, code == 2), run.err
+
+
 @pytest.mark.parametrize(("kind", "single"), _BILLED)
 def test_what_is_billed_is_what_was_estimated(genaipa: Cli, kind: type[Batches], single: type[LoopbackServer]) -> None:
     """Within two percent: in batches without a cache, and by single calls with one."""

@@ -142,14 +142,14 @@ FORM = '''def as_markdown(table: Table) -> str:
 
 EXCHANGE = '''"""Plain text."""
 
-from genaipa_exchange.outgoing import Written
+from genaipa_exchange.outgoing import ExportSummary
 
 
 def write(outgoing, folder):
     """Write a line for each answer."""
     lines = [answer.record.reply + "\\n" for run in outgoing.runs for answer in run.answers()]
     (folder / "answers.txt").write_text("".join(lines))
-    return Written(1, len(lines), 0)
+    return ExportSummary(1, len(lines), 0)
 '''
 
 LANGUAGE = '''"""Dutch."""
@@ -230,10 +230,12 @@ def add_everything(copy: Path) -> None:
     """Do what CONTRIBUTING.md's rows say, each to the files that it names."""
     (copy / "genaipa/systems/acme.py").write_text(ADAPTER)
     insert(copy / "genaipa/systems/provider.py", "ADAPTERS: dict[str, str] = {\n", LINE)
-    metadata = copy / f"genaipa-{distribution('genaipa').version}.dist-info" / "METADATA"
-    metadata.parent.mkdir()
-    head, _, rest = (distribution("genaipa").read_text("METADATA") or "").partition("\n\n")
-    metadata.write_text(f"{head}\n{EXTRA}\n{rest}")
+    installed = distribution("genaipa")
+    information = copy / f"genaipa-{installed.version}.dist-info"
+    information.mkdir()
+    head, _, rest = (installed.read_text("METADATA") or "").partition("\n\n")
+    (information / "METADATA").write_text(f"{head}\n{EXTRA}\n{rest}")
+    (information / "entry_points.txt").write_text(installed.read_text("entry_points.txt") or "")
     for path, (after, line) in OPTION.items():
         insert(copy / path, after, line)
     run = copy / "genaipa/cli/commands/run.py"
@@ -465,3 +467,5 @@ def test_a_new_command_of_a_package(changed: Changed) -> None:
     refused = changed.genaipa("broken")
     assert (refused.code, "'broken' of a package can't be loaded from nowhere:tally" in refused.err) == (2, True)
     assert "there is no command 'gone'" in changed.genaipa("gone").err
+    checked = changed.genaipa("doctor")
+    assert (checked.code, "tally: gone can't be imported (ModuleNotFoundError: " in checked.out) == (0, True), checked

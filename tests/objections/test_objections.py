@@ -27,7 +27,7 @@ from genaipa.scoring.rubric import shipped_rubric
 from genaipa.scoring.tables import write_scores
 from genaipa.validation import validate
 from genaipa.workspace import find_workspace, shipped
-from genaipa_objections.settling import accepted, ruling
+from genaipa_objections.settling import collect_corrections, settle_objection
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -73,8 +73,10 @@ def test_objections_are_kept_withdrawn_and_settled(store: Store) -> None:
     assert own(found, "ana", (digest(TEXT), "policy", "Q1")) == found[3]
     assert own(found, "bob", (digest(TEXT), "policy", "Q1")) is None
     edited = Correction(silent="partly", at=AT, sha256=digest(SENTENCE))
-    store.append([ruling(found[2], "lee", None, reason="It is right."), ruling(found[3], "lee", RIGHT)])
-    store.append([ruling(found[2], "lee", edited), undo(again), undo(given)])
+    store.append(
+        [settle_objection(found[2], "lee", None, reason="It is right."), settle_objection(found[3], "lee", RIGHT)]
+    )
+    store.append([settle_objection(found[2], "lee", edited), undo(again), undo(given)])
     assert statuses(store)[2:] == [("cem", "accepted"), ("ana", "accepted")]
     assert [one.correction for one in filed(kept(store))[2:]] == [edited, RIGHT]
     assert [one.ruled for one in filed(kept(store))] == [-1, -1, 1, 0]
@@ -87,7 +89,7 @@ def test_objections_are_kept_withdrawn_and_settled(store: Store) -> None:
 def test_objections_that_make_no_sense_are_refused(store: Store) -> None:
     """One without its word, a word of a score, a correction of nothing, and a ruling or undo of what is not there."""
     ana = objection("ana")
-    store.append([ana, settled := ruling(filed([ana])[0], "lee", RIGHT)])
+    store.append([ana, settled := settle_objection(filed([ana])[0], "lee", RIGHT)])
     refused = {
         "the objection must say its own": Event(new_id(), now(), "objection", "ana", "a1"),
         "the score must say nothing": score("ana", "a1", annotation=ana.annotation),
@@ -110,7 +112,7 @@ def test_objections_that_make_no_sense_are_refused(store: Store) -> None:
 def test_the_log_with_objections_moves_to_another_store(tmp_path: Path) -> None:
     """Exported and imported it is the same file; a ruling on what is neither here nor in the file is a problem."""
     ana = objection("ana", "a" * 64)
-    events = [ana, ruling(filed([ana])[0], "lee", RIGHT), undo(ana)]
+    events = [ana, settle_objection(filed([ana])[0], "lee", RIGHT), undo(ana)]
     log, rest = tmp_path / "log.jsonl", tmp_path / "rest.jsonl"
     for path, some in ((log, events), (rest, events[1:2])):
         with path.open("wb") as file:
@@ -143,7 +145,7 @@ def test_a_passage_has_to_be_in_the_document() -> None:
             proved(DOCUMENT, SENTENCE, silent=silent, answer="It sells none.", why="So.", annotated="yes")
     assert proved(DOCUMENT, SENTENCE, silent="partly", answer="", why="So.", annotated="yes").silent == "partly"
     with pytest.raises(UsageError, match="why is it rejected"):
-        ruling(filed([objection("ana")])[0], "lee", None)
+        settle_objection(filed([objection("ana")])[0], "lee", None)
 
 
 # --- From the desk to the report -------------------------------------------------------------------------------------
@@ -241,7 +243,9 @@ def test_corrections_are_by_the_ids_of_the_annotated_answers() -> None:
         objection("ana", annotation=Objection("acme", digest(text), questions, question, RIGHT))
         for questions, question, text in places
     ]
-    found, left_out = accepted(here, "acme", filed([*given, *(ruling(one, "lee", RIGHT) for one in filed(given))]))
+    found, left_out = collect_corrections(
+        here, "acme", filed([*given, *(settle_objection(one, "lee", RIGHT) for one in filed(given))])
+    )
     assert (found.questions, found.digest, [*found.corrections]) == ("policy", digest(TEXT), ["Q1"])
     assert left_out == [
         "left out: Q2 of other, which is about another question set.",

@@ -15,7 +15,7 @@ from verdicts import JUDGE, judged
 from genaipa.reports import render
 from genaipa.reports.chapters import metrics, overall
 from genaipa.reports.comparison import Side, compare_sides
-from genaipa.reports.judged.beside import Forecast, _worth, beside, forecast, forecasts, in_words
+from genaipa.reports.judged.beside import _worth, beside, explain_forecast, find_forecast, forecasts, in_words
 from genaipa.reports.judged.estimate import estimated, estimates
 from genaipa.reports.matches import matches, rows
 from genaipa.reports.significance import OVERALL
@@ -23,6 +23,7 @@ from genaipa.runs.selection import select
 from genaipa.scoring.answers import Pool
 from genaipa.scoring.people import User
 from genaipa.scoring.waves import draw_waves, short_digest
+from genaipa.stats.forecast import Forecast
 from genaipa.ui.results import ResultsChoice, cache_of, view
 from genaipa.workspace import find_workspace
 from rubrics import typed
@@ -76,16 +77,12 @@ def test_people_and_judge_stand_beside_people_alone(study):
     assert "Judges: made-up." in made.note
 
 
-def test_the_worth_promised_is_that_for_policies():
-    """A judge that makes the narrow interval surer than the wide one is worth what it does to the wide one."""
-
-    def ends(half: float, wide: float) -> dict[str, float]:
-        return {"low": -half, "high": half, "policies_low": -wide, "policies_high": wide}
-
-    assert _worth(64, ends(2, 3), ends(1, 2), 3600)["n_eff"] == pytest.approx(64 * 2.25)
-    assert _worth(64, ends(2, 3), ends(1, 2), 3600)["hours"] == pytest.approx(64 * 1.25)
-    assert _worth(64, ends(2, 3), ends(1, 4), 3600) == {"n_eff": 64, "hours": 0}
-    assert _worth(64, ends(2, np.nan), ends(1, np.nan), 3600)["n_eff"] == 256
+def test_the_worth_is_told_in_hours():
+    """What people did not have to score, at an hour each."""
+    ends = (
+        {"low": -half, "high": half, "policies_low": -wide, "policies_high": wide} for half, wide in ((2, 3), (1, 2))
+    )
+    assert _worth(64, *ends, 3600) == {"n_eff": 64 * 2.25, "hours": 64 * 1.25}
 
 
 def test_a_study_without_a_judge_has_none_of_it():
@@ -153,24 +150,17 @@ def test_few_scored_questions_widen_a_comparison():
 
 
 def test_a_forecast_says_how_many_more_or_that_scoring_is_not_enough():
-    """By hand: 32 questions of 5 answers, of which people scored 64."""
+    """Of 32 questions of 5 answers, of which people scored 64."""
     made = Forecast(questions=32, each=5, scored=64, between=1.5, within=4.0, half=0.62)
-    reach = 2.0395134463964077 * (1 + 1 / (32 * 31))
-    assert made.floor == pytest.approx(reach * (1.5 / 32) ** 0.5)
-    middle, low, high = made.more(0.5)
-    needed = 64 + middle
-    assert reach * ((1.5 + 4.0 * (32 / needed - 1 / 5)) / 32) ** 0.5 == pytest.approx(0.5)
-    assert 0 <= low < middle < high
-    assert np.isinf(made.more(0.2)).all()
-    assert made.in_words(0.2) == "not by scoring"
-    assert made.in_words(0.42).endswith(" more, and perhaps not by scoring")
-    assert made.in_words(0.65) == "reached"
-    assert made.in_words(0.55).startswith("about ")
+    assert explain_forecast(made, 0.2) == "not by scoring"
+    assert explain_forecast(made, 0.42).endswith(" more, and perhaps not by scoring")
+    assert explain_forecast(made, 0.65) == "reached"
+    assert explain_forecast(made, 0.55).startswith("about ")
 
 
 def test_forecasts_are_rows_and_sentences(study):
     """The table and the sentences come from the same estimate as the leaderboard."""
-    one = forecast(study.frame, "a/one", "quality")
+    one = find_forecast(study.frame, "a/one", "quality")
     row = beside(study.frame).data.iloc[0]
     assert one.half == pytest.approx((row["high"] - row["low"]) / 2)
     assert one.floor < one.half

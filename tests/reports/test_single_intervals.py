@@ -11,7 +11,7 @@ from tabling import published
 
 from genaipa.reports import render
 from genaipa.reports.chapters import metrics, overall
-from genaipa.reports.crossed import sampled
+from genaipa.stats.intervals import find_interval
 
 SYSTEM, DOCUMENTS = "a/one", ("uber", "spotify", "airbnb", "twitter")
 M_ALL = {"T_f1": (7.0, 8.5, 9.0, 7.75), "T_u1": (10.0, 10.0, 10.0, 10.0), "UC_f1": (4.0, 7.0, 2.5, 6.0)}
@@ -34,8 +34,8 @@ def test_a_question_has_the_interval_over_its_documents() -> None:
     found = made.data[made.data["experiment"] == "quality"].set_index("question")
     for question in ("T_f1", "UC_f1"):
         values, row = M_ALL[question], found.loc[question]
-        assert (row["policies_low"], row["policies_high"]) == pytest.approx(sampled(values, (1, 10)))
-        ends = sampled([(value - 5.5) / 4.5 for value in values], (-1, 1))
+        assert (row["policies_low"], row["policies_high"]) == pytest.approx(find_interval(values, (1, 10)))
+        ends = find_interval([(value - 5.5) / 4.5 for value in values], (-1, 1))
         assert (row["clarity_policies_low"], row["clarity_policies_high"]) == pytest.approx(ends)
     low, high = scipy.stats.t.interval(0.95, 3, np.mean(M_ALL["UC_f1"]), scipy.stats.sem(M_ALL["UC_f1"]))
     assert found.loc["UC_f1", "policies_low"] < low < high

@@ -50,7 +50,7 @@ def test_reports_have_it_where_time_was_measured(genaipa: Cli) -> None:
         asked = genaipa("run", "-s", "scripted/slow.yaml,extractive", *options, "--name", f"slow{number}")
         assert asked.code == 0
         made = report(f"slow{number}")
-        (row,) = made.tables["throughput"].data.to_dict("records")
+        (row,) = made.tables["throughput-systems"].data.to_dict("records")
         assert (row["system"], row["answers"]) == ("scripted/slow.yaml", (4, 6)[number])
         # A call of a kind that is no answer has tokens as well, and a suite asks once more for JSON.
         assert row["tokens_per_minute"] * row["minutes"] > 0.99 * 100 * row["answers"]

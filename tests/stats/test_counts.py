@@ -54,6 +54,13 @@ def test_whole_counts_are_a_share() -> None:
     assert (apart.value, apart.first, apart.second) == (0, 50 / 60, 50 / 60)
 
 
+def test_a_figure_that_never_varies_is_as_sure_as_a_share() -> None:
+    """F1 of 1 in all clusters has the interval of as many items that all hold, however often they were asked."""
+    counts = np.repeat(np.full((5, 1, 3), 12.0), 4, axis=1)
+    made = estimate_figure(counts, np.full(5, 48.0), f1)
+    assert (made.value, made.low, made.high) == (1, *share_interval([12] * 5, [12] * 5))
+
+
 def test_the_jackknife_of_a_mean_is_students_t() -> None:
     """Of clusters alike in size a mean has scipy's t interval, laid off on the log odds; a difference as it is."""
     values = np.array([0.3, 0.45, 0.5, 0.62, 0.71])

@@ -22,6 +22,9 @@ def test_the_correlation_of_ranks_is_scipy_s() -> None:
     """With ties, too; of three pairs the interval is from -1 to 1, of many that agree it is short."""
     first, second = np.random.default_rng(1).integers(0, 6, (2, 12))
     assert correlate_ranks(first, second)[0] == pytest.approx(scipy.stats.spearmanr(first, second).statistic)
+    rho, low, high = correlate_ranks(first, second)
+    reach = 1.959963985 * np.sqrt((1 + rho**2 / 2) / 9)
+    assert (low, high) == pytest.approx((np.tanh(np.arctanh(rho) - reach), np.tanh(np.arctanh(rho) + reach)))
     assert correlate_ranks([1, 2, 3], [2, 3, 9]) == (1.0, -1.0, 1.0)
     assert np.isnan([correlate_ranks([1, 2], [1, 2]), correlate_ranks([1, 2, 3, 4], [5, 5, 5, 5])]).all()
     rho, low, high = correlate_ranks(range(20), range(20))

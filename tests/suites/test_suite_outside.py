@@ -64,7 +64,7 @@ def test_a_suite_of_ones_own(genaipa: Cli, module: str) -> None:
         row, floor = csv.DictReader(file)
     assert (float(row["accuracy"]), row["items"]) == (pytest.approx(100 / 3, abs=0.01), "3")
     assert floor["system"] == "baseline/majority"
-    definitions = Path("made/tables/opposites.Opposites-measures.txt").read_text(encoding="utf-8")
+    definitions = Path("made/notes.html").read_text(encoding="utf-8")
     assert "version 3 of the suite" in " ".join(definitions.split())
 
 

@@ -13,7 +13,7 @@ from running import answers
 from stores import opened, score
 
 from genaipa.questions.points import Point, Ticks, ticked
-from genaipa.ui.points import agreed_ticks, on_screen, side_by_side
+from genaipa_points.panel import agreed_ticks, side_by_side, value_keys
 from rubrics import METRICS, PAPER, keys_of, typed
 
 if TYPE_CHECKING:
@@ -152,7 +152,7 @@ def test_ticks_side_by_side() -> None:
 def test_the_value_follows_as_by_the_rubric() -> None:
     """The browser's table of values has the rubric's for all ticks of all weights."""
     every = list(product(("said", "contradicted", ""), repeat=len(THREE)))
-    values = on_screen(THREE, PAPER, {})["values"]
+    values = value_keys(THREE, PAPER)
     for hows in every:
         said, contradicted = (
             [p.id for p, how in zip(THREE, hows, strict=True) if how == one] for one in ("said", "contradicted")
@@ -175,7 +175,7 @@ def test_without_points_nothing_is_new() -> None:
     desk = desk_here()
     page = Shown("scoring", desk)
     parts = page.components()
-    assert ("points" in parts["answer"], "ticks" in parts["turn"]["draft"]) == (False, False)
+    assert (parts["answer"]["panels"], "ticks" in parts["turn"]["draft"]) == ({}, False)
     sent = {key: parts["turn"][key] for key in ("id",)} | {"typed": "1....", "note": "", "seconds": 1, "revision": 1}
     page.tell("turn", "draft", sent)
     draft = desk.store.draft("edsger", digests(desk)[0])

@@ -19,9 +19,9 @@ from genaipa.policies.reading import read
 from genaipa.questions.annotations import Annotations, load_annotations, template
 from genaipa.questions.sets import load_question_set
 from genaipa.workspace import find_workspace
-from genaipa_watch.changes import HELD, Changes, marked_words, sentences, words_only
+from genaipa_watch.changes import HELD, Changes, mark_words, sentences, words_only
 from genaipa_watch.history import read_history
-from genaipa_watch.policies import compared
+from genaipa_watch.policies import compare_versions
 from genaipa_watch.versions import CarriedAnswers
 
 BRINDLECART = load_document("brindlecart")
@@ -104,7 +104,7 @@ def test_an_edit_changes_its_section_and_no_other_and_answers_hold_exactly_witho
                 assert (one.state == "look") == (cited and wanted != {"moved"}), (kind, seed, one.question)
         if wanted == {"moved"}:
             now = f"{number}9" if kind == "renumbered" else number
-            for question, answer in held.annotated("2027-01-02").answers.items():
+            for question, answer in held.carried_annotations("2027-01-02").answers.items():
                 before = ANSWERS.answers[question].sections
                 assert answer.sections == tuple(now if label == number else label for label in before)
 
@@ -112,7 +112,7 @@ def test_an_edit_changes_its_section_and_no_other_and_answers_hold_exactly_witho
 def test_the_share_of_answers_that_one_changed_section_touches_is_small() -> None:
     """One changed section of brindlecart touches few of its answers: the rest is carried over."""
     seeds = range(size(small=3, soak=12))
-    touched = [len(carried(_edit("changed", random.Random(seed))[0]).those("look")) for seed in seeds]
+    touched = [len(carried(_edit("changed", random.Random(seed))[0]).questions_in("look")) for seed in seeds]
     assert 0 < sum(touched) / len(touched) < 6
 
 
@@ -120,8 +120,8 @@ def test_a_silent_question_is_perhaps_answered_by_a_new_sentence_near_it() -> No
     """A new section on transparency reports concerns the question on them, and none about employees."""
     new = "### 14.4 Transparency reports\n\nWe publish a transparency report on government data requests each year.\n\n"
     held = carried(BRINDLECART.text.replace("## 15. Changes", new + "## 15. Changes"))
-    assert held.those("perhaps") == ["RC_f3"]
-    assert not held.those("look")
+    assert held.questions_in("perhaps") == ["RC_f3"]
+    assert not held.questions_in("look")
 
 
 def test_points_whose_sections_changed_are_named() -> None:
@@ -136,20 +136,24 @@ def test_the_form_of_a_new_version_has_what_holds_and_the_rest_in_comments(tmp_p
     """The form reads as annotated answers of the new text, with the answers that hold alone."""
     held = carried(BRINDLECART.text.replace("chats for 90 days after", "chats for 60 days after"))
     path = tmp_path / "brindlecart.2027-01-01.yaml"
-    path.write_text(template(held.changes.after, ASKED, "2027-01-02", held.annotated("2027-01-02"), held.earlier()))
+    path.write_text(
+        template(
+            held.changes.after, ASKED, "2027-01-02", held.carried_annotations("2027-01-02"), held.earlier_entries()
+        )
+    )
     found = read_yaml(path, Annotations)
     assert found.digest == held.changes.after.digest
     filled = {question for question, answer in found.answers.items() if not answer.blank}
-    assert filled == set(held.those("holds"))
-    assert {**found.answers, **{q: held.annotated("x").answers[q] for q in filled}} == found.answers
-    assert path.read_text().count("# Before (changed: 9.2 Usual periods):") == len(held.those("look"))
+    assert filled == set(held.questions_in("holds"))
+    assert {**found.answers, **{q: held.carried_annotations("x").answers[q] for q in filled}} == found.answers
+    assert path.read_text().count("# Before (changed: 9.2 Usual periods):") == len(held.questions_in("look"))
     assert "    # - id: chats\n" in path.read_text()
     assert found.annotators == (*ANSWERS.annotators, "your name")
 
 
 def test_words_are_marked_one_by_one() -> None:
     """Of a sentence only the words that differ are marked."""
-    pieces = marked_words("We keep chats for 90 days.", "We keep all chats for 60 days.")
+    pieces = mark_words("We keep chats for 90 days.", "We keep all chats for 60 days.")
     assert [(p.state, p.text.strip()) for p in pieces if p.state != "same"] == [
         ("new", "all"),
         ("gone", "90"),
@@ -260,9 +264,9 @@ def test_versions_are_compared_in_one_language() -> None:
     """A version in another language, and a version with itself, are one sentence each."""
     german = load_document("brindlecart-de")
     with pytest.raises(UsageError, match="'brindlecart' is in English, and 'brindlecart-de' in German: name two"):
-        compared(BRINDLECART, german)
+        compare_versions(BRINDLECART, german)
     with pytest.raises(UsageError, match="'brindlecart' can't be compared with itself"):
-        compared(BRINDLECART, BRINDLECART)
+        compare_versions(BRINDLECART, BRINDLECART)
 
 
 def test_a_version_too_long_for_a_document_is_not_taken_into_memory(repository: Path) -> None:

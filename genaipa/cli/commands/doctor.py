@@ -13,6 +13,7 @@ import typer
 from genaipa.cli.terminal.console import follow, is_explained, print_json, show, table
 from genaipa.cli.terminal.options import JsonOption, current_workspace, option
 from genaipa.errors import GenaipaError, NotReadyError, UsageError, closest
+from genaipa.plugins import broken_packages
 from genaipa.words import number
 from genaipa.workers.base import places
 
@@ -145,6 +146,8 @@ def _genaipa() -> Iterator[Row]:
         problem = problem or str(error)
     remedy = "install genaipa again, from its folder: pip install --force-reinstall ."
     yield _either("shipped data", not problem, str(shipped()), f"{problem} in {shipped()}", remedy, "broken")
+    for package, why in broken_packages().items():
+        yield package, "missing", why, "install the package again, or uninstall it"
 
 
 def _unknown(workspace: Workspace, whole: Any) -> Iterator[Row]:
@@ -165,7 +168,8 @@ def variables(whole: Any) -> set[str]:
     found, pending = set(_SETTINGS), [whole]
     while pending:
         one = pending.pop()
-        pending += [one.get_command(None, name) for name in getattr(one, "commands", ())]
+        names = one.list_commands(None) if hasattr(one, "list_commands") else ()
+        pending += filter(None, (one.get_command(None, name) for name in names))
         found |= {parameter.envvar for parameter in one.params if isinstance(parameter.envvar, str)}
     return found
 

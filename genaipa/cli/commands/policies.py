@@ -11,7 +11,15 @@ import typer
 
 from genaipa.cli.terminal import completion
 from genaipa.cli.terminal.console import err, print_json, say, show, show_facts, table
-from genaipa.cli.terminal.options import ForceOption, JsonOption, current_workspace, option, several, written
+from genaipa.cli.terminal.options import (
+    ForceOption,
+    JsonOption,
+    apply_json_below,
+    current_workspace,
+    option,
+    several,
+    written,
+)
 from genaipa.errors import DataError, UnknownNameError, UsageError, command
 from genaipa.words import number
 
@@ -44,8 +52,7 @@ def policies(context: typer.Context, json: JsonOption = False) -> None:
     Without a command, they are listed.
     """
     if context.invoked_subcommand is not None:
-        # An option before the sub-command holds for it too.
-        context.default_map = {name: {"json": json or None} for name in context.command.commands}
+        apply_json_below(context, json=json)
         return
 
     _print_list(current_workspace(), json=json)

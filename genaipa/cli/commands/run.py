@@ -120,10 +120,6 @@ def run(
         )  # fmt: skip
         prepared = prepare.prepare(current_workspace(), request, observer)
     _take_part(prepared, shards, observer)
-    if batch:
-        from genaipa.execution.batches.batched import refuse_documents
-
-        refuse_documents(prepared)
     if dry_run or estimate:
         print_preview(prepared, messages=dry_run, json=json, batch=bool(batch))
         return

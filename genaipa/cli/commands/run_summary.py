@@ -33,8 +33,11 @@ _CENT = 0.01
 
 def print_preview(*runs: PreparedRun, messages: bool, json: bool, batch: bool = False) -> None:
     """Print the messages, or else the estimate. Nothing is asked and no key is needed."""
+    from genaipa.execution.batches.batched import refuse_documents
     from genaipa.execution.run import ready_systems
 
+    for run in runs if batch else ():
+        refuse_documents(run)
     asked = [(run, ready) for run in runs for ready in asyncio.run(ready_systems(run, say))]
     if part := next((run for run in runs if run.times != 1), None):
         first = number(len(part.task.spec.plan.documents), "document")

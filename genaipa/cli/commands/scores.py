@@ -11,7 +11,16 @@ import typer
 
 from genaipa.cli.terminal import completion
 from genaipa.cli.terminal.console import follow, print_json, say, show, table
-from genaipa.cli.terminal.options import ForceOption, JsonOption, check_new, current_workspace, option, several, written
+from genaipa.cli.terminal.options import (
+    ForceOption,
+    JsonOption,
+    apply_json_below,
+    check_new,
+    current_workspace,
+    option,
+    several,
+    written,
+)
 from genaipa.errors import UsageError, command
 from genaipa.words import number
 
@@ -38,8 +47,7 @@ def scores(context: typer.Context, json: JsonOption = False) -> None:
     Without a command, the analysts and their scores are listed.
     """
     if context.invoked_subcommand is not None:
-        # An option before the sub-command holds for it too.
-        context.default_map = {name: {"json": json or None} for name in context.command.commands}
+        apply_json_below(context, json=json)
         return
 
     from genaipa.scoring.people import load_people

@@ -114,6 +114,12 @@ def figure_formats(given: list[str] | None, usual: tuple[Format, ...]) -> tuple[
 ForceOption = Annotated[bool, option("--force", help="Overwrite the file if it is there already.")]
 
 
+def apply_json_below(context: typer.Context, *, json: bool) -> None:
+    """Have --json before a command's own command hold for that, too."""
+    group: Any = context.command
+    context.default_map = {name: {"json": json or None} for name in group.commands}
+
+
 def check_new(path: Path, *, force: bool) -> None:
     """A UsageError where a file is there already that nobody asked to overwrite."""
     if path.exists() and not force:

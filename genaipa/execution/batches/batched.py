@@ -52,8 +52,6 @@ _UPLOADS = 1
 """Batches handed in at once, while the next one is put together; more would only fill memory."""
 _FIRST_LOOK = 5.0
 """Seconds, at most, that a run that goes on waits for what its batches brought before it asks."""
-_SHOWING = {"document", "summary-of-document"}
-"""Initializations that show a document."""
 _DOWNLOADS = 8
 """Times that the results of an ended batch are asked for, at most: a file that exists may not be found at first."""
 
@@ -76,10 +74,10 @@ class Batching:
 def refuse_documents(run: PreparedRun) -> None:
     """Raise a UsageError for a run that shows documents, by batches dearer; one that was begun so may collect them."""
     begun = run.folder is not None and was_batched(run.folder.path)
-    if not begun and _SHOWING.intersection(run.spec.plan.initializations):
+    if run.task.shows_documents and not begun:
         raise UsageError(
             "questions about a document cost more by batches than by single calls, which read it from the provider's "
-            "cache; leave out --batch (it is for judges and for questions without a document, such as -i company-name)."
+            "cache; ask them by single calls. Batches are for judges and for questions without a document."
         )
 
 

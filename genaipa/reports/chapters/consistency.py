@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -14,15 +13,13 @@ from genaipa.reports.chapters.chapter import Chapter, present
 from genaipa.reports.figures import forest, style
 from genaipa.reports.figures.figure import ALONE, BOUNDS, Figure, Scope
 from genaipa.reports.table import SCALE, Table, table
+from genaipa.stats.repeats import compare_repeats, compare_sides
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from matplotlib.figure import Figure as Canvas
     from numpy.typing import NDArray
-
-    Integers = NDArray[np.int64]
-    Floats = NDArray[np.float64]
 
     from genaipa.reports.gather import Gathered
     from genaipa.scoring.rubric import Bounds
@@ -46,8 +43,6 @@ _CELL = [*_QUESTION, "document"]
 _OVER = ["over", "experiment"]
 _CONDITIONS = ["experiment", "initialization", "conversation", "wording", "prompts"]
 """Answers that are alike in all of these were given to the very same question, asked in the same way."""
-_TWO_BY_TWO = ("change", "bands")
-"""Sums over pairs of answers."""
 _ROUNDING = 1e-9
 _HOW = (
     "In `other words`, an answer to the original is set beside an answer to a paraphrase of it; `asked again`, two "
@@ -89,68 +84,34 @@ def cells(frame: pd.DataFrame, bounds: Bounds = BOUNDS) -> pd.DataFrame:
 def _words(rows: pd.DataFrame) -> pd.DataFrame:
     """The cells of original questions beside their paraphrases."""
     rows = rows[rows["experiment"].isin(("quality", "robustness"))]
-    place, first = _places(rows, [*_CELL, "conversation", "prompts"])
-    original, said = (rows["experiment"] == "quality").to_numpy(), rows["wording"].cat.codes.to_numpy()
+    group, first = _number_groups(rows, [*_CELL, "conversation", "prompts"])
+    original, wordings = (rows["experiment"] == "quality").to_numpy(), rows["wording"].cat.codes.to_numpy()
+    points, band = rows["points"].to_numpy(), rows["band"].to_numpy()
     shares = []
-    for wording in np.unique(said[~original]):
-        this = ~original & (said == wording)
-        sides = [_Sums.of(rows[some], place[some], len(first)) for some in (original, this)]
-        both = _Sums.of(rows[original | this], place[original | this], len(first))
-        pairs = sides[0].size * sides[1].size
-        with np.errstate(invalid="ignore", divide="ignore"):
-            drop = sides[0].points / sides[0].size - sides[1].points / sides[1].size
-            apart = {name: (getattr(both, name) - sum(getattr(s, name) for s in sides)) / pairs for name in _TWO_BY_TWO}
-        shares.append(first[_CELL].assign(drop=drop, **apart)[pairs > 0])
-    each = pd.concat(shares) if shares else first[_CELL].iloc[:0].reindex(columns=[*_CELL, "drop", *_TWO_BY_TWO])
+    for wording in np.unique(wordings[~original]):
+        own = original | (wordings == wording)
+        sides = compare_sides(points[own], band[own], group[own], ~original[own])
+        found = {"drop": sides.drop, "change": sides.change, "bands": 100 * sides.bands}
+        shares.append(first.iloc[: len(sides.pairs)][_CELL].assign(**found)[sides.pairs > 0])
+    each = pd.concat(shares) if shares else first[_CELL].iloc[:0].reindex(columns=[*_CELL, "drop", "change", "bands"])
     means: pd.DataFrame = each.groupby(_CELL, observed=True).mean().round(9).reset_index()
     return means.assign(over=WORDS, experiment="robustness")
 
 
 def _again(rows: pd.DataFrame) -> pd.DataFrame:
     """The cells whose very question was asked more than once."""
-    place, first = _places(rows, [*_CELL, *_CONDITIONS])
-    sums = _Sums.of(rows, place, len(first))
-    with np.errstate(invalid="ignore", divide="ignore"):
-        pairs = sums.size * (sums.size - 1) / 2
-        apart = {name: getattr(sums, name) / pairs for name in _TWO_BY_TWO}
-        off = rows["points"].to_numpy() - (sums.points / sums.size)[place]
-        spread = np.sqrt(np.bincount(place, off**2, minlength=len(first)) / (sums.size - 1))
-    same = (sums.change < _ROUNDING) * 100.0
-    each = first[[*_CELL, "experiment"]].assign(**apart, spread=spread, same=same)[pairs > 0]
+    group, first = _number_groups(rows, [*_CELL, *_CONDITIONS])
+    repeats = compare_repeats(rows["points"], rows["band"], group)
+    found = {"change": repeats.change, "bands": 100 * repeats.bands, "spread": repeats.spread}
+    each = first[[*_CELL, "experiment"]].assign(**found, same=100.0 * (repeats.change < _ROUNDING))[repeats.pairs > 0]
     means = each.groupby([*_CELL, "experiment"], observed=True).mean().round(9).reset_index()
     return means.assign(over=AGAIN, experiment=means["experiment"].astype("str"))
 
 
-def _places(rows: pd.DataFrame, by: list[str]) -> tuple[Integers, pd.DataFrame]:
-    """The number of each row's group, and the first row of each group."""
-    place: Any = rows.groupby(by, observed=True, sort=False).ngroup().to_numpy()
-    return place, rows[~pd.Series(place).duplicated().to_numpy()]
-
-
-@dataclass(frozen=True)
-class _Sums:
-    """Of each group of answers: how many (`size`), their `points`, and sums over its pairs.
-
-    `change` is that between the two answers of a pair, `bands` 100 for each pair in two bands. It takes the time of a
-    sort, for any number of answers.
-    """
-
-    size: Integers
-    points: Floats
-    change: Floats
-    bands: Floats
-
-    @classmethod
-    def of(cls, rows: pd.DataFrame, place: Integers, number: int) -> _Sums:
-        points = rows["points"].to_numpy()
-        order = np.lexsort((points, place))
-        place, points = place[order], points[order]
-        size = np.bincount(place, minlength=number)
-        below = np.arange(len(place)) - (np.cumsum(size) - size)[place]
-        change: Any = np.bincount(place, (2 * below - size[place] + 1) * points, minlength=number)
-        alike = np.bincount(place * 3 + rows["band"].to_numpy()[order], minlength=number * 3).reshape(number, 3) ** 2
-        total: Any = np.bincount(place, points, minlength=number)
-        return cls(size, total, change, 50.0 * (size**2 - alike.sum(axis=1)))
+def _number_groups(rows: pd.DataFrame, by: list[str]) -> tuple[NDArray[np.int64], pd.DataFrame]:
+    """Number each row's group, and select the first row of each group."""
+    group: Any = rows.groupby(by, observed=True, sort=False).ngroup().to_numpy()
+    return group, rows[~pd.Series(group).duplicated().to_numpy()]
 
 
 def consistency(found: pd.DataFrame) -> Table:

@@ -13,12 +13,12 @@ from genaipa.questions.annotations import SAID
 from genaipa.reports import averages
 from genaipa.reports.averages import BOTH, INTERVALS, LIKE_THESE
 from genaipa.reports.chapters.chapter import Chapter, experiments_of, present
-from genaipa.reports.crossed import sampled
 from genaipa.reports.figures import heatmap, style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
 from genaipa.reports.figures.heatmap import Grid
 from genaipa.reports.table import SCALE, Table, metric_formats, table
 from genaipa.reports.tidy import metrics_of, names_of
+from genaipa.stats.intervals import find_interval
 
 if TYPE_CHECKING:
     from genaipa.reports.gather import Gathered
@@ -70,7 +70,7 @@ def _over_documents(frame: pd.DataFrame, means: pd.DataFrame) -> pd.DataFrame:
             # A published mean over documents is not that of the documents there are; and where nobody scored, a judge's
             # estimates don't say how far they are off.
             if len(own) and np.isclose(own.mean(), shown[key][measure]) and scored[places].all():
-                low, high = sampled(own, limits)
+                low, high = find_interval(own, limits)
                 found |= {f"{before}policies_low": low, f"{before}policies_high": high}
         rows.append(found)
     columns = [*_ASKED, *(f"{before}{end}" for before, _ in scales.values() for end in _ENDS)]

@@ -14,10 +14,11 @@ import pandas as pd
 
 from genaipa.reports import averages
 from genaipa.reports.chapters.chapter import Chapter, present
-from genaipa.reports.crossed import crossed
+from genaipa.reports.crossed import number_documents, number_labels
 from genaipa.reports.figures import forest, style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
 from genaipa.reports.table import SCALE, Table, table
+from genaipa.stats.trend import estimate_slope
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
 
     from genaipa.reports.gather import Gathered
-    from genaipa.stats.intervals import CrossedMean
 
 KINDS = ("shared", "independent")
 THIRDS = ("first", "middle", "last")
@@ -115,17 +115,11 @@ def _placed(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _by_place(rows: pd.DataFrame) -> dict[str, object]:
-    def over(values: pd.Series) -> CrossedMean:
-        return crossed(values, rows["question"], rows["document"])
-
-    moved = over(rows["off_place"] ** 2).mean
-    slope = over(rows["off_place"] * rows["off_points"]).mean / moved
-    # What each answer adds to the slope: their average is the slope itself.
-    rest = rows["off_points"] - slope * rows["off_place"]
+    places = number_labels(rows["question"])[0], number_documents(rows["document"])
+    slope = estimate_slope(rows["off_points"], rows["off_place"], *places)
     third = np.minimum((rows["place"] * len(THIRDS)).astype(int), len(THIRDS) - 1)
     means = (rows["off_points"].groupby(third).mean() + rows["points"].mean()).reindex(range(len(THIRDS)))
-    ends = averages.as_columns(over(slope + rows["off_place"] * rest / moved))
-    return {**dict(zip(THIRDS, means, strict=True)), **ends, "slope": slope}
+    return {**dict(zip(THIRDS, means, strict=True)), **averages.as_columns(slope), "slope": slope.mean}
 
 
 def order_figure(asked: Table, placed: Table, scope: Scope = ALONE) -> Figure | None:

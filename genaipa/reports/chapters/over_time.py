@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from datetime import date
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -19,7 +19,7 @@ import pandas as pd
 from genaipa.judging.name import Judge, family
 from genaipa.reports.analysts import other_people
 from genaipa.reports.chapters.chapter import Chapter, present
-from genaipa.reports.crossed import crossed
+from genaipa.reports.crossed import number_documents, number_labels
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
 from genaipa.reports.gate import Loss, sure_loss
@@ -28,16 +28,14 @@ from genaipa.reports.significance import OTHER_PEOPLE
 from genaipa.reports.table import SCALE, Table, table
 from genaipa.reports.tidy import plain_texts
 from genaipa.runs.selection import occasions
+from genaipa.stats.changes import estimate_change
 from genaipa.stats.looks import SIGNIFICANT
-from genaipa.stats.permutation import Deals, deal_values, deal_words, exact_p
-from genaipa.stats.shares import difference_interval
-from genaipa.stats.tests import adjust_holm, wilcoxon
+from genaipa.stats.tests import adjust_holm
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from matplotlib.figure import Figure as Canvas
-    from numpy.typing import NDArray
 
     from genaipa.reports.gather import Gathered
     from genaipa.runs.selection import Occasion
@@ -217,14 +215,12 @@ def _rows(
 ) -> list[dict[str, Any]]:
     """Make a row for each later day; those `untold` have no test."""
     known = answers[answers[measure].notna()]
-    replies = _Replies.of(known, measure, days)
-    number = np.bincount(replies.cell * len(days) + replies.day, minlength=len(replies.question) * len(days))
-    asked = number.reshape(-1, len(days)) > 0
     rows: list[dict[str, Any]] = []
-    for place, day in enumerate(days[1:], 1):
-        if not (asked[:, 0].any() and asked[:, place].any()):
+    for day in days[1:]:
+        both = known[known["occasion"].isin([days[0], day])]
+        if both["occasion"].nunique() < len({days[0], day}):
             continue
-        change = _measure_change(replies, asked[:, 0] & asked[:, place], place, measure)
+        change = _measure_change(both, both["occasion"] == day, measure)
         rows.append(
             {
                 "system": system,
@@ -239,63 +235,21 @@ def _rows(
     return rows
 
 
-class _Replies(NamedTuple):
-    """The value of each reply, its cell and day by number, and the question and document of each cell."""
-
-    value: NDArray[Any]
-    cell: NDArray[np.integer[Any]]
-    day: NDArray[np.integer[Any]]
-    question: NDArray[Any]
-    document: NDArray[Any]
-    words: NDArray[Any]
-
-    @classmethod
-    def of(cls, known: pd.DataFrame, measure: Measure, days: Sequence[str]) -> _Replies:
-        """Number the replies' cells and days, sorted by cell."""
-        cell = known.groupby(_CELL).ngroup().to_numpy()
-        order = np.argsort(cell, kind="stable")
-        first = order[np.flatnonzero(np.diff(cell[order], prepend=-1))]
-        day = known["occasion"].map({name: place for place, name in enumerate(days)}).to_numpy()
-        question, document = (known[name].to_numpy()[first] for name in ("question", "document"))
-        value, words = (known[name].to_numpy()[order] for name in (measure, "reply"))
-        return cls(value.astype(float), cell[order], day[order], question, document, words)
-
-    def mean(self, day: int) -> NDArray[np.float64]:
-        """Give each cell's mean on a day; NaN without a reply."""
-        some, cells = self.day == day, len(self.question)
-        number = np.bincount(self.cell[some], minlength=cells)
-        sums = np.bincount(self.cell[some], self.value[some], minlength=cells)
-        return np.where(number > 0, sums / np.maximum(number, 1), np.nan)
-
-
-def _measure_change(replies: _Replies, both: NDArray[np.bool_], day: int, measure: Measure) -> dict[str, Any]:
-    """Measure the change from the first day, of the cells that were asked on both, with its interval and its p."""
-    before, after = (replies.mean(place)[both] for place in (0, day))
-    questions, place = np.unique(replies.question[both], return_inverse=True)
-    cells = np.bincount(place)
-    first, now = (np.bincount(place, values) / cells for values in (before, after))
-    found = {"n": len(questions), "first": first.mean(), "now": now.mean()} if len(questions) else {"n": 0}
-    if measure in _SHARES and len(questions):
-        # As in the test, it is the replies that vary, cell by cell.
-        ones = np.ones(len(before))
-        low, high = (100 * end for end in difference_interval((after / 100, ones), (before / 100, ones)))
-        p = exact_p(_deal_replies(replies, both, day, measure))
-        return {**found, "difference": float((now - first).mean()), "low": low, "high": high, "p": p}
-    made = crossed(after - before, replies.question[both], replies.document[both])
-    # Where all questions moved alike there is no spread for a t test.
-    p = wilcoxon(now - first).p if math.isnan(made.p) else made.p
-    return {**found, "difference": made.mean, "low": made.low, "high": made.high, "p": p}
-
-
-def _deal_replies(replies: _Replies, both: NDArray[np.bool_], day: int, measure: Measure) -> Iterator[Deals]:
-    """Deal each cell's replies to the first day and this one, but for those that are all alike."""
-    words = measure == "same words"
-    some = both[replies.cell] & np.isin(replies.day, (0, day))
-    value = replies.words[some] if words else replies.value[some] / 100
-    begins, after = np.flatnonzero(np.diff(replies.cell[some])) + 1, replies.day[some] == day
-    for each, late in zip(np.split(value, begins), np.split(after, begins), strict=True):
-        if (each != each[0]).any():
-            yield (deal_words if words else deal_values)(list(each[~late]), list(each[late]))
+def _measure_change(replies: pd.DataFrame, later: pd.Series[bool], measure: Measure) -> dict[str, Any]:
+    """Measure the change from the first day to a later one, of the cells that were asked on both."""
+    share, unit = measure in _SHARES, 100.0 if measure in _SHARES else 1.0
+    change = estimate_change(
+        replies[measure] / unit,
+        replies.groupby(_CELL).ngroup(),
+        later,
+        number_labels(replies["question"])[0],
+        number_documents(replies["document"]),
+        share=share,
+        words=number_labels(replies["reply"])[0] if measure == "same words" else None,
+    )
+    names = ("first", "now", "difference", "low", "high")
+    ends = {name: unit * end for name, end in zip(names, change[1:6], strict=True)}
+    return {"n": change.questions, **ends, "p": change.p}
 
 
 def _meaning(difference: float, p: float) -> str:

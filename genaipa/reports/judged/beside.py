@@ -1,19 +1,16 @@
 """Worth of estimates: beside people alone and the judge alone, and how many more scores would make them so sure.
 
-The variance of a question's mean has two parts: how questions differ, which only more questions or documents lessen,
-and what the answers leave open that people have not scored, which scores lessen. Both are known roughly after a wave,
-so that a forecast's number of scores is a range: it holds 80 of 100 outcomes (docs/method/estimates.md).
+The numbers are those of `stats.estimates` and `stats.forecast`.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from math import isinf
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from scipy.special import stdtrit
 
 from genaipa.reports import averages
 from genaipa.reports.averages import INTERVALS
@@ -21,7 +18,8 @@ from genaipa.reports.judged.estimate import LEAST, LEAST_IN_GROUP, estimated
 from genaipa.reports.table import SCALE, Table, table
 from genaipa.reports.tidy import metrics_of, names_of
 from genaipa.scoring.current import in_effect
-from genaipa.stats.intervals import LEVEL
+from genaipa.stats.estimates import count_effective_scores
+from genaipa.stats.forecast import forecast_scores
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -30,6 +28,7 @@ if TYPE_CHECKING:
 
     from genaipa.reports.judged.estimate import Estimate
     from genaipa.scoring.events import Event
+    from genaipa.stats.forecast import Forecast
 
     Floats = NDArray[np.float64]
 
@@ -142,79 +141,32 @@ def _worth(scored: int, people: dict[str, Any], both: dict[str, Any], pace: floa
     As sure for policies like these, which verdicts are about. Few documents say roughly how they differ, so that it is
     no more than what would be as sure for these documents, and no less than what people scored.
     """
-    ratios = [
-        ((people[f"{target}high"] - people[f"{target}low"]) / (both[f"{target}high"] - both[f"{target}low"])) ** 2
-        for target in ("", "policies_")
-        if both[f"{target}high"] > both[f"{target}low"]
-    ]
-    worth = scored * max(min(ratios), 1.0) if ratios else np.nan
+    alone, judged = (
+        [side[f"{target}high"] - side[f"{target}low"] for target in ("", "policies_")] for side in (people, both)
+    )
+    worth = count_effective_scores(scored, alone, judged)
     return {"n_eff": worth, "hours": (worth - scored) * pace / 3600}
 
 
 TARGETS = (0.5, 0.3)
 """Halves of intervals of M_all, from 1 to 10, that are asked for."""
-_DRAWS = 2000
-_TAILS = (0.1, 0.9)
 
 
-@dataclass(frozen=True)
-class Forecast:
-    """The variances behind an average of `questions`, each with `each` answers; people scored `scored` in all.
-
-    `between` is the variance of the questions' means if all answers were scored, `within` that of an answer's residual
-    around its question's. `half` is half the interval for these documents as it is.
-    """
-
-    questions: int
-    each: float
-    scored: int
-    between: float
-    within: float
-    half: float
-
-    @property
-    def floor(self) -> float:
-        """Half the interval if people scored every answer."""
-        return self._reach * float(np.sqrt(self.between / self.questions))
-
-    @property
-    def _reach(self) -> float:
-        n = self.questions
-        return -float(stdtrit(n - 1, (1 - LEVEL) / 2)) * (1 + 1 / (n * (n - 1)))
-
-    def more(self, target: float) -> tuple[float, float, float]:
-        """Scores still needed for half the interval to be `target`, and the range; infinite where all are too few."""
-        random, free = np.random.default_rng(0), (self.questions - 1, max(self.scored - 1, 1))
-        drawn = (random.chisquare(n, _DRAWS) / n for n in free)
-        needed = self._needed(target, self.between * next(drawn), self.within * next(drawn))
-        low, high = np.quantile(needed, _TAILS, method="nearest")
-        middle = self._needed(target, np.array([self.between]), np.array([self.within]))[0]
-        more, least, most = (max(float(number) - self.scored, 0.0) for number in (middle, low, high))
-        return more, least, most
-
-    def _needed(self, target: float, between: Floats, within: Floats) -> Floats:
-        left = self.questions * (target / self._reach) ** 2 - between
-        needed = self.questions / (
-            np.divide(left, within, out=np.full_like(left, np.inf), where=within > 0) + 1 / self.each
-        )
-        found: Floats = np.where(left > 0, needed, np.inf)
-        return found
-
-    def in_words(self, target: float) -> str:
-        """The forecast for a target, as in "about 20 more (10 to 40)"."""
-        if self.half <= target:
-            return "reached"
-        more, least, most = self.more(target)
-        if np.isinf(least):
-            return "not by scoring"
-        if np.isinf(more):
-            return f"at least {max(round(least), 1)} more, and perhaps not by scoring"
-        end = "more than there are" if np.isinf(most) else str(round(most))
-        return f"about {max(round(more), 1)} more ({round(least)} to {end})"
+def explain_forecast(forecast: Forecast, target: float) -> str:
+    """Return the forecast for a target in words, as in "about 20 more (10 to 40)"."""
+    if forecast.half <= target:
+        return "reached"
+    more, least, most = forecast.find_more(target)
+    if isinf(least):
+        return "not by scoring"
+    if isinf(more):
+        return f"at least {max(round(least), 1)} more, and perhaps not by scoring"
+    end = "more than there are" if isinf(most) else str(round(most))
+    return f"about {max(round(more), 1)} more ({round(least)} to {end})"
 
 
-def forecast(frame: pd.DataFrame, system: str, experiment: str) -> Forecast | None:
-    """The forecast of M_all of a system in an experiment; None if it has no estimate, or one without an interval."""
+def find_forecast(frame: pd.DataFrame, system: str, experiment: str) -> Forecast | None:
+    """Return the forecast of M_all of a system in an experiment; None without an estimate that has an interval."""
     found = estimated(frame)
     given = found.given[found.given["measure"] == "m_all"]
     row = given[(given["system"] == system) & (given["experiment"] == experiment)]
@@ -224,17 +176,17 @@ def forecast(frame: pd.DataFrame, system: str, experiment: str) -> Forecast | No
     if row.empty or not float(mean["high"]) > float(mean["low"]):  # type: ignore[arg-type]
         return None
     means = cells.groupby("question", observed=True)["m_all"].mean()
-    answers, scored = int(row["answers"].iloc[0]), int(row["scored"].iloc[0])
-    within, each = float(row["residual"].iloc[0]), answers / len(means)
-    noise = within * max(len(means) / scored - 1 / each, 0.0)
-    between = max(float(means.var()) - noise, 0.0)
-    return Forecast(len(means), each, scored, between, within, float(mean["high"] - mean["low"]) / 2)  # type: ignore[operator]
+    answers, scored, within = (row[name].iloc[0] for name in ("answers", "scored", "residual"))
+    half = float(mean["high"] - mean["low"]) / 2  # type: ignore[operator]
+    return forecast_scores(means, int(answers), int(scored), float(within), half)
 
 
 def forecasts(frame: pd.DataFrame) -> Table:
     """A row for each system and experiment with an estimate of M_all: how many scores more each target takes."""
     groups = estimated(frame).given[_BY].drop_duplicates().itertuples(index=False, name=None)
-    known = [(system, experiment, one) for system, experiment in groups if (one := forecast(frame, system, experiment))]
+    known = [
+        (system, experiment, one) for system, experiment in groups if (one := find_forecast(frame, system, experiment))
+    ]
     rows = [
         {
             "system": system,
@@ -242,7 +194,7 @@ def forecasts(frame: pd.DataFrame) -> Table:
             "scored": one.scored,
             "half": one.half,
             "floor": one.floor,
-            **{f"to{target:g}": one.in_words(target) for target in TARGETS},
+            **{f"to{target:g}": explain_forecast(one, target) for target in TARGETS},
         }
         for system, experiment, one in known
     ]
@@ -267,8 +219,8 @@ def in_words(frame: pd.DataFrame) -> list[str]:
     """The forecasts as sentences, one for each system and experiment."""
     said = []
     for system, experiment in estimated(frame).given[_BY].drop_duplicates().itertuples(index=False):
-        if one := forecast(frame, system, experiment):
-            parts = [f"±{target * SCALE:g}: {one.in_words(target)}" for target in TARGETS]
+        if one := find_forecast(frame, system, experiment):
+            parts = [f"±{target * SCALE:g}: {explain_forecast(one, target)}" for target in TARGETS]
             allow = f"these {one.questions} questions allow ±{one.floor * SCALE:.1f}"
             beyond = "; more questions or documents would do it" if any("not by" in each for each in parts) else ""
             said.append(f"{system}, {experiment}: ±{one.half * SCALE:.1f} now; {'; '.join(parts)}; {allow}{beyond}.")

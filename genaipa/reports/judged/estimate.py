@@ -1,22 +1,13 @@
 """Estimates: averages of what people would have given to all answers, from a judge's scores of all and theirs of some.
 
 An estimate is a tidy table. Where a group (a system in an experiment) has one, its rows are one for each question about
-a document, whose values are the means of z (below); all others are as they were. So every table and comparison takes it
+a document, whose values are the means of z; all others are as they were. So every table and comparison takes it
 through the same functions, and with the same intervals, as people's averages.
 
 People's own average is the wave's. Where they scored other answers beside a finished wave, chance had no part in these:
 answers that the wave could have drawn count nowhere, earlier answers as themselves alone (z without a judge).
 
-Each answer of a group gets the value `z = λf + c + [drawn and scored] (y - λf - c) / π`: f is the judge's score, y the
-people's, λ the slope of y on f, π the share of answers that were drawn, and c the average of `y - λf`. Whatever the
-judge is worth, the average of z is right on average over the draws, and it varies the less the better the judge is
-(the regression estimator of survey sampling; PPI++, https://arxiv.org/abs/2311.01453). c changes no average where each
-question has a scored answer; it keeps that from hanging on how many answers of a document, or which questions, were
-drawn.
-
-π is the share that came about, not the planned one: of the answers of a cell (one question about one
-document), of the cells of a question, and of the questions of a group, each weighed as the average weighs them. So the
-people's part is the average that they give alone.
+Each answer of a group gets the value z, in which λ is the slope of people's scores on the judge's (`stats.estimates`).
 """
 
 from __future__ import annotations
@@ -27,14 +18,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.special import stdtrit
 
 from genaipa.judging.name import Judge, akin
 from genaipa.reports.averages import kept
 from genaipa.reports.tidy import metrics_of
 from genaipa.scoring.waves import SIZE
-from genaipa.stats.intervals import LEVEL
+from genaipa.stats.estimates import Sample, fill_judge
 from genaipa.stats.looks import UNFINISHED
+from genaipa.stats.reason import Reason
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,152 +37,10 @@ if TYPE_CHECKING:
     Flags = NDArray[np.bool_]
 
 
-_LEAST_FREE = 10
-"""Degrees of freedom below which variances within and between questions are pooled."""
-
-
-@dataclass(frozen=True, eq=False)
-class Drawn:
-    """The answers that were drawn and scored, and their sampling frame; arrays with an element for each answer.
-
-    `cell`, `question` and `group` are numbers from 0: a cell lies in one question, and a question in one group (the
-    same question in another group has another number). `scored` are the answers that were drawn and scored, `eligible`
-    all that could have been drawn; an answer outside those counts as itself where people scored it, and else by the
-    judge.
-    """
-
-    scored: Flags
-    eligible: Flags
-    cell: Places
-    question: Places
-    group: Places
-
-    @cached_property
-    def weight(self) -> Floats:
-        """The weight of each answer in its group's average: questions, their cells, and their answers count alike."""
-        answers = np.bincount(self.cell)[self.cell]
-        cells = _different(self.cell, self.question)[self.question]
-        questions = _different(self.question, self.group)[self.group]
-        found: Floats = 1.0 / (answers * cells * questions)
-        return found
-
-    @cached_property
-    def inverse(self) -> Floats:
-        """1/π of each answer that was drawn and scored, and 0 of the others."""
-        found = self.scored.astype(np.float64)
-        for level in (self.cell, self.question, self.group):
-            there, whole = (np.bincount(level, self.weight * of) for of in (found, self.eligible))
-            found *= np.divide(whole, there, out=np.zeros_like(whole), where=there > 0)[level]
-        return found
-
-    @cached_property
-    def questions(self) -> Places:
-        """The number of questions of each group that have an answer that was drawn and scored."""
-        return _different(self.question, self.group, self.scored)
-
-    @cached_property
-    def known(self) -> Flags:
-        """Whether an answer's question has an answer that was drawn and scored."""
-        found: Flags = np.bincount(self.question, self.scored)[self.question] > 0
-        return found
-
-    def slope(self, people: Floats, judge: Floats) -> float:
-        """λ: the slope of people's scores on the judge's within groups, over all that was drawn and scored; 0 or more.
-
-        0 where the judge gave the same to all of a group, and where the slope's own interval holds 0.
-        """
-        group = self.group[self.scored]
-        mine, theirs = (_within(values[self.scored], group) for values in (judge, people))
-        squares = float((mine**2).sum())
-        free = len(group) - len(np.unique(group)) - 1
-        if not squares or free < 1:
-            return 0.0
-        slope = float((mine * theirs).sum()) / squares
-        error: float = np.sqrt(((theirs - slope * mine) ** 2).sum() / free / squares)
-        return slope if slope > _reach(free) * error else 0.0
-
-    def rectified(self, people: Floats, judge: Floats, slope: float) -> Floats:
-        """The z of each answer; `people` is NaN where they gave no score. Without a scored answer, a group's c is 0."""
-        said = slope * judge
-        apart = np.where(self.scored, people - said, 0.0)
-        whole, sums = (np.bincount(self.group, self.weight * self.inverse * of) for of in (np.ones(len(said)), apart))
-        average = np.divide(sums, whole, out=np.zeros_like(whole), where=whole > 0)[self.group]
-        found = said + average + self._stretch[self.group] * self.inverse * np.where(self.scored, apart - average, 0.0)
-        return np.where(~self.eligible & ~np.isnan(people), people, found)
-
-    def within(self, residual: Floats, group: Flags) -> float:
-        """The variance of drawn and scored answers' residuals around their question's mean, in a group.
-
-        Where too few questions have two such answers to tell, that around the group's mean, which is rather too large.
-        """
-        there = self.scored & group
-        values, question = residual[there], self.question[there]
-        free = len(values) - len(np.unique(question))
-        if free < _LEAST_FREE:
-            return float(values.var(ddof=1)) if len(values) > 1 else 0.0
-        _, place = np.unique(question, return_inverse=True)
-        return float((_within(values, place) ** 2).sum()) / free
-
-    def half(self, residual: Floats, group: Flags) -> float:
-        """Half the interval of a group's average for these very answers, if people had scored all of them.
-
-        Nothing but the draw is chance then: the answers' residuals vary within questions (strata) where each has a
-        scored answer, and the share that was drawn is known (Cochran, 1977, Sampling Techniques, section 5.3).
-        """
-        there = self.scored & group
-        values = residual[there]
-        strata = (self.question if self.known[group & self.eligible].all() else self.group)[there]
-        if len(values) - len(np.unique(strata)) < _LEAST_FREE:
-            strata = self.group[there]
-        free = len(values) - len(np.unique(strata))
-        if free < 1:
-            return float("nan")
-        _, place = np.unique(strata, return_inverse=True)
-        variance = float((_within(values, place) ** 2).sum()) / free
-        inverse = self.inverse[there]
-        parts = (self.weight[there] * inverse) ** 2 * np.maximum(1 - 1 / inverse, 0.0)
-        return _reach(free) * float(np.sqrt(parts.sum() * variance))
-
-    @cached_property
-    def _stretch(self) -> Floats:
-        """The factor by which scored questions are drawn out from their average where others have no score.
-
-        With it, the variance over all questions is that over the scored ones, as if they alone were there: a few
-        questions' deviations from their own average are too small by (s - 1)/s.
-        """
-        all_, some = _different(self.question, self.group, self.eligible), self.questions
-        few = (some > 1) & (some < all_)
-        found = np.ones(len(some))
-        found[few] = np.sqrt(some[few] * (all_[few] - 1) / ((some[few] - 1) * all_[few]))
-        return found
-
-
-def _reach(free: int) -> float:
-    """Standard errors from an interval's middle to its end."""
-    return -float(stdtrit(free, (1 - LEVEL) / 2))
-
-
-def _within(values: Floats, group: Places) -> Floats:
-    """The deviations from the groups' means."""
-    each = np.maximum(np.bincount(group), 1)
-    found: Floats = values - (np.bincount(group, values) / each)[group]
-    return found
-
-
-def _different(part: Places, whole: Places, let: Flags | None = None) -> Places:
-    """The number of different parts that each whole has."""
-    size = int(whole.max(initial=-1)) + 1
-    if let is not None:
-        part, whole = part[let], whole[let]
-    _, first = np.unique(part, return_index=True)
-    return np.bincount(whole[first], minlength=size)
-
-
 LEAST = 30
 """Scored answers of the waves below which there is no estimate."""
 LEAST_IN_GROUP = 12
 """Scored answers of a group's wave below which it has none (docs/method/estimates.md)."""
-_ALIKE = 1e-9
 _GROUP = ["side", "system", "experiment"]
 _OF = [*_GROUP, "question", "document"]
 _ABOUT = (*_GROUP[1:], "measure", "answers", "scored", "judged", "own", "slope", "residual", "half", "why")
@@ -315,7 +164,7 @@ class _Answers(NamedTuple):
     judge: pd.DataFrame
     asked: Flags
     late: Flags
-    drawn: Drawn
+    drawn: Sample
     rubrics: frozenset[str]
 
     @property
@@ -347,7 +196,7 @@ def _answers(rows: pd.DataFrame, judges: dict[str, Judge]) -> _Answers:
     cell, question, group = (
         np.asarray(table.groupby(_OF[:size], observed=True, sort=False).ngroup(), np.int64) for size in (5, 4, 3)
     )
-    drawn = Drawn(eligible & in_wave & scored, eligible, cell, question, group)
+    drawn = Sample(eligible & in_wave & scored, eligible, cell, question, group)
     late = np.isnan(pi) & ~scored
     return _Answers(table, people, judge.reindex(table.index), in_wave, late, drawn, rubrics)
 
@@ -403,17 +252,18 @@ def _refused(answers: _Answers, group: Flags) -> str:
 def _side(frame: pd.DataFrame, answers: _Answers, here: Flags, judges: dict[str, Judge], beside: Flags) -> Estimate:
     """The estimates of the answers of one tidy table; `beside` are answers of groups whose average is the wave's."""
     drawn, measures = answers.drawn, _measures(frame)
-    judge, slopes = _filled(answers), {}
+    judge = pd.DataFrame({name: fill_judge(answers.judge[name], drawn.group) for name in measures})
+    slopes = {}
     values: dict[str, dict[str, Floats]] = {}
     for name in measures:
         people, said = answers.people[name].to_numpy(), judge[name].to_numpy()
-        slopes[name] = drawn.slope(people, said)
-        values[name] = {"z": drawn.rectified(people, said, slopes[name]), "people": people, "judge": said}
+        slopes[name] = drawn.fit_slope(people, said)
+        values[name] = {"z": drawn.rectify(people, said, slopes[name]), "people": people, "judge": said}
     rows, whole, known = [], np.zeros(len(here), bool), np.zeros(len(here), bool)
     means, models = _published_means(frame, measures), tuple(dict.fromkeys(judge.model for judge in judges.values()))
     # Without a judge, z is what people say alone.
     nothing = np.zeros(len(here))
-    alone = pd.DataFrame({name: drawn.rectified(values[name]["people"], nothing, 0.0) for name in measures})
+    alone = pd.DataFrame({name: drawn.rectify(values[name]["people"], nothing, 0.0) for name in measures})
     beside = beside & here
     z = answers.people.copy()
     z[beside] = alone[beside]
@@ -429,11 +279,11 @@ def _side(frame: pd.DataFrame, answers: _Answers, here: Flags, judges: dict[str,
         none = _refused(answers, group)
         known |= group & bool(counts["judged"])
         for name in measures:
-            why = (
-                none or means.get((*about.values(), name)) or _useless(values[name], drawn.scored & group, slopes[name])
-            )
-            left = values[name]["people"] - slopes[name] * values[name]["judge"]
-            spread = {"residual": drawn.within(left, group), "half": drawn.half(left, group)}
+            people, said = values[name]["people"], values[name]["judge"]
+            useless = _USELESS[drawn.check_judge(people, said, slopes[name], group)]
+            why = none or means.get((*about.values(), name)) or useless
+            left = people - slopes[name] * said
+            spread = {"residual": drawn.residual_variance(left, group), "half": drawn.half_width(left, group)}
             rows.append({**about, "measure": name, **counts, "slope": slopes[name], **spread, "why": why})
             if not why:
                 z.loc[group, name] = values[name]["z"][group]
@@ -446,12 +296,6 @@ def _side(frame: pd.DataFrame, answers: _Answers, here: Flags, judges: dict[str,
     # The judge's average rests on nobody's scores but its own.
     by_judge = _table(frame, answers, known, judge, known)
     return Estimate(shown, by_wave, by_judge, others or bool(whole.any()), others, groups, models)
-
-
-def _filled(answers: _Answers) -> pd.DataFrame:
-    """The judge's scores; an answer that it lacks has its group's mean, which estimates as rightly, and less surely."""
-    means = answers.judge.groupby(answers.drawn.group).transform("mean")
-    return answers.judge.fillna(means).fillna(0.0)
 
 
 def _own(frame: pd.DataFrame, system: str, judges: Sequence[str]) -> bool:
@@ -479,14 +323,14 @@ def _published_means(frame: pd.DataFrame, measures: Sequence[str]) -> dict[tuple
     return dict.fromkeys(only, "A study published its means over documents: they stand alone.")
 
 
-def _useless(values: dict[str, Floats], scored: Flags, slope: float) -> str:
-    """Why a group has no estimate of a measure though it could have; or nothing."""
-    people, judge = values["people"][scored], values["judge"][scored]
-    if not slope:
-        return "The judge's scores say nothing about people's that can't be chance: theirs stand alone."
-    if min(np.ptp(people - judge), np.ptp(people - slope * judge)) < _ALIKE:
-        return "People and judge differ equally on all answers that both scored: no width is not certainty."
-    return ""
+_USELESS = {
+    Reason.NONE: "",
+    Reason.NO_SLOPE: "The judge's scores say nothing about people's that can't be chance: theirs stand alone.",
+    Reason.EQUAL_DIFFERENCES: (
+        "People and judge differ equally on all answers that both scored: no width is not certainty."
+    ),
+}
+"""Why a group has no estimate of a measure though it could have."""
 
 
 def _table(frame: pd.DataFrame, answers: _Answers, whole: Flags, values: pd.DataFrame, scored: Flags) -> pd.DataFrame:

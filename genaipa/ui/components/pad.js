@@ -77,7 +77,7 @@ class Pad extends Reading {
       this.objectionForm(),
       make("h2", { class: "unseen" }, "Answer"),
       part("reply", "div", { ...pane("Answer"), onclick: (event) => this.follow(event) }),
-      part("points", "div", pane("Points")),
+      part("beside"),
       part("evidence", "div", pane("Evidence")),
       part("expected", "div", pane("Annotated answer")),
     );
@@ -357,7 +357,7 @@ class Pad extends Reading {
     this.metrics.style.setProperty("--columns", columns.join(" "));
     redraw(this.metrics, data.metrics.map(({ metric }) => metric), () => data.metrics.map((entry, n) => this.metric(entry, n)));
     data.metrics.forEach((entry, n) => this.drawMetric(this.metrics.children[n], entry, n));
-    this.drawPoints();
+    this.drawPanels();
     this.drawEvidence();
     const full = !this.typed.includes(".");
     redraw(this.buttons, [data.mode, data.can, bound, this.waiting, full], () => this.commands());
@@ -424,40 +424,29 @@ class Pad extends Reading {
     else node.removeAttribute("aria-current");
     const signed = !this.reading && this.shown.evidence.includes(metric) && !withheld.includes(metric);
     const doubts = ["bad", "unsure"].map((tone) => [tone, signed ? this.evidenceOn(metric, tone).length : 0]).filter(([, count]) => count);
-    const ticked = this.byPoints(metric);
+    const advised = this.adviser(metric)?.suggested(metric);
     // It is heard at the choice, and seen as its dashed line alone; why is in the evidence.
-    const heard = ({ key }) => (key === (ticked ?? suggestion) ? make("small", { class: "unseen" }, "suggested") : null);
-    redraw(node, [this.typed[n], doubts, suggestion, ticked], () => [
+    const heard = ({ key }) => (key === (advised ?? suggestion) ? make("small", { class: "unseen" }, "suggested") : null);
+    redraw(node, [this.typed[n], doubts, suggestion, advised], () => [
       make("h2", {}, name, ...doubts.map(([tone, count]) => this.doubt(tone, count))),
       ...lines.map((line) => this.choice(n, line, heard(line))),
     ]);
   }
 
-  // What the answer has to say, to be ticked as one reads it.
-  drawPoints() {
-    const { ticks } = this;
-    this.points.hidden = !ticks.list.length;
-    redraw(this.points, [ticks.list, ticks.letters, ticks.kept()], () => {
-      const { name } = this.data.metrics.find(({ metric }) => metric === ticks.metric) ?? {};
-      const points = ticks.list.map((point, n) => this.point(point, n));
-      return [make("h2", {}, `Points of ${name}: `, make("small", {}, ticks.sum())), make("ul", {}, ...points)];
-    });
+  // What packages show of the answer, each in a part of its own.
+  drawPanels() {
+    for (const panel of this.panels) {
+      panel.node ??= make("div", { class: `panel ${panel.name}`, ...pane(panel.title) });
+      redraw(panel.node, panel.kept(), () => panel.draw());
+    }
+    const nodes = this.panels.map(({ node }) => node).filter((node) => node.hasChildNodes());
+    if (nodes.length !== this.beside.children.length || nodes.some((node, n) => node !== this.beside.children[n])) this.beside.replaceChildren(...nodes);
   }
 
-  point({ text, sections }, n) {
-    const { ticks } = this;
-    const evidence = sections.flatMap(({ label, mark }) => [
-      " ",
-      make("button", { type: "button", disabled: !mark, title: "Show it in the document", onclick: () => this.jump(mark) }, label),
-    ]);
-    const said = make("span", { class: "text", dir: "auto", onclick: () => this.tick(n, "said") }, text);
-    const words = make("div", {}, said, " ", ticks.about(n), ...evidence);
-    return make("li", { class: ticks.how(n) ?? null }, ...ticks.buttons(n, (...tick) => this.tick(...tick)), words);
-  }
-
-  tick(n, how) {
-    super.tick(n, how);
-    this.points.querySelectorAll("li")[n]?.scrollIntoView({ block: "nearest" });
+  // The button of a section that a panel names.
+  leadTo(section) {
+    const mark = this.data.places[section];
+    return make("button", { type: "button", disabled: !mark, title: "Show it in the document", onclick: () => this.jump(mark) }, section);
   }
 
   doubt(tone, count) {
@@ -474,7 +463,7 @@ class Pad extends Reading {
   drawEvidence() {
     const { metrics, reason } = this.data;
     const { metric, name } = metrics[Math.min(this.current, metrics.length - 1)];
-    const shows = [metric, this.data.evidence[metric], this.suggested(metric), reason, this.byPoints(metric) && this.ticks.sum()];
+    const shows = [metric, this.data.evidence[metric], this.suggested(metric), reason, this.adviser(metric)?.reason()];
     redraw(this.evidence, shows, () => this.evidenceAt(metric, name));
   }
 
@@ -490,7 +479,8 @@ class Pad extends Reading {
     // What is right or wrong says why; only what is neither leaves it to say.
     const said = right.length || this.evidenceOn(metric, "bad").length;
     if (this.suggested(metric) && !said) lines.push(make("li", { class: "plain" }, `Suggested: ${reason}`));
-    if (this.byPoints(metric)) lines.push(make("li", { class: "plain" }, `Suggested: ${this.ticks.sum()}; Enter takes it`));
+    const adviser = this.adviser(metric);
+    if (adviser) lines.push(make("li", { class: "plain" }, `Suggested: ${adviser.reason()}; Enter takes it`));
     return [make("h2", {}, name), make("ul", {}, ...lines)];
   }
 

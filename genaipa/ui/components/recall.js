@@ -110,15 +110,14 @@ class Recall extends Values {
 
   help() {
     const { bound, metrics } = this.data;
-    const { letters } = this.ticks;
     const digits = metrics[0].lines.map(({ key }) => key).join(" ");
     const line = (head, does) => make("tr", {}, make("th", { scope: "row" }, head), make("td", {}, does));
     const fixed = ([key, does]) => [line(make("kbd", {}, key), does)];
     const changeable = (acts) => Object.entries(acts).map(([act, does]) => line(this.pressing(bound[act], does), does));
     const groups = Object.entries(GROUPS).map(([title, parts], n) => {
       const lines = parts.flatMap((part) => (Array.isArray(part) ? fixed(part) : changeable(part)));
-      const points = letters.length ? fixed([letters.join(" "), "ticks a point as said, with Shift as contradicted; once more unticks it"]) : [];
-      const all = n ? lines : [...fixed([digits, "gives the current metric a value"]), ...points, ...lines];
+      const ofPanels = this.panels.map((panel) => panel.help()).filter(Boolean).flatMap(fixed);
+      const all = n ? lines : [...fixed([digits, "gives the current metric a value"]), ...ofPanels, ...lines];
       return make("section", {}, make("h3", {}, title), make("table", {}, make("tbody", {}, ...all)));
     });
     this.openList("Keys", make("div", { class: "groups" }, ...groups));

@@ -1,4 +1,4 @@
-// What the pad and the adjudication have in common: values that are typed by keys, points that are ticked (`ticks.js`), a
+// What the pad and the adjudication have in common: values that are typed by keys, panels of packages (`panel.js`), a
 // note, the seconds that an answer is on screen, drafts, and decisions.
 
 const DRAFT_PAUSE = 250; // ms until a change is sent, with those that follow it quickly
@@ -6,6 +6,7 @@ const IDLE = 120; // seconds without a sign of life that count at most as time s
 const LIFE = ["keydown", "pointerdown", "pointermove", "wheel"];
 const KEYLESS = "genaipa keyless"; // the browser's note that letters and digits do nothing
 const LONGEST_NOTE = 2000; // letters; what is pasted beyond is cut off in sight
+const LETTERS = [..."abcdefghijklmnopqrstuvwxyz"];
 const SILENCE = 4000; // ms after which a decision that was not answered says so
 
 const TOUCHED = matchMedia("(hover: none), (pointer: coarse)").matches; // without a keyboard, and so without a word on keys
@@ -65,11 +66,13 @@ class Values {
   }
 
   // Another answer is on screen, of which so much was typed before.
-  begin({ typed, note, seconds, ticks }) {
+  begin(draft) {
+    const { typed, note, seconds } = draft;
     this.settle();
     this.stopDraft();
     this.typed = [...typed];
-    this.ticks = new Ticks(this.data.points, ticks, this.data.bound);
+    this.letters = LETTERS.filter((letter) => !Object.values(this.data.bound).includes(letter));
+    this.panels = Object.entries(this.data.panels ?? {}).map(([name, data]) => Object.assign(new PANELS[name](data, draft, this), { name }));
     this.warned = false;
     this.note.value = note;
     this.seconds = seconds;
@@ -167,7 +170,7 @@ class Values {
     const digits = metrics[0].lines.map(({ key }) => [key, () => this.choose(this.current, key)]);
     return {
       ...Object.fromEntries(digits),
-      ...this.ticks.keys((n, how) => this.tick(n, how)),
+      ...Object.assign({}, ...this.panels.map((panel) => panel.keys())),
       Backspace: () => this.takeBack(),
       [bound.back]: () => this.act("back"),
       [bound.skip]: () => this.act("skip"),
@@ -212,34 +215,39 @@ class Values {
     this.announce(`${name}: ${value}, ${words}. ${this.here()}`);
   }
 
-  tick(n, how) {
-    if (this.waiting) return;
-    this.ticks.tick(n, how);
+  // Letters for a panel that do nothing else.
+  takeLetters(count) {
+    return this.letters.splice(0, count);
+  }
+
+  // A panel has been used: what is kept of it goes out with what is typed.
+  change(text) {
     this.changed();
-    this.announce(`${this.ticks.how(n) ?? "not said"}: ${this.ticks.list[n].text}. ${this.ticks.sum()}`);
+    this.announce(text);
   }
 
-  // The key of the value that follows from the ticks for this metric, if any.
-  byPoints(metric) {
-    return metric === this.ticks.metric ? this.ticks.suggested() : undefined;
+  // The panel that suggests a value for this metric, if any.
+  adviser(metric) {
+    return this.panels.find((panel) => panel.suggested(metric) !== undefined);
   }
 
-  // Whether Enter has confirmed the value that follows from the ticks, at their metric and while it has none.
+  // Whether Enter has confirmed the value that a panel suggests, at its metric and while it has none.
   confirm() {
     const { metric, name } = this.data.metrics[this.current] ?? {};
-    const key = this.byPoints(metric);
-    if (!key || this.waiting || this.typed[this.current] !== ".") return false;
-    this.choose(this.current, key);
-    this.say(`${name} is as its points say.`);
+    const adviser = this.adviser(metric);
+    if (!adviser || this.waiting || this.typed[this.current] !== ".") return false;
+    this.choose(this.current, adviser.suggested(metric));
+    this.say(`${name} is as suggested: ${adviser.reason()}.`);
     return true;
   }
 
-  // Whether it has been said that nothing is ticked beside a value that says otherwise; once more saves that.
+  // Whether a panel has said what speaks against saving these values; once more saves them.
   warn() {
-    const at = this.data.metrics.findIndex(({ metric }) => metric === this.ticks.metric);
-    if (this.warned || !this.ticks.untold(this.typed[at])) return false;
+    const values = Object.fromEntries(this.data.metrics.map(({ metric }, n) => [metric, this.typed[n]]));
+    const warning = this.warned ? "" : this.panels.map((panel) => panel.warning(values)).find(Boolean);
+    if (!warning) return false;
     this.warned = true;
-    this.say(`No point is ticked as said: once more saves ${this.data.metrics[at].name} all the same.`, "bad");
+    this.say(warning, "bad");
     return true;
   }
 
@@ -287,7 +295,8 @@ class Values {
   typing() {
     this.countTime();
     const seconds = Math.round(this.seconds * 10) / 10;
-    return { id: this.data.id, typed: this.typed.join(""), note: this.note.value, seconds, ticks: this.ticks.kept() };
+    const kept = Object.assign({}, ...this.panels.map((panel) => panel.kept()));
+    return { ...kept, id: this.data.id, typed: this.typed.join(""), note: this.note.value, seconds };
   }
 
   changed() {

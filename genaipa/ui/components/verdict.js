@@ -1,10 +1,8 @@
 // An adjudication: what each analyst gave, metric by metric, and the adjudicator's own values and note.
 //
 // One thing goes to Python: `did`, with `what` (draft, save, mean, again, skip, back, undo), the id under which this answer is shown,
-// and what is typed and ticked by then. Python sends the same id as long as the same adjudication goes on; what is typed in this
+// and what is typed by then. Python sends the same id as long as the same adjudication goes on; what is typed in this
 // tab then stays as it is.
-
-const TONE_OF = { said: "good", contradicted: "bad" };
 
 class Verdict extends Values {
   constructor(root) {
@@ -44,8 +42,7 @@ class Verdict extends Values {
     const head = make("tr", {}, make("td"), ...heads, make("th", { scope: "col" }, "Adjudicated"));
     const notes = analysts.map(({ note }) => make("td", { class: "note", dir: "auto" }, note || "-"));
     const foot = make("tr", {}, make("th", { scope: "row" }, "note"), ...notes, make("td", { class: "note" }, "below"));
-    const points = this.ticks.list.map((point, n) => this.point(point, n));
-    const rows = metrics.flatMap((metric, n) => [this.metric(metric, n), ...(metric.metric === this.ticks.metric ? points : [])]);
+    const rows = metrics.flatMap((metric, n) => [this.metric(metric, n), ...this.panels.flatMap((panel) => panel.rows(metric.metric))]);
     fill(this.grid, make("table", {}, make("thead", {}, head), make("tbody", {}, ...rows, foot)));
     fill(this.thread, ...this.data.thread.map((line) => make("li", { dir: "auto" }, line)));
     fill(
@@ -74,21 +71,9 @@ class Verdict extends Values {
     );
   }
 
-  // Heard at the choice that follows from the ticks, and seen as its dashed line.
+  // Heard at the choice that a panel suggests, and seen as its dashed line.
   hint(metric, { key }) {
-    return key === this.byPoints(metric) ? make("small", { class: "unseen" }, "suggested") : null;
-  }
-
-  // Beneath their metric: what each analyst ticked of a point, and what the adjudicator does.
-  point({ text, given }, n) {
-    const theirs = given.map((how) => make("td", { class: `given ${TONE_OF[how] ?? ""}` }, make("b", {}, SIGN_OF[how] ?? "-"), make("span", {}, how)));
-    return make(
-      "tr",
-      { class: `point ${new Set(given).size > 1 ? "differs" : "same"}` },
-      make("th", { scope: "row", dir: "auto" }, text, this.ticks.about(n)),
-      ...theirs,
-      make("td", {}, make("div", { class: "ticks" }, ...this.ticks.buttons(n, (...tick) => this.tick(...tick)))),
-    );
+    return key === this.adviser(metric)?.suggested(metric) ? make("small", { class: "unseen" }, "suggested") : null;
   }
 
   keys() {
@@ -114,12 +99,6 @@ class Verdict extends Values {
     super.choose(n, key);
     const open = this.typed.indexOf(".", n + 1);
     if (open > n) this.focusMetric(open);
-  }
-
-  // A key may be of a point that is out of sight.
-  tick(n, how) {
-    super.tick(n, how);
-    this.grid.querySelectorAll(".point")[n]?.scrollIntoView({ block: "nearest" });
   }
 
   tellDraft() {

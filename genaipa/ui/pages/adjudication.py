@@ -13,7 +13,7 @@ from genaipa.errors import GenaipaError
 from genaipa.files.stamps import now
 from genaipa.scoring.events import Draft, Event, new_id
 from genaipa.ui.answer_view import Prepared, in_words, metric_in_words, prepare, thread
-from genaipa.ui.points import agreed_ticks, sent_ticks, side_by_side
+from genaipa.ui.panel import panels
 from genaipa.ui.widgets import ANY, component, desk_message, duration, format_time, notice, page_header, session_cached
 
 if TYPE_CHECKING:
@@ -131,10 +131,6 @@ def disputes(desk: Desk, user: User) -> dict[str, Dispute]:
     return session_cached("adjudication disputes", stamp, differing)
 
 
-def _differences(rubric: Rubric) -> list[float]:
-    return sorted({more - less for more in rubric.values for less in rubric.values if more > less})
-
-
 def _chosen(desk: Desk, disputes: dict[str, Dispute]) -> list[str]:
     box = st.popover("Which answers", width="content")
     documents = sorted({desk.pool.answers[answer].document for answer in disputes})
@@ -145,9 +141,8 @@ def _chosen(desk: Desk, disputes: dict[str, Dispute]) -> list[str]:
         format_func=lambda m: desk.rubric.names.get(m, m),
         key="adjudication metric",
     )
-    least = box.selectbox(
-        "Apart by at least", _differences(desk.rubric), format_func=lambda v: f"{v:g}", key="adjudication least"
-    )
+    differences = sorted({more - less for more in desk.rubric.values for less in desk.rubric.values if more > less})
+    least = box.selectbox("Apart by at least", differences, format_func=lambda v: f"{v:g}", key="adjudication least")
     document = box.selectbox("Document", [ANY, *documents], key="adjudication document")
 
     def apart(dispute: Dispute) -> float:
@@ -234,7 +229,7 @@ def _prepared(desk: Desk, answer: str) -> Prepared:
 
     def made() -> Prepared:
         plan = desk.queue.plan
-        return prepare(desk.pool.case(answer), desk.rubric, blind=plan.blind, suggestions=False, points=plan.points)
+        return prepare(desk.pool.case(answer), desk.rubric, blind=plan.blind, suggestions=False, panels=panels(plan))
 
     return session_cached("adjudication case", (answer, desk.pool.generation), made)
 
@@ -248,23 +243,18 @@ def _on_screen(desk: Desk, user: User, dispute: Dispute, opened: OpenDispute, pr
         columns, about = _nameless(columns)
         names = {event.analyst: head["name"] for event, head in zip(columns, about, strict=True)}
     draft, rubric = opened.draft, desk.rubric
-    shown: dict[str, Any] = {
+    case, on = prepared.case, panels(desk.queue.plan)
+    return {
         "id": opened.id,
         "answer": opened.answer,
         "analysts": about,
         "metrics": [_metric(rubric, metric, dispute, columns) for metric in rubric.metrics],
-        "draft": {"typed": draft.typed or rubric.untyped, "note": draft.note, "seconds": draft.seconds},
+        "draft": to_builtins(draft) | {"typed": draft.typed or rubric.untyped},
         "message": opened.message,
         "bound": desk.people.bound,
         "thread": thread(desk, opened.answer, names),
+        "panels": {name: on[name].show(case, rubric, columns) for name in prepared.shown["panels"]},
     }
-    if points := prepared.points:
-        agreed, settled = agreed_ticks(points, list(dispute.scores.values()))
-        shown["draft"]["ticks"] = to_builtins(draft.ticks or agreed)
-        listed = zip(prepared.shown["points"]["list"], side_by_side(points, columns), strict=True)
-        rows = [point | {"given": given} for point, given in listed]
-        shown["points"] = prepared.shown["points"] | {"list": rows, "partly": not draft.ticks and not settled}
-    return shown
 
 
 def _nameless(columns: list[Event]) -> tuple[list[Event], list[dict[str, str]]]:
@@ -342,12 +332,15 @@ def _drafted(desk: Desk, draft: Draft, sent: Mapping[str, Any]) -> Draft:
     typed = str(sent["typed"])
     if not desk.rubric.can_be_typed(typed):
         return draft
+    note, seconds = str(sent["note"]), float(sent["seconds"])
+    read = structs.replace(draft, typed=typed, note=note, seconds=seconds, ticks=UNSET, updated=now())
+    prepared = _prepared(desk, draft.answer)
     try:
-        ticks = sent_ticks(_prepared(desk, draft.answer).points, sent) or UNSET
+        for panel in prepared.panels:
+            read = panel.keep(prepared.case, sent, read)
     except ValueError:
         return draft
-    note, seconds = str(sent["note"]), float(sent["seconds"])
-    return structs.replace(draft, typed=typed, note=note, seconds=seconds, ticks=ticks, updated=now())
+    return read
 
 
 def _typed(draft: Draft) -> tuple[object, ...]:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from genaipa.questions.points import points_digest
 from genaipa.scoring.agreement import (
     LEAST_ANSWERS,
     Agreement,
@@ -23,7 +22,7 @@ from genaipa.stats.agreement import LEVEL
 from genaipa.ui.answer_view import annotated_of, asked_of, case_of, scores_of
 from genaipa.ui.download import scores_button
 from genaipa.ui.pages import adjudication
-from genaipa.ui.points import PointApart, points_apart
+from genaipa.ui.panel import panels
 from genaipa.ui.scoring_session import words_of
 from genaipa.ui.widgets import (
     FOLD,
@@ -84,7 +83,8 @@ def page(desk: Desk, user: User) -> None:
     _pairs(found, desk.rubric)
     _leanings(found, desk.rubric)
     _show_suggested(beside, desk.rubric)
-    _points(desk, user)
+    for panel in panels().values():
+        panel.show_agreement(desk, user)
     _answers(desk, user)
     scores_button(desk, user)
 
@@ -209,39 +209,6 @@ def _show_suggested(found: dict[str, Suggested], rubric: Rubric) -> None:
         "its digest. The interval says where the difference could lie for other answers of this kind (Welch's t over "
         f"answers; blank below {LEAST_ANSWERS} on a side). Then the shares of scores that are as suggested."
     )
-
-
-def _points(desk: Desk, user: User) -> None:
-    """The points that are ticked differently most often; of no answer that the user could be asked to score."""
-
-    def apart() -> list[PointApart]:
-        ahead = desk.queue.ahead_of(user.name) if user.scores else set()
-        scores = (score for score in desk.current.independent_scores() if score.answer not in ahead)
-        return points_apart(scores, desk.pool)
-
-    found = session_cached("agreement points", (user.name, desk.current.seen, desk.pool.generation), apart)
-    if not found:
-        return
-
-    def expose(page: Sequence[PointApart]) -> None:
-        desk.queue.expose(user.name, [digest for one in page for digest in one.answers], scores=True)
-
-    heading("Points that differ most")
-    columns = ["point", "question", "document", *numbers("answers", "ticked differently")]
-    title = "Points that differ most"
-    long_table("agreement points", title, columns, found, lambda one: _point(desk, one), before=expose)
-    st.caption("Of the answers on which two people ticked the point, how many they tick differently.")
-
-
-def _point(desk: Desk, apart: PointApart) -> ListRow:
-    digest = apart.answers[0]
-    answer = desk.pool.answers[digest]
-    annotated = case_of(desk, digest).annotated
-    points = annotated.points if annotated else ()
-    # Of points that were edited since, the id is all that is left.
-    now = points_digest(points) == apart.points
-    said = next((point.text for point in points if now and point.id == apart.point), apart.point)
-    return ListRow((said, answer.question, answer.document, _grey(len(apart.answers)), f"{apart.apart:,}"))
 
 
 def _answers(desk: Desk, user: User) -> None:

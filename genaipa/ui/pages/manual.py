@@ -56,7 +56,8 @@ class Chat:
 def page(desk: Desk, _user: User) -> None:
     """Choose a run and a chat, paste, and give the reply back."""
     page_header("By hand")
-    _say_last()
+    if LAST in st.session_state:
+        notice("by hand last", *st.session_state.pop(LAST))
     waiting, unusable = _waiting(desk)
     problems("by hand problems", unusable)
     if not waiting:
@@ -189,8 +190,3 @@ def _keep(workspace: Workspace, folder: RunFolder, asked: tuple[str, str], reply
     if collected.conflicts or collected.final:
         return f"Not kept: another reply to {label} was kept in the meantime, and stays.", "warning"
     return f"The reply to {label} is kept.", "done"
-
-
-def _say_last() -> None:
-    if LAST in st.session_state:
-        notice("by hand last", *st.session_state.pop(LAST))

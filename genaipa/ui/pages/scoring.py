@@ -12,7 +12,6 @@ from genaipa.errors import GenaipaError
 from genaipa.scoring.events import Draft
 from genaipa.ui.answer_view import comparison, metric_in_words
 from genaipa.ui.desk import progress_line
-from genaipa.ui.points import sent_ticks, suggested_by
 from genaipa.ui.scoring_session import (
     OpenAnswer,
     ScoringSession,
@@ -255,26 +254,12 @@ def _take_draft(desk: Desk, user: User) -> None:
 
 
 def _keep_draft(desk: Desk, user: User, opened: OpenAnswer, sent: dict[str, Any]) -> None:
-    typed = str(sent["typed"])
-    if not desk.rubric.can_be_typed(typed):
+    if not desk.rubric.can_be_typed(str(sent["typed"])):
         return
     try:
-        ready = prepared(desk, opened.answer)
-        ticks, shown = sent_ticks(ready.points, sent), read_shown(ready, sent)
+        opened.draft = _read_draft(desk, user, opened, sent)
     except ValueError:
         return
-    opened.draft = Draft(
-        user.name,
-        opened.answer,
-        "score",
-        typed=typed,
-        note=str(sent["note"]),
-        seconds=float(sent["seconds"]),
-        turn=opened.id,
-        revision=int(sent["revision"]),
-        ticks=ticks or UNSET,
-        shown=shown or UNSET,
-    )
     try:
         desk.store.save_draft(opened.draft)
         opened.trouble = ""
@@ -282,10 +267,29 @@ def _keep_draft(desk: Desk, user: User, opened: OpenAnswer, sent: dict[str, Any]
         opened.trouble = f"Not kept yet: {desk_message(error)}"
 
 
+def _read_draft(desk: Desk, user: User, opened: OpenAnswer, sent: dict[str, Any]) -> Draft:
+    """Read what the browser sent of an answer, its panels' part by these; a ValueError if that makes no sense."""
+    ready = prepared(desk, opened.answer)
+    draft = Draft(
+        user.name,
+        opened.answer,
+        "score",
+        typed=str(sent["typed"]),
+        note=str(sent["note"]),
+        seconds=float(sent["seconds"]),
+        turn=opened.id,
+        revision=int(sent.get("revision", 0)),
+        shown=read_shown(ready, sent) or UNSET,
+    )
+    for panel in ready.panels:
+        draft = panel.keep(ready.case, sent, draft)
+    return draft
+
+
 def _keep_if_changed(desk: Desk, user: User, opened: OpenAnswer, sent: dict[str, Any]) -> None:
     """Keep the draft of an answer that is being left, if it has changed."""
-    ticks = sent_ticks(prepared(desk, opened.answer).points, sent)
-    if (sent["typed"], sent["note"], ticks) != (opened.draft.typed, opened.draft.note, opened.draft.ticks or None):
+    now, before = _read_draft(desk, user, opened, sent), opened.draft
+    if (now.typed, now.note, now.ticks) != (before.typed, before.note, before.ticks):
         _keep_draft(desk, user, opened, sent)
 
 
@@ -311,22 +315,21 @@ def _save(desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer, s
     untimed = opened.mode == "correction" and before is not None and before.seconds is None
     calibrating = opened.mode == "score" and desk.queue.is_calibration(opened.answer, user.name)
     ready = prepared(desk, opened.answer)
-    ticks = sent_ticks(ready.points, sent)
-    shown = read_shown(ready, sent)
+    draft = _read_draft(desk, user, opened, sent)
+    suggested = {metric: ready.suggested[metric] for metric in (draft.shown.suggestion if draft.shown else ())}
+    for panel in ready.panels:
+        suggested.update(panel.suggest(ready.case, desk.rubric, draft))
     score = desk.queue.save(
         user.name,
         opened.answer,
-        desk.rubric.typed(sent["typed"]),
-        note=str(sent["note"]).strip(),
+        desk.rubric.typed(draft.typed),
+        note=draft.note.strip(),
         # A score from a sheet has no time, and its correction's few seconds are not the time that it took.
-        seconds=None if untimed else float(sent["seconds"]),
-        suggested={
-            **{metric: ready.suggested[metric] for metric in (shown.suggestion if shown else ())},
-            **suggested_by(ticks, ready.points, desk.rubric),
-        },
+        seconds=None if untimed else draft.seconds,
+        suggested=suggested,
         pinned=opened.pinned,
-        shown=shown,
-        ticks=ticks,
+        shown=draft.shown or None,
+        ticks=draft.ticks or None,
         id=opened.id,
     )
     reference = desk.queue.reference(opened.answer, user.name) if calibrating else None

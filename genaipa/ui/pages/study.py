@@ -81,16 +81,16 @@ def _how_far(desk: Desk) -> Said:
     said = f"{progress.given:,} of {progress.wanted:,} scores are given ({share:.0%}){_due(desk, left)}."
     if left > 0 and (ahead := sum(work.ahead or 0 for work in works)):
         said += f" About {lasting(ahead)} of analysts' time is left{_at_this_pace(desk, left)}."
-    return Said(question, "\n".join([said, *map(_done, sorted(works, key=_share))]), "overview")
+    shares = [
+        f"{work.analyst}: {work.scored:,} of {work.scored + work.left:,} ({_share(work):.0%})."
+        for work in sorted(works, key=_share)
+    ]
+    return Said(question, "\n".join([said, *shares]), "overview")
 
 
 def _share(work: Workload) -> float:
     """Return the share of an analyst's scores that is done."""
     return work.scored / (work.scored + work.left) if work.scored + work.left else 1.0
-
-
-def _done(work: Workload) -> str:
-    return f"{work.analyst}: {work.scored:,} of {work.scored + work.left:,} ({_share(work):.0%})."
 
 
 def _due(desk: Desk, left: int) -> str:

@@ -119,7 +119,9 @@ class ViewPages:
         index, choice = self.index, choice_of(self.index, asked)
         found = index.chosen(choice)
         pages = max(1, -(-len(found) // _ROWS))
-        number = min(_number(asked.get("page", "")), pages)
+        # The first page for what is no number.
+        page = asked.get("page", "")
+        number = min(max(1, int(page)) if re.fullmatch(r"[0-9]{1,9}", page) else 1, pages)
         systems = choice.systems or tuple(index.systems[:_BESIDE])
         plain = bool(asked.get("plain"))
         movement = self._movement(found, systems)
@@ -247,11 +249,6 @@ def _about(key: Key) -> Iterator[str]:
         yield f"repetition {repetition}"
     if prompts:
         yield prompts
-
-
-def _number(text: str) -> int:
-    """A page's number, the first for anything else."""
-    return max(1, int(text)) if re.fullmatch(r"[0-9]{1,9}", text) else 1
 
 
 def _same(replies: list[str], systems: tuple[str, ...], place: int) -> str:

@@ -1,0 +1,218 @@
+"""Means of what people would have given to all answers, from a judge's scores of all and theirs of a random part.
+
+Each answer of a group gets the value `z = λf + c + [drawn and scored] (y - λf - c) / π`: f is the judge's score, y the
+people's, λ the slope of y on f, π the share of answers that were drawn, and c the mean of `y - λf`. Whatever the judge
+is worth, the mean of z is right on average over the draws, and it varies the less the better the judge is (the
+regression estimator of survey sampling; Angelopoulos and others, 2023, PPI++, https://arxiv.org/abs/2311.01453). c
+changes no mean where each question has a scored answer; it keeps that from hanging on how many answers of a document,
+or which questions, were drawn.
+
+π is the share that came about, not the planned one: of the answers of a cell (one question about one document), of the
+cells of a question, and of the questions of a group, each weighed as the mean weighs them. So the people's part is the
+mean that they give alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.special import stdtrit
+
+from genaipa.stats.arrays import as_flags, as_labels, as_values
+from genaipa.stats.intervals import LEVEL
+from genaipa.stats.reason import Reason
+
+if TYPE_CHECKING:
+    from genaipa.stats.arrays import Flags, Floats, Labels
+
+_LEAST_FREE = 10
+"""Degrees of freedom below which variances within and between questions are pooled."""
+_ROUNDING = 1e-9
+"""Differences of differences up to this are errors of rounding."""
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """The answers that were drawn and scored, and their sampling frame; arrays with an element for each answer.
+
+    `cell`, `question` and `group` are numbers from 0: a cell lies in one question, and a question in one group (the
+    same question in another group has another number). `scored` are the answers that were drawn and scored, `eligible`
+    all that could have been drawn; an answer outside those counts as itself where people scored it, and else by the
+    judge.
+    """
+
+    scored: Flags
+    eligible: Flags
+    cell: Labels
+    question: Labels
+    group: Labels
+
+    def __post_init__(self) -> None:
+        """Check the lengths and labels."""
+        size = len(self.cell)
+        for flags in (self.scored, self.eligible):
+            as_flags(flags, size)
+        for labels in (self.cell, self.question, self.group):
+            as_labels(labels, size)
+        if (self.scored & ~self.eligible).any():
+            raise ValueError("an answer was drawn that could not be")
+
+    @cached_property
+    def weight(self) -> Floats:
+        """Return the weight of each answer in its group's mean: questions, their cells and answers count alike."""
+        answers = np.bincount(self.cell)[self.cell]
+        cells = _count_parts(self.cell, self.question)[self.question]
+        questions = _count_parts(self.question, self.group)[self.group]
+        weight: Floats = 1.0 / (answers * cells * questions)
+        return weight
+
+    @cached_property
+    def inverse(self) -> Floats:
+        """Return 1/π of each answer that was drawn and scored, and 0 of the others."""
+        inverse = self.scored.astype(np.float64)
+        for level in (self.cell, self.question, self.group):
+            part, whole = (np.bincount(level, self.weight * shares) for shares in (inverse, self.eligible))
+            inverse *= np.divide(whole, part, out=np.zeros_like(whole), where=part > 0)[level]
+        return inverse
+
+    @cached_property
+    def questions(self) -> Labels:
+        """Return the number of questions of each group that have an answer that was drawn and scored."""
+        return _count_parts(self.question, self.group, self.scored)
+
+    @cached_property
+    def known(self) -> Flags:
+        """Return whether an answer's question has an answer that was drawn and scored."""
+        known: Flags = np.bincount(self.question, self.scored)[self.question] > 0
+        return known
+
+    def fit_slope(self, people: Floats, judge: Floats) -> float:
+        """Fit λ, people's scores on the judge's within groups, over all that was drawn and scored; 0 or more.
+
+        0 where the judge gave the same to all of a group, and where the slope's own interval holds 0.
+        """
+        group = self.group[self.scored]
+        mine, theirs = (_subtract_means(as_values(values)[self.scored], group) for values in (judge, people))
+        squares = float((mine**2).sum())
+        free = len(group) - len(np.unique(group)) - 1
+        if not squares or free < 1:
+            return 0.0
+        slope = float((mine * theirs).sum()) / squares
+        error: float = np.sqrt(((theirs - slope * mine) ** 2).sum() / free / squares)
+        return slope if slope > _find_quantile(free) * error else 0.0
+
+    def rectify(self, people: Floats, judge: Floats, slope: float) -> Floats:
+        """Return the z of each answer; `people` is NaN where they gave no score.
+
+        Without a scored answer, a group's c is 0.
+        """
+        predicted = slope * judge
+        apart = np.where(self.scored, people - predicted, 0.0)
+        weight = self.weight * self.inverse
+        whole, sums = np.bincount(self.group, weight), np.bincount(self.group, weight * apart)
+        average = np.divide(sums, whole, out=np.zeros_like(whole), where=whole > 0)[self.group]
+        correction = self._stretch[self.group] * self.inverse * np.where(self.scored, apart - average, 0.0)
+        return np.where(~self.eligible & ~np.isnan(people), people, predicted + average + correction)
+
+    def check_judge(self, people: Floats, judge: Floats, slope: float, group: Flags) -> Reason:
+        """Return why a judge's scores give a group no estimate though people scored enough of it; or `NONE`."""
+        if not slope:
+            return Reason.NO_SLOPE
+        people, judge = people[self.scored & group], judge[self.scored & group]
+        spread = min(np.ptp(people - judge), np.ptp(people - slope * judge))
+        return Reason.EQUAL_DIFFERENCES if spread < _ROUNDING else Reason.NONE
+
+    def residual_variance(self, residual: Floats, group: Flags) -> float:
+        """Return the variance of drawn and scored answers' residuals around their question's mean, in a group.
+
+        Where too few questions have two such answers to tell, that around the group's mean, which is rather too large.
+        """
+        drawn = self.scored & group
+        values, question = residual[drawn], self.question[drawn]
+        free = len(values) - len(np.unique(question))
+        if free < _LEAST_FREE:
+            return float(values.var(ddof=1)) if len(values) > 1 else 0.0
+        _, place = np.unique(question, return_inverse=True)
+        return float((_subtract_means(values, place) ** 2).sum()) / free
+
+    def half_width(self, residual: Floats, group: Flags) -> float:
+        """Return half the interval of a group's mean for these very answers, if people had scored all of them.
+
+        Nothing but the draw is chance then: the answers' residuals vary within questions (strata) where each has a
+        scored answer, and the share that was drawn is known (Cochran, 1977, Sampling Techniques, section 5.3).
+        """
+        drawn = self.scored & group
+        values = residual[drawn]
+        strata = (self.question if self.known[group & self.eligible].all() else self.group)[drawn]
+        if len(values) - len(np.unique(strata)) < _LEAST_FREE:
+            strata = self.group[drawn]
+        free = len(values) - len(np.unique(strata))
+        if free < 1:
+            return float("nan")
+        _, place = np.unique(strata, return_inverse=True)
+        variance = float((_subtract_means(values, place) ** 2).sum()) / free
+        inverse = self.inverse[drawn]
+        parts = (self.weight[drawn] * inverse) ** 2 * np.maximum(1 - 1 / inverse, 0.0)
+        return _find_quantile(free) * float(np.sqrt(parts.sum() * variance))
+
+    @cached_property
+    def _stretch(self) -> Floats:
+        """Return the factor by which scored questions are drawn out from their mean where others have no score.
+
+        With it, the variance over all questions is that over the scored ones, as if they alone were there: a few
+        questions' deviations from their own mean are too small by (s - 1)/s.
+        """
+        every, scored = _count_parts(self.question, self.group, self.eligible), self.questions
+        few = (scored > 1) & (scored < every)
+        factor = np.ones(len(scored))
+        factor[few] = np.sqrt(scored[few] * (every[few] - 1) / ((scored[few] - 1) * every[few]))
+        return factor
+
+
+def fill_judge(judge: Any, group: Any) -> Floats:
+    """Return the judge's scores; one that is missing is its group's mean, or 0 without any.
+
+    That estimates as rightly, and less surely.
+    """
+    values = as_values(judge)
+    groups = as_labels(group, len(values))
+    known = ~np.isnan(values)
+    number, sums = np.bincount(groups, known), np.bincount(groups, np.where(known, values, 0.0))
+    means = np.divide(sums, number, out=np.zeros_like(sums), where=number > 0)
+    return np.where(known, values, means[groups])
+
+
+def count_effective_scores(scored: int, alone: Any, both: Any) -> float:
+    """Count how many scores of people alone would be as sure as those that they gave and a judge's.
+
+    `alone` and `both` are the widths of the same intervals without a judge and with one. It is as many as for the
+    target that gains least, and no less than what people `scored`; NaN without a width.
+    """
+    people, judged = as_values(alone), as_values(both)
+    known = (judged > 0) & ~np.isnan(people)
+    ratios = (people[known] / judged[known]) ** 2
+    return scored * max(float(ratios.min()), 1.0) if len(ratios) else np.nan
+
+
+def _find_quantile(free: int) -> float:
+    """Return the standard errors from an interval's middle to its end."""
+    return -float(stdtrit(free, (1 - LEVEL) / 2))
+
+
+def _subtract_means(values: Floats, group: Labels) -> Floats:
+    """Return the deviations from the groups' means."""
+    each = np.maximum(np.bincount(group), 1)
+    deviations: Floats = values - (np.bincount(group, values) / each)[group]
+    return deviations
+
+
+def _count_parts(part: Labels, whole: Labels, present: Flags | None = None) -> Labels:
+    """Return the number of different parts that each whole has, of those that are present."""
+    size = int(whole.max(initial=-1)) + 1
+    if present is not None:
+        part, whole = part[present], whole[present]
+    _, first = np.unique(part, return_index=True)
+    return np.bincount(whole[first], minlength=size)

@@ -1,0 +1,83 @@
+"""Forecast of how many more scores would make an estimate from people and a judge so sure.
+
+The variance of a question's mean has two parts: how questions differ, which only more questions or documents lessen,
+and what the answers leave open that people have not scored, which scores lessen. Both are known roughly, so that a
+number of scores comes with a range: it holds 80 of 100 outcomes (docs/method/estimates.md).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from scipy.special import stdtrit
+
+from genaipa.stats.arrays import as_values
+from genaipa.stats.intervals import LEVEL
+
+if TYPE_CHECKING:
+    from genaipa.stats.arrays import Floats
+
+_DRAWS = 2000
+_TAILS = (0.1, 0.9)
+
+
+class MoreScores(NamedTuple):
+    """The scores still needed, and the ends of their range; infinite where all answers are too few."""
+
+    more: float
+    least: float
+    most: float
+
+
+class Forecast(NamedTuple):
+    """The variances behind a mean of `questions`, each with `each` answers; people scored `scored` in all.
+
+    `between` is the variance of the questions' means if all answers were scored, `within` that of an answer's residual
+    around its question's. `half` is half the interval for these documents as it is.
+    """
+
+    questions: int
+    each: float
+    scored: int
+    between: float
+    within: float
+    half: float
+
+    @property
+    def floor(self) -> float:
+        """Return half the interval if people scored every answer."""
+        return self._find_quantile() * float(np.sqrt(self.between / self.questions))
+
+    def find_more(self, target: float) -> MoreScores:
+        """Return the scores still needed for half the interval to be `target`."""
+        random, free = np.random.default_rng(0), (self.questions - 1, max(self.scored - 1, 1))
+        between, within = (random.chisquare(n, _DRAWS) / n for n in free)
+        needed = self._find_needed(target, self.between * between, self.within * within)
+        low, high = np.quantile(needed, _TAILS, method="nearest")
+        middle = self._find_needed(target, np.array([self.between]), np.array([self.within]))[0]
+        return MoreScores(*(max(float(number) - self.scored, 0.0) for number in (middle, low, high)))
+
+    def _find_quantile(self) -> float:
+        n = self.questions
+        return -float(stdtrit(n - 1, (1 - LEVEL) / 2)) * (1 + 1 / (n * (n - 1)))
+
+    def _find_needed(self, target: float, between: Floats, within: Floats) -> Floats:
+        left = self.questions * (target / self._find_quantile()) ** 2 - between
+        divisor = np.divide(left, within, out=np.full_like(left, np.inf), where=within > 0) + 1 / self.each
+        needed: Floats = np.where(left > 0, self.questions / divisor, np.inf)
+        return needed
+
+
+def forecast_scores(means: Any, answers: int, scored: int, within: float, half: float) -> Forecast:
+    """Return the forecast of a group of `answers`, of which people `scored` a random part.
+
+    `means` are the questions' means of the estimate, whose variance is partly what was not scored; `within` is the
+    variance of an answer's residual around its question's, and `half` half the interval for these documents.
+    """
+    values = as_values(means)
+    number = len(values)
+    each = answers / number
+    noise = within * max(number / scored - 1 / each, 0.0)
+    between = max(float(values.var(ddof=1)) - noise, 0.0)
+    return Forecast(number, each, scored, between, within, half)

@@ -1,0 +1,69 @@
+"""How many answers of each cell a sample takes that goes round its questions, and by what chance an answer is in it.
+
+The order goes round: in each round every question gives one answer, from each of its documents in turn, and which one
+is chance. Sums of y/π over the answers of the sample are then right on average (Horvitz and Thompson, 1952).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+class CellSample(NamedTuple):
+    """How many answers of a cell are in the sample, and the chance of each answer of the cell to be in it (0 to 1)."""
+
+    taken: int
+    chance: float
+
+
+def sample_cells(answers: Sequence[Sequence[int]], size: int) -> list[list[CellSample]]:
+    """Return what a sample of this size takes of the `answers` of each question and document.
+
+    The chance is over all orders of a question's documents and of their answers, given the number of answers that the
+    question gives. Where the sample is smaller than the number of questions, some give none: the chance then has the
+    question's own as a factor, so that a sum of y/π over all questions is right on average over the draws, though no
+    single question's is.
+
+    >>> sample_cells([[2, 2], [4]], 2)
+    [[CellSample(taken=1, chance=0.25), CellSample(taken=0, chance=0.25)], [CellSample(taken=1, chance=0.25)]]
+    """
+    totals = [sum(documents) for documents in answers]
+    turns, means = deal_turns(totals, size)
+    some_without = any(total and not turn for total, turn in zip(totals, turns, strict=True))
+    cells = []
+    for documents, turn, mean in zip(answers, turns, means, strict=True):
+        taken, _ = deal_turns(documents, turn)
+        _, each = deal_turns(documents, 1 if some_without else turn)
+        factor = mean if some_without else 1.0
+        cells.append(
+            [
+                CellSample(number, given / many * factor if many else 0.0)
+                for number, given, many in zip(taken, each, documents, strict=True)
+            ]
+        )
+    return cells
+
+
+def deal_turns(sizes: Sequence[int], turns: int) -> tuple[list[int], list[float]]:
+    """Return how many each of several rows gives in that many turns, round by round, and the mean over their orders.
+
+    >>> deal_turns([3, 1, 3], 4)
+    ([2, 1, 1], [1.5, 1.0, 1.5])
+    """
+    if turns < 0 or min(sizes, default=0) < 0:
+        raise ValueError("rows and turns are not below 0")
+    turns = min(turns, sum(sizes))
+    after = range(max(sizes, default=0) + 1)
+    whole = bisect_right(after, turns, key=lambda rounds: sum(min(row, rounds) for row in sizes)) - 1
+    left = turns - sum(min(row, whole) for row in sizes)
+    longer = [number for number, row in enumerate(sizes) if row > whole]
+    given = [min(row, whole) for row in sizes]
+    means: list[float] = [float(number) for number in given]
+    for place, number in enumerate(longer):
+        given[number] += place < left
+        means[number] += left / len(longer)
+    return given, means

@@ -1,0 +1,30 @@
+"""The slope of values on their place in an order, within those that can be compared."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from genaipa.stats.arrays import as_values
+from genaipa.stats.intervals import CrossedMean, estimate_mean
+
+
+def estimate_slope(values: Any, places: Any, questions: Any, documents: Any) -> CrossedMean:
+    """Estimate the slope of values on their places, over questions of means over documents, with its intervals.
+
+    Both are deviations from the means of those that they are compared with, such as the answers to the same question:
+    regression within groups (Wooldridge, 2010, Econometric Analysis of Cross Section and Panel Data, section 10.5).
+    The labels are as in `estimate_mean`. What each value adds to the slope is what varies.
+
+    >>> slope = estimate_slope([-1, 1, -3, 3, -2, 2], [-1, 1] * 3, [0, 0, 1, 1, 2, 2], [0, 1] * 3)
+    >>> slope.mean, round(slope.low, 2), round(slope.high, 2)
+    (2.0, -0.9, 4.9)
+    """
+    value, place = as_values(values), as_values(places)
+    if len(value) != len(place):
+        raise ValueError(f"there are {len(value)} values and {len(place)} places")
+    moved = estimate_mean(place**2, questions, documents).mean
+    slope = estimate_mean(place * value, questions, documents).mean / moved if moved else np.nan
+    residual = value - slope * place
+    return estimate_mean(slope + place * residual / moved, questions, documents) if moved else estimate_mean([], [], [])

@@ -1,0 +1,202 @@
+"""Points of annotated answers at the desk: to and from the browser, and people's ticks side by side."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import streamlit as st
+
+from genaipa.questions.points import Ticks, points_digest, ticked
+from genaipa.ui.answer_view import case_of, name_scorer
+from genaipa.ui.pages.agreement import FEW
+from genaipa.ui.panel import Panel
+from genaipa.ui.widgets import ListCell, ListRow, heading, long_table, numbers, session_cached, table
+from genaipa.words import number
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping, Sequence
+
+    from genaipa.questions.points import Point
+    from genaipa.scoring.answers import Case, Pool
+    from genaipa.scoring.assignment import ScoringPlan
+    from genaipa.scoring.events import Draft, Event
+    from genaipa.scoring.people import User
+    from genaipa.scoring.rubric import Rubric
+    from genaipa.ui.desk import Desk
+
+_TITLE = "Points that differ most"
+
+
+class PointsPanel(Panel):
+    """The points of an annotated answer, to tick beside the answer."""
+
+    script = "points.js"
+
+    def is_on(self, plan: ScoringPlan) -> bool:
+        """Tell whether the study's plan asks for ticks."""
+        return plan.points
+
+    def show(self, case: Case, rubric: Rubric, given: Sequence[Event] = ()) -> dict[str, Any] | None:
+        """Return the points of an answer, with everyone's ticks where scores are given; None where it has none."""
+        points = _points_of(case)
+        if not points or not rubric.pointed:
+            return None
+        shown: dict[str, Any] = {
+            "metric": rubric.pointed,
+            "digest": points_digest(points),
+            "values": value_keys(points, rubric),
+            "list": [
+                {
+                    "id": point.id,
+                    "text": point.text,
+                    "weight": point.weight,
+                    "harm": bool(point.if_wrong),
+                    "why": point.why,
+                    "sections": point.sections,
+                    "given": hows,
+                }
+                for point, hows in zip(points, side_by_side(points, given), strict=True)
+            ],
+        }
+        if given:
+            agreed, settled = agreed_ticks(points, [event for event in given if event.kind == "score"])
+            shown |= {"agreed": msgspec.to_builtins(agreed), "partly": not settled}
+        return shown
+
+    def sections(self, case: Case) -> Sequence[str]:
+        """Name the sections that the points rest on."""
+        return tuple(dict.fromkeys(label for point in _points_of(case) for label in point.sections))
+
+    def keep(self, case: Case, sent: Mapping[str, Any], draft: Draft) -> Draft:
+        """Return the draft with the ticks that were sent."""
+        said = msgspec.convert(sent["ticks"], Ticks)
+        return msgspec.structs.replace(draft, ticks=ticked(_points_of(case), said.said, said.contradicted))
+
+    def suggest(self, case: Case, rubric: Rubric, draft: Draft) -> Mapping[str, float]:
+        """Return the value that follows from the ticks; nothing before the first one."""
+        ticks = draft.ticks
+        if not ticks or not (ticks.said or ticks.contradicted):
+            return {}
+        return {rubric.pointed: rubric.by_points(_points_of(case), ticks)}
+
+    def compare_scores(self, case: Case, given: Sequence[Event], key: str) -> None:
+        """Show everyone's ticks side by side, and the number of points that they tick differently."""
+        points = _points_of(case)
+        asked = [event for event in given if event.ticks and event.ticks.digest == points_digest(points)]
+        if not asked:
+            return
+        rows = side_by_side(points, asked)
+        heads = ["point", "", *map(name_scorer, asked)]
+        lines = [ListRow((point.text, point.aside, *row)) for point, row in zip(points, rows, strict=True)]
+        table(f"{key} points", "Points of this answer", heads, lines)
+        if len(asked) > 1:
+            apart = sum(len(set(row)) > 1 for row in rows)
+            st.caption(f"{apart} of {number(len(points), 'point')} {'is' if apart == 1 else 'are'} ticked differently.")
+
+    def show_agreement(self, desk: Desk, user: User) -> None:
+        """Show the points ticked differently most often; of no answer that the user could be asked to score."""
+
+        def apart() -> list[PointApart]:
+            ahead = desk.queue.ahead_of(user.name) if user.scores else set()
+            scores = (score for score in desk.current.independent_scores() if score.answer not in ahead)
+            return points_apart(scores, desk.pool)
+
+        found = session_cached("agreement points", (user.name, desk.current.seen, desk.pool.generation), apart)
+        if not found:
+            return
+
+        def expose(page: Sequence[PointApart]) -> None:
+            desk.queue.expose(user.name, [digest for one in page for digest in one.answers], scores=True)
+
+        heading(_TITLE)
+        columns = ["point", "question", "document", *numbers("answers", "ticked differently")]
+        long_table("agreement points", _TITLE, columns, found, lambda one: _row(desk, one), before=expose)
+        st.caption("Of the answers on which two people ticked the point, how many they tick differently.")
+
+
+POINTS = PointsPanel()
+
+
+def _points_of(case: Case) -> tuple[Point, ...]:
+    return case.annotated.points if case.annotated else ()
+
+
+def value_keys(points: Sequence[Point], rubric: Rubric) -> list[list[str]]:
+    """Return the keys of the values that follow by the rubric.
+
+    A row for each number of vital points that are said, from 0, and in it a key for each number of the others.
+    """
+    vital, okay = ([point.id for point in points if point.weight == weight] for weight in ("vital", "okay"))
+    return [
+        [rubric.key(rubric.by_points(points, ticked(points, [*vital[:n], *okay[:m]]))) for m in range(len(okay) + 1)]
+        for n in range(len(vital) + 1)
+    ]
+
+
+def side_by_side(points: Sequence[Point], events: Collection[Event]) -> list[list[str]]:
+    """Return each point's ticks by these events: said, contradicted or not said.
+
+    A tick is empty where the event's points were not on screen, or were edited since.
+    """
+    return [[_how(point, event.ticks, points_digest(points)) for event in events] for point in points]
+
+
+def _how(point: Point, ticks: Ticks | None, digest: str) -> str:
+    return _ticked_as(point.id, ticks) if ticks and ticks.digest == digest else ""
+
+
+def _ticked_as(point: str, ticks: Ticks) -> str:
+    return "contradicted" if point in ticks.contradicted else "said" if point in ticks.said else "not said"
+
+
+def agreed_ticks(points: Sequence[Point], scores: Collection[Event]) -> tuple[Ticks, bool]:
+    """Return the ticks that all these scores have, and whether they agree on every point."""
+    rows = zip(points, side_by_side(points, scores), strict=True)
+    alike = {point.id: hows[0] for point, hows in rows if len(set(hows)) == 1}
+    said, contradicted = ([name for name, how in alike.items() if how == wanted] for wanted in ("said", "contradicted"))
+    return ticked(points, said, contradicted), len(alike) == len(points)
+
+
+@dataclass(frozen=True)
+class PointApart:
+    """A point that people tick differently in `apart` of these `answers`, each ticked by two people or more.
+
+    `points` is the digest of all points of its annotated answer.
+    """
+
+    point: str
+    points: str
+    answers: tuple[str, ...]
+    apart: int
+
+
+def points_apart(scores: Iterable[Event], pool: Pool) -> list[PointApart]:
+    """Return the points that people tick differently, the most often first."""
+    given: defaultdict[tuple[str, str], list[Ticks]] = defaultdict(list)
+    for score in scores:
+        if score.ticks and score.answer in pool.answers:
+            given[score.answer, score.ticks.digest].append(score.ticks)
+    both: defaultdict[tuple[str, str, str], list[str]] = defaultdict(list)
+    apart = Counter[tuple[tuple[str, str, str], str]]()
+    for (digest, points), ticks in given.items():
+        if len(ticks) > 1:
+            about = (pool.answers[digest].document_digest, pool.answers[digest].question, points)
+            both[about].append(digest)
+            named = {point for one in ticks for point in (*one.said, *one.contradicted)}
+            apart.update((about, point) for point in named if len({_ticked_as(point, one) for one in ticks}) > 1)
+    found = [PointApart(point, about[-1], tuple(both[about]), count) for (about, point), count in apart.items()]
+    return sorted(found, key=lambda one: (-one.apart, len(one.answers), one.answers, one.point))
+
+
+def _row(desk: Desk, apart: PointApart) -> ListRow:
+    digest = apart.answers[0]
+    answer = desk.pool.answers[digest]
+    points = _points_of(case_of(desk, digest))
+    # Of points that were edited since, the id is all that is left.
+    now = points_digest(points) == apart.points
+    text = next((point.text for point in points if now and point.id == apart.point), apart.point)
+    answers = ListCell(f"{len(apart.answers):,}", tone="quiet" if len(apart.answers) < FEW else "")
+    return ListRow((text, answer.question, answer.document, answers, f"{apart.apart:,}"))
