@@ -8,8 +8,8 @@ from collections import defaultdict
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.made_study import make_study
 from genaipa.judging.name import Judge
-from genaipa.reports import tidy as tidy_table
 from genaipa.reports.chapters import overall
 from genaipa.reports.judged.beside import beside, forecasts
 from genaipa.scoring.rubric import shipped_rubric
@@ -51,7 +51,8 @@ def seconds(systems: int = 10, documents: int = 63, repetitions: int = 5, scored
         "rubric": [rubric.digest] * (scored + size),
         **{name: np.concatenate([people[drawn, place], said[:, place]]) for place, name in enumerate(rubric.metrics)},
     }
-    frame = tidy_table.tidy(rows, given, rubric)
+    each = (dict(zip(rows, values, strict=True)) for values in zip(*rows.values(), strict=True))
+    frame = make_study(each, given, rubric).table
     begun = time.process_time()
     for made in (overall.board, overall.by_measure, beside, forecasts):
         if not made(frame):

@@ -20,10 +20,11 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.__main__ import print_table
+from benchmarks.made_study import make_study
+from genaipa.answers.passages import Passages
 from genaipa.policies.document import load_document
 from genaipa.questions.annotations import find_annotations
 from genaipa.reports.chapters.retrieval import shown
-from genaipa.reports.tidy import RETRIEVAL, columns, tidy
 from genaipa.scoring.evidence.examine import annotated_targets
 from genaipa.scoring.evidence.passages import OtherDocuments, PassageFinder, RightSections, count
 from genaipa.scoring.rubric import shipped_rubric
@@ -60,12 +61,10 @@ def held(draws: int) -> pd.DataFrame:
             rows.append(
                 {"unit": "answer", "run": "r", "key": f"{number}|{question}", "system": f"s{number:04}"}
                 | {"experiment": "quality", "document": "brindlecart", "question": question, "status": "answered"}
-                | {name: float(getattr(counts, name)) for name in RETRIEVAL}
+                | {name: float(getattr(counts, name)) for name in Passages.columns}
             )
     rubric = shipped_rubric()
-    blank = dict.fromkeys(columns(rubric.metrics))
-    frame = tidy({name: [row.get(name) for row in rows] for name in blank}, {"answer": []}, rubric)
-    data = shown(frame).data
+    data = shown(make_study(rows, {}, rubric)).data
     return data.assign(holds=np.logical_and(data["low"] <= 1 - MISSES, data["high"] >= 1 - MISSES))
 
 

@@ -19,17 +19,17 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 import pandas as pd
 
+from genaipa.answers.gather import gather
 from genaipa.files.spreadsheets import read_csv
 from genaipa.files.strict_yaml import read_yaml
 from genaipa.reports.chapters import documents, metrics, overall, regulation, texts
-from genaipa.reports.gather import gather
 from genaipa.runs.selection import select
 from genaipa.workspace import find_workspace
 from genaipa_study.audit import COPIED_TABLE
 from genaipa_study.findings import AUDIT, Finding
 
 if TYPE_CHECKING:
-    from genaipa.reports.gather import Gathered
+    from genaipa.answers.study import Study
 
 NUMBERS = Path(__file__).with_name("paper_numbers.yaml")
 SYSTEMS = ("chatgpt-4", "bard", "bingai")
@@ -127,7 +127,7 @@ def import_study(origin: str | None, workspace: Path) -> None:
     _genaipa("get", "genaipabench", "--runs", "--workspace", str(workspace))
 
 
-def imported_study(workspace: Path) -> Gathered:
+def imported_study(workspace: Path) -> Study:
     """The study that was imported into `workspace`, with everything that its audit leaves out put back in."""
     place = find_workspace(workspace)
     return gather(place, select(place, ()), None, excluded=True)
@@ -171,9 +171,9 @@ class Compared:
         return "match" if self.found.holds else "differs"
 
 
-def copied_tables(gathered: Gathered) -> list[str]:
+def copied_tables(study: Study) -> list[str]:
     """The tables of which the audit found that they are copies, in words."""
-    audits = (read_csv(source.folder.path / AUDIT, Finding) for source in gathered.sources)
+    audits = (read_csv(source.folder.path / AUDIT, Finding) for source in study.sources)
     return [
         f"{finding.system}'s table of {finding.experiment} ({Path(finding.file).name}"
         f"{f', sheet {finding.sheet}' if finding.sheet else ''})"
@@ -182,24 +182,24 @@ def copied_tables(gathered: Gathered) -> list[str]:
     ]
 
 
-def compare(gathered: Gathered, *, whole: bool = True, audited: bool = False) -> list[Compared]:
+def compare(study: Study, *, whole: bool = True, audited: bool = False) -> list[Compared]:
     """Every printed figure with what the study gives for it.
 
     A figure over all three systems is looked up only where the released data of all three is there; without `whole`,
     over those that are there. What the audit leaves out counts, but for tables that are copies of another experiment's;
     with `audited` nothing of it does, as in a report.
     """
-    excluded = gathered.frame["excluded"].astype(str)
+    excluded = study.table["excluded"].astype(str)
     left_out = excluded != "" if audited else excluded.str.startswith(f"{COPIED_TABLE}:")
-    data = ReleasedData(gathered.frame[~left_out], gathered, whole=whole)
+    data = ReleasedData(study.table[~left_out], study, whole=whole)
     return [Compared(number, data.find(number)) for number in printed_numbers()]
 
 
 class ReleasedData:
     """The tables of a report about the published study, and how a printed figure is found in them."""
 
-    def __init__(self, frame: pd.DataFrame, gathered: Gathered, *, whole: bool) -> None:
-        self._frame, self._gathered, self._whole = frame, gathered, whole
+    def __init__(self, frame: pd.DataFrame, study: Study, *, whole: bool) -> None:
+        self._frame, self._study, self._whole = frame, study, whole
 
     @cached_property
     def _points(self) -> pd.DataFrame:
@@ -216,7 +216,7 @@ class ReleasedData:
     @cached_property
     def _questions(self) -> pd.DataFrame:
         """Every question with its place: half of them are the easiest, half the hardest."""
-        return metrics.easiest_and_hardest(self._frame, most=len(self._gathered.questions)).data
+        return metrics.easiest_and_hardest(self._frame, most=len(self._study.questions.texts)).data
 
     @cached_property
     def _ranked(self) -> pd.DataFrame:
@@ -232,7 +232,7 @@ class ReleasedData:
 
     @cached_property
     def _documents(self) -> pd.DataFrame:
-        return texts.statistics(self._gathered.statistics, self._frame).data
+        return texts.statistics(self._study.statistics, self._frame).data
 
     def find(self, number: PrintedNumber) -> Found | None:
         """What the data gives; None where it lacks what the figure was computed from."""
@@ -282,7 +282,7 @@ class ReleasedData:
         """The same of each system alone."""
         names = sorted({str(name) for name in self._points["system"]})
         own = {name: self._frame[self._frame["system"] == name] for name in names}
-        return {name.partition("/")[2]: ReleasedData(rows, self._gathered, whole=False) for name, rows in own.items()}
+        return {name.partition("/")[2]: ReleasedData(rows, self._study, whole=False) for name, rows in own.items()}
 
     def mean_of(self, question: str) -> float:
         """The mean of one question over systems, policies and experiments; NaN without any."""

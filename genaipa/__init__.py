@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from genaipa.policies.document import list_documents, load_document
     from genaipa.questions.sets import list_question_sets, load_question_set
     from genaipa.reports.comparison import compare
-    from genaipa.reports.report import report, scores
+    from genaipa.reports.report import load_answers, report, scores
     from genaipa.runs.run import Run, list_runs, load_run
     from genaipa.scoring.notebook import import_scores, sample
     from genaipa.tasks.catalog import list_suites
@@ -47,6 +47,7 @@ __all__ = [
     "list_question_sets",
     "list_runs",
     "list_suites",
+    "load_answers",
     "load_document",
     "load_question_set",
     "load_run",
@@ -73,6 +74,7 @@ _HOMES = {
     "list_runs": "runs.run",
     "list_suites": "tasks.catalog",
     "load_document": "policies.document",
+    "load_answers": "reports.report",
     "load_question_set": "questions.sets",
     "load_run": "runs.run",
     "pull": "datasets.base",

@@ -30,14 +30,14 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from genaipa import __version__
+from genaipa.answers import tidy as tidy_table
 from genaipa.archive import pack
 from genaipa.archive.contents import REPORT
 from genaipa.errors import UsageError
 from genaipa.files.atomic import replacing
 from genaipa.files.text import as_code
-from genaipa.reports import tidy as tidy_table
 from genaipa.reports.render import as_lines
-from genaipa.reports.writing import FRAME
+from genaipa.reports.writing import ANSWERS, SCORES
 from genaipa.runs.permission import Permission
 from genaipa.words import number, some
 
@@ -209,17 +209,20 @@ def describe_tables(packed: Packed, archive: Path, about: str, licenses: Sequenc
 
 def _tables(packed: Packed, there: set[str]) -> Iterable[tuple[str, str, str, pd.DataFrame]]:
     """(name, title, file in the report's folder, data) of each table, the tidy one first."""
-    for file in (f"{FRAME}.csv", f"{FRAME}.parquet"):
-        if f"{REPORT}/{file}" in there:
-            written = tidy_table.filled(packed.report.frame)
-            yield FRAME, "One row per answer and score: the source of all other tables.", file, written
-            break
+    study = packed.report.study
+    for name, title, data in (
+        (ANSWERS, "One row per answer, with what is known of it beside its scores.", study.answers),
+        (SCORES, "One row per answer and score: the source of all averages.", study.table),
+    ):
+        file = next((file for file in (f"{name}.csv", f"{name}.parquet") if f"{REPORT}/{file}" in there), None)
+        if file:
+            yield name, title, file, tidy_table.known_columns(data)
     for table in packed.report.tables.values():
         yield table.name, table.title, f"tables/{table.name}.csv", table.data
 
 
 def _field(of: str, path: str, column: str, data: pd.Series[Any]) -> dict[str, Any]:
-    meant = tidy_table.columns(()).get(column) if of == FRAME else None
+    meant = tidy_table.columns(()).get(column) if of in (ANSWERS, SCORES) else None
     return {
         "@type": "cr:Field",
         "@id": f"{of}/{column}",

@@ -53,7 +53,7 @@ def write(outgoing: Outgoing, folder: Path) -> ExportSummary:
     """Write three files and `README.md`."""
     import pyarrow as pa
 
-    from genaipa.reports.tidy import write as write_tidy
+    from genaipa.answers.tidy import write as write_tidy
 
     texts = (*_SAME, "run", "experiment", "asked", "reply", "annotated_answer", "silent", "started", "excluded")
     numbers = ("seconds", "cost", "tokens_in", "tokens_out")
@@ -64,7 +64,8 @@ def write(outgoing: Outgoing, folder: Path) -> ExportSummary:
         **dict.fromkeys((*metrics, "seconds"), pa.float64()),
         "independent": pa.bool_(),
     }
-    write_tidy(outgoing.tidy(), folder / "tidy.parquet")  # first, so that it is gone when the texts are read
+    # First, so that it is gone when the texts are read.
+    write_tidy(outgoing.tidy(), folder / "tidy.parquet")
     left_out, scored = load_people(outgoing.workspace).left_out, set[str]()
     with _Rows(folder / "answers.parquet", columns) as answers, _Rows(folder / "scores.parquet", marks) as scores:
         for run in outgoing.runs:

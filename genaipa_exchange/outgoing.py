@@ -236,12 +236,13 @@ class Outgoing:
 
     def tidy(self) -> pd.DataFrame:
         """Return the tidy table of these runs, with judges' rows only where their verdicts go along."""
-        from genaipa.reports.gather import gather, rescored  # pandas takes long to import
+        from genaipa.answers.gather import gather  # pandas takes long to import
 
         with existing_store(self.workspace) as store:
-            found = gather(self.workspace, [run.source for run in self.runs], store)
-        given = found.events if self.judges else [event for event in found.events if event.scorer == "human"]
-        return found.frame if len(given) == len(found.events) else rescored(found, given).frame
+            study = gather(self.workspace, [run.source for run in self.runs], store)
+        every = study.log.counted
+        given = every if self.judges else [event for event in every if event.scorer == "human"]
+        return (study if len(given) == len(every) else study.rescored(given)).joined()
 
     @cached_property
     def licenses(self) -> list[str]:

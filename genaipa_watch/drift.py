@@ -36,10 +36,10 @@ def drift(
     An occasion is a complete run of the same plan on another day: the same documents, questions and prompts. The tests
     of all measures and occasions are one family; the gate goes by M_all alone.
     """
+    from genaipa.answers.gather import gather_scored
     from genaipa.reports import render
     from genaipa.reports.chapters.over_time import changes, judged_again, loss
     from genaipa.reports.gate import LOST
-    from genaipa.reports.gather import gather_scored
     from genaipa.runs.selection import occasions, sources_of
 
     if output is not None and output.suffix not in render.FORMS:
@@ -58,8 +58,8 @@ def drift(
     if len(found) > 1:
         raise UsageError(f"'{clipped(system)}' is several systems: {', '.join(sorted(found))}; name one of them.")
     ((name, days),) = found.items()
-    gathered = gather_scored(here, [one for one in sources if name in one.systems])
-    every = changes(gathered.frame, found, judged_again(gathered), gathered.languages)
+    study = gather_scored(here, [one for one in sources if name in one.systems])
+    every = changes(study.joined(), found, judged_again(study), study.languages)
     lost = loss(every)
     failed = lost.fails(gate)
     if output is not None:
@@ -70,7 +70,7 @@ def drift(
         print_json({**facts, "by": lost.by, "scored": lost.day, "note": every.note, "rows": render.as_rows(every)})
     else:
         _print(name, days, every, lost, gated=gate is not None)
-        explain(*gathered.problems)
+        explain(*study.problems)
         if output is not None:
             show(f"{output}: every occasion")
         else:

@@ -27,15 +27,18 @@ import json
 import shutil
 import tempfile
 import zipfile
+from collections import defaultdict
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec.structs import replace
 
 from genaipa import __version__
+from genaipa.answers.fact import facts
+from genaipa.answers.gather import gather
 from genaipa.archive.contents import (
     FORMAT,
     PACK,
@@ -53,14 +56,12 @@ from genaipa.files.atomic import replacing
 from genaipa.files.spreadsheets import MARK
 from genaipa.files.strict_yaml import as_yaml, read_yaml
 from genaipa.kinds import in_words, kind_of
-from genaipa.languages.catalog import language_of
 from genaipa.policies.corpus import json_line
 from genaipa.policies.statistics import measure
 from genaipa.questions.annotations import read_annotations
 from genaipa.questions.points import points_digest
 from genaipa.questions.sets import QuestionSet
-from genaipa.reports.chapters.chapter import add_results
-from genaipa.reports.gather import gather
+from genaipa.reports.chapters.chapter import find_results
 from genaipa.reports.provenance import versions
 from genaipa.reports.report import Report
 from genaipa.runs import journal
@@ -71,7 +72,6 @@ from genaipa.runs.manifest import ANSWERS, LEFT_OUT, MANIFEST, WITHHELD, Withhel
 from genaipa.runs.permission import Permission, may_be_passed_on, whose_words
 from genaipa.runs.records import DOCUMENTS
 from genaipa.runs.selection import select
-from genaipa.scoring.evidence.abstention import stance
 from genaipa.scoring.evidence.passages import OtherDocuments
 from genaipa.scoring.importing import import_from
 from genaipa.scoring.people import FILE as DESK
@@ -84,8 +84,9 @@ from genaipa.workspace import MARKER, find_workspace, shipped
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
-    from genaipa.reports.gather import Gathered
-    from genaipa.runs.records import Record, Retrieval
+    from genaipa.answers.fact import Row, Text
+    from genaipa.answers.study import Study
+    from genaipa.runs.records import Record
     from genaipa.runs.selection import Source
     from genaipa.workspace import Workspace
 
@@ -118,18 +119,18 @@ def pack(
     with tempfile.TemporaryDirectory() as made, existing_store(workspace) as store:
         folder = Path(made)
         study = gather(workspace, sources, store)
-        events = study.log
+        events = study.log.every
         absent = _lay_out(folder, sources, study, whole=whole)
         _put_rubric(folder, rubric_file(workspace))
         if (guidelines := workspace.home / GUIDELINES).is_file():
             put(folder / GUIDELINES, guidelines.read_bytes())
         _put_waves(folder, study.waves, {name for source in sources for name in source.systems})
-        if study.left_out:
-            put(folder / DESK, json.dumps({"left_out": study.left_out}).encode() + b"\n")
+        if study.log.left_out:
+            put(folder / DESK, json.dumps({"left_out": dict(study.log.left_out)}).encode() + b"\n")
         # The report is made from the packed files, so that it holds no text that is left out.
         staged, names = find_workspace(folder), _names(sources)
-        found = add_results(staged, gather(staged, select(staged, names), store, excluded=excluded))
-        report = Report.of(found)
+        packed = gather(staged, select(staged, names), store, excluded=excluded)
+        report = Report.of(packed, results=find_results(staged, packed.sources))
         report.write(folder / REPORT, whole=whole)
         content = Pack(
             format=FORMAT,
@@ -145,19 +146,18 @@ def pack(
     return Packed(content, len(events), report, {} if whole else _unclear(sources))
 
 
-def _lay_out(folder: Path, sources: Sequence[Source], study: Gathered, *, whole: bool) -> list[Absent]:
+def _lay_out(folder: Path, sources: Sequence[Source], study: Study, *, whole: bool) -> list[Absent]:
     """Make an empty folder the workspace that whoever unpacks the study gets; the texts left out of it."""
     absent: dict[str, Absent] = {}
     put(folder / MARKER, b"# An unpacked study: see pack.json.\n")
     for source in sources:
         run = source.folder.name
-        counts, values = study.retrieved(run), study.measured(run)
-        for name, content in run_files(source, whole=whole, retrieved=counts, measured=values):
+        for name, content in run_files(source, whole=whole, facts=study.known_facts(run)):
             put(folder / RUNS / source.folder.name / name, content)
-        for name, facts in source.manifest.documents.items():
-            if not whole and not may_be_passed_on(facts.license):
-                absent[facts.digest] = Absent(name, facts.digest, facts.source, facts.license)
-    put(folder / SCORES, b"".join(msgspec.json.encode(event) + b"\n" for event in study.log))
+        for name, about in source.manifest.documents.items():
+            if not whole and not may_be_passed_on(about.license):
+                absent[about.digest] = Absent(name, about.digest, about.source, about.license)
+    put(folder / SCORES, b"".join(msgspec.json.encode(event) + b"\n" for event in study.log.every))
     return sorted(absent.values(), key=lambda one: one.document)
 
 
@@ -223,13 +223,12 @@ def run_files(
     source: Source,
     *,
     whole: bool,
-    retrieved: Mapping[str, Retrieval] | None = None,
-    measured: Mapping[str, dict[str, float]] | None = None,
+    facts: Mapping[str, Mapping[str, Row]] | None = None,
 ) -> Iterator[tuple[str, bytes]]:
     """(path in the run folder, content) of each file of a run that goes into a pack, in the order of the paths.
 
-    `whole` leaves nothing out: for a colleague who has the texts anyway. `retrieved` are the counts of passages, by
-    key of the answer, that stay where the passages don't, and `measured` what rules measured in texts. A DataError for
+    `whole` leaves nothing out: for a colleague who has the texts anyway. `facts` are the rows of facts about answers
+    (fact → key → row), which stay where the texts that they were read from don't. A DataError for
     a damaged run, a UsageError for two kinds that go whole or not at all: a judge's, which repeats the texts of the
     runs that it is about, and a suite's, whose figures could not be made again from what is left.
     """
@@ -248,7 +247,7 @@ def run_files(
         )
     for found in damage(source.folder):
         raise DataError(found.path, found.problem, found.where)
-    redacted = _Redacted(source, retrieved or {}, measured or {}, whole=whole)
+    redacted = _Redacted(source, facts or {}, whole=whole)
     for name, paths in source.folder.members():
         if may_hold(f"{RUNS}/{source.folder.name}/{name}") and redacted.includes(name):
             yield name, redacted.content(name, paths)
@@ -259,15 +258,8 @@ def run_files(
 class _Redacted:
     """One run, with the documents, questions and replies of it that may not be passed on."""
 
-    def __init__(
-        self,
-        source: Source,
-        retrieved: Mapping[str, Retrieval],
-        measured: Mapping[str, dict[str, float]],
-        *,
-        whole: bool,
-    ) -> None:
-        self._source, self._retrieved, self._measured = source, retrieved, measured
+    def __init__(self, source: Source, facts: Mapping[str, Mapping[str, Row]], *, whole: bool) -> None:
+        self._source, self._rows = source, facts
         self._permission = Permission(source.folder, source.manifest, whole=whole)
         self._kept = source.folder.kept_documents
         self._documents, self._worded = self._permission.documents, self._permission.worded
@@ -329,10 +321,6 @@ class _Redacted:
         manifest.totals = replace(manifest.totals, bytes=len(self._answers))
         return manifest_file(manifest)
 
-    def _quotes(self, record: Record) -> bool:
-        """Whether the reply is somebody else's text: a study's, or sentences of the document put together."""
-        return record.reply is not None and (record.system, record.document) in self._replies
-
     def _held(self, passage: str) -> bool:
         return self._others.have(passage)
 
@@ -349,23 +337,32 @@ class _Redacted:
 
     def facts(self) -> Withheld:
         """The facts that the tables need about the texts left out."""
-        language = cache(lambda document: language_of(self._text(document), self._language(document)))
-        quoting = (record for record in self._source.folder.records() if self._quotes(record))
-        stances = {r.key: stance(r.reply or "", language(r.document), r.status) for r in quoting}
-        known = (r for r in self._source.folder.records() if r.key in self._retrieved)
         return Withheld(
             statistics={name: measure(self._text(name), self._language(name)) for name in sorted(self._documents)},
-            claims_silence=tuple(key for key, said in stances.items() if said == "yes"),
-            abstains=tuple(key for key, said in stances.items() if said == "abstains"),
-            mute=tuple(key for key, said in stances.items() if said == "none"),
-            retrieved={r.key: self._retrieved[r.key] for r in known if self._permission.retrieves(r, self._held)},
+            facts=self._facts_kept(),
             points=self._points(),
-            measured={
-                r.key: self._measured[r.key]
-                for r in self._source.folder.records()
-                if r.key in self._measured and (r.document in self._documents or self._quotes(r))
-            },
         )
+
+    def _facts_kept(self) -> dict[str, dict[str, Any]]:
+        """Return the rows of facts that were read from a text that is left out: fact → key → row."""
+        rows: defaultdict[str, dict[str, Any]] = defaultdict(dict)
+        for record in self._source.folder.records():
+            lost = self._lost(record)
+            for fact in facts() if lost else ():
+                row = self._rows.get(fact.name, {}).get(record.key)
+                if row and not fact.texts.isdisjoint(lost):
+                    rows[fact.name][record.key] = fact.redact(row)
+        return dict(rows)
+
+    def _lost(self, record: Record) -> set[Text]:
+        """Return the texts of an answer that are left out."""
+        lost: dict[Text, bool] = {
+            "reply": (record.system, record.document) in self._replies,
+            "document": record.document in self._documents,
+            "passages": self._permission.retrieves(record, self._held),
+            "annotation": f"annotations/{record.document}.yaml" in self._worded,
+        }
+        return {text for text, is_lost in lost.items() if is_lost}
 
     def _points(self) -> dict[str, dict[str, str]]:
         """The digests of the points whose words are left out, by which scores' ticks know them."""
@@ -430,8 +427,10 @@ def unpack(file: Path, folder: Path) -> Unpacked:
         here = find_workspace(folder)
         with contextlib.closing(Store.open(f"sqlite:///{here.home / 'scores.db'}", load_rubric(here))) as store:
             events = _bring_scores(folder, store)
-            found = add_results(here, gather(here, select(here, pack.names), store, excluded=pack.excluded))
-        page = Report.of(found).write(here.home / "reports" / "again", formats=("svg",))
+            study = gather(here, select(here, pack.names), store, excluded=pack.excluded)
+        page = Report.of(study, results=find_results(here, study.sources)).write(
+            here.home / "reports" / "again", formats=("svg",)
+        )
     except BaseException:
         # Whatever its own rubric or scores refuse, or however it is cut short: half a study is none.
         for path in folder.iterdir() if folder.is_dir() else ():

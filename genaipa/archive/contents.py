@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import zipfile
     from pathlib import Path
 
-FORMAT = 1
+FORMAT = 2
 PACK = "pack.json"
 SCORES = "scores.jsonl"
 REPORT = "report"
@@ -96,8 +96,8 @@ def read_pack(file: Path) -> Pack:
             pack = msgspec.json.decode(_read_small(file, archive, PACK), type=Pack)
         except DAMAGE as error:
             raise DataError(file, f"is not a pack, or damaged ({why(error)}).") from None
-        if pack.format > FORMAT:
-            raise OtherFormatError(file, pack.format, FORMAT)
+        if pack.format != FORMAT:
+            raise OtherFormatError(file, pack.format, FORMAT, "ask for a pack by this one")
         _check_names(file, pack, names)
         for name in pack.files:
             with archive.open(name) as content:

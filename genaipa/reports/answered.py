@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from genaipa.answers.tidy import asked_once
 from genaipa.reports import averages
-from genaipa.reports.chapters import outcomes
 from genaipa.reports.part import enough
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def answered(frame: pd.DataFrame) -> dict[str, Answered]:
     """
     rows = averages.about_policies(enough(frame))
     scored = rows.loc[rows["counted"], ["system", "experiment"]].drop_duplicates()
-    once = outcomes.asked_once(rows)
+    once = asked_once(rows)
     once = once[once["status"] != ""].astype({"system": "str", "experiment": "str"})
     once = once.merge(scored.astype("str"), on=["system", "experiment"])
     came = ~once["status"].isin(["failed", "missing"])

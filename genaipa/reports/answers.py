@@ -14,11 +14,11 @@ from unicodedata import category
 
 import numpy as np
 
+from genaipa.answers.tidy import names_of
 from genaipa.policies.search import HALF, count_words
 from genaipa.reports.figures.style import one_line
 from genaipa.reports.judged.alone import NO_ESTIMATE, count_verdicts, find_judges
 from genaipa.reports.table import SCALE
-from genaipa.reports.tidy import names_of
 from genaipa.runs.permission import Permission
 from genaipa.runs.records import RecordHead
 from genaipa.words import listed
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from genaipa.reports.gather import Gathered
+    from genaipa.answers.study import Study
 
 PAGE = "answers.html"
 """The file of the answers for which the report's page has no room."""
@@ -117,15 +117,15 @@ class Answers:
         return [places.get((e, q, s), "") for e, q, s in data[_CELL].itertuples(index=False, name=None)]
 
 
-def find_answers(gathered: Gathered, *, whole: bool = False) -> Answers:
+def find_answers(study: Study, *, whole: bool = False) -> Answers:
     """The answers behind the averages; `whole` shows texts that may not be passed on as well."""
-    frame, whose = _scored(gathered)
+    frame, whose = _scored(study)
     overall = frame[frame["counted"]].groupby(_CELL, observed=True)["m_all"].mean().rename("overall")
     asked = frame[(frame["unit"] == "answer") & (frame["answer"] != "")]
     asked = asked.drop_duplicates(["run", "key"])[["run", "key", *_CELL, *_LINE]]
     # Where nothing is scored, all that came back can be read.
     asked = asked.merge(overall.reset_index(), on=_CELL, how="inner" if len(overall) else "left")
-    sources = [] if whole else gathered.sources
+    sources = [] if whole else study.sources
     allowed = {source.folder.name: Permission(source.folder, source.manifest) for source in sources}
     places = list(asked[["run", "system", "document"]].itertuples(index=False, name=None))
     known = {(run, *place): whole or allowed[run].reply(*place) for run, *place in set(places)}
@@ -147,13 +147,13 @@ def find_answers(gathered: Gathered, *, whole: bool = False) -> Answers:
             "a published study's, or may quote a document whose licence forbids it (option with-texts shows them)."
         )
     scores = _scores(frame, shown, whose)
-    return Answers(_with_room(_questions(gathered, shown, allowed, scores, whole=whole)), lacking)
+    return Answers(_with_room(_questions(study, shown, allowed, scores, whole=whole)), lacking)
 
 
-def _scored(gathered: Gathered) -> tuple[pd.DataFrame, str]:
+def _scored(study: Study) -> tuple[pd.DataFrame, str]:
     """Return the tidy table whose scores stand beside answers, and the judges' names where nobody but these scored."""
-    frame = gathered.frame
-    judges = {} if frame["counted"].any() else find_judges(frame, gathered.rubric.digest)
+    frame = study.table
+    judges = {} if frame["counted"].any() else find_judges(frame, study.rubric.digest)
     if not judges:
         return frame, ""
     passes = [name for each in judges.values() for name in each]
@@ -172,7 +172,7 @@ def _with_room(found: list[AskedQuestion]) -> list[AskedQuestion]:
 
 
 def _questions(
-    gathered: Gathered,
+    study: Study,
     shown: pd.DataFrame,
     allowed: Mapping[str, Permission],
     scored: Mapping[tuple[str, str], str],
@@ -180,7 +180,7 @@ def _questions(
     whole: bool,
 ) -> list[AskedQuestion]:
     """The questions with their answers, the worst first, numbered in the tidy table's order."""
-    said = _said(gathered, shown)
+    said = _said(study, shown)
     ordered = shown.drop_duplicates(_ASKED).sort_values(_ASKED, kind="stable")
     numbers = {key: number for number, key in enumerate(ordered[_ASKED].itertuples(index=False, name=None), 1)}
     questions: dict[tuple[Any, ...], list[Any]] = {}
@@ -195,7 +195,7 @@ def _questions(
             if record is None or record.reply is None:
                 continue
             texts = [("Asked", record.asked)] if whole or row["document"] not in allowed[row["run"]].unasked else []
-            annotated = gathered.annotated.get((row["run"], row["document"], row["question"]), "")
+            annotated = study.annotated.texts.get((row["run"], row["document"], row["question"]), "")
             if annotated and (whole or allowed[row["run"]].annotated(row["document"])):
                 texts.append(("Annotated answer", annotated))
             same = (*(row[name] for name in _LINE), *texts)
@@ -206,7 +206,7 @@ def _questions(
         overall = [(str(name), means[name]) for name in sorted(means, key=systems.index) if means[name] > 0]
         if sides:
             experiment, question = map(str, key)
-            text = gathered.questions.get(question, "")
+            text = study.questions.texts.get(question, "")
             found.append(AskedQuestion(numbers[key], experiment, question, text, overall, [*sides.values()]))
     return found
 
@@ -217,12 +217,12 @@ def _about(row: Mapping[Any, Any]) -> str:
     return f"{said}, {row['prompts']} prompts, repetition {row['repetition']}"
 
 
-def _said(gathered: Gathered, shown: pd.DataFrame) -> dict[tuple[str, str], RecordHead]:
+def _said(study: Study, shown: pd.DataFrame) -> dict[tuple[str, str], RecordHead]:
     wanted: defaultdict[str, set[str]] = defaultdict(set)
     for run, key in shown[["run", "key"]].itertuples(index=False, name=None):
         wanted[run].add(key)
     found = {}
-    for source in gathered.sources:
+    for source in study.sources:
         keys = wanted.get(source.folder.name)
         if keys:
             for _, record in source.folder.entries(RecordHead):

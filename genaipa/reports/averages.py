@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 import numpy as np
 import pandas as pd
 
+from genaipa.answers.tidy import metrics_of, plain_texts
 from genaipa.reports import analysts
 from genaipa.reports.crossed import SHARES, crossed, number_documents, number_labels, why
 from genaipa.reports.table import SCALE
-from genaipa.reports.tidy import metrics_of, plain_texts
 from genaipa.stats.intervals import FEW_DOCUMENTS, LEAST_DOCUMENTS, LEVEL, estimate_document_mean, estimate_median
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 
 _P = ParamSpec("_P")
+_Source = TypeVar("_Source")
 _Made = TypeVar("_Made")
 
 
@@ -46,16 +47,16 @@ def averaged(rows: pd.DataFrame) -> list[str]:
 
 
 def kept(
-    make: Callable[Concatenate[pd.DataFrame, _P], _Made],
-) -> Callable[Concatenate[pd.DataFrame, _P], _Made]:
-    """Keep what is made of a frame for as long as it lives: the tables of a report ask for the same again and again.
+    make: Callable[Concatenate[_Source, _P], _Made],
+) -> Callable[Concatenate[_Source, _P], _Made]:
+    """Keep what is made of a frame, or a study, for as long as it lives: a report's tables ask for the same again.
 
     The frame must not be changed in place, and be no part of what is made.
     """
     found: dict[tuple[object, ...], _Made] = {}
 
     @functools.wraps(make)
-    def of(frame: pd.DataFrame, /, *args: _P.args, **kwargs: _P.kwargs) -> _Made:
+    def of(frame: _Source, /, *args: _P.args, **kwargs: _P.kwargs) -> _Made:
         key = (id(frame), *args, *kwargs.items())
         if key not in found:
             with plain_texts:

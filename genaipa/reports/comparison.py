@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from genaipa.answers.gather import gather_scored
+from genaipa.answers.tidy import ORDERED, names_of, plain_texts
 from genaipa.errors import UnknownNameError, UnscoredError, UsageError, clipped
 from genaipa.files.html import short_repr
 from genaipa.questions.sets import WORDINGS
@@ -34,7 +36,6 @@ from genaipa.reports.figures.differences import (
 )
 from genaipa.reports.figures.figure import ALONE, Scope
 from genaipa.reports.figures.style import signed
-from genaipa.reports.gather import gather_scored
 from genaipa.reports.judged.alone import (
     NO_ESTIMATE,
     advise_judge,
@@ -47,7 +48,6 @@ from genaipa.reports.judged.estimate import estimates
 from genaipa.reports.matches import HEADINGS, PRINTED, groups, in_common, level_between, matches, rows
 from genaipa.reports.significance import OVERALL
 from genaipa.reports.table import Table
-from genaipa.reports.tidy import ORDERED, names_of, plain_texts
 from genaipa.runs.inputs import Inputs
 from genaipa.runs.run import chosen
 from genaipa.runs.selection import Source, sources_of
@@ -266,8 +266,8 @@ def compare(
         systems = listed(sorted({system for source in sides[0] for system in source.systems}))
         runs = listed([source.folder.name for source in sides[0]])
         raise UsageError(f"{said} {systems} in {runs}; name two systems, two runs, or RUN:SYSTEM.")
-    found = gather_scored(here, merged([*sides[0], *sides[1]]), excluded=excluded, scores_alone=True)
-    frame, judges = found.frame, find_judges(found.frame, found.rubric.digest)
+    study = gather_scored(here, merged([*sides[0], *sides[1]]), excluded=excluded, scores_alone=True)
+    frame, judges = study.table, find_judges(study.table, study.rubric.digest)
     if judge:
         judge = find_judge(judge, judges, here)
         frame = count_verdicts(frame, judges[judge], excluded=excluded)
@@ -280,9 +280,9 @@ def compare(
         scored = [{*_rows_of(name, each, frame)["analyst"]} for name, each in zip(names, sides, strict=True)]
         raise UnscoredError(f"{error}{'' if judge else advise_judge(judges, scored, names)}") from None
     asked = {system for source in (*sides[0], *sides[1]) for system in source.manifest.systems}
-    scope = Scope(tuple(sorted(asked)), categories=found.categories)
+    scope = Scope(tuple(sorted(asked)), categories=study.questions.categories)
     compared = compare_sides(ours, theirs, anyway=anyway, judge=judge)
-    return replace(compared, problems=found.problems, scope=scope)
+    return replace(compared, problems=list(study.problems), scope=scope)
 
 
 @plain_texts

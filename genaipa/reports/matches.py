@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from genaipa.answers.tidy import metrics_of, names_of
 from genaipa.reports import averages, part, significance
 from genaipa.reports.analysts import other_people
 from genaipa.reports.averages import about_policies, policy_questions
@@ -29,7 +30,6 @@ from genaipa.reports.judged.estimate import estimates
 from genaipa.reports.part import enough
 from genaipa.reports.significance import OTHER_PEOPLE, OVERALL
 from genaipa.reports.table import Table, table
-from genaipa.reports.tidy import metrics_of, names_of
 from genaipa.stats.intervals import LEVEL, estimate_difference, join_targets
 from genaipa.stats.looks import SIGNIFICANT
 from genaipa.stats.ranks import bound_ranks

@@ -12,8 +12,8 @@ from genaipa.reports.table import Table, table
 from genaipa.systems.provider import short_names
 
 if TYPE_CHECKING:
+    from genaipa.answers.study import Study
     from genaipa.reports.figures.figure import Scope
-    from genaipa.reports.gather import Gathered
     from genaipa.reports.moved import Movement
     from genaipa.workspace import Workspace
 
@@ -67,12 +67,10 @@ def moved_most(movements: list[Movement]) -> Table:
 _ASIDE = ("document", "by", "gained", "lost")
 
 
-def _find_movements(
-    gathered: Gathered, workspace: Workspace, names: list[str], left_out: pd.DataFrame
-) -> list[Movement]:
+def _find_movements(study: Study, workspace: Workspace, names: list[str], left_out: pd.DataFrame) -> list[Movement]:
     """What moved between each two of these systems, where they were asked the same."""
-    reader = AnswerReader(workspace, read_scores(gathered.events, gathered.rubric))
-    answers, short = latest_answers(gathered.sources), short_names(names)
+    reader = AnswerReader(workspace, read_scores(study.log.counted, study.rubric))
+    answers, short = latest_answers(study.sources), short_names(names)
     gone = set(left_out[["run", "key"]].astype("str").itertuples(index=False, name=None))
     there = {
         name: {
@@ -89,15 +87,15 @@ def _find_movements(
     return [moved for moved in pairs if moved.pairs]
 
 
-def movement_tables(gathered: Gathered, scope: Scope, once: pd.DataFrame) -> list[Table]:
+def movement_tables(study: Study, scope: Scope, once: pd.DataFrame) -> list[Table]:
     """Return the table of what moved between systems; none where fewer than two were asked the same, or too many.
 
     `once` has each question that was planned.
     """
     answered = once[once["answer"] != ""]
     names = [name for name in scope.systems if name in set(answered["system"].astype("str"))]
-    workspace = gathered.workspace
+    workspace = study.workspace
     if workspace is None or len(names) > _SYSTEMS or len(answered) > _MOST:
         return []
-    movements = _find_movements(gathered, workspace, names, once[once["left_out"]])
+    movements = _find_movements(study, workspace, names, once[once["left_out"]])
     return [moved_most(movements)] if movements else []

@@ -7,17 +7,20 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from genaipa.answers.tidy import asked_once, plain_texts
 from genaipa.reports import part, points
 from genaipa.reports.chapters import outcomes, prompting, retrieval
 from genaipa.reports.figures.fonts import glyph_warning
 from genaipa.reports.table import Table
-from genaipa.reports.tidy import plain_texts
 from genaipa.runs.selection import occasions
 from genaipa.scoring.current import in_effect
 from genaipa.words import listed, number, some
 
 if TYPE_CHECKING:
-    from genaipa.reports.gather import Gathered
+    from collections.abc import Sequence
+
+    from genaipa.answers.study import Study
+    from genaipa.reports.chapters.chapter import Results
 
 _LACKS = {
     "missing": "Questions that were planned and not asked",
@@ -33,80 +36,80 @@ _NAMED = 5
 
 
 @plain_texts
-def notable(gathered: Gathered) -> list[str]:
-    """Sentences that no reader may miss: on answers that failed, are missing, unscored or excluded."""
-    own = [sentence for one in gathered.by_rule for sentence in one.notable]
-    if gathered.frame.empty and gathered.by_rule:
+def notable(study: Study, results: Sequence[Results] = ()) -> list[str]:
+    """Return sentences that no reader may miss: on answers that failed, are missing, unscored or excluded."""
+    own = [sentence for one in results for sentence in one.notable]
+    if study.table.empty and results:
         return own
     return [
-        *_filtered(gathered),
-        *_made_up(gathered),
-        *_glyph_sentences(gathered),
-        *points.harm_in_words(gathered.frame),
-        *_lacking(outcomes.statuses(gathered.frame)),
-        *_unscored(gathered.frame),
-        *filter(None, [str(part.board_level(gathered.frame)), part.in_words(gathered.frame).strip()]),
-        *_left_out(gathered),
-        *_mixed(gathered.frame),
-        *_model_changes(gathered.frame),
-        *_reworded(gathered),
-        *_translated(gathered),
-        *filter(None, [prompting.unlike(gathered.frame)]),
-        *_corrected(gathered),
-        *_excluded(gathered.frame),
-        *dict.fromkeys(one.manifest.corpus.sentence for one in gathered.sources if one.manifest.corpus),
-        *_unannotated(gathered),
-        *retrieval.elsewhere(gathered.frame),
-        *_over_time(gathered),
+        *_filtered(study),
+        *_made_up(study),
+        *_glyph_sentences(study),
+        *points.harm_in_words(study.table),
+        *_lacking(outcomes.statuses(study)),
+        *_unscored(study.table),
+        *filter(None, [str(part.board_level(study.table)), part.in_words(study.table).strip()]),
+        *_left_out(study),
+        *_mixed(study.table),
+        *_model_changes(study.table),
+        *_reworded(study),
+        *_translated(study),
+        *filter(None, [prompting.unlike(study.table)]),
+        *_corrected(study),
+        *_excluded(study.table),
+        *dict.fromkeys(one.manifest.corpus.sentence for one in study.sources if one.manifest.corpus),
+        *_unannotated(study),
+        *retrieval.elsewhere(study),
+        *_over_time(study),
         *own,
     ]
 
 
-def _glyph_sentences(gathered: Gathered) -> list[str]:
+def _glyph_sentences(study: Study) -> list[str]:
     """Return a sentence on letters of names that figures can't show."""
     columns = ("system", "document", "question", "experiment")
-    names = (str(name) for column in columns for name in gathered.frame[column].unique())
-    warning = glyph_warning([*names, *gathered.categories.keys(), *gathered.categories.values()])
+    names = (str(name) for column in columns for name in study.table[column].unique())
+    warning = glyph_warning([*names, *study.questions.categories.keys(), *study.questions.categories.values()])
     return [warning] if warning else []
 
 
-def _filtered(gathered: Gathered) -> list[str]:
-    """A sentence on the filters of what was gathered; none without filters."""
-    filters = {one.only.in_words() for one in gathered.sources} - {""}
+def _filtered(study: Study) -> list[str]:
+    """A sentence on the filters of what was study; none without filters."""
+    filters = {one.only.in_words() for one in study.sources} - {""}
     return [f"Filtered by: {words}." for words in sorted(filters)]
 
 
-def _made_up(gathered: Gathered) -> list[str]:
+def _made_up(study: Study) -> list[str]:
     """A sentence on systems whose replies come from a script."""
-    models = {name: full for one in gathered.sources for name, full in one.manifest.digests.systems.items()}
+    models = {name: full for one in study.sources for name, full in one.manifest.digests.systems.items()}
     named = sorted(name for name, full in models.items() if full.partition("/")[0] == "scripted")
     if not named:
         return []
     return [f"{listed(named)} {'is a script, not a model' if len(named) == 1 else 'are scripts, not models'}."]
 
 
-def weighty(gathered: Gathered) -> list[str]:
+def weighty(study: Study) -> list[str]:
     """The sentences that change how averages are read, without their details."""
     return [
-        *_made_up(gathered),
-        *_glyph_sentences(gathered),
-        *_mixed(gathered.frame),
-        *_model_changes(gathered.frame),
-        *_reworded(gathered),
-        *_excluded(gathered.frame),
+        *_made_up(study),
+        *_glyph_sentences(study),
+        *_mixed(study.table),
+        *_model_changes(study.table),
+        *_reworded(study),
+        *_excluded(study.table),
     ]
 
 
 @plain_texts
-def gaps(gathered: Gathered) -> list[str]:
+def gaps(study: Study) -> list[str]:
     """Sentences on answers that are not here: filtered out, failed, refused or cut off."""
-    sentences = _lacking(outcomes.statuses(gathered.frame))
-    return [*_filtered(gathered), *(one for one in sentences if not one.startswith(_LACKS["unscored"]))]
+    sentences = _lacking(outcomes.statuses(study))
+    return [*_filtered(study), *(one for one in sentences if not one.startswith(_LACKS["unscored"]))]
 
 
-def _over_time(gathered: Gathered) -> list[str]:
+def _over_time(study: Study) -> list[str]:
     """A sentence where days are averaged as if they were repetitions."""
-    found = occasions(gathered.sources)
+    found = occasions(study.sources)
     if not found:
         return []
     days = "; ".join(f"{system} on {', '.join(one.day for one in each)}" for system, each in found.items())
@@ -141,11 +144,11 @@ def _unscored(frame: pd.DataFrame) -> list[str]:
     return ["No answer has a score of a person yet, so that nothing can be averaged. To score: genaipa score"]
 
 
-def _left_out(gathered: Gathered) -> list[str]:
+def _left_out(study: Study) -> list[str]:
     """Sentences on analysts whose scores the study leaves out, and why."""
-    kept = {event.id for event in gathered.events}
-    out = Counter(event.analyst for event in in_effect(gathered.log) if event.id not in kept)
-    reasons = {name.casefold(): reason for name, reason in gathered.left_out.items()}
+    kept = {event.id for event in study.log.counted}
+    out = Counter(event.analyst for event in in_effect(study.log.every) if event.id not in kept)
+    reasons = {name.casefold(): reason for name, reason in study.log.left_out.items()}
     return [
         f"Scores left out of everything: {scores:,} of {name} ({reasons[name.casefold()]})."
         for name, scores in sorted(out.items())
@@ -168,7 +171,7 @@ def _model_changes(frame: pd.DataFrame) -> list[str]:
     """Return sentences on systems whose name stood for several models, by what their servers said."""
     if frame.empty:
         return []
-    once = outcomes.asked_once(frame)
+    once = asked_once(frame)
     counts = Counter(zip(once["system"].astype("str"), once["model"].astype("str"), strict=True))
     served: dict[str, list[str]] = {}
     for (system, model), count in sorted(counts.items()):
@@ -181,30 +184,30 @@ def _model_changes(frame: pd.DataFrame) -> list[str]:
     ]
 
 
-def _corrected(gathered: Gathered) -> list[str]:
+def _corrected(study: Study) -> list[str]:
     """A sentence on annotated answers with a known correction; where they are to be applied, also on none."""
-    if not gathered.corrections:
+    if not study.annotated.corrections:
         none = "No correction of these annotated answers is known (corrections/), so that nothing was applied."
-        return [none] if gathered.corrected else []
-    named = sorted(f"{document} {question}" for document, question in gathered.corrections)
+        return [none] if study.annotated.corrected else []
+    named = sorted(f"{document} {question}" for document, question in study.annotated.corrections)
     applied = "not applied (the option corrected applies them)"
-    if gathered.corrected:
+    if study.annotated.corrected:
         applied = "applied (to what is silent, and the annotated answers shown; scores stay as they were given)"
     return [f"Annotated answers with a known correction: {len(named)}, {applied}: {some(named, _NAMED)}."]
 
 
-def _reworded(gathered: Gathered) -> list[str]:
+def _reworded(study: Study) -> list[str]:
     """A sentence where runs asked different words under the same id."""
-    ids = [question for question in gathered.questions if question in gathered.reworded]
+    ids = [question for question in study.questions.texts if question in study.questions.reworded]
     if not ids:
         return []
     said = "The runs asked different words under the same ids, so that their averages mix them"
     return [f"{said}: {some(ids, _NAMED)}."]
 
 
-def _translated(gathered: Gathered) -> list[str]:
+def _translated(study: Study) -> list[str]:
     """A sentence on question sets that are translations, which a difference between languages holds as well."""
-    sets = [f"{name}, {one.translation}" for name, one in sorted(gathered.translations.items())]
+    sets = [f"{name}, {one.translation}" for name, one in sorted(study.questions.translations.items())]
     return [f"Translated questions: {'; '.join(sets)}."] if sets else []
 
 
@@ -225,15 +228,15 @@ _BY_READING, _BY_RULES, _BY_ANNOTATION = ("relevance", "clarity"), ("reference",
 """The paper's metrics by what an analyst needs: the answer, the sections that it cites, or the right answer."""
 
 
-def _unannotated(gathered: Gathered) -> list[str]:
+def _unannotated(study: Study) -> list[str]:
     """A sentence on documents without annotated answers, and on the metrics that can be scored all the same."""
-    known = gathered.frame[["document", "silent"]].drop_duplicates().astype(str)
+    known = study.table[["document", "silent"]].drop_duplicates().astype(str)
     documents = set(known["document"]) - {""}
     annotated = set(known.loc[known["silent"] != "", "document"]) & documents
     if not documents - annotated:
         return []
     said = f"Annotated answers are known for {len(annotated):,} of {number(len(documents), 'document')}."
-    names = gathered.rubric.names
+    names = study.rubric.names
     reading, rules, needed = (
         " and ".join(names[metric] for metric in metrics if metric in names)
         for metrics in (_BY_READING, _BY_RULES, _BY_ANNOTATION)

@@ -42,10 +42,10 @@ from genaipa.stats.looks import SIGNIFICANT
 from genaipa.words import first_sentences, listed, number, per_cent, some
 
 if TYPE_CHECKING:
+    from genaipa.answers.study import Study
     from genaipa.reports.answered import Answered
     from genaipa.reports.chapters.chapter import Chapter
     from genaipa.reports.figures.figure import Figure
-    from genaipa.reports.gather import Gathered
     from genaipa.reports.report import Report
     from genaipa.reports.table import Table
     from genaipa.runs.selection import Source
@@ -185,7 +185,7 @@ def _unscored(report: Report) -> str:
     asked = frame[frame["unit"] == "answer"].drop_duplicates(["run", "key"]) if len(frame) else frame
     if not len(asked):
         return _first_figure(report.key) if report.key else "Nothing was asked"
-    if alone := alone_in_words(report.gathered):
+    if alone := alone_in_words(report.study):
         return alone
     answered = int((asked["answer"] != "").sum())
     return f"{answered:,} of {len(asked):,} questions answered, none scored yet"
@@ -237,7 +237,7 @@ def _limits(
     report: Report, board: pd.DataFrame, pairs: pd.DataFrame, means: Mapping[str, float], names: Mapping[Any, str]
 ) -> str:
     if not means and len(report.frame):
-        judges = find_judges(report.frame, report.gathered.rubric.digest)
+        judges = find_judges(report.frame, report.study.rubric.digest)
         below = "Answers, times and costs are below; averages come with scores: genaipa score"
         return f"{judged_part(report.frame, judges)} {below}".strip()
     if not means:
@@ -288,7 +288,7 @@ def _changes(report: Report) -> list[str]:
     """Sentences that change the reading most: on what isn't a sample, isn't alike, or was chosen."""
     apart = overall.unlike(report.frame) if "system-differences" in report.tables else ""
     harm = harm_in_words(report.frame)
-    return [*harm, *filter(None, [part.in_words(report.frame).strip(), apart]), *notable.weighty(report.gathered)]
+    return [*harm, *filter(None, [part.in_words(report.frame).strip(), apart]), *notable.weighty(report.study)]
 
 
 def _silence(absent: Sequence[str]) -> str:
@@ -373,7 +373,7 @@ def pages(report: Report, pictures: Mapping[str, bytes] | None = None, *, whole:
 
     `whole` shows answers whose text may not be passed on as well.
     """
-    answers, words = find_answers(report.gathered, whole=whole), _words(report)
+    answers, words = find_answers(report.study, whole=whole), _words(report)
     found = {PAGE: _page(report, pictures or {}, answers, words)}
     found[NOTES] = template("notes.html.jinja").render(**words, title="Notes on the report")
     if answers.apart:
@@ -382,7 +382,7 @@ def pages(report: Report, pictures: Mapping[str, bytes] | None = None, *, whole:
 
 
 def _page(report: Report, pictures: Mapping[str, bytes], answers: Answers, words: Mapping[str, Any]) -> str:
-    gathered, said = report.gathered, front(report)
+    study, said = report.study, front(report)
     full = [chapter for chapter in report.chapters if chapter.tables or chapter.figures]
     first = _first(report)
     return template("report.html.jinja").render(
@@ -397,7 +397,7 @@ def _page(report: Report, pictures: Mapping[str, bytes], answers: Answers, words
         absent=report.absent,
         number_absent=len({sentence.partition(":")[0] for sentence in report.absent}),
         inputs={table.name: len(table.data) for table in report.inputs},
-        runs=[source.folder.name for source in gathered.sources],
+        runs=[source.folder.name for source in study.sources],
     )
 
 
@@ -409,16 +409,16 @@ def _first(report: Report) -> Figure | None:
 
 def _words(report: Report) -> dict[str, Any]:
     """The words that all pages of a report share: versions, method, and the notes in full."""
-    gathered = report.gathered
-    sources = sorted(gathered.sources, key=lambda source: source.folder.name)
+    study = report.study
+    sources = sorted(study.sources, key=lambda source: source.folder.name)
     return {
         "version": genaipa.__version__,
-        "procedure": not gathered.frame.empty or not gathered.by_rule,
-        "facts": _facts(gathered, sources),
+        "procedure": not study.table.empty or not report.results,
+        "facts": _facts(report, sources),
         "notable": report.notable,
         "bands": report.bounds.in_words,
         "limits": report.bounds.overall,
-        "scale": gathered.rubric.in_words,
+        "scale": study.rubric.in_words,
         "intervals": INTERVALS,
         "problems": report.problems,
         "parts": report.chapters,
@@ -452,31 +452,31 @@ def _systems(sources: Sequence[Source]) -> list[str]:
     return sorted({system for source in sources for system in source.systems})
 
 
-def _facts(gathered: Gathered, sources: Sequence[Source]) -> list[tuple[str, str]]:
-    frame, own = gathered.frame, [fact for one in gathered.by_rule for fact in one.facts]
-    if frame.empty and gathered.by_rule:
+def _facts(report: Report, sources: Sequence[Source]) -> list[tuple[str, str]]:
+    study, frame, own = report.study, report.frame, [fact for one in report.results for fact in one.facts]
+    if frame.empty and report.results:
         return [("Systems", ", ".join(_systems(sources))), *own, ("Runs", _runs(sources))]
     counted = frame[frame["counted"]]
     people = counted.loc[counted["unit"] == "answer", "analyst"].nunique()
     published = ["a published study"] if (counted["unit"] == "table").any() else []
     scorers = [number(people, "analyst")] if people or not published else []
     documents = sorted({name for source in sources for name in source.manifest.documents})
-    asked = frame.loc[frame["unit"] == "answer", "key"]
+    asked, categories = frame.loc[frame["unit"] == "answer", "key"], study.questions.categories.items()
     return [
         ("Systems", ", ".join(_systems(sources))),
         *own,
         ("Documents", ", ".join(documents) if len(documents) <= _MOST_DOCUMENTS else f"{len(documents):,}"),
         ("Runs", _runs(sources)),
-        ("Questions asked", f"{asked.nunique():,}, of {len(gathered.questions):,} different questions"),
-        ("Categories", "; ".join(f"{short} {name}" for short, name in gathered.categories.items() if short != name)),
+        ("Questions asked", f"{asked.nunique():,}, of {len(study.questions.texts):,} different questions"),
+        ("Categories", "; ".join(f"{short} {name}" for short, name in categories if short != name)),
         ("Scores in the averages", f"{len(counted):,}{_once_scored(counted)}"),
-        ("Scored by", ", ".join([*published, *scorers]) if len(counted) else _unscored_by(gathered)),
+        ("Scored by", ", ".join([*published, *scorers]) if len(counted) else _unscored_by(study)),
     ]
 
 
-def _unscored_by(gathered: Gathered) -> str:
+def _unscored_by(study: Study) -> str:
     """Return whose scores there are where no person's is."""
-    judges = find_judges(gathered.frame, gathered.rubric.digest)
+    judges = find_judges(study.table, study.rubric.digest)
     return f"{listed([one_line(judge) for judge in judges])} alone, which no average takes" if judges else "nobody"
 
 

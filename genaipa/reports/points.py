@@ -7,7 +7,6 @@ alone, else the mean over analysts. Ticks of points that were edited since count
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
 from functools import partial
 from math import isnan
 from typing import TYPE_CHECKING, Any
@@ -15,55 +14,30 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from genaipa.answers.tidy import with_facts
 from genaipa.judging.name import Judge
 from genaipa.reports import averages
 from genaipa.reports.averages import BOTH, INTERVALS
 from genaipa.reports.crossed import SHARES
 from genaipa.reports.judged.verdicts import LEAST, not_meaningful, without_value
 from genaipa.reports.table import Table, table
-from genaipa.reports.tidy import POINTS
 from genaipa.scoring.agreement import describe_agreement
 from genaipa.scoring.current import in_effect, independent_scores
 from genaipa.stats.agreement import measure_agreement, measure_agreement_between
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-    from typing import TypeGuard
 
     from numpy.typing import NDArray
 
-    from genaipa.questions.points import Point, Ticks
-    from genaipa.reports.gather import Gathered
+    from genaipa.answers.study import Study
+    from genaipa.questions.points import Ticks
     from genaipa.reports.judged.verdicts import Verdicts
     from genaipa.scoring.events import Event
     from genaipa.stats.agreement import ScaleAgreement
 
     _Ticked = dict[tuple[str, int], NDArray[np.int64]]
     """(answer, number of its point) → how many found it contradicted, not said and said."""
-
-
-@dataclass(frozen=True)
-class PointsOf:
-    """The points of an annotated answer, and their `digest`; `has_words` says whether these may be shown."""
-
-    digest: str
-    points: tuple[Point, ...]
-    has_words: bool = True
-
-    def are_in(self, ticks: Ticks | None) -> TypeGuard[Ticks]:
-        """Whether ticks are of these very points: they may have been edited since."""
-        return ticks is not None and ticks.digest == self.digest
-
-    def counts(self, ticks: Ticks) -> dict[str, Any]:
-        """The columns of a score with these ticks (`tidy.POINTS`)."""
-        vital = {point.id for point in self.points if point.weight == "vital"}
-        harm = {point.id for point in self.points if point.if_wrong}
-        numbers = (
-            *(len(self.points), len(vital), len(ticks.said), len(vital.intersection(ticks.said))),
-            *(len(ticks.contradicted), len(harm)),
-        )
-        hurts = ("no" if harm.isdisjoint(ticks.contradicted) else "yes") if harm else ""
-        return dict(zip(POINTS, (*numbers, hurts), strict=True))
 
 
 RECALL, HARM = "vital points said", "harm"
@@ -97,10 +71,10 @@ def _peoples(frame: pd.DataFrame) -> pd.DataFrame:
     return _rates(frame[frame["counted"]])
 
 
-def judged_rates(gathered: Gathered, given: Verdicts) -> Table:
+def judged_rates(study: Study, given: Verdicts) -> Table:
     """The same by each judge's ticks alone, systems in the order of their names: no estimate of what people say."""
     columns = ["judge", *_BY, "measure", "answers", "rate"]
-    frame, names = gathered.frame, _names(given)
+    frame, names = with_facts(study.table, ["points"]), _names(given)
     rows = frame[(frame["scorer"] == "machine") & frame["points"].notna() & (frame["excluded"] == "")]
     judges = rows["analyst"].astype("str").map(lambda analyst: names.get(_judge(analyst), ""))
     each = [_rates(own).assign(judge=judge) for judge, own in rows.groupby(judges, sort=True) if judge]
@@ -128,6 +102,7 @@ def _judge(analyst: str) -> tuple[str, str]:
 
 def _rates(rows: pd.DataFrame) -> pd.DataFrame:
     """A row for each system, experiment and measure of these rows of a tidy table."""
+    rows = with_facts(rows, ["points"])
     known = averages.about_policies(rows[rows["points"].notna()])
     values = known.assign(
         recall=known["points_vital_said"] / known["points_vital"],
@@ -149,19 +124,19 @@ def _rate(rows: pd.DataFrame, measure: str) -> dict[str, object]:
 # -- point by point --
 
 
-def by_point(gathered: Gathered) -> pd.DataFrame:
+def by_point(study: Study) -> pd.DataFrame:
     """A row for each system, experiment and point: the shares of its answers that say and that contradict it.
 
     Columns: `system`, `experiment`, `document`, `question`, `point` (its id), `weight`, `harm`, `said`, `contradicted`,
     `answers`, `text` and `why` (empty where these may not be shown).
     """
-    frame = gathered.frame
+    frame = with_facts(study.table, ["points"])
     rows = averages.about_policies(frame[frame["counted"] & frame["points"].notna()])
-    ticks = {(one.answer, one.analyst, one.kind): one.ticks for one in in_effect(gathered.events) if one.ticks}
+    ticks = {(one.answer, one.analyst, one.kind): one.ticks for one in in_effect(study.log.counted) if one.ticks}
     given, about = [], ["answer", "analyst", "role", *_BY, *_PLACE, *_KEPT]
     for answer, analyst, role, *place in rows[about].astype("str").itertuples(index=False, name=None):
         system, experiment, document, question, run, key = place
-        of, own = gathered.points[run, document, question], ticks[answer, analyst, role]
+        of, own = study.annotated.points[run, document, question], ticks[answer, analyst, role]
         for number, point in enumerate(of.points):
             words = (point.text, point.why) if of.has_words else ("", "")
             states = (point.id in own.said, point.id in own.contradicted)
@@ -244,9 +219,9 @@ _MEASURED = (
 )
 
 
-def agreement(gathered: Gathered) -> Table:
+def agreement(study: Study) -> Table:
     """Agreement of people with each other on points; empty until two have ticked the same."""
-    people = _ticked(gathered, independent_scores(gathered.events))
+    people = _ticked(study, independent_scores(study.log.counted))
     units = [unit for unit, counts in people.items() if counts.sum() > 1]
     return _as_table(
         "points-agreement",
@@ -256,12 +231,12 @@ def agreement(gathered: Gathered) -> Table:
     )
 
 
-def judges_agreement(gathered: Gathered, given: Verdicts) -> Table:
+def judges_agreement(study: Study, given: Verdicts) -> Table:
     """Agreement of each judge that ticked points with people."""
-    people = _ticked(gathered, independent_scores(gathered.events))
+    people = _ticked(study, independent_scores(study.log.counted))
     rows = []
-    for judge, events in _verdicts(gathered, given).items():
-        own = _ticked(gathered, events)
+    for judge, events in _verdicts(study, given).items():
+        own = _ticked(study, events)
         units = [unit for unit in own if unit in people]
         if own:
             found = measure_agreement_between(_block(own, units), _block(people, units), _SCALE, _answers(units))
@@ -276,8 +251,8 @@ def judges_agreement(gathered: Gathered, given: Verdicts) -> Table:
     )
 
 
-def _ticked(gathered: Gathered, events: Iterable[Event]) -> _Ticked:
-    known = gathered.pointed(gathered.frame[gathered.frame["unit"] == "answer"])
+def _ticked(study: Study, events: Iterable[Event]) -> _Ticked:
+    known = study.points
     found: defaultdict[tuple[str, int], NDArray[np.int64]] = defaultdict(lambda: np.zeros(len(_SCALE), np.int64))
     for event in events:
         of, ticks = known.get(event.answer), event.ticks
@@ -292,11 +267,11 @@ def _place(ticks: Ticks, point: str) -> int:
     return 2 if point in ticks.said else 0 if point in ticks.contradicted else 1
 
 
-def _verdicts(gathered: Gathered, given: Verdicts) -> dict[str, list[Event]]:
+def _verdicts(study: Study, given: Verdicts) -> dict[str, list[Event]]:
     """The verdicts in effect of each judge."""
     names = _names(given)
     found: dict[str, list[Event]] = {name: [] for name in given.judges}
-    for event in in_effect(one for one in gathered.events if one.scorer == "machine" or one.kind == "undo"):
+    for event in in_effect(one for one in study.log.counted if one.scorer == "machine" or one.kind == "undo"):
         if name := names.get(_judge(event.analyst)):
             found[name].append(event)
     return found

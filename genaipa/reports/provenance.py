@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from genaipa.reports.gather import Gathered
+    from genaipa.answers.study import Study
     from genaipa.runs.records import Manifest
     from genaipa.runs.selection import Source
 
@@ -37,9 +37,9 @@ _SHORT = 12
 """Characters of a digest that a person compares."""
 
 
-def runs(gathered: Gathered) -> Table:
+def runs(study: Study) -> Table:
     """One row per run: its plan, time, and version of genaipa."""
-    sources = sorted(gathered.sources, key=lambda source: source.folder.name)
+    sources = sorted(study.sources, key=lambda source: source.folder.name)
     own = {name: "" for source in sources for name in _own(source)}
     data = _frame([_run(source, own) for source in sources], ("run",))
     note = (
@@ -85,10 +85,10 @@ def _commit(manifest: Manifest) -> str:
     return f"{(manifest.commit or '')[:_SHORT]}{changed}"
 
 
-def systems(gathered: Gathered) -> Table:
+def systems(study: Study) -> Table:
     """One row per system as it was asked: the model asked for, and the one the provider says served."""
     found: dict[tuple[str, ...], list[str]] = {}
-    for source in gathered.sources:
+    for source in study.sources:
         for name in source.systems:
             facts = source.manifest.systems.get(name)
             if facts is not None:
@@ -105,10 +105,10 @@ def systems(gathered: Gathered) -> Table:
     return Table("systems", "The systems", note, _frame(rows, ("system",)), headings)
 
 
-def texts(gathered: Gathered) -> Table:
+def texts(study: Study) -> Table:
     """One row per document text: its title, source and digest."""
     found: dict[tuple[str, str], dict[str, Any]] = {}
-    for source in gathered.sources:
+    for source in study.sources:
         for name, facts in source.manifest.documents.items():
             found.setdefault(
                 (name, facts.digest),
@@ -132,7 +132,7 @@ def _frame(rows: list[dict[str, Any]], least: tuple[str, ...]) -> pd.DataFrame:
     return data[[name for name in data.columns if (data[name] != "").any() or name in least]]
 
 
-def manifest_of(gathered: Gathered) -> dict[str, Any]:
+def manifest_of(study: Study) -> dict[str, Any]:
     """Provenance of a report for machines: digests of every run's files, of the scores, and versions."""
     return {
         "genaipa": genaipa.__version__,
@@ -143,12 +143,12 @@ def manifest_of(gathered: Gathered) -> dict[str, Any]:
                 "systems": list(source.systems),
                 "files": {name: digest for name in _FILES if (digest := _digest_of(source, name))},
             }
-            for source in gathered.sources
+            for source in study.sources
         ],
         "scores": {
-            "count": len(gathered.events),
-            "digest": _digest_of_scores(gathered.events),
-            "head": gathered.head,
+            "count": len(study.log.counted),
+            "digest": _digest_of_scores(study.log.counted),
+            "head": study.log.head,
         },
     }
 

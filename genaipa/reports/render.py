@@ -23,9 +23,9 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from genaipa.answers.tidy import metrics_of
 from genaipa.files.html import escape_html
 from genaipa.files.spreadsheets import MARK, escape_formula
-from genaipa.reports.tidy import metrics_of
 from genaipa.words import first_sentences
 
 if TYPE_CHECKING:

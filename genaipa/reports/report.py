@@ -7,17 +7,17 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from genaipa.answers.gather import gather_scored
 from genaipa.errors import UsageError
 from genaipa.files.html import html_picture, short_repr
 from genaipa.kinds import kind_of
 from genaipa.reports import notable, provenance, writing
 from genaipa.reports.chapters import chapters, cost, overall
-from genaipa.reports.chapters.chapter import add_results
+from genaipa.reports.chapters.chapter import find_results
 from genaipa.reports.figures.figure import FORMATS, Scope
-from genaipa.reports.gather import gather_scored
 from genaipa.reports.render import as_rows
 from genaipa.runs.run import Runs, chosen
-from genaipa.runs.selection import groups_of, meaning, select
+from genaipa.runs.selection import meaning, select
 from genaipa.scoring.rubric import Bounds
 
 if TYPE_CHECKING:
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from genaipa.reports.chapters.chapter import Chapter
+    from genaipa.answers.study import Study
+    from genaipa.reports.chapters.chapter import Chapter, Results
     from genaipa.reports.figures.figure import Figure, Format
-    from genaipa.reports.gather import Gathered
     from genaipa.reports.table import Table
     from genaipa.runs.filters import Filters
     from genaipa.runs.selection import Source
@@ -42,28 +42,36 @@ class Report:
     for all runs.
     """
 
-    gathered: Gathered
+    study: Study
     bounds: Bounds
     chapters: list[Chapter]
     selection: tuple[str, ...] = ()
+    results: Sequence[Results] = ()
+    """Results of kinds of tasks whose answers people don't score, which are in no table of answers and scores."""
 
     @classmethod
-    def of(cls, gathered: Gathered, bounds: Bounds | None = None, selection: Sequence[str] = ()) -> Report:
-        """The report of a tidy table and the facts gathered with it; `bounds` are the bands'."""
-        bounds = bounds or gathered.rubric.bands
-        procedure = not gathered.frame.empty or not gathered.by_rule
-        if gathered.frame["counted"].any():
-            gathered = replace(gathered, frame=overall.by_rank(gathered.frame))
-        made = chapters(gathered, bounds) if procedure else []
-        made += [chapter for one in gathered.by_rule for chapter in one.chapters(gathered)]
-        if not procedure and (spent := cost.chapter(gathered, Scope())):
+    def of(
+        cls,
+        study: Study,
+        bounds: Bounds | None = None,
+        selection: Sequence[str] = (),
+        results: Sequence[Results] = (),
+    ) -> Report:
+        """Make the report of a study and of results by rule; `bounds` are the bands'."""
+        bounds = bounds or study.rubric.bands
+        procedure = not study.table.empty or not results
+        if study.table["counted"].any():
+            study = study.in_order("system", overall.rank_systems(study.table))
+        made = chapters(study, bounds) if procedure else []
+        made += [chapter for one in results for chapter in one.chapters(study)]
+        if not procedure and (spent := cost.chapter(study, Scope())):
             made.append(spent)
-        return cls(gathered, bounds, made, tuple(selection))
+        return cls(study, bounds, made, tuple(selection), results)
 
     @property
     def frame(self) -> pd.DataFrame:
-        """The tidy table: a row per answer and score (columns: `tidy.columns`)."""
-        return self.gathered.frame
+        """The narrow table: a row per answer and score (columns: `genaipa.answers.columns`)."""
+        return self.study.table
 
     @cached_property
     def tables(self) -> dict[str, Table]:
@@ -95,18 +103,18 @@ class Report:
     @cached_property
     def notable(self) -> list[str]:
         """Sentences that no reader may miss: on answers that failed, are missing, unscored or excluded."""
-        return notable.notable(self.gathered)
+        return notable.notable(self.study, self.results)
 
     @cached_property
     def gaps(self) -> list[str]:
         """Sentences of `notable` that say which answers are not here: filtered out, failed, refused or cut off."""
-        return notable.gaps(self.gathered)
+        return notable.gaps(self.study)
 
     @cached_property
     def inputs(self) -> list[Table]:
         """The tables of what went in: runs, systems and texts."""
-        gathered = self.gathered
-        every = provenance.runs(gathered), provenance.systems(gathered), provenance.texts(gathered)
+        study = self.study
+        every = provenance.runs(study), provenance.systems(study), provenance.texts(study)
         return [table for table in every if table]
 
     @property
@@ -117,7 +125,7 @@ class Report:
     @property
     def problems(self) -> list[str]:
         """Sentences on unreadable files, each once."""
-        return sorted(set(self.gathered.problems))
+        return sorted({*self.study.problems, *(problem for one in self.results for problem in one.problems)})
 
     def as_json(self) -> dict[str, Any]:
         """Every table as rows for machines, with the sentences that a reader has to know; an absent number is null."""
@@ -183,17 +191,16 @@ def report(
     here.check_output(Path(folder) if folder is not None else None)
     sources = select(here, names, only)
     left_out = _of_other_tasks(sources)
-    gathered = gather_scored(here, sources, excluded=excluded, corrected=corrected)
-    if by:
-        gathered.groups = groups_of(sources, by, gathered.languages)
-    gathered.problems += left_out
+    study = gather_scored(here, sources, excluded=excluded, corrected=corrected, by=by)
+    study = replace(study, problems=[*study.problems, *left_out])
+    results: list[Results] = []
     if not only or not (only.documents or only.experiments):
         tell("scoring by rule")
-        add_results(here, gathered)
+        results = find_results(here, sources)
     full = [meaning(here, name).name for name in names]
     tell("working out tables")
-    made = Report.of(gathered, bounds, tuple(dict.fromkeys((*full, *(only.parts() if only else ())))))
-    if gathered.by_rule and not made.chapters:
+    made = Report.of(study, bounds, tuple(dict.fromkeys((*full, *(only.parts() if only else ())))), results)
+    if results and not made.chapters:
         raise UsageError(f"there is nothing to report on. {' '.join(made.problems)}")
     if folder is not None:
         made.write(Path(folder), tell=tell)
@@ -219,13 +226,20 @@ def _of_other_tasks(sources: Sequence[Source]) -> list[str]:
 
 
 def scores(
-    runs: Runs = (), *, workspace: WorkspaceLike = None, excluded: bool = False, everything: bool = False
+    runs: Runs = (),
+    *,
+    workspace: WorkspaceLike = None,
+    excluded: bool = False,
+    everything: bool = False,
+    facts: bool = False,
 ) -> pd.DataFrame:
     """Gather people's scores of these runs' answers, as averages count them: a row per answer and analyst.
 
-    The columns are listed in `genaipa.reports.tidy.columns`. `everything` adds the rows that no average counts, whose
-    `counted` is false: judges' scores, further scores by the reference analyst, excluded answers, and answers that
-    nobody scored. Other arguments and errors as of `report`.
+    `everything` adds the rows that no average counts, whose `counted` is false: judges' scores, further scores by the
+    reference analyst, excluded answers, and answers that nobody scored. `facts` adds what is known of the answers
+    beside their scores, such as seconds and cost; an average of that is one of `load_answers`, since an answer has
+    as many rows here as scores. The columns are listed in the documentation (Reports). Other arguments and errors as
+    of `report`.
 
     >>> scores = genaipa.scores("demo")
     >>> scores.groupby("system", observed=True)["m_all"].mean().round(2)
@@ -236,5 +250,25 @@ def scores(
     Name: m_all, dtype: float64
     """
     here, names = chosen(runs, workspace)
-    found = gather_scored(here, select(here, names), excluded=excluded).frame
-    return found if everything else found[found["counted"]].reset_index(drop=True)
+    study = gather_scored(here, select(here, names), excluded=excluded, scores_alone=not facts)
+    table = study.joined() if facts else study.table
+    return table if everything else table[table["counted"]].reset_index(drop=True)
+
+
+def load_answers(runs: Runs = (), *, workspace: WorkspaceLike = None, corrected: bool = False) -> pd.DataFrame:
+    """Gather these runs' answers with what is known of each beside its scores: a row per question that was planned.
+
+    `counted` says whether a score of it counts, `left_out` whether it is excluded. The columns of a fact of
+    which nothing is known are left out. `corrected` applies the known corrections of annotated answers. Other
+    arguments and errors as of `report`.
+
+    >>> answers = genaipa.load_answers("demo")
+    >>> answers.groupby("system", observed=True)["claims_silence"].value_counts().unstack()["yes"]
+    system
+    breezy        3
+    careful       7
+    extractive    0
+    Name: yes, dtype: int64
+    """
+    here, names = chosen(runs, workspace)
+    return gather_scored(here, select(here, names), corrected=corrected).once()

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from genaipa.answers.tidy import metrics_of
 from genaipa.files.html import short_repr
-from genaipa.reports.tidy import metrics_of
 from genaipa.systems.provider import short_names
 from genaipa.words import first_sentences
 

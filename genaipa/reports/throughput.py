@@ -14,7 +14,7 @@ from genaipa.runs.batches import was_batched
 from genaipa.runs.records import MeasuredHead
 
 if TYPE_CHECKING:
-    from genaipa.reports.gather import Gathered
+    from genaipa.answers.study import Study
 
 _INSTANT = 0.005
 """Median seconds below which a system's answers come from this machine's memory."""
@@ -44,10 +44,10 @@ class Calls(NamedTuple):
     tokens: np.ndarray
 
 
-def calls_by_system(gathered: Gathered) -> dict[str, Calls]:
+def calls_by_system(study: Study) -> dict[str, Calls]:
     """Return the calls that took time; a system that recordings, this machine or people by hand gave is left out."""
     columns_by_system: dict[str, list[array[float]]] = {}
-    for source in gathered.sources:
+    for source in study.sources:
         facts = source.manifest.systems
         asked = {name for name in source.systems if not (name in facts and facts[name].words == "recording")}
         for _, call in source.folder.read(_Call):
@@ -79,10 +79,10 @@ def busy_seconds(calls: Calls) -> tuple[float, int]:
     return whole - float(pauses.sum()), len(pauses)
 
 
-def throughput(gathered: Gathered) -> Table:
+def throughput(study: Study) -> Table:
     """Return the rates of each system over the time in which it was asked; empty where none took measured time."""
-    batched = any(was_batched(source.folder.path) for source in gathered.sources)
-    return throughput_table(calls_by_system(gathered), batched=batched)
+    batched = any(was_batched(source.folder.path) for source in study.sources)
+    return throughput_table(calls_by_system(study), batched=batched)
 
 
 def throughput_table(calls_of: dict[str, Calls], *, batched: bool) -> Table:

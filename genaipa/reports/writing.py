@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from genaipa.answers import tidy as tidy_table
 from genaipa.errors import UsageError
 from genaipa.reports import page, provenance
-from genaipa.reports import tidy as tidy_table
 from genaipa.reports.figures.figure import save
 from genaipa.reports.render import FORMS
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 PAGE = page.PAGE
 MANIFEST = "manifest.json"
-FRAME = "frame"
+ANSWERS, SCORES = "answers", "scores"
 READABLE = 2000
 """Rows up to which a table is written for people too, and not as CSV alone."""
 SPREADSHEET = 200_000
@@ -81,13 +81,14 @@ def _written(report: Report, folder: Path, *, whole: bool) -> list[str]:
         _write(folder / name, text)
     _write_inputs(report, folder / "inputs")
     frame = report.frame
-    if len(frame) or not report.gathered.by_rule:
-        tidy_table.write(frame, folder / f"{FRAME}.parquet")
-    if len(frame) <= SPREADSHEET and (folder / f"{FRAME}.parquet").exists():
-        tidy_table.write(frame, folder / f"{FRAME}.csv")
+    if len(frame) or not report.results:
+        for name, data in ((ANSWERS, report.study.answers), (SCORES, frame)):
+            tidy_table.write(data, folder / f"{name}.parquet")
+            if len(data) <= SPREADSHEET:
+                tidy_table.write(data, folder / f"{name}.csv")
     names = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
     known = {
-        **provenance.manifest_of(report.gathered),
+        **provenance.manifest_of(report.study),
         "selection": sorted(report.selection),
         "bounds": {"green": report.bounds.green, "red": report.bounds.red},
         "excluded_included": bool((frame["counted"] & (frame["excluded"] != "")).any()),
@@ -102,7 +103,7 @@ def _write_inputs(report: Report, folder: Path) -> None:
     folder.mkdir()
     for table in report.inputs:
         write_table(table, folder)
-    for source in report.gathered.sources:
+    for source in report.study.sources:
         manifest = msgspec.json.format(msgspec.json.encode(source.manifest), indent=1).decode()
         name = re.sub(r"[^\w.+-]+", "-", source.folder.name)
         _write(folder / f"{name}.json", f"{manifest}\n")

@@ -17,7 +17,7 @@ from genaipa.files.stamps import now
 from genaipa.files.text import DAMAGE, why
 from genaipa.kinds import kind_of
 from genaipa.policies.statistics import Statistics
-from genaipa.runs.records import FORMAT, Manifest, Retrieval
+from genaipa.runs.records import FORMAT, Manifest
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,21 +31,15 @@ LEFT_OUT = "(left out of the pack; see its source)"
 
 
 class Withheld(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Facts in place of texts: a document's statistics, and the keys of the answers that call it silent or unknown.
+    """Facts in place of texts: a document's statistics, and the rows of facts about answers (`genaipa.answers`).
 
-    `mute` has the keys of answers that say nothing.
-    `retrieved` has the counts of answers' passages by key, also of those without any whose system gave some elsewhere.
-    `points` has the digests of annotated answers' points, by document and question. `measured` has what rules measure
-    in a reply and its document, for each answer that lacks one of the two: key → column of the tidy table → value.
+    `facts` has them by the fact's name and the answer's key: column → value. `points` has the digests of annotated
+    answers' points, by document and question.
     """
 
     statistics: dict[str, Statistics] = {}
-    claims_silence: tuple[str, ...] = ()
-    abstains: tuple[str, ...] = ()
-    mute: tuple[str, ...] = ()
-    retrieved: dict[str, Retrieval] = {}
+    facts: dict[str, dict[str, dict[str, str | float]]] = {}
     points: dict[str, dict[str, str]] = {}
-    measured: dict[str, dict[str, float]] = {}
 
 
 def withheld(folder: RunFolder) -> Withheld:

@@ -78,7 +78,7 @@ MOST_REPETITIONS = 100_000
 
 _PLACE = frozenset({"document", "initialization", "wording", "repetition"})
 
-FORMAT = 4
+FORMAT = 5
 """Version of the run folder's format."""
 
 
@@ -169,25 +169,6 @@ class Record(msgspec.Struct, frozen=True, omit_defaults=True):
 
     def __repr__(self) -> str:
         return short_repr("Record", self.key, self.status)
-
-
-class Retrieval(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Counts of an answer's passages, and of the sections that its annotated answer rests on.
-
-    Of `passages`, `passages_annotated` have a sentence of these sections, `passages_elsewhere` are not in the document,
-    and `passages_other` of these are in another document of the run. `sections` is how many there are, `sections_shown`
-    how many the passages show, and `shown_at` the number of passages by which the first of them is shown, 0 if none is.
-    `quotes` is 1 if the reply is made of its passages: at least half of its words are in runs that these have.
-    """
-
-    passages: int = 0
-    passages_annotated: int = 0
-    passages_elsewhere: int = 0
-    passages_other: int = 0
-    sections: int = 0
-    sections_shown: int = 0
-    shown_at: int = 0
-    quotes: int = 0
 
 
 class RecordHead(msgspec.Struct, kw_only=True):

@@ -96,7 +96,7 @@ _RESERVED = frozenset(
         *("passages", "passages_annotated", "passages_elsewhere", "passages_other"),
         *("sections", "sections_shown", "shown_at", "quotes"),
         *("points", "points_vital", "points_said", "points_vital_said", "points_contradicted", "points_harm", "harm"),
-        "cites_there",
+        *("cites_there", "thought_tokens", "thought_length"),
         "ticks",
         *("m_all_positive", "m_all_negative", "m_all10", "documents", "m_all_documents", "metric_documents"),
         *("questions", "m_all_questions", "answers", "scores", "low", "high", "n"),

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
+from genaipa.answers.tidy import names_of
 from genaipa.reports.figures import style
 from genaipa.reports.table import SCALE
-from genaipa.reports.tidy import names_of
 from genaipa.scoring.rubric import band
 from genaipa.ui.widgets import SHORT
 

@@ -15,25 +15,26 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import pandas as pd
 
+from genaipa.answers.gather import gather
+from genaipa.answers.tidy import metrics_of
 from genaipa.errors import GenaipaError
 from genaipa.reports import part
 from genaipa.reports.chapters import documents, judges, metrics, overall
 from genaipa.reports.figures.figure import Scope, as_png
-from genaipa.reports.gather import gather, rescored
 from genaipa.reports.judged.beside import beside, in_words
 from genaipa.reports.part import too_few
 from genaipa.reports.report import Report
-from genaipa.reports.tidy import metrics_of
 from genaipa.runs.selection import Source, run_folders, select
 from genaipa.ui.widgets import ANY
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from collections.abc import Set as AbstractSet
 
+    from genaipa.answers.study import Study
     from genaipa.reports.chapters.chapter import Chapter
     from genaipa.reports.evidence import EvidenceLevel
     from genaipa.reports.figures.figure import Figure
-    from genaipa.reports.gather import Gathered
     from genaipa.reports.table import Table
     from genaipa.scoring.answers import Pool
     from genaipa.scoring.people import User
@@ -81,14 +82,14 @@ class ResultsSnapshot:
     `seen` is the number of events that went in, `answers` the state of the pool.
     """
 
-    gathered: Gathered
+    study: Study
     seen: int
     answers: tuple[int, int]
 
     @property
     def frame(self) -> pd.DataFrame:
         """The tidy table."""
-        return self.gathered.frame
+        return self.study.table
 
     def is_stale(self, desk: Desk) -> bool:
         """Whether answers or scores have come in since."""
@@ -128,7 +129,7 @@ class ResultsCache:
 
     def __init__(self) -> None:
         self._snapshot: ResultsSnapshot | None = None
-        self._unscored: Gathered | None = None
+        self._unscored: Study | None = None
         self._answers = (-1, -1)
         self._lock = threading.Lock()
 
@@ -156,7 +157,7 @@ class ResultsCache:
             self._answers = answers
         desk.current.refresh()
         events = desk.current.events()
-        return ResultsSnapshot(rescored(self._unscored, events, excluded=True), len(events), answers)
+        return ResultsSnapshot(self._unscored.rescored(events, excluded=True), len(events), answers)
 
 
 @lru_cache(maxsize=1)
@@ -229,7 +230,7 @@ class ResultsView:
     @property
     def bounds(self) -> Bounds:
         """The bands' limits, as in a report with its defaults."""
-        return self._snapshot.gathered.rubric.bands
+        return self._snapshot.study.rubric.bands
 
     @cached_property
     def board(self) -> Table:
@@ -255,7 +256,7 @@ class ResultsView:
     def estimates(self) -> tuple[Table, list[str]]:
         """The estimates beside people alone, and what more scores would do; without a judge, nothing."""
         frame = pd.concat([self.frame, self._beyond])
-        return beside(frame, self._snapshot.gathered.events), in_words(frame)
+        return beside(frame, self._snapshot.study.log.counted), in_words(frame)
 
     @property
     def beyond(self) -> int:
@@ -282,26 +283,27 @@ class ResultsView:
         """M_all by document in five numbers."""
         return documents.five_numbers(self.frame)
 
-    def about(self, rows: Rows) -> dict[str, str]:
+    def about(self, rows: Rows) -> Mapping[str, str]:
         """The names of a heat map's rows → their meaning."""
-        return self._snapshot.gathered.questions if rows == "question" else self._snapshot.gathered.categories
+        return self._snapshot.study.questions.texts if rows == "question" else self._snapshot.study.questions.categories
 
     @cached_property
     def report(self) -> Report:
         """Everything that a report of this has."""
-        return Report.of(self._gathered)
+        return Report.of(self._study)
 
     @cached_property
     def judges(self) -> Chapter:
         """The report's chapter on judges alone."""
-        return judges.chapter(self._gathered, Scope.of(self.frame, self._snapshot.gathered.categories, self.bounds))
+        return judges.chapter(self._study, Scope.of(self.frame, self._snapshot.study.questions.categories, self.bounds))
 
     @cached_property
-    def _gathered(self) -> Gathered:
+    def _study(self) -> Study:
         """The snapshot's data, of the answers in this view, without what is known of those that are left out."""
         shown = {*self.frame["answer"].unique()}.difference(self.left_out)
-        events = [event for event in self._snapshot.gathered.events if event.answer in shown]
-        return replace(self._snapshot.gathered, frame=self.frame, events=events)
+        events = [event for event in self._snapshot.study.log.counted if event.answer in shown]
+        study = self._snapshot.study.with_table(self.frame)
+        return replace(study, log=study.log._replace(counted=events))
 
     def picture(self, figure: Figure) -> bytes:
         """A figure of the report as a PNG file, drawn once."""

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure as Canvas
 
-    from genaipa.reports.gather import Gathered
+    from genaipa.answers.study import Study
     from genaipa_suites.report.drawings import Marks
     from genaipa_suites.report.results import Result, Row, Scored
 
@@ -85,13 +85,13 @@ def _plain(result: Result | None) -> tuple[int, int, str]:
     return result.plan.shots, result.plan.wording, result.asked
 
 
-def card(gathered: Gathered, boards: Sequence[Scored], every: Sequence[Scored]) -> Table:
+def card(study: Study, boards: Sequence[Scored], every: Sequence[Scored]) -> Table:
     """A row for each system, a column for each suite, M_all, and what was spent; then floors, ceilings and people.
 
     `boards` are the columns; what of `every` board is in none is said.
     """
     each = {scored.board.name: plainest(scored) for scored in boards}
-    quality = _quality(gathered)
+    quality = _quality(study)
     kinds = {name: row.kind for rows in each.values() for name, row in rows.items()}
     systems = [name for name, kind in kinds.items() if kind == "system"] or list(kinds)
     rows: list[dict[str, Any]] = []
@@ -135,11 +135,11 @@ def _heading(scored: Scored) -> str:
     return f"{board.suite.title} ({len(board.suite.material.items):,} items)" if board.plan.limit else board.suite.title
 
 
-def _quality(gathered: Gathered) -> dict[str, dict[str, float]]:
+def _quality(study: Study) -> dict[str, dict[str, float]]:
     """System → its M_all with the interval for policies like these, as in the leaderboard."""
-    if gathered.frame.empty or not gathered.frame["counted"].any():
+    if study.table.empty or not study.table["counted"].any():
         return {}
-    data = leaderboard(gathered.frame).data
+    data = leaderboard(study.table).data
     return {
         str(row["system"]): {
             "m_all10": row["m_all10"],
@@ -215,7 +215,7 @@ BY_CATEGORY = "suites-by-category"
 M_ALL = "M_all"
 
 
-def by_category(gathered: Gathered, boards: Sequence[Scored]) -> Table:
+def by_category(study: Study, boards: Sequence[Scored]) -> Table:
     """Each system's main measure in every suite, and its M_all, by category of questions."""
     walk, names = load_crosswalk(boards[0].board.suite.workspace)
     places = walk.by_name
@@ -227,7 +227,7 @@ def by_category(gathered: Gathered, boards: Sequence[Scored]) -> Table:
                 about = {"category": code, "name": names[code], "system": row.system, "kind": row.kind}
                 rows.append({**about, "suite": scored.board.suite.title, **figures})
     if rows:
-        rows += _quality_by_category(gathered, names)
+        rows += _quality_by_category(study, names)
     order = {code: place for place, code in enumerate(names)}
     rows.sort(key=lambda row: order[row["category"]])
     return table(
@@ -278,11 +278,11 @@ def _of_parts(scored: Scored, row: Row, places: Mapping[str, Sequence[str]]) -> 
     return {code: {"measure": heading, "value": sum(values) / len(values)} for code, values in each.items()}
 
 
-def _quality_by_category(gathered: Gathered, names: Mapping[str, str]) -> list[dict[str, Any]]:
+def _quality_by_category(study: Study, names: Mapping[str, str]) -> list[dict[str, Any]]:
     """M_all by category of questions, of each system that people scored."""
-    if gathered.frame.empty:
+    if study.table.empty:
         return []
-    found = averages.policy_questions(estimated(gathered.frame).frame).dropna(subset="m_all10")
+    found = averages.policy_questions(estimated(study.table).frame).dropna(subset="m_all10")
     return [
         {
             "category": category,

@@ -27,8 +27,8 @@ from genaipa_suites.report.tables import MAIN, written
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from genaipa.answers.study import Study
     from genaipa.reports.figures.figure import Figure
-    from genaipa.reports.gather import Gathered
     from genaipa.runs.selection import Source
     from genaipa.workspace import Workspace
     from genaipa_suites.report.results import Board, Result
@@ -73,30 +73,30 @@ _METHOD = (
 )
 
 
-def _chapters(gathered: Gathered, found: Sequence[Result]) -> list[Chapter]:
+def _chapters(study: Study, found: Sequence[Result], problems: list[str]) -> list[Chapter]:
     """The suites' chapters, the joint one first; what can't be worked out is said among the problems."""
     every = [Scored(board) for board in boards(found)]
     if not every:
         return []
-    seven = glue.chapter(gathered.sources, every)
-    marks = style.system_marks(_systems(every, gathered))
+    seven = glue.chapter(study.sources, every)
+    marks = style.system_marks(_systems(every, study))
     own = [list(some) for _, some in groupby(every, key=lambda scored: scored.board.name)]
-    joined = _joined(gathered, every, marks)
+    joined = _joined(study, every, marks)
     made = [*filter(None, [joined, seven]), *(_suite(some, marks, alone=joined is None) for some in own)]
     for scored in every:
-        gathered.problems += [problem for problem in scored.problems if problem not in gathered.problems]
+        problems += [problem for problem in scored.problems if problem not in problems]
     return [replace(made[0], method=" ".join(filter(None, (_METHOD, made[0].method)))), *made[1:]]
 
 
-def _joined(gathered: Gathered, every: Sequence[Scored], marks: drawings.Marks) -> Chapter | None:
+def _joined(study: Study, every: Sequence[Scored], marks: drawings.Marks) -> Chapter | None:
     """The chapter that joins the suites with each other, and with people's scores; None for one suite alone."""
     side_by_side = card.shown(every)
-    scored = bool(gathered.frame["counted"].any()) if len(gathered.frame) else False
+    scored = bool(study.table["counted"].any()) if len(study.table) else False
     if not side_by_side or (len(side_by_side) < 2 and not scored):  # noqa: PLR2004
         return None
-    made, absent = card.card(gathered, side_by_side, every), []
+    made, absent = card.card(study, side_by_side, every), []
     try:
-        categories = [card.by_category(gathered, side_by_side)]
+        categories = [card.by_category(study, side_by_side)]
     except GenaipaError as error:
         categories, absent = [], [f"There is no break-down by category: {error}"]
     return Chapter(
@@ -113,9 +113,9 @@ def _joined(gathered: Gathered, every: Sequence[Scored], marks: drawings.Marks) 
     )
 
 
-def _systems(every: Sequence[Scored], gathered: Gathered) -> list[str]:
+def _systems(every: Sequence[Scored], study: Study) -> list[str]:
     """Every system of a figure: the procedure's as its figures have them, then the suites'."""
-    known = list(map(str, style.ordered(gathered.frame["system"]))) if len(gathered.frame) else []
+    known = list(map(str, style.ordered(study.table["system"]))) if len(study.table) else []
     asked = [name for scored in every for row in scored.asked for name in (row.system, row.label)]
     references = [row.system for scored in every for row in scored.references]
     return list(dict.fromkeys([*known, *asked, *references]))
@@ -185,15 +185,15 @@ class OfSuites:
         said = "; ".join(f"{title} ({number:,} items)" for title, number in asked.items())
         return [("Suites", said)] if asked else []
 
-    def chapters(self, gathered: Gathered) -> list[Chapter]:
+    def chapters(self, study: Study) -> list[Chapter]:
         """A chapter for each suite, and chapters that join several."""
-        return _chapters(gathered, self.results)
+        return _chapters(study, self.results, self.problems)
 
-    def leaderboard(self, gathered: Gathered) -> Table | None:
+    def leaderboard(self, study: Study) -> Table | None:
         """The card of the suites; None if none was asked."""
         every = [Scored(one) for one in boards(self.results)]
         chosen = card.shown(every)
-        return card.card(gathered, chosen, every) if chosen else None
+        return card.card(study, chosen, every) if chosen else None
 
     @classmethod
     def against(cls, workspace: Workspace, first: str, second: str) -> Against:

@@ -15,7 +15,8 @@ import pytest
 from running import answers, carry_out, make_workspace, spec, write
 from stores import GOOD, POOR, opened, score
 
-from genaipa.reports import tidy as frame
+from genaipa.answers import tidy as frame
+from genaipa.answers.fact import columns_of
 from rubrics import METRICS
 
 if TYPE_CHECKING:
@@ -101,8 +102,9 @@ def test_tables_for_machines_and_the_tidy_table(genaipa: Cli, tmp_path: Path):
     assert set(printed["tables"]) == {path.stem for path in (folder / "out/tables").glob("*.csv")}
     assert {path.suffix for path in (folder / "out/figures").iterdir()} == {".svg", ".csv"}
     with (folder / "tidy.csv").open(encoding="utf-8-sig", newline="") as file:
-        # Nothing was retrieved, nobody ticked a point, or asked on another day.
-        left_out = (*frame.RETRIEVAL, *frame.POINTS, *frame.AGAIN)
+        # Nothing was annotated, retrieved or thought; no prompt was cut, no point ticked, and no other day asked on.
+        unknown = ("annotation", "passages", "thoughts", "prompt-cut", "citations", "exclusions", "wave", "points")
+        left_out = columns_of(*unknown)
         assert next(csv.reader(file)) == [name for name in frame.columns(METRICS) if name not in left_out]
 
 

@@ -198,7 +198,7 @@ def test_the_same_filters_narrow_whatever_reads_answers(genaipa: Cli) -> None:
 
     reported = genaipa("report", *only, "--formats", "svg")
     assert "Filtered by: systems extractive; documents brindlecart; experiments quality." in reported.out
-    frame = pd.read_csv(next(Path("reports").glob("*/frame.csv")))
+    frame = pd.read_csv(next(Path("reports").glob("*/answers.csv")))
     assert set(frame["system"]) == {"extractive"}
     assert set(frame["experiment"]) == {"quality"}
     # A report on a part takes no other report's place.

@@ -15,9 +15,9 @@ import pytest
 from genaipabench_tree import IDS, repository, tree_of
 from published_tree import COLUMNS, POLICIES, USER, faq_sheet, reply, study, user_sheet, workbook
 
+from genaipa.answers.gather import gather_scored
 from genaipa.errors import RunError, UsageError
 from genaipa.files.spreadsheets import read_csv
-from genaipa.reports.gather import gather_scored
 from genaipa.runs.exclusions import read_exclusions
 from genaipa.runs.folder import RunFolder
 from genaipa.runs.imported import published_scores
@@ -312,7 +312,7 @@ def test_other_prompts_are_refused(genaipa: Cli) -> None:
     assert "its answers were given to the prompts of the study, not to these" in finished.err
     run = find_run(find_workspace(), "latest").name
     found = gather_scored(find_workspace(), select(find_workspace(), [run]))
-    assert set(found.frame["prompts"]) == {"published"}
+    assert set(found.table["prompts"]) == {"published"}
 
 
 @pytest.mark.usefixtures("_recorded")

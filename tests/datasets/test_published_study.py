@@ -19,15 +19,14 @@ from words import Words, budgets
 
 from genaipa.reports import page
 from genaipa.reports.chapters import metrics
-from genaipa.reports.gather import rescored
 from genaipa.reports.report import Report
 from rubrics import METRICS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from genaipa.reports.gather import Gathered
-    from genaipa_study.study import Study
+    from genaipa.answers.study import Study
+    from genaipa_study.study import Study as PublishedStudy
 
 DOCS = Path(__file__).parents[2] / "docs"
 SHARED = DOCS.parents[1] / "shared"
@@ -65,7 +64,7 @@ def bring_study(workspace: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def study(tmp_path_factory: pytest.TempPathFactory, pulled_cache: Path) -> Iterator[Gathered]:
+def study(tmp_path_factory: pytest.TempPathFactory, pulled_cache: Path) -> Iterator[Study]:
     """The study, with what its audit leaves out put back in; imported once for all workers, and never changed."""
     base = tmp_path_factory.getbasetemp()
     folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "published-study"
@@ -81,19 +80,19 @@ def study(tmp_path_factory: pytest.TempPathFactory, pulled_cache: Path) -> Itera
 
 
 @pytest.fixture(scope="module")
-def compared(study: Gathered) -> dict[str, Any]:
+def compared(study: Study) -> dict[str, Any]:
     """Every printed figure by its id, with what the data gives for it."""
     return {one.printed.id: one for one in numbers.compare(study)}
 
 
 @pytest.fixture(scope="module")
-def audited(study: Gathered) -> dict[str, Any]:
+def audited(study: Study) -> dict[str, Any]:
     """The same without the scores that the audit leaves out."""
     return {one.printed.id: one for one in numbers.compare(study, audited=True)}
 
 
 @pytest.fixture(scope="module")
-def of_all(study: Gathered) -> list[Any]:
+def of_all(study: Study) -> list[Any]:
     """The figures over all systems, computed over those that are here."""
     return [one for one in numbers.compare(study, whole=False) if one.printed.system == "all"]
 
@@ -111,7 +110,7 @@ def test_each_figure_follows_from_the_data_or_is_known_not_to(compared: dict[str
 
 
 @pytest.mark.full
-def test_the_page_is_current(compared: dict[str, Any], audited: dict[str, Any], study: Gathered) -> None:
+def test_the_page_is_current(compared: dict[str, Any], audited: dict[str, Any], study: Study) -> None:
     """docs/method/reproduction.md is what its generator writes now."""
     page = reproduction.page([*compared.values()], [*audited.values()], numbers.copied_tables(study))
     assert (DOCS / "method" / "reproduction.md").read_text(encoding="utf-8") == page, REMEDY
@@ -188,12 +187,12 @@ def test_scores_that_the_audit_leaves_out_change_some_figures(
 
 
 @pytest.mark.full
-def test_m_all_and_metrics_of_a_question_rest_on_the_same_scores(study: Gathered, real: Study) -> None:
+def test_m_all_and_metrics_of_a_question_rest_on_the_same_scores(study: Study, real: PublishedStudy) -> None:
     """Without what the audit excludes, M_all is what the five metrics come to, wherever all documents have both.
 
     But where the two contradict each other and neither holds a copy: there both are counted.
     """
-    data = metrics.by_question(rescored(study, study.events).frame).data
+    data = metrics.by_question(study.rescored(study.log.counted).table).data
     key = ["system", "experiment", "question"]
     by_rule = {
         (finding.system, finding.experiment, finding.question)
@@ -227,7 +226,7 @@ def test_the_list_is_complete_in_itself() -> None:
 
 
 @pytest.mark.full
-def test_the_report_is_read_in_minutes(study: Gathered) -> None:
+def test_the_report_is_read_in_minutes(study: Study) -> None:
     """The page of a report on the study says which system is best and how sure that is, within its budget of words."""
     report, allowed = Report.of(study), budgets("report")
     shown = page.pages(report, dict.fromkeys(report.figures, b"<svg/>"))["index.html"]

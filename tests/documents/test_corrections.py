@@ -10,11 +10,11 @@ from analysts import make_answers
 from running import TEXT, answers, write
 from stores import opened, score
 
+from genaipa.answers.gather import gather
 from genaipa.errors import DataError
 from genaipa.files.text import digest
 from genaipa.policies.document import load_document
 from genaipa.questions.annotations import find_corrections
-from genaipa.reports.gather import gather
 from genaipa.reports.report import Report
 from genaipa.runs.inputs import Inputs
 from genaipa.runs.selection import select
@@ -76,7 +76,7 @@ def test_a_correction_is_applied_where_it_is_asked_for_and_counted() -> None:
     plain, right = reported(corrected=False), reported(corrected=True)
     assert silence(plain) == {"Q1": "yes", "Q2": "no"}
     assert silence(right) == {"Q1": "no", "Q2": "no"}
-    assert {*right.gathered.annotated.values()} == {"It never sells it.", "For one year (3)."}
+    assert {*right.study.annotated.texts.values()} == {"It never sells it.", "For one year (3)."}
     said = "Annotated answers with a known correction: 1, "
     assert f"{said}not applied (the option corrected applies them): acme Q1." in plain.notable
     assert f"{said}applied (to what is silent, and the annotated answers shown; scores stay" in str(right.notable)

@@ -12,11 +12,11 @@ from running import write
 from stores import score
 
 from benchmarks.made_up import made_up
+from genaipa.answers.gather import gather_scored
 from genaipa.execution.observer import Observer
 from genaipa.execution.prepare import RunRequest, prepare
 from genaipa.policies.corpus import json_line
 from genaipa.policies.document import load_document
-from genaipa.reports.gather import gather_scored
 from genaipa.reports.notable import notable
 from genaipa.runs.run import load_run
 from genaipa.runs.selection import select
@@ -133,5 +133,5 @@ def test_reports_tell_languages_apart(genaipa: Cli) -> None:
     gathered = gather_scored(find_workspace(), select(find_workspace(), []))
     said = [one for one in notable(gathered) if "words under" in one or "Translated" in one]
     assert said == ["Translated questions: policy-de, into German by the genaipa authors, checked by nobody."]
-    assert gathered.questions["T_u1"] == "What sort of data is collected from me while using this?"
-    assert gathered.categories["T"] == "Transparency"
+    assert gathered.questions.texts["T_u1"] == "What sort of data is collected from me while using this?"
+    assert gathered.questions.categories["T"] == "Transparency"

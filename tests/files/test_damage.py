@@ -19,7 +19,7 @@ from pypdf.generic import DecodedStreamObject, DictionaryObject, NameObject
 from size import SOAK, size
 
 from benchmarks.made_up import made_up
-from genaipa.archive import read_pack
+from genaipa.archive.contents import FORMAT, read_pack
 from genaipa.errors import DataError, GenaipaError
 from genaipa.files.strict_yaml import read_yaml
 from genaipa.policies.corpus import json_line, open_corpus
@@ -105,7 +105,7 @@ def xlsx() -> bytes:
 def pack() -> bytes:
     """The smallest pack: no run, no score."""
     files = {"genaipa.toml": b"# A study.\n", "scores.jsonl": b"", "report/index.html": b"<p>A report.</p>" * 20}
-    listing = {"format": 1, "genaipa": "0", "names": [], "runs": [], "excluded": False, "rubric": "", "absent": []}
+    listing = {"format": FORMAT, "genaipa": "0", "names": [], "runs": [], "excluded": False, "rubric": "", "absent": []}
     digests = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
     return zipped({"pack.json": json.dumps(listing | {"versions": {}, "files": digests})} | files)
 

@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
+from framing import study_of
 
+from genaipa.answers.gather import gather_scored
 from genaipa.reports.comparison import compare
-from genaipa.reports.gather import Gathered, gather_scored
 from genaipa.reports.report import Report
-from genaipa.runs.selection import groups_of, select
+from genaipa.runs.selection import select
 from genaipa.workspace import find_workspace
 
-NEW_COLUMNS: frozenset[str] = frozenset()
+NEW_COLUMNS = frozenset({"row", "thought_length", "thought_tokens"})
 """Columns that a golden lacks since they came later: of the frame `name`, of a table `table.name`."""
 LOST_COLUMNS: frozenset[str] = frozenset()
 """Columns that only a golden has, since they went."""
@@ -27,6 +28,10 @@ LOST_TABLES: frozenset[str] = frozenset()
 SCALES: dict[str, float] = {}
 """Columns whose numbers are now this many times those of the goldens, named as in `NEW_COLUMNS`."""
 _NUMBER = re.compile(r"\d[\d,.]*\d|\d")
+
+
+if TYPE_CHECKING:
+    from genaipa.answers.study import Study
 
 
 @dataclass(frozen=True)
@@ -41,16 +46,12 @@ class Reading:
 def read_study(*, by: str = "", **options: bool) -> Reading:
     """Read all runs and scores of the workspace in the working folder; `by` is a column of the documents' groups."""
     here = find_workspace()
-    sources = select(here, ())
-    gathered = gather_scored(here, sources, **options)
-    if by:
-        gathered.groups = groups_of(sources, by, gathered.languages)
-    return _read(gathered)
+    return _read(gather_scored(here, select(here, ()), by=by, **options))
 
 
 def read_frame(frame: pd.DataFrame) -> Reading:
     """Read the report of a joined table alone."""
-    return _read(Gathered(frame, []))
+    return _read(study_of(frame))
 
 
 def read_comparison(first: str, second: str) -> Reading:
@@ -60,13 +61,13 @@ def read_comparison(first: str, second: str) -> Reading:
     return Reading(None, {"comparison": comparison.table.data}, numbers)
 
 
-def _read(gathered: Gathered) -> Reading:
-    report = Report.of(gathered)
+def _read(study: Study) -> Reading:
+    report = Report.of(study)
     stated: dict[str, Any] = report.as_json()
     numbers = {name: numbers_in(" ".join(stated[name])) for name in ("notable", "absent", "problems")}
     numbers |= {f"note of {name}": numbers_in(table["note"]) for name, table in stated["tables"].items()}
     tables = {name: pd.DataFrame(table["rows"], dtype=object) for name, table in stated["tables"].items()}
-    return Reading(gathered.frame, tables, numbers)
+    return Reading(study.joined(), tables, numbers)
 
 
 def numbers_in(sentences: str) -> list[str]:

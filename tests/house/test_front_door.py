@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 NAMES = [
     *("GenaipaError", "Observer", "Run", "Workspace", "add_document", "compare", "find_workspace", "import_scores"),
     *("judge", "list_documents", "list_question_sets", "list_runs", "list_suites", "load_document"),
-    *("load_question_set", "load_run", "pull", "report", "run", "run_async", "sample", "scores"),
+    *("load_answers", "load_question_set", "load_run", "pull", "report", "run", "run_async", "sample", "scores"),
 ]
 
 

@@ -106,7 +106,7 @@ def test_what_the_front_door_returns_fits_a_line(demo: tuple[Path, Finished]) ->
     assert repr(front.load_question_set("policy")) == "<QuestionSet policy: 32 questions about a policy>"
     assert repr(report).startswith(f"<Report {run.name}: ")
     assert repr(comparison).startswith("<Comparison careful and extractive: ")
-    for shown in (policy, report, comparison, run, report.gathered, *report.tables.values(), *run.answers()):
+    for shown in (policy, report, comparison, run, report.study, *report.tables.values(), *run.answers()):
         check(shown, policy.text[:20])
     page = report._repr_html_()
     assert page.startswith('<img alt="')

@@ -9,10 +9,10 @@ from pathlib import Path
 from judges import RUBRIC, events, judge_runs, script, study, verdict
 from running import latest, lines_of, write
 
+from genaipa.answers.gather import gather_scored
 from genaipa.judging.name import Judge
 from genaipa.judging.verdict import flaw
 from genaipa.reports.chapters import chapters
-from genaipa.reports.gather import gather_scored
 from genaipa.runs.run import load_run
 from genaipa.runs.selection import find_run, run_folders, select
 from genaipa.scoring.answers import Pool
@@ -153,7 +153,7 @@ def test_judges_are_nowhere_among_answers_and_scores(genaipa):
     assert [source.manifest.spec.task for source in select(here, ["latest"])] == ["procedure"]
     assert find_run(here, "latest").name == load_run("answers").name
     gathered = gather_scored(here, select(here, []))
-    tidy = gathered.frame
+    tidy = gathered.table
     assert set(tidy["system"]) == {"scripted/say.yaml"}
     assert set(tidy["scorer"]) == {"machine"}
     assert not tidy["counted"].any()

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from framing import QUESTIONS, answer_rows, score_rows, tidy_of
+from framing import QUESTIONS, answer_rows, score_rows, study_of, tidy_of
 
 from genaipa.reports.answered import Answered, answered, lacking_answers
 from genaipa.reports.chapters import overall
 from genaipa.reports.comparison import Side, compare_sides
 from genaipa.reports.figures.figure import Scope
-from genaipa.reports.gather import Gathered
 from genaipa.reports.page import Front, front
 from genaipa.reports.report import Report
 
@@ -32,8 +31,10 @@ def study(*lost: str, experiments: tuple[str, ...] = ("quality",)) -> pd.DataFra
 
 def first_screen(frame: pd.DataFrame) -> Front:
     """The first screen of a report on it."""
-    gathered = Gathered(frame, [])
-    made = overall.chapter(gathered, Scope.of(frame, gathered.categories, gathered.rubric.bands, gathered.questions))
+    gathered = study_of(frame)
+    made = overall.chapter(
+        gathered, Scope.of(frame, gathered.questions.categories, gathered.rubric.bands, gathered.questions.texts)
+    )
     return front(Report(gathered, gathered.rubric.bands, [made]))
 
 

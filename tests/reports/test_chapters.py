@@ -9,10 +9,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from framing import QUESTIONS, answer_rows, score_rows, tidy_of
+from framing import QUESTIONS, answer_rows, score_rows, study_of, tidy_of
 
 from genaipa.reports.chapters import CHAPTERS
-from genaipa.reports.gather import Gathered
 from genaipa.reports.report import Report
 
 CHECKOUT = Path(__file__).parents[2]
@@ -38,7 +37,7 @@ def _draw(data):
 
 def chapter(gathered, scope):
     """The numbers of answers."""
-    found = numbers(gathered.frame)
+    found = numbers(gathered.table)
     figure = Figure("numbers", "How many answers there are", "Answers by system.", found, lambda: _draw(found.data))
     words = "More answers are surer."
     return Chapter("numbers", "Numbers", words, [found], [figure], method="What counts is the <em>last</em> answer.")
@@ -84,7 +83,7 @@ def test_chapters_have_a_file_each_and_their_parts_names_of_their_own() -> None:
     folder = CHECKOUT / "genaipa" / "reports" / "chapters"
     assert {path.stem for path in folder.glob("*.py")} - {"__init__", "chapter"} == set(CHAPTERS)
     rows = answer_rows(systems=("a/one", "b/two"), experiments=("quality", "robustness"), questions=QUESTIONS[:12])
-    made = Report.of(Gathered(tidy_of(rows, score_rows(rows)), []))
+    made = Report.of(study_of(tidy_of(rows, score_rows(rows))))
     tables = [table.name for chapter in made.chapters for table in chapter.tables]
     assert len(made.tables) == len(tables) > 10
     assert len(made.figures) == len([figure for chapter in made.chapters for figure in chapter.figures]) > 5

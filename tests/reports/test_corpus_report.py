@@ -15,15 +15,16 @@ from queues import work
 from stores import score
 
 from benchmarks.made_up import write_policies
+from genaipa.answers.gather import gather_scored
+from genaipa.answers.study import Study
 from genaipa.reports import page
 from genaipa.reports.chapters.cost import by_system
 from genaipa.reports.chapters.groups import chapter
 from genaipa.reports.figures.figure import ALONE
-from genaipa.reports.gather import Gathered, gather_scored
 from genaipa.reports.notable import notable
 from genaipa.reports.report import Report
 from genaipa.runs.run import load_run
-from genaipa.runs.selection import groups_of, select
+from genaipa.runs.selection import select
 from genaipa.scoring.answers import Pool
 from genaipa.scoring.assignment import ScoringPlan
 from genaipa.scoring.current import CurrentScores
@@ -65,9 +66,9 @@ def run(asked: Path, tmp_path: Path) -> Run:
     return load_run("latest")
 
 
-def gathered_of(run: Run) -> Gathered:
-    """What a report on the run would be made of."""
-    return gather_scored(run.workspace, select(run.workspace, [run.name]))
+def gathered_of(run: Run, by: str = "") -> Study:
+    """What a report on the run would be made of; `by` is a column of its documents' groups."""
+    return gather_scored(run.workspace, select(run.workspace, [run.name]), by=by)
 
 
 def sectors(run: Run) -> dict[str, str]:
@@ -82,13 +83,12 @@ def test_groups_are_told_apart(run: Run, genaipa: Callable[..., Finished]) -> No
     with contextlib.closing(open_store(find_workspace())) as store:
         every = [(one, values.get(of[one.document], typed("33333"))) for one in run.answers()]
         store.append([score("Ada", one.digest, given) for one, given in every])
-    gathered = gathered_of(run)
-    gathered.groups = groups_of(gathered.sources, "sector")
+    gathered = gathered_of(run, "sector")
     tables = {one.name: one.data.set_index("group") for one in chapter(gathered, ALONE).tables}
     came = tables["groups-answers"]
     assert came["documents"].to_dict() == pd.Series(list(of.values())).value_counts().to_dict()
     assert (came["planned"] == 3 * came["documents"]).all()
-    said = gathered.frame.drop_duplicates("key").assign(group=lambda rows: rows["document"].astype(str).map(of))
+    said = gathered.joined().drop_duplicates("key").assign(group=lambda rows: rows["document"].astype(str).map(of))
     shop = said[said["group"] == "shop"].groupby("question", observed=True)["claims_silence"]
     assert came.loc["shop", "says_silent"] == pytest.approx(shop.apply(lambda told: (told == "yes").mean()).mean())
     means = tables["groups-quality"]["mean"].round(1).to_dict()
@@ -115,13 +115,12 @@ def test_long_and_empty_tables(tmp_path: Path, genaipa: Callable[..., Finished])
     asked = ("run", "-s", "extractive", "-e", "quality", "--limit", "2", "--documents", "c.jsonl")
     assert genaipa(*asked).code == 0
     run = load_run("latest")
-    effort = by_system(gathered_of(run).frame)
+    effort = by_system(gathered_of(run))
     assert effort.printed == ["system", "experiment", "answers", "seconds"]
     assert {"cost_low", "m_all10"} < set(effort.data.columns)
     with contextlib.closing(open_store(find_workspace())) as store:
         store.append([score("Ada", one.digest, typed("11111")) for one in run.answers()])
-    gathered = gathered_of(run)
-    gathered.groups = groups_of(gathered.sources, "sector")
+    gathered = gathered_of(run, "sector")
     report = Report.of(gathered)
     pictures = {figure.name: b"<svg/>" for chapter in report.chapters for figure in chapter.figures}
     shown = page.pages(report, pictures)["index.html"]
@@ -148,7 +147,7 @@ def test_the_desk_scores_a_wave_of_a_corpus(run: Run) -> None:
         assert case.document.text
         assert case.document.sections
         assert case.annotated is None
-    assert gathered_of(run).frame.query("counted")["in_wave"].eq("yes").all()
+    assert gathered_of(run).table.query("counted")["in_wave"].eq("yes").all()
 
 
 def test_a_wave_is_spread_over_groups(run: Run, genaipa: Callable[..., Finished]) -> None:

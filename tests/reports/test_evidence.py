@@ -12,11 +12,11 @@ from size import size
 from tabling import published
 from verdicts import scores_of
 
+from genaipa.answers.gather import gather_scored
 from genaipa.reports import matches
 from genaipa.reports.chapters.overall import board
 from genaipa.reports.crossed import crossed
 from genaipa.reports.evidence import EvidenceLevel, PlanShare, evidence, evidence_level, plan_share
-from genaipa.reports.gather import gather_scored, rescored
 from genaipa.runs.selection import select
 from genaipa.scoring.assignment import ScoringPlan
 from genaipa.stats.tests import adjust_holm, find_holm_factors
@@ -88,8 +88,8 @@ def test_a_wave_is_the_plan_and_a_larger_one_another() -> None:
         desk.store.close()
         here = find_workspace()
         found = gather_scored(here, select(here, ()))
-        seen.append((*plan_share(found.frame), evidence(found.frame).p))
-        assert plan_share(rescored(found, found.events).frame) == seen[-1][:-1]
+        seen.append((*plan_share(found.table), evidence(found.table).p))
+        assert plan_share(found.rescored(found.log.counted).table) == seen[-1][:-1]
     assert seen == [
         (4, 2, False, 0.001),
         (4, 4, False, 0.05),

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from framing import answer_rows, score_rows, tidy_of
+from framing import answer_rows, score_rows, study_of, tidy_of
 from tabling import published
 
 from genaipa.reports.chapters import exclusions
 from genaipa.reports.figures.figure import Scope
-from genaipa.reports.gather import Gathered
 from genaipa.reports.notable import notable
 
 ONE, TWO = "published/one", "published/two"
@@ -54,12 +53,12 @@ def test_reasons_are_counted() -> None:
         ["other-company", "a/one", "quality", 2, 0, "It is about another."],
     ]
     told = "Excluded: 2 answers and 1 published score (reasons: other-company 2, copy 1)."
-    assert told in notable(Gathered(scored, []))
-    made = exclusions.chapter(Gathered(scored, []), Scope.of(scored))
+    assert told in notable(study_of(scored))
+    made = exclusions.chapter(study_of(scored), Scope.of(scored))
     assert [table.name for table in made.tables] == ["with-excluded", "excluded"]
 
 
 def test_nothing_is_excluded() -> None:
     """Then there is no chapter."""
     plain = tidy_of([published(ONE, "quality", "uber", "T_f1", m_all=8.2)])
-    assert not exclusions.chapter(Gathered(plain, []), Scope.of(plain))
+    assert not exclusions.chapter(study_of(plain), Scope.of(plain))

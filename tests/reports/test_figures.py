@@ -17,14 +17,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from drawn import names_of, written
-from framing import EXPERIMENTS, QUESTIONS, answer_rows, score_rows, study, tidy_of
+from framing import EXPERIMENTS, QUESTIONS, answer_rows, score_rows, study, study_of, tidy_of
 from matplotlib.colors import to_hex
 from matplotlib.image import imread
 from matplotlib.patches import Rectangle
 from matplotlib.text import Text
 from size import size
 
-from genaipa.reports import tidy as tidy_table
+from genaipa.answers import tidy as tidy_table
 from genaipa.reports.chapters import (
     agreement,
     closed_book,
@@ -39,7 +39,7 @@ from genaipa.reports.chapters import (
 from genaipa.reports.figures import figure, style
 from genaipa.reports.figures.figure import Scope
 from genaipa.reports.table import Table
-from genaipa.scoring.rubric import Bounds, shipped_rubric
+from genaipa.scoring.rubric import Bounds
 from rubrics import METRICS
 
 HOSTILE = (
@@ -61,7 +61,7 @@ def everything(frame):
     """Every figure of a tidy table, in which each experiment's are."""
     points, five = documents.points(frame), documents.five_numbers(frame)
     questions, categories = metrics.by_question(frame), metrics.by_category(frame)
-    found = [cost.against(cost.by_system(frame), what) for what in ("cost", "seconds")]
+    found = [cost.against(cost.by_system(study_of(frame)), what) for what in ("cost", "seconds")]
     found += [
         robustness.drops_figure(robustness.drops(frame)),
         consistency.consistency_figure(consistency.consistency(consistency.cells(frame))),
@@ -377,7 +377,7 @@ def test_agreement_draws_alpha_with_its_interval() -> None:
 def test_nothing_is_drawn_of_nothing() -> None:
     """Tables without rows, an experiment that was not run, and a study that nobody scored give no figure."""
     answers = answer_rows(experiments=tuple(EXPERIMENTS))
-    assert everything(tidy_table.empty(shipped_rubric())) == []
+    assert everything(tidy_of([])) == []
     assert everything(tidy_of(answers)) == []
     assert agreement.alphas_figure(Table("agreement", "", "", alphas().data.iloc[:0])) is None
     assert (

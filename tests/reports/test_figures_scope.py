@@ -6,14 +6,14 @@ import itertools
 
 import pytest
 from drawn import names_of
-from framing import CATEGORIES, answer_rows, score_rows, study, tidy_of
+from framing import CATEGORIES, answer_rows, score_rows, study, study_of, tidy_of
 from size import size
 
+from genaipa.answers.study import Questions
 from genaipa.reports.chapters import cost, metrics
-from genaipa.reports.chapters.overall import by_rank
+from genaipa.reports.chapters.overall import rank_systems
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import Scope
-from genaipa.reports.gather import Gathered
 from genaipa.reports.report import Report
 from genaipa.reports.table import Table
 
@@ -53,10 +53,10 @@ def test_what_a_figure_leaves_out_is_said() -> None:
         for row in answer_rows(systems=("b/two",), questions=("T_f1", "T_u1"))
     ]
     frame = tidy_of([*answers, *published], score_rows(answers))
-    figure = Report.of(Gathered(frame, [])).figures["quality-metrics"]
+    figure = Report.of(study_of(frame)).figures["quality-metrics"]
     assert "so not here: b/two." in figure.note
     assert "Not here, since no system has metrics for them, of 2 questions: T_f1." in figure.note
-    overall = Report.of(Gathered(frame, [])).figures["quality-overall"]
+    overall = Report.of(study_of(frame)).figures["quality-overall"]
     assert rows_of(overall.plot().axes[0]) == ["T_f1", "T_u1"]
     assert "not here" not in overall.note
 
@@ -67,7 +67,7 @@ def test_nine_systems_fit_pages() -> None:
     """Figures of nine systems are split so that each fits a page, and none of the systems is lost or said to be."""
     frame = study(systems=NINE, documents=("uber",), experiments=("quality", "robustness", "recall"))
     names = dict.fromkeys(CATEGORIES, "Name")
-    found = list(Report.of(Gathered(frame, [], categories=names)).figures.values())
+    found = list(Report.of(study_of(frame, questions=Questions(categories=names))).figures.values())
     assert [f.name for f in found if f.name.startswith("quality-metrics")] == [
         f"quality-metrics-{n}" for n in (1, 2, 3)
     ]
@@ -79,7 +79,7 @@ def test_nine_systems_fit_pages() -> None:
     for kind in ("quality-metrics", "quality-overall", "memory", "robustness", "quality-by-document"):
         pages = [f for f in found if f.name.removesuffix(f.name[-2:]) == kind or f.name == kind]
         shown = [system for page in pages for system in dict.fromkeys(page.table.data["system"])]
-        assert shown == list(by_rank(frame)["system"].cat.categories), kind
+        assert shown == rank_systems(frame), kind
     assert "T Name" in next(f for f in found if f.name.startswith("quality-categories")).note
 
 

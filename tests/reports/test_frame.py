@@ -9,8 +9,10 @@ import pandas as pd
 import pytest
 from framing import QUESTIONS, answer_rows, score_rows, study, tidy_of
 
+from genaipa.answers import tidy as tidy_table
+from genaipa.answers.fact import columns_of, facts, score_facts, study_facts
 from genaipa.errors import UsageError
-from genaipa.reports import tidy as tidy_table
+from genaipa.files.spreadsheets import unescape_formula
 from rubrics import METRICS, PAPER, typed
 
 PANDAS_3 = pd.__version__.split(".")[0] > "2"
@@ -141,19 +143,24 @@ def test_columns_are_those_that_are_documented():
         name: kind if PANDAS_3 or kind != "str" else "object" for name, (kind, _) in tidy_table.columns(METRICS).items()
     }
     assert tuple(frame["question"].cat.categories) == QUESTIONS
-    assert list(tidy_table.empty(PAPER).columns) == list(tidy_table.columns(METRICS))
+    assert list(tidy_of([]).columns) == list(tidy_table.columns(METRICS))
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
 def test_a_written_table_reads_back(tmp_path, suffix):
-    """CSV and Parquet hold every value; reading gives the same table, with the same types."""
+    """CSV and Parquet hold every value of which anything is known; Parquet the types and orders, too."""
     frame = study(analysts=("ada", "bo"))
     path = tmp_path / f"frame{suffix}"
     tidy_table.write(frame, path)
-    again = tidy_table.read(path)
-    pd.testing.assert_frame_equal(
-        again.astype({"question": "str", "category": "str"}), frame.astype({"question": "str", "category": "str"})
-    )
+    known = frame.drop(columns=[name for name in frame if name in columns_of("passages", "wave", "points")])
+    if suffix == ".parquet":
+        again = pd.read_parquet(path)
+        pd.testing.assert_frame_equal(again, known[list(again)], check_column_type=False, check_categorical=False)
+    else:
+        again = pd.read_csv(path, keep_default_na=False, dtype=str)
+        assert again["system"].tolist() == frame["system"].tolist()
+        assert again["m_all"].astype(float).tolist() == frame["m_all"].tolist()
+    assert not {*frame} - {*again} - {*columns_of(*(each.name for each in (*facts(), *study_facts(), *score_facts())))}
 
 
 def test_no_text_is_a_formula_in_a_spreadsheet(tmp_path):
@@ -164,15 +171,17 @@ def test_no_text_is_a_formula_in_a_spreadsheet(tmp_path):
     tidy_table.write(frame, path)
     cells = [cell for line in path.read_text().splitlines() for cell in line.split(",")]
     assert not [cell for cell in cells if cell.lstrip('"').startswith(("=", "@", "+"))]
-    again = tidy_table.read(path)
-    assert again["system"].tolist() == ["=HYPERLINK(1)"]
-    assert again["analyst"].tolist() == ["@evil"]
+    again = pd.read_csv(path)
+    assert [unescape_formula(again[name].item(), csv=True) for name in ("system", "analyst")] == [
+        "=HYPERLINK(1)",
+        "@evil",
+    ]
 
 
 def test_another_suffix_is_refused(tmp_path):
     """The two forms of the table are named."""
     with pytest.raises(UsageError, match=r"neither \.csv nor \.parquet"):
-        tidy_table.write(tidy_table.empty(PAPER), tmp_path / "frame.xlsx")
+        tidy_table.write(tidy_of([]), tmp_path / "frame.xlsx")
 
 
 @pytest.mark.skipif(not PANDAS_3, reason="pandas 2 keeps texts as Python's own")
@@ -183,7 +192,7 @@ def test_texts_are_pythons_own_until_the_last_thread_has_left():
         return pd.Series(["a"]).dtype.storage
 
     with pd.option_context("mode.string_storage", "pyarrow"):
-        assert tidy_table.empty(PAPER)["key"].dtype.storage == "python"
+        assert tidy_of([])["key"].dtype.storage == "python"
         assert storage() == "pyarrow"
         first, others = ExitStack(), ThreadPoolExecutor(1)
         first.enter_context(tidy_table.plain_texts)

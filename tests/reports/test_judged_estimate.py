@@ -11,10 +11,10 @@ import pytest
 from stores import opened, score
 from verdicts import JUDGE, judged, with_waves
 
+from genaipa.answers.gather import gather
 from genaipa.reports import averages
 from genaipa.reports.chapters import overall
 from genaipa.reports.comparison import Side, compare_sides
-from genaipa.reports.gather import gather
 from genaipa.reports.judged.estimate import estimated, estimates
 from genaipa.runs.selection import select
 from genaipa.scoring.answers import Pool
@@ -258,14 +258,14 @@ def test_of_a_real_store(demo, tmp_path):
     with opened(f"sqlite:///{tmp_path / 'scores.db'}") as store:
         store.append(events)
         gathered = gather(here, select(here, ["demo"]), store)
-    found = estimated(gathered.frame)
+    found = estimated(gathered.table)
     assert found.judges == ("made-up",)
     assert set(found.given["system"]) == {"extractive", "careful", "breezy"}
     assert set(found.given["judged"]) == set(found.given["answers"]) == {32}
     assert found.given["scored"].between(16, 31).all()
     assert "accuracy" not in set(found.given["measure"])  # the judge gave what the person gave: no width
     both, alone = (
-        averages.mean_of(averages.weighted(frame, "m_all"), "m_all") for frame in (found.frame, gathered.frame)
+        averages.mean_of(averages.weighted(frame, "m_all"), "m_all") for frame in (found.frame, gathered.table)
     )
     assert both["high"] - both["low"] < 0.8 * (alone["high"] - alone["low"])
 

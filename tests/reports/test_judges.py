@@ -19,10 +19,11 @@ from judged import GPT, OTHER_PROMPT, human, make_judged, make_run, noisy, truth
 from msgspec.structs import replace
 from pages import Shown, desk_here
 
+from genaipa.answers.gather import gather_scored
+from genaipa.answers.study import Study
 from genaipa.reports.chapters.agreement import alphas, alphas_apart
 from genaipa.reports.chapters.judges import chapter
 from genaipa.reports.figures.figure import Scope
-from genaipa.reports.gather import Gathered, gather_scored, rescored
 from genaipa.reports.judged.quality import EPSILON, agreement, agreement_apart, alternative, answer_groups
 from genaipa.reports.judged.verdicts import LEAST, Verdicts
 from genaipa.runs.selection import select
@@ -48,19 +49,19 @@ NEXT = "With so few answers, score them all; no estimate is needed."
 ERRING = f"{GPT} @ba9876"
 
 
-def gathered() -> Gathered:
+def gathered() -> Study:
     """All that a report of the working folder's runs needs."""
     here = find_workspace()
     return gather_scored(here, select(here, ()))
 
 
-def chapter_of(found: Gathered) -> Chapter:
+def chapter_of(found: Study) -> Chapter:
     """The chapter on judges."""
-    return chapter(found, Scope.of(found.frame))
+    return chapter(found, Scope.of(found.table))
 
 
 @pytest.fixture(scope="module")
-def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Gathered, Chapter]]:
+def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Study, Chapter]]:
     """The folder, the data and the chapter of a study with four judges (`judged.make_judged`)."""
     folder = tmp_path_factory.mktemp("judged")
     with pytest.MonkeyPatch.context() as patch:
@@ -79,10 +80,10 @@ def rows(found: Chapter, table: str, **of: object) -> list[dict[str, object]]:
     return data.to_dict("records")
 
 
-def given(found: Gathered) -> dict[str, dict[str, dict[str, float]]]:
+def given(found: Study) -> dict[str, dict[str, dict[str, float]]]:
     """Who scored → answer → values with M_all, from the events themselves."""
     scores: dict[str, dict[str, dict[str, float]]] = {}
-    for event in found.events:
+    for event in found.log.counted:
         assert event.values is not None
         whole = {**event.values, "M_all": round(PAPER.m_all(event.values), 9)}
         scores.setdefault(event.analyst, {})[event.answer] = whole
@@ -148,12 +149,12 @@ def alpha_of(crossed: Counter[tuple[float, float]]) -> float:
 def test_agreement_by_silent_questions_and_by_language(study):
     """Of each group of answers it is that of these answers alone, of people and of judges; no group is no table."""
     _, found, made = study
-    frame, (source,) = found.frame, found.sources
+    frame, (source,) = found.table, found.sources
     silent = frame["question"].isin([f"Q{n}" for n in range(1, 5)]).map({True: "yes", False: "no"})
     documents = source.manifest.documents
     documents = {**documents, "bolt": replace(documents["bolt"], language="de")}
     sources = [dataclasses.replace(source, manifest=replace(source.manifest, documents=documents))]
-    known = dataclasses.replace(found, frame=frame.assign(silent=silent.astype("category")), sources=sources)
+    known = dataclasses.replace(found, table=frame.assign(silent=silent.astype("category")), sources=sources)
     judged, people = agreement_apart(Verdicts.of(known), answer_groups(known)).data, alphas_apart(known).data
     assert not alphas_apart(found)
     assert "judges-agreement-apart" not in {one.name for one in made.tables}
@@ -164,9 +165,9 @@ def test_agreement_by_silent_questions_and_by_language(study):
         ("language", "de", frame["document"] == "bolt"),
     ):
         there = {*frame.loc[some, "answer"].astype("str")}
-        alone = rescored(found, [event for event in found.events if event.answer in there])
+        alone = found.rescored([event for event in found.log.counted if event.answer in there])
         own = people[(people["by"] == by) & (people["group"] == group)]
-        expected = alphas(alone.events, PAPER).data
+        expected = alphas(alone.log.counted, PAPER).data
         columns = ["metric", "alpha", "low", "high", "ac2", "commonest", "answers", "reason"]
         pd.testing.assert_frame_equal(own[columns].reset_index(drop=True), expected[columns])
         told = judged[(judged["judge"] == HARSH) & (judged["by"] == by) & (judged["group"] == group)]
@@ -200,7 +201,7 @@ def test_r_is_pearsons_over_answers(study):
 def test_leniency_is_what_averages_would_change_by(study):
     """By system: the mean over questions of a judge's M_all less people's mean, found by plain loops."""
     _, found, made = study
-    scores, frame = given(found), found.frame
+    scores, frame = given(found), found.table
     places = frame[["answer", "system", "question", "document"]].drop_duplicates("answer")
     for judge, system in itertools.product((EXACT, HARSH, CONSTANT), places["system"].unique()):
         own = scores[f"judge:{judge.partition(' ')[0]}@0123456789ab#1"]
@@ -219,10 +220,10 @@ def test_leniency_is_what_averages_would_change_by(study):
 def test_leniency_takes_the_adjudication_and_agreement_does_not(study):
     """An adjudication moves leniency, which is about averages; alpha takes independent scores alone."""
     _, found, made = study
-    answer = next(event.answer for event in found.events if event.analyst == "ada")
+    answer = next(event.answer for event in found.log.counted if event.analyst == "ada")
     settled = replace(human("ruth", answer, (2,) * 5), kind="adjudication")
     swayed = replace(human("cy", answer, (2,) * 5), independent=False)
-    again = chapter_of(rescored(found, [*found.events, settled, swayed]))
+    again = chapter_of(found.rescored([*found.log.counted, settled, swayed]))
     of = {"judge": CONSTANT, "by": "all", "measure": "M_all"}
     assert rows(again, "judges-leniency", **of)[0]["mean"] > rows(made, "judges-leniency", **of)[0]["mean"]
     pd.testing.assert_frame_equal(data(again, "judges-agreement"), data(made, "judges-agreement"))
@@ -262,10 +263,10 @@ def test_the_values_that_a_judge_confuses(study):
 def test_drift_is_agreement_in_the_order_of_time(study):
     """64 answers are two halves, each as if only these had been scored."""
     _, found, made = study
-    scored = [event.answer for event in found.events if event.analyst == "ada"]
+    scored = [event.answer for event in found.log.counted if event.analyst == "ada"]
     for number, half in enumerate((scored[:32], scored[32:]), 1):
-        events = [event for event in found.events if event.scorer == "machine" or event.answer in half]
-        agreed = agreement(Verdicts.of(rescored(found, events))).data
+        events = [event for event in found.log.counted if event.scorer == "machine" or event.answer in half]
+        agreed = agreement(Verdicts.of(found.rescored(events))).data
         (expected,) = agreed.query(f"judge == '{HARSH}' and measure == 'M_all' and `with` == 'people'").to_dict(
             "records"
         )
@@ -279,9 +280,9 @@ def test_the_alternative_annotator_test_is_of_people_and_judge(study):
     """Of the values that all gave: a judge that is people's passes, one that says the same of all does not."""
     _, found, made = study
     assert {row["reason"] for row in rows(made, "judges-alternative")} == {"Two people only: three are advised."}
-    third, known = noisy(9, 0.5), truth(sorted({event.answer for event in found.events}))
+    third, known = noisy(9, 0.5), truth(sorted({event.answer for event in found.log.counted}))
     cy = [human("cy", answer, third(known[answer])) for answer in given(found)["ada"]]
-    more = rescored(found, [*found.events, *cy])
+    more = found.rescored([*found.log.counted, *cy])
     tested, scores = alternative(Verdicts.of(more)).data, given(more)
     people = [scores[person] for person in ("ada", "bo", "cy")]
     for row in tested[tested["judge"] != ERRING].to_dict("records"):
@@ -321,9 +322,9 @@ def test_each_judge_is_told_what_it_is(study):
 def test_a_judge_that_is_people_exactly(study):
     """Where judge and people give the same, alpha and r are 1, leniency 0 without an interval, and the test is won."""
     _, found, _ = study
-    events = [event for event in found.events if event.analyst in ("ada", "judge:exact@0123456789ab#1")]
+    events = [event for event in found.log.counted if event.analyst in ("ada", "judge:exact@0123456789ab#1")]
     twins = [replace(event, id=f"{event.id} again", analyst="bo") for event in events if event.analyst == "ada"]
-    made = chapter_of(rescored(found, [*events, *twins]))
+    made = chapter_of(found.rescored([*events, *twins]))
     for row in rows(made, "judges-agreement", judge=EXACT):
         assert [row["alpha"], row["r"], row["agreement"]] == pytest.approx([1, 1, 1])
         assert np.isnan(row["low"])
@@ -335,12 +336,12 @@ def test_a_judge_that_is_people_exactly(study):
 def test_below_thirty_answers_nothing_is_said(study):
     """29 answers that both scored give a reason, and no number, figure or table but the judges' own; 30 give all."""
     _, found, _ = study
-    scored = [event.answer for event in found.events if event.analyst == "ada"]
-    judges = [event for event in found.events if event.scorer == "machine"]
+    scored = [event.answer for event in found.log.counted if event.analyst == "ada"]
+    judges = [event for event in found.log.counted if event.scorer == "machine"]
 
     def only(number: int) -> Chapter:
-        people = [event for event in found.events if event.analyst == "ada" and event.answer in scored[:number]]
-        return chapter_of(rescored(found, [*judges, *people]))
+        people = [event for event in found.log.counted if event.analyst == "ada" and event.answer in scored[:number]]
+        return chapter_of(found.rescored([*judges, *people]))
 
     few, enough = only(29), only(30)
     assert [one.name for one in few.tables] == ["judges"]
@@ -349,7 +350,7 @@ def test_below_thirty_answers_nothing_is_said(study):
     assert finding(few, EXACT).startswith(
         "Not meaningful: people scored 29 of the answers that it judged, and it takes 30."
     )
-    assert "Not meaningful: people scored none of" in finding(chapter_of(rescored(found, judges)), EXACT)
+    assert "Not meaningful: people scored none of" in finding(chapter_of(found.rescored(judges)), EXACT)
     assert rows(enough, "judges-agreement", judge=EXACT, measure="M_all", **{"with": "people"})[0]["alpha"] == 1
     assert "How far people agree with each other is not known: 0 answers were scored by two" in finding(enough, HARSH)
     blank = rows(enough, "judges-leniency", judge=EXACT, by="document")
@@ -364,18 +365,18 @@ def test_below_thirty_answers_nothing_is_said(study):
 def test_two_models_are_two_judges_and_other_machines_none(study):
     """A model that changed midway is said; machine scores that no judge gave, and other rubrics, are left out."""
     _, found, _ = study
-    people = [event for event in found.events if event.scorer == "human"]
-    known = truth(sorted({event.answer for event in found.events}))
+    people = [event for event in found.log.counted if event.scorer == "human"]
+    known = truth(sorted({event.answer for event in found.log.counted}))
     digests = list(known)
     halves = [verdict(f"model-{place % 2}", answer, known[answer]) for place, answer in enumerate(digests)]
     imported = replace(verdict("x", digests[0], known[digests[0]]), analyst="imported")
     other = replace(verdict("model-0", digests[1], known[digests[1]]), rubric="another")
-    made = chapter_of(rescored(found, [*people, *halves, imported, other]))
+    made = chapter_of(found.rescored([*people, *halves, imported, other]))
     assert [row["judge"] for row in rows(made, "judges")] == ["model-0 @012345", "model-1 @012345"]
     note = next(one.note for one in made.tables if one.name == "judges")
     assert "With the same prompt, and no answer in common: model-0 @012345 and model-1 @012345." in note
     assert "1 score is by another rubric than this one" in note
-    assert not chapter_of(rescored(found, [*people, imported]))
+    assert not chapter_of(found.rescored([*people, imported]))
 
 
 # -- in a report, on a terminal, at the desk --
@@ -385,11 +386,11 @@ def test_verdicts_are_in_no_average(study):
     """The rows that averages take are what they are without judges."""
     _, found, made = study
     assert [figure.name for figure in made.figures] == ["judges-alpha", "judges-systems", "judges-scatter"]
-    without = rescored(found, [event for event in found.events if event.scorer == "human"])
+    without = found.rescored([event for event in found.log.counted if event.scorer == "human"])
     columns = ["counted", "m_all", "answer"]
     pd.testing.assert_frame_equal(
-        found.frame.loc[found.frame["counted"], columns].astype({"answer": "str"}).reset_index(drop=True),
-        without.frame.loc[without.frame["counted"], columns].astype({"answer": "str"}).reset_index(drop=True),
+        found.table.loc[found.table["counted"], columns].astype({"answer": "str"}).reset_index(drop=True),
+        without.table.loc[without.table["counted"], columns].astype({"answer": "str"}).reset_index(drop=True),
     )
 
 

@@ -18,14 +18,16 @@ from judged import GPT, human, keep, make_run, verdict
 from running import write
 from size import size
 
+from genaipa.answers import tidy as tidy_table
+from genaipa.answers.gather import gather_scored
+from genaipa.answers.points import PointCounts, PointsOf
+from genaipa.answers.study import Study
 from genaipa.questions.points import Point, points_digest, ticked
-from genaipa.reports import tidy as tidy_table
 from genaipa.reports.chapters.judges import chapter as judges_chapter
 from genaipa.reports.chapters.points import MOST, chapter, missed_map
 from genaipa.reports.figures.figure import Scope
-from genaipa.reports.gather import Gathered, gather_scored, rescored
 from genaipa.reports.page import front
-from genaipa.reports.points import HARM, RECALL, PointsOf, by_point, harm_in_words, rates
+from genaipa.reports.points import HARM, RECALL, by_point, harm_in_words, rates
 from genaipa.reports.report import Report
 from genaipa.runs.selection import select
 from genaipa.workspace import find_workspace
@@ -59,15 +61,15 @@ def annotate(points: dict[str, tuple[Point, ...]], license_: str = "CC0-1.0") ->
         write(f"annotations/{name}.yaml", yaml.safe_dump({**head, "answers": answers}))
 
 
-def gathered(**options: bool) -> Gathered:
+def gathered(**options: bool) -> Study:
     """All that a report of the working folder's runs needs."""
     here = find_workspace()
     return gather_scored(here, select(here, ()), **options)
 
 
-def chapter_of(found: Gathered) -> Chapter:
+def chapter_of(found: Study) -> Chapter:
     """The chapter on points."""
-    return chapter(found, Scope.of(found.frame))
+    return chapter(found, Scope.of(found.table))
 
 
 def tables(made: Chapter) -> dict[str, Table]:
@@ -76,7 +78,7 @@ def tables(made: Chapter) -> dict[str, Table]:
 
 
 @pytest.fixture(scope="module")
-def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gathered]:
+def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Study]:
     """A study of two systems about two documents: Ada ticked all points, Bo those about acme, a judge all, all by rule.
 
     Of the n-th answer Ada says the points with (n + place) even, and contradicts each third that she doesn't; Bo errs
@@ -96,9 +98,9 @@ def scores() -> list[Any]:
     """The events of the study."""
     found = gathered()
     given: list[Any] = []
-    frame = found.frame.sort_values(["system", "document", "question"])
+    frame = found.table.sort_values(["system", "document", "question"])
     for n, row in enumerate(frame.to_dict("records")):
-        of = found.points.get((row["run"], row["document"], row["question"]))
+        of = found.annotated.points.get((row["run"], row["document"], row["question"]))
         best = (0,) * 5
         events = [human("ada", row["answer"], best, n), verdict("kind", row["answer"], best)]
         if row["document"] == "acme":
@@ -124,15 +126,15 @@ def states_of(n: int, analyst: str) -> Iterator[str]:
 def test_ticks_become_columns(tmp_path: Path) -> None:
     """A score's own counts; empty without ticks, with ticks of edited points, and where no point is marked as harm.
 
-    A file has the columns only where something was ticked, and comes back as it was.
+    A file has the columns only where something was ticked.
     """
     make_run(WHOLE, ("acme",))
     annotate(POINTS)
     none = gathered()
-    tidy_table.write(none.frame, tmp_path / "none.csv")
-    assert not set(tidy_table.POINTS) & set(pd.read_csv(tmp_path / "none.csv"))
+    tidy_table.write(none.table, tmp_path / "none.csv")
+    assert not set(PointCounts.columns) & set(pd.read_csv(tmp_path / "none.csv"))
     assert not chapter_of(none)
-    rows = none.frame[none.frame["system"] == GPT].set_index("question")["answer"].astype(str)
+    rows = none.table[none.table["system"] == GPT].set_index("question")["answer"].astype(str)
     second = ticked(POINTS["Q2"], ["a", "c"], ["b"])
     events = [
         msgspec.structs.replace(human(analyst, rows[question], (0,) * 5), ticks=ticks)
@@ -147,38 +149,37 @@ def test_ticks_become_columns(tmp_path: Path) -> None:
     ]
     keep(events)
     found = gathered()
-    known = found.frame.dropna(subset="m_all").set_index(["question", "analyst"])[list(tidy_table.POINTS)]
+    known = found.table.dropna(subset="m_all").set_index(["question", "analyst"])[list(PointCounts.columns)]
     assert known.loc["Q1", "ada"].tolist() == [2, 1, 1, 1, 0, 1, "no"]
     assert known.loc["Q2", "ada"].tolist() == [3, 3, 2, 2, 1, 1, "yes"]
     assert known.loc["Q3", "ada"].tolist() == [1, 1, 0, 0, 0, 0, ""]
     for place in (("Q1", "bo"), ("Q2", "bo"), ("Q4", "ada")):
-        assert known.loc[place].isna().sum() == len(tidy_table.POINTS) - 1, place
+        assert known.loc[place].isna().sum() == len(PointCounts.columns) - 1, place
         assert known.loc[place, "harm"] == ""
-    for suffix in (".csv", ".parquet"):
-        tidy_table.write(found.frame, tmp_path / f"some{suffix}")
-        again = tidy_table.read(tmp_path / f"some{suffix}")
-        pd.testing.assert_frame_equal(again[[*tidy_table.POINTS]], found.frame[[*tidy_table.POINTS]])
-    less = rescored(found, [event for event in found.events if event.analyst == "bo"])
-    assert less.frame["points"].isna().all(), "what was ticked goes with its score"
+    tidy_table.write(found.table, tmp_path / "some.parquet")
+    again = pd.read_parquet(tmp_path / "some.parquet")[[*PointCounts.columns]]
+    pd.testing.assert_frame_equal(again, found.table[[*PointCounts.columns]], check_categorical=False)
+    less = found.rescored([event for event in found.log.counted if event.analyst == "bo"])
+    assert less.table["points"].isna().all(), "what was ticked goes with its score"
 
 
-def test_an_adjudications_ticks_alone_count(study: Gathered) -> None:
+def test_an_adjudications_ticks_alone_count(study: Study) -> None:
     """As its values do: of a settled answer what the adjudicator ticked, else the mean over analysts."""
-    answer = next(event.answer for event in study.events if event.analyst == "bo" and event.ticks)
-    place = study.frame.loc[study.frame["answer"] == answer, ["run", "document", "question"]].iloc[0]
-    points = study.points[tuple(place)].points
+    answer = next(event.answer for event in study.log.counted if event.analyst == "bo" and event.ticks)
+    place = study.table.loc[study.table["answer"] == answer, ["run", "document", "question"]].iloc[0]
+    points = study.annotated.points[tuple(place)].points
     settled = msgspec.structs.replace(
         human("cy", answer, (0,) * 5, 999), kind="adjudication", ticks=ticked(points, [], [points[0].id])
     )
-    for found, expected in ((study, None), (rescored(study, [*study.events, settled]), 0.0)):
-        rows = found.frame[found.frame["counted"] & (found.frame["answer"] == answer)]
+    for found, expected in ((study, None), (study.rescored([*study.log.counted, settled]), 0.0)):
+        rows = found.table[found.table["counted"] & (found.table["answer"] == answer)]
         own = by_point(found)
         own = own[(own["question"] == place["question"]) & (own["document"] == place["document"])]
         own = own[own["system"] == rows["system"].iloc[0]]
         if expected is None:
             both = [
                 [p.id in e.ticks.said for p in points]
-                for e in study.events
+                for e in study.log.counted
                 if e.answer == answer and e.scorer == "human" and e.ticks
             ]
             assert own["said"].tolist() == np.mean(both, axis=0).tolist()
@@ -190,16 +191,16 @@ def test_an_adjudications_ticks_alone_count(study: Gathered) -> None:
 # -- recall and harm --
 
 
-def test_rates_are_what_loops_find(study: Gathered) -> None:
+def test_rates_are_what_loops_find(study: Study) -> None:
     """By system: each question's mean over documents, of answers' means over analysts; judges' ticks are in none."""
-    found = rates(study.frame).data
-    system_of = dict(study.frame[["answer", "system"]].astype(str).itertuples(index=False, name=None))
-    asked = {row["answer"]: row for row in study.frame.drop_duplicates("answer").to_dict("records")}
-    for system, measure in itertools.product(study.frame["system"].unique(), (RECALL, HARM)):
+    found = rates(study.table).data
+    system_of = dict(study.table[["answer", "system"]].astype(str).itertuples(index=False, name=None))
+    asked = {row["answer"]: row for row in study.table.drop_duplicates("answer").to_dict("records")}
+    for system, measure in itertools.product(study.table["system"].unique(), (RECALL, HARM)):
         cells: dict[str, dict[str, list[float]]] = {}
-        for event in study.events:
+        for event in study.log.counted:
             row = asked[event.answer]
-            of = study.points.get((row["run"], row["document"], row["question"]))
+            of = study.annotated.points.get((row["run"], row["document"], row["question"]))
             if event.scorer == "machine" or of is None or system_of[event.answer] != system:
                 continue
             vital = [p.id for p in of.points if p.weight == "vital"]
@@ -226,7 +227,7 @@ def test_the_interval_of_a_harm_rate_holds_the_truth() -> None:
     these documents is there.
     """
     studies, random = size(small=3, soak=500), np.random.default_rng(11)
-    counts = dict(zip(tidy_table.POINTS, (3, 2, 1, 1, 0, 1), strict=False))
+    counts = dict(zip(PointCounts.columns, (3, 2, 1, 1, 0, 1), strict=False))
     for documents in (1, 3):
         rows = answer_rows(systems=("a/one",), documents=tuple(f"d{n}" for n in range(documents)))
         frame = tidy_of(rows, score_rows(rows)).assign(**counts)
@@ -244,7 +245,7 @@ def test_the_interval_of_a_harm_rate_holds_the_truth() -> None:
 # -- point by point --
 
 
-def test_the_points_missed_most_come_first(study: Gathered) -> None:
+def test_the_points_missed_most_come_first(study: Study) -> None:
     """In the figure and in the table, in words; a corner where one is contradicted, a sign where that would hurt."""
     made = chapter_of(study)
     (figure,) = made.figures
@@ -290,14 +291,14 @@ def test_words_that_may_not_be_passed_on_are_not_shown() -> None:
 # -- agreement --
 
 
-def test_agreement_on_points_is_the_packages(study: Gathered) -> None:
+def test_agreement_on_points_is_the_packages(study: Study) -> None:
     """Alpha over answers and points is krippendorff's; its interval leaves out whole answers; a judge is a side."""
     (row,) = tables(chapter_of(study))["points-agreement"].data.to_dict("records")
-    asked = {r["answer"]: (r["run"], r["document"], r["question"]) for r in study.frame.to_dict("records")}
+    asked = {r["answer"]: (r["run"], r["document"], r["question"]) for r in study.table.to_dict("records")}
     rank = {"said": 2, "": 1, "denied": 0}
     sides: dict[str, dict[tuple[str, str], int]] = {"ada": {}, "bo": {}, "judge": {}}
-    for event in study.events:
-        if of := study.points.get(asked[event.answer]):
+    for event in study.log.counted:
+        if of := study.annotated.points.get(asked[event.answer]):
             for point in of.points:
                 state = (
                     "said" if point.id in event.ticks.said else "denied" if point.id in event.ticks.contradicted else ""
@@ -311,7 +312,7 @@ def test_agreement_on_points_is_the_packages(study: Gathered) -> None:
     assert row["agreement"] == pytest.approx(np.mean(np.equal(*coders)))
     assert row["commonest"] == pytest.approx(max(np.bincount(np.ravel(coders))) / np.size(coders))
     assert row["low"] < row["alpha"] < row["high"]
-    judged = tables(judges_chapter(study, Scope.of(study.frame)))["judges-points"].data
+    judged = tables(judges_chapter(study, Scope.of(study.table)))["judges-points"].data
     (row,) = judged.to_dict("records")
     assert (row["points"], row["answers"]) == (len(sides["ada"]), len({answer for answer, _ in sides["ada"]}))
     same = [
@@ -319,9 +320,9 @@ def test_agreement_on_points_is_the_packages(study: Gathered) -> None:
         for unit in sides["ada"]
     ]
     assert row["agreement"] == pytest.approx(mean(same))
-    alone = rescored(study, [event for event in study.events if event.scorer == "machine"])
+    alone = study.rescored([event for event in study.log.counted if event.scorer == "machine"])
     assert not chapter_of(alone), "analysts may read this chapter, which has nothing of judges"
-    of_judges = tables(judges_chapter(alone, Scope.of(alone.frame)))["points-judged"]
+    of_judges = tables(judges_chapter(alone, Scope.of(alone.table)))["points-judged"]
     assert of_judges.faint == {"rate"}
     assert of_judges.data["system"].is_monotonic_increasing
 
@@ -329,20 +330,20 @@ def test_agreement_on_points_is_the_packages(study: Gathered) -> None:
 # -- the first screen --
 
 
-def test_harm_is_on_the_first_screen(study: Gathered) -> None:
+def test_harm_is_on_the_first_screen(study: Study) -> None:
     """One sentence, the most harmful system first, with its interval; none where nothing harmful is contradicted."""
     report = Report.of(study)
-    (said,) = harm_in_words(study.frame)
+    (said,) = harm_in_words(study.table)
     assert front(report).bullets[0] == said
     assert said in report.notable
     head = "Harmful answers, by the points that they contradict (95 % for these documents): "
     assert said.startswith(f"{head}scripted/")
-    worst = rates(study.frame).data
+    worst = rates(study.table).data
     worst = worst[worst["measure"] == HARM].sort_values("rate", ascending=False).iloc[0]
     low, high = (f"{worst[end] * 100:.0f}" for end in ("low", "high"))
     assert f"{worst['system']} {worst['rate'] * 100:.0f} % ({low} to {high}) of" in said
-    assert not harm_in_words(study.frame.assign(harm="no"))
-    assert not harm_in_words(study.frame.assign(points=np.nan, harm=""))
+    assert not harm_in_words(study.table.assign(harm="no"))
+    assert not harm_in_words(study.table.assign(points=np.nan, harm=""))
 
 
 def test_points_without_a_digest_match_no_ticks() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from framing import answer_rows, tidy_of
+from framing import answer_rows, study_of, tidy_of
 from tabling import published, scored
 
 from genaipa.errors import UsageError
@@ -11,7 +11,6 @@ from genaipa.reports.chapters import prompting
 from genaipa.reports.chapters.overall import board
 from genaipa.reports.comparison import Side, compare_sides
 from genaipa.reports.crossed import crossed
-from genaipa.reports.gather import Gathered
 from genaipa.reports.report import Report
 from genaipa.scoring.rubric import Bounds
 
@@ -77,7 +76,7 @@ def test_tables_that_mix_prompts_say_so() -> None:
     assert "prompts" not in board(alike).data
     given = of_a_study()
     rows = [*asked("neutral"), *asked("guided"), *asked("neutral", "b/two")]
-    mixed = Report.of(Gathered(tidy_of([*rows, *given], scored(rows, value)), []))
+    mixed = Report.of(study_of(tidy_of([*rows, *given], scored(rows, value))))
     said = "a/one neutral, guided; b/two neutral; c/old published."
     assert any(said in sentence and "mix them" in sentence for sentence in mixed.notable)
     of_systems = [table for table in mixed.tables.values() if "system" in table.data]
@@ -86,7 +85,7 @@ def test_tables_that_mix_prompts_say_so() -> None:
         assert "prompts" in table.data, table.name
         assert said in table.note or "others" in table.data, table.name
     assert all(said in figure.note for figure in mixed.figures.values() if "system" in figure.table.data)
-    ranked = board(mixed.gathered.frame).data.set_index("system")["prompts"]
+    ranked = board(mixed.study.table).data.set_index("system")["prompts"]
     assert ranked.to_dict() == {"a/one": "neutral, guided", "b/two": "neutral", "c/old": "published"}
 
 

@@ -8,8 +8,8 @@ import pytest
 from running import answers, carry_out, make_workspace, spec, write
 from stores import GOOD, POOR, opened, score
 
+from genaipa.answers.gather import gather
 from genaipa.reports import answers as page_answers
-from genaipa.reports.gather import gather
 from genaipa.reports.page import pages
 from genaipa.reports.report import Report
 from genaipa.runs.selection import select

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import pytest
 from running import carry_out, make_workspace, spec, write
 
+from genaipa.answers.gather import gather
+from genaipa.answers.study import Study
 from genaipa.errors import UsageError
-from genaipa.reports.gather import Gathered, gather
 from genaipa.reports.report import Report
 from genaipa.reports.writing import default_folder, selection_of
 from genaipa.runs.selection import select
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     Cli = Callable[..., Finished]
 
 
-def some_report() -> Gathered:
+def some_report() -> Study:
     """What a report on a small run is made of."""
     make_workspace(questions=1)
     carry_out(spec(systems=("extractive",)))

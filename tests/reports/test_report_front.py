@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from framing import answer_rows, score_rows, study, tidy_of
+from framing import answer_rows, score_rows, study, study_of, tidy_of
 from words import Words, budgets
 
+from genaipa.answers.tidy import plain_texts
 from genaipa.reports.chapters import overall
 from genaipa.reports.figures.figure import Scope
-from genaipa.reports.gather import Gathered
 from genaipa.reports.page import front
 from genaipa.reports.report import Report
-from genaipa.reports.tidy import plain_texts
 from rubrics import METRICS
 
 FIVE = ("uber", "spotify", "airbnb", "twitter", "facebook")
@@ -19,10 +18,12 @@ FIVE = ("uber", "spotify", "airbnb", "twitter", "facebook")
 
 def first_screen(frame):
     """The first screen of a report on a tidy table, of the chapter that it is made from."""
-    gathered = Gathered(frame, [])
+    gathered = study_of(frame)
     bounds = gathered.rubric.bands
     with plain_texts:
-        made = overall.chapter(gathered, Scope.of(frame, gathered.categories, bounds, gathered.questions))
+        made = overall.chapter(
+            gathered, Scope.of(frame, gathered.questions.categories, bounds, gathered.questions.texts)
+        )
     return front(Report(gathered, bounds, [made] if made else []))
 
 
@@ -58,7 +59,7 @@ def test_systems_have_one_order():
     scored = [row for row in rows if row["system"] != "c/unscored"]
     values = {"a/worse": dict.fromkeys(METRICS, -1.0), "z/better": dict.fromkeys(METRICS, 1.0)}
     scores = [score | values[row["system"]] for row in scored for score in score_rows([row])]
-    ordered = overall.by_rank(tidy_of(rows, scores))
+    ordered = Report.of(study_of(tidy_of(rows, scores))).frame
     assert list(ordered["system"].cat.categories) == ["z/better", "a/worse", "c/unscored"]
     assert Scope.of(ordered).systems == ("z/better", "a/worse", "c/unscored")
     assert list(overall.board(ordered).data["system"]) == ["z/better", "a/worse"]

@@ -12,12 +12,12 @@ from urllib.parse import urlsplit
 import pytest
 from analysts import make_answers
 from desk import browsing
-from framing import answer_rows, score_rows, tidy_of
+from framing import answer_rows, score_rows, study_of, tidy_of
 from running import answers, carry_out, make_workspace, spec, write
 from stores import GOOD, POOR, opened, score
 
+from genaipa.answers.gather import gather
 from genaipa.errors import UsageError
-from genaipa.reports.gather import Gathered, gather
 from genaipa.reports.page import pages
 from genaipa.reports.render import as_html
 from genaipa.reports.report import Report
@@ -106,7 +106,11 @@ def test_every_part_has_its_files(by_two, monkeypatch):
     inputs = ("runs", "systems", "texts")
     wanted |= {f"inputs/{name}.{form}" for name in inputs for form in ("csv", "tex")}
     wanted |= {"index.html", "notes.html", f"inputs/{folder.name}.json"}
-    assert found == {*wanted, "manifest.json", "frame.parquet", "frame.csv"}
+    assert found == {
+        *wanted,
+        "manifest.json",
+        *(f"{name}.{form}" for name in ("answers", "scores") for form in ("csv", "parquet")),
+    }
     manifest = json.loads(Path("out/manifest.json").read_text())
     assert manifest["files"] == {
         name: hashlib.sha256(Path("out", name).read_bytes()).hexdigest() for name in found - {"manifest.json"}
@@ -268,7 +272,7 @@ def test_a_new_report_replaces_the_old_one():
     assert [path.name for path in Path().iterdir() if path.name.startswith(".out")] == []
 
 
-@pytest.mark.parametrize("name", ["index.html", "manifest.json", "frame.csv"])
+@pytest.mark.parametrize("name", ["index.html", "manifest.json", "scores.csv"])
 def test_nothing_else_is_overwritten(name):
     """A file of that name that no report wrote is in the way: nothing is written at all."""
     make_answers(*REPLIES)
@@ -328,6 +332,6 @@ def test_experiments_stand_in_the_papers_order():
         *answer_rows(systems=("a/one",), experiments=("recall", "robustness")),
         *answer_rows(systems=("b/two",), experiments=("quality", "robustness", "recall")),
     ]
-    names = [figure.name for figure in Report.of(Gathered(tidy_of(rows, score_rows(rows)), [])).figures.values()]
+    names = [figure.name for figure in Report.of(study_of(tidy_of(rows, score_rows(rows)))).figures.values()]
     boxes = [name for name in names if name.endswith("-by-document")]
     assert boxes == ["quality-by-document", "robustness-by-document", "recall-by-document"]

@@ -8,18 +8,20 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import pytest
-from framing import answer_rows, tidy_of
+from framing import answer_rows, study_of, tidy_of
 from retrieving import COLLECT, KEEP, RIVAL, make_study
 from running import answers
 from size import size
 from tabling import scored
 
 from benchmarks.passages import MISSES, held
+from genaipa.answers import tidy as tidy_table
+from genaipa.answers.gather import gather
+from genaipa.answers.passages import Passages
+from genaipa.answers.study import Study
 from genaipa.archive import pack, unpack
-from genaipa.reports import tidy as tidy_table
 from genaipa.reports.chapters import retrieval
 from genaipa.reports.figures.figure import Scope
-from genaipa.reports.gather import Gathered, gather
 from genaipa.reports.notable import notable
 from genaipa.runs.selection import select
 from genaipa.workspace import find_workspace
@@ -38,7 +40,7 @@ COUNTS = {
 QUESTIONS = ("T_f1", "T_f2", "T_u1", "UC_f1")
 
 
-def gathered(*names: str, **options: Any) -> Gathered:
+def gathered(*names: str, **options: Any) -> Study:
     """What a report about these runs has, without a score."""
     here = find_workspace()
     return gather(here, select(here, names or ("latest",)), None, **options)
@@ -47,12 +49,12 @@ def gathered(*names: str, **options: Any) -> Gathered:
 def counts_of(frame: pd.DataFrame) -> dict[str, tuple[float, ...]]:
     """Question → the columns on the passages, of the answers about acme."""
     rows = frame[frame["document"] == "acme"].set_index("question")
-    return {str(name): tuple(row) for name, row in rows[list(tidy_table.RETRIEVAL)].iterrows()}
+    return {str(name): tuple(row) for name, row in rows[list(Passages.columns)].iterrows()}
 
 
-def chapter_of(found: Gathered) -> Chapter:
+def chapter_of(found: Study) -> Chapter:
     """The chapter on retrieval, empty where there is none."""
-    return retrieval.chapter(found, Scope.of(found.frame))
+    return retrieval.chapter(found, Scope.of(found.joined()))
 
 
 def frame_of(*shown: tuple[float, float, float | None], quotes: bool = False) -> pd.DataFrame:
@@ -60,7 +62,7 @@ def frame_of(*shown: tuple[float, float, float | None], quotes: bool = False) ->
     rows = answer_rows(systems=("a/one",), documents=("uber",), questions=QUESTIONS[: len(shown)])
     for row, (sections, at, _) in zip(rows, shown, strict=True):
         counts = (3, at > 0, 1, 0, sections, at > 0, at, quotes)
-        row.update(zip(tidy_table.RETRIEVAL, map(float, counts), strict=True))
+        row.update(zip(Passages.columns, map(float, counts), strict=True))
     given = {row["answer"]: accuracy for row, (*_, accuracy) in zip(rows, shown, strict=True)}
     return tidy_of(rows, scored(rows, lambda row: given[row["answer"]]))
 
@@ -68,12 +70,12 @@ def frame_of(*shown: tuple[float, float, float | None], quotes: bool = False) ->
 def test_passages_are_counted_by_answer() -> None:
     """An answer without passages found nothing, if its system gave some elsewhere; of other systems nothing is said."""
     make_study(systems=("bots:Bot", "scripted/say.yaml"))
-    frame = gathered().frame
+    frame = gathered().joined()
     assert counts_of(frame[frame["system"] == "bots:Bot"]) == COUNTS
     rival = frame[(frame["system"] == "bots:Bot") & (frame["document"] == "rival")].set_index("question")
     assert rival.loc["Q4", ["passages", "passages_elsewhere", "passages_other"]].tolist() == [2, 1, 1]
-    assert frame.loc[frame["system"] == "scripted/say.yaml", list(tidy_table.RETRIEVAL)].isna().all(axis=None)
-    assert gathered(scores_alone=True).frame["passages"].isna().all()
+    assert frame.loc[frame["system"] == "scripted/say.yaml", list(Passages.columns)].isna().all(axis=None)
+    assert gathered(scores_alone=True).joined()["passages"].isna().all()
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
@@ -84,33 +86,34 @@ def test_a_file_has_the_columns_only_where_a_system_gave_passages(tmp_path: Path
         path = tmp_path / f"{number}{suffix}"
         tidy_table.write(frame, path)
         written = pd.read_csv(path) if suffix == ".csv" else pd.read_parquet(path)
-        assert set(tidy_table.RETRIEVAL) & set(written) == (set() if number else set(tidy_table.RETRIEVAL))
-        again = tidy_table.read(path)
-        kept = list(tidy_table.RETRIEVAL)
-        pd.testing.assert_frame_equal(again[kept], frame[kept], check_column_type=False)
+        known = [name for name in Passages.columns if name in written]
+        assert known == ([] if number else list(Passages.columns))
+        pd.testing.assert_frame_equal(written[known], frame[known], check_column_type=False, check_dtype=False)
 
 
 def test_the_section_shown_and_the_answer_right() -> None:
     """Shares of questions; one without an annotated section is out of it, an answer nobody scored out of the parts."""
-    (row,) = retrieval.shown(frame_of((2, 3, 0.5), (1, 1, -1), (1, 0, 1), (0, 0, 1))).data.to_dict("records")
+    (row,) = retrieval.shown(study_of(frame_of((2, 3, 0.5), (1, 1, -1), (1, 0, 1), (0, 0, 1)))).data.to_dict("records")
     assert (row["n"], row["mean"], row["scored"]) == (3, pytest.approx(2 / 3), 3)
     assert [row[part] for part in ("shown_right", "shown_wrong", "hidden_right", "hidden_wrong")] == [
         *(pytest.approx(1 / 3),) * 3,
         0,
     ]
-    (row,) = retrieval.shown(frame_of((1, 3, None), (1, 1, -1), (1, 0, None), (1, 0, 1))).data.to_dict("records")
+    (row,) = retrieval.shown(study_of(frame_of((1, 3, None), (1, 1, -1), (1, 0, None), (1, 0, 1)))).data.to_dict(
+        "records"
+    )
     assert (row["mean"], row["scored"], row["shown_wrong"], row["hidden_right"]) == (0.5, 2, 0.5, 0.5)
-    assert "scored" not in retrieval.shown(frame_of((1, 3, None), (1, 0, None))).data
-    assert not retrieval.shown(frame_of((0, 0, 1), (0, 0, 1)))
+    assert "scored" not in retrieval.shown(study_of(frame_of((1, 3, None), (1, 0, None)))).data
+    assert not retrieval.shown(study_of(frame_of((0, 0, 1), (0, 0, 1))))
 
 
 def test_an_answer_made_of_other_passages_is_not_from_elsewhere() -> None:
     """What is quoted from other sentences and found right is apart from what no passage has."""
     rows = (1, 1, 1.0), (1, 0, 0.5), (1, 0, -1.0)
-    (row,) = retrieval.shown(frame_of(*rows, quotes=True)).data.to_dict("records")
+    (row,) = retrieval.shown(study_of(frame_of(*rows, quotes=True))).data.to_dict("records")
     parts = ("shown_right", "quoted_right", "hidden_right", "hidden_wrong")
     assert [row[part] for part in parts] == pytest.approx([1 / 3, 1 / 3, 0, 1 / 3])
-    (row,) = retrieval.shown(frame_of(*rows)).data.to_dict("records")
+    (row,) = retrieval.shown(study_of(frame_of(*rows))).data.to_dict("records")
     assert [row[part] for part in parts] == pytest.approx([1 / 3, 0, 1 / 3, 1 / 3])
 
 
@@ -119,14 +122,14 @@ def test_an_experiment_without_a_document_says_nothing_of_the_retriever() -> Non
     rows = answer_rows(systems=("a/one",), documents=("uber",), questions=("T_f1",), experiments=("quality", "recall"))
     for row in rows:
         at = float(row["experiment"] == "quality")
-        row.update(zip(tidy_table.RETRIEVAL, (at, at, 0, 0, 1, at, at, 0), strict=True))
-    data = retrieval.shown(tidy_of(rows, [])).data
+        row.update(zip(Passages.columns, (at, at, 0, 0, 1, at, at, 0), strict=True))
+    data = retrieval.shown(study_of(tidy_of(rows, []))).data
     assert list(zip(data["experiment"], data["mean"], strict=True)) == [("quality", 1)]
 
 
 def test_the_right_section_among_the_first_passages() -> None:
     """By how many passages it is shown, as far as a system gives so many."""
-    found = retrieval.by_number(frame_of((1, 3, None), (1, 1, None), (1, 0, None), (0, 0, None))).data
+    found = retrieval.by_number(study_of(frame_of((1, 3, None), (1, 1, None), (1, 0, None), (0, 0, None)))).data
     assert dict(zip(found["first"], found["mean"].round(3), strict=True)) == {1: 0.333, 2: 0.333, 3: 0.667}
 
 
@@ -145,7 +148,7 @@ def test_the_chapter() -> None:
     assert "other questions of this kind" in made.tables[0].note
     assert [figure.name for figure in made.figures] == ["retrieval"]
     made.figures[0].plot()
-    drawn = retrieval.shown_figure(retrieval.shown(frame_of((2, 3, 0.5), (1, 1, -1), (1, 0, 1), (0, 0, 1))))
+    drawn = retrieval.shown_figure(retrieval.shown(study_of(frame_of((2, 3, 0.5), (1, 1, -1), (1, 0, 1), (0, 0, 1)))))
     assert drawn is not None
     drawn.plot()
     Path("annotations/acme.yaml").unlink()
@@ -170,10 +173,10 @@ def test_a_pack_has_the_counts_without_the_passages(tmp_path: Path) -> None:
     unpacked = unpack(tmp_path / "study.zip", tmp_path / "again")
     assert unpacked.different == []
     there = find_workspace(tmp_path / "again")
-    again = gather(there, select(there, ("latest",)), None).frame
+    again = gather(there, select(there, ("latest",)), None).joined()
     assert counts_of(again) == COUNTS
-    columns = list(tidy_table.RETRIEVAL)
-    pd.testing.assert_frame_equal(again[columns], gathered().frame[columns], check_column_type=False)
+    columns = list(Passages.columns)
+    pd.testing.assert_frame_equal(again[columns], gathered().joined()[columns], check_column_type=False)
     assert again["passages"].notna().sum() == len(answers(select(there, ("latest",))[0].folder))
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 import pytest
+from framing import study_of
 from size import size
 from tabling import at_the_edges
 
@@ -28,7 +29,6 @@ from genaipa.reports.chapters import (
     silent,
     texts,
 )
-from genaipa.reports.gather import Gathered
 from genaipa.reports.report import Report
 from rubrics import PAPER
 
@@ -53,11 +53,11 @@ TABLES = {
     "positions": order.positions,
     "memory": closed_book.by_question,
     "memory-summary": closed_book.summary,
-    "effort": cost.by_system,
-    "answers": outcomes.statuses,
+    "effort": lambda frame: cost.by_system(study_of(frame)),
+    "answers": lambda frame: outcomes.statuses(study_of(frame)),
     "points": points.rates,
-    "silent-questions": silent.silent_questions,
-    "silent-differences": silent.silent_differences,
+    "silent-questions": lambda frame: silent.silent_questions(study_of(frame)),
+    "silent-differences": lambda frame: silent.silent_differences(study_of(frame)),
     "silent-quality": silent.silent_quality,
     "agreement": lambda _: agreement.alphas([], PAPER),
     "leaderboard": overall.board,
@@ -209,7 +209,7 @@ def test_one_answer_has_a_score_and_no_interval() -> None:
     assert "n = 1 of the questions: too few for an interval" in five.note
     assert metrics.easiest_and_hardest(frame).data["end"].tolist() == ["easiest"]
     assert overall.board(frame).data[["rank", "m_all10", "scored_by"]].values.tolist() == [[1, 100, "1 analyst"]]
-    assert Report.of(Gathered(frame, [])).key.name == "leaderboard", "the smallest study there is has a whole report"
+    assert Report.of(study_of(frame)).key.name == "leaderboard", "the smallest study there is has a whole report"
 
 
 def test_equal_values_have_no_interval() -> None:

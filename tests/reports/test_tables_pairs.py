@@ -8,13 +8,12 @@ from statistics import fmean
 
 import numpy as np
 import pytest
-from framing import answer_rows, score_rows, tidy_of
+from framing import answer_rows, score_rows, study_of, tidy_of
 from tabling import FEW, published, scored
 
 from genaipa.policies.statistics import measure
 from genaipa.questions.sets import WORDINGS
 from genaipa.reports.chapters import agreement, closed_book, consistency, cost, outcomes, robustness, silent, texts
-from genaipa.reports.gather import Gathered
 from genaipa.reports.notable import notable
 from genaipa.scoring.events import Event
 from genaipa.scoring.rubric import Bounds, band
@@ -171,7 +170,7 @@ def test_effort_counts_answers_and_not_their_analysts() -> None:
     for answer, seconds, price in zip(answers, (1.0, 3.0, 100.0), (0.01, 0.02, None), strict=True):
         answer |= {"seconds": seconds, "cost": price}
     given = scored(answers[:1], lambda _: 1) + scored(answers[:1], lambda _: 0.5, analyst="bo")
-    data = cost.by_system(tidy_of(answers, given)).data
+    data = cost.by_system(study_of(tidy_of(answers, given))).data
     assert data[["answers", "m_all10", "seconds"]].values.tolist() == [[3, 88.75, 3]]
     assert data[["cost", "cost_total"]].values.tolist() == [pytest.approx([0.015, 0.03])]
 
@@ -180,9 +179,9 @@ def test_what_was_imported_took_no_effort_of_ours() -> None:
     """Answers without a price, in no time, are in no average of time and money; a question not asked costs nothing."""
     answers = answer_rows(**ONE, questions=FEW)
     imported = [{**row, "seconds": 0.0, "cost": None} for row in answers]
-    assert not cost.by_system(tidy_of(imported))
+    assert not cost.by_system(study_of(tidy_of(imported)))
     missing = {**answers[0], "status": "missing", "answer": "", "seconds": None, "cost": None}
-    data = cost.by_system(tidy_of([missing, *answers[1:]])).data
+    data = cost.by_system(study_of(tidy_of([missing, *answers[1:]]))).data
     assert data[["answers", "cost_total"]].values.tolist() == [[2, 0.02]]
 
 
@@ -191,7 +190,7 @@ def test_an_answer_that_came_at_once_is_an_answer() -> None:
     answers = answer_rows(**ONE, questions=FEW)
     for answer, seconds in zip(answers, (0.0, 0.0, 2.0), strict=True):
         answer |= {"seconds": seconds, "cost": None}
-    assert cost.by_system(tidy_of(answers)).data[["answers", "seconds"]].values.tolist() == [[3, 0]]
+    assert cost.by_system(study_of(tidy_of(answers))).data[["answers", "seconds"]].values.tolist() == [[3, 0]]
 
 
 def test_every_planned_question_is_counted_once() -> None:
@@ -204,7 +203,7 @@ def test_every_planned_question_is_counted_once() -> None:
             answer["answer"] = ""
     answers[1]["excluded"] = "It is about another company."
     given = scored(answers[:1], lambda _: 1) + scored(answers[:2], lambda _: 1, analyst="bo")
-    row = outcomes.statuses(tidy_of(answers, given)).data.iloc[0]
+    row = outcomes.statuses(study_of(tidy_of(answers, given))).data.iloc[0]
     assert row.drop(["system", "experiment"]).to_dict() == {
         "planned": 6,
         "answered": 2,
@@ -218,7 +217,7 @@ def test_every_planned_question_is_counted_once() -> None:
         "score_left_out": 0,
         "published": 0,
     }
-    included = outcomes.statuses(tidy_of(answers, given, excluded=True)).data.iloc[0]
+    included = outcomes.statuses(study_of(tidy_of(answers, given, excluded=True))).data.iloc[0]
     assert included[["excluded", "scored", "unscored"]].tolist() == [1, 2, 2]
 
 
@@ -229,7 +228,9 @@ def test_answers_under_a_published_score_are_not_called_unscored() -> None:
         published("a/one", "quality", "uber", "T_f1", m_all=7.3),
         published("a/one", "quality", "", "T_u1", metrics=1.0),
     ]
-    data = outcomes.statuses(tidy_of([*answers, *rows, published("a/one", "recall", "uber", "T_f1", m_all=7.3)])).data
+    data = outcomes.statuses(
+        study_of(tidy_of([*answers, *rows, published("a/one", "recall", "uber", "T_f1", m_all=7.3)]))
+    ).data
     assert data[["experiment", "planned", "scored", "unscored", "published"]].values.tolist() == [
         ["quality", 3, 0, 1, 2],
         ["recall", 0, 0, 0, 1],
@@ -241,12 +242,12 @@ def test_answers_whose_published_score_is_left_out_are_counted_apart() -> None:
     answers = answer_rows(**ONE, questions=FEW)
     rows = [published("a/one", "quality", "uber", "T_f1", m_all=7.3, excluded="duplicate-table: A copy.")]
     frame = tidy_of([*answers, *rows])
-    data = outcomes.statuses(frame).data
+    data = outcomes.statuses(study_of(frame)).data
     assert data[["scored", "unscored", "score_left_out", "published"]].values.tolist() == [[0, 2, 1, 0]]
-    said = notable(Gathered(frame, []))
+    said = notable(study_of(frame))
     assert "Answers that nobody has scored: 2 of 3." in said
     assert "Answers whose published score is excluded: 1 of 3." in said
-    included = outcomes.statuses(tidy_of([*answers, *rows], excluded=True)).data
+    included = outcomes.statuses(study_of(tidy_of([*answers, *rows], excluded=True))).data
     assert included[["unscored", "score_left_out", "published"]].values.tolist() == [[2, 0, 1]]
 
 
@@ -255,10 +256,10 @@ def test_a_published_score_beside_scores_of_analysts_is_told() -> None:
     answers = answer_rows(questions=FEW)
     rows = [published("a/one", "quality", "uber", question, m_all=7.3) for question in FEW[:2]]
     given = scored(answers, lambda _: 1)
-    (said,) = (text for text in notable(Gathered(tidy_of([*answers, *rows], given), [])) if "one more answer" in text)
+    (said,) = (text for text in notable(study_of(tidy_of([*answers, *rows], given))) if "one more answer" in text)
     assert said.endswith("How many, by system: a/one 2.")
     apart = tidy_of([*answers, *rows], given[2:])
-    assert not any("one more answer" in text for text in notable(Gathered(apart, [])))
+    assert not any("one more answer" in text for text in notable(study_of(apart)))
 
 
 def test_silent_questions_apart() -> None:
@@ -275,7 +276,7 @@ def test_silent_questions_apart() -> None:
     answers[-1]["excluded"] = "It is about another company."
     values = {"T_f1": 1, "T_f2": -1, "T_f3": 0.5}
     frame = tidy_of(answers, scored(answers, lambda row: values.get(row["question"])))
-    rates = silent.silent_questions(frame).data
+    rates = silent.silent_questions(study_of(frame)).data
     assert rates[["answers", "wrong", "rate", "questions", "documents", "partly"]].values.tolist() == [
         [2, 1, 0.5, 2, 1, 1],
         [4, 1, 0.25, 4, 1, 1],
@@ -294,7 +295,7 @@ def test_silence_is_compared_in_pairs() -> None:
     for answer in answers:
         asserts = {"a/one": 0.95, "b/two": 0.1, "c/three": 0.1}[answer["system"]]
         answer["claims_silence"] = "yes" if answer["silent"] == "yes" and random.random() > asserts else "no"
-    data = silent.silent_differences(tidy_of(answers)).data
+    data = silent.silent_differences(study_of(tidy_of(answers))).data
     asserted = data[data["error"] == "asserts though silent"].set_index(["first", "second"])
     assert len(asserted) == 3
     one = asserted.loc[("a/one", "b/two")]
@@ -313,7 +314,7 @@ def test_each_question_weighs_the_same_in_the_rates() -> None:
     )
     for answer in answers:
         answer["claims_silence"] = "yes" if answer["question"] == "T_f1" and answer["document"] != "z" else "no"
-    row = silent.silent_questions(tidy_of([*answers, *again])).data.iloc[0]
+    row = silent.silent_questions(study_of(tidy_of([*answers, *again]))).data.iloc[0]
     assert row[["error", "answers", "wrong"]].tolist() == ["asserts though silent", 30, 28]
     assert row["rate"] == pytest.approx((1 / 3 + 1) / 2)
     assert 0 <= row["policies_low"] <= row["low"] < row["rate"] < row["high"] <= row["policies_high"] <= 1
@@ -323,7 +324,7 @@ def test_experiments_come_in_the_papers_order() -> None:
     """Quality, robustness, recall, summary: not the order of the alphabet."""
     answers = answer_rows(**ONE, questions=FEW, experiments=("summary", "recall", "robustness", "quality"))
     frame = tidy_of(answers, scored(answers, lambda _: 1))
-    for table in (silent.silent_quality(frame), outcomes.statuses(frame), cost.by_system(frame)):
+    for table in (silent.silent_quality(frame), outcomes.statuses(study_of(frame)), cost.by_system(study_of(frame))):
         assert table.data["experiment"].tolist() == ["quality", "robustness", "recall", "summary"]
 
 

@@ -13,8 +13,8 @@ from commandline import call
 from sharding import lay_documents
 from stores import score
 
+from genaipa.answers.gather import gather_scored
 from genaipa.errors import GenaipaError
-from genaipa.reports.gather import gather_scored
 from genaipa.runs.selection import run_folders, select
 from genaipa.scoring.store import open_store
 from genaipa.validation import validate
@@ -63,7 +63,7 @@ def computed(here: Workspace) -> Any:
     try:
         sources = select(here, ())
         gathered = gather_scored(here, sources)
-        table = sorted(gathered.frame.drop(columns=["key"]).astype(str).itertuples(index=False), key=str)
+        table = sorted(gathered.table.drop(columns=["key"]).astype(str).itertuples(index=False), key=str)
         records = {run.name: sorted(run.records(), key=lambda one: one.key) for run in run_folders(here)}
         scored, problems = results(here, sources)
         outcomes = [sorted((one.item.id, one.given) for one in result.outcomes) for result in scored]

@@ -15,9 +15,9 @@ from running import TEXT, answers, carry_out, latest, make_workspace, procedure
 from size import size
 from stores import opened, score
 
+from genaipa.answers.gather import gather
 from genaipa.archive import run_files
 from genaipa.errors import DataError, GenaipaError, RunError
-from genaipa.reports.gather import gather
 from genaipa.runs.folder import RunFolder
 from genaipa.runs.inputs import conversation
 from genaipa.runs.selection import select

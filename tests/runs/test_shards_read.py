@@ -14,9 +14,9 @@ from pyarrow import parquet
 from sharding import TIMES, lay_documents, unseal
 from stores import score
 
+from genaipa.answers.gather import gather_scored
 from genaipa.archive import run_files
 from genaipa.judging.answers import JudgedAnswers
-from genaipa.reports.gather import gather_scored
 from genaipa.runs.folder import RunFolder
 from genaipa.runs.selection import find_run, select
 from genaipa.scoring.answers import Pool
@@ -64,8 +64,8 @@ def test_reports_have_the_same_table(both: tuple[Path, Path]) -> None:
     for folder in both:
         gathered = gather_scored(here(folder), select(here(folder), ()))
         assert gathered.problems == []
-        frame = gathered.frame.drop(columns=["run", "seconds"]).sort_values(["key", "analyst"], ignore_index=True)
-        frames.append((frame, gathered.statistics, gathered.questions, gathered.annotated.keys().__len__()))
+        frame = gathered.table.drop(columns=["run", "seconds"]).sort_values(["key", "analyst"], ignore_index=True)
+        frames.append((frame, gathered.statistics, gathered.questions.texts, gathered.annotated.texts.keys().__len__()))
     assert frames[0][0].to_csv() == frames[1][0].to_csv()
     assert frames[0][1:] == frames[1][1:]
 

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from genaipa.answers import tidy
 from genaipa.errors import DataError
-from genaipa.reports import tidy
 from genaipa.scoring.rubric import Bounds, Values, band, load_rubric, rubric_problems, shipped_rubric
 from genaipa.scoring.tables import SHOWN, columns
 from genaipa.validation import validate

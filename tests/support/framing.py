@@ -8,7 +8,11 @@ import pickle
 
 import numpy as np
 
-from genaipa.reports import tidy as tidy_table
+from benchmarks.made_study import make_study
+from genaipa.answers.columns import ANSWER, IN_TABLE
+from genaipa.answers.fact import columns_of, study_facts
+from genaipa.answers.fact import facts as fact_classes
+from genaipa.answers.study import Study
 from rubrics import METRICS, PAPER, VALUES
 
 CATEGORIES = ("T", "UC", "DM", "SE", "PD", "RC", "AEE", "CA")
@@ -96,23 +100,34 @@ def columns(rows):
 
 
 _MADE = {}
-"""Digest of what a tidy table was made of → the table, of the last ones: each holds all that was made of it."""
+"""Digest of what a table was made of → the study, of the last ones: each holds all that was made of it."""
 _MOST_MADE = 30
 
 
 def tidy_of(answers, scores=(), *, excluded=False):
-    """The tidy table of these rows, made once for all that ask for the same: nobody may change it in place."""
+    """The table of these rows with all facts, made once for all that ask for the same: nobody may change it."""
     answers, scores = list(answers), list(scores)
     asked = hashlib.sha256(pickle.dumps((answers, scores, excluded))).digest()
     if asked not in _MADE:
         if len(_MADE) >= _MOST_MADE:
             del _MADE[next(iter(_MADE))]
-        blank = dict.fromkeys(tidy_table.columns(METRICS))
         orders = {"question": QUESTIONS, "category": CATEGORIES}
-        given = columns([{"answer": "", **row} for row in scores]) or {"answer": []}
-        rows = columns([{**blank, **row} for row in answers])
-        _MADE[asked] = tidy_table.tidy(rows, given, PAPER, excluded=excluded, orders=orders)
+        given = columns([{"answer": "", **row} for row in scores])
+        _MADE[asked] = make_study(answers, given, PAPER, excluded=excluded, orders=orders).joined()
     return _MADE[asked]
+
+
+def study_of(frame, **known):
+    """The study of a table with all facts, whose rows may have been picked or changed."""
+    answered = frame["unit"] == "answer"
+    places = frame[answered].groupby(["run", "key"], observed=True, sort=False).ngroup()
+    row = np.full(len(frame), -1)
+    row[answered] = places
+    facts = [fact.name for fact in (*fact_classes(), *study_facts())]
+    names = [*ANSWER, *(name for name in columns_of(*facts) if name in frame)]
+    about_answers = [name for name in names if name not in (*ANSWER, *IN_TABLE)]
+    answers = frame.loc[answered, names][~places.duplicated()].reset_index(drop=True)
+    return Study(answers, frame.drop(columns=about_answers).assign(row=row.astype("int32")), **known)
 
 
 def study(*, analysts=("ada",), seed=0, **shape):

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from framing import answer_rows, score_rows, tidy_of
 
-from genaipa.reports import tidy as tidy_table
-from genaipa.scoring.rubric import shipped_rubric
 from rubrics import METRICS
 
 FEW = ("T_f1", "T_u1", "UC_f1")
@@ -67,7 +65,7 @@ def at_the_edges():
     bard += [published("p/bard", "robustness", "uber", question, m_all=5.5) for question in FEW]
     adjudicated = score_rows(one, analysts=("ada", "bo")) + scored(one, lambda _: 1, analyst="cy", role="adjudication")
     return {
-        "empty": tidy_table.empty(shipped_rubric()),
+        "empty": tidy_of([]),
         "one answer": tidy_of(one, scored(one, lambda _: 1)),
         "one answer unscored": tidy_of(one),
         "unscored": tidy_of(two),

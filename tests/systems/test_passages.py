@@ -11,9 +11,9 @@ import pytest
 from running import KEY, lines_of, make_workspace, write
 from servers import Behaviour, OpenAIServer
 
+from genaipa.answers.gather import gather
 from genaipa.errors import DataError
 from genaipa.reports.chapters.retrieval import elsewhere
-from genaipa.reports.gather import gather
 from genaipa.runs.records import Record
 from genaipa.runs.selection import select
 from genaipa.systems.base import LONGEST, Passage, find_passages

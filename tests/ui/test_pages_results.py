@@ -12,8 +12,8 @@ import pytest
 from pages import EDSGER, Shown, desk_here, digests, make_desk, score
 from running import carry_out, make_workspace, spec, write
 
+from genaipa.answers.gather import gather
 from genaipa.reports.chapters import metrics, overall
-from genaipa.reports.gather import gather, rescored
 from genaipa.runs.exclusions import EXCLUSIONS, Exclusion, write_exclusions
 from genaipa.runs.imported import PUBLISHED_SCORES, PublishedScore, write_published
 from genaipa.runs.selection import select
@@ -106,7 +106,7 @@ def test_a_run_that_nobody_scored(desk):
 def test_the_numbers_are_those_of_the_report(scored):
     """The heat map and the systems show what the report's tables say of the same runs and scores."""
     page = Shown("results", scored, READER)
-    frame = gather(scored.workspace, select(scored.workspace, ()), scored.store).frame
+    frame = gather(scored.workspace, select(scored.workspace, ()), scored.store).table
     for line in metrics.by_question(frame).data.to_dict("records"):
         shown = cells(page)[line["question"]]
         assert shown["accuracy"] == f"{line['accuracy']:+.2f}"
@@ -133,9 +133,9 @@ def test_new_scores_change_the_same_table(scored):
     events = [event for _, event in scored.store.events()]
     after = gather(scored.workspace, sources, scored.store)
     for start in (before, gather(scored.workspace, sources, None)):
-        found = rescored(start, events)
-        pd.testing.assert_frame_equal(found.frame, after.frame)
-        assert found.events == after.events
+        found = start.rescored(events)
+        pd.testing.assert_frame_equal(found.joined(), after.joined())
+        assert found.log.counted == after.log.counted
 
 
 def test_what_came_in_since_is_taken_in_when_it_is_asked_for(scored):

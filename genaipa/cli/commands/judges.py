@@ -65,22 +65,20 @@ def judges(
     both scored.
     """
     from genaipa.reports import check_packages
-    from genaipa.runs.selection import groups_of, select
+    from genaipa.runs.selection import select
 
     here = current_workspace()
     here.check_output(output)
     # Names first: what reports need takes a second to import.
     sources = select(here, several(run), only)
     check_packages()
+    from genaipa.answers.gather import gather_scored
     from genaipa.reports.chapters.judges import chapter
     from genaipa.reports.figures.figure import Scope
-    from genaipa.reports.gather import gather_scored
     from genaipa.reports.render import as_rows
 
-    gathered = gather_scored(here, sources, excluded=include_excluded)
-    if by:
-        gathered.groups = groups_of(sources, by, gathered.languages)
-    found = chapter(gathered, Scope.of(gathered.frame, gathered.categories))
+    study = gather_scored(here, sources, excluded=include_excluded, by=by)
+    found = chapter(study, Scope.of(study.table, study.questions.categories))
     tables = {one.name: one for one in found.tables}
     if output is not None and tables:
         _write(found, output, force=force)
@@ -91,10 +89,10 @@ def judges(
         print_json({"absent": found.absent, "tables": rows})
     elif tables:
         _show(tables, by)
-        _say_next(tables["judges"], drawn=bool(gathered.waves), few=_are_few(gathered.frame))
+        _say_next(tables["judges"], drawn=bool(study.waves), few=_are_few(study.table))
     else:
         show(_NONE)
-    for sentence in () if json else (*found.absent, *sorted(set(gathered.problems))):
+    for sentence in () if json else (*found.absent, *sorted(set(study.problems))):
         caveat(sentence)
 
 

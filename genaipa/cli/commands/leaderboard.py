@@ -24,7 +24,8 @@ from genaipa.words import number
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from genaipa.reports.gather import Gathered
+    from genaipa.answers.study import Study
+    from genaipa.reports.chapters.chapter import Results
     from genaipa.reports.table import Table
     from genaipa.workspace import Workspace
 
@@ -57,17 +58,19 @@ def leaderboard(
 
     here = current_workspace()
     check_names(here, *several(run))
-    found = _gathered(here, several(run), only, excluded=include_excluded)
+    study, results = _gather(here, several(run), only, by, excluded=include_excluded)
     from genaipa.reports import render
+    from genaipa.reports.chapters.groups import quality
     from genaipa.reports.chapters.overall import board, unlike
     from genaipa.reports.notable import is_unscored, notable
     from genaipa.reports.part import too_few
 
-    table = board(found.frame)
-    own = {one.name: made for one in found.by_rule if (made := one.leaderboard(found))}
-    grouped = _by_group(found, by) if by else None
-    apart = [unlike(found.frame)] if table and len(table.data) > 1 else []
-    told = [*filter(None, apart), *notable(found), *sorted(set(found.problems))]
+    problems = sorted({*study.problems, *(problem for one in results for problem in one.problems)})
+    table = board(study.table)
+    own = {one.name: made for one in results if (made := one.leaderboard(study))}
+    grouped = (quality(study.table, study.groups) or None) if study.groups else None
+    apart = [unlike(study.table)] if table and len(table.data) > 1 else []
+    told = [*filter(None, apart), *notable(study, results), *problems]
     if run:
         told.insert(0, f"Filtered by: {', '.join(several(run))}.")
     if json:
@@ -79,9 +82,9 @@ def leaderboard(
         print_json(facts | ranked | ({"groups": groups} if groups else {}))
         return
     shown = [one for one in (table, grouped, *own.values()) if one]
-    if not shown and output is None and is_unscored(found.frame):
+    if not shown and output is None and is_unscored(study.table):
         show("No ranking yet: nobody has scored an answer.")
-        caveats(sorted(set(found.problems)))
+        caveats(problems)
         explain(*told)
         follow(f"Next: {command('genaipa', 'score', *several(run))}")
         return
@@ -89,7 +92,7 @@ def leaderboard(
         _write(grouped or (shown[0] if shown else table), output, force=force)
     else:
         nothing = "No run here has answers to rank."
-        _show(shown, "" if table else too_few(found.frame) or ("" if shown or not found.by_rule else nothing))
+        _show(shown, "" if table else too_few(study.table) or ("" if shown or not results else nothing))
     caveats([*too_few_documents(table), *told])
     if output is not None:
         show(f"{output}: the leaderboard")
@@ -117,29 +120,21 @@ def _show(tables: Sequence[Table], blank: str) -> None:
         show_table(one)
 
 
-def _by_group(found: Gathered, by: str) -> Table | None:
-    """The systems within each group of documents; None if none has a score."""
-    from genaipa.reports.chapters.groups import quality
-    from genaipa.runs.selection import groups_of
-
-    return quality(found.frame, groups_of(found.sources, by, found.languages)) or None
-
-
-def _gathered(workspace: Workspace, names: tuple[str, ...], only: Filters, *, excluded: bool) -> Gathered:
-    """Gather the selected runs and systems, limited to the selected documents and experiments."""
+def _gather(
+    workspace: Workspace, names: tuple[str, ...], only: Filters, by: str, *, excluded: bool
+) -> tuple[Study, list[Results]]:
+    """Gather the selected runs and systems, limited to the selected documents and experiments, and results by rule."""
     from genaipa.reports import check_packages
     from genaipa.runs.selection import select
 
     # Names first: what reports need takes a second to import.
     sources = select(workspace, names, only)
     check_packages()
-    from genaipa.reports.chapters.chapter import add_results
-    from genaipa.reports.gather import gather_scored
+    from genaipa.answers.gather import gather_scored
+    from genaipa.reports.chapters.chapter import find_results
 
-    found = gather_scored(workspace, sources, excluded=excluded, scores_alone=True)
-    if not only.documents and not only.experiments:
-        add_results(workspace, found)
-    return found
+    study = gather_scored(workspace, sources, excluded=excluded, scores_alone=True, by=by)
+    return study, [] if only.documents or only.experiments else find_results(workspace, sources)
 
 
 def _check_form(path: Path) -> None:

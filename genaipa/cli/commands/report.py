@@ -149,8 +149,8 @@ def _open(page: Path) -> None:
 
 def print_summary(made: Report, page: Path) -> None:
     """Print the main tables or counts, what changes their reading, the page's path and what is next."""
-    name = next((source.folder.name for source in made.gathered.sources), "")
-    one = (f" {name}" if len(made.gathered.sources) == 1 else "") + "".join(
+    name = next((source.folder.name for source in made.study.sources), "")
+    one = (f" {name}" if len(made.study.sources) == 1 else "") + "".join(
         f" {word}" for word in elsewhere(current_workspace().home)
     )
     if counted := _unscored(made):
@@ -179,7 +179,7 @@ def _unscored(made: Report) -> str:
         return ""
     from genaipa.reports.judged.alone import alone_in_words
 
-    if alone := alone_in_words(made.gathered):
+    if alone := alone_in_words(made.study):
         return f"{alone}."
     planned, answered = int(counts["planned"].sum()), int(counts["answered"].sum())
     said = f"{answered:,} of {planned:,} answered, none scored: no averages yet."
@@ -198,10 +198,10 @@ def _bounds(here: Workspace, green: float | None, red: float | None) -> Bounds:
 
 
 def _write_frame(made: Report, path: Path) -> None:
-    from genaipa.reports import tidy
+    from genaipa.answers import tidy
 
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        tidy.write(made.frame, path)
+        tidy.write(made.study.joined(), path)
     except OSError as error:
         raise UsageError(f"{path} can't be written ({error.strerror}).") from None

@@ -5,14 +5,14 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Literal
 
+from genaipa.answers.tidy import plain_texts
 from genaipa.reports.chapters import prompting
 from genaipa.reports.figures.figure import Scope
 from genaipa.reports.part import thin, warned_figure, warned_table
-from genaipa.reports.tidy import plain_texts
 
 if TYPE_CHECKING:
+    from genaipa.answers.study import Study
     from genaipa.reports.chapters.chapter import Chapter
-    from genaipa.reports.gather import Gathered
     from genaipa.scoring.rubric import Bounds
 
 CHAPTERS: dict[str, Literal["answers", "scores"]] = {
@@ -41,13 +41,13 @@ CHAPTERS: dict[str, Literal["answers", "scores"]] = {
 
 
 @plain_texts
-def chapters(gathered: Gathered, bounds: Bounds) -> list[Chapter]:
+def chapters(study: Study, bounds: Bounds) -> list[Chapter]:
     """The chapters that a report has, in reading order; `bounds` are the bands'."""
-    scope = Scope.of(gathered.frame, gathered.categories, bounds, gathered.questions)
-    scored = bool(gathered.frame["counted"].any())
+    scope = Scope.of(study.table, study.questions.categories, bounds, study.questions.texts)
+    scored = bool(study.table["counted"].any())
     wanted = (name for name, needed in CHAPTERS.items() if scored or needed == "answers")
-    made = [import_module(f"{__name__}.{name}").chapter(gathered, scope) for name in wanted]
-    there, few = prompting.noted([each for each in made if each], gathered.frame), thin(gathered.frame)
+    made = [import_module(f"{__name__}.{name}").chapter(study, scope) for name in wanted]
+    there, few = prompting.noted([each for each in made if each], study.table), thin(study.table)
     if not few:
         return there
     return [each.changed(lambda one: warned_table(one, few), lambda one: warned_figure(one, few)) for each in there]

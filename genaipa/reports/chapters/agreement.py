@@ -20,6 +20,7 @@ from genaipa.scoring.agreement import (
     measure_groups,
 )
 from genaipa.scoring.current import independent_scores
+from genaipa.scoring.rubric import guidelines_digest
 from genaipa.stats.agreement import LEAST_UNITS, LEVEL
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure as Canvas
 
-    from genaipa.reports.gather import Gathered
+    from genaipa.answers.study import Study
     from genaipa.scoring.events import Event
     from genaipa.scoring.rubric import Rubric
 
@@ -73,11 +74,11 @@ def alphas(events: Iterable[Event], rubric: Rubric) -> Table:
     )
 
 
-def alphas_apart(gathered: Gathered) -> Table:
+def alphas_apart(study: Study) -> Table:
     """The same where the document is silent and where it is not, and by its language; nothing where all are alike."""
-    scores, rubric = independent_scores(gathered.events), gathered.rubric
+    scores, rubric = independent_scores(study.log.counted), study.rubric
     rows = []
-    for by, groups in answer_groups(gathered).items():
+    for by, groups in answer_groups(study).items():
         for group, (answers, metrics) in measure_groups(scores, rubric, groups).items():
             for metric, agreed in metrics.items():
                 about = {"by": by, "group": group, "metric": rubric.names[metric], "answers": answers}
@@ -179,17 +180,18 @@ def _draw(data: pd.DataFrame) -> Canvas:
     return drawn
 
 
-def chapter(gathered: Gathered, _scope: Scope) -> Chapter:
+def chapter(study: Study, _scope: Scope) -> Chapter:
     """Krippendorff's alpha of the analysts."""
-    found = alphas(gathered.events, gathered.rubric)
-    beside = tabulate_suggested(gathered.events, gathered.rubric)
+    found = alphas(study.log.counted, study.rubric)
+    beside = tabulate_suggested(study.log.counted, study.rubric)
+    guidelines = guidelines_digest(study.workspace) if study.workspace else ""
     return Chapter(
         "agreement",
         "Agreement of the analysts",
         "Krippendorff's alpha: 1 is perfect agreement, 0 agreement by chance.",
-        present(found, alphas_apart(gathered), beside),
+        present(found, alphas_apart(study), beside),
         drawn(alphas_figure(found)),
         [] if found else ["Agreement is not shown: no answer has scores of two analysts who had not seen the other's."],
-        method=_METHOD + (_GUIDED.format(gathered.guidelines) if gathered.guidelines else ""),
+        method=_METHOD + (_GUIDED.format(guidelines) if guidelines else ""),
         references=_REFERENCES,
     )

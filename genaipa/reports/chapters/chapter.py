@@ -1,6 +1,6 @@
 """A chapter of a report, what the files of this folder need to make one, and what a kind brings that has its own.
 
-A file defines `chapter(gathered, scope) -> Chapter`, and is listed in `CHAPTERS`. `scope` knows what the figures of one
+A file defines `chapter(study, scope) -> Chapter`, and is listed in `CHAPTERS`. `scope` knows what the figures of one
 report share: the order of systems and questions, the names of categories, the bounds of the bands. A kind whose answers
 people don't score has `Results`.
 """
@@ -10,17 +10,17 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from genaipa.answers.tidy import ORDERED
 from genaipa.files.html import short_repr
 from genaipa.kinds import hooks
-from genaipa.reports.tidy import ORDERED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     import pandas as pd
 
+    from genaipa.answers.study import Study
     from genaipa.reports.figures.figure import Figure
-    from genaipa.reports.gather import Gathered
     from genaipa.reports.table import Table
     from genaipa.runs.selection import Source
     from genaipa.workspace import Workspace
@@ -106,11 +106,11 @@ class Results(Protocol):
     @property
     def facts(self) -> list[tuple[str, str]]: ...  # noqa: D102 - above
 
-    def chapters(self, gathered: Gathered) -> list[Chapter]:
+    def chapters(self, study: Study) -> list[Chapter]:
         """The chapters of a report."""
         ...
 
-    def leaderboard(self, gathered: Gathered) -> Table | None:
+    def leaderboard(self, study: Study) -> Table | None:
         """All systems in one table; None if there is nothing to rank."""
         ...
 
@@ -125,8 +125,6 @@ def by_rule(sources: Sequence[Source]) -> list[type[Results]]:
     return hooks("results", (source.manifest.spec.kind for source in sources))
 
 
-def add_results(workspace: Workspace, gathered: Gathered) -> Gathered:
-    """Add the results of the runs among those gathered that are scored by a rule."""
-    gathered.by_rule = [one(workspace, gathered.sources) for one in by_rule(gathered.sources)]
-    gathered.problems += [problem for one in gathered.by_rule for problem in one.problems]
-    return gathered
+def find_results(workspace: Workspace, sources: Sequence[Source]) -> list[Results]:
+    """Return the results of the runs among these that are scored by a rule."""
+    return [kind(workspace, sources) for kind in by_rule(sources)]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
-    from genaipa.reports.gather import Gathered
+    from genaipa.answers.study import Study
 
 _WAYS = ("quality", "recall")
 _ABREAST = 3
@@ -146,9 +146,9 @@ def _draw_panel(axes: Axes, rows: pd.DataFrame, sources: Mapping[Any, str], reac
         axes.text(reach * 1.08, place, style.count(row["n"]), va="center", fontsize=style.TINY)
 
 
-def chapter(gathered: Gathered, scope: Scope) -> Chapter:
+def chapter(study: Study, scope: Scope) -> Chapter:
     """Answers with the document shown, against answers by the company's name alone."""
-    frame = gathered.frame
+    frame = study.table
     differences = by_question(frame)
     asked = tried(frame, "recall") and tried(frame, "quality")
     why = "no question is scored both ways" if asked else (

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
     from numpy.typing import NDArray
 
-    from genaipa.reports.gather import Gathered
+    from genaipa.answers.study import Study
     from genaipa.scoring.rubric import Bounds
 
 WORDS, AGAIN = "other words", "asked again"
@@ -217,9 +217,9 @@ def _named(over: str, experiment: str) -> str:
     return over if over == WORDS else f"{over}: {style.short(experiment, 18)}"
 
 
-def chapter(gathered: Gathered, scope: Scope) -> Chapter:
+def chapter(study: Study, scope: Scope) -> Chapter:
     """Distance between answers that ought to be alike."""
-    found = cells(gathered.frame, scope.bounds)
+    found = cells(study.table, scope.bounds)
     summary = consistency(found)
     absent = [
         f"How far answers move {what} is not shown: {why}."

@@ -10,7 +10,6 @@ import pandas as pd
 
 from genaipa.reports import averages
 from genaipa.reports.averages import BOTH, INTERVALS
-from genaipa.reports.chapters import outcomes
 from genaipa.reports.chapters.chapter import Chapter, drawn, present
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
-    from genaipa.reports.gather import Gathered
+    from genaipa.answers.study import Study
 
 Effort = Literal["cost", "seconds"]
 _NAMES: dict[Effort, str] = {"cost": "effort-cost", "seconds": "effort-time"}
@@ -51,16 +50,16 @@ _WIDE = 20
 """From this ratio of the largest to the smallest effort on, the axis is logarithmic."""
 
 
-def by_system(frame: pd.DataFrame) -> Table:
+def by_system(study: Study) -> Table:
     """Seconds and money of the answers to each experiment's questions, beside their M_all."""
-    asked = averages.about_policies(outcomes.asked_once(frame))
+    asked = averages.about_policies(study.once("spending"))
     asked = asked[asked["status"] != "missing"]
     by = ["system", "experiment"]
     # Where no answer took any time, none was measured: they were imported.
     longest = asked.groupby(by, observed=True)["seconds"].transform("max")
     asked = asked.assign(seconds=asked["seconds"].where(longest > 0)).dropna(subset=["seconds", "cost"], how="all")
     spent = averages.summed_up(asked, by, _spent)
-    scored = averages.weighted(frame, "m_all10")
+    scored = averages.weighted(study.table, "m_all10")
     quality = averages.summed_up(scored, by, lambda rows: averages.mean_of(rows, "m_all10"))
     columns = [*by, "answers", "m_all10", *BOTH, "seconds", "cost", *_COSTS.values(), "cost_total"]
     data = pd.DataFrame(columns=columns)
@@ -205,15 +204,17 @@ def _scale(axes: Axes, values: pd.Series[Any], per: int) -> None:
     axes.xaxis.set_minor_locator(NullLocator())
 
 
-def chapter(gathered: Gathered, scope: Scope) -> Chapter:
+_UNKNOWN = "Time and cost are not shown: neither time nor cost is known of any answer."
+
+
+def chapter(study: Study, scope: Scope) -> Chapter:
     """The chapter on the time, tokens and cost of the answers."""
-    frame = gathered.frame
-    spent, pace = by_system(frame), throughput(gathered)
+    spent, pace = by_system(study), throughput(study)
     return Chapter(
         "effort",
         "Time and cost",
         "The time that the answers took, the pace at which they came and, where prices are known, their cost.",
         present(spent, pace),
         drawn(*(against(spent, effort, scope) for effort in _PER)),
-        [] if spent or frame.empty else ["Time and cost are not shown: neither time nor cost is known of any answer."],
+        [] if spent or study.table.empty else [_UNKNOWN],
     )

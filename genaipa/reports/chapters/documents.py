@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
-    from genaipa.reports.gather import Gathered
+    from genaipa.answers.study import Study
 
 _LOOKS: dict[str, dict[str, Any]] = {
     "all": {"facecolor": "#d9d9d9"},
@@ -318,9 +318,9 @@ def _entries(groups: list[str]) -> Iterator[Any]:
             yield box, name
 
 
-def chapter(gathered: Gathered, scope: Scope) -> Chapter:
+def chapter(study: Study, scope: Scope) -> Chapter:
     """Box plots, one for each experiment."""
-    frame = gathered.frame
+    frame = study.table
     found, five = points(frame), five_numbers(frame)
     figures = scope.pages(partial(box_plots, found, five, experiment) for experiment in experiments_of(found))
     return Chapter(

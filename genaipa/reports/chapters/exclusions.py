@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from genaipa.answers.tidy import countable
 from genaipa.reports import averages
 from genaipa.reports.chapters.chapter import Chapter, present
 from genaipa.reports.table import Table, table
-from genaipa.reports.tidy import countable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from genaipa.answers.study import Study
     from genaipa.reports.figures.figure import Scope
-    from genaipa.reports.gather import Gathered
 
 _EVERY = "all"
 """Name of the row over all experiments, as in the leaderboard."""
@@ -79,9 +79,9 @@ def _means(frame: pd.DataFrame) -> Iterator[tuple[tuple[str, str, str], float, i
                 yield (str(system), str(experiment), group), float(means.mean()), len(means)
 
 
-def chapter(gathered: Gathered, _scope: Scope) -> Chapter:
+def chapter(study: Study, _scope: Scope) -> Chapter:
     """Return the chapter on what is excluded; empty where nothing is."""
-    frame = gathered.frame
+    frame = study.table
     return Chapter(
         "exclusions",
         "What is left out",

@@ -8,23 +8,22 @@ import pandas as pd
 
 from genaipa.reports import averages
 from genaipa.reports.averages import BOTH
-from genaipa.reports.chapters import outcomes
 from genaipa.reports.chapters.chapter import Chapter, present
 from genaipa.reports.crossed import crossed
 from genaipa.reports.table import Table, table
 from genaipa.words import number
 
 if TYPE_CHECKING:
+    from genaipa.answers.study import Study
     from genaipa.reports.figures.figure import Scope
-    from genaipa.reports.gather import Gathered
     from genaipa.runs.selection import Groups
 
 _KNOWN = ("answered", "truncated", "refused", "failed", "missing")
 
 
-def answers(frame: pd.DataFrame, groups: Groups) -> Table:
+def answers(study: Study, groups: Groups) -> Table:
     """Outcomes of the questions about each group's documents, and how often a reply says that one is silent."""
-    once = outcomes.asked_once(frame)
+    once = study.once("silence")
     once = once.assign(group=once["document"].astype(str).map(groups.of))
     known = [*_KNOWN, *(["mute"] if (once["claims_silence"] == "none").any() else [])]
     columns = ["group", "system", "experiment", "documents", "planned", *known, "says_silent", *BOTH[:-1]]
@@ -95,14 +94,14 @@ def _unlike(groups: list[str]) -> str:
     )
 
 
-def chapter(gathered: Gathered, _scope: Scope) -> Chapter | None:
+def chapter(study: Study, _scope: Scope) -> Chapter | None:
     """The groups of a column, where one is asked for."""
-    groups = gathered.groups
+    groups = study.groups
     if groups is None:
         return None
     return Chapter(
         "groups",
         f"By {groups.by}",
         f"The documents fall into {number(len(set(groups.of.values())), 'group')}, each looked at by itself.",
-        present(quality(gathered.frame, groups), answers(gathered.frame, groups)),
+        present(quality(study.table, groups), answers(study, groups)),
     )

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
-    from genaipa.reports.gather import Gathered
+    from genaipa.answers.study import Study
     from genaipa.reports.judged.verdicts import Floats
 
 
@@ -51,22 +51,22 @@ _REFERENCES = {
 }
 
 
-def chapter(gathered: Gathered, scope: Scope) -> Chapter:
+def chapter(study: Study, scope: Scope) -> Chapter:
     """The judges beside people; nothing where no judge has scored an answer."""
-    given = Verdicts.of(gathered)
+    given = Verdicts.of(study)
     if not given:
         return Chapter("judges", "How good the judges are", "")
-    agreed, lenient, tested = quality.agreement(given), leniency(given, gathered.frame), alternative(given)
+    agreed, lenient, tested = quality.agreement(given), leniency(given, study.table), alternative(given)
     against = quality.compare_judges(given)
     found = findings(given, agreed, against, lenient, tested)
     enough = [judge for judge, both in given.both.items() if both.sum() >= LEAST]
-    apart = agreement_apart(given, answer_groups(gathered))
+    apart = agreement_apart(given, answer_groups(study))
     tables = (
         [
             agreed,
             against,
             apart,
-            judges_agreement(gathered, given),
+            judges_agreement(study, given),
             lenient,
             quality.confusion(given),
             quality.drift(given),
@@ -75,9 +75,9 @@ def chapter(gathered: Gathered, scope: Scope) -> Chapter:
         if enough
         else []
     )
-    if not gathered.frame["counted"].any():
+    if not study.table["counted"].any():
         # Else it is beside people's averages.
-        tables.append(beside(gathered.frame))
+        tables.append(beside(study.table))
     points = {
         judge: [side.means[given.both[judge], 0] for side in (given.people, given.judges[judge])] for judge in enough
     }
@@ -86,9 +86,9 @@ def chapter(gathered: Gathered, scope: Scope) -> Chapter:
         "How good the judges are",
         "A judge is a model that scores answers. How far its verdicts agree with people's scores, and how far "
         f"people agree with each other; nothing is said below {LEAST} answers scored by both.",
-        present(found, *tables, judged_rates(gathered, given)),
+        present(found, *tables, judged_rates(study, given)),
         [
-            *alone_figures(given, gathered.frame, scope),
+            *alone_figures(given, study.table, scope),
             *drawn(agreement_figure(agreed)),
             *leniency_figures(lenient, scope),
             *drawn(scatter_figure(points, _correlations(agreed))),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from genaipa.answers.tidy import metrics_of, names_of
 from genaipa.questions.annotations import SAID
 from genaipa.reports import averages
 from genaipa.reports.averages import BOTH, INTERVALS, LIKE_THESE
@@ -17,11 +18,10 @@ from genaipa.reports.figures import heatmap, style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
 from genaipa.reports.figures.heatmap import Grid
 from genaipa.reports.table import SCALE, Table, metric_formats, table
-from genaipa.reports.tidy import metrics_of, names_of
 from genaipa.stats.intervals import find_interval
 
 if TYPE_CHECKING:
-    from genaipa.reports.gather import Gathered
+    from genaipa.answers.study import Study
 
 _ASKED = ["system", "experiment", "question"]
 _ENDS = ("policies_low", "policies_high")
@@ -290,9 +290,9 @@ def _missing(table: Table, experiment: str, data: pd.DataFrame, scope: Scope) ->
     return scope.without(data["system"], _METRICS) + asked
 
 
-def chapter(gathered: Gathered, scope: Scope) -> Chapter:
+def chapter(study: Study, scope: Scope) -> Chapter:
     """Heat maps, one for each experiment."""
-    frame = gathered.frame
+    frame = study.table
     questions, categories = by_question(frame), by_category(frame)
     figures = scope.pages(
         (

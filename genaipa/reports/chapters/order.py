@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure as Canvas
 
-    from genaipa.reports.gather import Gathered
+    from genaipa.answers.study import Study
 
 KINDS = ("shared", "independent")
 THIRDS = ("first", "middle", "last")
@@ -170,9 +170,9 @@ def _draw(data: pd.DataFrame, systems: Mapping[Any, str]) -> Canvas:
     return drawn
 
 
-def chapter(gathered: Gathered, scope: Scope) -> Chapter:
+def chapter(study: Study, scope: Scope) -> Chapter:
     """Dependence of answers on the questions before them."""
-    asked, placed = conversations(gathered.frame), positions(gathered.frame)
+    asked, placed = conversations(study.table), positions(study.table)
     absent = [
         f"{what} not shown: {why}."
         for table, what, why in (

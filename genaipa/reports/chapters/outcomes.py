@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pandas as pd
 
 from genaipa.reports import averages
@@ -14,31 +13,16 @@ from genaipa.reports.movements import movement_tables
 from genaipa.reports.table import Table, table
 
 if TYPE_CHECKING:
-    from genaipa.reports.gather import Gathered
+    from genaipa.answers.study import Study
 
 _STATUSES = ("answered", "truncated", "refused", "failed", "missing")
 
 
 @averages.kept
-def asked_once(frame: pd.DataFrame) -> pd.DataFrame:
-    """One row for each question that was planned, however many analysts scored its answer.
-
-    Its `counted` says whether any of its scores counts, and `left_out` whether it is excluded.
-    """
-    planned = frame[frame["unit"] == "answer"]
-    places = planned.groupby(["run", "key"], observed=True, sort=False).ngroup()
-    once = planned[~places.duplicated()]
-    once = once.assign(counted=np.bincount(places, planned["counted"], len(once)) > 0)
-    # Where anything that is excluded is counted, all of it is meant to be.
-    included = bool((frame["counted"] & (frame["excluded"] != "")).any())
-    return once.assign(left_out=(once["excluded"] != "") & (not included))
-
-
-@averages.kept
-def statuses(frame: pd.DataFrame) -> Table:
+def statuses(study: Study) -> Table:
     """Counts of the questions planned, of their statuses, and of the answers that count."""
     by = ["system", "experiment"]
-    once = asked_once(frame)
+    frame, once = study.table, study.once("silence", "prompt-cut")
     cut, mute = once["prompt_cut"] == "yes", once["claims_silence"] == "none"
     lacks = [*_STATUSES, *(["mute"] if mute.any() else []), *(["prompt_cut"] if cut.any() else []), "excluded"]
     columns = [*by, "planned", *lacks, "scored", "unscored", "score_left_out", "published"]
@@ -86,17 +70,17 @@ def _published(once: pd.DataFrame, tables: pd.DataFrame) -> pd.Series:
     return pd.Series(known[0] | known[1], index=once.index)
 
 
-def questions(gathered: Gathered) -> Table:
+def questions(study: Study) -> Table:
     """Question ids with their texts."""
-    about = gathered.frame[["question", "category", "source"]].drop_duplicates("question").astype(str)
-    about = about[about["question"].isin(gathered.questions)]
-    order = {question: place for place, question in enumerate(gathered.questions)}
+    about = study.table[["question", "category", "source"]].drop_duplicates("question").astype(str)
+    about = about[about["question"].isin(study.questions.texts)]
+    order = {question: place for place, question in enumerate(study.questions.texts)}
     about = about.sort_values("question", key=lambda ids: ids.map(order))
     data = pd.DataFrame(
         {
             "question": about["question"],
-            "text": about["question"].map(gathered.questions),
-            "category": about["category"].map(lambda category: gathered.categories.get(category, category)),
+            "text": about["question"].map(study.questions.texts),
+            "category": about["category"].map(lambda category: study.questions.categories.get(category, category)),
             "source": about["source"].map({"faq": "FAQ", "user": "user"}),
         }
     ).reset_index(drop=True)
@@ -110,13 +94,13 @@ def questions(gathered: Gathered) -> Table:
     )
 
 
-def chapter(gathered: Gathered, scope: Scope) -> Chapter:
+def chapter(study: Study, scope: Scope) -> Chapter:
     """The chapter on the outcomes of all questions asked, and on the answers that moved between systems."""
-    moved = movement_tables(gathered, scope, asked_once(gathered.frame))
+    moved = movement_tables(study, scope, study.once())
     return Chapter(
         "asked",
         "What was asked, and what came back",
         "Every question planned is counted once, whatever became of it. One without an answer, and an answer without a "
         "score, is part of no average.",
-        present(statuses(gathered.frame), *moved, questions(gathered)),
+        present(statuses(study), *moved, questions(study)),
     )

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import pandas as pd
 
+from genaipa.answers.tidy import plain_texts
 from genaipa.judging.name import Judge, family
 from genaipa.reports.analysts import other_people
 from genaipa.reports.chapters.chapter import Chapter, present
@@ -26,7 +27,6 @@ from genaipa.reports.gate import Loss, sure_loss
 from genaipa.reports.recognition import Rule, recognition, spoken
 from genaipa.reports.significance import OTHER_PEOPLE
 from genaipa.reports.table import SCALE, Table, table
-from genaipa.reports.tidy import plain_texts
 from genaipa.runs.selection import occasions
 from genaipa.stats.changes import estimate_change
 from genaipa.stats.looks import SIGNIFICANT
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure as Canvas
 
-    from genaipa.reports.gather import Gathered
+    from genaipa.answers.study import Study
     from genaipa.runs.selection import Occasion
 
 
@@ -122,17 +122,17 @@ def _with_meanings(data: pd.DataFrame) -> pd.DataFrame:
     return data.assign(p_holm=adjusted, meaning=told)
 
 
-def judged_again(gathered: Gathered) -> pd.DataFrame:
+def judged_again(study: Study) -> pd.DataFrame:
     """Find the answers that a judge judged again: columns `answer`, `day`, and M_all (10 to 100) `then` and `now`.
 
     A judge is the same by its family and prompt: a model that was replaced without a word is a change to be seen.
     """
     values: dict[str, dict[tuple[str, str, str], list[float]]] = {}
-    for event in gathered.events:
+    for event in study.log.counted:
         judge = Judge.parse(event.analyst) if event.scorer == "machine" else None
-        if judge and event.values is not None and event.rubric == gathered.rubric.digest:
+        if judge and event.values is not None and event.rubric == study.rubric.digest:
             who = event.answer, family(judge.model), judge.prompt
-            points = SCALE * gathered.rubric.m_all(event.values)
+            points = SCALE * study.rubric.m_all(event.values)
             values.setdefault(judge.day, {}).setdefault(who, []).append(points)
     then = values.pop("", {})
     rows = [
@@ -279,10 +279,10 @@ _TICKS = 4
 _SERVED = {"color": style.FAINT, "linewidth": 0.8, "linestyle": ":"}
 
 
-def chapter(gathered: Gathered, scope: Scope) -> Chapter:
+def chapter(study: Study, scope: Scope) -> Chapter:
     """Changes between the days on which a system was asked the same."""
-    found = occasions(gathered.sources)
-    made = changes(gathered.frame, found, judged_again(gathered), gathered.languages) if found else None
+    found = occasions(study.sources)
+    made = changes(study.joined(), found, judged_again(study), study.languages) if found else None
     days = ", ".join(f"{system} on {len(each)} days" for system, each in found.items())
     return Chapter(
         "over-time",

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
-    from genaipa.reports.gather import Gathered
+    from genaipa.answers.study import Study
     from genaipa.scoring.rubric import Bounds
 
 
@@ -94,18 +94,13 @@ def board(frame: pd.DataFrame) -> Table:
     return prompting.marked(add_answered(made, frame), averages.about_policies(frame[frame["counted"]]))
 
 
-def by_rank(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the frame with the best system first, as the leaderboard has them, and those without an average last.
-
-    The order is that of the categories: of every table and figure that is made of the frame.
-    """
+def rank_systems(frame: pd.DataFrame) -> list[str]:
+    """Return the systems, the best first, as the leaderboard has them, and those without an average last."""
     cells = averages.weighted(estimated(enough(frame)).frame, "m_all10").dropna(subset="m_all10")
     means = cells["m_all10"].mul(cells["weight"]).groupby(cells["system"], observed=True).sum()
     means /= cells.groupby("system", observed=True)["weight"].sum()
     known = [str(name) for name in means.round(9).sort_values(ascending=False, kind="stable").index]
-    names = list(frame["system"].cat.categories)
-    order = [*known, *(name for name in names if name not in set(known))]
-    return frame.assign(system=frame["system"].cat.reorder_categories(order)) if order != names else frame
+    return [*known, *(name for name in frame["system"].cat.categories if name not in set(known))]
 
 
 def unlike(frame: pd.DataFrame) -> str:
@@ -229,9 +224,9 @@ def _named(found: pd.DataFrame) -> str:
     return "; ".join(f"{own} ({name})" for name, own in names.items())
 
 
-def chapter(gathered: Gathered, scope: Scope) -> Chapter:
+def chapter(study: Study, scope: Scope) -> Chapter:
     """The first picture, the leaderboard, the differences, and M_all in five numbers and by source."""
-    frame = gathered.frame
+    frame = study.table
     ranked, few = board(frame), too_few(frame)
     cells = averages.weighted(estimated(enough(frame)).frame, "m_all10")
     shown = overview_numbers(ranked, cells, part.board_level(frame).confidence)
@@ -241,7 +236,7 @@ def chapter(gathered: Gathered, scope: Scope) -> Chapter:
         "M_all joins the metrics of an answer into one number from 10 (worst) to 100 (best).",
         present(
             *(ranked, *matches.tables(frame), who_scored(frame), lacking(frame)),
-            *(beside(frame, gathered.events), forecasts(frame)),
+            *(beside(frame, study.log.counted), forecasts(frame)),
             *(by_measure(frame), documents.five_numbers(frame), by_source(frame)),
         ),
         drawn(overview(shown, scope)),

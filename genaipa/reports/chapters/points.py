@@ -20,25 +20,25 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure as Canvas
 
-    from genaipa.reports.gather import Gathered
+    from genaipa.answers.study import Study
 
 
 _METHOD = """Points are the statements of a complete answer, by the annotated one; analysts tick each as said or
 contradicted."""
 
 
-def chapter(gathered: Gathered, scope: Scope) -> Chapter:
+def chapter(study: Study, scope: Scope) -> Chapter:
     """Recall of vital points, the harm rate, and the points missed most; nothing where no person ticked any."""
-    found = rates(gathered.frame)
+    found = rates(study.table)
     if not found:
         return Chapter("points", "Points said, and harm", "")
-    each = by_point(gathered)
+    each = by_point(study)
     of_points = missed(each)
     return Chapter(
         "points",
         "Points said, and harm",
         "How much of what a complete answer says a system says, and how often it contradicts what would hurt a reader.",
-        present(found, contradicted(each), of_points, agreement(gathered)),
+        present(found, contradicted(each), of_points, agreement(study)),
         scope.pages([partial(missed_map, each, experiment) for experiment in experiments_of(of_points)]),
         method=_METHOD,
         first=(found.name,),

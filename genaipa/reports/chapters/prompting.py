@@ -17,8 +17,8 @@ from genaipa.tasks.prompts import PUBLISHED, SETS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from genaipa.answers.study import Study
     from genaipa.reports.figures.figure import Figure, Scope
-    from genaipa.reports.gather import Gathered
 
 _ABOUT = ["system", "experiment", "document", "question", "category", "source"]
 
@@ -159,9 +159,9 @@ def band_changes(frame: pd.DataFrame, bounds: Bounds) -> Table:
     )
 
 
-def chapter(gathered: Gathered, scope: Scope) -> Chapter:
+def chapter(study: Study, scope: Scope) -> Chapter:
     """Changes that other prompts make; nothing where no system was asked with two sets of them."""
-    frame = gathered.frame
+    frame = study.table
     tables = present(changes(frame), band_changes(frame, scope.bounds))
     asked = frame[frame["prompts"] != PUBLISHED].groupby("system", observed=True)["prompts"].nunique()
     why = ["What other prompts change is not shown: no question is scored with two sets of them."]

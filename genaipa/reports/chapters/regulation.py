@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from genaipa.answers.tidy import metrics_of, names_of
 from genaipa.reports import averages
 from genaipa.reports.chapters.chapter import Chapter, present, tried
 from genaipa.reports.figures import heatmap, style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
 from genaipa.reports.table import Table, metric_formats, table
-from genaipa.reports.tidy import metrics_of, names_of
 
 if TYPE_CHECKING:
-    from genaipa.reports.gather import Gathered
+    from genaipa.answers.study import Study
 
 
 def scores(frame: pd.DataFrame) -> Table:
@@ -60,9 +60,9 @@ def scores_map(table: Table, scope: Scope = ALONE) -> Figure | None:
     return heatmap.figure("regulation", "regulation", about, table, grid, scope.bounds)
 
 
-def chapter(gathered: Gathered, scope: Scope) -> Chapter:
+def chapter(study: Study, scope: Scope) -> Chapter:
     """Questions about regulations, put by their names."""
-    frame = gathered.frame
+    frame = study.table
     found = scores(frame)
     why = "no answer about one is scored" if tried(frame, "regulation") else (
         "none was asked about (genaipa run --experiment regulation)"

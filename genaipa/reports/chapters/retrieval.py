@@ -9,7 +9,6 @@ import pandas as pd
 
 from genaipa.reports import averages
 from genaipa.reports.averages import BOTH
-from genaipa.reports.chapters import outcomes
 from genaipa.reports.chapters.chapter import Chapter, present
 from genaipa.reports.crossed import SHARES, crossed
 from genaipa.reports.figures import forest, style
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
-    from genaipa.reports.gather import Gathered
+    from genaipa.answers.study import Study
 
 NAME = "retrieval"
 ACCURACY = "accuracy"
@@ -52,25 +51,25 @@ _HOW = (
 )
 
 
-def answers(frame: pd.DataFrame) -> pd.DataFrame:
+def answers(study: Study) -> pd.DataFrame:
     """One row for each answer of systems that gave passages, with `right`: 1, 0, or NaN where no person scored it.
 
     An answer is right if the average of its accuracy is above 0: entirely or in part.
     """
-    once = outcomes.asked_once(frame)
+    once = study.once("passages")
     found = once[once["passages"].notna() & ~once["left_out"]]
-    if found.empty or ACCURACY not in frame:
+    if found.empty or ACCURACY not in study.table:
         return found.assign(right=float("nan"))
-    scored = averages.answers(frame)
+    scored = averages.answers(study.table)
     known = dict(zip(zip(scored["run"], scored["key"], strict=True), scored[ACCURACY], strict=True))
     accuracy = pd.Series([known.get(place) for place in zip(found["run"], found["key"], strict=True)], found.index)
     accuracy = accuracy.astype("float64")
     return found.assign(right=(accuracy > 0).astype("float64").where(accuracy.notna()))
 
 
-def shown(frame: pd.DataFrame) -> Table:
+def shown(study: Study) -> Table:
     """How often a right section was shown, and of the scored answers, how often each went with a right answer."""
-    data = averages.summed_up(_with_sections(answers(frame)), _BY, _shown)
+    data = averages.summed_up(_with_sections(answers(study)), _BY, _shown)
     columns = [*_BY, "n", "mean", *BOTH, *_PARTS, "scored"]
     data = data.reindex(columns=columns)
     if not data["scored"].astype("float64").any():
@@ -82,7 +81,7 @@ def shown(frame: pd.DataFrame) -> Table:
         f"answers scored by people: right is an accuracy above 0. {_HOW} An answer that is made of its passages (at "
         "least half of its words) and right without a right section is right by what it quotes: by other words of the "
         f"document. Each question weighs the same, however many "
-        f"documents and answers it has. {averages.intervals(data)}{averages.corrections(frame)}",
+        f"documents and answers it has. {averages.intervals(data)}{averages.corrections(study.table)}",
         data,
         columns,
         headings={
@@ -118,9 +117,9 @@ def _shown(rows: pd.DataFrame) -> dict[str, object]:
     }
 
 
-def by_number(frame: pd.DataFrame) -> Table:
+def by_number(study: Study) -> Table:
     """How often a right section was shown by the first passages, for several numbers of them."""
-    rows = _with_sections(answers(frame))
+    rows = _with_sections(answers(study))
     most = rows.groupby(_BY, observed=True)["passages"].transform("max")
     parts = [
         averages.summed_up(rows[(most >= first) | (first == 1)], _BY, partial(_among, first=first)) for first in _FIRST
@@ -145,9 +144,9 @@ def _among(rows: pd.DataFrame, first: int) -> dict[str, object]:
     return {"first": first, **averages.as_columns(found)}
 
 
-def passages(frame: pd.DataFrame) -> Table:
+def passages(study: Study) -> Table:
     """Counts of the passages: how many are annotated, how many of another text, and how many silent questions got."""
-    data = averages.summed_up(answers(frame), _BY, _passages)
+    data = averages.summed_up(answers(study), _BY, _passages)
     shares = ("sections_shown", "annotated", "elsewhere", "other")
     columns = [*_BY, "answers", "each", *shares, "on_silent", "silent_each"]
     return table(
@@ -187,9 +186,9 @@ def _passages(rows: pd.DataFrame) -> dict[str, object]:
     }
 
 
-def elsewhere(frame: pd.DataFrame) -> list[str]:
+def elsewhere(study: Study) -> list[str]:
     """A sentence for each system some of whose passages are not in the document that was asked about."""
-    counts = answers(frame).groupby("system", observed=True, sort=True)[
+    counts = answers(study).groupby("system", observed=True, sort=True)[
         ["passages", "passages_elsewhere", "passages_other"]
     ]
     return [
@@ -257,17 +256,16 @@ def _draw_parts(axes: Axes, row: Mapping[Any, Any], place: float) -> None:
         at += share
 
 
-def chapter(gathered: Gathered, scope: Scope) -> Chapter:
+def chapter(study: Study, scope: Scope) -> Chapter:
     """Whether systems that retrieve were shown the right section."""
-    frame = gathered.frame
-    if frame["passages"].isna().all():
+    if not study.has("passages"):
         return Chapter(NAME, "Retrieval", "")
-    found = shown(frame)
+    found = shown(study)
     return Chapter(
         NAME,
         "Retrieval",
         "Whether the passages that a system retrieved show the section that the right answer rests on.",
-        present(found, by_number(frame), passages(frame)),
+        present(found, by_number(study), passages(study)),
         scope.pages([partial(shown_figure, found)]),
         [] if found else ["No question with passages has an annotated answer that rests on a section of the document."],
     )

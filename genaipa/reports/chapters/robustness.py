@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
-    from genaipa.reports.gather import Gathered
+    from genaipa.answers.study import Study
 
 _HOW = (
     "The mean over the answers to the paraphrases is beside the original question about the same document; where "
@@ -156,9 +156,9 @@ def _draw_panel(axes: Axes, rows: pd.DataFrame, end_at: float) -> None:
         axes.text(end_at, place, f"{row['n']:.0f}", va="center", ha="right", fontsize=style.TINY)
 
 
-def chapter(gathered: Gathered, scope: Scope) -> Chapter:
+def chapter(study: Study, scope: Scope) -> Chapter:
     """Whether questions in other words are answered as well."""
-    frame = gathered.frame
+    frame = study.table
     dropped = drops(frame)
     tables = present(dropped, by_question(frame))
     why = "no pair of an original and a paraphrased question is scored" if tried(frame, "robustness") else (

@@ -11,7 +11,6 @@ import pandas as pd
 
 from genaipa.reports import averages
 from genaipa.reports.averages import BOTH, INTERVALS
-from genaipa.reports.chapters import outcomes
 from genaipa.reports.chapters.chapter import Chapter, present
 from genaipa.reports.crossed import crossed, number_documents, number_labels
 from genaipa.reports.figures import forest, style
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure as Canvas
 
-    from genaipa.reports.gather import Gathered
+    from genaipa.answers.study import Study
     from genaipa.scoring.events import Event
     from genaipa.scoring.objections import Status
     from genaipa.stats.intervals import CrossedMean
@@ -50,14 +49,11 @@ _BEHIND = 1.5
 _SURE = [*BOTH[:-1], "questions", "documents"]
 
 
-def silent_questions(frame: pd.DataFrame, languages: Mapping[str, str] | None = None) -> Table:
-    """How often a system asserts something where the document is silent, and claims silence where it answers.
-
-    `languages` are the documents' (name → code): how well the rules recognise silence depends on them.
-    """
+def silent_questions(study: Study) -> Table:
+    """How often a system asserts something where the document is silent, and claims silence where it answers."""
     by = ["system", "experiment"]
     columns = [*by, "error", "answers", "wrong", "rate", *_SURE, "mute", "partly"]
-    once, foreign = _judged_by_rules(frame)
+    once, foreign = _judged_by_rules(study)
     data = pd.concat([averages.summed_up(once, by, partial(_rate, error=error)) for error in _ERRORS])
     data = data.reindex(columns=columns).sort_values(by, kind="stable")
     return table(
@@ -71,9 +67,9 @@ def silent_questions(frame: pd.DataFrame, languages: Mapping[str, str] | None = 
         "last column counts the answers to questions that a document answers only in part, which are left out (paper, "
         "sections 6.1 and 7). "
         "Each question weighs the same, however many documents and answers it has. "
-        f"{recognition('silence', spoken(once, languages))}"
+        f"{recognition('silence', spoken(once, study.languages))}"
         f"{_ABROAD.format(foreign) if foreign else ''}"
-        f"{INTERVALS}{averages.corrections(frame)}",
+        f"{INTERVALS}{averages.corrections(study.table)}",
         data[data["answers"] + data["mute"] > 0],
         columns if data["mute"].any() else [name for name in columns if name != "mute"],
         headings={"mute": "said nothing", "partly": "left out (partly silent)", "documents": "documents"},
@@ -81,9 +77,9 @@ def silent_questions(frame: pd.DataFrame, languages: Mapping[str, str] | None = 
     )
 
 
-def _judged_by_rules(frame: pd.DataFrame) -> tuple[pd.DataFrame, int]:
+def _judged_by_rules(study: Study) -> tuple[pd.DataFrame, int]:
     """The answers about policies that the rules speak of, and how many are in a language that they do not know."""
-    once = averages.about_policies(outcomes.asked_once(frame))
+    once = averages.about_policies(study.once("silence"))
     answered, told = (
         once["status"].isin(["answered", "truncated", "refused"]),
         once["claims_silence"].isin(["yes", "no", "abstains", MUTE]),
@@ -91,9 +87,9 @@ def _judged_by_rules(frame: pd.DataFrame) -> tuple[pd.DataFrame, int]:
     return once[told & once["silent"].isin(_WHERE) & ~once["left_out"]], int((answered & ~told).sum())
 
 
-def silent_differences(frame: pd.DataFrame) -> Table:
+def silent_differences(study: Study) -> Table:
     """The differences between systems in both rates, over the questions about documents that both answered."""
-    judged, _ = _judged_by_rules(frame)
+    judged, _ = _judged_by_rules(study)
     once = judged[judged["claims_silence"] != MUTE]
     rows = []
     for error, (where, said) in _ERRORS.items():
@@ -235,18 +231,18 @@ def objections(events: Iterable[Event]) -> Table:
     )
 
 
-def chapter(gathered: Gathered, scope: Scope) -> Chapter:
+def chapter(study: Study, scope: Scope) -> Chapter:
     """The questions on which a document is silent, apart."""
-    frame = gathered.frame
+    frame = study.table
     known = (frame["silent"] == "yes").any()
-    rates = silent_questions(frame, gathered.languages)
-    tables = present(rates, silent_differences(frame), silent_quality(frame))
+    rates = silent_questions(study)
+    tables = present(rates, silent_differences(study), silent_quality(frame))
     return Chapter(
         "silent",
         "Where the document is silent",
         "Where a document does not answer a question, the right answer is to say so. How often a system asserts "
         "something all the same, and how often it claims silence where the document is not silent.",
-        [*tables, *present(objections(gathered.events))],
+        [*tables, *present(objections(study.log.counted))],
         scope.pages([partial(figure, rates)]) if known else [],
         [] if tables and known else ["No question that was asked is annotated as one on which its document is silent."],
     )

@@ -17,9 +17,9 @@ from genaipa.reports.table import Table, table
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from genaipa.answers.study import Study
     from genaipa.languages.language import Readability
     from genaipa.policies.statistics import Statistics
-    from genaipa.reports.gather import Gathered
 
 _GRADES = (
     "The reading level is the Flesch-Kincaid grade, with syllables counted "
@@ -96,10 +96,10 @@ def _key(cited: str) -> str:
     return f"{cited.split(maxsplit=1)[0].strip(',').lower()}-{cited[-4:]}"
 
 
-def chapter(gathered: Gathered, _scope: Scope) -> Chapter:
+def chapter(study: Study, _scope: Scope) -> Chapter:
     """The chapter on the documents' length and readability."""
-    found = statistics(gathered.statistics, gathered.frame)
-    formulas = [one for _, one in _formulas(gathered.statistics) if one.cited]
+    found = statistics(study.statistics, study.table)
+    formulas = [one for _, one in _formulas(study.statistics) if one.cited]
     measures = [
         f'{one.formula} {"grade" if one.grades else "ease"} <a href="#{_key(one.cited)}">[{one.cited}]</a>'
         for one in formulas

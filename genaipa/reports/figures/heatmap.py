@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from genaipa.answers.tidy import metrics_of
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import Figure
 from genaipa.reports.table import Table
-from genaipa.reports.tidy import metrics_of
 from genaipa.scoring.rubric import band
 from genaipa.words import number
 

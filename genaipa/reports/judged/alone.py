@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from genaipa.answers.tidy import metrics_of
 from genaipa.errors import UsageError, clipped, command
 from genaipa.judging.name import NAME, Judge, akin
 from genaipa.reports.averages import answers
 from genaipa.reports.figures.style import brief, one_line
 from genaipa.reports.judged.verdicts import judge_names
 from genaipa.reports.table import SCALE
-from genaipa.reports.tidy import metrics_of
 from genaipa.runs.selection import run_folders
 from genaipa.systems.provider import find_system, short_names
 from genaipa.words import listed, number
@@ -25,7 +25,7 @@ from genaipa.words import listed, number
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from genaipa.reports.gather import Gathered
+    from genaipa.answers.study import Study
     from genaipa.workspace import Workspace
 
     Judges = dict[str, list[str]]
@@ -140,15 +140,15 @@ def mean_by_system(frame: pd.DataFrame) -> dict[str, float]:
     return {str(system): float(mean) for system, mean in each.groupby(level=0).mean().items()}
 
 
-def alone_in_words(gathered: Gathered) -> str:
+def alone_in_words(study: Study) -> str:
     """Return what judges alone gave, in a sentence without its full stop; empty where none scored an answer.
 
     Systems stand by name and never by value.
     """
-    judges = find_judges(gathered.frame, gathered.rubric.digest)
+    judges = find_judges(study.table, study.rubric.digest)
     parts = []
     for judge, analysts in list(judges.items())[:_NAMED]:
-        means = mean_by_system(count_verdicts(gathered.frame, analysts))
+        means = mean_by_system(count_verdicts(study.table, analysts))
         names = brief(means, _LONGEST)
         values = ", ".join(f"{names[system]} {mean:.0f}" for system, mean in means.items())
         parts.append(f"by {one_line(judge)} alone: {values}")

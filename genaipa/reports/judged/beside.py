@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from genaipa.answers.tidy import metrics_of, names_of
 from genaipa.reports import averages
 from genaipa.reports.averages import INTERVALS
 from genaipa.reports.judged.estimate import LEAST, LEAST_IN_GROUP, estimated
 from genaipa.reports.table import SCALE, Table, table
-from genaipa.reports.tidy import metrics_of, names_of
 from genaipa.scoring.current import in_effect
 from genaipa.stats.estimates import count_effective_scores
 from genaipa.stats.forecast import forecast_scores

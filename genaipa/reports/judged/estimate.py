@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from genaipa.answers.tidy import metrics_of
 from genaipa.judging.name import Judge, akin
 from genaipa.reports.averages import kept
-from genaipa.reports.tidy import metrics_of
 from genaipa.scoring.waves import SIZE
 from genaipa.stats.estimates import Sample, fill_judge
 from genaipa.stats.looks import UNFINISHED

@@ -31,7 +31,7 @@ from genaipa.stats.intervals import LEVEL
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from genaipa.reports.gather import Gathered
+    from genaipa.answers.study import Study
     from genaipa.reports.judged.verdicts import Mask, Places, Side, Verdicts
     from genaipa.stats.agreement import AlphaDifference, ScaleAgreement
 
@@ -168,18 +168,18 @@ def _verdict(low: float, high: float) -> str:
     return LESS if high < 0 else MORE if low > 0 else NOT_KNOWN
 
 
-def answer_groups(gathered: Gathered) -> dict[str, dict[str, str]]:
+def answer_groups(study: Study) -> dict[str, dict[str, str]]:
     """Groups of answers, by whether the document is `silent` and by its `language`: answer's digest → its group.
 
     A grouping that puts all answers into one group is left out, except a column that was asked for (`groups`).
     """
-    known = gathered.frame.loc[gathered.frame["answer"] != "", ["answer", "document", "silent"]]
+    known = study.table.loc[study.table["answer"] != "", ["answer", "document", "silent"]]
     known = known.drop_duplicates("answer").astype("str")
     found = {
         "silent": [_SILENT.get(value, "") for value in known["silent"]],
-        "language": [gathered.languages.get(document, "") for document in known["document"]],
+        "language": [study.languages.get(document, "") for document in known["document"]],
     }
-    asked = gathered.groups
+    asked = study.groups
     if asked:
         found[asked.by] = [asked.of.get(document, "") for document in known["document"]]
     groups = {by: dict(zip(known["answer"], group, strict=True)) for by, group in found.items()}

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from genaipa.reports.gather import Gathered
+    from genaipa.answers.study import Study
     from genaipa.scoring.events import Event
     from genaipa.scoring.rubric import Rubric
     from genaipa.stats.agreement import AlphaDifference, ScaleAgreement
@@ -102,10 +102,10 @@ class Verdicts:
     left_out: int
 
     @classmethod
-    def of(cls, gathered: Gathered) -> Verdicts:
+    def of(cls, study: Study) -> Verdicts:
         """All verdicts on the answers of a report, and the scores to compare them with."""
-        rubric, there = gathered.rubric, {*gathered.frame["answer"].unique()}
-        events = [event for event in gathered.events if event.answer in there]
+        rubric, there = study.rubric, {*study.table["answer"].unique()}
+        events = [event for event in study.log.counted if event.answer in there]
         found: defaultdict[tuple[str, str], list[tuple[Event, str]]] = defaultdict(list)
         left_out = 0
         for event in in_effect(event for event in events if event.scorer == "machine" or event.kind == "undo"):
@@ -115,7 +115,7 @@ class Verdicts:
             left_out += judge is not None and _by(event) != rubric.digest
         people = [(event, event.analyst) for event in independent_scores(events)]
         own = [(event, analyst) for event, analyst in people if _by(event) == rubric.digest]
-        asked = gathered.frame.loc[gathered.frame["answer"] != "", ["answer", "question"]].drop_duplicates("answer")
+        asked = study.table.loc[study.table["answer"] != "", ["answer", "question"]].drop_duplicates("answer")
         answers = pd.Index(asked["answer"].astype("str"))
         names = judge_names(found)
         return cls(

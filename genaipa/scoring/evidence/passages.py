@@ -13,10 +13,11 @@ from functools import cache, cached_property, lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
+import msgspec
+
 from genaipa.errors import GenaipaError
 from genaipa.policies.reading import read
 from genaipa.policies.search import token
-from genaipa.runs.records import Retrieval
 from genaipa.scoring.evidence.examine import annotated_targets
 from genaipa.scoring.evidence.quotations import NEAR, WORDS, fold, index_text, literal
 from genaipa.scoring.evidence.section_finder import shares
@@ -194,6 +195,25 @@ def _is_covered(sentence: Span, passages: Sequence[Span]) -> bool:
         covered += max(0, min(last, end) - max(first, reached))
         reached = max(reached, last)
     return 2 * covered >= end - start
+
+
+class Retrieval(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Counts of an answer's passages, and of the sections that its annotated answer rests on.
+
+    Of `passages`, `passages_annotated` have a sentence of these sections, `passages_elsewhere` are not in the document,
+    and `passages_other` of these are in another document of the run. `sections` is how many there are, `sections_shown`
+    how many the passages show, and `shown_at` the number of passages by which the first of them is shown, 0 if none is.
+    `quotes` is 1 if the reply is made of its passages: at least half of its words are in runs that these have.
+    """
+
+    passages: int = 0
+    passages_annotated: int = 0
+    passages_elsewhere: int = 0
+    passages_other: int = 0
+    sections: int = 0
+    sections_shown: int = 0
+    shown_at: int = 0
+    quotes: int = 0
 
 
 def count(

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from genaipa.answers.tidy import plain_texts
 from genaipa.reports.figures import style
 from genaipa.reports.significance import percent
-from genaipa.reports.tidy import plain_texts
 from genaipa.runs.experiments import experiment_of
 from genaipa.scoring.rubric import shown
 from genaipa.stats.intervals import LEAST_DOCUMENTS
@@ -113,7 +113,7 @@ def _choice(snapshot: ResultsSnapshot) -> ResultsChoice:
     experiment = boxes[1].selectbox("Experiment", [ANY, *snapshot.names("experiment")], key="results experiment")
     document = boxes[2].selectbox("Document", [ANY, *snapshot.names("document")], key="results document")
     groups = [*_GROUPS, *snapshot.names("category")]
-    named = {**snapshot.gathered.categories, **_GROUPS}
+    named = {**snapshot.study.questions.categories, **_GROUPS}
     questions = boxes[3].selectbox(
         "Questions", groups, format_func=lambda group: named.get(group, group), key="results questions"
     )

@@ -1,0 +1,34 @@
+"""Make a study of rows that nobody asked a system for: for benchmarks, and for tests."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from genaipa.answers.frames import Gathering, make_table
+from genaipa.answers.study import Study
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from genaipa.scoring.rubric import Rubric
+
+
+def make_study(
+    rows: Iterable[Mapping[str, Any]],
+    scores: Mapping[str, Sequence[Any]],
+    rubric: Rubric,
+    *,
+    excluded: bool = False,
+    orders: Mapping[str, Sequence[str]] | None = None,
+) -> Study:
+    """Return the study of answers and published scores (whose `unit` is `table`), and of scores as columns."""
+    gathering = Gathering()
+    asked, talk = gathering.add_asked({}), gathering.add_talk({})
+    for row in rows:
+        if row["unit"] == "table":
+            gathering.published.add(row)
+        else:
+            gathering.add(asked, talk, row)
+    answers, published = gathering.frames(rubric, orders or {})
+    table = make_table(answers, published, scores, rubric, excluded=excluded, orders=orders)
+    return Study(answers, table, rubric=rubric)

@@ -1,0 +1,38 @@
+"""Whether a document is silent on a question by its annotated answer, and whether a correction changed that."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from genaipa.answers.fact import Column, Fact
+
+if TYPE_CHECKING:
+    from genaipa.answers.fact import Row, RunInputs
+
+
+class Annotation(Fact):
+    """The annotated answer's silence, by which an answer that claims silence is right or wrong."""
+
+    name = "annotation"
+    columns = {
+        "silent": Column(
+            "category",
+            "yes, partly or no: whether the document is silent on it by its annotated answer; empty if unknown",
+            values=("yes", "partly", "no"),
+        ),
+        "corrected": Column(
+            "category",
+            "yes where corrections are applied and change its annotated answer; else empty",
+            values=("yes",),
+        ),
+    }
+
+    def read_question(self, run: RunInputs, document: str, question: str) -> Row:
+        """Read the annotated answer, with its correction where corrections are applied."""
+        annotated, _ = run.inputs.annotated(document, question)
+        corrected = ""
+        if run.corrected:
+            original = annotated
+            annotated, _ = run.inputs.annotated(document, question, corrected=True)
+            corrected = "yes" if annotated != original else ""
+        return {"silent": annotated.silent if annotated else "", "corrected": corrected}

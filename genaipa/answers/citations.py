@@ -1,0 +1,48 @@
+"""Whether a reply's citations of the document name something that is there, of systems asked on several days."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from genaipa.answers.fact import Column, Fact
+from genaipa.languages.catalog import LANGUAGES
+
+if TYPE_CHECKING:
+    from genaipa.answers.fact import Row, RunInputs
+    from genaipa.runs.records import MeasuredHead
+
+
+class Citations(Fact):
+    """The share of citations that can be resolved (`scoring.evidence.resolution`)."""
+
+    name = "citations"
+    columns = {
+        "cites_there": Column(
+            "float64",
+            "share of its citations of this document that name something that is there (found by rules); empty without "
+            "any, and for systems that were not asked the same on several days",
+        )
+    }
+    texts = frozenset({"reply", "document"})
+
+    def read(self, run: RunInputs, record: MeasuredHead) -> Row:
+        """Resolve the citations; nothing without any, or in a language without rules."""
+        document = run.document(record.document) if record.system in run.repeated else None
+        rules = LANGUAGES.get(document.language) if document else None
+        if document is None or record.reply is None or rules is None or rules.citations is None:
+            return {}
+        from genaipa.scoring.evidence.resolution import find_references  # its expressions take long to compile
+
+        named = find_references(record.reply, document, run.inputs.parts(record), summarised=_is_summary(record))
+        missing = [reference.missing for reference in named if not reference.outside]
+        return {"cites_there": 1 - sum(missing) / len(missing)} if missing else {}
+
+    def basis(self, run: RunInputs, record: MeasuredHead) -> tuple[object, ...] | None:
+        """Return the document's name and the parts in which the system had it."""
+        if record.system not in run.repeated:
+            return None
+        return record.document, run.inputs.parts(record), _is_summary(record)
+
+
+def _is_summary(record: MeasuredHead) -> bool:
+    return record.initialization.startswith("summary")

@@ -1,0 +1,307 @@
+"""A fact about an answer beside its scores: its columns, how they are read, and which texts that takes.
+
+A fact is a class, found by an entry point of the group `genaipa.facts`; the core's own are in `OWN`. It is read while
+the answer's record is in memory, so that no report holds a million replies. Where a pack withholds a text that a fact
+reads, the pack keeps the fact's row in its place (`Withheld.facts`), and nothing is read.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, TypeVar
+
+from genaipa.answers.columns import CORE
+from genaipa.errors import GenaipaError
+from genaipa.languages.catalog import ENGLISH
+from genaipa.plugins import load, plugins
+from genaipa.words import some
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Set as AbstractSet
+
+    import pandas as pd
+
+    from genaipa.answers.points import PointsOf
+    from genaipa.policies.document import Document
+    from genaipa.policies.statistics import Statistics
+    from genaipa.runs.inputs import Inputs
+    from genaipa.runs.records import MeasuredHead
+    from genaipa.runs.selection import Source
+    from genaipa.scoring.events import Event
+    from genaipa.scoring.waves import Waves
+
+T = TypeVar("T")
+GROUP = "genaipa.facts"
+OWN = {
+    "annotation": "genaipa.answers.annotation:Annotation",
+    "silence": "genaipa.answers.silence:Silence",
+    "citations": "genaipa.answers.citations:Citations",
+    "prompt-cut": "genaipa.answers.spending:PromptCut",
+    "passages": "genaipa.answers.passages:Passages",
+    "spending": "genaipa.answers.spending:Spending",
+    "thoughts": "genaipa.answers.thoughts:Thoughts",
+    "exclusions": "genaipa.answers.exclusions:Exclusions",
+    "wave": "genaipa.answers.wave:Wave",
+    "points": "genaipa.answers.points:PointCounts",
+}
+"""The core's own facts, in the order of their columns."""
+Text = Literal["reply", "document", "passages", "annotation"]
+"""A text that a pack may withhold."""
+Row = Mapping[str, Any]
+"""Column → value, of one answer; a column that is left out is unknown."""
+Place = tuple[str, str, str]
+"""The place of an annotated answer: run, document and question."""
+UNASKED = ("failed", "missing", "")
+"""The statuses of rows without a reply: of failures, of questions not asked, and of published scores."""
+
+
+class Column(NamedTuple):
+    """The type and meaning of a column, with its unit, and the values of a category where these are few."""
+
+    kind: Literal["category", "float64"]
+    """Both have a value for "unknown", which every column of a fact needs."""
+    meaning: str
+    unit: str = ""
+    values: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class RunInputs:
+    """The run whose facts are read."""
+
+    inputs: Inputs
+    documents: Mapping[str, Document | Statistics] = field(default_factory=dict)
+    """The documents that could be read, or the statistics that a pack kept of them."""
+    repeated: Collection[str] = ()
+    """The systems that were asked the same on several days."""
+    withheld: Mapping[str, Mapping[str, Row]] = field(default_factory=dict)
+    """Fact → key of an answer → the row that a pack kept."""
+    corrected: bool = False
+    """Whether annotated answers are those with their corrections."""
+    _shared: dict[Any, Any] = field(default_factory=dict)
+
+    def share(self, make: Callable[[RunInputs], T]) -> T:
+        """Make something of this run once, such as an index of its documents."""
+        if make not in self._shared:
+            self._shared[make] = make(self)
+        made: T = self._shared[make]
+        return made
+
+    def language(self, document: str) -> str:
+        """Return the code of a document's language; English where nothing is known of its text."""
+        known = self.documents.get(document)
+        return ENGLISH.code if known is None else known.language
+
+    def document(self, name: str) -> Document | None:
+        """Return a document; None where its text is lost, which is reported elsewhere."""
+        try:
+            document: Document = self.inputs.document(name)
+        except GenaipaError:
+            return None
+        return document
+
+
+class Fact:
+    """Base of facts about one answer; a subclass states `name` and `columns`, and overrides what it has."""
+
+    name: ClassVar[str]
+    columns: ClassVar[Mapping[str, Column]]
+    texts: ClassVar[frozenset[Text]] = frozenset()
+    """The texts that `read` and `complete` need."""
+    of_failures: ClassVar[bool] = False
+    """Whether failures are read as well."""
+
+    def read(self, run: RunInputs, record: MeasuredHead) -> Row:  # noqa: ARG002 - a fact may be about questions alone
+        """Read the fact of one answer."""
+        return {}
+
+    def read_question(self, run: RunInputs, document: str, question: str) -> Row:  # noqa: ARG002 - as above
+        """Read what is known of every answer to a question about a document, also where nothing was asked."""
+        return {}
+
+    def complete(self, run: RunInputs, answers: pd.DataFrame) -> pd.DataFrame | None:  # noqa: ARG002 - as above
+        """Return values for some rows of a run's answers, by their index, where a fact is about several of them.
+
+        It is asked where `read` knew something of any answer.
+        """
+        return None
+
+    def basis(self, run: RunInputs, record: MeasuredHead) -> Hashable | None:  # noqa: ARG002 - as above
+        """Return what the row depends on beside the answer's digest; None to read it for each answer."""
+        return None
+
+    def redact(self, row: Row) -> Row:
+        """Return what a pack keeps of a row where one of `texts` is withheld."""
+        return row
+
+
+@dataclass(frozen=True)
+class StudyInputs:
+    """The study whose facts are read, apart from its answers."""
+
+    sources: Sequence[Source]
+    points: Mapping[Place, PointsOf]
+    """The points of annotated answers."""
+    waves: Waves
+    """The random parts of their answers that people were asked to score, as far as people finished them."""
+
+
+class StudyFact:
+    """Base of facts about an answer among all answers of a study; they see the columns of those that come before."""
+
+    name: ClassVar[str]
+    columns: ClassVar[Mapping[str, Column]]
+    reads_scores: ClassVar[bool] = False
+    """Whether it has to be read again when scores have come in."""
+
+    def compute(self, study: StudyInputs, answers: pd.DataFrame) -> Mapping[str, Any] | None:
+        """Return its columns, in the order of the answers; None if nothing is known of any."""
+        raise NotImplementedError
+
+
+class ScoreFact:
+    """Base of facts about a score beside its values, from its event."""
+
+    name: ClassVar[str]
+    columns: ClassVar[Mapping[str, Column]]
+
+    def reader(self, study: StudyInputs, answers: pd.DataFrame) -> Callable[[Event], Row] | None:
+        """Return what reads an event; None where nothing can be known, so that no event is read."""
+        raise NotImplementedError
+
+
+AnyFact = Fact | StudyFact | ScoreFact
+
+
+class _Facts(NamedTuple):
+    answers: tuple[Fact, ...]
+    study: tuple[StudyFact, ...]
+    scores: tuple[ScoreFact, ...]
+    problems: tuple[str, ...]
+    columns: dict[str, Column]
+
+
+@functools.cache
+def _load_facts(targets: tuple[tuple[str, str], ...]) -> _Facts:
+    known: dict[str, AnyFact] = {}
+    problems: list[str] = []
+    columns: dict[str, tuple[str, Column]] = {}
+    for name, target in targets:
+        try:
+            fact: AnyFact = load(target)()
+            own = dict(fact.columns)
+        except Exception as error:  # noqa: BLE001 - a stranger's code may fail in any way, and ends no report
+            problems.append(f"The fact {name} is left out: {target} can't be loaded ({type(error).__name__}: {error}).")
+            continue
+        if taken := [column for column in own if column in columns or column in CORE]:
+            whose = columns[taken[0]][0] if taken[0] in columns else "every table"
+            problems.append(f"The fact {name} is left out: {some(taken, 3)} is a column of {whose}.")
+            continue
+        known[name] = fact
+        columns |= {each: (name, column) for each, column in own.items()}
+    return _Facts(
+        tuple(fact for fact in known.values() if isinstance(fact, Fact)),
+        tuple(fact for fact in known.values() if isinstance(fact, StudyFact)),
+        tuple(fact for fact in known.values() if isinstance(fact, ScoreFact)),
+        tuple(problems),
+        {each: column for each, (_, column) in columns.items()},
+    )
+
+
+def _known() -> _Facts:
+    own = tuple(OWN.items())
+    return _load_facts((*own, *(each for each in sorted(plugins(GROUP).items()) if each[0] not in OWN)))
+
+
+def facts() -> tuple[Fact, ...]:
+    """Return all facts about one answer, the core's own first."""
+    return _known().answers
+
+
+def study_facts() -> tuple[StudyFact, ...]:
+    """Return all facts about an answer among all answers of a study."""
+    return _known().study
+
+
+def score_facts() -> tuple[ScoreFact, ...]:
+    """Return all facts about one score."""
+    return _known().scores
+
+
+def problems() -> tuple[str, ...]:
+    """Return sentences on facts of installed packages that can't be used."""
+    return _known().problems
+
+
+def columns() -> dict[str, Column]:
+    """Return the columns of all facts."""
+    return _known().columns
+
+
+def columns_of(*names: str) -> list[str]:
+    """Return the columns of the facts with these names; a fact that no package brings has none."""
+    every: tuple[AnyFact, ...] = (*facts(), *study_facts(), *score_facts())
+    return [column for fact in every if fact.name in names for column in fact.columns]
+
+
+_OUTSIDE = frozenset[Text](("reply", "document", "passages"))
+
+
+def without_texts() -> tuple[Fact, ...]:
+    """Return the facts that need no reply, document or passage to be read."""
+    return tuple(fact for fact in facts() if fact.texts.isdisjoint(_OUTSIDE))
+
+
+class FactReader:
+    """Reads the facts of one run's answers; `cache` holds the rows of equal answers of all runs."""
+
+    def __init__(self, run: RunInputs, cache: dict[Hashable, Row], chosen: Iterable[Fact] | None = None) -> None:
+        self._run, self._cache = run, cache
+        self._chosen = tuple(facts() if chosen is None else chosen)
+        self._of_failures = tuple(fact for fact in self._chosen if fact.of_failures)
+
+    def question_row(self, document: str, question: str) -> dict[str, Any]:
+        """Return the columns that every answer to a question about a document shares."""
+        row: dict[str, Any] = {}
+        for fact in self._chosen:
+            row |= fact.read_question(self._run, document, question)
+        return row
+
+    def row(self, record: MeasuredHead) -> dict[str, Any]:
+        """Return the columns of all facts of an answer."""
+        row: dict[str, Any] = {}
+        for fact in self._chosen if record.status != "failed" and record.digest else self._of_failures:
+            row |= self.fact_row(fact, record)
+        return row
+
+    def complete(self, known: AbstractSet[str], answers: Callable[[], pd.DataFrame]) -> Iterator[pd.DataFrame]:
+        """Yield values for rows of a run's answers, by their index, of facts of which anything is known."""
+        unfinished = [
+            fact
+            for fact in self._chosen
+            if type(fact).complete is not Fact.complete and not known.isdisjoint(fact.columns)
+        ]
+        if not unfinished:
+            return
+        frame = answers()
+        for fact in unfinished:
+            values = fact.complete(self._run, frame)
+            if values is not None:
+                yield values
+
+    def fact_row(self, fact: Fact, record: MeasuredHead) -> Row:
+        """Return the columns of one fact: as a pack kept them, else read, once for equal answers."""
+        kept = self._run.withheld.get(fact.name)
+        if kept and record.key in kept:
+            return kept[record.key]
+        basis = fact.basis(self._run, record)
+        if basis is None:
+            return fact.read(self._run, record)
+        place = fact.name, record.digest, basis
+        row = self._cache.get(place)
+        if row is None:
+            row = self._cache[place] = fact.read(self._run, record)
+        return row

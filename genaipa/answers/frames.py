@@ -1,0 +1,306 @@
+"""The frame of answers, and the narrow table that joins it with scores, made of rows as they are read."""
+
+from __future__ import annotations
+
+from array import array
+from itertools import repeat
+from math import nan
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from pandas.api.extensions import take
+
+from genaipa.answers.columns import ANSWER, IN_TABLE, OVERALL, SCORER
+from genaipa.answers.fact import columns as fact_columns
+from genaipa.answers.tidy import ORDERED, as_category, as_plain, derive, named, plain_texts, stacked, typed
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from genaipa.answers.columns import ColumnKind
+    from genaipa.scoring.rubric import Rubric
+
+    _Codes = NDArray[np.int32]
+
+
+class _Texts:
+    """One column of texts: each different one once, and a code for each row; -1 where there is none."""
+
+    def __init__(self) -> None:
+        self.places: dict[str, int] = {}
+        self.codes = array("i")
+
+    def put(self, row: int, value: str) -> None:
+        place = self.places.setdefault(value, len(self.places))
+        if row == len(self.codes):
+            self.codes.append(place)
+        else:
+            _pad(self.codes, row, -1)
+            self.codes[row] = place
+
+    def padded(self, count: int) -> _Codes:
+        _pad(self.codes, count - 1, -1)
+        return np.array(self.codes, dtype="int32")
+
+
+class _Numbers:
+    """One column of numbers; NaN where there is none."""
+
+    def __init__(self) -> None:
+        self.values = array("d")
+
+    def put(self, row: int, value: float) -> None:
+        if row == len(self.values):
+            self.values.append(value)
+        else:
+            _pad(self.values, row, nan)
+            self.values[row] = value
+
+    def padded(self, count: int) -> NDArray[np.float64]:
+        _pad(self.values, count - 1, nan)
+        return np.array(self.values)
+
+
+def _pad(values: array[Any], row: int, absent: float) -> None:
+    """Make an array long enough to have a row."""
+    if row >= len(values):
+        values.extend(repeat(absent, row + 1 - len(values)))
+
+
+class Rows:
+    """Rows on their way into a frame, column by column: a million of them as dictionaries take four times the memory.
+
+    A column of which nothing is known is not there.
+    """
+
+    def __init__(self) -> None:
+        self._texts: dict[str, _Texts] = {}
+        self._numbers: dict[str, _Numbers] = {}
+        self.count = 0
+
+    @property
+    def known(self) -> frozenset[str]:
+        """The columns of which anything is known."""
+        return frozenset((*self._texts, *self._numbers))
+
+    def add(self, values: Mapping[str, Any]) -> int:
+        """Add a row and return its number."""
+        row = self.count
+        self.count += 1
+        self.put(row, values)
+        return row
+
+    def put(self, row: int, values: Mapping[str, Any]) -> None:
+        """Set values of a row; None and empty texts are no values."""
+        for name, value in values.items():
+            if value is None or value == "":
+                continue
+            if isinstance(value, str):
+                column: Any = self._texts.get(name)
+                if column is None:
+                    column = self._texts[name] = _Texts()
+            else:
+                column = self._numbers.get(name)
+                if column is None:
+                    column = self._numbers[name] = _Numbers()
+            column.put(row, value)
+
+    def clear(self, row: int) -> None:
+        """Take a row's values away, before it is set anew."""
+        for texts in self._texts.values():
+            if row < len(texts.codes):
+                texts.codes[row] = -1
+        for numbers in self._numbers.values():
+            if row < len(numbers.values):
+                numbers.values[row] = nan
+
+    def texts(self, name: str) -> tuple[_Codes, list[str]]:
+        """Return a column's codes, -1 where there is no text, and the texts that these are of."""
+        column = self._texts.get(name)
+        if column is None:
+            return np.full(self.count, -1, dtype="int32"), []
+        return column.padded(self.count), list(column.places)
+
+    def numbers(self, name: str) -> NDArray[np.float64]:
+        """Return a column's numbers, NaN where there is none."""
+        column = self._numbers.get(name)
+        return np.full(self.count, nan) if column is None else column.padded(self.count)
+
+
+class Gathering:
+    """The answers of all runs of a study, and the scores that studies published, on their way into frames."""
+
+    def __init__(self) -> None:
+        self._asked, self._talks, self._answers, self.published = Rows(), Rows(), Rows(), Rows()
+        self._asked_of, self._talk_of = array("i"), array("i")
+
+    @property
+    def count(self) -> int:
+        """The number of answers."""
+        return self._answers.count
+
+    @property
+    def known(self) -> frozenset[str]:
+        """The columns of which anything is known of any answer."""
+        return self._answers.known
+
+    def add_asked(self, values: Mapping[str, Any]) -> int:
+        """Add what is known of a question about a document, whoever answers it, and return its number."""
+        return self._asked.add(values)
+
+    def add_talk(self, values: Mapping[str, Any]) -> int:
+        """Add what is known of a conversation, whatever it asks, and return its number."""
+        return self._talks.add(values)
+
+    def add(self, asked: int, talk: int, values: Mapping[str, Any]) -> int:
+        """Add an answer, a failure, or a question that was not asked, and return its row."""
+        self._asked_of.append(asked)
+        self._talk_of.append(talk)
+        return self._answers.add(values)
+
+    def replace(self, row: int, values: Mapping[str, Any]) -> None:
+        """Set another answer to the same question in place of one."""
+        self._answers.clear(row)
+        self._answers.put(row, values)
+
+    def update(self, frame: pd.DataFrame) -> None:
+        """Set values of answers, by the rows that are the frame's index."""
+        for row, values in zip(frame.index, frame.to_dict("records"), strict=True):
+            self._answers.put(int(row), {str(name): value for name, value in values.items() if value == value})  # noqa: PLR0124 - not NaN
+
+    def rows_from(self, start: int) -> pd.DataFrame:
+        """Return the answers from a row on, with all that is known of them, for facts about several answers."""
+        answers = self._frames(ORDERED, start)[0]
+        return answers.set_axis(range(start, self.count))
+
+    @plain_texts
+    def frames(self, rubric: Rubric, orders: Mapping[str, Sequence[str]]) -> tuple[pd.DataFrame, pd.DataFrame]:
+        """Return the frame of answers, without facts of which nothing is known, and that of published scores.
+
+        `orders` is the order of a column's values where it is not that of the alphabet (the questions of a set).
+        """
+        answers, published = self._frames({**ORDERED, **orders}, 0)
+        for name, (kind, _) in {**SCORER, **OVERALL}.items():
+            if kind == "category":
+                texts = self.published.texts(name)
+                published[name] = _as_categories([texts], orders.get(name, ()), empty=self.count > 0)[0]
+            else:
+                published[name] = as_plain(pd.Series(self.published.numbers(name)), kind)
+        metrics = {metric: self.published.numbers(metric) for metric in rubric.metrics}
+        return answers, published.assign(**metrics)
+
+    def _frames(self, orders: Mapping[str, Sequence[str]], start: int) -> tuple[pd.DataFrame, pd.DataFrame]:
+        asked, talks = (np.array(codes[start:], dtype="int32") for codes in (self._asked_of, self._talk_of))
+        facts = fact_columns()
+        answers: dict[str, Any] = {}
+        published: dict[str, Any] = {}
+        for name in dict.fromkeys((*ANSWER, *facts)):
+            rows = self._answers
+            places: Any = slice(start, None)
+            for of, known in ((self._asked, asked), (self._talks, talks)):
+                if name in of.known:
+                    rows, places = of, known
+            in_table = name in ANSWER or name in IN_TABLE
+            if not in_table and name not in rows.known:
+                continue
+            kind = ANSWER[name][0] if name in ANSWER else facts[name].kind
+            below = self.published if in_table else Rows()
+            if kind == "category":
+                codes, texts = rows.texts(name)
+                both = _as_categories([(codes[places], texts), below.texts(name)], orders.get(name, ()))
+                answers[name], published[name] = both
+            elif kind == "str":
+                answers[name], published[name] = _as_texts(*rows.texts(name))[places], _as_texts(*below.texts(name))
+            else:
+                answers[name] = as_plain(pd.Series(rows.numbers(name)[places]), kind)
+                published[name] = as_plain(pd.Series(below.numbers(name)), kind)
+        return pd.DataFrame(answers), pd.DataFrame({name: published[name] for name in (*ANSWER, *IN_TABLE)})
+
+
+def _as_texts(codes: _Codes, texts: Sequence[str]) -> Any:
+    """Return texts as a column, empty where there is none."""
+    return pd.Series(np.array([*texts, ""], dtype=object)[codes]).astype("str").array
+
+
+def _as_categories(
+    columns: Sequence[tuple[_Codes, Sequence[str]]], first: Sequence[str], *, empty: bool = False
+) -> list[pd.Categorical]:
+    """Return columns of codes as categories that they share: `first` in its order, then the others sorted.
+
+    An absent text is an empty one; `empty` has that among the categories in any case.
+    """
+    used = [{texts[code] if code >= 0 else "" for code in np.unique(codes)} for codes, texts in columns]
+    order = {value: place for place, value in enumerate(first)}
+    every = set().union(*used, [""] if empty else [])
+    categories = pd.Index(sorted(every, key=lambda text: (order.get(text, len(order)), text)))
+    place = {text: number for number, text in enumerate(categories)}
+    recoded = (
+        np.array([*(place.get(text, -1) for text in texts), place.get("", -1)], dtype="int64")[codes]
+        for codes, texts in columns
+    )
+    return [pd.Categorical.from_codes(codes, categories=categories) for codes in recoded]
+
+
+@plain_texts
+def make_table(
+    answers: pd.DataFrame,
+    published: pd.DataFrame,
+    scores: Mapping[str, Sequence[Any]],
+    rubric: Rubric,
+    *,
+    excluded: bool = False,
+    orders: Mapping[str, Sequence[str]] | None = None,
+) -> pd.DataFrame:
+    """Return the narrow table: answers joined with their scores, and published scores beneath them.
+
+    `scores` has an entry for each score or adjudication in effect, found by its `answer`, with values of the `rubric`.
+    `excluded` counts excluded answers as well.
+    """
+    order = {**ORDERED, **(orders or {})}
+    rows, picks = _match(answers["answer"], scores.get("answer", ()))
+    own = answers[[*ANSWER, *IN_TABLE]]
+    joined: dict[str, Any] = dict(own if len(rows) == len(own) else own.take(rows).reset_index(drop=True))
+    for name, kind in _kinds_of_scores(rubric, scores).items():
+        is_text, there = kind == "category", picks if name in scores and len(scores[name]) else np.full(len(picks), -1)
+        given = pd.Series(scores.get(name, ()), dtype=object if is_text else "float64")
+        joined[name] = take(as_category(given, order.get(name, ())) if is_text else given.array, there, allow_fill=True)
+    frame = stacked(pd.DataFrame(joined | {"row": rows}), published.assign(row=-1), in_order=IN_TABLE)
+    derive(frame, rubric, excluded=excluded)
+    return named(typed(frame, order), rubric)
+
+
+def _kinds_of_scores(rubric: Rubric, scores: Mapping[str, Any]) -> dict[str, ColumnKind]:
+    """Return the types of the columns that a score brings; of facts about scores only those of which any has one."""
+    facts: dict[str, ColumnKind] = {
+        name: column.kind for name, column in fact_columns().items() if name in scores and name not in IN_TABLE
+    }
+    values: dict[str, ColumnKind] = dict.fromkeys(rubric.metrics, "float64")
+    overall = {name: kind for name, (kind, _) in OVERALL.items() if name not in ("counted", "row")}
+    return {name: kind for name, (kind, _) in SCORER.items()} | values | overall | facts
+
+
+def _match(answers: pd.Series, digests: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the row of an answer and the place of a score (-1: none) of each answer and score, in both orders.
+
+    Several answers may have the same digest, and each has all scores of it.
+    """
+    codes = answers.cat.codes.to_numpy().astype("int64")
+    categories = answers.cat.categories
+    of = categories.get_indexer(pd.Index(digests, dtype=object)) if len(digests) else np.empty(0, "int64")
+    if "" in categories:
+        of = np.where(of == categories.get_loc(""), -1, of)
+    places = np.argsort(of, kind="stable")
+    places = places[of[places] >= 0]
+    counts = np.bincount(of[places], minlength=len(categories))
+    first = np.append(0, np.cumsum(counts))
+    own = counts[codes]
+    each = np.maximum(own, 1)
+    rows = np.repeat(np.arange(len(codes)), each)
+    number = np.arange(len(rows)) - np.repeat(np.cumsum(each) - each, each)
+    picks = np.full(len(rows), -1)
+    scored = np.repeat(own, each) > 0
+    picks[scored] = places[first[codes[rows[scored]]] + number[scored]]
+    return rows, picks

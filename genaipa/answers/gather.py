@@ -1,0 +1,396 @@
+"""Gather a study: runs and published scores, and the scores of the store."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cached_property, partial
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import force_setattr
+
+from genaipa.answers.fact import FactReader, RunInputs, StudyInputs, facts, problems, without_texts
+from genaipa.answers.frames import Gathering, make_table
+from genaipa.answers.points import PointsOf
+from genaipa.answers.study import Annotated, Log, Questions, Study, add_study_facts, finish, score_columns
+from genaipa.answers.tidy import plain_texts
+from genaipa.errors import GenaipaError, UsageError
+from genaipa.kinds import kind_of
+from genaipa.questions.points import points_digest
+from genaipa.runs.exclusions import read_exclusions
+from genaipa.runs.experiments import experiment_of
+from genaipa.runs.imported import published_scores
+from genaipa.runs.inputs import Inputs
+from genaipa.runs.manifest import LEFT_OUT, withheld
+from genaipa.runs.permission import Permission
+from genaipa.runs.records import MeasuredHead, conversation_of
+from genaipa.runs.selection import groups_of, occasions
+from genaipa.scoring.current import in_effect
+from genaipa.scoring.people import load_people
+from genaipa.scoring.rubric import load_rubric, shipped_rubric
+from genaipa.scoring.store import existing_store
+from genaipa.scoring.waves import Waves, load_waves
+from genaipa.tasks.prompts import PUBLISHED, labels
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Hashable, Iterable, Sequence
+
+    from genaipa.answers.fact import Place, Row
+    from genaipa.policies.document import Document
+    from genaipa.policies.statistics import Statistics
+    from genaipa.questions.points import Point
+    from genaipa.questions.sets import QuestionSet
+    from genaipa.runs.inputs import Shared
+    from genaipa.runs.selection import Source
+    from genaipa.scoring.events import Event
+    from genaipa.scoring.rubric import Rubric
+    from genaipa.scoring.store import Store
+    from genaipa.workspace import Workspace
+
+
+@plain_texts
+def gather(
+    workspace: Workspace,
+    sources: Sequence[Source],
+    store: Store | None,
+    *,
+    excluded: bool = False,
+    corrected: bool = False,
+    scores_alone: bool = False,
+    by: str = "",
+) -> Study:
+    """Gather everything that a report about these runs needs.
+
+    `excluded` counts excluded answers as well; `corrected` applies the corrections of annotated answers.
+    `scores_alone` reads no reply, document or passage: the facts that need one are left out. `by` is a column of the
+    documents' groups that are looked at apart.
+    """
+    if not sources:
+        raise UsageError(
+            "there is no run to report on; make one with: genaipa run --system extractive --policy brindlecart"
+        )
+    rubric = load_rubric(workspace)
+    reading = _Reading(workspace, rubric, corrected=corrected, scores_alone=scores_alone)
+    again = {} if scores_alone else occasions(sources)
+    for source in (one for one in sources if kind_of(one.manifest.spec.kind).people):
+        name = source.folder.name
+        repeated = {system for system, days in again.items() if any(name in day.runs for day in days)}
+        _Run(reading, source, repeated).read()
+    questions = reading.asked()
+    orders = {"question": list(questions.texts), "category": list(questions.categories)}
+    answers, published = reading.gathering.frames(rubric, orders)
+    wanted = {digest for digest in answers["answer"].cat.categories if digest}
+    people, log = load_people(workspace), _about(store, wanted) if store is not None and wanted else []
+    counted = list(people.counted(log))
+    effective = in_effect(counted)
+    try:
+        waves = finish(load_waves(workspace), answers, effective)
+    except GenaipaError as error:
+        reading.problems.append(str(error))
+        waves = Waves()
+    inputs = StudyInputs(sources, reading.points, waves)
+    answers = add_study_facts(answers, inputs)
+    scores = score_columns(effective, rubric, inputs, answers)
+    study = Study(
+        answers,
+        make_table(answers, published, scores, rubric, excluded=excluded, orders=orders),
+        list(sources),
+        rubric,
+        reading.documents,
+        questions,
+        Annotated(reading.annotated, reading.points, frozenset(reading.corrections), corrected),
+        Log(counted, log, left_out=people.left_out),
+        waves,
+        [*problems(), *reading.problems],
+        workspace=workspace,
+    )
+    return replace(study, groups=groups_of(sources, by, study.languages)) if by else study
+
+
+def gather_scored(
+    workspace: Workspace,
+    sources: Sequence[Source],
+    *,
+    excluded: bool = False,
+    corrected: bool = False,
+    scores_alone: bool = False,
+    by: str = "",
+) -> Study:
+    """`gather` with the scores of the workspace's own store, where there is one."""
+    with existing_store(workspace) as store:
+        study = gather(
+            workspace, sources, store, excluded=excluded, corrected=corrected, scores_alone=scores_alone, by=by
+        )
+        return replace(study, log=study.log._replace(head=store.chained().head)) if store else study
+
+
+def _about(store: Store, wanted: Collection[str]) -> list[Event]:
+    """Every event about these answers, in order."""
+    found, kept = [], {digest: digest for digest in wanted}
+    same: dict[Any, Any] = {}
+    for _, event in store.events():
+        if event.answer in kept:
+            # A million events would hold the same few names and values a million times.
+            force_setattr(event, "answer", kept[event.answer])
+            force_setattr(event, "analyst", same.setdefault(event.analyst, event.analyst))
+            found.append(event)
+    return found
+
+
+class _Reading:
+    """What is read of all runs of a study, one after the other."""
+
+    def __init__(self, workspace: Workspace, rubric: Rubric, *, corrected: bool, scores_alone: bool) -> None:
+        self.workspace, self.rubric, self.corrected = workspace, rubric, corrected
+        self.facts = without_texts() if scores_alone else facts()
+        self.gathering = Gathering()
+        self.shared: Shared = {}
+        self.cache: dict[Hashable, Row] = {}
+        self.documents: dict[str, Document | Statistics] = {}
+        self.questions: dict[str, str] = {}
+        self.categories: dict[str, str] = {}
+        self.reworded: set[str] = set()
+        self.worded: dict[tuple[str, str], str] = {}
+        self.translations: dict[str, QuestionSet] = {}
+        self.annotated: dict[Place, str] = {}
+        self.points: dict[Place, PointsOf] = {}
+        self.corrections: set[tuple[str, str]] = set()
+        self.problems: list[str] = []
+
+    def asked(self) -> Questions:
+        """Return the questions of all runs."""
+        return Questions(self.questions, self.categories, frozenset(self.reworded), self.worded, self.translations)
+
+    def note_questions(self, asked: QuestionSet) -> None:
+        """Keep the questions that were asked about a document, in their order."""
+        if asked.translates:
+            self.translations[asked.name] = asked
+            self.categories = asked.categories | self.categories
+        else:
+            self.categories.update(asked.categories)
+        for question in asked.questions:
+            # A published set writes one regulation's name in place of all, which are rows of one table here.
+            named = asked.kind == "regulation"
+            text = question.text.replace(asked.placeholder, "[regulation]") if named else question.text
+            place = (asked.translates and asked.name, question.id)
+            # A translation asks the same in another language: it is shown where the original was not asked.
+            if place not in self.worded and (not place[0] or question.id not in self.questions):
+                self.questions[question.id] = text
+            if self.worded.setdefault(place, text) != text:
+                self.reworded.add(question.id)
+
+
+class _Run:
+    """One run on its way into the frames."""
+
+    def __init__(self, reading: _Reading, source: Source, repeated: Collection[str]) -> None:
+        self._reading, self._source = reading, source
+        self._inputs = Inputs(reading.workspace, source.folder, reading.shared)
+        manifest = source.manifest
+        # Of a recording nobody knows in which order, and in which conversations, its questions were asked.
+        self._recorded = {name for name, known in manifest.systems.items() if known.words == "recording"}
+        self._places = {
+            (place, question): number
+            for place, order in manifest.orders.items()
+            for number, question in enumerate(order, 1)
+        }
+        self._asked: dict[tuple[str, str], int] = {}
+        self._talks: dict[tuple[str, str, str, str, str, int], int] = {}
+        self._withheld = withheld(source.folder)
+        inputs = RunInputs(self._inputs, reading.documents, repeated, self._withheld.facts, reading.corrected)
+        self._reader = FactReader(inputs, reading.cache, reading.facts)
+        self._labels = labels(manifest)
+
+    def read(self) -> None:
+        """Add the run's answers, failures, questions not asked, and published scores."""
+        only = self._source.only
+        for name in self._source.manifest.documents:
+            if not only.documents or name in only.documents:
+                self._note(name)
+        rows: dict[str, int] = {}
+        kept: dict[str, bool] = {}
+        start = self._reading.gathering.count
+        for _, line in self._source.folder.read(MeasuredHead):
+            if line.kind == "answer":
+                kept[line.key] = line.status != "failed"
+            mine = line.kind == "answer" and line.system in self._source.systems
+            if mine and self._source.takes(line.document, line.initialization, line.wording):
+                self._add(rows, line)
+        self._add_missing(rows)
+        gathering = self._reading.gathering
+        for values in self._reader.complete(gathering.known, partial(gathering.rows_from, start)):
+            gathering.update(values)
+        for row in self._published():
+            self._reading.gathering.published.add(row)
+        lack = self._source.folder.lack(self._source.manifest, sum(kept.values()))
+        self._reading.problems += [*self._inputs.problems, *([lack] if lack else [])]
+
+    def _note(self, name: str) -> None:
+        """Keep a document, or its statistics, and the questions that were asked about it."""
+        asked = self._inputs.questions(name)
+        if asked is not None:
+            self._reading.note_questions(asked)
+        known = self._reading.documents
+        if name in self._withheld.statistics:
+            known.setdefault(name, self._withheld.statistics[name])
+        if name in known:
+            return
+        try:
+            known[name] = self._inputs.document(name)
+        except GenaipaError as error:
+            self._reading.problems.append(str(error))
+
+    def _add(self, rows: dict[str, int], line: MeasuredHead) -> None:
+        """Add an answer or a failure, in place of an earlier one to the same question."""
+        talk = self._talk(line.system, line.document, line.initialization, line.wording, line.prompts, line.repetition)
+        values = {
+            "key": line.key,
+            "model": line.model,
+            "position": self._position(line.system, line.document, line.repetition, line.question),
+            "status": line.status,
+            "answer": line.digest if line.status != "failed" else "",
+            **self._reader.row(line),
+        }
+        row = rows.get(line.key)
+        if row is None:
+            rows[line.key] = self._reading.gathering.add(self._about(line.document, line.question), talk, values)
+        else:
+            self._reading.gathering.replace(row, values)
+
+    def _about(self, document: str, question: str) -> int:
+        """Return the number of what every answer to a question about a document shares."""
+        number = self._asked.get((document, question))
+        if number is None:
+            number = self._asked[document, question] = self._reading.gathering.add_asked(self._look(document, question))
+        return number
+
+    def _look(self, document: str, question: str) -> dict[str, Any]:
+        """Look up what is known of a question about a document, and keep its annotated answer."""
+        reading = self._reading
+        asked = self._inputs.question(document, question)
+        annotated, _ = self._inputs.annotated(document, question)
+        right, _ = self._inputs.annotated(document, question, corrected=True)
+        if right != annotated:
+            reading.corrections.add((document, question))
+        if reading.corrected:
+            annotated = right
+        if annotated:
+            place = (self._source.folder.name, document, question)
+            reading.annotated[place] = annotated.answer
+            if annotated.points:
+                reading.points[place] = self._points(document, question, annotated.points)
+        about = self._source.manifest.documents.get(document)
+        return {
+            "unit": "answer",
+            "run": self._source.folder.name,
+            "document": document,
+            "kind": about.kind if about else "",
+            "question": question,
+            "category": asked.category if asked else "",
+            "source": asked.origin if asked else "",
+            **self._reader.question_row(document, question),
+        }
+
+    def _points(self, document: str, question: str, points: tuple[Point, ...]) -> PointsOf:
+        """The points of an annotated answer, with the digest of their words where these are left out of a pack."""
+        kept = any(point.text == LEFT_OUT for point in points)
+        known = self._withheld.points.get(document, {}).get(question, "") if kept else points_digest(points)
+        return PointsOf(known, points, has_words=not kept and self._permission.annotated(document))
+
+    @cached_property
+    def _permission(self) -> Permission:
+        return Permission(self._source.folder, self._source.manifest)
+
+    def _talk(
+        self, system: str, document: str, initialization: str, wording: str, prompts: str, repetition: int
+    ) -> int:
+        """Return the number of what every answer of a conversation shares."""
+        place = system, document, initialization, wording, prompts, repetition
+        number = self._talks.get(place)
+        if number is None:
+            mode = "" if system in self._recorded else self._source.manifest.spec.plan.conversation
+            number = self._talks[place] = self._reading.gathering.add_talk(
+                {
+                    "system": system,
+                    "experiment": self._experiment(document, initialization, wording),
+                    "initialization": initialization,
+                    "wording": wording,
+                    "prompts": self._prompts(system, prompts),
+                    "repetition": repetition,
+                    "conversation": mode,
+                }
+            )
+        return number
+
+    def _position(self, system: str, document: str, repetition: int, question: str) -> int:
+        """Return the question's place in the order of its conversation, 0 if that is unknown."""
+        return 0 if system in self._recorded else self._places.get((f"{document}|{repetition}", question), 0)
+
+    def _experiment(self, document: str, initialization: str, wording: str) -> str:
+        known = self._source.manifest.documents.get(document)
+        return experiment_of(known.kind if known else None, initialization, wording)
+
+    def _prompts(self, system: str, chosen: str) -> str:
+        """The set that a system was asked with; a recording answered other prompts than it was sent now."""
+        facts = self._source.manifest.systems.get(system)
+        recorded = facts is not None and facts.words == "recording"
+        return PUBLISHED if recorded else self._labels.get(chosen, chosen)
+
+    def _add_missing(self, seen: Collection[str]) -> None:
+        """Add the questions that were planned and not asked."""
+        manifest = self._source.manifest
+        for place, order in manifest.orders.items():
+            document, _, number = place.rpartition("|")
+            repetition = int(number)
+            ways = product(
+                self._source.systems,
+                manifest.spec.plan.initializations,
+                manifest.spec.plan.wordings,
+                self._labels,
+                order,
+            )
+            for system, initialization, wording, prompts, question in ways:
+                if not self._source.takes(document, initialization, wording):
+                    continue
+                key = f"{conversation_of(system, document, initialization, wording, number, prompts)}|{question}"
+                if key not in seen:
+                    position = self._position(system, document, repetition, question)
+                    self._reading.gathering.add(
+                        self._about(document, question),
+                        self._talk(system, document, initialization, wording, prompts, repetition),
+                        {"key": key, "position": position, "status": "missing"},
+                    )
+
+    def _published(self) -> Iterable[dict[str, Any]]:
+        """The scores that a published study gives for these systems."""
+        any_document, paper = next(iter(self._source.manifest.documents), ""), shipped_rubric()
+        published = published_scores(self._source.folder)
+        if published and self._reading.rubric.metrics.keys() != paper.metrics.keys():
+            said = f"{self._source.folder.name}: its published scores are left out: they have other metrics."
+            self._reading.problems.append(said)
+            return
+        only, excluded = self._source.only, read_exclusions(self._source.folder, "score")
+        for score in published:
+            # A mean over documents is about no single one.
+            if only.documents and score.document not in only.documents:
+                continue
+            if only.experiments and score.experiment not in only.experiments:
+                continue
+            if score.system in self._source.systems:
+                about = self._look(score.document or any_document, score.question)
+                yield {
+                    **(about if score.document else {**about, "document": "", "silent": "", "corrected": ""}),
+                    "unit": "table",
+                    "system": score.system,
+                    "prompts": PUBLISHED,
+                    "experiment": score.experiment,
+                    "status": "",
+                    "analyst": "published",
+                    "role": "published",
+                    "scorer": "human",
+                    "rubric": paper.digest,
+                    **{metric: score[metric] for metric in paper.metrics},
+                    "m_all": score.m_all,
+                    "averaged": score.averaged,
+                    "excluded": str(excluded.get(score.key, "")),
+                }

@@ -1,0 +1,65 @@
+"""Counts of the passages that a system gave with an answer, and of the right sections that they show."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+import pandas as pd
+
+from genaipa.answers.fact import UNASKED, Column, Fact
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from genaipa.answers.fact import Row, RunInputs
+    from genaipa.runs.records import MeasuredHead
+    from genaipa.scoring.evidence.passages import RunPassages
+    from genaipa.systems.base import Passage
+
+_MEANINGS = {
+    "passages": "passages that the system gave along; empty, as the next seven, where it gave none with any answer of "
+    "the run",
+    "passages_annotated": "passages with a sentence of the sections that the annotated answer rests on",
+    "passages_elsewhere": "passages that are not in this document",
+    "passages_other": "passages of these that are in another document of the run (of its first 320)",
+    "sections": "sections that the annotated answer rests on",
+    "sections_shown": "sections of these of which the passages have a sentence that the points or the annotated answer "
+    "rest on",
+    "shown_at": "the number of passages by which the first of these sections is shown; 0 if none is",
+    "quotes": "1 if at least half of the reply's words are its passages', else 0",
+}
+
+
+class Passages(Fact):
+    """The retrieved passages of an answer (`scoring.evidence.passages`)."""
+
+    name = "passages"
+    columns = {name: Column("float64", meaning) for name, meaning in _MEANINGS.items()}
+    texts = frozenset({"reply", "passages", "document", "annotation"})
+
+    def read(self, run: RunInputs, record: MeasuredHead) -> Row:
+        """Count the passages of an answer that has any."""
+        if not record.passages:
+            return {}
+        return self._count(run, record.document, record.question, record.passages, record.reply or "")
+
+    def complete(self, run: RunInputs, answers: pd.DataFrame) -> pd.DataFrame | None:
+        """Count the answers without passages of systems that gave some with others: they retrieved nothing."""
+        gave = answers.loc[answers["passages"] > 0, "system"].unique()
+        none = answers[answers["system"].isin(gave) & ~answers["status"].isin(UNASKED) & answers["passages"].isna()]
+        places = zip(none.index, none["document"], none["question"], strict=True)
+        rows = {row: self._count(run, document, question) for row, document, question in places}
+        return pd.DataFrame.from_dict(rows, orient="index")
+
+    def _count(
+        self, run: RunInputs, document: str, question: str, passages: Sequence[Passage] = (), reply: str = ""
+    ) -> Row:
+        counts = run.share(_make_counter).count(document, question, passages, reply)
+        return msgspec.structs.asdict(counts) if counts else {}
+
+
+def _make_counter(run: RunInputs) -> RunPassages:
+    from genaipa.scoring.evidence.passages import RunPassages  # its expressions take long to compile
+
+    return RunPassages(run.inputs, corrected=run.corrected)

@@ -1,0 +1,38 @@
+"""Whether a reply says that the document is silent, or that it is unknown, or says nothing at all."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from genaipa.answers.fact import Column, Fact
+from genaipa.scoring.evidence.abstention import stance
+
+if TYPE_CHECKING:
+    from genaipa.answers.fact import Row, RunInputs
+    from genaipa.runs.records import MeasuredHead
+
+
+class Silence(Fact):
+    """The stance of a reply (`scoring.evidence.abstention`)."""
+
+    name = "silence"
+    columns = {
+        "claims_silence": Column(
+            "category",
+            "yes or no: whether the reply begins by saying that the document is silent; abstains if it says instead "
+            "that it does not know the document; none if it says nothing: empty, refused, or a refusal in words (found "
+            "by rules)",
+            values=("yes", "no", "abstains", "none"),
+        )
+    }
+    texts = frozenset({"reply"})
+
+    def read(self, run: RunInputs, record: MeasuredHead) -> Row:
+        """Find the stance; nothing about a document in a language without rules."""
+        if record.reply is None and record.status != "refused":
+            return {}
+        return {"claims_silence": stance(record.reply or "", run.language(record.document), record.status)}
+
+    def basis(self, run: RunInputs, record: MeasuredHead) -> tuple[str, str]:
+        """Return the language, whose rules are used, and the status."""
+        return run.language(record.document), record.status

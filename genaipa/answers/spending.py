@@ -1,0 +1,50 @@
+"""What an answer took: time, money and tokens; and whether its server cut the prompt."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from genaipa.answers.fact import Column, Fact
+
+if TYPE_CHECKING:
+    from genaipa.answers.fact import Row, RunInputs
+    from genaipa.runs.records import MeasuredHead
+
+
+class Spending(Fact):
+    """The time, money and tokens of an answer, and of a failure."""
+
+    name = "spending"
+    columns = {
+        "seconds": Column("float64", "from the question to the whole reply", "seconds"),
+        "cost": Column("float64", "money for this answer, in US dollars, where prices are known", "US dollars"),
+        "tokens_in": Column("float64", "tokens sent, cached ones included", "tokens"),
+        "tokens_cached": Column("float64", "tokens of these that the provider read from its cache", "tokens"),
+        "tokens_out": Column("float64", "tokens of the reply, reasoning included", "tokens"),
+    }
+    of_failures = True
+
+    def read(self, run: RunInputs, record: MeasuredHead) -> Row:  # noqa: ARG002 - of the record alone
+        """Read what the record has of its call."""
+        row = {"seconds": record.seconds, "cost": record.cost}
+        if (usage := record.usage) is not None:
+            row |= {"tokens_in": usage.input, "tokens_cached": usage.cached, "tokens_out": usage.output}
+        return row
+
+
+class PromptCut(Fact):
+    """Whether the server read less of the prompt than it was sent."""
+
+    name = "prompt-cut"
+    columns = {
+        "prompt_cut": Column(
+            "category",
+            "yes where the server counted too few of the tokens that it was sent; else empty",
+            values=("yes",),
+        )
+    }
+    of_failures = True
+
+    def read(self, run: RunInputs, record: MeasuredHead) -> Row:  # noqa: ARG002 - of the record alone
+        """Read the mark of the record."""
+        return {"prompt_cut": "yes"} if record.prompt_cut else {}

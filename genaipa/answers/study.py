@@ -1,0 +1,277 @@
+"""A study: the answers of some runs, what is known of them, and their scores; read once, changed never."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from pandas.api.extensions import take
+
+from genaipa.answers.fact import StudyInputs, columns_of, facts, score_facts, study_facts
+from genaipa.answers.fact import columns as fact_columns
+from genaipa.answers.frames import make_table
+from genaipa.answers.points import points_of
+from genaipa.answers.tidy import as_category, asked_once, columns, is_known, metrics_of, plain_texts, with_facts
+from genaipa.files.html import short_repr
+from genaipa.policies.document import Document
+from genaipa.policies.statistics import measure
+from genaipa.scoring.current import in_effect
+from genaipa.scoring.rubric import shipped_rubric
+from genaipa.scoring.waves import Waves
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from genaipa.answers.fact import Place, Row
+    from genaipa.answers.points import PointsOf
+    from genaipa.policies.statistics import Statistics
+    from genaipa.questions.sets import QuestionSet
+    from genaipa.runs.selection import Groups, Source
+    from genaipa.scoring.events import Event
+    from genaipa.scoring.rubric import Rubric
+    from genaipa.workspace import Workspace
+
+
+class Questions(NamedTuple):
+    """The questions that were asked: `texts` (id → text, with its placeholder) in the order of their sets.
+
+    `categories` (id → name) are in that order, too. `reworded` are the ids under which runs asked different words.
+    `worded` has the text by translation (empty for an original) and id; `translations` are the sets that are some.
+    """
+
+    texts: Mapping[str, str] = {}
+    categories: Mapping[str, str] = {}
+    reworded: frozenset[str] = frozenset()
+    worded: Mapping[tuple[str, str], str] = {}
+    translations: Mapping[str, QuestionSet] = {}
+
+
+class Annotated(NamedTuple):
+    """The annotated answers to the questions: their words and their points, by run, document and question.
+
+    `corrections` are the document and question of those with a known correction; `corrected` says whether these are
+    applied.
+    """
+
+    texts: Mapping[Place, str] = {}
+    points: Mapping[Place, PointsOf] = {}
+    corrections: frozenset[tuple[str, str]] = frozenset()
+    corrected: bool = False
+
+
+class Log(NamedTuple):
+    """What happened at the desk to the answers, in order: `every` event, and those `counted`.
+
+    Events of an analyst in `left_out` (name → reason) don't count. `head` is the last digest of the whole log, by
+    which `genaipa scores verify --head` knows it again.
+    """
+
+    counted: Sequence[Event] = ()
+    every: Sequence[Event] = ()
+    head: str = ""
+    left_out: Mapping[str, str] = {}
+
+
+@dataclass(frozen=True, repr=False)
+class Study:
+    """Answers with what is known of them, and the narrow table that joins them with their scores.
+
+    `answers` has a row for each answer, failure, and question that was planned and not asked, with the facts of which
+    anything is known. `table` has the columns that averages need, for each answer and score, and published scores
+    beneath (`genaipa.answers.columns`). `documents` are what the runs asked about, by name; of one whose text is
+    withheld, its statistics. `groups` are the documents' groups that are looked at apart, `problems` sentences on
+    unreadable files. Without a `workspace` no answer can be read again.
+    """
+
+    answers: pd.DataFrame
+    table: pd.DataFrame
+    sources: Sequence[Source] = ()
+    rubric: Rubric = field(default_factory=shipped_rubric)
+    documents: Mapping[str, Document | Statistics] = field(default_factory=dict)
+    questions: Questions = field(default_factory=Questions)
+    annotated: Annotated = field(default_factory=Annotated)
+    log: Log = field(default_factory=Log)
+    waves: Waves = field(default_factory=Waves)
+    """The random parts of their answers that people were asked to score, as far as people finished them."""
+    problems: Sequence[str] = ()
+    groups: Groups | None = None
+    workspace: Workspace | None = None
+
+    @cached_property
+    def statistics(self) -> dict[str, Statistics]:
+        """The statistics of the documents, by name."""
+        return {
+            name: measure(document.text, document.about.language) if isinstance(document, Document) else document
+            for name, document in self.documents.items()
+        }
+
+    @cached_property
+    def languages(self) -> dict[str, str]:
+        """The language of each document, as its metadata state it, else as it is recognised; by name."""
+        stated = {name: facts.language for source in self.sources for name, facts in source.manifest.documents.items()}
+        return {name: stated.get(name) or document.language for name, document in self.documents.items()}
+
+    @property
+    def points(self) -> dict[str, PointsOf]:
+        """The points of its question's annotated answer for each answer's digest that has any."""
+        return points_of(self._inputs, self.answers)
+
+    @property
+    def _inputs(self) -> StudyInputs:
+        return StudyInputs(self.sources, self.annotated.points, self.waves)
+
+    @cached_property
+    def _once(self) -> pd.DataFrame:
+        once = asked_once(self.table)
+        answers = self.answers.take(once["row"].to_numpy())
+        return answers.assign(counted=once["counted"].to_numpy(), left_out=once["left_out"].to_numpy())
+
+    def once(self, *facts: str) -> pd.DataFrame:
+        """Return each answer once, however many scores it has, with what is known of it.
+
+        `counted` says whether any of its scores counts, `left_out` whether it is excluded. The columns of these
+        `facts` are there also where nothing is known.
+        """
+        return with_facts(self._once, facts)
+
+    def has(self, *facts: str) -> bool:
+        """Tell whether something is known of each of these facts, of any answer or score."""
+        columns = [columns_of(name) for name in facts]
+        return all(is_known(self.answers, names) or is_known(self.table, names) for names in columns)
+
+    @plain_texts
+    def joined(self) -> pd.DataFrame:
+        """Return the table with all facts about its answers, also those of which nothing is known."""
+        every = with_facts(self.answers, [*(fact.name for fact in facts()), *(fact.name for fact in study_facts())])
+        rows = self.table["row"].to_numpy()
+        frame = self.table.copy(deep=False)
+        for name in every.columns.difference(self.table.columns, sort=False):
+            # Published scores have no facts.
+            frame[name] = take(every[name].array, rows, allow_fill=True)
+            if isinstance(frame[name].dtype, pd.CategoricalDtype):
+                frame[name] = as_category(_with_empty_first(frame[name]), ())
+        known = with_facts(frame, [fact.name for fact in score_facts()])
+        return known[list(columns(metrics_of(self.table)))]
+
+    def known_facts(self, run: str) -> dict[str, dict[str, Row]]:
+        """Return the known values of a run's answers: fact → key of an answer → column → value."""
+        rows = self.answers[self.answers["run"] == run]
+        known: dict[str, dict[str, Row]] = {}
+        for fact in facts():
+            names = [name for name in fact.columns if name in rows]
+            values = rows[names].astype(object).to_dict("records") if names else ()
+            known[fact.name] = {
+                str(key): row
+                for key, value in zip(rows["key"], values, strict=bool(names))
+                if (row := {str(name): each for name, each in value.items() if pd.notna(each) and each != ""})
+            }
+        return known
+
+    def with_table(self, table: pd.DataFrame) -> Study:
+        """Return the study with this table, some rows of its own or other values; answers without a row go."""
+        rows = table["row"].to_numpy()
+        used = np.unique(rows[rows >= 0])
+        if len(used) == len(self.answers):
+            return replace(self, table=table)
+        table = table.assign(row=np.where(rows >= 0, np.searchsorted(used, rows), -1).astype("int32"))
+        return replace(self, table=table, answers=self.answers.take(used).reset_index(drop=True))
+
+    def only(self, rows: pd.Series[bool]) -> Study:
+        """Return the study of these rows of its table; the same one where that is all."""
+        return self if rows.all() else self.with_table(self.table[rows])
+
+    def in_order(self, column: str, categories: Sequence[str]) -> Study:
+        """Return the study with the values of a column of its answers in another order."""
+        if list(self.table[column].cat.categories) == list(categories):
+            return self
+        answers, table = (
+            frame.assign(**{column: frame[column].cat.set_categories(categories)})
+            for frame in (self.answers, self.table)
+        )
+        return replace(self, answers=answers, table=table)
+
+    @plain_texts
+    def rescored(self, events: Iterable[Event], *, excluded: bool = False) -> Study:
+        """Return the study with the scores in effect after these events in place of its own: no run is read again."""
+        known = {*self.answers["answer"].cat.categories} - {""}
+        given = [event for event in events if event.answer in known]
+        effective, inputs = in_effect(given), self._inputs
+        finished = finish(self.waves, self.answers, effective)
+        answers = add_study_facts(self.answers, replace(inputs, waves=finished), reads_scores=True)
+        published = self.table[self.table["unit"] == "table"]
+        table = make_table(
+            answers,
+            published,
+            score_columns(effective, self.rubric, inputs, answers),
+            self.rubric,
+            excluded=excluded,
+        )
+        log = self.log._replace(counted=given)
+        return replace(self, answers=answers, table=table, log=log, waves=finished)
+
+    def __repr__(self) -> str:
+        return short_repr("Study", "answers and scores", f"{len(self.table):,} rows of {len(self.sources):,} runs")
+
+
+def _with_empty_first(column: pd.Series) -> pd.Series:
+    """Return categories with an empty text before the others where a value is absent."""
+    if not isinstance(column.dtype, pd.CategoricalDtype) or "" in column.cat.categories or not column.isna().any():
+        return column
+    return column.cat.set_categories(["", *column.cat.categories])
+
+
+def finish(waves: Waves, answers: pd.DataFrame, effective: Iterable[Event]) -> Waves:
+    """Return the waves as far as people finished them."""
+    if not waves:
+        return waves
+    scored = {event.answer for event in effective if event.kind == "score" and event.scorer == "human"}
+    return waves.finished(set(answers["answer"].unique()), scored)
+
+
+def add_study_facts(answers: pd.DataFrame, study: StudyInputs, *, reads_scores: bool = False) -> pd.DataFrame:
+    """Add facts about answers among all of a study; where `reads_scores`, those alone that follow from scores."""
+    known = fact_columns()
+    for fact in study_facts():
+        if reads_scores and not fact.reads_scores:
+            continue
+        values = fact.compute(study, answers)
+        if values is None:
+            continue
+        answers = answers.assign(
+            **{
+                name: as_category(pd.Series(value, answers.index, dtype=object), ())
+                if known[name].kind == "category"
+                else pd.Series(value, answers.index, dtype="float64")
+                for name, value in values.items()
+            }
+        )
+    return answers
+
+
+def score_columns(events: Sequence[Event], rubric: Rubric, study: StudyInputs, answers: pd.DataFrame) -> dict[str, Any]:
+    """Return the columns of the scores that these events give, with what facts about scores read in them."""
+    metrics = list(rubric.metrics)
+    # A few hundred different values at most: looked up once, then only pointed to.
+    given = {id(event.values): event.values for event in events if event.values is not None}
+    place = {number: row for row, number in enumerate(given)}
+    table = np.array([[values[metric] for metric in metrics] for values in given.values()]).reshape(-1, len(metrics))
+    values = table[[place[id(event.values)] for event in events]]
+    columns: dict[str, Any] = {
+        "answer": [event.answer for event in events],
+        "analyst": [event.analyst for event in events],
+        "role": [event.kind for event in events],
+        "scorer": [event.scorer for event in events],
+        "independent": ["yes" if event.independent else "no" for event in events],
+        "desk_order": [event.order for event in events],
+        "rubric": [event.rubric or shipped_rubric().digest for event in events],
+        **{metric: values[:, number] for number, metric in enumerate(metrics)},
+    }
+    for fact in score_facts():
+        read = fact.reader(study, answers)
+        if read is not None:
+            rows = [read(event) for event in events]
+            columns |= {name: [row.get(name) for row in rows] for name in fact.columns}
+    return columns

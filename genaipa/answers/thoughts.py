@@ -1,0 +1,35 @@
+"""How much a model thought before a reply, where its provider tells."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from genaipa.answers.fact import Column, Fact
+
+if TYPE_CHECKING:
+    from genaipa.answers.fact import Row, RunInputs
+    from genaipa.runs.records import MeasuredHead
+
+
+class Thoughts(Fact):
+    """The thoughts of an answer, which are no part of its reply."""
+
+    name = "thoughts"
+    columns = {
+        "thought_tokens": Column(
+            "float64", "tokens of the reply that were spent on thinking, where the provider tells of any", "tokens"
+        ),
+        "thought_length": Column(
+            "float64", "characters of the thoughts, where the provider or the model gives them", "characters"
+        ),
+    }
+    texts = frozenset({"reply"})
+
+    def read(self, run: RunInputs, record: MeasuredHead) -> Row:  # noqa: ARG002 - of the record alone
+        """Read the length of the thoughts, and what was spent on them: 0 tokens may be unknown ones."""
+        row: dict[str, float] = {}
+        if record.usage is not None and record.usage.reasoning:
+            row["thought_tokens"] = record.usage.reasoning
+        if record.thoughts:
+            row["thought_length"] = len(record.thoughts)
+        return row

@@ -1,0 +1,255 @@
+"""Frames of answers and scores in their types: their columns, their files, and which rows averages take."""
+
+from __future__ import annotations
+
+import functools
+import threading
+from contextlib import ContextDecorator
+from itertools import takewhile
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from genaipa.answers.columns import ANSWER, CORE, OVERALL, SCORER
+from genaipa.answers.fact import columns as fact_columns
+from genaipa.answers.fact import columns_of, facts, score_facts, study_facts
+from genaipa.errors import UsageError
+from genaipa.files.spreadsheets import escape_formula
+from genaipa.runs.experiments import EXPERIMENTS
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from pathlib import Path
+
+    from genaipa.answers.columns import ColumnKind, Meanings
+    from genaipa.answers.fact import Fact, ScoreFact, StudyFact
+    from genaipa.scoring.rubric import Rubric
+
+
+class _PlainTexts(ContextDecorator):
+    """Let pandas keep texts, those in columns' names as well, as Python's own meanwhile, instead of as Arrow's.
+
+    Arrow's are made for millions of rows: with them, a report of some hundred answers takes 1.7 times as long, and one
+    of the published study 1.4 times. The values are the same. The setting is that of the whole process; it is put back
+    when the last thread has left.
+    """
+
+    def __init__(self) -> None:
+        self._lock, self._inside, self._before = threading.Lock(), 0, ""
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if not self._inside:
+                self._before = pd.get_option("mode.string_storage")
+                pd.set_option("mode.string_storage", "python")
+            self._inside += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._inside -= 1
+            if not self._inside:
+                pd.set_option("mode.string_storage", self._before)
+
+
+plain_texts = _PlainTexts()
+"""Around whatever makes tables of tables; a decorator as well."""
+
+
+def columns(metrics: Iterable[str]) -> Meanings:
+    """Return the type and meaning of each column of answers joined with their scores, in their order."""
+    known = _facts_columns()
+    values: Meanings = {metric: ("float64", f"{metric}, from -1 to 1 (paper, section 5)") for metric in metrics}
+    return {**ANSWER, **known["answers"], **SCORER, **values, **OVERALL, **known["scores"]}
+
+
+@functools.cache
+def _columns_of(
+    about_answers: tuple[Fact | StudyFact, ...], about_scores: tuple[ScoreFact, ...]
+) -> dict[str, Meanings]:
+    return {
+        of: {name: (column.kind, column.meaning) for fact in facts for name, column in fact.columns.items()}
+        for of, facts in (("answers", about_answers), ("scores", about_scores))
+    }
+
+
+def _facts_columns() -> dict[str, Meanings]:
+    return _columns_of((*facts(), *study_facts()), score_facts())
+
+
+def metrics_of(data: pd.DataFrame) -> list[str]:
+    """Return the metrics in a frame: its columns before `m_all` that have no other meaning."""
+    known = _facts_columns()["answers"]
+    names = takewhile(lambda name: name != "m_all", data.columns)
+    return [str(name) for name in names if name not in CORE and name not in known]
+
+
+def names_of(frame: pd.DataFrame) -> dict[str, str]:
+    """Metric → how people call it, of a tidy table."""
+    return {metric: frame.attrs.get("names", {}).get(metric, metric) for metric in metrics_of(frame)}
+
+
+ORDERED: dict[str, tuple[str, ...]] = {
+    "experiment": tuple(name for name, known in EXPERIMENTS.items() if known.label),
+    "source": ("faq", "user"),
+    "status": ("answered", "truncated", "refused", "failed", "missing"),
+}
+"""Columns whose values have an order of their own wherever they come from."""
+
+
+def stacked(scored: pd.DataFrame, published: pd.DataFrame, in_order: Collection[str] = ()) -> pd.DataFrame:
+    """Return published scores beneath answers and theirs, with the categories of both; sorted, of some columns."""
+    if published.empty:
+        return scored
+    both = {}
+    for name, column in scored.items():
+        if isinstance(column.dtype, pd.CategoricalDtype) and name in published:
+            categories = column.cat.categories.union(published[name].cat.categories, sort=False)
+            both[name] = pd.CategoricalDtype(categories.sort_values() if name in in_order else categories)
+    return pd.concat([scored.astype(both), published.astype(both)], ignore_index=True)
+
+
+def derive(frame: pd.DataFrame, rubric: Rubric, *, excluded: bool) -> None:
+    """Set the columns of the narrow table that follow from the others."""
+    values = frame[list(rubric.metrics)].astype("float64")
+    known = values.notna().all(axis=1)
+    frame.loc[known, "m_all_positive"] = rubric.points(values[known].clip(lower=0))
+    frame.loc[known, "m_all_negative"] = rubric.points(values[known].clip(upper=0))
+    implied = known & frame["m_all"].isna()
+    frame.loc[implied, "m_all"] = rubric.m_all(values[implied])
+    once = (frame["unit"] == "answer") | frame["averaged"].isna()
+    frame["averaged"] = frame["averaged"].mask(once, 1).where(frame["m_all"].notna(), 0)
+    frame["counted"] = countable(frame) if excluded else countable(frame) & (frame["excluded"] == "")
+
+
+def asked_once(table: pd.DataFrame) -> pd.DataFrame:
+    """Return one row for each question that was planned, however many analysts scored its answer.
+
+    Its `counted` says whether any of its scores counts, and `left_out` whether it is excluded.
+    """
+    planned = table[table["row"] >= 0]
+    counted = np.bincount(planned["row"], planned["counted"]) > 0
+    once = planned[~planned["row"].duplicated()]
+    # Where anything that is excluded is counted, all of it is meant to be.
+    included = bool((table["counted"] & (table["excluded"] != "")).any())
+    return once.assign(counted=counted[once["row"]], left_out=(once["excluded"] != "") & (not included))
+
+
+def countable(frame: pd.DataFrame) -> pd.Series:
+    """Whether averages could take a row, excluded or not."""
+    adjudications = frame["role"] == "adjudication"
+    settled = frame["answer"].isin(frame.loc[adjudications, "answer"].unique()) & (frame["unit"] == "answer")
+    return frame["m_all"].notna() & (frame["scorer"] != "machine") & (~settled | adjudications)
+
+
+def typed(frame: pd.DataFrame, orders: Mapping[str, Sequence[str]]) -> pd.DataFrame:
+    """Return the columns of a frame of answers or scores in their types, in their order."""
+    known = columns(metrics_of(frame))
+    # All at once: a column that is put into a table costs as much as its type.
+    made = pd.DataFrame(
+        {
+            name: as_category(frame[name], orders.get(name, ())) if kind == "category" else as_plain(frame[name], kind)
+            for name, (kind, _) in known.items()
+            if name in frame
+        },
+        index=frame.index,
+    )
+    made.attrs = frame.attrs
+    return made
+
+
+_FILLED: dict[str, object] = {"str": "", "int16": 0, "int32": 0, "bool": False}
+"""Type → the value of an absent entry."""
+
+
+def as_plain(column: pd.Series, kind: ColumnKind) -> pd.Series:
+    """Return the column as texts, numbers or truths; pandas has absent texts in its own type, too."""
+    if kind != "str" and isinstance(column.dtype, np.dtype) and column.dtype == kind:
+        return column
+    if kind in _FILLED:
+        absent = column.isna()
+        if absent.any():
+            column = column.astype(object).where(~absent, _FILLED[kind])
+        elif kind == "str" and column.dtype == kind:
+            return column
+    return column.astype(kind)
+
+
+def as_category(column: pd.Series, first: Sequence[str]) -> pd.Series | pd.Categorical:
+    """The column as categories: `first` in its order, then the others sorted; empty where there is none.
+
+    One that holds categories already keeps their order. Codes are counted rather than texts compared: a table has 33
+    such columns, and most are the same from the first row to the last.
+    """
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        codes, categories = column.cat.codes.to_numpy(), column.cat.categories
+        used = np.bincount(codes + 1, minlength=len(categories) + 1) > 0
+        if used[1:].all() and not used[0]:
+            return column
+        if used[0]:
+            column = (column if "" in categories else column.cat.add_categories([""])).fillna("")
+        return column.cat.remove_unused_categories()
+    values = column.to_numpy(dtype=object)
+    codes, texts = pd.factorize(values)
+    absent = codes < 0
+    empty = [""] if absent.any() and "" not in texts else []
+    order = {value: place for place, value in enumerate(first)}
+    ordered = sorted([*texts, *empty], key=lambda value: (order.get(value, len(order)), value))
+    place = {value: number for number, value in enumerate(ordered)}
+    recoded = np.array([*(place[value] for value in texts), place.get("", -1)], dtype="int64")
+    return pd.Categorical.from_codes(recoded[codes], categories=pd.Index(ordered))
+
+
+def write(frame: pd.DataFrame, path: Path) -> None:
+    """Write what is known of a frame as a file of the suffix's form: `.csv` or `.parquet`; a UsageError for another."""
+    frame = known_columns(frame)
+    if path.suffix == ".csv":
+        _escaped(frame).to_csv(path, index=False, lineterminator="\n", encoding="utf-8-sig")
+    elif path.suffix == ".parquet":
+        frame.to_parquet(path, index=False)
+    else:
+        raise UsageError(f"'{path.name}' ends in neither .csv nor .parquet, the two forms of the tidy table.")
+
+
+def with_facts(frame: pd.DataFrame, names: Iterable[str]) -> pd.DataFrame:
+    """Return a frame with the columns of these facts, empty where nothing is known of any."""
+    kinds = {name: column.kind for name, column in fact_columns().items()}
+    missing = {
+        name: pd.Categorical.from_codes(np.zeros(len(frame), "int8"), pd.Index([""][: len(frame)]))
+        if kinds[name] == "category"
+        else np.nan
+        for name in columns_of(*names)
+        if name not in frame
+    }
+    return frame.assign(**missing)
+
+
+def known_columns(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the frame without the columns of facts of which nothing is known."""
+    every: tuple[Fact | StudyFact | ScoreFact, ...] = (*facts(), *study_facts(), *score_facts())
+    unknown = [name for fact in every if not is_known(frame, fact.columns) for name in fact.columns if name in frame]
+    return frame.drop(columns=unknown)
+
+
+def is_known(frame: pd.DataFrame, names: Iterable[str]) -> bool:
+    """Tell whether any of these columns is there and has a value."""
+    return any((frame[name].notna() & (frame[name] != "")).any() for name in names if name in frame)
+
+
+def _escaped(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the frame with texts that no spreadsheet takes for a formula."""
+    changed = frame.copy(deep=False)
+    for name, kind in ((name, kind) for name, (kind, _) in columns(()).items() if name in frame):
+        if kind == "category":
+            values = [escape_formula(value, csv=True) for value in frame[name].cat.categories]
+            changed[name] = frame[name].cat.rename_categories(values)
+        elif kind == "str":
+            changed[name] = frame[name].map(lambda text: escape_formula(text, csv=True))
+    return changed
+
+
+def named(frame: pd.DataFrame, rubric: Rubric) -> pd.DataFrame:
+    """Return the frame with the names of metrics that have another name than their column."""
+    names = {metric: name for metric, name in rubric.names.items() if name != metric}
+    frame.attrs = {"names": names} if names else {}
+    return frame

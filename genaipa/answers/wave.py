@@ -1,0 +1,54 @@
+"""Whether an answer is in the random part of its answers that people are asked to score, and by what chance."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from genaipa.answers.fact import Column, StudyFact
+from genaipa.scoring.waves import inclusion
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import pandas as pd
+
+    from genaipa.answers.fact import StudyInputs
+
+
+class Wave(StudyFact):
+    """The wave of an answer's system and experiment (`scoring.waves`), as far as people finished it."""
+
+    name = "wave"
+    columns = {
+        "in_wave": Column(
+            "category",
+            "yes or no: whether it is in the wave that people are asked to score; empty where no wave was drawn from "
+            "it",
+            values=("yes", "no"),
+        ),
+        "pi": Column("float64", "the chance by which it came into the wave"),
+        "planned": Column(
+            "category",
+            "first, later or no: whether people are to score it by the first size of the wave, by a larger one, or not "
+            "at all, finished or not; empty where no wave was drawn from it",
+            values=("first", "later", "no"),
+        ),
+    }
+    reads_scores = True
+
+    def compute(self, study: StudyInputs, answers: pd.DataFrame) -> Mapping[str, Any] | None:
+        """Look the answers up in the waves, as they are finished, were drawn first and are asked for."""
+        if not study.waves:
+            return None
+        included = inclusion(answers, study.waves)
+        drawn, in_wave = included["pi"].notna(), included["in_wave"]
+        first, whole = (
+            in_wave if waves == study.waves else inclusion(answers, waves)["in_wave"] for waves in study.waves.plans
+        )
+        return {
+            "pi": included["pi"].to_numpy(),
+            "in_wave": np.where(drawn, np.where(in_wave, "yes", "no"), ""),
+            "planned": np.where(drawn, np.select([first, whole], ["first", "later"], "no"), ""),
+        }

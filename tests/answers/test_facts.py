@@ -1,0 +1,134 @@
+"""Facts about answers: a package brings one, it is read once, a pack keeps it, and one that can't be used is told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from running import carry_out, make_workspace, spec, write
+
+from genaipa.answers import fact
+from genaipa.answers.gather import gather_scored
+from genaipa.answers.passages import Passages
+from genaipa.archive import pack, unpack
+from genaipa.runs.selection import select
+from genaipa.workspace import find_workspace
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from genaipa.answers.study import Study
+
+SHOUTING = """
+from genaipa.answers.fact import Column, Fact
+
+
+class Shouting(Fact):
+    name = "shouting"
+    columns = {"exclamations": Column("float64", "exclamation marks"), "loudest": Column("category", "loudest word")}
+    texts = frozenset({"reply"})
+    read_replies = []
+
+    def read(self, run, record):
+        self.read_replies.append(record.reply)
+        return {"exclamations": record.reply.count("!"), "loudest": max(record.reply.split(), key=str.isupper)}
+
+    def basis(self, run, record):
+        return ""
+
+    def redact(self, row):
+        return {"exclamations": row["exclamations"]}
+"""
+
+
+@pytest.fixture
+def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Install a package with entry points, as a package installer lays one out."""
+    folder = tmp_path / "packages"
+
+    def install(name: str, code: str, **facts: str) -> None:
+        (folder / f"{name}-1.0.dist-info").mkdir(parents=True)
+        (folder / f"{name}-1.0.dist-info" / "METADATA").write_text(
+            f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n"
+        )
+        points = "\n".join(f"{each} = {target}" for each, target in facts.items())
+        (folder / f"{name}-1.0.dist-info" / "entry_points.txt").write_text(f"[{fact.GROUP}]\n{points}\n")
+        (folder / f"{name}.py").write_text(code)
+        monkeypatch.syspath_prepend(folder)
+
+    return install
+
+
+def gathered(place: Path | str = ".") -> Study:
+    """Return the runs of a workspace, gathered."""
+    here = find_workspace(Path(place))
+    return gather_scored(here, select(here, ()))
+
+
+def make_run(license: str = "CC0", default: str = "See section 1! HELP!") -> None:  # noqa: A002 - as files call it
+    """Make a workspace with four replies of a script, whose words are the document's."""
+    make_workspace()
+    write("policies/acme.yaml", f"company: ACME\nlicense: {license}\n")
+    write("say.yaml", f"default: '{default}'\n")
+    folder, _ = carry_out(spec(systems=("scripted/say.yaml",)))
+    manifest = folder.manifest()
+    manifest.systems["scripted/say.yaml"].words = "document"
+    folder.write_manifest(manifest)
+
+
+def test_a_packages_fact_is_a_column_and_equal_answers_are_read_once(install: Callable[..., None]) -> None:
+    """What is read is by answer, beside the core's own facts; the digest and the basis tell equal answers."""
+    install("shouting", SHOUTING, shouting="shouting:Shouting")
+    make_run()
+    frame = gathered().joined()
+    assert frame["exclamations"].tolist() == [2.0] * 4
+    assert set(frame["loudest"]) == {"HELP!"}
+    assert (frame["claims_silence"] == "no").all()
+    (shouting,) = (each for each in fact.facts() if each.name == "shouting")
+    reader = fact.FactReader(fact.RunInputs(None), {}, [shouting])
+    record = next(gathered().sources[0].folder.read(fact_record()))[1]
+    shouting.read_replies.clear()
+    assert reader.row(record) == reader.row(record)
+    assert len(shouting.read_replies) == 1
+
+
+def fact_record() -> type:
+    """Return the form in which facts are given records."""
+    from genaipa.runs.records import MeasuredHead
+
+    return MeasuredHead
+
+
+def test_a_pack_keeps_what_a_fact_lets_go_of(install: Callable[..., None], tmp_path: Path) -> None:
+    """Where a reply is left out, its facts stay, as `redact` has them."""
+    install("shouting", SHOUTING, shouting="shouting:Shouting")
+    make_run("not stated")
+    whole = gathered()
+    pack(find_workspace(), whole.sources, tmp_path / "study.zip")
+    unpack(tmp_path / "study.zip", tmp_path / "there")
+    frame = gathered(tmp_path / "there").joined()
+    assert frame["exclamations"].tolist() == [2.0] * 4
+    assert set(frame["loudest"]) == {""}, "a word of the reply was not to be passed on"
+    assert frame["claims_silence"].tolist() == whole.joined()["claims_silence"].tolist()
+
+
+def test_a_fact_that_cant_be_used_is_a_sentence(install: Callable[..., None]) -> None:
+    """A package that fails when it is imported, or takes a column that is another's, ends no report."""
+    install("broken", "raise RuntimeError('no luck')", broken="broken:Broken")
+    install("thief", SHOUTING.replace("exclamations", "silent"), thief="thief:Shouting", gone="thief:Gone")
+    make_run()
+    study = gathered()
+    assert set(study.joined()["claims_silence"]) == {"no"}
+    problems = "\n".join(study.problems)
+    assert "The fact broken is left out: broken:Broken can't be loaded (RuntimeError: no luck)." in problems
+    assert "The fact gone is left out: thief:Gone can't be loaded (AttributeError:" in problems
+    assert "The fact thief is left out: silent is a column of annotation." in problems
+
+
+def test_without_texts_no_reply_is_read() -> None:
+    """For scores alone the facts that need a reply, a document or passages are left out; those of records stay."""
+    names = {each.name for each in fact.without_texts()}
+    assert names >= {"annotation", "prompt-cut", "spending"}
+    assert names.isdisjoint({"silence", "citations", "passages", "thoughts"})
+    assert set(Passages.columns) <= set(fact.columns())
